@@ -1,0 +1,58 @@
+# Everything runs in .venv, which the first target that needs it creates.
+# Another interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INTERPRETER := $(VENV)/.python-$(notdir $(PYTHON))
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check docs bench clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.stamp-runtime  ## simulate the demonstration; numbers and pictures go to demo/
+	@$(BIN)/python -m poinsot.gallery.demo
+
+test: $(VENV)/.stamp-test  ## run the tests and every Python block of the documentation
+	@$(BIN)/pytest -n 2
+
+check: $(VENV)/.stamp-check  ## lint, formatting, types, layering, documentation
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory docs
+
+docs: $(VENV)/.stamp-docs  ## build the documentation in docs/_build/html
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+bench:  ## measure the speed
+	@echo "benchmarks: nothing to measure yet; they come with the compiled engine"
+
+clean:  ## remove everything that make made
+	rm -rf $(VENV) demo dist docs/_build .hypothesis .import_linter_cache
+	rm -rf .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One file names the interpreter of .venv: another PYTHON starts it afresh.
+$(INTERPRETER):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Poinsot needs Python 3.11 or newer, which '$(PYTHON)' is not: name one, as in 'make PYTHON=python3.12'." >&2; \
+		exit 1; }
+	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-runtime: pyproject.toml $(INTERPRETER)
+	@echo "installing poinsot"
+	@$(BIN)/python -m pip install -qq -e .
+	@touch $@
+
+$(VENV)/.stamp-%: pyproject.toml $(INTERPRETER)
+	@echo "installing poinsot[$*]"
+	@$(BIN)/python -m pip install -qq -e '.[$*]'
+	@touch $@

@@ -1,0 +1,48 @@
+"""Every Python block of README.md and docs/ is a test; a document is one namespace."""
+
+import os
+from contextlib import ExitStack, chdir
+from tempfile import TemporaryDirectory
+
+import pytest
+from sybil import Sybil
+from sybil.parsers.myst import PythonCodeBlockParser
+from xdist.scheduler import LoadScopeScheduling
+
+os.environ["MPLBACKEND"] = "Agg"
+
+collect_ignore = ["docs/_build"]
+
+
+def enter_empty_directory(namespace):
+    stack = ExitStack()
+    stack.enter_context(chdir(stack.enter_context(TemporaryDirectory())))
+    namespace["_leave_directory"] = stack.close
+
+
+def leave_directory(namespace):
+    namespace["_leave_directory"]()
+
+
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser()],
+    patterns=["*.md"],
+    setup=enter_empty_directory,
+    teardown=leave_directory,
+).pytest()
+
+
+class DocumentScheduling(LoadScopeScheduling):
+    """The blocks of a document build on each other: one worker runs them all.
+
+    Written out because the marker ``xdist_group`` has no effect under pytest 9.2 with xdist 3.8.
+    """
+
+    def _split_scope(self, nodeid):
+        file = nodeid.split("::")[0]
+        return file if file.endswith(".md") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return DocumentScheduling(config, log)
