@@ -1,0 +1,33 @@
+"""What Poinsot raises: every message says what is wrong, where, and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PoinsotError(Exception):
+    """Anything that Poinsot raises on purpose."""
+
+
+class InputError(PoinsotError, ValueError):
+    """The user's input cannot be used: a shape, a name, a unit, a value."""
+
+
+class StructureError(InputError):
+    """A system breaks the port-Hamiltonian contract, e.g. J is not skew-symmetric."""
+
+
+class InconsistentStartError(InputError):
+    """The initial state violates an algebraic equation of the system."""
+
+
+class MissingDerivativeWarning(UserWarning):
+    """A derivative was not given and is computed by finite differences."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: a near match or all known names."""
+    known = list(known)
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return "known: " + (", ".join(f"'{k}'" for k in known) or "none")

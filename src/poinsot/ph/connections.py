@@ -1,0 +1,332 @@
+r"""Power-preserving connections, each a pair (K, N) on the ports that it joins.
+
+.. math:: u = -K y + N \lambda - D y - \rho(y), \qquad N^\top y = w, \qquad K = -K^\top
+
+The power fed through the joined ports is u·y = w·lambda - y·(D y + rho(y)): a connection with
+neither resistor (D, rho) nor input (w) creates and destroys nothing.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError, StructureError
+from poinsot.ph import derivatives, units
+from poinsot.ph.dirac import semidefinite_defect, symmetry_defect
+from poinsot.ph.matrices import Vector, as_matrix
+from poinsot.ph.ports import Port
+
+#: (state of the first system, state of the second) -> C.
+Modulation: TypeAlias = Callable[[Vector, Vector], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Connection(ABC):
+    """A power-preserving relation between named ports."""
+
+    @property
+    @abstractmethod
+    def ports(self) -> tuple[str, ...]:
+        """The names of the ports that it joins, in order."""
+
+    @abstractmethod
+    def matrices(
+        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return K (m, m) and N (m, l) for all joined ports one after the other; affine in C."""
+
+    @abstractmethod
+    def check(self, ports: Sequence[Port]) -> None:
+        """Refuse ports that do not fit, naming both."""
+
+    def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> NDArray[np.float64] | None:
+        """Return the coupling matrix at the states of the joined systems."""
+        return None
+
+    def coupling_tangent(
+        self, sizes: Sequence[int], xs: Sequence[Vector]
+    ) -> NDArray[np.float64] | None:
+        """Return dC/dx, the states of the joined systems one after the other; None: constant."""
+        return None
+
+    def conductance(self, size: int) -> NDArray[np.float64] | None:
+        """Return D; None for a lossless connection."""
+        return None
+
+    def rho(self, y: Vector) -> tuple[Vector, NDArray[np.float64]] | None:
+        """Return the nonlinear resistance rho(y) and its derivative."""
+        return None
+
+    def exposed(self, ports: Sequence[Port]) -> Port | None:
+        """Return the new port (input w, output lambda) that this connection opens."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling(Connection):
+    """What transformer and gyrator share: two ports and a matrix C of shape (size a, size b).
+
+    C defaults to the identity. It may be a function (x_a, x_b) -> matrix of the states of the two
+    systems; then dC: (x_a, x_b) -> array (size a, size b, n_a + n_b), by finite differences if
+    left out. C is a pure number unless `unit` says otherwise.
+    """
+
+    a: str
+    b: str
+    C: ArrayLike | Modulation | None = None
+    dC: Modulation | None = None
+    unit: str = "1"
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The two ports."""
+        return self.a, self.b
+
+    @property
+    def label(self) -> str:
+        """How messages call this connection."""
+        return f"{type(self).__name__.lower()} '{self.a}' - '{self.b}'"
+
+    def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> NDArray[np.float64]:
+        """Return the coupling matrix at the states of the two systems."""
+        value = self.C(*xs) if callable(self.C) else self.C
+        if value is None:
+            return np.eye(sizes[0])
+        shape = (sizes[0], sizes[1])
+        if np.ndim(value) == 0 and sizes[0] == sizes[1]:
+            value = np.asarray(value) * np.eye(sizes[0])
+        return np.asarray(as_matrix(value, shape, f"{self.label}: C"))
+
+    def coupling_tangent(
+        self, sizes: Sequence[int], xs: Sequence[Vector]
+    ) -> NDArray[np.float64] | None:
+        """Return dC/dx of shape (size a, size b, n_a + n_b); None if C is constant."""
+        if not callable(self.C):
+            return None
+        shape = (sizes[0], sizes[1], xs[0].size + xs[1].size)
+        if self.dC is None:
+            split = xs[0].size
+
+            def flat(x: Vector) -> Vector:
+                return self.coupling(sizes, (x[:split], x[split:])).reshape(-1)
+
+            return derivatives.jacobian(flat, np.concatenate(xs)).reshape(shape)
+        tensor = np.asarray(self.dC(*xs), dtype=float)
+        if tensor.shape != shape:
+            raise InputError(f"{self.label}: dC has shape {tensor.shape}, expected {shape}")
+        return tensor
+
+    def _check_size(self, a: Port, b: Port) -> None:
+        if self.C is None and a.size != b.size:
+            raise InputError(f"{self.label}: port {a} and port {b} differ in size; give C")
+        if self.C is not None and not callable(self.C):
+            self.coupling((a.size, b.size), ())
+
+    def _check_unit(self, a: Port, b: Port, left: str | None, right: str | None) -> None:
+        """[C] must be left/right, where None means that a port carries no units."""
+        if left is None or right is None:
+            return
+        if units.exponents(left) != units.product(right, self.unit):
+            needed = [
+                p - q for p, q in zip(units.exponents(left), units.exponents(right), strict=True)
+            ]
+            m, kg, s, ampere, kelvin = needed
+            raise InputError(
+                f"{self.label}: port {a} and port {b} need C in "
+                f"{units.format_exponents((m, kg, s, ampere, kelvin))}, but C is in '{self.unit}'; "
+                "if C is right, say so by unit=..."
+            )
+
+
+class Transformer(Coupling):
+    """u_a = -C u_b, y_b = C^T y_a: outputs are tied, inputs balance [BAPM21, sec. 5.1].
+
+    Adds a multiplier lambda = u_b and the equation C^T y_a - y_b = 0. With C = I this is the
+    ideal joint of [LKB26, eq. (41)]. [C] = [u_a]/[u_b].
+    """
+
+    def check(self, ports: Sequence[Port]) -> None:
+        """Refuse ports of other size or unit."""
+        a, b = ports
+        self._check_size(a, b)
+        self._check_unit(a, b, a.u_unit, b.u_unit)
+
+    def matrices(
+        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return K = 0 and N = (-C; I)."""
+        assert C is not None
+        return np.zeros((sum(sizes), sum(sizes))), np.vstack([-C, np.eye(sizes[1])])
+
+
+class Gyrator(Coupling):
+    """u_a = -C y_b, u_b = C^T y_a: each output drives the other input [BAPM21, sec. 5.1].
+
+    Adds no multiplier. [C] = [u_a]/[y_b].
+    """
+
+    def check(self, ports: Sequence[Port]) -> None:
+        """Refuse ports of other size or unit."""
+        a, b = ports
+        self._check_size(a, b)
+        self._check_unit(a, b, a.u_unit, b.y_unit)
+
+    def matrices(
+        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return K = (0, C; -C^T, 0) and N with no columns."""
+        assert C is not None
+        a, b = sizes
+        K = np.block([[np.zeros((a, a)), C], [-C.T, np.zeros((b, b))]])
+        return K, np.zeros((a + b, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Junction(Connection):
+    """Join any number of ports of one size and unit.
+
+    `common="output"`: all y are equal and the u add up to zero (masses glued together, loops in
+    parallel). `common="input"`: all u are equal and the y add up to zero.
+    """
+
+    joined: tuple[str, ...]
+    common: Literal["output", "input"] = "output"
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The joined ports."""
+        return self.joined
+
+    def check(self, ports: Sequence[Port]) -> None:
+        """Refuse fewer than two ports, or ports of other size or unit."""
+        if len(ports) < 2:
+            raise InputError(f"junction of {list(self.joined)}: at least two ports are needed")
+        if self.common not in ("output", "input"):
+            raise InputError(
+                f"junction of {list(self.joined)}: common is '{self.common}', "
+                "not 'output' or 'input'"
+            )
+        first = ports[0]
+        for other in ports[1:]:
+            same_unit = (
+                first.u_unit is None
+                or other.u_unit is None
+                or units.exponents(first.u_unit) == units.exponents(other.u_unit)
+            )
+            if other.size != first.size or not same_unit:
+                raise InputError(f"junction: port {first} and port {other} do not fit together")
+
+    def matrices(
+        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return K = 0 and N: (-1 ... -1; I) for common outputs, (1; ...; 1) for common inputs."""
+        count, eye = len(sizes), np.eye(sizes[0])
+        if self.common == "output":
+            pattern = np.vstack([-np.ones((1, count - 1)), np.eye(count - 1)])
+        else:
+            pattern = np.ones((count, 1))
+        return np.zeros((sum(sizes), sum(sizes))), np.asarray(np.kron(pattern, eye), dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Resistor(Connection):
+    """Close one port by u = -(D y + rho(y)), with D >= 0 and y·rho(y) >= 0.
+
+    D is a number or a matrix (size, size); `law` is rho and `dlaw` its derivative (finite
+    differences if left out).
+    """
+
+    port: str
+    D: ArrayLike | None = None
+    law: Callable[[Vector], ArrayLike] | None = None
+    dlaw: Callable[[Vector], ArrayLike] | None = None
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The closed port."""
+        return (self.port,)
+
+    def check(self, ports: Sequence[Port]) -> None:
+        """Refuse a resistance that creates energy, as far as this can be told beforehand."""
+        size = ports[0].size
+        if self.D is None and self.law is None:
+            raise InputError(f"resistor at '{self.port}': give D, or a law")
+        D = self.conductance(size)
+        if D is not None and max(symmetry_defect(D), semidefinite_defect(D)) > 1e-12:
+            raise StructureError(
+                f"resistor at '{self.port}': D is not symmetric positive semi-definite, "
+                "it would create energy"
+            )
+        if self.law is not None:
+            random = np.random.default_rng(0)
+            for y in random.standard_normal((32, size)) * 10.0 ** random.uniform(-3, 3, (32, 1)):
+                rho = np.asarray(self.law(y), dtype=float).reshape(-1)
+                if rho.shape != (size,):
+                    raise InputError(
+                        f"resistor at '{self.port}': the law returns {rho.size} values, "
+                        f"expected {size}"
+                    )
+                if y @ rho < -1e-12 * np.linalg.norm(y) * np.linalg.norm(rho):
+                    raise StructureError(
+                        f"resistor at '{self.port}': the law creates energy, y·rho(y) = "
+                        f"{y @ rho:.3g} at y = {y}"
+                    )
+
+    def matrices(
+        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return K = 0 and N with no columns."""
+        return np.zeros((sizes[0], sizes[0])), np.zeros((sizes[0], 0))
+
+    def conductance(self, size: int) -> NDArray[np.float64] | None:
+        """Return D as a matrix."""
+        if self.D is None:
+            return None
+        value = np.asarray(self.D, dtype=float)
+        value = value * np.eye(size) if value.ndim == 0 else value
+        return np.asarray(as_matrix(value, (size, size), f"resistor at '{self.port}': D"))
+
+    def rho(self, y: Vector) -> tuple[Vector, NDArray[np.float64]] | None:
+        """Return the law at y and its derivative."""
+        if self.law is None:
+            return None
+        law = self.law
+
+        def value(y_: Vector) -> Vector:
+            return np.asarray(law(y_), dtype=float).reshape(-1)
+
+        slope = derivatives.jacobian(value, y) if self.dlaw is None else self.dlaw(y)
+        return value(y), np.asarray(slope, dtype=float).reshape(y.size, y.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Swap(Connection):
+    """Exchange input and output of one port [BAPM21, eq. (43)].
+
+    The old input becomes a multiplier lambda and the new output; the old output is prescribed by
+    the new input w through the algebraic equation w - y = 0.
+    """
+
+    port: str
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The swapped port."""
+        return (self.port,)
+
+    def check(self, ports: Sequence[Port]) -> None:
+        """Any port will do."""
+
+    def matrices(
+        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return K = 0 and N = I."""
+        return np.zeros((sizes[0], sizes[0])), np.eye(sizes[0])
+
+    def exposed(self, ports: Sequence[Port]) -> Port:
+        """Return the port with input and output exchanged."""
+        return ports[0].swapped

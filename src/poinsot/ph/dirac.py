@@ -1,0 +1,205 @@
+"""Numerical proof of structure: each property of a port-Hamiltonian system as a defect near zero.
+
+A port-Hamiltonian system is a Dirac structure (who exchanges power with whom), a Lagrangian
+submanifold (how energy is stored) and a resistive relation (how it is lost) [BHRS25, def. 7].
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+from poinsot.ph.derivatives import gradient
+from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, largest
+from poinsot.ph.system import PHSystem
+
+#: How many random efforts a nonlinear resistive relation is tried on.
+SAMPLES = 64
+
+
+def skew_defect(J: Matrix) -> float:
+    """Return max|J + J^T| relative to max|J|."""
+    return largest(J + J.T) / max(largest(J), np.finfo(float).tiny)
+
+
+def symmetry_defect(R: Matrix) -> float:
+    """Return max|R - R^T| relative to max|R|."""
+    return largest(R - R.T) / max(largest(R), np.finfo(float).tiny)
+
+
+def semidefinite_defect(R: Matrix) -> float:
+    """Return how far the lowest eigenvalue of the symmetric part lies below zero, relative."""
+    scale = largest(R)
+    if scale == 0:
+        return 0.0
+    # Only rows with entries matter, and in a large system few of them have any.
+    used = np.flatnonzero(np.asarray(abs(R).sum(axis=0) + abs(R).sum(axis=1)).reshape(-1))
+    core = dense(R[np.ix_(used, used)] if not is_sparse(R) else R[used][:, used])
+    lowest = float(np.linalg.eigvalsh((core + core.T) / 2)[0])
+    # eigvalsh itself is only accurate to a few eps times the norm.
+    return max(0.0, -lowest / scale - 8 * used.size * np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class DiracStructure:
+    """A subspace of flows and efforts, spanned by the columns of (F; E); F, E have n rows."""
+
+    F: NDArray[np.float64]
+    E: NDArray[np.float64]
+
+    @property
+    def power_defect(self) -> float:
+        """max|F^T E + E^T F|: the power of any two of its elements vanishes [BHRS25, def. 3]."""
+        return largest(self.F.T @ self.E + self.E.T @ self.F)
+
+    @property
+    def dimension_defect(self) -> int:
+        """How much the dimension falls short of n, the largest that isotropy allows."""
+        return int(self.F.shape[0] - np.linalg.matrix_rank(np.vstack([self.F, self.E])))
+
+    @property
+    def defect(self) -> float:
+        """Zero for a Dirac structure: F^T E + E^T F = 0 and dimension n."""
+        return self.power_defect + abs(self.dimension_defect)
+
+
+def dirac_structure(system: PHSystem, x: Vector) -> DiracStructure:
+    """Return the system's space of (flow, effort) at a state [BHRS25, (7), prop. 2].
+
+    Flows are (E x', z, -y), efforts (z, e_R, u) of storage, resistor and port, tied by
+
+        E x' = J z - e_R + B u.
+
+    Equations without derivative restrict the efforts, and their multipliers are eliminated:
+    with U0 = ker E^T, the rows U0^T (J z - e_R + B u) = 0 define the space as a kernel, of which
+    an orthonormal basis (image representation) is returned.
+    """
+    E, J, B = (dense(a) for a in (system.E(x), system.J(x), system.B(x)))
+    n, m = B.shape
+    U, singular, _ = np.linalg.svd(E)
+    rank = int(np.sum(singular > n * np.finfo(float).eps * max(singular, default=0.0)))
+    U1, U0 = U[:, :rank], U[:, rank:]
+    law = np.hstack([J, -np.eye(n), B])  # acts on (z, e_R, u)
+    allowed = scipy.linalg.null_space(U0.T @ law) if rank < n else np.eye(2 * n + m)
+    z, e_R, u = allowed[:n], allowed[n : 2 * n], allowed[2 * n :]
+    F = np.vstack([U1.T @ (law @ allowed), z, -B.T @ z])
+    efforts = np.vstack([U1.T @ z, e_R, u])
+    basis = scipy.linalg.orth(np.vstack([F, efforts]))
+    return DiracStructure(F=basis[: rank + n + m], E=basis[rank + n + m :])
+
+
+def lagrangian_defect(system: PHSystem, x: Vector) -> float:
+    """Return the defect of the Lagrangian-submanifold property at a state [BHRS25, def. 5].
+
+    Constant E: the tangent space {(E a, dz a)} of the stored (E x, z), constraints and their
+    multipliers included (prop. 5). Else: {(a, d(grad H) a)}. Either must be isotropic,
+    a1·b2 - b1·a2 = 0, and of dimension n.
+    """
+    E, dz, n = dense(system.E(x)), dense(system.dz(x)), system.n
+    if system.dE(x, x) is None:
+        first, second = E, dz
+    else:
+        z = system.z(x)
+        columns = [system.dE(x, unit) for unit in np.eye(n)]
+        dE_z = np.array([np.zeros(n) if c is None else c.T @ z for c in columns])
+        first, second = np.eye(n), E.T @ dz + dE_z
+    isotropy = first.T @ second
+    missing = n - np.linalg.matrix_rank(np.vstack([first, second]))
+    return symmetry_defect(isotropy) + float(missing)
+
+
+def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
+    """Return how negative the dissipated power z·(R z + r(x, z)) gets [BHRS25, def. 6].
+
+    Relative to the sizes of z and R z + r, over the state's own effort and random ones of many
+    magnitudes.
+    """
+    random = np.random.default_rng(seed)
+    z_own = system.z(x)
+    tries = random.standard_normal((SAMPLES, system.n)) * 10.0 ** random.uniform(
+        -3, 3, (SAMPLES, 1)
+    )
+    worst = 0.0
+    for z in (z_own, *tries):
+        effort = system.resistive(x, z)
+        size = float(np.linalg.norm(z) * np.linalg.norm(effort))
+        if size > 0:
+            worst = max(worst, -float(z @ effort) / size)
+    return worst if worst > 4 * system.n * np.finfo(float).eps else 0.0
+
+
+def gradient_defect(system: PHSystem, x: Vector) -> float:
+    """Return max|E^T z - grad H|, relative, with grad H by finite differences of H alone."""
+    exact = gradient(system.H, x)
+    scale = max(largest(exact[None, :]), abs(system.H(x)), 1e-300)
+    return largest((system.grad_H(x) - exact)[None, :]) / scale
+
+
+def constraint_ranks(system: PHSystem, states: Iterable[ArrayLike]) -> NDArray[np.intp]:
+    """Return the rank of the constraint matrix (the rows of J without derivative) at each state.
+
+    Interconnection stays port-Hamiltonian where this rank is constant [BHRS25, eq. (13)].
+    """
+    ranks = []
+    for values in states:
+        x = system.state(values)
+        rows = np.flatnonzero(np.asarray(abs(system.E(x)).sum(axis=1)).reshape(-1) == 0)
+        A = dense(system.J(x))[rows]
+        ranks.append(np.linalg.matrix_rank(A) if rows.size else 0)
+    return np.array(ranks, dtype=np.intp)
+
+
+def rank_defect(system: PHSystem, states: Sequence[ArrayLike]) -> int:
+    """Return by how much the constraint rank varies along the given states; 0 is constant."""
+    if len(states) == 0:
+        raise InputError(f"system '{system.name}': the constraint rank needs at least one state")
+    ranks = constraint_ranks(system, states)
+    return int(ranks.max() - ranks.min())
+
+
+@dataclass(frozen=True)
+class Defects:
+    """How far a system is from port-Hamiltonian at one state; every number should be near 0.
+
+    skew: J + J^T. symmetric, semidefinite: of R. gradient: E^T z - grad H, by an independent
+    derivative. dirac, lagrangian, resistive: the three relations of [BHRS25, def. 7].
+    """
+
+    skew: float
+    symmetric: float
+    semidefinite: float
+    gradient: float
+    dirac: float
+    lagrangian: float
+    resistive: float
+
+    @property
+    def worst(self) -> tuple[str, float]:
+        """The name and size of the largest defect; NaN counts as the largest."""
+        sizes = [(f.name, float(getattr(self, f.name))) for f in fields(self)]
+        return max(sizes, key=lambda item: np.inf if np.isnan(item[1]) else item[1])
+
+    def holds(self, tolerance: float = 1e-8) -> bool:
+        """Tell whether every defect is at most `tolerance`."""
+        return all(getattr(self, f.name) <= tolerance for f in fields(self))
+
+    def __str__(self) -> str:
+        """One defect a line."""
+        return "\n".join(f"{f.name:<13}{getattr(self, f.name):.2e}" for f in fields(self))
+
+
+def defects(system: PHSystem, x: Vector, *, seed: int = 0) -> Defects:
+    """Prove the structure of a system at a state; see `Defects`."""
+    J, R = system.J(x), system.R(x)
+    return Defects(
+        skew=skew_defect(J),
+        symmetric=symmetry_defect(R),
+        semidefinite=semidefinite_defect(R),
+        gradient=gradient_defect(system, x),
+        dirac=dirac_structure(system, x).defect,
+        lagrangian=lagrangian_defect(system, x),
+        resistive=resistive_defect(system, x, seed=seed),
+    )

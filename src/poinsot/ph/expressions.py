@@ -1,0 +1,312 @@
+"""Port-Hamiltonian systems from SymPy expressions, all derivatives exact and compiled."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError, StructureError
+from poinsot.ph.dirac import semidefinite_defect
+from poinsot.ph.matrices import Matrix, Vector
+from poinsot.ph.ports import Port
+from poinsot.ph.system import PHSystem, State, Storage
+
+
+class Compiled:
+    """A matrix of expressions as one function: constant entries are stored, the rest computed."""
+
+    def __init__(self, arguments: Sequence[Sequence[sympy.Symbol]], matrix: Any) -> None:
+        self.shape = tuple(matrix.shape)
+        flat = [sympy.sympify(entry) for entry in matrix]
+        varying = [i for i, entry in enumerate(flat) if entry.free_symbols]
+        self.indices = np.array(varying, dtype=np.intp)
+        self.constant = np.array(
+            [0.0 if i in set(varying) else float(e) for i, e in enumerate(flat)]
+        )
+        self.function = (
+            sympy.lambdify(arguments, [flat[i] for i in varying], modules="math", cse=True)
+            if varying
+            else None
+        )
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every entry is identically zero."""
+        return self.function is None and not self.constant.any()
+
+    def __call__(self, *arguments: Vector) -> NDArray[np.float64]:
+        """Evaluate; a point outside the domain (log of a negative number) gives NaN."""
+        values = self.constant.copy()
+        if self.function is not None:
+            try:
+                values[self.indices] = self.function(*(a.tolist() for a in arguments))
+            except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+                values[self.indices] = np.nan
+        return values.reshape(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolicSystem(PHSystem):
+    """A system of compiled SymPy expressions. Made by `symbolic`."""
+
+    energy: Compiled
+    costate: Compiled
+    costate_tangent: Compiled
+    matrix_E: Compiled
+    matrix_J: Compiled
+    matrix_R: Compiled
+    matrix_B: Compiled
+    resistance: Compiled
+    tangent_E: Compiled
+    tangent_flow: Compiled
+    tangent_y: Compiled
+    tangent_resistance: Compiled
+    quadratic: bool
+
+    def E(self, x: Vector) -> Matrix:
+        """Return the descriptor matrix."""
+        return self.matrix_E(x)
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the structure matrix."""
+        return self.matrix_J(x)
+
+    def R(self, x: Vector) -> Matrix:
+        """Return the dissipation matrix."""
+        return self.matrix_R(x)
+
+    def B(self, x: Vector) -> Matrix:
+        """Return the port matrix."""
+        return self.matrix_B(x)
+
+    def z(self, x: Vector) -> Vector:
+        """Return the costate."""
+        return self.costate(x)[:, 0]
+
+    def energies(self, x: Vector) -> Vector:
+        """Return H [J]."""
+        energies: Vector = self.energy(x)[0]
+        return energies
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return the nonlinear dissipation."""
+        return None if self.resistance.is_zero else self.resistance(x, z)[:, 0]
+
+    def dE(self, x: Vector, a: Vector) -> Matrix | None:
+        """Return the derivative of E(x) a."""
+        return None if self.tangent_E.is_zero else self.tangent_E(x, a)
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return the derivative of z."""
+        return self.costate_tangent(x)
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of (J - R) z - r + B u at fixed z and u."""
+        return None if self.tangent_flow.is_zero else self.tangent_flow(x, z, u)
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of r with respect to z."""
+        return None if self.tangent_resistance.is_zero else self.tangent_resistance(x, z)
+
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of B(x)^T z at fixed z."""
+        return None if self.tangent_y.is_zero else self.tangent_y(x, z)
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """Columns of E that are zero as expressions."""
+        occupied: NDArray[np.bool_] = self.matrix_E.constant != 0
+        occupied[self.matrix_E.indices] = True
+        empty: NDArray[np.bool_] = ~np.any(occupied.reshape(self.matrix_E.shape), axis=0)
+        return empty
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """One storage, quadratic if the Hessian of H is constant."""
+        return (Storage(np.flatnonzero(~self.algebraic), quadratic=self.quadratic),)
+
+
+def symbolic(
+    name: str,
+    *,
+    states: Mapping[str, Any],
+    H: Any,
+    J: Any,
+    R: Any = None,
+    B: Any = None,
+    E: Any = None,
+    z: Any = None,
+    r: Callable[[Any], Any] | None = None,
+    ports: Sequence[Port] = (),
+    parameters: Mapping[Any, float] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> SymbolicSystem:
+    r"""Make a port-Hamiltonian system from SymPy expressions; every derivative is derived.
+
+    .. math:: E(x) \dot x = (J(x) - R(x)) z(x) - r(x, z) + B(x) u, \quad E^\top z = \nabla H
+
+    Parameters
+    ----------
+    name : str
+        Name of the system.
+    states : mapping
+        Name -> symbol or list of symbols, in the order of x.
+    H : expression
+        Energy [J].
+    J, R, E : matrix of expressions, (n, n)
+        Default: R = 0, E = identity.
+    B : matrix of expressions, (n, m)
+        Columns of all ports in order.
+    z : list of expressions
+        Costate. Default: E^-T grad H on the states that E touches, and the state itself on
+        states with an empty row and column in E (multipliers).
+    r : callable
+        Vector of costate symbols -> list of expressions in them and in the states, z·r >= 0.
+    parameters : mapping
+        Symbol or name -> number, for every symbol that is not a state.
+    units : mapping
+        State name -> SI unit, for labels.
+    """
+    groups = {
+        key: [symbols] if isinstance(symbols, sympy.Symbol) else list(symbols)
+        for key, symbols in states.items()
+    }
+    x = [symbol for group in groups.values() for symbol in group]
+    if len(set(x)) < len(x):
+        raise InputError(f"system '{name}': a symbol stands for two states")
+    n, m = len(x), sum(port.size for port in ports)
+    values = {
+        sympy.Symbol(k) if isinstance(k, str) else k: v for k, v in (parameters or {}).items()
+    }
+    by_name = {str(symbol): value for symbol, value in values.items()}
+
+    def expression(what: str, given: Any, shape: tuple[int, int]) -> sympy.Matrix:
+        try:
+            matrix = sympy.Matrix(given)
+        except (TypeError, ValueError, sympy.SympifyError) as error:
+            raise InputError(f"system '{name}': {what} is not a matrix ({error})") from None
+        if matrix.shape != shape:
+            raise InputError(f"system '{name}': {what} has shape {matrix.shape}, expected {shape}")
+        # Symbols of equal name and other assumptions mean the same parameter.
+        known = {
+            s: by_name[str(s)] for s in matrix.free_symbols if s not in x and str(s) in by_name
+        }
+        matrix = matrix.subs(known)
+        unknown = sorted(str(s) for s in matrix.free_symbols - set(x) - set(z_) - set(a_) - set(u_))
+        if unknown:
+            raise InputError(
+                f"system '{name}': {what} contains {', '.join(unknown)}, neither state nor "
+                "parameter; give its value in parameters={...}"
+            )
+        return matrix
+
+    z_, a_, u_ = (
+        [sympy.Dummy(f"{letter}{i}") for i in range(size)]
+        for letter, size in (("z", n), ("a", n), ("u", m))
+    )
+    energy = expression("H", [[H]], (1, 1))
+    matrix_E = sympy.eye(n) if E is None else expression("E", E, (n, n))
+    matrix_J = expression("J", J, (n, n))
+    matrix_R = sympy.zeros(n, n) if R is None else expression("R", R, (n, n))
+    matrix_B = sympy.zeros(n, m) if B is None else expression("B", B, (n, m))
+    resistance = (
+        sympy.zeros(n, 1)
+        if r is None
+        else expression("r", [[e] for e in r(sympy.Matrix(z_))], (n, 1))
+    )
+    grad_H = energy.jacobian(x).T
+    costate = (
+        _costate(name, x, matrix_E, grad_H)
+        if z is None
+        else expression("z", [[e] for e in z], (n, 1))
+    )
+    _require_zero(name, "J + J^T, so J is not skew-symmetric", matrix_J + matrix_J.T)
+    _require_zero(name, "R - R^T, so R is not symmetric", matrix_R - matrix_R.T)
+    _require_zero(
+        name, "E^T z - grad H, so z is not the costate of H", matrix_E.T * costate - grad_H
+    )
+    if not matrix_R.free_symbols:
+        defect = semidefinite_defect(np.array(matrix_R.tolist(), dtype=float).reshape(n, n))
+        if defect > 1e-12:
+            raise StructureError(
+                f"system '{name}': R is not positive semi-definite; the relative defect is "
+                f"{defect:.3g}"
+            )
+    flow = (matrix_J - matrix_R) * sympy.Matrix(z_) - resistance + matrix_B * sympy.Matrix(m, 1, u_)
+
+    def compiled(matrix: Any, *arguments: list[Any]) -> Compiled:
+        return Compiled([x, *arguments], matrix)
+
+    def tangent(vector: Any) -> Any:
+        return sympy.Matrix(vector).jacobian(x) if len(vector) else sympy.zeros(0, n)
+
+    hessian = grad_H.jacobian(x)
+    return SymbolicSystem(
+        name=name,
+        states=tuple(
+            State(key, len(group), (units or {}).get(key)) for key, group in groups.items()
+        ),
+        ports=tuple(ports),
+        energy=compiled(energy),
+        costate=compiled(costate),
+        costate_tangent=compiled(tangent(costate)),
+        matrix_E=compiled(matrix_E),
+        matrix_J=compiled(matrix_J),
+        matrix_R=compiled(matrix_R),
+        matrix_B=compiled(matrix_B),
+        resistance=compiled(resistance, z_),
+        tangent_E=compiled(tangent(matrix_E * sympy.Matrix(a_)), a_),
+        tangent_flow=compiled(tangent(flow), z_, u_),
+        tangent_y=compiled(tangent(matrix_B.T * sympy.Matrix(z_)), z_),
+        tangent_resistance=compiled(resistance.jacobian(z_), z_),
+        quadratic=not hessian.free_symbols,
+    )
+
+
+def _costate(name: str, x: list[Any], E: Any, grad_H: Any) -> Any:
+    """Solve E^T z = grad H where E is invertible; multipliers are their own costate."""
+    n = len(x)
+    stored = [i for i in range(n) if any(E[i, :]) or any(E[:, i])]
+    core = E.extract(stored, stored)
+    if stored and core.det() == 0:
+        raise InputError(
+            f"system '{name}': E is singular beyond empty rows and columns, so z cannot be found "
+            "from E^T z = grad H; give z"
+        )
+    costate = sympy.Matrix(x)
+    if stored:
+        solved = core.T.LUsolve(grad_H.extract(stored, [0]))
+        for i, entry in zip(stored, solved, strict=True):
+            costate[i] = sympy.simplify(entry)
+    return costate
+
+
+def _require_zero(name: str, what: str, matrix: Any) -> None:
+    """Refuse a matrix that should vanish identically and does not, naming the worst entry."""
+    rows, columns = matrix.shape
+    for i in range(rows):
+        for j in range(columns):
+            entry = sympy.expand(matrix[i, j])
+            if entry == 0 or (entry.is_number and abs(float(entry)) < 1e-12):
+                continue
+            entry = sympy.nsimplify(sympy.simplify(entry), rational=True)
+            if sympy.simplify(entry) != 0 and not _vanishes(entry):
+                raise StructureError(
+                    f"system '{name}': entry ({i}, {j}) of {what}, is {sympy.N(entry, 6)}, not 0"
+                )
+
+
+def _vanishes(entry: Any) -> bool:
+    """Evaluate at random points: the last word where simplification gives up."""
+    random = np.random.default_rng(0)
+    symbols = sorted(entry.free_symbols, key=str)
+    function = sympy.lambdify([symbols], [entry, sum(abs(a) for a in entry.args) or 1], "numpy")
+    for _ in range(8):
+        value, scale = function(random.uniform(0.5, 1.5, len(symbols)))
+        if not abs(value) <= 1e-10 * max(1.0, abs(scale)):
+            return False
+    return True

@@ -1,0 +1,341 @@
+r"""Discrete gradients: what makes an energy balance exact in discrete time.
+
+A discrete gradient of H satisfies directionality and consistency [KB24, def. 4.1]
+
+.. math:: \bar\nabla H(x_0, x_1) \cdot (x_1 - x_0) = H(x_1) - H(x_0), \quad
+          \bar\nabla H(x, x) = \nabla H(x).
+
+A descriptor system needs its costate counterpart, a discrete z with
+z·E(x_mid)(x_1 - x_0) = H(x_1) - H(x_0). All gradients here produce that; with E = I they are the
+textbook's. With e = E(x_mid)(x_1 - x_0), Gonzalez' correction goes along e, so that multipliers
+(rows where e = 0) are left alone and a singular E needs no special case.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+from poinsot.ph.derivatives import jacobian
+from poinsot.ph.matrices import Matrix, Vector, add, dense, is_sparse, scale_columns
+from poinsot.ph.system import PHSystem, Storage
+
+#: Multiple of the round-off of H within which the quadrature of grad H is the better number.
+ROUND_OFF = 16 * float(np.finfo(float).eps)
+
+
+class Stores(Protocol):
+    """What a discrete gradient needs to know of a system: how it stores energy."""
+
+    @property
+    def algebraic(self) -> NDArray[np.bool_]: ...  # noqa: D102
+    @property
+    def storages(self) -> tuple[Storage, ...]: ...  # noqa: D102
+    def energies(self, x: Vector) -> Vector: ...  # noqa: D102
+    def z(self, x: Vector) -> Vector: ...  # noqa: D102
+    def dz(self, x: Vector) -> Matrix: ...  # noqa: D102
+    def E(self, x: Vector) -> Matrix: ...  # noqa: D102
+    def dE(self, x: Vector, a: Vector) -> Matrix | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Costate:
+    """A discrete costate z and its derivative with respect to x1: dz + sum_k U_k V_k^T.
+
+    The low-rank part (U, V of shape (n, k)) is kept apart so that a sparse dz stays sparse.
+    """
+
+    z: Vector
+    dz: Matrix
+    U: NDArray[np.float64]
+    V: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step from x0 to x1. States without derivative have one value in it, that of x1."""
+
+    stores: Stores
+    x0: Vector
+    x1: Vector
+
+    def at(self, s: float | Vector) -> Vector:
+        """Return the state on the straight path, s in [0, 1]."""
+        return np.where(self.stores.algebraic, self.x1, self.x0 + s * (self.x1 - self.x0))
+
+    def weight(self, s: float) -> Vector:
+        """Return the derivative of `at(s)` with respect to x1."""
+        return np.where(self.stores.algebraic, 1.0, s)
+
+    @property
+    def dx(self) -> Vector:
+        """x1 - x0, and zero for states without derivative."""
+        return np.where(self.stores.algebraic, 0.0, self.x1 - self.x0)
+
+    @cached_property
+    def mid(self) -> Vector:
+        """The midpoint state."""
+        return self.at(0.5)
+
+    @cached_property
+    def E(self) -> Matrix:
+        """E at the midpoint."""
+        return self.stores.E(self.mid)
+
+    @cached_property
+    def e(self) -> Vector:
+        """E(x_mid)(x1 - x0)."""
+        return np.asarray(self.E @ self.dx)
+
+    @cached_property
+    def de(self) -> Matrix:
+        """The derivative of e with respect to x1."""
+        dE = self.stores.dE(self.mid, self.dx)
+        return self.E if dE is None else add(self.E, scale_columns(dE, self.weight(0.5)))
+
+
+@dataclass(frozen=True)
+class DiscreteGradient(ABC):
+    """A rule that turns two states into a discrete costate."""
+
+    @abstractmethod
+    def costate(self, step: Step) -> Costate:
+        """Return the discrete costate of a step and its tangent."""
+
+    def __call__(
+        self,
+        H: Callable[[Vector], float],
+        grad_H: Callable[[Vector], ArrayLike],
+        x0: ArrayLike,
+        x1: ArrayLike,
+    ) -> Vector:
+        """Return the discrete gradient of a function between two points; shape (n,)."""
+        start, end = np.asarray(x0, dtype=float), np.asarray(x1, dtype=float)
+        if start.shape != end.shape or start.ndim != 1:
+            raise InputError(f"discrete gradient: points of shape {start.shape} and {end.shape}")
+        return self.costate(Step(_Function(H, grad_H, start.size), start, end)).z
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A function of R^n as a storage with E = I."""
+
+    function: Callable[[Vector], float]
+    gradient: Callable[[Vector], ArrayLike]
+    n: int
+
+    @property
+    def algebraic(self) -> NDArray[np.bool_]:
+        return np.zeros(self.n, dtype=bool)
+
+    @property
+    def storages(self) -> tuple[Storage, ...]:
+        return (Storage(np.arange(self.n)),)
+
+    def energies(self, x: Vector) -> Vector:
+        return np.array([float(self.function(x))])
+
+    def z(self, x: Vector) -> Vector:
+        return np.asarray(self.gradient(x), dtype=float)
+
+    def dz(self, x: Vector) -> Matrix:
+        return jacobian(self.z, x)
+
+    def E(self, x: Vector) -> Matrix:
+        return np.eye(self.n)
+
+    def dE(self, x: Vector, a: Vector) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Midpoint(DiscreteGradient):
+    """z(x_mid): a discrete gradient for quadratic H [LKB26, eq. (51)], and only then."""
+
+    def costate(self, step: Step) -> Costate:
+        """Return the costate at the midpoint."""
+        none = np.zeros((step.x0.size, 0))
+        dz = scale_columns(step.stores.dz(step.mid), step.weight(0.5))
+        return Costate(step.stores.z(step.mid), dz, none, none)
+
+
+#: Nodes and weights of three-point Gauss quadrature on [0, 1]; the middle node is 1/2.
+GAUSS_3 = ((0.5 - np.sqrt(0.15), 5 / 18), (0.5, 8 / 18), (0.5 + np.sqrt(0.15), 5 / 18))
+
+
+@dataclass(frozen=True)
+class Gonzalez(DiscreteGradient):
+    r"""Gonzalez' gradient, storage by storage [KB24, eq. (71)].
+
+    .. math:: z = z(x_m) + \frac{\Delta H - z(x_m) \cdot e}{e \cdot e}\, e,
+              \qquad e = E(x_m)(x_1 - x_0)
+
+    As dx -> 0 the numerator, a difference of nearly equal numbers, loses all its digits. It is then
+    taken as the integral of (grad H - grad H(x_m))·dx along the path by Gauss' rule, which loses
+    none: whenever the two agree to the round-off of H, the integral is the better number.
+    """
+
+    def costate(self, step: Step) -> Costate:
+        """Return the corrected midpoint costate."""
+        stores = step.stores
+        z, dz_mid = stores.z(step.mid), stores.dz(step.mid)
+        dz = scale_columns(dz_mid, step.weight(0.5))
+        curved = [(k, s.states) for k, s in enumerate(stores.storages) if not s.quadratic]
+        none = np.zeros((step.x0.size, 0))
+        if not curved:
+            return Costate(z, dz, none, none)
+        e, de = step.e, step.de
+        H0, H1 = stores.energies(step.x0), stores.energies(step.x1)
+        path = [
+            (w, stores.z(step.at(s)), np.asarray(stores.E(step.at(s)) @ step.dx))
+            for s, w in GAUSS_3
+            if s != 0.5
+        ]
+        z1, E1 = stores.z(step.x1), stores.E(step.x1)
+        corrected = z.copy()
+        alphas = np.zeros(z.size)
+        U, V = [], []
+        for k, rows in curved:
+            e_s, z_s = e[rows], z[rows]
+            square = float(e_s @ e_s)
+            if square == 0:
+                continue
+            integral = sum(w * float(zg[rows] @ eg[rows] - z_s @ e_s) for w, zg, eg in path)
+            numerator = _better(H1[k] - H0[k] - z_s @ e_s, integral, H0[k], H1[k])
+            alpha = numerator / square
+            corrected[rows] += alpha * e_s
+            alphas[rows] = alpha
+            # alpha's own derivative: a rank-one term, dropped where it drowns in round-off.
+            grad_H1 = E1[rows].T @ z1[rows]
+            dnumerator = grad_H1 - de[rows].T @ z_s - dz[rows].T @ e_s
+            noise = np.finfo(float).eps * np.max(abs(grad_H1), initial=0.0) / np.sqrt(square)
+            if noise < 1e-6 * np.max(abs(dense(dz_mid[rows])), initial=0.0):
+                dalpha = (dnumerator - 2 * alpha * (de[rows].T @ e_s)) / square
+                direction = np.zeros(z.size)
+                direction[rows] = e_s
+                U.append(direction)
+                V.append(np.asarray(dalpha))
+        if is_sparse(de):
+            dz = add(dz, de.multiply(alphas[:, None]).tocsr())
+        else:
+            dz = add(dz, alphas[:, None] * dense(de))
+        columns = (np.stack(U, axis=1), np.stack(V, axis=1)) if U else (none, none)
+        return Costate(corrected, dz, *columns)
+
+
+def _better(difference: float, integral: float, H0: float, H1: float) -> float:
+    """Choose between a difference of energies and the integral of their gradient."""
+    return integral if abs(difference - integral) <= ROUND_OFF * (abs(H0) + abs(H1)) else difference
+
+
+@dataclass(frozen=True)
+class Partitioned(DiscreteGradient):
+    """Gonzalez' gradient block by block, the other blocks held at x0 and at x1 [KB24, app. A].
+
+    `blocks` are index lists that divide the states; they are visited forwards and backwards and
+    averaged, which for two blocks is eq. (129). E must not couple two blocks.
+    """
+
+    blocks: Sequence[Sequence[int]] = field(default=())
+
+    def costate(self, step: Step) -> Costate:
+        """Return the block-wise corrected costate."""
+        stores, n = step.stores, step.x0.size
+        blocks = self._blocks(step)
+        e, de = step.e, step.de
+        self._check_uncoupled(step.E, blocks)
+        z, dz = np.zeros(n), np.zeros((n, n))
+        difference, ddifference = np.zeros(len(blocks)), np.zeros((len(blocks), n))
+        integral, size = np.zeros(len(blocks)), np.zeros(len(blocks))
+        for order in (range(len(blocks)), reversed(range(len(blocks)))):
+            done = np.zeros(n)
+            for b in order:
+                rows = blocks[b]
+                here = np.zeros(n)
+                here[rows] = 1.0
+                mid = done + here / 2
+                before, after = step.at(done), step.at(done + here)
+                z_mid = stores.z(step.at(mid))[rows]
+                z[rows] += z_mid / 2
+                weights = np.where(stores.algebraic, 1.0, mid)
+                dz[rows] += dense(stores.dz(step.at(mid)))[rows] * weights / 2
+                H_before, H_after = stores.energies(before).sum(), stores.energies(after).sum()
+                difference[b] += (H_after - H_before) / 2
+                size[b] = max(size[b], abs(H_before) + abs(H_after))
+                ddifference[b] += (
+                    stores.E(after).T @ stores.z(after) * (done + here)
+                    - stores.E(before).T @ stores.z(before) * done
+                ) / 2
+                dx = here * step.dx
+                for s, w in GAUSS_3:
+                    x = step.at(done + s * here)
+                    integral[b] += w / 2 * float(stores.z(x)[rows] @ (stores.E(x) @ dx)[rows])
+                done += here
+        U, V = [], []
+        for b, rows in enumerate(blocks):
+            square = float(e[rows] @ e[rows])
+            if square == 0:
+                continue
+            paired = float(z[rows] @ e[rows])
+            numerator = _better(difference[b] - paired, integral[b] - paired, size[b], 0.0)
+            alpha = numerator / square
+            de_b = dense(de)[rows]
+            dnumerator = ddifference[b] - de_b.T @ z[rows] - dz[rows].T @ e[rows]
+            direction = np.zeros(n)
+            direction[rows] = e[rows]
+            noise = np.finfo(float).eps * np.max(abs(ddifference[b]), initial=0.0) / np.sqrt(square)
+            if noise < 1e-6 * np.max(abs(dz[rows]), initial=0.0):
+                U.append(direction)
+                V.append((dnumerator - 2 * alpha * (de_b.T @ e[rows])) / square)
+            z[rows] += alpha * e[rows]
+            dz[rows] += alpha * de_b
+        none = np.zeros((n, 0))
+        columns = (np.stack(U, axis=1), np.stack(V, axis=1)) if U else (none, none)
+        return Costate(z, dz, *columns)
+
+    def _blocks(self, step: Step) -> list[NDArray[np.intp]]:
+        stores, n = step.stores, step.x0.size
+        blocks = [np.asarray(block, dtype=np.intp) for block in self.blocks]
+        if not blocks and isinstance(stores, PHSystem):
+            blocks = [np.arange(s.start, s.stop) for s in stores.slices.values()]
+        if sorted(i for block in blocks for i in block) != list(range(n)):
+            raise InputError("partitioned gradient: the blocks must contain every state once")
+        return blocks
+
+    def _check_uncoupled(self, E: Matrix, blocks: Sequence[NDArray[np.intp]]) -> None:
+        owner = np.zeros(E.shape[0], dtype=int)
+        for b, rows in enumerate(blocks):
+            owner[rows] = b
+        i, j = np.nonzero(dense(E))
+        if np.any(owner[i] != owner[j]):
+            raise InputError("partitioned gradient: E couples two of its blocks; join them")
+
+
+@dataclass(frozen=True)
+class MeanValue(DiscreteGradient):
+    """The mean of z along the straight path (average vector field) [QM08].
+
+    Integrated by Gauss' rule with `nodes` points: exact for polynomial H of degree 2 nodes. Only
+    for constant E.
+    """
+
+    nodes: int = 6
+
+    def costate(self, step: Step) -> Costate:
+        """Return the mean costate."""
+        if step.stores.dE(step.mid, step.dx) is not None:
+            raise InputError("mean-value gradient: E depends on the state; use 'ph-dg' instead")
+        abscissae, weights = np.polynomial.legendre.leggauss(self.nodes)
+        nodes = [(0.5 * (1 + a), 0.5 * w) for a, w in zip(abscissae, weights, strict=True)]
+        z = sum((w * step.stores.z(step.at(s)) for s, w in nodes), np.zeros(step.x0.size))
+        s0, w0 = nodes[0]
+        dz = w0 * scale_columns(step.stores.dz(step.at(s0)), step.weight(s0))
+        for s, w in nodes[1:]:
+            dz = add(dz, w * scale_columns(step.stores.dz(step.at(s)), step.weight(s)))
+        none = np.zeros((step.x0.size, 0))
+        return Costate(z, dz, none, none)

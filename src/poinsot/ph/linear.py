@@ -1,0 +1,145 @@
+"""Linear port-Hamiltonian systems, from matrices."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import StructureError
+from poinsot.ph.dirac import semidefinite_defect, skew_defect, symmetry_defect
+from poinsot.ph.matrices import Matrix, Vector, add, as_matrix
+from poinsot.ph.ports import Port
+from poinsot.ph.system import PHSystem, State, Storage, zero_columns
+
+#: Relative defect that a user's constant matrix may have.
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem(PHSystem):
+    """E x' = (J - R) Q x + B u with H = 1/2 x^T E^T Q x. Made by `linear`."""
+
+    matrix_E: Matrix
+    matrix_J: Matrix
+    matrix_R: Matrix
+    matrix_B: Matrix
+    matrix_Q: Matrix
+
+    def E(self, x: Vector) -> Matrix:
+        """Return the constant descriptor matrix."""
+        return self.matrix_E
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the constant structure matrix."""
+        return self.matrix_J
+
+    def R(self, x: Vector) -> Matrix:
+        """Return the constant dissipation matrix."""
+        return self.matrix_R
+
+    def B(self, x: Vector) -> Matrix:
+        """Return the constant port matrix."""
+        return self.matrix_B
+
+    def z(self, x: Vector) -> Vector:
+        """Return Q x."""
+        return np.asarray(self.matrix_Q @ x)
+
+    def energies(self, x: Vector) -> Vector:
+        """Return 1/2 x^T E^T Q x [J]."""
+        return np.array([(self.matrix_E @ x) @ self.z(x) / 2])
+
+    def dE(self, x: Vector, a: Vector) -> None:
+        """Return None: E is constant."""
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return Q."""
+        return self.matrix_Q
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> None:
+        """Return None: J, R and B are constant."""
+
+    def dy(self, x: Vector, z: Vector) -> None:
+        """Return None: B is constant."""
+
+    def dflow_dz(self, x: Vector, z: Vector) -> Matrix:
+        """Return J - R."""
+        return self._conduction
+
+    @cached_property
+    def _conduction(self) -> Matrix:
+        return add(self.matrix_J, -self.matrix_R)
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """Zero columns of E."""
+        return zero_columns(self.matrix_E)
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """One quadratic storage."""
+        return (Storage(np.flatnonzero(~self.algebraic), quadratic=True),)
+
+
+def linear(
+    name: str,
+    *,
+    states: Sequence[State | str],
+    J: ArrayLike | Matrix,
+    Q: ArrayLike | Matrix,
+    R: ArrayLike | Matrix | None = None,
+    B: ArrayLike | Matrix | None = None,
+    E: ArrayLike | Matrix | None = None,
+    ports: Sequence[Port] = (),
+) -> LinearSystem:
+    r"""Make a linear port-Hamiltonian system from matrices, dense or sparse.
+
+    .. math::
+
+        E \dot x = (J - R) Q x + B u, \quad y = B^\top Q x, \quad H = \tfrac12 x^\top E^\top Q x
+
+    Parameters
+    ----------
+    name : str
+        Name of the system.
+    states : sequence of State or str
+        The blocks of x in order; a string is a block of size 1.
+    J, R : (n, n)
+        Skew-symmetric structure; symmetric positive semi-definite dissipation (default 0).
+    Q, E : (n, n)
+        Costate z = Q x and descriptor matrix (default identity), E^T Q symmetric.
+    B : (n, m)
+        Columns of all ports in order (default: no ports).
+    ports : sequence of Port
+        Their sizes add up to m.
+    """
+    blocks = tuple(State(s) if isinstance(s, str) else s for s in states)
+    n, m = sum(s.size for s in blocks), sum(p.size for p in ports)
+    identity: Matrix = sp.eye_array(n, format="csr") if sp.issparse(J) else np.eye(n)
+
+    def given(what: str, a: ArrayLike | Matrix | None, shape: tuple[int, int]) -> Matrix:
+        return as_matrix(np.zeros(shape) if a is None else a, shape, f"system '{name}': {what}")
+
+    system = LinearSystem(
+        name=name,
+        states=blocks,
+        ports=tuple(ports),
+        matrix_E=identity if E is None else given("E", E, (n, n)),
+        matrix_J=given("J", J, (n, n)),
+        matrix_R=0 * identity if R is None else given("R", R, (n, n)),
+        matrix_B=given("B", B, (n, m)),
+        matrix_Q=given("Q", Q, (n, n)),
+    )
+    EQ = system.matrix_E.T @ system.matrix_Q
+    for what, defect in (
+        ("J is not skew-symmetric (J + J^T = 0)", skew_defect(system.matrix_J)),
+        ("R is not symmetric", symmetry_defect(system.matrix_R)),
+        ("R is not positive semi-definite", semidefinite_defect(system.matrix_R)),
+        ("E^T Q is not symmetric, so Q x has no energy", symmetry_defect(EQ)),
+    ):
+        if defect > TOLERANCE:
+            raise StructureError(f"system '{name}': {what}; the relative defect is {defect:.3g}")
+    return system

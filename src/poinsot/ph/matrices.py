@@ -1,0 +1,113 @@
+"""Dense or sparse matrices behind one name, and their assembly from blocks."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias, TypeGuard
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+
+Vector: TypeAlias = NDArray[np.float64]
+
+
+class Matrix(Protocol):
+    """What dense (`numpy.ndarray`) and sparse (`scipy.sparse.sparray`) matrices have in common."""
+
+    @property
+    def shape(self) -> Any: ...  # noqa: D102
+    @property
+    def T(self) -> Any: ...  # noqa: D102
+    def __matmul__(self, other: Any, /) -> Any: ...
+    def __add__(self, other: Any, /) -> Any: ...
+    def __sub__(self, other: Any, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+    def __rmul__(self, other: Any, /) -> Any: ...
+    def __neg__(self) -> Any: ...
+    def __abs__(self) -> Any: ...
+    def __getitem__(self, index: Any, /) -> Any: ...
+
+
+#: A block and the row and column where its upper left corner goes.
+Placed: TypeAlias = tuple[int, int, Matrix]
+
+#: Systems with at least this many states are assembled as sparse matrices.
+SPARSE_FROM = 120
+
+
+def is_sparse(a: object) -> TypeGuard[sp.csr_array]:
+    """Tell a sparse matrix from a dense one."""
+    return isinstance(a, sp.sparray)
+
+
+def dense(a: Matrix) -> NDArray[np.float64]:
+    """Return the matrix as a NumPy array."""
+    return a.toarray() if is_sparse(a) else np.asarray(a)
+
+
+def as_matrix(a: ArrayLike | Matrix, shape: tuple[int, int], what: str) -> Matrix:
+    """Check a user's matrix: its shape, and that every entry is finite."""
+    matrix: NDArray[np.float64] | sp.csr_array
+    if sp.issparse(a):
+        matrix = sp.csr_array(a)
+        entries = matrix.data
+    else:
+        try:
+            matrix = np.array(a, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{what}: not a matrix of numbers ({error})") from None
+        if matrix.ndim < 2:
+            matrix = matrix.reshape(-1, 1) if shape[1] == 1 else np.atleast_2d(matrix)
+        entries = matrix
+    if matrix.shape != shape:
+        raise InputError(f"{what}: shape {matrix.shape}, expected {shape}")
+    if not np.all(np.isfinite(entries)):
+        raise InputError(f"{what}: contains NaN or infinity")
+    return matrix
+
+
+def largest(a: Matrix) -> float:
+    """Return the largest absolute entry."""
+    if 0 in a.shape:
+        return 0.0
+    return float(abs(a).max())
+
+
+def assemble(shape: tuple[int, int], placed: Sequence[Placed]) -> Matrix:
+    """Add blocks into a matrix: sparse if it is large or any block is, else dense."""
+    if max(shape) < SPARSE_FROM and not any(is_sparse(block) for _, _, block in placed):
+        total = np.zeros(shape)
+        for row, column, block in placed:
+            rows, columns = block.shape
+            total[row : row + rows, column : column + columns] += dense(block)
+        return total
+    rows_, columns_, values = [], [], []
+    for row, column, block in placed:
+        coo = sp.coo_array(dense(block) if not is_sparse(block) else block)
+        rows_.append(coo.coords[0] + row)
+        columns_.append(coo.coords[1] + column)
+        values.append(coo.data)
+    if not values:
+        return sp.csr_array(shape)
+    entries = (np.concatenate(values), (np.concatenate(rows_), np.concatenate(columns_)))
+    return sp.csr_array(sp.coo_array(entries, shape=shape))
+
+
+def scale_columns(a: Matrix, weights: Vector) -> Matrix:
+    """Return a @ diag(weights)."""
+    if is_sparse(a):
+        return sp.csr_array(a @ sp.diags_array(weights))
+    return dense(a) * weights
+
+
+def add(a: Matrix, b: Matrix | None) -> Matrix:
+    """Return a + b, where None stands for zero and sparse stays sparse."""
+    if b is None:
+        return a
+    if is_sparse(a) and not is_sparse(b):
+        b = sp.csr_array(dense(b))
+    elif is_sparse(b) and not is_sparse(a):
+        a = sp.csr_array(dense(a))
+    total: Matrix = a + b
+    return total

@@ -1,0 +1,108 @@
+"""Ports: the places where power enters a system."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+from poinsot.ph import units
+
+#: A function of time [s].
+Signal: TypeAlias = Callable[[float], ArrayLike]
+
+
+@dataclass(frozen=True)
+class Port:
+    """A power port: input u and output y with u·y the power put INTO the system, in W.
+
+    Parameters
+    ----------
+    name : str
+        Unique within its system.
+    size : int
+        Length of u and of y.
+    effort, flow : str or None
+        Their SI units (e.g. `"N"` and `"m/s"`); the product must be W. None: not checked.
+    input : {"effort", "flow"}
+        Which of the two is the input u; the other one is the output y.
+    signal : callable or None
+        u(t) when the port is closed by an input; None while it is open, then u = 0.
+    """
+
+    name: str
+    size: int = 1
+    effort: str | None = None
+    flow: str | None = None
+    input: Literal["effort", "flow"] = "effort"
+    signal: Signal | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a power port."""
+        if not self.name:
+            raise InputError("a port needs a name")
+        if self.size < 1:
+            raise InputError(f"port '{self.name}': size is {self.size}; it must be at least 1")
+        if self.input not in ("effort", "flow"):
+            raise InputError(f"port '{self.name}': input is '{self.input}', not 'effort' or 'flow'")
+        if (self.effort is None) != (self.flow is None):
+            raise InputError(f"port '{self.name}': give the units of both effort and flow, or none")
+        if self.effort is not None and self.flow is not None:
+            power = units.product(self.effort, self.flow)
+            if power != units.exponents("W"):
+                raise InputError(
+                    f"port '{self.name}': effort '{self.effort}' times flow '{self.flow}' is "
+                    f"{units.format_exponents(power)}, not a power in W"
+                )
+
+    @property
+    def u_unit(self) -> str | None:
+        """Unit of the input."""
+        return self.effort if self.input == "effort" else self.flow
+
+    @property
+    def y_unit(self) -> str | None:
+        """Unit of the output."""
+        return self.flow if self.input == "effort" else self.effort
+
+    @property
+    def status(self) -> Literal["open", "fed"]:
+        """`"fed"` when closed by an input signal, else `"open"`.
+
+        Connected ports are no longer among the ports of a system; see `PHSystem.connected`.
+        """
+        return "open" if self.signal is None else "fed"
+
+    @property
+    def swapped(self) -> "Port":
+        """The same port with input and output exchanged."""
+        return replace(self, input="flow" if self.input == "effort" else "effort", signal=None)
+
+    def __str__(self) -> str:
+        """Name, size and units, as error messages show them."""
+        unit = f", u in {self.u_unit}, y in {self.y_unit}" if self.u_unit else ""
+        return f"'{self.name}' (size {self.size}{unit})"
+
+    def u(self, t: float) -> NDArray[np.float64]:
+        """Evaluate the input at time t [s], checked; shape (size,)."""
+        if self.signal is None:
+            return np.zeros(self.size)
+        u = np.atleast_1d(np.asarray(self.signal(t), dtype=float))
+        if u.shape != (self.size,):
+            raise InputError(
+                f"port '{self.name}': the input at t = {t:g} s has shape {u.shape}, "
+                f"expected ({self.size},)"
+            )
+        if not np.all(np.isfinite(u)):
+            raise InputError(f"port '{self.name}': the input at t = {t:g} s is {u}, not finite")
+        return u
+
+
+def as_signal(value: Signal | ArrayLike) -> Signal:
+    """Make a signal of a function of time, or of a constant."""
+    if callable(value):
+        return value
+    constant = np.array(value, dtype=float)
+    return lambda t: constant

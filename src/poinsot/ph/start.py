@@ -1,0 +1,88 @@
+"""A consistent start: the algebraic equations of a system must hold at its initial state."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InconsistentStartError
+from poinsot.ph.matrices import Vector, dense, is_sparse
+from poinsot.ph.system import PHSystem
+
+#: Residual of an algebraic equation, relative to the size of its terms, that a start may have.
+TOLERANCE = 1e-8
+ITERATIONS = 20
+
+
+def _algebraic_rows(system: PHSystem, x: Vector) -> NDArray[np.float64]:
+    """Return a basis of the combinations of equations that contain no derivative; shape (n, k)."""
+    E = system.E(x)
+    if is_sparse(E):
+        empty = np.flatnonzero(np.asarray(abs(E).sum(axis=1)).reshape(-1) == 0)
+        return np.eye(system.n)[:, empty]
+    return scipy.linalg.null_space(dense(E).T)
+
+
+def _solve(
+    system: PHSystem, x: Vector, t: float, free: NDArray[np.bool_]
+) -> tuple[Vector, Vector, float]:
+    """Bring the algebraic equations to zero by least changes of the free states (Gauss-Newton).
+
+    Returns the state, the residual of every equation, and the size of the terms in them.
+    """
+    u = system.u(t)
+
+    def evaluate(x_: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        rows = _algebraic_rows(system, x_)
+        return rows @ (rows.T @ system.flow(x_, system.z(x_), u)), rows
+
+    residual, rows = evaluate(x)
+    for _ in range(ITERATIONS):
+        if not rows.size or not free.any():
+            break
+        z = system.z(x)
+        slope = dense(system.dflow_dz(x, z) @ system.dz(x))
+        dflow = system.dflow(x, z, u)
+        if dflow is not None:
+            slope = slope + dense(dflow)
+        change = np.zeros(system.n)
+        change[free] = np.linalg.lstsq((rows.T @ slope)[:, free], -rows.T @ residual)[0]
+        candidate, candidate_rows = evaluate(x + change)
+        if not np.linalg.norm(candidate) < np.linalg.norm(residual):
+            break
+        x, residual, rows = x + change, candidate, candidate_rows
+    z = system.z(x)
+    terms = abs(system.dflow_dz(x, z)) @ abs(z) + abs(system.B(x)) @ abs(u)
+    return x, residual, float(np.max(terms, initial=0.0))
+
+
+def check_start(system: PHSystem, x: Vector, t: float) -> Vector:
+    """Return the state with its multipliers filled in, or say which equation contradicts it."""
+    filled, residual, size = _solve(system, x, t, system.algebraic)
+    worst = int(np.argmax(abs(residual))) if residual.size else 0
+    if residual.size and abs(residual[worst]) > TOLERANCE * size:
+        raise InconsistentStartError(
+            f"system '{system.name}': the initial state violates the algebraic equation "
+            f"'{system.labels[worst]}' by {abs(residual[worst]):.3g} (its terms are of size "
+            f"{size:.3g}); correct the state, or take poinsot.ph.consistent_state(system, x0)"
+        )
+    return filled
+
+
+def consistent_state(
+    system: PHSystem, x0: ArrayLike | Mapping[str, ArrayLike], t: float = 0.0
+) -> Vector:
+    """Return a state near x0 that satisfies all algebraic equations, by least changes.
+
+    Gauss-Newton: each iteration takes the shortest step that solves the linearised equations.
+    Time t [s] matters where an input enters an algebraic equation.
+    """
+    x, residual, size = _solve(system, system.state(x0), t, np.ones(system.n, dtype=bool))
+    worst = int(np.argmax(abs(residual))) if residual.size else 0
+    if residual.size and abs(residual[worst]) > TOLERANCE * size:
+        raise InconsistentStartError(
+            f"system '{system.name}': no consistent state found near x0; the equation "
+            f"'{system.labels[worst]}' keeps a residual of {abs(residual[worst]):.3g}"
+        )
+    return x

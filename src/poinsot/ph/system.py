@@ -1,0 +1,282 @@
+"""The port-Hamiltonian system: what every mechanism, circuit and controller is an instance of."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError, did_you_mean
+from poinsot.ph.matrices import Matrix, Vector, add
+from poinsot.ph.ports import Port
+
+if TYPE_CHECKING:
+    from poinsot.ph.dirac import Defects
+
+
+@dataclass(frozen=True)
+class State:
+    """A named block of the state vector; `unit` is an SI unit, for labels only."""
+
+    name: str
+    size: int = 1
+    unit: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a block without name or entries."""
+        if not self.name or self.size < 1:
+            raise InputError(f"state '{self.name}': needs a name and a size of at least 1")
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A part of the energy: H is a sum of parts, each a function of its own states.
+
+    `states` are their indices in x; a `quadratic` part is exact under the midpoint rule already.
+    """
+
+    states: NDArray[np.intp]
+    quadratic: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PHSystem(ABC):
+    r"""A port-Hamiltonian descriptor system [LKB26, eq. (4)], with dissipation.
+
+    .. math::
+
+        E(x) \dot x = (J(x) - R(x))\, z(x) - r(x, z) + B(x)\, u, \qquad y = B(x)^\top z(x)
+
+    with :math:`J = -J^\top`, :math:`R = R^\top \ge 0`, :math:`z \cdot r(x, z) \ge 0` and
+    :math:`E^\top z = \nabla H`, so that
+    :math:`\dot H = u \cdot y - z \cdot (R z + r) \le u \cdot y`: u·y is the power put in [W].
+
+    E may be singular: a row of zeros is an algebraic equation. Row i belongs to costate z_i and
+    is named after state i. x, z have shape (n,); u, y shape (m,), all ports one after the other.
+
+    Evaluation is pure. Tangents return None where the answer is identically zero.
+    """
+
+    name: str
+    states: tuple[State, ...]
+    ports: tuple[Port, ...]
+
+    # -- the six ingredients ------------------------------------------------------------------
+
+    @abstractmethod
+    def E(self, x: Vector) -> Matrix:
+        """Return the descriptor matrix; shape (n, n)."""
+
+    @abstractmethod
+    def J(self, x: Vector) -> Matrix:
+        """Return the structure matrix, skew-symmetric; shape (n, n)."""
+
+    @abstractmethod
+    def R(self, x: Vector) -> Matrix:
+        """Return the linear dissipation, symmetric and positive semi-definite; shape (n, n)."""
+
+    @abstractmethod
+    def B(self, x: Vector) -> Matrix:
+        """Return the port matrix; shape (n, m)."""
+
+    @abstractmethod
+    def z(self, x: Vector) -> Vector:
+        """Return the costate (effort), E^T z = grad H; shape (n,)."""
+
+    @abstractmethod
+    def energies(self, x: Vector) -> Vector:
+        """Return the energy of each storage [J]; their sum is H."""
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return the nonlinear dissipation, z·r >= 0; shape (n,)."""
+        return None
+
+    # -- what Newton's method needs -----------------------------------------------------------
+
+    @abstractmethod
+    def dE(self, x: Vector, a: Vector) -> Matrix | None:
+        """Return the derivative of E(x) a with respect to x, a fixed; None if E is constant."""
+
+    @abstractmethod
+    def dz(self, x: Vector) -> Matrix:
+        """Return the derivative of z with respect to x; shape (n, n)."""
+
+    @abstractmethod
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of `flow` with respect to x, z and u fixed; shape (n, n)."""
+
+    @abstractmethod
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of y = B(x)^T z with respect to x, z fixed; shape (m, n)."""
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of r with respect to z; shape (n, n)."""
+        return None
+
+    # -- what is known of the whole -----------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def algebraic(self) -> NDArray[np.bool_]:
+        """Which states never appear with a derivative: zero columns of E; shape (n,)."""
+
+    @property
+    def storages(self) -> tuple[Storage, ...]:
+        """The parts of the energy, in the order of `energies`."""
+        return (Storage(np.flatnonzero(~self.algebraic)),)
+
+    @property
+    def connected(self) -> tuple[Port, ...]:
+        """The ports that were used up by interconnection, inside this system."""
+        return ()
+
+    def connected_values(self, x: Vector, z: Vector, u: Vector) -> list[tuple[Vector, Vector]]:
+        """Return (u, y) of each connected port."""
+        return []
+
+    # -- derived ------------------------------------------------------------------------------
+
+    def H(self, x: Vector) -> float:
+        """Return the stored energy [J]."""
+        return float(self.energies(x).sum())
+
+    def grad_H(self, x: Vector) -> Vector:
+        """Return the gradient of the energy, E^T z; shape (n,)."""
+        return np.asarray(self.E(x).T @ self.z(x))
+
+    def resistive(self, x: Vector, z: Vector) -> Vector:
+        """Return the dissipative effort R z + r(x, z); shape (n,)."""
+        effort = np.asarray(self.R(x) @ z)
+        r = self.r(x, z)
+        return effort if r is None else effort + r
+
+    def flow(self, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return (J - R) z - r + B u, the right-hand side; shape (n,)."""
+        return np.asarray(self.J(x) @ z - self.resistive(x, z) + self.B(x) @ u)
+
+    def dflow_dz(self, x: Vector, z: Vector) -> Matrix:
+        """Return the derivative of `flow` with respect to z: J - R - dr/dz; shape (n, n)."""
+        conduction = add(self.J(x), -self.R(x))
+        dr_dz = self.dr_dz(x, z)
+        return conduction if dr_dz is None else add(conduction, -dr_dz)
+
+    def y(self, x: Vector, z: Vector) -> Vector:
+        """Return the output B^T z; shape (m,)."""
+        return np.asarray(self.B(x).T @ z)
+
+    def u(self, t: float) -> Vector:
+        """Return the inputs of all ports at time t [s]; an open port has u = 0; shape (m,)."""
+        if not self.ports:
+            return np.zeros(0)
+        return np.concatenate([port.u(t) for port in self.ports])
+
+    def defects(self, x: ArrayLike | Mapping[str, ArrayLike], *, seed: int = 0) -> "Defects":
+        """Prove the port-Hamiltonian structure at a state: each defect is a number near zero."""
+        from poinsot.ph.dirac import defects
+
+        return defects(self, self.state(x), seed=seed)
+
+    # -- names --------------------------------------------------------------------------------
+
+    @cached_property
+    def n(self) -> int:
+        """Number of states."""
+        return sum(state.size for state in self.states)
+
+    @cached_property
+    def m(self) -> int:
+        """Number of inputs, and of outputs."""
+        return sum(port.size for port in self.ports)
+
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        """Where each named state lives in x."""
+        return dict(_slices(self.states))
+
+    @cached_property
+    def port_slices(self) -> dict[str, slice]:
+        """Where each port lives in u and y."""
+        return dict(_slices(self.ports))
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The name of every entry of x and of every equation, e.g. `"p[2]"`."""
+        return tuple(
+            s.name if s.size == 1 else f"{s.name}[{i}]" for s in self.states for i in range(s.size)
+        )
+
+    def port(self, name: str) -> Port:
+        """Return the open or fed port of that name."""
+        for port in self.ports:
+            if port.name == name:
+                return port
+        if any(port.name == name for port in self.connected):
+            raise InputError(f"system '{self.name}': port '{name}' is connected already")
+        raise InputError(
+            f"system '{self.name}': no port '{name}'; "
+            + did_you_mean(name, [p.name for p in self.ports])
+        )
+
+    def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
+        """Make a state vector from an array or from named values; a name left out is zero."""
+        if not isinstance(values, Mapping):
+            x = np.array(values, dtype=float).reshape(-1)
+            if x.shape != (self.n,):
+                raise InputError(
+                    f"system '{self.name}': the state has {x.size} entries, expected {self.n} "
+                    f"({', '.join(s.name for s in self.states)})"
+                )
+        else:
+            x = np.zeros(self.n)
+            for name, value in values.items():
+                if name not in self.slices:
+                    hint = did_you_mean(name, self.slices)
+                    raise InputError(f"system '{self.name}': no state '{name}'; {hint}")
+                block, size = np.asarray(value, dtype=float), x[self.slices[name]].size
+                if block.size != size:
+                    raise InputError(
+                        f"system '{self.name}': state '{name}' has {block.size} entries, "
+                        f"expected {size}"
+                    )
+                x[self.slices[name]] = block.reshape(-1)
+        for label, value in zip(self.labels, x, strict=True):
+            if not np.isfinite(value):
+                raise InputError(f"system '{self.name}': state '{label}' is {value}, not finite")
+        return x
+
+    def prefixed(self, prefix: str) -> Self:
+        """Return the system with `prefix.` before the name of every state and port."""
+        return replace(
+            self,
+            name=prefix,
+            states=tuple(replace(s, name=f"{prefix}.{s.name}") for s in self.states),
+            ports=tuple(replace(p, name=f"{prefix}.{p.name}") for p in self.ports),
+        )
+
+    def __post_init__(self) -> None:
+        """Refuse names used twice."""
+        for kind, names in (
+            ("state", [s.name for s in self.states]),
+            ("port", [p.name for p in (*self.ports, *self.connected)]),
+        ):
+            twice = {name for name in names if names.count(name) > 1}
+            if twice:
+                raise InputError(
+                    f"system '{self.name}': {kind} name '{min(twice)}' is used twice; "
+                    "rename one, e.g. by system.prefixed('left')"
+                )
+
+
+def _slices(blocks: tuple[State, ...] | tuple[Port, ...]) -> Iterator[tuple[str, slice]]:
+    start = 0
+    for block in blocks:
+        yield block.name, slice(start, start + block.size)
+        start += block.size
+
+
+def zero_columns(E: Matrix) -> NDArray[np.bool_]:
+    """Return which columns of E are zero: the states without a derivative."""
+    return np.asarray(abs(E).sum(axis=0) == 0).reshape(-1)
