@@ -1,0 +1,75 @@
+"""A progress bar for long runs: on a terminal only, and only after a second."""
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+#: A run shorter than this shows nothing [s].
+PATIENCE = 1.0
+
+
+class Progress:
+    """Context manager that counts steps; silent unless standard error is a terminal."""
+
+    def __init__(self, steps: int, label: str, enabled: bool | None) -> None:
+        self.steps, self.label, self.done = steps, label, 0
+        self.enabled = sys.stderr.isatty() if enabled is None else enabled
+        self.started = self.shown = time.monotonic()
+        self.bar: RichProgress | None = None
+
+    def __enter__(self) -> Self:
+        """Start the clock."""
+        return self
+
+    def advance(self) -> None:
+        """Count a step; the display is refreshed at most ten times a second."""
+        self.done += 1
+        if not self.enabled:
+            return
+        now = time.monotonic()
+        if self.bar is None:
+            if now - self.started < PATIENCE:
+                return
+            self.bar = _bar()
+            self.bar.start()
+            self.task = self.bar.add_task(self.label, total=self.steps)
+        if now - self.shown > 0.1:
+            speed = f"{self.done / (now - self.started):.0f} steps/s"
+            self.bar.update(self.task, completed=self.done, speed=speed)
+            self.shown = now
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the terminal as it was."""
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.done)
+            self.bar.stop()
+
+
+def _bar() -> "RichProgress":
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

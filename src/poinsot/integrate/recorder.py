@@ -1,0 +1,121 @@
+"""Keeps what a run computes: saved steps, and balances summed over every step."""
+
+import time as clock
+
+import numpy as np
+
+from poinsot.integrate.newton import Solution
+from poinsot.integrate.schemes import Scheme
+from poinsot.integrate.step import Stage
+from poinsot.ph.matrices import Vector
+from poinsot.ph.system import PHSystem
+from poinsot.result import PortRecord, Result, StateRecord, Stats, Status
+
+
+class Recorder:
+    """Preallocated arrays for the saved steps; a result can be made of them at any moment."""
+
+    def __init__(
+        self, system: PHSystem, x0: Vector, t0: float, steps: int, save_every: int
+    ) -> None:
+        saves = -(-steps // save_every) + 1
+        self.system, self.steps, self.save_every = system, steps, save_every
+        self.ports = (*system.ports, *system.connected)
+        self.time = np.zeros(saves)
+        self.x = np.zeros((saves, system.n))
+        self.energy = np.zeros(saves)
+        self.dissipated = np.zeros(saves)
+        self.balance_error = np.zeros(saves)
+        self.port_energy = np.zeros((saves, len(self.ports)))
+        self.stage_time = np.zeros(saves - 1)
+        self.u = [np.zeros((saves - 1, port.size)) for port in self.ports]
+        self.y = [np.zeros((saves - 1, port.size)) for port in self.ports]
+        self.iterations = np.zeros(saves - 1, dtype=np.intp)
+        self.time[0], self.x[0], self.energy[0] = t0, x0, system.H(x0)
+        self.saved, self.done = 1, 0
+        self.total_iterations, self.residual_max = 0, 0.0
+        self.lost, self.supplied = 0.0, np.zeros(len(self.ports))
+        self.balance_error_max, self.dissipation_min = 0.0, 0.0
+        self.started = clock.perf_counter()
+
+    def add(self, t_mid: float, t1: float, h: float, solution: Solution, stage: Stage) -> None:
+        """Account for one step, and save it if it is due. A step counts only when complete."""
+        system = self.system
+        dissipation = float(stage.z @ system.resistive(stage.x, stage.z))
+        values = [
+            (stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()
+        ] + system.connected_values(stage.x, stage.z, stage.u)
+        lost = self.lost + h * dissipation
+        supplied = self.supplied + [h * float(u @ y) for u, y in values]
+        energy = system.H(solution.x)
+        outer = float(supplied[: len(system.ports)].sum())
+        error = energy - self.energy[0] - outer + lost
+        last = self.done + 1 == self.steps
+        if (self.done + 1) % self.save_every == 0 or last:
+            k = self.saved
+            self.time[k], self.x[k], self.energy[k] = t1, solution.x, energy
+            self.dissipated[k], self.port_energy[k] = lost, supplied
+            self.balance_error[k] = error
+            self.stage_time[k - 1], self.iterations[k - 1] = t_mid, solution.iterations
+            for i, (u, y) in enumerate(values):
+                self.u[i][k - 1], self.y[i][k - 1] = u, y
+            self.saved += 1
+        self.lost, self.supplied = lost, supplied
+        self.total_iterations += solution.iterations
+        self.residual_max = max(self.residual_max, solution.residual)
+        self.balance_error_max = max(self.balance_error_max, abs(error))
+        self.dissipation_min = min(self.dissipation_min, dissipation)
+        self.done += 1
+
+    def result(
+        self,
+        scheme: Scheme,
+        engine: str,
+        h: float,
+        t_end: float,
+        status: Status,
+        message: str = "",
+    ) -> Result:
+        """Return everything saved so far."""
+        k, system = self.saved, self.system
+        outer = len(system.ports)
+        return Result(
+            model=system.name,
+            scheme=scheme.name,
+            engine=engine,
+            h=h,
+            t_end=t_end,
+            time=self.time[:k],
+            states={
+                state.name: StateRecord(state.name, state.unit, self.x[:k, piece])
+                for state, piece in zip(system.states, system.slices.values(), strict=True)
+            },
+            ports={
+                port.name: PortRecord(
+                    name=port.name,
+                    u_unit=port.u_unit,
+                    y_unit=port.y_unit,
+                    connected=i >= outer,
+                    time=self.stage_time[: k - 1],
+                    u=self.u[i][: k - 1],
+                    y=self.y[i][: k - 1],
+                    power=np.sum(self.u[i][: k - 1] * self.y[i][: k - 1], axis=1),
+                    energy=self.port_energy[:k, i],
+                )
+                for i, port in enumerate(self.ports)
+            },
+            energy=self.energy[:k],
+            dissipated=self.dissipated[:k],
+            balance_error=self.balance_error[:k],
+            stats=Stats(
+                steps=self.done,
+                newton_iterations=self.total_iterations,
+                iterations=self.iterations[: k - 1],
+                residual_max=self.residual_max,
+                balance_error_max=self.balance_error_max,
+                dissipation_min=self.dissipation_min,
+                wall_time=clock.perf_counter() - self.started,
+            ),
+            status=status,
+            message=message,
+        )

@@ -1,0 +1,157 @@
+"""The time loop."""
+
+from collections.abc import Mapping
+from math import ceil, isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.errors import InputError, PoinsotError, StructureError
+from poinsot.integrate.newton import Newton, NewtonFailure
+from poinsot.integrate.progress import Progress
+from poinsot.integrate.recorder import Recorder
+from poinsot.integrate.schemes import Scheme, find_scheme
+from poinsot.integrate.step import take_step
+from poinsot.ph.dirac import (
+    gradient_defect,
+    resistive_defect,
+    semidefinite_defect,
+    skew_defect,
+    symmetry_defect,
+)
+from poinsot.ph.interconnect import feed
+from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Signal
+from poinsot.ph.start import check_start
+from poinsot.ph.system import PHSystem
+from poinsot.result import Result, SimulationError, Status
+
+ENGINES = ("auto", "reference")
+#: Above this size the start is not checked against finite differences of H: it would take longer
+#: than many a run.
+CHECKED_SIZE = 2000
+
+
+def simulate(
+    system: PHSystem,
+    *,
+    h: float,
+    t_end: float,
+    scheme: str | Scheme = "ph-dg",
+    x0: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    t_start: float = 0.0,
+    inputs: Mapping[str, Signal | ArrayLike] | None = None,
+    engine: str = "auto",
+    save_every: int = 1,
+    newton: Newton | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Integrate a port-Hamiltonian system in time, with an exact energy balance.
+
+    Parameters
+    ----------
+    system : PHSystem
+        What to simulate.
+    h, t_end, t_start : float
+        Step, end and start [s]; the last step is shortened if the span is no multiple of h.
+    scheme : str
+        `"ph-mp"` (midpoint), `"ph-dg"` (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; see
+        `SCHEMES`.
+    x0 : array or mapping
+        Initial state, whole or by name; what is left out is zero.
+    inputs : mapping
+        Port name -> function of time [s] or constant; open ports have u = 0.
+    engine : {"auto", "reference"}
+        The reference engine is NumPy and SciPy.
+    save_every : int
+        Keep every so many steps; balances are summed over all of them.
+    newton : Newton
+        Tolerances.
+    progress : bool
+        Show a progress bar; default: on a terminal, for runs over a second.
+
+    Returns
+    -------
+    Result
+        With status `"interrupted"` if Ctrl-C ended the run early.
+
+    Raises
+    ------
+    InputError
+        Before anything is computed, if the input makes no sense.
+    SimulationError
+        If a step fails; its `result` holds everything up to there.
+    """
+    method, options = find_scheme(scheme), newton or Newton()
+    steps = _count_steps(h, t_start, t_end)
+    if engine not in ENGINES:
+        raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
+    if save_every < 1:
+        raise InputError(f"save_every is {save_every}; it must be at least 1")
+    for port, signal in (inputs or {}).items():
+        system = feed(system, port, signal)
+    x = system.state({} if x0 is None else x0)
+    _check_structure(system, x)
+    x = check_start(system, x, t_start)
+    recorder = Recorder(system, x, t_start, steps, save_every)
+
+    def result(status: Status, message: str = "") -> Result:
+        return recorder.result(method, "reference", h, t_end, status, message)
+
+    try:
+        with Progress(steps, system.name, progress) as bar:
+            for n in range(steps):
+                t0 = t_start + n * h
+                t1 = t_end if n + 1 == steps else t_start + (n + 1) * h
+                t_mid = (t0 + t1) / 2
+                solution, stage = take_step(system, method, x, system.u(t_mid), t1 - t0, options)
+                recorder.add(t_mid, t1, t1 - t0, solution, stage)
+                x = solution.x
+                bar.advance()
+    except KeyboardInterrupt:
+        return result("interrupted", f"interrupted at t = {t_start + recorder.done * h:g} s")
+    except NewtonFailure as failure:
+        history = ", ".join(f"{residual:.1e}" for residual in failure.history) or "none"
+        message = (
+            f"system '{system.name}', step {recorder.done + 1} from t = {t0:g} s with h = {h:g} s: "
+            f"{failure.reason}; worst equation '{system.labels[failure.worst]}', relative "
+            f"residuals {history}; try a smaller step"
+        )
+        raise SimulationError(message, result("failed", message)) from None
+    except PoinsotError as error:
+        message = f"system '{system.name}', step {recorder.done + 1} from t = {t0:g} s: {error}"
+        raise SimulationError(message, result("failed", message)) from error
+    return result("done")
+
+
+def _count_steps(h: float, t_start: float, t_end: float) -> int:
+    for label, value in (("h", h), ("t_start", t_start), ("t_end", t_end)):
+        if not isfinite(value):
+            raise InputError(f"{label} is {value}; it must be a finite number of seconds")
+    if h <= 0:
+        raise InputError(f"the step h is {h:g} s; it must be positive")
+    if t_end <= t_start:
+        raise InputError(f"t_end = {t_end:g} s is not after t_start = {t_start:g} s")
+    # A span that is a multiple of h but for round-off must not end in a tiny extra step.
+    return max(1, ceil((t_end - t_start) / h * (1 - 1e-12) - 1e-9))
+
+
+def _check_structure(system: PHSystem, x: Vector) -> None:
+    """Refuse a system that breaks the port-Hamiltonian contract at its start."""
+    H = system.H(x)
+    if not np.isfinite(H):
+        raise InputError(f"system '{system.name}': the energy at the initial state is {H}")
+    checks = [
+        ("J is not skew-symmetric", skew_defect(system.J(x)), 1e-10),
+        ("R is not symmetric", symmetry_defect(system.R(x)), 1e-10),
+        ("R is not positive semi-definite", semidefinite_defect(system.R(x)), 1e-10),
+        ("the dissipation r(x, z) creates energy (z·r < 0)", resistive_defect(system, x), 1e-10),
+    ]
+    if system.n <= CHECKED_SIZE:
+        checks.append(("E^T z is not the gradient of H", gradient_defect(system, x), 1e-6))
+    for what, defect, tolerance in checks:
+        if not defect <= tolerance:
+            raise StructureError(
+                f"system '{system.name}': {what} at the initial state; the relative defect is "
+                f"{defect:.3g}"
+            )
