@@ -1,0 +1,22 @@
+"""Published examples, each with a source, a run, a figure and a check."""
+
+from importlib import import_module
+
+from poinsot.errors import InputError, did_you_mean
+from poinsot.gallery.example import Check, Example
+
+#: Name of an example -> the module that holds it.
+MODULES = {
+    "dc-motor": "dc_motor",
+}
+
+
+def find_example(name: str) -> Example:
+    """Return the example of that name."""
+    if name not in MODULES:
+        raise InputError(f"no gallery example '{name}'; {did_you_mean(name, MODULES)}")
+    example: Example = import_module(f"poinsot.gallery.{MODULES[name]}").EXAMPLE
+    return example
+
+
+__all__ = ["MODULES", "Check", "Example", "find_example"]

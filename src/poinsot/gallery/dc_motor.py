@@ -1,0 +1,196 @@
+"""A DC motor drives a load through a gear: circuit, rotor and load joined at their ports.
+
+    supply -> circuit =(gyrator K)= rotor =(transformer 1/n)= load -> work
+
+Started from rest at a constant voltage; after a while the load is asked for work.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from poinsot import ph
+from poinsot.gallery.dc_motor_figures import animate, plot
+from poinsot.gallery.example import Check, Example
+from poinsot.integrate import simulate
+from poinsot.result import Result
+
+
+@dataclass(frozen=True)
+class Drive:
+    """Parameters of the drive, SI units."""
+
+    resistance: float = 1.2  # Ohm
+    inductance: float = 2e-3  # H
+    motor_constant: float = 0.05  # N m/A, the same number in V s/rad
+    rotor_inertia: float = 2e-5  # kg m^2
+    rotor_friction: float = 1e-5  # N m s/rad
+    gear_ratio: float = 10.0  # turns of the rotor for one of the load
+    load_inertia: float = 4e-3  # kg m^2
+    load_friction: float = 2e-3  # N m s/rad
+    voltage: float = 12.0  # V
+    work_torque: float = 2.0  # N m, against the motion
+    work_start: float = 0.15  # s
+
+    @property
+    def inertia(self) -> float:
+        """Inertia seen by the rotor [kg m^2]."""
+        return self.rotor_inertia + self.load_inertia / self.gear_ratio**2
+
+    @property
+    def friction(self) -> float:
+        """Friction seen by the rotor [N m s/rad]."""
+        return self.rotor_friction + self.load_friction / self.gear_ratio**2
+
+    def work(self, t: float) -> float:
+        """Torque on the load [N m] at time t [s]."""
+        return -self.work_torque if t >= self.work_start else 0.0
+
+
+def system(drive: Drive = Drive()) -> ph.PHSystem:  # noqa: B008 - a frozen value
+    """Build the drive from its three parts; the ports left are `supply` and `work`."""
+    circuit = ph.linear(
+        "circuit",
+        states=[ph.State("flux", unit="Wb")],
+        J=[[0.0]],
+        R=[[drive.resistance]],
+        Q=[[1 / drive.inductance]],
+        B=[[1.0, 1.0]],
+        ports=[ph.Port("supply", 1, "V", "A"), ph.Port("coil", 1, "V", "A")],
+    )
+    rotor = ph.linear(
+        "rotor",
+        states=[ph.State("rotor_momentum", unit="N m s")],
+        J=[[0.0]],
+        R=[[drive.rotor_friction]],
+        Q=[[1 / drive.rotor_inertia]],
+        B=[[1.0, 1.0]],
+        ports=[ph.Port("magnet", 1, "N m", "rad/s"), ph.Port("shaft", 1, "N m", "rad/s")],
+    )
+    load = ph.linear(
+        "load",
+        states=[ph.State("load_momentum", unit="N m s")],
+        J=[[0.0]],
+        R=[[drive.load_friction]],
+        Q=[[1 / drive.load_inertia]],
+        B=[[1.0, 1.0]],
+        ports=[ph.Port("gear", 1, "N m", "rad/s"), ph.Port("work", 1, "N m", "rad/s")],
+    )
+    joined = ph.interconnect(
+        circuit,
+        rotor,
+        load,
+        connections=[
+            ph.Gyrator("coil", "magnet", C=drive.motor_constant, unit="N m/A"),
+            ph.Transformer("shaft", "gear", C=1 / drive.gear_ratio),
+        ],
+        name="dc-motor",
+    )
+    return ph.feed(ph.feed(joined, "supply", drive.voltage), "work", drive.work)
+
+
+def exact(drive: Drive, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return current [A] and rotor speed [rad/s] in closed form, by the matrix exponential.
+
+    The gear eliminated by hand: L i' = -R i - K w + U, I w' = K i - b w - work/n, both inputs
+    constant on each side of `work_start`.
+    """
+    K, inertia = drive.motor_constant, drive.inertia
+    A = np.array(
+        [
+            [-drive.resistance / drive.inductance, -K / drive.inductance],
+            [K / inertia, -drive.friction / inertia],
+        ]
+    )
+
+    def rest(t: float) -> NDArray[np.float64]:
+        torque = drive.work(t) / drive.gear_ratio
+        b = np.array([drive.voltage / drive.inductance, torque / inertia])
+        return -np.linalg.solve(A, b)
+
+    def advance(x: NDArray[np.float64], span: float, t: float) -> NDArray[np.float64]:
+        return rest(t) + scipy.linalg.expm(span * A) @ (x - rest(t))
+
+    at_work = advance(np.zeros(2), drive.work_start, 0.0)
+    return np.array(
+        [
+            advance(np.zeros(2), t, 0.0)
+            if t < drive.work_start
+            else advance(at_work, t - drive.work_start, t)
+            for t in times
+        ]
+    )
+
+
+#: The motor of the Control Tutorials for MATLAB and Simulink (University of Michigan), its rotor's
+#: inertia and friction shared between rotor and geared load, at 1 V and without work.
+TUTORIAL = Drive(
+    resistance=1.0,
+    inductance=0.5,
+    motor_constant=0.01,
+    rotor_inertia=0.006,
+    rotor_friction=0.07,
+    gear_ratio=2.0,
+    load_inertia=4 * 0.004,
+    load_friction=4 * 0.03,
+    voltage=1.0,
+    work_torque=0.0,
+)
+
+
+def settling_time(time: NDArray[np.float64], values: NDArray[np.float64], final: float) -> float:
+    """Return when the values enter, for good, the band of 2 % around their final value [s]."""
+    outside = np.flatnonzero(abs(values - final) > 0.02 * abs(final))
+    return float(time[outside[-1] + 1])
+
+
+def check(result: Result) -> list[Check]:
+    """Compare with the closed form, and a second motor with published figures."""
+    drive = Drive()
+    current, speed = exact(drive, result.time[-1:])[0]
+    tutorial = simulate(system(TUTORIAL), h=0.005, t_end=5.0)
+    tutorial_speed = tutorial["rotor_momentum"] / TUTORIAL.rotor_inertia
+    final = float(tutorial_speed[-1])
+    source = "Control Tutorials for MATLAB and Simulink, DC Motor Speed: System Analysis"
+    closed_form = "matrix exponential of the drive with its gear eliminated"
+    return [
+        Check(
+            "current at the end [A]",
+            result["flux"][-1] / drive.inductance,
+            current,
+            1e-4,
+            closed_form,
+        ),
+        Check(
+            "rotor speed at the end [rad/s]",
+            result["rotor_momentum"][-1] / drive.rotor_inertia,
+            speed,
+            1e-3,
+            closed_form,
+        ),
+        Check("largest balance error [J]", result.stats.balance_error_max, 0.0, 1e-12, "theory"),
+        Check("tutorial motor: final speed [rad/s]", final, 0.1, 5e-4, source),
+        Check(
+            "tutorial motor: settling time [s]",
+            settling_time(tutorial.time, tutorial_speed, final),
+            2.07,
+            0.01,
+            source,
+        ),
+    ]
+
+
+EXAMPLE = Example(
+    name="dc-motor",
+    title="DC motor with a geared load",
+    source="own parameters, closed form; Control Tutorials for MATLAB and Simulink",
+    scheme="ph-mp",
+    h=5e-4,
+    t_end=0.3,
+    system=system,
+    check=check,
+    plot=plot,
+    animate=animate,
+)

@@ -1,0 +1,81 @@
+"""What every gallery example consists of."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from poinsot.integrate import simulate
+from poinsot.ph import PHSystem
+from poinsot.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number of ours against a number of somebody else's."""
+
+    what: str
+    ours: float
+    theirs: float
+    tolerance: float
+    source: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the two differ by no more than the tolerance."""
+        return abs(self.ours - self.theirs) <= self.tolerance
+
+    def __str__(self) -> str:
+        """One line."""
+        verdict = "ok" if self.passed else "FAILED"
+        return (
+            f"{verdict:<7}{self.what}: {self.ours:.9g}, expected {self.theirs:.9g} "
+            f"± {self.tolerance:.2g} ({self.source})"
+        )
+
+
+@dataclass(frozen=True)
+class Example:
+    """A published case: what it is, how it is run by default, and how it is checked.
+
+    `scheme`, `h` [s] and `t_end` [s] are those of the source; `check` judges a run of that case.
+    """
+
+    name: str
+    title: str
+    source: str
+    scheme: str
+    h: float
+    t_end: float
+    system: Callable[[], PHSystem]
+    check: Callable[[Result], Sequence[Check]]
+    plot: Callable[[Result], "Figure"]
+    animate: Callable[[Result, Path], None]
+    x0: Mapping[str, ArrayLike] = field(default_factory=dict)
+
+    def run(
+        self,
+        *,
+        scheme: str | None = None,
+        h: float | None = None,
+        t_end: float | None = None,
+        engine: str = "auto",
+        save_every: int = 1,
+        progress: bool | None = None,
+    ) -> Result:
+        """Simulate the published case, or a variation of it."""
+        return simulate(
+            self.system(),
+            scheme=self.scheme if scheme is None else scheme,
+            h=self.h if h is None else h,
+            t_end=self.t_end if t_end is None else t_end,
+            x0=self.x0,
+            engine=engine,
+            save_every=save_every,
+            progress=progress,
+        )

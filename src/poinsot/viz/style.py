@@ -1,0 +1,35 @@
+"""One look for all figures: colours that everyone can tell apart, quiet axes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+#: Okabe and Ito's palette, readable with colour-blindness and in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+SETTINGS: dict[str, Any] = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.titlesize": "medium",
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "legend.fontsize": "small",
+    "lines.linewidth": 1.6,
+    "figure.dpi": 110,
+    "savefig.dpi": 150,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in Poinsot's style inside this context, and leave the user's settings alone."""
+    import matplotlib as mpl
+    from cycler import cycler
+
+    settings: Any = {**SETTINGS, "axes.prop_cycle": cycler(color=COLOURS)}
+    with mpl.rc_context(settings):
+        yield
