@@ -123,7 +123,29 @@ def summarise(result: Result) -> dict[str, Any]:
             if not port.connected
         },
         "dissipated": float(result.dissipated[-1]),
-        "final": {name: state.values[-1].tolist() for name, state in result.states.items()},
+        **(_mechanism(result) if result.observation.bodies else _states(result)),
+    }
+
+
+def _states(result: Result) -> dict[str, Any]:
+    return {"final": {name: state.values[-1].tolist() for name, state in result.states.items()}}
+
+
+def _mechanism(result: Result) -> dict[str, Any]:
+    return {
+        "angular_momentum_start": result.angular_momentum[0].tolist(),
+        "angular_momentum_end": result.angular_momentum[-1].tolist(),
+        "constraint_position_max": float(result.constraint_error.max()),
+        "constraint_velocity_max": float(result.velocity_constraint_error.max()),
+        "final": {
+            name: {
+                "position": body.position[-1].tolist(),
+                "rotation": body.rotation[-1].tolist(),
+                "velocity": body.velocity[-1].tolist(),
+                "angular_velocity": body.angular_velocity[-1].tolist(),
+            }
+            for name, body in result.observation.bodies.items()
+        },
     }
 
 

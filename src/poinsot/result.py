@@ -1,8 +1,8 @@
 """The result of a simulation: named arrays, units, balances. It never calls back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,55 @@ class Stats:
 
 
 @dataclass(frozen=True, eq=False)
+class BodyRecord:
+    """A rigid body over time, world axes.
+
+    Of the centre of mass: position [m], velocity [m/s], (times, 3). Of the body: rotation R_WB
+    (times, 3, 3), angular velocity [rad/s], (times, 3).
+    """
+
+    name: str
+    position: Array
+    rotation: Array
+    velocity: Array
+    angular_velocity: Array
+
+
+@dataclass(frozen=True, eq=False)
+class JointRecord:
+    """A joint over time.
+
+    `coordinates` by name, at the saved times: angles [rad], unwrapped over turns, and displacements
+    [m], zero at the start. Reactions at `time`, the midpoints of the saved steps: `force` [N] and
+    `torque` [N m] on the second body, `force_a` and `torque_a` on the first, at the joint's point,
+    world axes. `complete` is False if repeated constraints were left out: these reactions are not
+    determined by rigid bodies, and what is shown is one possible distribution.
+    """
+
+    name: str
+    time: Array
+    coordinates: Mapping[str, Array]
+    force: Array
+    torque: Array
+    force_a: Array
+    torque_a: Array
+    complete: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What a mechanism shows; empty for systems without bodies."""
+
+    bodies: Mapping[str, BodyRecord] = field(default_factory=dict)
+    markers: Mapping[str, BodyRecord] = field(default_factory=dict)
+    joints: Mapping[str, JointRecord] = field(default_factory=dict)
+    linear_momentum: Array | None = None
+    angular_momentum: Array | None = None
+    constraint_error: Array | None = None
+    velocity_constraint_error: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """A simulated motion.
 
@@ -96,19 +145,72 @@ class Result:
     stats: Stats
     status: Status = "done"
     message: str = ""
+    observation: Observation = field(default_factory=Observation)
 
     def __getitem__(self, name: str) -> Array:
         """Return a state by name: (times,) if it has one entry, else (times, size)."""
-        if name not in self.states:
-            raise InputError(f"no state '{name}'; {did_you_mean(name, self.states)}")
-        values = self.states[name].values
+        values = _named(self.states, name, "state").values
         return values[:, 0] if values.shape[1] == 1 else values
 
     def port(self, name: str) -> PortRecord:
         """Return what went through a port."""
-        if name not in self.ports:
-            raise InputError(f"no port '{name}'; {did_you_mean(name, self.ports)}")
-        return self.ports[name]
+        return _named(self.ports, name, "port")
+
+    # -- mechanisms ---------------------------------------------------------------------------
+
+    def body(self, name: str) -> BodyRecord:
+        """Return a body over time."""
+        return _named(self.observation.bodies, name, "body")
+
+    def marker(self, name: str) -> BodyRecord:
+        """Return a marker over time, like a body: its own point and axes."""
+        return _named(self.observation.markers, name, "marker")
+
+    def joint(self, name: str) -> JointRecord:
+        """Return a joint over time: coordinates and reactions."""
+        return _named(self.observation.joints, name, "joint")
+
+    def position(self, body: str) -> Array:
+        """Return the centre of mass [m], world axes; shape (times, 3)."""
+        return self.body(body).position
+
+    def rotation(self, body: str) -> Array:
+        """Return the rotation R_WB; shape (times, 3, 3)."""
+        return self.body(body).rotation
+
+    def velocity(self, body: str) -> Array:
+        """Return the velocity of the centre of mass [m/s], world axes; shape (times, 3)."""
+        return self.body(body).velocity
+
+    def angular_velocity(self, body: str) -> Array:
+        """Return the angular velocity [rad/s], world axes; shape (times, 3)."""
+        return self.body(body).angular_velocity
+
+    def reaction(self, joint: str) -> JointRecord:
+        """Return the reaction of a joint: `force` [N] and `torque` [N m] on its second body."""
+        return self.joint(joint)
+
+    @property
+    def linear_momentum(self) -> Array:
+        """Total linear momentum [kg m/s], world axes; shape (times, 3)."""
+        return _there(self.observation.linear_momentum)
+
+    @property
+    def angular_momentum(self) -> Array:
+        """Total angular momentum about the origin [kg m^2/s], world axes; shape (times, 3)."""
+        return _there(self.observation.angular_momentum)
+
+    @property
+    def constraint_error(self) -> Array:
+        """Largest violation of a position constraint, rigidity included; shape (times,)."""
+        return _there(self.observation.constraint_error)
+
+    @property
+    def velocity_constraint_error(self) -> Array:
+        """Largest violation of a velocity constraint, rigidity included; shape (times,)."""
+        return _there(self.observation.velocity_constraint_error)
+
+    # -- balances -----------------------------------------------------------------------------
 
     @property
     def supplied(self) -> Array:
@@ -131,6 +233,14 @@ class Result:
             ),
             ("dissipated", f"{self.dissipated[-1]:.9g} J"),
             ("largest balance error", f"{self.stats.balance_error_max:.2e} J"),
+            *(
+                (label, f"{np.max(values):.2e}")
+                for label, values in (
+                    ("position constraints", self.observation.constraint_error),
+                    ("velocity constraints", self.observation.velocity_constraint_error),
+                )
+                if values is not None
+            ),
             ("Newton iterations", f"{self.stats.newton_iterations}"),
             ("wall time", f"{self.stats.wall_time:.2f} s"),
         ]
@@ -138,6 +248,21 @@ class Result:
             rows.append(("stopped", self.message))
         width = max(len(label) for label, _ in rows)
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+
+
+Record = TypeVar("Record")
+
+
+def _named(records: Mapping[str, Record], name: str, kind: str) -> Record:
+    if name not in records:
+        raise InputError(f"no {kind} '{name}'; {did_you_mean(name, records)}")
+    return records[name]
+
+
+def _there(array: Array | None) -> Array:
+    if array is None:
+        raise InputError("this result is not of a mechanism: it has no bodies and no momenta")
+    return array
 
 
 class SimulationError(PoinsotError, RuntimeError):

@@ -1,13 +1,14 @@
 """What every gallery example consists of."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from poinsot.integrate import simulate
+from poinsot.model import Model
 from poinsot.ph import PHSystem
 from poinsot.result import Result
 
@@ -52,11 +53,11 @@ class Example:
     scheme: str
     h: float
     t_end: float
-    system: Callable[[], PHSystem]
+    model: Callable[[], Model | PHSystem]
     check: Callable[[Result], Sequence[Check]]
     plot: Callable[[Result], "Figure"]
-    animate: Callable[[Result, Path], None]
-    x0: Mapping[str, ArrayLike] = field(default_factory=dict)
+    animate: Callable[[Result, Path], None] | None = None
+    x0: Mapping[str, ArrayLike] | None = None
 
     def run(
         self,
@@ -70,7 +71,7 @@ class Example:
     ) -> Result:
         """Simulate the published case, or a variation of it."""
         return simulate(
-            self.system(),
+            self.model(),
             scheme=self.scheme if scheme is None else scheme,
             h=self.h if h is None else h,
             t_end=self.t_end if t_end is None else t_end,

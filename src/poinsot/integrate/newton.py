@@ -1,7 +1,8 @@
 """Newton's method with exact tangents, for one time step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import scipy.linalg
@@ -20,8 +21,11 @@ class Newton:
     """When to stop iterating.
 
     A step is accepted when `abs(F[i]) <= atol + rtol * s[i]` for every equation, with s the size
-    of the terms in it; iteration then goes on as long as it still gains, down to round-off, because
-    the energy balance is only as good as the equations.
+    of the terms in it; one more iteration then goes down to round-off, because the energy balance
+    is only as good as the equations.
+
+    Terms that vanish but for round-off are no measure. So s is at least what the sizes of all
+    equations, carried through the inverse of the tangent, amount to in this one.
 
     Parameters
     ----------
@@ -66,17 +70,16 @@ class Evaluation:
         """Whether no entry is NaN or infinite."""
         return bool(np.all(np.isfinite(self.F)))
 
-    @property
-    def relative(self) -> Vector:
-        """The residual over the size of its terms."""
+    def relative(self, sizes: Vector) -> Vector:
+        """Return the residual over the size of its terms."""
         nothing = np.where(self.F == 0, 0.0, np.inf)
-        return np.divide(abs(self.F), self.sizes, out=nothing, where=self.sizes > 0)
+        return np.divide(abs(self.F), sizes, out=nothing, where=sizes > 0)
 
 
 class NewtonFailure(Exception):
     """No solution was found; says which equation is worst and how the iteration went."""
 
-    def __init__(self, reason: str, history: list[float], worst: int) -> None:
+    def __init__(self, reason: str, history: list[float], worst: str) -> None:
         super().__init__(reason)
         self.reason, self.history, self.worst = reason, history, worst
 
@@ -90,54 +93,75 @@ class Solution:
     residual: float
 
 
-def solve(problem: Callable[[Vector], Evaluation], x: Vector, options: Newton) -> Solution:
+def solve(
+    problem: Callable[[Vector], Evaluation], x: Vector, options: Newton, labels: Sequence[str]
+) -> Solution:
     """Solve F(x) = 0 from a guess: plain Newton first, then with a line search.
 
     Raises NewtonFailure if neither finds a solution.
     """
     try:
-        return _iterate(problem, x, options, line_search=False)
+        return _iterate(problem, x, options, labels, line_search=False)
     except NewtonFailure:
-        return _iterate(problem, x, options, line_search=True)
+        return _iterate(problem, x, options, labels, line_search=True)
 
 
 def _iterate(
-    problem: Callable[[Vector], Evaluation], x: Vector, options: Newton, *, line_search: bool
+    problem: Callable[[Vector], Evaluation],
+    x: Vector,
+    options: Newton,
+    labels: Sequence[str],
+    *,
+    line_search: bool,
 ) -> Solution:
     here = problem(x)
     history: list[float] = []
-    best: Solution | None = None
+    floor = np.zeros_like(here.F)
+    accepted: Solution | None = None
     for iteration in range(options.max_iterations + 1):
         if not here.finite:
             first = int(np.flatnonzero(~np.isfinite(here.F))[0])
-            raise NewtonFailure("the equations give NaN or infinity", history, first)
-        relative = here.relative
+            raise NewtonFailure("the equations give NaN or infinity", history, labels[first])
+        sizes = np.maximum(here.sizes, floor)
+        relative = here.relative(sizes)
         worst = int(np.argmax(relative))
         history.append(float(relative[worst]))
-        if best is not None and history[-1] > 0.25 * best.residual:
-            return min(best, Solution(x, iteration, history[-1]), key=lambda s: s.residual)
-        if np.all(abs(here.F) <= options.atol + options.rtol * here.sizes):
-            best = Solution(x, iteration, history[-1])
-            if history[-1] <= EPS:
-                return best
+        solution = Solution(x, iteration, history[-1])
+        if accepted is not None:  # one more iteration was granted, down to round-off
+            return min(accepted, solution, key=lambda s: s.residual)
+        if here.relative(here.sizes).max(initial=0.0) <= 4 * EPS:
+            return solution
+        if np.all(abs(here.F) <= options.atol + options.rtol * sizes):
+            accepted = solution
         if iteration == options.max_iterations:
             break
         tangent = here.tangent()
         weights = _row_weights(tangent.T)
-        dx = _linear_solve(tangent, -here.F, weights)
-        if dx is None:
+        # Signs keep symmetric terms from cancelling.
+        probe = here.sizes * _signs(here.F.size)
+        solved = _linear_solve(tangent, np.column_stack([-here.F, probe]), weights)
+        if solved is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
-            raise NewtonFailure(reason, history, worst)
+            raise NewtonFailure(reason, history, labels[worst])
+        dx = solved[:, 0]
+        if iteration == 0:
+            floor = abs(tangent.T) @ abs(solved[:, 1])
         fraction = _search(problem, x, dx, here, weights) if line_search else 1.0
         if fraction is None:
             reason = "no progress, even with steps shortened a thousandfold"
-            raise NewtonFailure(reason, history, worst)
+            raise NewtonFailure(reason, history, labels[worst])
         x = x + fraction * dx
         here = problem(x)
-    if best is not None:
-        return best
+    if accepted is not None:
+        return accepted
     reason = f"no convergence in {options.max_iterations} iterations"
-    raise NewtonFailure(reason, history, worst)
+    raise NewtonFailure(reason, history, labels[worst])
+
+
+@cache
+def _signs(n: int) -> Vector:
+    signs: Vector = np.random.default_rng(0).choice([-1.0, 1.0], n)
+    return signs
 
 
 def _search(
@@ -165,23 +189,23 @@ def _row_weights(T: Matrix) -> Vector:
     return weights
 
 
-def _linear_solve(D: Tangent, right: Vector, weights: Vector) -> Vector | None:
-    """Solve (T + U V^T) dx = right with weighted rows; None if singular."""
+def _linear_solve(
+    D: Tangent, right: NDArray[np.float64], weights: Vector
+) -> NDArray[np.float64] | None:
+    """Solve (T + U V^T) X = right with weighted rows; None if singular."""
+    k = right.shape[1]
     rights = weights[:, None] * np.column_stack([right, D.U])
+    solution: NDArray[np.float64]
     try:
         if is_sparse(D.T):
             scaled = sp.csc_array(sp.diags_array(weights) @ D.T)
-            solution = scipy.sparse.linalg.splu(scaled).solve(rights)
+            solution = np.asarray(scipy.sparse.linalg.splu(scaled).solve(rights))
         else:
-            solution = np.linalg.solve(weights[:, None] * dense(D.T), rights)
+            solution = np.asarray(np.linalg.solve(weights[:, None] * dense(D.T), rights))
+        X, TU = solution[:, :k], solution[:, k:]
+        if TU.shape[1]:  # Sherman-Morrison-Woodbury for the low-rank part
+            core = np.eye(TU.shape[1]) + D.V.T @ TU
+            X = X - TU @ np.linalg.solve(core, D.V.T @ X)
     except (np.linalg.LinAlgError, RuntimeError, ValueError):
         return None
-    dx: Vector = np.asarray(solution[:, 0])
-    TU = solution[:, 1:]
-    if D.U.shape[1]:  # Sherman-Morrison-Woodbury for the low-rank part
-        core = np.eye(D.U.shape[1]) + D.V.T @ TU
-        try:
-            dx = np.asarray(dx - TU @ np.linalg.solve(core, D.V.T @ dx), dtype=float)
-        except np.linalg.LinAlgError:
-            return None
-    return dx if np.all(np.isfinite(dx)) else None
+    return X if np.all(np.isfinite(X)) else None

@@ -5,6 +5,7 @@ import time as clock
 import numpy as np
 
 from poinsot.integrate.newton import Solution
+from poinsot.integrate.observe import observe
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import Stage
 from poinsot.ph.matrices import Vector
@@ -30,6 +31,7 @@ class Recorder:
         self.stage_time = np.zeros(saves - 1)
         self.u = [np.zeros((saves - 1, port.size)) for port in self.ports]
         self.y = [np.zeros((saves - 1, port.size)) for port in self.ports]
+        self.stage_x = np.zeros((saves - 1, system.n))
         self.iterations = np.zeros(saves - 1, dtype=np.intp)
         self.time[0], self.x[0], self.energy[0] = t0, x0, system.H(x0)
         self.saved, self.done = 1, 0
@@ -57,6 +59,7 @@ class Recorder:
             self.dissipated[k], self.port_energy[k] = lost, supplied
             self.balance_error[k] = error
             self.stage_time[k - 1], self.iterations[k - 1] = t_mid, solution.iterations
+            self.stage_x[k - 1] = stage.x
             for i, (u, y) in enumerate(values):
                 self.u[i][k - 1], self.y[i][k - 1] = u, y
             self.saved += 1
@@ -118,4 +121,7 @@ class Recorder:
             ),
             status=status,
             message=message,
+            observation=observe(
+                system, self.x[:k], self.stage_time[: k - 1], self.stage_x[: k - 1]
+            ),
         )

@@ -23,6 +23,8 @@ class Scheme:
         `"quadratic"`, `"polynomial"` or `"any"`.
     constant_E : bool
         Whether the scheme needs a constant E.
+    stabilised : bool
+        Whether it keeps velocity constraints too, by the GGL form of a mechanism; only for models.
     citations : tuple of str
         Keys of the bibliography.
     """
@@ -32,6 +34,7 @@ class Scheme:
     order: int
     exact_energy: str
     constant_E: bool = False
+    stabilised: bool = False
     citations: tuple[str, ...] = field(default=())
 
 
@@ -39,6 +42,7 @@ SCHEMES: dict[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
         Scheme("ph-mp", Midpoint(), 2, "quadratic", citations=("LKB26",)),
+        Scheme("ph-mp-ggl", Midpoint(), 2, "quadratic", stabilised=True, citations=("LKB26",)),
         Scheme("ph-dg", Gonzalez(), 2, "any", citations=("KB24", "G96")),
         Scheme("ph-dg-partitioned", Partitioned(), 2, "any", citations=("KB24", "G96")),
         Scheme("ph-avf", MeanValue(), 2, "polynomial", constant_E=True, citations=("QM08",)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from math import ceil, isfinite
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,12 +33,18 @@ ENGINES = ("auto", "reference")
 CHECKED_SIZE = 2000
 
 
+class Compilable(Protocol):
+    """A model: something that compiles to a system with a start."""
+
+    def compile(self, coordinates: str, *, stabilised: bool) -> PHSystem: ...  # noqa: D102
+
+
 def simulate(
-    system: PHSystem,
+    model: PHSystem | Compilable,
     *,
     h: float,
     t_end: float,
-    scheme: str | Scheme = "ph-dg",
+    scheme: str | Scheme | None = None,
     x0: ArrayLike | Mapping[str, ArrayLike] | None = None,
     t_start: float = 0.0,
     inputs: Mapping[str, Signal | ArrayLike] | None = None,
@@ -46,19 +53,20 @@ def simulate(
     newton: Newton | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Integrate a port-Hamiltonian system in time, with an exact energy balance.
+    """Integrate a model or a port-Hamiltonian system in time, with an exact energy balance.
 
     Parameters
     ----------
-    system : PHSystem
+    model : Model or PHSystem
         What to simulate.
     h, t_end, t_start : float
         Step, end and start [s]; the last step is shortened if the span is no multiple of h.
     scheme : str
-        `"ph-mp"` (midpoint), `"ph-dg"` (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; see
-        `SCHEMES`.
+        `"ph-mp"` (midpoint), `"ph-mp-ggl"` (with velocity constraints, for models), `"ph-dg"`
+        (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; see `SCHEMES`. Default: `"ph-mp"` for a
+        model, `"ph-dg"` for a system.
     x0 : array or mapping
-        Initial state, whole or by name; what is left out is zero.
+        Initial state, whole or by name; what is left out is as in `system.start`.
     inputs : mapping
         Port name -> function of time [s] or constant; open ports have u = 0.
     engine : {"auto", "reference"}
@@ -82,7 +90,17 @@ def simulate(
     SimulationError
         If a step fails; its `result` holds everything up to there.
     """
-    method, options = find_scheme(scheme), newton or Newton()
+    options = newton or Newton()
+    if isinstance(model, PHSystem):
+        method, system = find_scheme(scheme or "ph-dg"), model
+        if method.stabilised and not system.stabilised:
+            raise InputError(
+                f"scheme '{method.name}' needs a model, or its system from "
+                "model.compile(stabilised=True)"
+            )
+    else:
+        method = find_scheme(scheme or "ph-mp")
+        system = model.compile("directors", stabilised=method.stabilised)
     steps = _count_steps(h, t_start, t_end)
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
@@ -114,7 +132,7 @@ def simulate(
         history = ", ".join(f"{residual:.1e}" for residual in failure.history) or "none"
         message = (
             f"system '{system.name}', step {recorder.done + 1} from t = {t0:g} s with h = {h:g} s: "
-            f"{failure.reason}; worst equation '{system.labels[failure.worst]}', relative "
+            f"{failure.reason}; worst equation '{failure.worst}', relative "
             f"residuals {history}; try a smaller step"
         )
         raise SimulationError(message, result("failed", message)) from None

@@ -1,6 +1,11 @@
 """One time step of a port-Hamiltonian system."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
 
 from poinsot.integrate.newton import Evaluation, Newton, Solution, Tangent, solve
 from poinsot.integrate.schemes import Scheme
@@ -19,38 +24,102 @@ class Stage:
     y: Vector
 
 
-def take_step(
-    system: PHSystem, scheme: Scheme, x0: Vector, u: Vector, h: float, options: Newton
-) -> tuple[Solution, Stage]:
-    r"""Solve one step of size h [s] from x0 with the input u held at its midpoint value.
+@dataclass(frozen=True, eq=False)
+class StepProblem(ABC):
+    """The equations of one step of size h [s] from x0, the input u held at its midpoint value."""
 
-    .. math:: E(x_m)(x_1 - x_0) = h\,[(J - R)\, z - r(x_m, z) + B u] \qquad [LKB26, eq. (49a)]
+    scheme: Scheme
+    x0: Vector
+    u: Vector
+    h: float
 
-    with z the scheme's discrete costate. States without derivative have one value per step, at the
-    midpoint: x1 holds it.
+    @property
+    @abstractmethod
+    def guess(self) -> Vector:
+        """Where Newton's method starts."""
+
+    @abstractmethod
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the residual at the unknowns w."""
+
+    @abstractmethod
+    def finish(self, w: Vector) -> tuple[Vector, Stage]:
+        """Return the state at the end of the step, and what it passed through."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """The name of every equation."""
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralStep(StepProblem):
+    r"""A step of any system, solved for the whole state x1 [LKB26, eq. (49a)].
+
+    .. math:: E(x_m)(x_1 - x_0) = h\,[(J - R)\, z - r(x_m, z) + B u]
+
+    with z the scheme's discrete costate. States without derivative have one value per step, at
+    the midpoint: x1 holds it.
     """
 
-    def problem(x1: Vector) -> Evaluation:
-        step = Step(system, x0, x1)
-        costate = scheme.gradient.costate(step)
+    system: PHSystem
+
+    @property
+    def guess(self) -> Vector:
+        """Start where the step starts."""
+        return self.x0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Equations are named after states."""
+        return self.system.labels
+
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the residual at x1 = w."""
+        system, u, h = self.system, self.u, self.h
+        step = Step(system, self.x0, w)
+        costate = self.scheme.gradient.costate(step)
         dflow_dz = system.dflow_dz(step.mid, costate.z)
         residual = step.e - h * system.flow(step.mid, costate.z, u)
         flows = abs(dflow_dz) @ abs(costate.z) + abs(system.B(step.mid)) @ abs(u)
-        sizes = abs(step.E) @ (abs(x0) + abs(x1)) + h * flows
-        return Evaluation(residual, sizes, lambda: _tangent(system, step, costate, dflow_dz, u, h))
+        sizes = abs(step.E) @ (abs(self.x0) + abs(w)) + h * flows
+        sizes = largest_of_each(sizes, [state.size for state in system.states])
+        return Evaluation(residual, sizes, lambda: self._tangent(step, costate, dflow_dz))
 
-    solution = solve(problem, x0, options)
-    step = Step(system, x0, solution.x)
-    z = scheme.gradient.costate(step).z
-    return solution, Stage(step.mid, z, u, system.y(step.mid, z))
+    def _tangent(self, step: Step, costate: Costate, dflow_dz: Matrix) -> Tangent:
+        T = add(step.de, -self.h * (dflow_dz @ costate.dz))
+        dflow = self.system.dflow(step.mid, costate.z, self.u)
+        if dflow is not None:
+            T = add(T, -self.h * scale_columns(dflow, step.weight(0.5)))
+        return Tangent(T, -self.h * (dflow_dz @ costate.U), costate.V)
+
+    def finish(self, w: Vector) -> tuple[Vector, Stage]:
+        """Return x1 and the stage at the midpoint."""
+        step = Step(self.system, self.x0, w)
+        z = self.scheme.gradient.costate(step).z
+        return w, Stage(step.mid, z, self.u, self.system.y(step.mid, z))
 
 
-def _tangent(
-    system: PHSystem, step: Step, costate: Costate, dflow_dz: Matrix, u: Vector, h: float
-) -> Tangent:
-    """Return the derivative of the residual with respect to x1."""
-    T = add(step.de, -h * (dflow_dz @ costate.dz))
-    dflow = system.dflow(step.mid, costate.z, u)
-    if dflow is not None:
-        T = add(T, -h * scale_columns(dflow, step.weight(0.5)))
-    return Tangent(T, -h * (dflow_dz @ costate.U), costate.V)
+def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:
+    """Return the sizes with every entry raised to the largest of its block.
+
+    The entries of a vector are of one kind, and one that vanishes is measured by the others.
+    """
+    starts = np.cumsum([0, *blocks[:-1]])
+    return np.repeat(np.maximum.reduceat(sizes, starts), blocks)
+
+
+@singledispatch
+def step_problem(system: PHSystem, scheme: Scheme, x0: Vector, u: Vector, h: float) -> StepProblem:
+    """Return the equations of a step; a kind of system may register a leaner form of them."""
+    return GeneralStep(scheme, x0, u, h, system)
+
+
+def take_step(
+    system: PHSystem, scheme: Scheme, x0: Vector, u: Vector, h: float, options: Newton
+) -> tuple[Solution, Stage]:
+    """Solve one step of size h [s] from x0; the solution holds the state at its end."""
+    problem = step_problem(system, scheme, x0, u, h)
+    solution = solve(problem.evaluate, problem.guess, options, problem.labels)
+    x1, stage = problem.finish(solution.x)
+    return Solution(x1, solution.iterations, solution.residual), stage

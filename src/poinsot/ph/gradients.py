@@ -118,11 +118,11 @@ class DiscreteGradient(ABC):
         start, end = np.asarray(x0, dtype=float), np.asarray(x1, dtype=float)
         if start.shape != end.shape or start.ndim != 1:
             raise InputError(f"discrete gradient: points of shape {start.shape} and {end.shape}")
-        return self.costate(Step(_Function(H, grad_H, start.size), start, end)).z
+        return self.costate(Step(Function(H, grad_H, start.size), start, end)).z
 
 
 @dataclass(frozen=True)
-class _Function:
+class Function:
     """A function of R^n as a storage with E = I."""
 
     function: Callable[[Vector], float]
@@ -131,26 +131,32 @@ class _Function:
 
     @property
     def algebraic(self) -> NDArray[np.bool_]:
+        """None."""
         return np.zeros(self.n, dtype=bool)
 
     @property
     def storages(self) -> tuple[Storage, ...]:
+        """One."""
         return (Storage(np.arange(self.n)),)
 
     def energies(self, x: Vector) -> Vector:
+        """Return the value."""
         return np.array([float(self.function(x))])
 
     def z(self, x: Vector) -> Vector:
+        """Return the gradient."""
         return np.asarray(self.gradient(x), dtype=float)
 
     def dz(self, x: Vector) -> Matrix:
+        """Return the Hessian, by finite differences of the gradient."""
         return jacobian(self.z, x)
 
     def E(self, x: Vector) -> Matrix:
+        """Return the identity."""
         return np.eye(self.n)
 
     def dE(self, x: Vector, a: Vector) -> None:
-        return None
+        """Return None: E is constant."""
 
 
 @dataclass(frozen=True)

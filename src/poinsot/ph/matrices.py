@@ -94,6 +94,11 @@ def assemble(shape: tuple[int, int], placed: Sequence[Placed]) -> Matrix:
     return sp.csr_array(sp.coo_array(entries, shape=shape))
 
 
+def diagonal(d: Vector) -> Matrix:
+    """Return a diagonal matrix, sparse if it is large."""
+    return sp.diags_array(d, format="csr") if d.size >= SPARSE_FROM else np.diag(d)
+
+
 def scale_columns(a: Matrix, weights: Vector) -> Matrix:
     """Return a @ diag(weights)."""
     if is_sparse(a):

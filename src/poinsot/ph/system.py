@@ -137,6 +137,16 @@ class PHSystem(ABC):
         """Return (u, y) of each connected port."""
         return []
 
+    @property
+    def stabilised(self) -> bool:
+        """Whether velocity constraints are among the equations, with multipliers of their own."""
+        return False
+
+    @property
+    def start(self) -> Vector:
+        """Where a simulation starts unless told otherwise: zero."""
+        return np.zeros(self.n)
+
     # -- derived ------------------------------------------------------------------------------
 
     def H(self, x: Vector) -> float:
@@ -221,7 +231,7 @@ class PHSystem(ABC):
         )
 
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
-        """Make a state vector from an array or from named values; a name left out is zero."""
+        """Make a state vector from an array or from named values; the rest is as in `start`."""
         if not isinstance(values, Mapping):
             x = np.array(values, dtype=float).reshape(-1)
             if x.shape != (self.n,):
@@ -230,7 +240,7 @@ class PHSystem(ABC):
                     f"({', '.join(s.name for s in self.states)})"
                 )
         else:
-            x = np.zeros(self.n)
+            x = self.start.copy()
             for name, value in values.items():
                 if name not in self.slices:
                     hint = did_you_mean(name, self.slices)

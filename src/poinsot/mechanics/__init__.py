@@ -1,0 +1,66 @@
+"""The parts a mechanism is made of: inertia, bodies, joints, forces, ports."""
+
+from poinsot.mechanics import observe, stepping
+from poinsot.mechanics.bodies import Body, Ground
+from poinsot.mechanics.forces import Field, ForcePort, JointPort, JointSpring, Spring, TorquePort
+from poinsot.mechanics.inertia import (
+    Box,
+    Composite,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HollowCylinder,
+    PointMass,
+    RigidBody,
+    Shape,
+    Sphere,
+    ThinRod,
+)
+from poinsot.mechanics.joints import (
+    Cylindrical,
+    Joint,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Revolute,
+    Rod,
+    Spherical,
+    Universal,
+    Weld,
+)
+
+__all__ = [
+    "Body",
+    "Box",
+    "Composite",
+    "Cone",
+    "Cylinder",
+    "Cylindrical",
+    "Ellipsoid",
+    "Field",
+    "ForcePort",
+    "Ground",
+    "HollowCylinder",
+    "Joint",
+    "JointPort",
+    "JointSpring",
+    "Planar",
+    "PointMass",
+    "PointOnLine",
+    "PointOnPlane",
+    "Prismatic",
+    "Revolute",
+    "RigidBody",
+    "Rod",
+    "Shape",
+    "Sphere",
+    "Spherical",
+    "Spring",
+    "ThinRod",
+    "TorquePort",
+    "Universal",
+    "Weld",
+    "observe",
+    "stepping",
+]

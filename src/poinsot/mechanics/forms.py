@@ -1,0 +1,195 @@
+r"""Quadratic forms of director coordinates: what every constraint, length and angle is made of.
+
+A body has q = (phi, d1, d2, d3) in R^12, the ground none. Its points and directions are affine
+in q, and the product of two such vectors is at most quadratic,
+
+.. math:: s(q) = \tfrac12\, q \cdot A q + b \cdot q + c,
+
+which is why the midpoint rule integrates it exactly:
+:math:`s(q_1) - s(q_0) = \nabla s(q_m) \cdot (q_1 - q_0)` [LKB26, eq. (56)].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.ph.matrices import SPARSE_FROM, Matrix, Vector
+
+#: Coordinates of a body.
+WIDTH = 12
+#: The ground's index: it has no coordinates.
+GROUND = -1
+
+
+@dataclass(frozen=True)
+class VectorForm:
+    """A world vector, affine in q: the sum of weights times (phi, d1, d2, d3) plus a constant.
+
+    `weights` maps a body's index to its four weights; a material point X has (1, X), a
+    body-fixed direction a has (0, a).
+    """
+
+    weights: tuple[tuple[int, tuple[float, float, float, float]], ...]
+    constant: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __sub__(self, other: "VectorForm") -> "VectorForm":
+        """Return the difference of two vectors."""
+        total: dict[int, NDArray[np.float64]] = {}
+        for sign, form in ((1.0, self), (-1.0, other)):
+            for body, w in form.weights:
+                total[body] = total.get(body, np.zeros(4)) + sign * np.array(w)
+        constant = np.subtract(self.constant, other.constant)
+        return VectorForm(tuple((b, _four(w)) for b, w in total.items()), _three(constant))
+
+    def __call__(self, q: Vector) -> Vector:
+        """Return the vector at q; shape (3,)."""
+        blocks = q.reshape(-1, 4, 3)
+        value = np.array(self.constant)
+        for body, w in self.weights:
+            value = value + np.array(w) @ blocks[body]
+        return value
+
+
+def _three(a: ArrayLike) -> tuple[float, float, float]:
+    x, y, z = (float(v) for v in np.asarray(a))
+    return x, y, z
+
+
+def _four(a: ArrayLike) -> tuple[float, float, float, float]:
+    w, x, y, z = (float(v) for v in np.asarray(a))
+    return w, x, y, z
+
+
+def point(body: int, X: ArrayLike) -> VectorForm:
+    """Return a material point, X in director axes [m]; on the ground, X in world axes."""
+    if body == GROUND:
+        return VectorForm((), _three(X))
+    return VectorForm(((body, (1.0, *_three(X))),))
+
+
+def direction(body: int, a: ArrayLike) -> VectorForm:
+    """Return a body-fixed direction, a in director axes; on the ground, in world axes."""
+    if body == GROUND:
+        return VectorForm((), _three(a))
+    return VectorForm(((body, (0.0, *_three(a))),))
+
+
+@dataclass(frozen=True)
+class Form:
+    """One quadratic form as entries: A (i, j, value), b (i, value), c."""
+
+    A: tuple[tuple[int, int, float], ...]
+    b: tuple[tuple[int, float], ...]
+    c: float
+
+
+def dot(a: VectorForm, b: VectorForm, minus: float = 0.0) -> Form:
+    """Return a·b - minus."""
+    A, linear = [], []
+    for body_a, wa in a.weights:
+        for i, weight_a in enumerate(wa):
+            for body_b, wb in b.weights:
+                for j, weight_b in enumerate(wb):
+                    value = weight_a * weight_b
+                    if value:
+                        row, column = WIDTH * body_a + 3 * i, WIDTH * body_b + 3 * j
+                        for x in range(3):
+                            A += [(row + x, column + x, value), (column + x, row + x, value)]
+    for form, other in ((a, b), (b, a)):
+        for body, w in form.weights:
+            for i, weight in enumerate(w):
+                for x in range(3):
+                    value = weight * other.constant[x]
+                    if value:
+                        linear.append((WIDTH * body + 3 * i + x, value))
+    return Form(tuple(A), tuple(linear), float(np.dot(a.constant, b.constant)) - minus)
+
+
+def components(a: VectorForm) -> tuple[Form, Form, Form]:
+    """Return the three world components of a vector."""
+    x, y, z = (dot(a, VectorForm((), _three(unit))) for unit in np.eye(3))
+    return x, y, z
+
+
+def half_square(a: VectorForm, length: float = 0.0) -> Form:
+    """Return (a·a - length^2) / 2."""
+    form = dot(a, a, minus=length**2)
+    A = tuple((i, j, v / 2) for i, j, v in form.A)
+    return Form(A, tuple((i, v / 2) for i, v in form.b), form.c / 2)
+
+
+@dataclass(frozen=True)
+class Forms:
+    """A stack of quadratic forms s(q) on the coordinates of `bodies` bodies; evaluated at once.
+
+    G(q) = ds/dq = A q + b. All of s, its Jacobian and second derivatives come from one list of
+    entries; they are dense for small systems and sparse for large ones.
+    """
+
+    forms: tuple[Form, ...]
+    bodies: int
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return WIDTH * self.bodies
+
+    @property
+    def m(self) -> int:
+        """Number of forms."""
+        return len(self.forms)
+
+    @cached_property
+    def _A(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Vector]:
+        entries = [(k, i, j, v) for k, form in enumerate(self.forms) for i, j, v in form.A]
+        table = np.array(entries, dtype=float).reshape(-1, 4)
+        k, i, j = (table[:, c].astype(np.intp) for c in range(3))
+        return k, i, j, table[:, 3]
+
+    @cached_property
+    def _b(self) -> Matrix:
+        entries = [(k, i, v) for k, form in enumerate(self.forms) for i, v in form.b]
+        table = np.array(entries, dtype=float).reshape(-1, 3)
+        k, i = (table[:, c].astype(np.intp) for c in range(2))
+        return self._matrix((self.m, self.n), k, i, table[:, 2])
+
+    @cached_property
+    def _c(self) -> Vector:
+        return np.array([form.c for form in self.forms])
+
+    def _matrix(
+        self, shape: tuple[int, int], rows: NDArray[np.intp], columns: NDArray[np.intp], v: Vector
+    ) -> Matrix:
+        if max(shape) < SPARSE_FROM:
+            size = shape[0] * shape[1]
+            flat = np.bincount(rows * shape[1] + columns, weights=v, minlength=size)
+            return flat.reshape(shape)
+        return sp.csr_array(sp.coo_array((v, (rows, columns)), shape=shape))
+
+    def slope(self, v: Vector) -> Matrix:
+        """Return A v for every form: the derivative of G(q) v with respect to q; shape (m, n)."""
+        k, i, j, value = self._A
+        return self._matrix((self.m, self.n), k, i, value * v[j])
+
+    def G(self, q: Vector) -> Matrix:
+        """Return the Jacobian at q; shape (m, n)."""
+        total: Matrix = self.slope(q) + self._b
+        return total
+
+    def __call__(self, q: Vector) -> Vector:
+        """Return the values s(q); shape (m,)."""
+        return np.asarray((self.slope(q) * 0.5 + self._b) @ q) + self._c
+
+    def curvature(self, weights: Vector) -> Matrix:
+        """Return the sum of weights times A: the derivative of G(q)^T weights; shape (n, n)."""
+        k, i, j, value = self._A
+        return self._matrix((self.n, self.n), i, j, value * weights[k])
+
+
+def stack(forms: Sequence[Form], bodies: int) -> Forms:
+    """Stack forms on the coordinates of so many bodies."""
+    return Forms(tuple(forms), bodies)

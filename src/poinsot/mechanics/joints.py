@@ -1,0 +1,368 @@
+"""Joints: each a row of one table over four constraint primitives.
+
+point: r_B - r_A = 0 (3 equations); dot: a_A·b_B = 0; offset: a_A·(r_B - r_A) = 0;
+distance: (|r_B - r_A|^2 - L^2)/2 = 0. The same table gives the free directions, which carry motors,
+springs and dampers [LKB26, sec. 4.2 and 4.3].
+
+Points and axes are given in world axes at the start; the second body moves relative to the first.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+from poinsot.mechanics.bodies import Body, Ground
+from poinsot.mechanics.charts import Angle, Chart, Linear
+from poinsot.mechanics.forms import Form, VectorForm, components, direction, dot, half_square, point
+
+Vector3 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One constraint equation: what it locks, in words, and its quadratic form."""
+
+    label: str
+    form: Form
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """A free direction of a joint: a displacement [m] or an angle [rad], zero at the start."""
+
+    label: str
+    chart: Chart
+    forms: tuple[Form, ...]
+
+    @property
+    def rotates(self) -> bool:
+        """Whether it is an angle."""
+        return isinstance(self.chart, Angle)
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(ABC):
+    """A joint between two bodies, or a body and the ground."""
+
+    a: Body | Ground
+    b: Body | Ground
+
+    def __post_init__(self) -> None:
+        """Refuse a body joined with itself."""
+        if self.a is self.b:
+            raise InputError(f"{self.kind}: joins '{self.a.name}' with itself")
+
+    @property
+    def kind(self) -> str:
+        """The joint's name in the table."""
+        return type(self).__name__
+
+    @abstractmethod
+    def rows(self) -> tuple[Row, ...]:
+        """Return the constraint equations."""
+
+    @abstractmethod
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """Return the free directions that have a coordinate."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> tuple[VectorForm, VectorForm]:
+        """The joint's point on either body; reactions are given there."""
+
+
+def _vector(value: ArrayLike, what: str) -> Vector3:
+    vector = np.asarray(value, dtype=float)
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise InputError(f"{what}: expected three finite numbers, got {value!r}")
+    return vector
+
+
+def _unit(value: ArrayLike, what: str) -> Vector3:
+    vector = _vector(value, what)
+    length = float(np.linalg.norm(vector))
+    if length == 0:
+        raise InputError(f"{what}: the vector is zero; give a direction")
+    return vector / length
+
+
+def perpendicular(n: Vector3) -> tuple[Vector3, Vector3]:
+    """Return m1, m2 such that (m1, m2, n) is right-handed and orthonormal."""
+    m1 = np.eye(3)[int(np.argmin(abs(n)))]
+    m1 = m1 - (m1 @ n) * n
+    m1 = m1 / np.linalg.norm(m1)
+    return m1, np.cross(n, m1)
+
+
+# -- the primitives --------------------------------------------------------------------------------
+
+
+def _on(body: Body | Ground, world_point: Vector3) -> VectorForm:
+    return point(body.index, body.local_point(world_point))
+
+
+def _fixed(body: Body | Ground, world_direction: Vector3) -> VectorForm:
+    return direction(body.index, body.local_direction(world_direction))
+
+
+def _point_rows(origin: tuple[VectorForm, VectorForm]) -> list[Row]:
+    on_a, on_b = origin
+    return [
+        Row(f"point {axis}", form)
+        for axis, form in zip("xyz", components(on_b - on_a), strict=True)
+    ]
+
+
+def _dot_row(joint: Joint, along: Vector3, across: Vector3, label: str) -> Row:
+    return Row(label, dot(_fixed(joint.a, along), _fixed(joint.b, across)))
+
+
+def _offset_row(joint: Joint, along: Vector3, label: str) -> Row:
+    on_a, on_b = joint.origin
+    return Row(label, dot(_fixed(joint.a, along), on_b - on_a))
+
+
+def _angle(joint: Joint, n: Vector3, label: str = "angle") -> Freedom:
+    """Return the turn of B about an axis n of A: cosine m1_A·m1_B, sine m2_A·m1_B."""
+    m1, m2 = perpendicular(n)
+    marked = _fixed(joint.b, m1)
+    forms = dot(_fixed(joint.a, m1), marked), dot(_fixed(joint.a, m2), marked)
+    return Freedom(label, Angle(), forms)
+
+
+def _displacement(joint: Joint, along: Vector3, label: str = "displacement") -> Freedom:
+    return Freedom(label, Linear(), (_offset_row(joint, along, label).form,))
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _AtPoint(Joint):
+    """A joint with one common point."""
+
+    point: ArrayLike
+
+    @property
+    def origin(self) -> tuple[VectorForm, VectorForm]:
+        """The common point on either body."""
+        world = _vector(self.point, f"{self.kind}: point")
+        return _on(self.a, world), _on(self.b, world)
+
+
+@dataclass(frozen=True, eq=False)
+class _Axial(_AtPoint):
+    """A joint with a point and an axis."""
+
+    axis: ArrayLike
+
+    @property
+    def n(self) -> Vector3:
+        """Unit vector of the axis at the start."""
+        return _unit(self.axis, f"{self.kind}: axis")
+
+    def _parallel(self) -> list[Row]:
+        """Return the two rows that keep the axes parallel."""
+        return [
+            _dot_row(self, self.n, m, f"tilt {i}")
+            for i, m in enumerate(perpendicular(self.n), start=1)
+        ]
+
+    def _centred(self) -> list[Row]:
+        """Return the two rows that keep B's point on the axis of A."""
+        return [
+            _offset_row(self, m, f"offset {i}")
+            for i, m in enumerate(perpendicular(self.n), start=1)
+        ]
+
+
+class Spherical(_AtPoint):
+    """A ball joint: three equations, three free rotations."""
+
+    def rows(self) -> tuple[Row, ...]:
+        """Point."""
+        return tuple(_point_rows(self.origin))
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """None has a coordinate of its own."""
+        return ()
+
+
+class Revolute(_Axial):
+    """A hinge: five equations, one angle."""
+
+    def rows(self) -> tuple[Row, ...]:
+        """Point and two dots."""
+        return (*_point_rows(self.origin), *self._parallel())
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The angle about the axis."""
+        return (_angle(self, self.n),)
+
+
+class Cylindrical(_Axial):
+    """A shaft in a bush: four equations, an angle and a displacement."""
+
+    def rows(self) -> tuple[Row, ...]:
+        """Two offsets and two dots."""
+        return (*self._centred(), *self._parallel())
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The angle about the axis and the displacement along it."""
+        return _angle(self, self.n), _displacement(self, self.n)
+
+
+class Prismatic(_Axial):
+    """A slide: five equations, one displacement."""
+
+    def rows(self) -> tuple[Row, ...]:
+        """Two offsets and three dots."""
+        m1, m2 = perpendicular(self.n)
+        return (*self._centred(), *self._parallel(), _dot_row(self, m1, m2, "turn"))
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The displacement along the axis."""
+        return (_displacement(self, self.n),)
+
+
+@dataclass(frozen=True, eq=False)
+class Universal(_AtPoint):
+    """A cardan joint: four equations, two angles; `axis_a` is fixed in A, `axis_b` in B."""
+
+    axis_a: ArrayLike
+    axis_b: ArrayLike
+
+    def _axes(self) -> tuple[Vector3, Vector3]:
+        return _unit(self.axis_a, "Universal: axis_a"), _unit(self.axis_b, "Universal: axis_b")
+
+    def rows(self) -> tuple[Row, ...]:
+        """Point and one dot."""
+        n_a, n_b = self._axes()
+        return (*_point_rows(self.origin), _dot_row(self, n_a, n_b, "cross"))
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The turn of axis_b about axis_a, and that of B about axis_b."""
+        n_a, n_b = self._axes()
+        cross = np.cross(n_a, n_b)
+        pin_a, pin_b = _fixed(self.a, n_a), _fixed(self.b, n_b)
+        first = dot(_fixed(self.a, n_b), pin_b), dot(_fixed(self.a, cross), pin_b)
+        second = dot(_fixed(self.b, n_a), pin_a), dot(_fixed(self.b, cross), pin_a)
+        return Freedom("angle a", Angle(), first), Freedom("angle b", Angle(), second)
+
+
+@dataclass(frozen=True, eq=False)
+class Planar(_AtPoint):
+    """A plate sliding on a plane of A: three equations, two displacements and an angle."""
+
+    normal: ArrayLike
+
+    @property
+    def n(self) -> Vector3:
+        """Unit normal at the start."""
+        return _unit(self.normal, "Planar: normal")
+
+    def rows(self) -> tuple[Row, ...]:
+        """One offset and two dots."""
+        m1, m2 = perpendicular(self.n)
+        return (
+            _offset_row(self, self.n, "offset"),
+            _dot_row(self, self.n, m1, "tilt 1"),
+            _dot_row(self, self.n, m2, "tilt 2"),
+        )
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """Two displacements in the plane and the angle about its normal."""
+        m1, m2 = perpendicular(self.n)
+        return (
+            _displacement(self, m1, "displacement 1"),
+            _displacement(self, m2, "displacement 2"),
+            _angle(self, self.n),
+        )
+
+
+class Weld(Joint):
+    """A rigid connection: six equations."""
+
+    @property
+    def origin(self) -> tuple[VectorForm, VectorForm]:
+        """The second body's centre of mass, or the first's if the second is the ground."""
+        world = self.b.position if isinstance(self.b, Body) else self.a.position
+        return _on(self.a, world), _on(self.b, world)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Point and three dots."""
+        e1, e2, e3 = np.eye(3)
+        turns = ((e1, e2, "turn 3"), (e2, e3, "turn 1"), (e3, e1, "turn 2"))
+        return (*_point_rows(self.origin), *(_dot_row(self, *turn) for turn in turns))
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Rod(Joint):
+    """A massless rod between two points: one equation, the distance is that of the start."""
+
+    point_a: ArrayLike
+    point_b: ArrayLike
+
+    @property
+    def origin(self) -> tuple[VectorForm, VectorForm]:
+        """The two ends."""
+        world_a, world_b = (
+            _vector(self.point_a, "Rod: point_a"),
+            _vector(self.point_b, "Rod: point_b"),
+        )
+        return _on(self.a, world_a), _on(self.b, world_b)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Distance."""
+        length = float(np.linalg.norm(np.subtract(self.point_b, self.point_a)))
+        if length == 0:
+            raise InputError("Rod: its two points coincide; use Spherical")
+        on_a, on_b = self.origin
+        return (Row("distance", half_square(on_b - on_a, length)),)
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """None has a coordinate of its own."""
+        return ()
+
+
+class PointOnLine(_Axial):
+    """A point of B stays on a line of A: two equations."""
+
+    def rows(self) -> tuple[Row, ...]:
+        """Two offsets."""
+        return tuple(self._centred())
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The displacement along the line."""
+        return (_displacement(self, self.n),)
+
+
+@dataclass(frozen=True, eq=False)
+class PointOnPlane(_AtPoint):
+    """A point of B stays on a plane of A: one equation."""
+
+    normal: ArrayLike
+
+    @property
+    def n(self) -> Vector3:
+        """Unit normal at the start."""
+        return _unit(self.normal, "PointOnPlane: normal")
+
+    def rows(self) -> tuple[Row, ...]:
+        """One offset."""
+        return (_offset_row(self, self.n, "offset"),)
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """Two displacements in the plane."""
+        m1, m2 = perpendicular(self.n)
+        return (
+            _displacement(self, m1, "displacement 1"),
+            _displacement(self, m2, "displacement 2"),
+        )

@@ -1,0 +1,179 @@
+"""A mechanism in director coordinates, as numbers: what systems and time steps are written in."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.mechanics.directions import Direction
+from poinsot.mechanics.forms import WIDTH, Forms
+from poinsot.mechanics.potentials import FieldPotential, Potential
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+
+
+@dataclass(frozen=True, eq=False)
+class Damper:
+    """A resistance along a direction: force -f(y) with y·f(y) >= 0 and y = B^T v."""
+
+    name: str
+    direction: Direction
+    law: Callable[[Vector], Vector]
+    dlaw: Callable[[Vector], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Inlet:
+    """A port's direction and the number of its inputs."""
+
+    direction: Direction
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """Masses, constraints, potentials, dampers and ports of a mechanism.
+
+    Parameters
+    ----------
+    mass : (n,)
+        The diagonal of M = diag(m, E1, E2, E3) of every body [LKB26, eq. (31)].
+    constraints : Forms
+        g(q), m of them: rigidity of every body, then the joints.
+    weight : (n,)
+        Gradient of the potential of gravity, which is linear in q.
+    """
+
+    mass: Vector
+    constraints: Forms
+    weight: Vector
+    potentials: tuple[Potential | FieldPotential, ...] = ()
+    dampers: tuple[Damper, ...] = ()
+    inlets: tuple[Inlet, ...] = field(default=())
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self.mass.size
+
+    @property
+    def m(self) -> int:
+        """Number of constraints."""
+        return self.constraints.m
+
+    # -- potential energy ---------------------------------------------------------------------
+
+    def V(self, q: Vector) -> float:
+        """Return the potential energy [J]."""
+        return float(self.weight @ q) + sum(p.energy(local(q, p.bodies)) for p in self.potentials)
+
+    def dV(self, q: Vector) -> Vector:
+        """Return the gradient of V; shape (n,)."""
+        total = self.weight.copy()
+        for p in self.potentials:
+            scatter(total, p.bodies, p.gradient(local(q, p.bodies)))
+        return total
+
+    def ddV(self, q: Vector) -> Matrix | None:
+        """Return the Hessian of V; None if there is only gravity."""
+        blocks = [(p.bodies, p.hessian(local(q, p.bodies))) for p in self.potentials]
+        return self._square(blocks) if blocks else None
+
+    def discrete_dV(self, q0: Vector, q1: Vector) -> tuple[Vector, Matrix | None]:
+        """Return the discrete gradient of V and its derivative with respect to q1."""
+        total, blocks = self.weight.copy(), []
+        for p in self.potentials:
+            gradient, tangent = p.discrete(local(q0, p.bodies), local(q1, p.bodies))
+            scatter(total, p.bodies, gradient)
+            blocks.append((p.bodies, tangent))
+        return total, self._square(blocks) if blocks else None
+
+    # -- dissipation --------------------------------------------------------------------------
+
+    def damping(self, q: Vector, v: Vector) -> Vector:
+        """Return the generalised damping force B f(B^T v), against the motion; shape (n,)."""
+        total = np.zeros(self.n)
+        for d in self.dampers:
+            B = d.direction.B(local(q, d.direction.bodies))
+            f = d.law(B.T @ local(v, d.direction.bodies))
+            scatter(total, d.direction.bodies, B @ f)
+        return total
+
+    def ddamping(self, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
+        """Return the derivatives of `damping` with respect to q and v; None without dampers."""
+        by_q, by_v = [], []
+        for d in self.dampers:
+            bodies = d.direction.bodies
+            q_, v_ = local(q, bodies), local(v, bodies)
+            B = d.direction.B(q_)
+            y = B.T @ v_
+            slope = d.dlaw(y)
+            by_q.append((bodies, d.direction.dB(q_, d.law(y)) + B @ slope @ d.direction.dy(q_, v_)))
+            by_v.append((bodies, B @ slope @ B.T))
+        return (self._square(by_q), self._square(by_v)) if by_q else None
+
+    # -- ports --------------------------------------------------------------------------------
+
+    def B(self, q: Vector) -> Matrix:
+        """Return the port matrix on the momentum equations; shape (n, inputs)."""
+        placed: list[Placed] = []
+        column = 0
+        for inlet in self.inlets:
+            B = inlet.direction.B(local(q, inlet.direction.bodies))
+            for k, body in enumerate(inlet.direction.bodies):
+                placed.append((WIDTH * body, column, B[WIDTH * k : WIDTH * (k + 1)]))
+            column += inlet.size
+        return assemble((self.n, column), placed)
+
+    def dB(self, q: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of B(q) u with respect to q; None without ports."""
+        blocks, start = [], 0
+        for inlet in self.inlets:
+            u_ = u[start : start + inlet.size]
+            bodies = inlet.direction.bodies
+            blocks.append((bodies, inlet.direction.dB(local(q, bodies), u_)))
+            start += inlet.size
+        return self._square(blocks) if blocks else None
+
+    def dy(self, q: Vector, v: Vector) -> Matrix | None:
+        """Return the derivative of B(q)^T v with respect to q; None without ports."""
+        placed: list[Placed] = []
+        row = 0
+        for inlet in self.inlets:
+            bodies = inlet.direction.bodies
+            block = inlet.direction.dy(local(q, bodies), local(v, bodies))
+            for k, body in enumerate(bodies):
+                placed.append((row, WIDTH * body, block[:, WIDTH * k : WIDTH * (k + 1)]))
+            row += inlet.size
+        return assemble((row, self.n), placed) if placed else None
+
+    # -- momenta ------------------------------------------------------------------------------
+
+    def linear_momentum(self, v: Vector) -> Vector:
+        """Return the linear momentum [kg m/s] in world axes; shape (3,)."""
+        return np.asarray((self.mass * v).reshape(-1, 4, 3)[:, 0].sum(axis=0))
+
+    def angular_momentum(self, q: Vector, v: Vector) -> Vector:
+        """Return L = sum phi x m v + sum d_i x E_i v_i about the origin [LKB26, eq. (33)]."""
+        return np.asarray(np.cross(q.reshape(-1, 3), (self.mass * v).reshape(-1, 3)).sum(axis=0))
+
+    def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
+        return assemble((self.n, self.n), [p for bodies, M in blocks for p in _tiles(bodies, M)])
+
+
+def local(x: Vector, bodies: tuple[int, ...]) -> Vector:
+    """Return the coordinates of a few bodies, one after the other."""
+    return x.reshape(-1, WIDTH)[list(bodies)].reshape(-1)
+
+
+def scatter(total: Vector, bodies: tuple[int, ...], values: Vector) -> None:
+    """Add the values of a few bodies to the vector of all."""
+    for k, body in enumerate(bodies):
+        total[WIDTH * body : WIDTH * (body + 1)] += values[WIDTH * k : WIDTH * (k + 1)]
+
+
+def _tiles(bodies: tuple[int, ...], M: NDArray[np.float64]) -> Iterator[Placed]:
+    for k, row in enumerate(bodies):
+        for j, column in enumerate(bodies):
+            tile = M[WIDTH * k : WIDTH * (k + 1), WIDTH * j : WIDTH * (j + 1)]
+            yield WIDTH * row, WIDTH * column, tile

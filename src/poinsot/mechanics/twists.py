@@ -1,0 +1,64 @@
+"""Velocities of rigid bodies as twists: six numbers a body instead of twelve.
+
+A body that moves with velocity v and angular velocity omega (world axes) has the director
+velocities omega x d_i; rigidity is then satisfied by itself, and only the joints are left to ask.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.mechanics.forms import WIDTH, Forms
+from poinsot.ph.matrices import Vector, dense
+from poinsot.so3 import exp
+
+
+def velocities(q: Vector, twists: Vector) -> Vector:
+    """Return (v, omega x d_i) of every body; shape (12 bodies,)."""
+    blocks, t = q.reshape(-1, 4, 3), twists.reshape(-1, 2, 3)
+    v = np.empty_like(blocks)
+    v[:, 0] = t[:, 0]
+    v[:, 1:] = np.cross(t[:, 1:2], blocks[:, 1:])
+    return v.reshape(-1)
+
+
+def jacobian(forms: Forms, q: Vector) -> NDArray[np.float64]:
+    """Return the derivative of G(q) v with respect to the twists; shape (m, 6 bodies)."""
+    G = dense(forms.G(q)).reshape(forms.m, -1, 4, 3)
+    blocks = q.reshape(-1, 4, 3)
+    result = np.empty((forms.m, blocks.shape[0], 2, 3))
+    result[:, :, 0] = G[:, :, 0]
+    # g_i·(omega x d_i) = omega·(d_i x g_i)
+    result[:, :, 1] = np.cross(blocks[None, :, 1:], G[:, :, 1:]).sum(axis=2)
+    return result.reshape(forms.m, -1)
+
+
+def move(q: Vector, twists: Vector) -> Vector:
+    """Return the configuration after unit time at these twists, every body turned rigidly."""
+    blocks = q.reshape(-1, 4, 3).copy()
+    t = twists.reshape(-1, 2, 3)
+    blocks[:, 0] += t[:, 0]
+    # Directors are rows here: d_i -> R d_i.
+    blocks[:, 1:] = np.einsum("bij,bkj->bki", exp(t[:, 1]), blocks[:, 1:])
+    return blocks.reshape(-1)
+
+
+def assemble_position(
+    forms: Forms, q: Vector, tolerance: float, iterations: int = 50
+) -> Vector | None:
+    """Return a configuration near q that satisfies the joints (Gauss-Newton); None if not found."""
+    for _ in range(iterations):
+        g = forms(q)
+        if np.max(abs(g), initial=0.0) <= tolerance:
+            return q
+        change: Vector = np.asarray(np.linalg.lstsq(jacobian(forms, q), -g, rcond=1e-10)[0])
+        limit = np.max(abs(change), initial=0.0)
+        q = move(q, np.asarray(change * min(1.0, 0.5 / limit)) if limit else change)
+    return None
+
+
+def coordinates(positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Vector:
+    """Return q of bodies at positions (bodies, 3) with directors in the columns (bodies, 3, 3)."""
+    q = np.empty((positions.shape[0], WIDTH))
+    q[:, :3] = positions
+    q[:, 3:] = np.swapaxes(rotations, 1, 2).reshape(-1, 9)
+    return q.reshape(-1)

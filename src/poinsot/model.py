@@ -1,0 +1,344 @@
+"""The model: named bodies, joints, forces and ports, checked as it grows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.mechanics import twists
+from poinsot.mechanics.bodies import Body, Ground, Marker, rigidity
+from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
+from poinsot.mechanics.forces import Force, PortPlace
+from poinsot.mechanics.forms import Forms, stack
+from poinsot.mechanics.inertia import PrincipalInertia, Shape
+from poinsot.mechanics.joints import Joint, Row
+from poinsot.mechanics.layout import Layout
+from poinsot.mechanics.mechanism import Mechanism
+from poinsot.mechanics.redundancy import Rank, find_rank
+from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project
+from poinsot.ph.matrices import Vector
+from poinsot.ph.system import State
+from poinsot.so3 import RotationLike, as_rotation_matrix
+
+#: Joint equations may be violated by this much at the start [m].
+GAP = 1e-8
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name."""
+
+    bodies: int
+    joints: int
+    constraints: int
+    freedoms: int
+    repeated: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """A few lines of text."""
+        lines = [
+            f"bodies              {self.bodies}",
+            f"joints              {self.joints}",
+            f"joint constraints   {self.constraints}",
+            f"degrees of freedom  {self.freedoms}",
+        ]
+        if self.repeated:
+            lines.append(f"repeated, left out  {', '.join(self.repeated)}")
+        return "\n".join(lines)
+
+
+class Model:
+    """A mechanism: bodies, joints, forces and ports by name.
+
+    Parameters
+    ----------
+    gravity : (3,)
+        Acceleration of gravity [m/s^2], world axes; none by default.
+    name : str
+        Name of the model.
+    """
+
+    def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:
+        self.gravity = _three(gravity, "gravity")
+        self.name = name
+        self.ground = Ground()
+        self.bodies: dict[str, Body] = {}
+        self.markers: dict[str, Marker] = {}
+        self.joints: dict[str, Joint] = {}
+        self.forces: dict[str, Force] = {}
+        self.ports: dict[str, PortPlace] = {}
+
+    # -- growing ------------------------------------------------------------------------------
+
+    def add_body(
+        self,
+        name: str,
+        shape: Shape,
+        *,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> Body:
+        """Add a rigid body.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        shape : Shape
+            `Box`, `RigidBody`, ...: mass [kg], inertia, geometry.
+        position : (3,)
+            Centre of mass, world axes [m].
+        rotation
+            3x3 matrix R_WB, scalar-first quaternion, or `Rotation`; default: axes of the world.
+        velocity, angular_velocity : (3,)
+            Of the centre of mass [m/s] and of the body [rad/s], world axes; what is left out is
+            completed so that the start agrees with the joints.
+        """
+        self._new(name)
+        what = f"body '{name}'"
+        if not isinstance(shape, Shape):
+            raise InputError(f"{what}: expected a shape such as Box or RigidBody, got {shape!r}")
+        body = Body(
+            name=name,
+            index=len(self.bodies),
+            shape=shape,
+            principal=PrincipalInertia.of(shape),
+            position=_three(position, f"{what}: position"),
+            R_WB=as_rotation_matrix(rotation, name=f"{what}: rotation"),
+            velocity=None if velocity is None else _three(velocity, f"{what}: velocity"),
+            angular_velocity=None
+            if angular_velocity is None
+            else _three(angular_velocity, f"{what}: angular_velocity"),
+        )
+        self.bodies[name] = body
+        return body
+
+    def add_marker(
+        self,
+        name: str,
+        body: Body,
+        *,
+        position: ArrayLike,
+        rotation: RotationLike = None,
+    ) -> Marker:
+        """Attach a frame to a body: a point [m] and axes, given in the world at the start."""
+        self._new(name)
+        self._own(body, f"marker '{name}'")
+        what = f"marker '{name}'"
+        self.markers[name] = Marker(
+            name,
+            body,
+            _three(position, f"{what}: position"),
+            as_rotation_matrix(rotation, name=f"{what}: rotation"),
+        )
+        return self.markers[name]
+
+    def add_joint(self, name: str, joint: Joint) -> Joint:
+        """Add a joint; it must fit where the bodies are, to 1e-8 m."""
+        self._new(name)
+        if not isinstance(joint, Joint):
+            raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
+        self._own(joint.a, f"joint '{name}'")
+        self._own(joint.b, f"joint '{name}'")
+        gaps = stack([row.form for row in joint.rows()], len(self.bodies))(self._positions)
+        for row, gap in zip(joint.rows(), gaps, strict=True):
+            if abs(gap) > GAP:
+                raise InconsistentStartError(
+                    f"joint '{name}' ({joint.kind}): its equation '{row.label}' is violated by "
+                    f"{abs(gap):.3g} at the start; move '{joint.b.name}' or '{joint.a.name}', or "
+                    "correct the joint's axes"
+                )
+        self.joints[name] = joint
+        return joint
+
+    def add_force(self, name: str, force: Force) -> Force:
+        """Add a spring or damper."""
+        self._new(name)
+        if not isinstance(force, Force):
+            raise InputError(f"force '{name}': expected a force such as Spring, got {force!r}")
+        force.place(name, self.joints)
+        self.forces[name] = force
+        return force
+
+    def add_port(self, name: str, port: PortPlace) -> PortPlace:
+        """Add a port: `ForcePort`, `TorquePort` or `JointPort`."""
+        self._new(name)
+        if not isinstance(port, PortPlace):
+            raise InputError(f"port '{name}': expected a port such as JointPort, got {port!r}")
+        port.place(name, self.joints)
+        self.ports[name] = port
+        return port
+
+    def _new(self, name: str) -> None:
+        if not name or name == self.ground.name:
+            raise InputError(f"'{name}' cannot be a name")
+        for kind, known in (
+            ("body", self.bodies),
+            ("marker", self.markers),
+            ("joint", self.joints),
+            ("force", self.forces),
+            ("port", self.ports),
+        ):
+            if name in known:
+                raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")
+
+    def _own(self, partner: Body | Ground, what: str) -> None:
+        if isinstance(partner, Body) and self.bodies.get(partner.name) is not partner:
+            raise InputError(
+                f"{what}: body '{partner.name}' is not in this model; "
+                + did_you_mean(partner.name, self.bodies)
+            )
+
+    # -- the start ----------------------------------------------------------------------------
+
+    @property
+    def _positions(self) -> Vector:
+        bodies = self.bodies.values()
+        positions = np.array([body.position for body in bodies]).reshape(-1, 3)
+        return twists.coordinates(positions, np.array([b.R_WP for b in bodies]).reshape(-1, 3, 3))
+
+    def _joint_rows(self) -> list[tuple[str, Row]]:
+        return [(name, row) for name, joint in self.joints.items() for row in joint.rows()]
+
+    def _joint_forms(self) -> Forms:
+        return stack([row.form for _, row in self._joint_rows()], len(self.bodies))
+
+    def _rank(self) -> Rank:
+        return find_rank(self._joint_forms(), self._positions)
+
+    def _velocities(self) -> Vector:
+        """Return the twists at the start, completed; refuse what contradicts the joints."""
+        bodies, forms = list(self.bodies.values()), self._joint_forms()
+        jacobian = twists.jacobian(forms, self._positions)
+        completed = complete(jacobian, bodies, *given_twists(bodies))
+        residual = jacobian @ completed
+        size = 1.0 + float(np.max(abs(completed), initial=0.0))
+        wrong: dict[str, float] = {}
+        for (name, _), value in zip(self._joint_rows(), residual, strict=True):
+            if abs(value) > TOLERANCE * size:
+                wrong[name] = max(wrong.get(name, 0.0), abs(float(value)))
+        if wrong:
+            listed = ", ".join(f"'{name}' by {value:.3g}" for name, value in wrong.items())
+            raise InconsistentStartError(
+                f"the velocities at the start contradict the joints: {listed}; leave some out to "
+                "have them completed, or call model.project_velocities()"
+            )
+        return completed
+
+    def project_velocities(self) -> None:
+        """Replace all velocities by the nearest ones, in kinetic energy, that suit the joints."""
+        bodies = list(self.bodies.values())
+        given, _ = given_twists(bodies)
+        jacobian = twists.jacobian(self._joint_forms(), self._positions)
+        projected = project(jacobian, bodies, given).reshape(-1, 2, 3)
+        for body, (v, omega) in zip(bodies, projected, strict=True):
+            moved = replace(body, velocity=v, angular_velocity=omega)
+            self._replace(body, moved)
+
+    def _replace(self, old: Body, new: Body) -> None:
+        self.bodies[old.name] = new
+        self.joints = {
+            name: replace(
+                joint, a=new if joint.a is old else joint.a, b=new if joint.b is old else joint.b
+            )
+            for name, joint in self.joints.items()
+        }
+
+    def check(self) -> ModelCheck:
+        """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
+        self._velocities()
+        rank, rows = self._rank(), self._joint_rows()
+        repeated = tuple(
+            f"{name}: {row.label}"
+            for (name, row), out in zip(rows, rank.repeated, strict=True)
+            if out
+        )
+        return ModelCheck(len(self.bodies), len(self.joints), len(rows), rank.freedoms, repeated)
+
+    # -- compiling ----------------------------------------------------------------------------
+
+    def compile(
+        self, coordinates: str = "directors", *, stabilised: bool = False
+    ) -> DirectorSystem | StabilisedSystem:
+        """Return the port-Hamiltonian system of this model, with its start.
+
+        Parameters
+        ----------
+        coordinates : {"directors"}
+            How rotations are described.
+        stabilised : bool
+            Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs.
+        """
+        if coordinates != "directors":
+            raise InputError(f"coordinates '{coordinates}' are not available; use 'directors'")
+        if not self.bodies:
+            raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
+        bodies, count = list(self.bodies.values()), len(self.bodies)
+        rank, joint_rows = self._rank(), self._joint_rows()
+        kept = [row for row, out in zip(joint_rows, rank.repeated, strict=True) if not out]
+        rigid = [form for body in bodies for form in rigidity(body.index)]
+        constraints = stack([*rigid, *(row.form for _, row in kept)], count)
+        mass = np.concatenate([body.director_mass for body in bodies])
+        placed = [force.place(name, self.joints) for name, force in self.forces.items()]
+        inlets = [port.place(name, self.joints) for name, port in self.ports.items()]
+        weight = np.zeros((count, 4, 3))
+        weight[:, 0] = -np.array([body.mass for body in bodies])[:, None] * self.gravity
+        mechanism = Mechanism(
+            mass=mass,
+            constraints=constraints,
+            weight=weight.reshape(-1),
+            potentials=tuple(p for potentials, _ in placed for p in potentials),
+            dampers=tuple(d for _, dampers in placed for d in dampers),
+            inlets=tuple(inlet for _, inlet in inlets),
+        )
+        layout = Layout.of(
+            bodies, self.joints, [name for name, _ in kept], list(self.markers.values())
+        )
+        q = self._positions
+        v = twists.velocities(q, self._velocities())
+        multipliers = [
+            *(State(f"{body.name}.rigidity", 6) for body in bodies),
+            *(State(name, size) for name, size in layout.joint_sizes.items() if size),
+        ]
+        states = [
+            *(State(f"{body.name}.q", 12) for body in bodies),
+            *(State(f"{body.name}.v", 12) for body in bodies),
+            *multipliers,
+        ]
+        kind: type[DirectorSystem] | type[StabilisedSystem] = DirectorSystem
+        zeros = np.zeros(constraints.m)
+        start = [q, v, zeros]
+        if stabilised:
+            self._require_inertia(bodies)
+            states += [replace(state, name=f"{state.name} (velocity)") for state in multipliers]
+            kind, start = StabilisedSystem, [*start, zeros]
+        return kind(
+            name=self.name,
+            states=tuple(states),
+            ports=tuple(port for port, _ in inlets),
+            mechanism=mechanism,
+            layout=layout,
+            initial=np.concatenate(start),
+        )
+
+    def _require_inertia(self, bodies: Sequence[Body]) -> None:
+        for body in bodies:
+            if np.any(body.director_mass == 0):
+                raise InputError(
+                    f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
+                    "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"
+                )
+
+
+def _three(value: ArrayLike, what: str) -> NDArray[np.float64]:
+    try:
+        vector = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: expected three numbers, got {value!r}") from None
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise InputError(f"{what}: expected three finite numbers, got {value!r}")
+    return vector
