@@ -36,7 +36,7 @@ class Progress:
                 return
             self.bar = _bar()
             self.bar.start()
-            self.task = self.bar.add_task(self.label, total=self.steps)
+            self.task = self.bar.add_task(self.label, total=self.steps, speed="")
         if now - self.shown > 0.1:
             speed = f"{self.done / (now - self.started):.0f} steps/s"
             self.bar.update(self.task, completed=self.done, speed=speed)

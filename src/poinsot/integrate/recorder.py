@@ -1,6 +1,7 @@
 """Keeps what a run computes: saved steps, and balances summed over every step."""
 
 import time as clock
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,19 @@ from poinsot.integrate.step import Stage
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.result import PortRecord, Result, StateRecord, Stats, Status
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A step that was taken and may have to be saved."""
+
+    t_mid: float
+    t1: float
+    solution: Solution
+    stage: Stage
+    values: list[tuple[Vector, Vector]]
+    energy: float
+    error: float
 
 
 class Recorder:
@@ -35,6 +49,7 @@ class Recorder:
         self.iterations = np.zeros(saves - 1, dtype=np.intp)
         self.time[0], self.x[0], self.energy[0] = t0, x0, system.H(x0)
         self.saved, self.done = 1, 0
+        self.pending: Pending | None = None
         self.total_iterations, self.residual_max = 0, 0.0
         self.lost, self.supplied = 0.0, np.zeros(len(self.ports))
         self.balance_error_max, self.dissipation_min = 0.0, 0.0
@@ -52,23 +67,29 @@ class Recorder:
         energy = system.H(solution.x)
         outer = float(supplied[: len(system.ports)].sum())
         error = energy - self.energy[0] - outer + lost
-        last = self.done + 1 == self.steps
-        if (self.done + 1) % self.save_every == 0 or last:
-            k = self.saved
-            self.time[k], self.x[k], self.energy[k] = t1, solution.x, energy
-            self.dissipated[k], self.port_energy[k] = lost, supplied
-            self.balance_error[k] = error
-            self.stage_time[k - 1], self.iterations[k - 1] = t_mid, solution.iterations
-            self.stage_x[k - 1] = stage.x
-            for i, (u, y) in enumerate(values):
-                self.u[i][k - 1], self.y[i][k - 1] = u, y
-            self.saved += 1
         self.lost, self.supplied = lost, supplied
         self.total_iterations += solution.iterations
         self.residual_max = max(self.residual_max, solution.residual)
         self.balance_error_max = max(self.balance_error_max, abs(error))
         self.dissipation_min = min(self.dissipation_min, dissipation)
         self.done += 1
+        self.pending = Pending(t_mid, t1, solution, stage, values, energy, error)
+        if self.done % self.save_every == 0 or self.done == self.steps:
+            self._save()
+
+    def _save(self) -> None:
+        """Keep the last step, if it is not kept already."""
+        if self.pending is None:
+            return
+        k, step = self.saved, self.pending
+        self.time[k], self.x[k], self.energy[k] = step.t1, step.solution.x, step.energy
+        self.dissipated[k], self.port_energy[k] = self.lost, self.supplied
+        self.balance_error[k] = step.error
+        self.stage_time[k - 1], self.iterations[k - 1] = step.t_mid, step.solution.iterations
+        self.stage_x[k - 1] = step.stage.x
+        for i, (u, y) in enumerate(step.values):
+            self.u[i][k - 1], self.y[i][k - 1] = u, y
+        self.saved, self.pending = k + 1, None
 
     def result(
         self,
@@ -79,7 +100,8 @@ class Recorder:
         status: Status,
         message: str = "",
     ) -> Result:
-        """Return everything saved so far."""
+        """Return everything saved so far, and the last step in any case."""
+        self._save()
         k, system = self.saved, self.system
         outer = len(system.ports)
         return Result(

@@ -110,6 +110,11 @@ def simulate(
         system = feed(system, port, signal)
     x = system.state({} if x0 is None else x0)
     _check_structure(system, x)
+    if method.constant_E and system.dE(x, x) is not None:
+        raise InputError(
+            f"scheme '{method.name}' cannot run system '{system.name}': "
+            "its E depends on the state; use 'ph-dg'"
+        )
     x = check_start(system, x, t_start)
     recorder = Recorder(system, x, t_start, steps, save_every)
 
@@ -122,7 +127,7 @@ def simulate(
                 t0 = t_start + n * h
                 t1 = t_end if n + 1 == steps else t_start + (n + 1) * h
                 t_mid = (t0 + t1) / 2
-                solution, stage = take_step(system, method, x, system.u(t_mid), t1 - t0, options)
+                solution, stage = take_step(system, method, t_mid, x, t1 - t0, options)
                 recorder.add(t_mid, t1, t1 - t0, solution, stage)
                 x = solution.x
                 bar.advance()

@@ -26,9 +26,10 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class StepProblem(ABC):
-    """The equations of one step of size h [s] from x0, the input u held at its midpoint value."""
+    """The equations of one step of size h [s] from x0; t and the input u are at its midpoint."""
 
     scheme: Scheme
+    t: float
     x0: Vector
     u: Vector
     h: float
@@ -76,19 +77,21 @@ class GeneralStep(StepProblem):
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual at x1 = w."""
-        system, u, h = self.system, self.u, self.h
+        system, h = self.system, self.h
         step = Step(system, self.x0, w)
         costate = self.scheme.gradient.costate(step)
+        u = system.feedback(self.t, step.mid, costate.z, self.u)
         dflow_dz = system.dflow_dz(step.mid, costate.z)
         residual = step.e - h * system.flow(step.mid, costate.z, u)
         flows = abs(dflow_dz) @ abs(costate.z) + abs(system.B(step.mid)) @ abs(u)
         sizes = abs(step.E) @ (abs(self.x0) + abs(w)) + h * flows
         sizes = largest_of_each(sizes, [state.size for state in system.states])
-        return Evaluation(residual, sizes, lambda: self._tangent(step, costate, dflow_dz))
+        return Evaluation(residual, sizes, lambda: self._tangent(step, costate, dflow_dz, u))
 
-    def _tangent(self, step: Step, costate: Costate, dflow_dz: Matrix) -> Tangent:
+    def _tangent(self, step: Step, costate: Costate, dflow_dz: Matrix, u: Vector) -> Tangent:
+        """Return the derivative of the residual, feedback held fixed."""
         T = add(step.de, -self.h * (dflow_dz @ costate.dz))
-        dflow = self.system.dflow(step.mid, costate.z, self.u)
+        dflow = self.system.dflow(step.mid, costate.z, u)
         if dflow is not None:
             T = add(T, -self.h * scale_columns(dflow, step.weight(0.5)))
         return Tangent(T, -self.h * (dflow_dz @ costate.U), costate.V)
@@ -97,7 +100,8 @@ class GeneralStep(StepProblem):
         """Return x1 and the stage at the midpoint."""
         step = Step(self.system, self.x0, w)
         z = self.scheme.gradient.costate(step).z
-        return w, Stage(step.mid, z, self.u, self.system.y(step.mid, z))
+        u = self.system.feedback(self.t, step.mid, z, self.u)
+        return w, Stage(step.mid, z, u, self.system.y(step.mid, z))
 
 
 def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:
@@ -110,16 +114,18 @@ def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:
 
 
 @singledispatch
-def step_problem(system: PHSystem, scheme: Scheme, x0: Vector, u: Vector, h: float) -> StepProblem:
+def step_problem(
+    system: PHSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+) -> StepProblem:
     """Return the equations of a step; a kind of system may register a leaner form of them."""
-    return GeneralStep(scheme, x0, u, h, system)
+    return GeneralStep(scheme, t, x0, u, h, system)
 
 
 def take_step(
-    system: PHSystem, scheme: Scheme, x0: Vector, u: Vector, h: float, options: Newton
+    system: PHSystem, scheme: Scheme, t: float, x0: Vector, h: float, options: Newton
 ) -> tuple[Solution, Stage]:
-    """Solve one step of size h [s] from x0; the solution holds the state at its end."""
-    problem = step_problem(system, scheme, x0, u, h)
+    """Solve one step of size h [s] with midpoint t from x0; returns the state at its end."""
+    problem = step_problem(system, scheme, t, x0, system.u(t), h)
     solution = solve(problem.evaluate, problem.guess, options, problem.labels)
     x1, stage = problem.finish(solution.x)
     return Solution(x1, solution.iterations, solution.residual), stage

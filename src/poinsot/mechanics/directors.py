@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
-from poinsot.ph.system import PHSystem, Storage
+from poinsot.ph.system import PHSystem, Storage, nonzero_rows
 
 
-def _minus(a: Matrix) -> Matrix:
+def minus(a: Matrix) -> Matrix:
+    """Return -a, of the same kind."""
     negative: Matrix = -a
     return negative
 
@@ -93,6 +94,16 @@ class _Directors(PHSystem):
         q, v, _ = self.parts(x)
         return np.array([(self.mechanism.mass * v) @ v / 2 + self.mechanism.V(q)])
 
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with state-dependent loads filled in, at the rate of q."""
+        n = self.mechanism.n
+        return self.mechanism.feedback(t, x[:n], self.rate(x, z), u)
+
+    def rate(self, x: Vector, z: Vector) -> Vector:
+        """Return the velocity of the coordinates."""
+        n = self.mechanism.n
+        return z[n : 2 * n]
+
     def dE(self, x: Vector, a: Vector) -> None:
         """Return None: E is constant."""
 
@@ -112,7 +123,7 @@ class _Directors(PHSystem):
     def storages(self) -> tuple[Storage, ...]:
         """One storage, quadratic without springs."""
         quadratic = not self.mechanism.potentials
-        return (Storage(np.flatnonzero(~self.algebraic), quadratic=quadratic),)
+        return (Storage(nonzero_rows(self._E), quadratic=quadratic),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +144,7 @@ class DirectorSystem(_Directors):
         identity = diagonal(np.ones(n))
         return assemble(
             (self.n, self.n),
-            [(0, n, identity), (n, 0, _minus(identity)), (n, 2 * n, -G.T), (2 * n, n, G)],
+            [(0, n, identity), (n, 0, minus(identity)), (n, 2 * n, -G.T), (2 * n, n, G)],
         )
 
     def B(self, x: Vector) -> Matrix:
@@ -147,12 +158,12 @@ class DirectorSystem(_Directors):
         _, v, lam = self.parts(z)
         q = x[:n]
         placed: list[Placed] = [
-            (n, 0, _minus(mechanism.constraints.curvature(lam))),
+            (n, 0, minus(mechanism.constraints.curvature(lam))),
             (2 * n, 0, mechanism.constraints.slope(v)),
         ]
         slopes, dB = mechanism.ddamping(q, v), mechanism.dB(q, u)
         if slopes is not None:
-            placed.append((n, 0, _minus(slopes[0])))
+            placed.append((n, 0, minus(slopes[0])))
         if dB is not None:
             placed.append((n, 0, dB))
         return assemble((self.n, self.n), placed)
@@ -206,7 +217,7 @@ class StabilisedSystem(_Directors):
             [
                 (0, n, identity),
                 (0, gam, MG),
-                (n, 0, _minus(identity)),
+                (n, 0, minus(identity)),
                 (n, lam, -G.T),
                 (n, gam, -W.T),
                 (lam, n, G),
@@ -235,12 +246,16 @@ class StabilisedSystem(_Directors):
             total[2 * n + m :] = MG.T @ force
         return total
 
-    def _damping(self, x: Vector, z: Vector) -> tuple[Vector, Matrix]:
+    def rate(self, x: Vector, z: Vector) -> Vector:
+        """Return v + M^-1 G^T gamma."""
         n, m = self.mechanism.n, self.mechanism.m
         G = self.mechanism.constraints.G(x[:n])
-        MG = _scaled_transpose(self.inverse_mass, G)
-        rate = z[n : 2 * n] + MG @ z[2 * n + m :]
-        return self.mechanism.damping(x[:n], rate), MG
+        return np.asarray(z[n : 2 * n] + self.inverse_mass * (G.T @ z[2 * n + m :]))
+
+    def _damping(self, x: Vector, z: Vector) -> tuple[Vector, Matrix]:
+        n = self.mechanism.n
+        MG = _scaled_transpose(self.inverse_mass, self.mechanism.constraints.G(x[:n]))
+        return self.mechanism.damping(x[:n], self.rate(x, z)), MG
 
     def r(self, x: Vector, z: Vector) -> Vector | None:
         """Return the dissipation."""
@@ -274,7 +289,7 @@ class StabilisedSystem(_Directors):
         total_rate = rate + MG @ gam
         # What the momentum equation says of M v', whose M^-1 enters the last row through G.
         push = -force - G.T @ lam - W.T @ gam
-        dpush: Matrix = _minus(C_lam)
+        dpush: Matrix = minus(C_lam)
         B, dB = mechanism.B(q), mechanism.dB(q, u)
         slopes = mechanism.ddamping(q, total_rate)
         if dB is not None:
@@ -289,7 +304,7 @@ class StabilisedSystem(_Directors):
             [
                 (0, 0, MC_gam),
                 (n, 0, dpush),
-                (n, n, _minus(C_gam)),
+                (n, n, minus(C_gam)),
                 (row_lam, 0, forms.slope(total_rate)),
                 (row_lam, 0, G @ MC_gam),
                 (row_gam, 0, forms.slope(inverse * push)),

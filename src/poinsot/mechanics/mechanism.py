@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from poinsot.mechanics.directions import Direction
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.potentials import FieldPotential, Potential
+from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
 
 
@@ -24,10 +26,14 @@ class Damper:
 
 @dataclass(frozen=True, eq=False)
 class Inlet:
-    """A port's direction and the number of its inputs."""
+    """A port's direction, the number of its inputs, and the law that feeds it from the state.
+
+    The law takes t [s] and the coordinates q and velocities v of the direction's bodies.
+    """
 
     direction: Direction
     size: int
+    law: Callable[[float, Vector, Vector], Vector] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +153,30 @@ class Mechanism:
             row += inlet.size
         return assemble((row, self.n), placed) if placed else None
 
+    def feedback(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
+        """Return the inputs with the state-dependent ones filled in."""
+        if not any(inlet.law for inlet in self.inlets):
+            return u
+        total, start = u.copy(), 0
+        for inlet in self.inlets:
+            bodies = inlet.direction.bodies
+            if inlet.law is not None:
+                total[start : start + inlet.size] = inlet.law(t, local(q, bodies), local(v, bodies))
+            start += inlet.size
+        return total
+
+    def dfeedback(self, t: float, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
+        """Return B du/dq and B du/dv of state-dependent inputs, by finite differences."""
+        by_q, by_v = [], []
+        for inlet in self.inlets:
+            law, bodies = inlet.law, inlet.direction.bodies
+            if law is not None:
+                q_, v_ = local(q, bodies), local(v, bodies)
+                B = inlet.direction.B(q_)
+                by_q.append((bodies, B @ jacobian(_first(law, t, v_), q_)))
+                by_v.append((bodies, B @ jacobian(_second(law, t, q_), v_)))
+        return (self._square(by_q), self._square(by_v)) if by_q else None
+
     # -- momenta ------------------------------------------------------------------------------
 
     def linear_momentum(self, v: Vector) -> Vector:
@@ -159,6 +189,17 @@ class Mechanism:
 
     def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
         return assemble((self.n, self.n), [p for bodies, M in blocks for p in _tiles(bodies, M)])
+
+
+Feedback: TypeAlias = Callable[[float, Vector, Vector], Vector]
+
+
+def _first(law: Feedback, t: float, v: Vector) -> Callable[[Vector], Vector]:
+    return lambda q: law(t, q, v)
+
+
+def _second(law: Feedback, t: float, q: Vector) -> Callable[[Vector], Vector]:
+    return lambda v: law(t, q, v)
 
 
 def local(x: Vector, bodies: tuple[int, ...]) -> Vector:

@@ -11,7 +11,7 @@ import numpy as np
 from poinsot.integrate.newton import Evaluation, Tangent
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import GeneralStep, Stage, StepProblem, step_problem
-from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
+from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem, minus
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 
 
@@ -41,10 +41,11 @@ class MidpointStep(StepProblem):
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of momentum and constraints."""
-        mechanism, h, u, n = self.system.mechanism, self.h, self.u, self.system.mechanism.n
+        mechanism, h, n = self.system.mechanism, self.h, self.system.mechanism.n
         q0, v0, _ = self.system.parts(self.x0)
         v, mu = w[:n], w[n:]
         q_mid, q1 = q0 + h / 2 * v, q0 + h * v
+        u = mechanism.feedback(self.t, q_mid, v, self.u)
         G, B = mechanism.constraints.G(q_mid), mechanism.B(q_mid)
         dV, ddV = mechanism.discrete_dV(q0, q1)
         force = dV - B @ u + mechanism.damping(q_mid, v)
@@ -52,10 +53,10 @@ class MidpointStep(StepProblem):
         inertia = 2 * mechanism.mass * (abs(v) + abs(v0))
         forces = h * (abs(dV) + abs(B) @ abs(u)) + abs(G).T @ abs(mu)
         sizes = np.concatenate([_by_kind(inertia + forces), _all_alike(abs(G) @ abs(v))])
-        return Evaluation(residual, sizes, lambda: self._tangent(q_mid, v, mu, G, ddV))
+        return Evaluation(residual, sizes, lambda: self._tangent(q_mid, v, mu, u, G, ddV))
 
     def _tangent(
-        self, q_mid: Vector, v: Vector, mu: Vector, G: Matrix, ddV: Matrix | None
+        self, q_mid: Vector, v: Vector, mu: Vector, u: Vector, G: Matrix, ddV: Matrix | None
     ) -> Tangent:
         mechanism, h, n = self.system.mechanism, self.h, self.system.mechanism.n
         forms = mechanism.constraints
@@ -65,11 +66,14 @@ class MidpointStep(StepProblem):
             (0, n, G.T),
             (n, 0, G + h / 2 * forms.slope(v)),
         ]
-        dB, slopes = mechanism.dB(q_mid, self.u), mechanism.ddamping(q_mid, v)
+        dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, v)
+        gains = mechanism.dfeedback(self.t, q_mid, v)
         if ddV is not None:
             placed.append((0, 0, h**2 * ddV))
         if dB is not None:
             placed.append((0, 0, -(h**2) / 2 * dB))
+        if gains is not None:
+            placed += [(0, 0, -(h**2) / 2 * gains[0]), (0, 0, -h * gains[1])]
         if slopes is not None:
             placed += [(0, 0, h**2 / 2 * slopes[0]), (0, 0, h * slopes[1])]
         size = n + mechanism.m
@@ -86,7 +90,8 @@ class MidpointStep(StepProblem):
         v1 = np.where(system.mechanism.mass == 0, v, 2 * v - v0)
         dV, _ = system.mechanism.discrete_dV(q0, q1)
         x_mid, z = np.concatenate([q_mid, v, lam]), np.concatenate([dV, v, lam])
-        return np.concatenate([q1, v1, lam]), Stage(x_mid, z, self.u, system.y(x_mid, z))
+        u = system.mechanism.feedback(self.t, q_mid, v, self.u)
+        return np.concatenate([q1, v1, lam]), Stage(x_mid, z, u, system.y(x_mid, z))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +126,12 @@ class StabilisedStep(StepProblem):
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of kinematics, momentum and both constraints."""
-        mechanism, h, u = self.system.mechanism, self.h, self.u
+        mechanism, h = self.system.mechanism, self.h
         forms, inverse = mechanism.constraints, self.system.inverse_mass
         q0, v0, _ = self.system.parts(self.x0)
         q1, v, mu, nu = self._split(w)
         q_mid, v1, rate = (q0 + q1) / 2, 2 * v - v0, (q1 - q0) / h
+        u = mechanism.feedback(self.t, q_mid, rate, self.u)
         G, W, G1, B = forms.G(q_mid), forms.slope(v), forms.G(q1), mechanism.B(q_mid)
         dV, ddV = mechanism.discrete_dV(q0, q1)
         force = dV - B @ u + mechanism.damping(q_mid, rate)
@@ -148,7 +154,9 @@ class StabilisedStep(StepProblem):
                 _all_alike(abs(G1) @ (2 * abs(v) + abs(v0))),
             ]
         )
-        return Evaluation(residual, sizes, lambda: self._tangent(w, q_mid, rate, v1, G, W, G1, ddV))
+        return Evaluation(
+            residual, sizes, lambda: self._tangent(w, q_mid, rate, v1, u, G, W, G1, ddV)
+        )
 
     def _tangent(
         self,
@@ -156,6 +164,7 @@ class StabilisedStep(StepProblem):
         q_mid: Vector,
         rate: Vector,
         v1: Vector,
+        u: Vector,
         G: Matrix,
         W: Matrix,
         G1: Matrix,
@@ -186,11 +195,14 @@ class StabilisedStep(StepProblem):
             (gam, 0, forms.slope(v1)),
             (gam, n, 2 * G1),
         ]
-        dB, slopes = mechanism.dB(q_mid, self.u), mechanism.ddamping(q_mid, rate)
+        dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, rate)
+        gains = mechanism.dfeedback(self.t, q_mid, rate)
         if ddV is not None:
             placed.append((n, 0, h * ddV))
         if dB is not None:
             placed.append((n, 0, -h / 2 * dB))
+        if gains is not None:
+            placed += [(n, 0, -h / 2 * gains[0]), (n, 0, minus(gains[1]))]
         if slopes is not None:
             placed += [(n, 0, h / 2 * slopes[0]), (n, 0, slopes[1])]
         size = 2 * n + 2 * m
@@ -207,7 +219,8 @@ class StabilisedStep(StepProblem):
         x_mid = np.concatenate([(q0 + q1) / 2, v, multipliers])
         z = np.concatenate([dV, v, multipliers])
         x1 = np.concatenate([q1, 2 * v - v0, multipliers])
-        return x1, Stage(x_mid, z, self.u, system.y(x_mid, z))
+        u = system.mechanism.feedback(self.t, (q0 + q1) / 2, (q1 - q0) / self.h, self.u)
+        return x1, Stage(x_mid, z, u, system.y(x_mid, z))
 
 
 def _by_kind(sizes: Vector) -> Vector:
@@ -223,14 +236,18 @@ def _all_alike(sizes: Vector) -> Vector:
 
 
 @step_problem.register
-def _(system: DirectorSystem, scheme: Scheme, x0: Vector, u: Vector, h: float) -> StepProblem:
+def _(
+    system: DirectorSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+) -> StepProblem:
     if scheme.name == "ph-mp":
-        return MidpointStep(scheme, x0, u, h, system)
-    return GeneralStep(scheme, x0, u, h, system)
+        return MidpointStep(scheme, t, x0, u, h, system)
+    return GeneralStep(scheme, t, x0, u, h, system)
 
 
 @step_problem.register
-def _(system: StabilisedSystem, scheme: Scheme, x0: Vector, u: Vector, h: float) -> StepProblem:
+def _(
+    system: StabilisedSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+) -> StepProblem:
     if scheme.name == "ph-mp-ggl":
-        return StabilisedStep(scheme, x0, u, h, system)
-    return GeneralStep(scheme, x0, u, h, system)
+        return StabilisedStep(scheme, t, x0, u, h, system)
+    return GeneralStep(scheme, t, x0, u, h, system)

@@ -12,7 +12,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
-from poinsot.ph.derivatives import gradient
+from poinsot.ph.derivatives import RELATIVE_STEP, gradient
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, largest
 from poinsot.ph.system import PHSystem
 
@@ -133,8 +133,12 @@ def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
 
 def gradient_defect(system: PHSystem, x: Vector) -> float:
     """Return max|E^T z - grad H|, relative, with grad H by finite differences of H alone."""
-    exact = gradient(system.H, x)
-    scale = max(largest(exact[None, :]), abs(system.H(x)), 1e-300)
+    exact, H = gradient(system.H, x), system.H(x)
+    # At an equilibrium without energy only its neighbourhood tells the scale of H.
+    steps = RELATIVE_STEP * np.maximum(1.0, abs(x))
+    nearby = [abs(system.H(x + step) - H) for step in np.diag(steps)]
+    slope = float(np.max(nearby / steps, initial=np.finfo(float).tiny))
+    scale = max(largest(exact[None, :]), abs(H), slope)
     return largest((system.grad_H(x) - exact)[None, :]) / scale
 
 
@@ -147,8 +151,9 @@ def constraint_ranks(system: PHSystem, states: Iterable[ArrayLike]) -> NDArray[n
     for values in states:
         x = system.state(values)
         rows = np.flatnonzero(np.asarray(abs(system.E(x)).sum(axis=1)).reshape(-1) == 0)
-        A = dense(system.J(x))[rows]
-        ranks.append(np.linalg.matrix_rank(A) if rows.size else 0)
+        J = dense(system.J(x))
+        tolerance = 1e-12 * largest(J)
+        ranks.append(np.linalg.matrix_rank(J[rows], tol=tolerance) if rows.size else 0)
     return np.array(ranks, dtype=np.intp)
 
 

@@ -119,15 +119,21 @@ class SymbolicSystem(PHSystem):
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:
         """Columns of E that are zero as expressions."""
+        empty: NDArray[np.bool_] = ~np.any(self._occupied, axis=0)
+        return empty
+
+    @cached_property
+    def _occupied(self) -> NDArray[np.bool_]:
+        """Which entries of E are not zero as expressions."""
         occupied: NDArray[np.bool_] = self.matrix_E.constant != 0
         occupied[self.matrix_E.indices] = True
-        empty: NDArray[np.bool_] = ~np.any(occupied.reshape(self.matrix_E.shape), axis=0)
-        return empty
+        return occupied.reshape(self.matrix_E.shape)
 
     @cached_property
     def storages(self) -> tuple[Storage, ...]:
         """One storage, quadratic if the Hessian of H is constant."""
-        return (Storage(np.flatnonzero(~self.algebraic), quadratic=self.quadratic),)
+        rows = np.flatnonzero(np.any(self._occupied, axis=1))
+        return (Storage(rows, quadratic=self.quadratic),)
 
 
 def symbolic(

@@ -9,11 +9,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import InputError, MissingDerivativeWarning
+from poinsot.errors import InputError, MissingDerivativeWarning, StructureError
 from poinsot.ph import derivatives
+from poinsot.ph.dirac import semidefinite_defect, skew_defect, symmetry_defect
 from poinsot.ph.matrices import Matrix, Vector, add, as_matrix, is_sparse
 from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage, zero_columns
+from poinsot.ph.system import PHSystem, State, Storage, nonzero_rows, zero_columns
 
 MatrixFunction: TypeAlias = Callable[[Vector], ArrayLike | Matrix]
 #: (x, a) -> derivative of M(x) a with respect to x.
@@ -140,7 +141,9 @@ class FunctionSystem(PHSystem):
     @cached_property
     def storages(self) -> tuple[Storage, ...]:
         """One storage."""
-        return (Storage(np.flatnonzero(~self.algebraic), quadratic=self.quadratic),)
+        E = self.matrix_E.value
+        rows = np.flatnonzero(~self.algebraic) if E is None else nonzero_rows(E)
+        return (Storage(rows, quadratic=self.quadratic),)
 
     def _resistance_tangent(self, x: Vector, z: Vector, *, by_z: bool) -> Matrix:
         given = self.resistance_dz if by_z else self.resistance_dx
@@ -249,6 +252,15 @@ def from_functions(
         algebraic_states=np.zeros(n, dtype=bool),
         quadratic=quadratic,
     )
+    for what, part, defect in (
+        ("J is not skew-symmetric (J + J^T = 0)", system.matrix_J, skew_defect),
+        ("R is not symmetric", system.matrix_R, symmetry_defect),
+        ("R is not positive semi-definite", system.matrix_R, semidefinite_defect),
+    ):
+        if part.value is not None and defect(part.value) > 1e-12:
+            raise StructureError(
+                f"system '{name}': {what}; the relative defect is {defect(part.value):.3g}"
+            )
     mask = system.algebraic_states
     if system.matrix_E.value is not None:
         mask |= zero_columns(system.matrix_E.value)

@@ -172,6 +172,8 @@ class Midpoint(DiscreteGradient):
 
 #: Nodes and weights of three-point Gauss quadrature on [0, 1]; the middle node is 1/2.
 GAUSS_3 = ((0.5 - np.sqrt(0.15), 5 / 18), (0.5, 8 / 18), (0.5 + np.sqrt(0.15), 5 / 18))
+#: Those of Gauss' rule with both ends, for Simpson's rule beside it.
+NODES = (0.0, GAUSS_3[0][0], 0.5, GAUSS_3[2][0], 1.0)
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ class Gonzalez(DiscreteGradient):
 
     As dx -> 0 the numerator, a difference of nearly equal numbers, loses all its digits. It is then
     taken as the integral of (grad H - grad H(x_m))·dx along the path by Gauss' rule, which loses
-    none: whenever the two agree to the round-off of H, the integral is the better number.
+    none; see `excess`.
     """
 
     def costate(self, step: Step) -> Costate:
@@ -191,18 +193,14 @@ class Gonzalez(DiscreteGradient):
         stores = step.stores
         z, dz_mid = stores.z(step.mid), stores.dz(step.mid)
         dz = scale_columns(dz_mid, step.weight(0.5))
-        curved = [(k, s.states) for k, s in enumerate(stores.storages) if not s.quadratic]
+        curved = [(k, s.rows) for k, s in enumerate(stores.storages) if not s.quadratic]
         none = np.zeros((step.x0.size, 0))
         if not curved:
             return Costate(z, dz, none, none)
         e, de = step.e, step.de
         H0, H1 = stores.energies(step.x0), stores.energies(step.x1)
-        path = [
-            (w, stores.z(step.at(s)), np.asarray(stores.E(step.at(s)) @ step.dx))
-            for s, w in GAUSS_3
-            if s != 0.5
-        ]
         z1, E1 = stores.z(step.x1), stores.E(step.x1)
+        path = [(stores.z(x), np.asarray(stores.E(x) @ step.dx)) for x in map(step.at, NODES)]
         corrected = z.copy()
         alphas = np.zeros(z.size)
         U, V = [], []
@@ -211,8 +209,8 @@ class Gonzalez(DiscreteGradient):
             square = float(e_s @ e_s)
             if square == 0:
                 continue
-            integral = sum(w * float(zg[rows] @ eg[rows] - z_s @ e_s) for w, zg, eg in path)
-            numerator = _better(H1[k] - H0[k] - z_s @ e_s, integral, H0[k], H1[k])
+            samples = [(z_[rows], e_[rows]) for z_, e_ in path]
+            numerator = excess(H0[k], H1[k], float(z_s @ e_s), samples)
             alpha = numerator / square
             corrected[rows] += alpha * e_s
             alphas[rows] = alpha
@@ -234,9 +232,22 @@ class Gonzalez(DiscreteGradient):
         return Costate(corrected, dz, *columns)
 
 
-def _better(difference: float, integral: float, H0: float, H1: float) -> float:
-    """Choose between a difference of energies and the integral of their gradient."""
-    return integral if abs(difference - integral) <= ROUND_OFF * (abs(H0) + abs(H1)) else difference
+def excess(H0: float, H1: float, paired: float, samples: Sequence[tuple[Vector, Vector]]) -> float:
+    """Return H1 - H0 - paired, where paired is z·e at the midpoint, without loss of digits.
+
+    `samples` are z and e at the `NODES` of the step. The integral of z·e by Gauss' rule is the
+    better number if it agrees with the difference of energies to the round-off of these, or with
+    Simpson's rule to the round-off of its own terms.
+    """
+    start, first, middle, last, end = (float(z @ e) for z, e in samples)
+    gauss = 5 / 18 * ((first - middle) + (last - middle))
+    simpson = ((start - middle) + (end - middle)) / 6
+    work = max(float(abs(z) @ abs(e)) for z, e in samples)
+    integral, difference = gauss + (middle - paired), H1 - H0 - paired
+    settled = abs(gauss - simpson) <= ROUND_OFF * work
+    if settled or abs(difference - integral) <= ROUND_OFF * (abs(H0) + abs(H1)):
+        return integral
+    return difference
 
 
 @dataclass(frozen=True)
@@ -256,8 +267,8 @@ class Partitioned(DiscreteGradient):
         e, de = step.e, step.de
         self._check_uncoupled(step.E, blocks)
         z, dz = np.zeros(n), np.zeros((n, n))
-        difference, ddifference = np.zeros(len(blocks)), np.zeros((len(blocks), n))
-        integral, size = np.zeros(len(blocks)), np.zeros(len(blocks))
+        ends, ddifference = np.zeros((len(blocks), 2)), np.zeros((len(blocks), n))
+        samples: list[list[list[tuple[Vector, Vector]]]] = [[] for _ in blocks]
         for order in (range(len(blocks)), reversed(range(len(blocks)))):
             done = np.zeros(n)
             for b in order:
@@ -265,31 +276,32 @@ class Partitioned(DiscreteGradient):
                 here = np.zeros(n)
                 here[rows] = 1.0
                 mid = done + here / 2
-                before, after = step.at(done), step.at(done + here)
+                x_before, x_after = step.at(done), step.at(done + here)
                 z_mid = stores.z(step.at(mid))[rows]
                 z[rows] += z_mid / 2
                 weights = np.where(stores.algebraic, 1.0, mid)
                 dz[rows] += dense(stores.dz(step.at(mid)))[rows] * weights / 2
-                H_before, H_after = stores.energies(before).sum(), stores.energies(after).sum()
-                difference[b] += (H_after - H_before) / 2
-                size[b] = max(size[b], abs(H_before) + abs(H_after))
+                ends[b] += stores.energies(x_before).sum() / 2, stores.energies(x_after).sum() / 2
                 ddifference[b] += (
-                    stores.E(after).T @ stores.z(after) * (done + here)
-                    - stores.E(before).T @ stores.z(before) * done
+                    stores.E(x_after).T @ stores.z(x_after) * (done + here)
+                    - stores.E(x_before).T @ stores.z(x_before) * done
                 ) / 2
+                xs = [step.at(done + s * here) for s in NODES]
                 dx = here * step.dx
-                for s, w in GAUSS_3:
-                    x = step.at(done + s * here)
-                    integral[b] += w / 2 * float(stores.z(x)[rows] @ (stores.E(x) @ dx)[rows])
+                samples[b].append([(stores.z(x)[rows], (stores.E(x) @ dx)[rows] / 2) for x in xs])
                 done += here
         U, V = [], []
         for b, rows in enumerate(blocks):
             square = float(e[rows] @ e[rows])
             if square == 0:
                 continue
-            paired = float(z[rows] @ e[rows])
-            numerator = _better(difference[b] - paired, integral[b] - paired, size[b], 0.0)
-            alpha = numerator / square
+            # Forwards and backwards, one after the other, at each node.
+            both = [
+                (np.concatenate([f[0], r[0]]), np.concatenate([f[1], r[1]]))
+                for f, r in zip(*samples[b], strict=True)
+            ]
+            before, after = (float(end) for end in ends[b])
+            alpha = excess(before, after, float(z[rows] @ e[rows]), both) / square
             de_b = dense(de)[rows]
             dnumerator = ddifference[b] - de_b.T @ z[rows] - dz[rows].T @ e[rows]
             direction = np.zeros(n)

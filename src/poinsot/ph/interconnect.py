@@ -97,7 +97,7 @@ class Interconnection(PHSystem):
     def storages(self) -> tuple[Storage, ...]:
         """The parts' storages: each keeps its own energy balance, also in discrete time."""
         return tuple(
-            replace(storage, states=storage.states + span.start)
+            replace(storage, rows=storage.rows + span.start)
             for part, span in zip(self.parts, self.spans, strict=True)
             for storage in part.storages
         )
@@ -351,6 +351,19 @@ class Interconnection(PHSystem):
             row += place.columns.stop - place.columns.start
         return assemble((self.m, self.n), placed) if placed else None
 
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with those filled in that the parts derive from the state."""
+        total, start = u.copy(), 0
+        xs, zs = self._split(x), self._split(z)
+        for place in self.outer:
+            part, columns = self.parts[place.part], place.columns
+            piece = slice(start, start + columns.stop - columns.start)
+            inner = np.zeros(part.m)
+            inner[columns] = u[piece]
+            total[piece] = part.feedback(t, xs[place.part], zs[place.part], inner)[columns]
+            start = piece.stop
+        return total
+
     def connected_values(self, x: Vector, z: Vector, u: Vector) -> list[tuple[Vector, Vector]]:
         """Return (u, y) of every connected port: inside the parts, then of every link."""
         xs, zs = self._split(x), self._split(z)
@@ -423,14 +436,17 @@ def interconnect(
         rows = slice(start, start + count)
         links.append(Link(law, tuple(places[p][0] for p in law.ports), joined, rows))
         if count:
-            multipliers.append(State(f"lambda({', '.join(law.ports)})", count, joined[-1].u_unit))
+            taken = {state.name for system in systems for state in system.states}
+            label = _unused(f"lambda({', '.join(law.ports)})", taken)
+            multipliers.append(State(label, count, joined[-1].u_unit))
         new_port = law.exposed(joined)
         if new_port is not None:
             exposed.append(new_port)
         start += count
     left = [port for port in places if port not in joined_names]
     # A swapped port keeps its name outside; inside, it lives on under the name of its input.
-    inner_names = {port.name: f"{port.name} (inside)" for port in exposed}
+    known = {port.name for system in systems for port in system.connected}
+    inner_names = {port.name: _unused(f"{port.name} (inside)", known) for port in exposed}
     used = [port for system in systems for port in system.connected] + [
         replace(port, name=inner_names.get(port.name, port.name))
         for link in links
@@ -486,6 +502,13 @@ def swap(system: PHSystem, port: str) -> Interconnection:
     """Exchange input and output of a port [BAPM21, eq. (43)]; the port keeps its name."""
     system.port(port)
     return interconnect(system, connections=Swap(port), name=system.name)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """Return the name, primed as often as it takes to be new."""
+    while name in taken:
+        name += "'"
+    return name
 
 
 def _warn_missing(law: Connection) -> None:

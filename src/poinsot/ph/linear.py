@@ -12,7 +12,7 @@ from poinsot.errors import StructureError
 from poinsot.ph.dirac import semidefinite_defect, skew_defect, symmetry_defect
 from poinsot.ph.matrices import Matrix, Vector, add, as_matrix
 from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage, zero_columns
+from poinsot.ph.system import PHSystem, State, Storage, nonzero_rows, zero_columns
 
 #: Relative defect that a user's constant matrix may have.
 TOLERANCE = 1e-12
@@ -81,7 +81,7 @@ class LinearSystem(PHSystem):
     @cached_property
     def storages(self) -> tuple[Storage, ...]:
         """One quadratic storage."""
-        return (Storage(np.flatnonzero(~self.algebraic), quadratic=True),)
+        return (Storage(nonzero_rows(self.matrix_E), quadratic=True),)
 
 
 def linear(

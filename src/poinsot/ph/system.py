@@ -33,12 +33,12 @@ class State:
 
 @dataclass(frozen=True)
 class Storage:
-    """A part of the energy: H is a sum of parts, each a function of its own states.
+    """A part of the energy: H is a sum of parts, each with its own rows of E and of z.
 
-    `states` are their indices in x; a `quadratic` part is exact under the midpoint rule already.
+    A `quadratic` part is exact under the midpoint rule already.
     """
 
-    states: NDArray[np.intp]
+    rows: NDArray[np.intp]
     quadratic: bool = False
 
 
@@ -115,6 +115,10 @@ class PHSystem(ABC):
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of r with respect to z; shape (n, n)."""
         return None
+
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with those filled in that depend on the state; default: none do."""
+        return u
 
     # -- what is known of the whole -----------------------------------------------------------
 
@@ -285,6 +289,11 @@ def _slices(blocks: tuple[State, ...] | tuple[Port, ...]) -> Iterator[tuple[str,
     for block in blocks:
         yield block.name, slice(start, start + block.size)
         start += block.size
+
+
+def nonzero_rows(E: Matrix) -> NDArray[np.intp]:
+    """Return the rows of E with entries: the equations with a derivative."""
+    return np.flatnonzero(np.asarray(abs(E).sum(axis=1)).reshape(-1))
 
 
 def zero_columns(E: Matrix) -> NDArray[np.bool_]:

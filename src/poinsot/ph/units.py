@@ -1,5 +1,6 @@
 """Products of SI units, just enough to tell whether two ports speak the same language."""
 
+import re
 from typing import TypeAlias
 
 from poinsot.errors import InputError, did_you_mean
@@ -36,7 +37,7 @@ def exponents(unit: str) -> Exponents:
     Factors are separated by spaces or `*`; a `/` divides by the one factor that follows it.
     """
     total = [0, 0, 0, 0, 0]
-    for token in unit.replace("*", " ").replace("/", " /").split():
+    for token in re.sub(r"\s*/\s*", " /", unit.replace("*", " ")).split():
         sign = -1 if token.startswith("/") else 1
         symbol, _, power = token.lstrip("/").partition("^")
         if symbol not in SI:
