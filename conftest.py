@@ -10,6 +10,8 @@ from sybil.parsers.myst import PythonCodeBlockParser
 from xdist.scheduler import LoadScopeScheduling
 
 os.environ["MPLBACKEND"] = "Agg"
+# Small matrices gain nothing from threads, and two workers with two threads each lose a lot.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 collect_ignore = ["docs/_build"]
 

@@ -10,13 +10,13 @@ from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body, Ground, Marker, rigidity
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.forces import Force, PortPlace
-from poinsot.mechanics.forms import Forms, stack
+from poinsot.mechanics.forces import Force, PortPlace, localise
+from poinsot.mechanics.forms import WIDTH, Forms, stack
 from poinsot.mechanics.inertia import PrincipalInertia, Shape
 from poinsot.mechanics.joints import Joint, Row
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.redundancy import Rank, find_rank
+from poinsot.mechanics.redundancy import find_repeated, in_loops
 from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
@@ -207,8 +207,19 @@ class Model:
     def _joint_forms(self) -> Forms:
         return stack([row.form for _, row in self._joint_rows()], len(self.bodies))
 
-    def _rank(self) -> Rank:
-        return find_rank(self._joint_forms(), self._positions)
+    def _repeated(self) -> NDArray[np.bool_]:
+        """Return which rows of the joints repeat others; only loops are looked at."""
+        joints = list(self.joints.values())
+        looped = in_loops([(joint.a.index, joint.b.index) for joint in joints])
+        closing = [joint for joint, loop in zip(joints, looped, strict=True) if loop]
+        partners = [partner for joint in closing for partner in (joint.a, joint.b)]
+        bodies = tuple(dict.fromkeys(p.index for p in partners if isinstance(p, Body)))
+        rows = [localise(row.form, bodies) for joint in closing for row in joint.rows()]
+        q = self._positions.reshape(-1, WIDTH)[list(bodies)].reshape(-1)
+        counts = [len(joint.rows()) for joint in joints]
+        repeated = np.zeros(sum(counts), dtype=bool)
+        repeated[np.repeat(looped, counts)] = find_repeated(stack(rows, len(bodies)), q)
+        return repeated
 
     def _velocities(self) -> Vector:
         """Return the twists at the start, completed; refuse what contradicts the joints."""
@@ -251,13 +262,15 @@ class Model:
     def check(self) -> ModelCheck:
         """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
         self._velocities()
-        rank, rows = self._rank(), self._joint_rows()
-        repeated = tuple(
-            f"{name}: {row.label}"
-            for (name, row), out in zip(rows, rank.repeated, strict=True)
-            if out
+        repeated, rows = self._repeated(), self._joint_rows()
+        names = [f"{name}: {row.label}" for name, row in rows]
+        return ModelCheck(
+            bodies=len(self.bodies),
+            joints=len(self.joints),
+            constraints=len(rows),
+            freedoms=6 * len(self.bodies) - int(np.sum(~repeated)),
+            repeated=tuple(name for name, out in zip(names, repeated, strict=True) if out),
         )
-        return ModelCheck(len(self.bodies), len(self.joints), len(rows), rank.freedoms, repeated)
 
     # -- compiling ----------------------------------------------------------------------------
 
@@ -278,8 +291,8 @@ class Model:
         if not self.bodies:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
         bodies, count = list(self.bodies.values()), len(self.bodies)
-        rank, joint_rows = self._rank(), self._joint_rows()
-        kept = [row for row, out in zip(joint_rows, rank.repeated, strict=True) if not out]
+        rows = zip(self._joint_rows(), self._repeated(), strict=True)
+        kept = [row for row, out in rows if not out]
         rigid = [form for body in bodies for form in rigidity(body.index)]
         constraints = stack([*rigid, *(row.form for _, row in kept)], count)
         mass = np.concatenate([body.director_mass for body in bodies])

@@ -15,6 +15,7 @@ from strategies import as_system, random_matrices
 
 import poinsot as ps
 from poinsot import ph
+from poinsot.ph import matrices
 
 
 def pair(seed=0):
@@ -311,7 +312,8 @@ def anchored_mass(i):
     )
 
 
-def test_a_long_chain_is_sparse_and_moves_like_one_dense_system():
+def test_a_long_chain_is_sparse_and_moves_like_one_dense_system(monkeypatch):
+    monkeypatch.setattr(matrices, "SPARSE_FROM", 100)
     joined = chain(linear_mass)
     assert joined.n == 2 * LINKS
     x0 = np.zeros(joined.n)
@@ -334,7 +336,8 @@ def test_a_long_chain_is_sparse_and_moves_like_one_dense_system():
     assert np.abs(ours - b["x"]).max() <= 1e-12
 
 
-def test_the_sparse_low_rank_newton_step_gives_the_dense_motion():
+def test_the_sparse_low_rank_newton_step_gives_the_dense_motion(monkeypatch):
+    monkeypatch.setattr(matrices, "SPARSE_FROM", 100)
     links = 41
     joined = chain(anchored_mass, links)
     n = joined.n

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.ph.matrices import SPARSE_FROM, Matrix, Vector
+from poinsot.ph.matrices import Matrix, Vector, large
 
 #: Coordinates of a body.
 WIDTH = 12
@@ -51,6 +51,14 @@ class VectorForm:
         value = np.array(self.constant)
         for body, w in self.weights:
             value = value + np.array(w) @ blocks[body]
+        return value
+
+    def many(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the vector at many configurations, (states, n) to (states, 3)."""
+        value = np.tile(self.constant, (q.shape[0], 1))
+        blocks = q.reshape(q.shape[0], -1, 4, 3)
+        for body, w in self.weights:
+            value = value + np.einsum("i,tij->tj", np.array(w), blocks[:, body])
         return value
 
 
@@ -164,7 +172,7 @@ class Forms:
     def _matrix(
         self, shape: tuple[int, int], rows: NDArray[np.intp], columns: NDArray[np.intp], v: Vector
     ) -> Matrix:
-        if max(shape) < SPARSE_FROM:
+        if not large(max(shape)):
             size = shape[0] * shape[1]
             flat = np.bincount(rows * shape[1] + columns, weights=v, minlength=size)
             return flat.reshape(shape)
@@ -188,6 +196,31 @@ class Forms:
         """Return the sum of weights times A: the derivative of G(q)^T weights; shape (n, n)."""
         k, i, j, value = self._A
         return self._matrix((self.n, self.n), i, j, value * weights[k])
+
+    # -- many states at once: one row each ----------------------------------------------------
+
+    def _collect(self, index: NDArray[np.intp], size: int) -> sp.csr_array:
+        """Return the matrix that adds up entries of A by index; shape (entries, size)."""
+        entries = np.arange(index.size)
+        return sp.csr_array((np.ones(index.size), (entries, index)), shape=(index.size, size))
+
+    def values(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return s of many configurations, (states, n) to (states, m)."""
+        k, i, j, value = self._A
+        products = q[:, i] * q[:, j] * (value / 2)
+        return np.asarray(products @ self._collect(k, self.m) + (self._b @ q.T).T + self._c)
+
+    def rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return G(q) v of many states, (states, m)."""
+        k, i, j, value = self._A
+        products = v[:, i] * q[:, j] * value
+        return np.asarray(products @ self._collect(k, self.m) + (self._b @ v.T).T)
+
+    def pulls(self, q: NDArray[np.float64], lam: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return G(q)^T lam of many states, (states, n)."""
+        k, i, j, value = self._A
+        products = lam[:, k] * q[:, j] * value
+        return np.asarray(products @ self._collect(i, self.n) + (self._b.T @ lam.T).T)
 
 
 def stack(forms: Sequence[Form], bodies: int) -> Forms:

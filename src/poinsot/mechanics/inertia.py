@@ -365,7 +365,7 @@ class Composite(Shape):
     """Shapes joined to one rigid body; `parts` = [(shape, position, rotation), ...].
 
     `position` places the reference point of a part in the axes of the composite [m]; `rotation`
-    turns its axes (3x3 matrix, scalar-first quaternion, Rotation, or None). Kept as `Part`s.
+    turns its axes (3x3 matrix, scalar-first quaternion, Rotation, or None). Kept as `Part` tuples.
     By the parallel-axes theorem E = sum of R_i E_i R_i^T + m_i s_i s_i^T, s_i = c_i - centre.
     """
 

@@ -160,22 +160,22 @@ class _Axial(_AtPoint):
     axis: ArrayLike
 
     @property
-    def n(self) -> Vector3:
+    def _n(self) -> Vector3:
         """Unit vector of the axis at the start."""
         return _unit(self.axis, f"{self.kind}: axis")
 
     def _parallel(self) -> list[Row]:
         """Return the two rows that keep the axes parallel."""
         return [
-            _dot_row(self, self.n, m, f"tilt {i}")
-            for i, m in enumerate(perpendicular(self.n), start=1)
+            _dot_row(self, self._n, m, f"tilt {i}")
+            for i, m in enumerate(perpendicular(self._n), start=1)
         ]
 
     def _centred(self) -> list[Row]:
         """Return the two rows that keep B's point on the axis of A."""
         return [
             _offset_row(self, m, f"offset {i}")
-            for i, m in enumerate(perpendicular(self.n), start=1)
+            for i, m in enumerate(perpendicular(self._n), start=1)
         ]
 
 
@@ -200,7 +200,7 @@ class Revolute(_Axial):
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The angle about the axis."""
-        return (_angle(self, self.n),)
+        return (_angle(self, self._n),)
 
 
 class Cylindrical(_Axial):
@@ -212,7 +212,7 @@ class Cylindrical(_Axial):
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The angle about the axis and the displacement along it."""
-        return _angle(self, self.n), _displacement(self, self.n)
+        return _angle(self, self._n), _displacement(self, self._n)
 
 
 class Prismatic(_Axial):
@@ -220,12 +220,12 @@ class Prismatic(_Axial):
 
     def rows(self) -> tuple[Row, ...]:
         """Two offsets and three dots."""
-        m1, m2 = perpendicular(self.n)
+        m1, m2 = perpendicular(self._n)
         return (*self._centred(), *self._parallel(), _dot_row(self, m1, m2, "turn"))
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacement along the axis."""
-        return (_displacement(self, self.n),)
+        return (_displacement(self, self._n),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,26 +260,26 @@ class Planar(_AtPoint):
     normal: ArrayLike
 
     @property
-    def n(self) -> Vector3:
+    def _n(self) -> Vector3:
         """Unit normal at the start."""
         return _unit(self.normal, "Planar: normal")
 
     def rows(self) -> tuple[Row, ...]:
         """One offset and two dots."""
-        m1, m2 = perpendicular(self.n)
+        m1, m2 = perpendicular(self._n)
         return (
-            _offset_row(self, self.n, "offset"),
-            _dot_row(self, self.n, m1, "tilt 1"),
-            _dot_row(self, self.n, m2, "tilt 2"),
+            _offset_row(self, self._n, "offset"),
+            _dot_row(self, self._n, m1, "tilt 1"),
+            _dot_row(self, self._n, m2, "tilt 2"),
         )
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """Two displacements in the plane and the angle about its normal."""
-        m1, m2 = perpendicular(self.n)
+        m1, m2 = perpendicular(self._n)
         return (
             _displacement(self, m1, "displacement 1"),
             _displacement(self, m2, "displacement 2"),
-            _angle(self, self.n),
+            _angle(self, self._n),
         )
 
 
@@ -341,7 +341,7 @@ class PointOnLine(_Axial):
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacement along the line."""
-        return (_displacement(self, self.n),)
+        return (_displacement(self, self._n),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,17 +351,17 @@ class PointOnPlane(_AtPoint):
     normal: ArrayLike
 
     @property
-    def n(self) -> Vector3:
+    def _n(self) -> Vector3:
         """Unit normal at the start."""
         return _unit(self.normal, "PointOnPlane: normal")
 
     def rows(self) -> tuple[Row, ...]:
         """One offset."""
-        return (_offset_row(self, self.n, "offset"),)
+        return (_offset_row(self, self._n, "offset"),)
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """Two displacements in the plane."""
-        m1, m2 = perpendicular(self.n)
+        m1, m2 = perpendicular(self._n)
         return (
             _displacement(self, m1, "displacement 1"),
             _displacement(self, m2, "displacement 2"),

@@ -1,16 +1,21 @@
 """Positions, rotations, momenta, joint coordinates and reactions of a simulated mechanism."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.integrate.observe import observe
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.forms import GROUND, VectorForm, stack
+from poinsot.mechanics.forms import GROUND, Forms, VectorForm, stack
 from poinsot.mechanics.layout import JointPlace
 from poinsot.ph.matrices import Vector
 from poinsot.result import BodyRecord, JointRecord, Observation
 
 Array = NDArray[np.float64]
+
+#: How many states are looked at in one go.
+CHUNK = 2000
 
 
 def _observe(
@@ -44,11 +49,19 @@ def _observe(
         },
         linear_momentum=momenta.reshape(-1, n // 12, 4, 3)[:, :, 0].sum(axis=1),
         angular_momentum=np.cross(q.reshape(-1, n // 3, 3), momenta).sum(axis=1),
-        constraint_error=np.array([np.max(abs(forms(row))) for row in q]),
-        velocity_constraint_error=np.array(
-            [np.max(abs(forms.G(row) @ rate)) for row, rate in zip(q, v, strict=True)]
-        ),
+        constraint_error=_in_chunks(lambda q_: _worst(forms.values(q_)), q),
+        velocity_constraint_error=_in_chunks(lambda q_, v_: _worst(forms.rates(q_, v_)), q, v),
     )
+
+
+def _worst(values: Array) -> Array:
+    return np.asarray(np.max(abs(values), axis=1, initial=0.0))
+
+
+def _in_chunks(function: Callable[..., Array], *arrays: Array) -> Array:
+    """Apply a function to a few thousand states at a time: memory must not grow with the run."""
+    starts = range(0, max(1, arrays[0].shape[0]), CHUNK)
+    return np.concatenate([function(*(a[k : k + CHUNK] for a in arrays)) for k in starts])
 
 
 def _joint(
@@ -58,58 +71,51 @@ def _joint(
     stage_time: Array,
     stage_x: Array,
 ) -> JointRecord:
+    n = system.mechanism.n
     coordinates = {}
     for freedom in joint.freedoms:
-        forms = stack(freedom.forms, system.mechanism.n // 12)
-        values = np.array([freedom.chart.value(forms(row)) for row in q])
-        coordinates[freedom.label] = np.unwrap(values) if freedom.rotates else values
-    wrenches = [_wrenches(system, joint, row) for row in stage_x]
+        values = _in_chunks(stack(freedom.forms, n // 12).values, q)
+        chi = np.array([freedom.chart.value(row) for row in values])
+        coordinates[freedom.label] = np.unwrap(chi) if freedom.rotates else chi
+    stage_q, lam = stage_x[:, :n], stage_x[:, 2 * n + joint.rows]
+    forms = Forms(tuple(system.mechanism.constraints.forms[k] for k in joint.rows), n // 12)
+    pulls = -_in_chunks(forms.pulls, stage_q, lam)
+    first, second = (
+        _wrench(body, at, stage_q, pulls)
+        for body, at in zip((joint.a, joint.b), joint.origin, strict=True)
+    )
+    # The ground feels the opposite of what its partner feels.
+    lever = joint.origin[1].many(stage_q) - joint.origin[0].many(stage_q)
+    if first is None and second is not None:
+        first = -second[0], -second[1] - np.cross(lever, second[0])
+    if second is None and first is not None:
+        second = -first[0], -first[1] + np.cross(lever, first[0])
+    assert first is not None
+    assert second is not None
     return JointRecord(
         name=joint.name,
         time=stage_time,
         coordinates=coordinates,
-        force_a=np.array([w[0][0] for w in wrenches]).reshape(-1, 3),
-        torque_a=np.array([w[0][1] for w in wrenches]).reshape(-1, 3),
-        force=np.array([w[1][0] for w in wrenches]).reshape(-1, 3),
-        torque=np.array([w[1][1] for w in wrenches]).reshape(-1, 3),
+        force_a=first[0],
+        torque_a=first[1],
+        force=second[0],
+        torque=second[1],
         complete=joint.complete,
     )
 
 
-def _wrenches(
-    system: DirectorSystem | StabilisedSystem, joint: JointPlace, x: Vector
-) -> list[tuple[Vector, Vector]]:
-    """Return force and torque of the joint on its first and second body, at the joint's point.
+def _wrench(body: int, at: VectorForm, q: Array, pulls: Array) -> tuple[Array, Array] | None:
+    """Return force and torque on a body at a point of it, of generalised forces at midpoints.
 
-    The generalised force -G^T lambda at the midpoint; its moment about the centre of mass is the
-    sum of d_i x f_i.
+    The moment about the centre of mass is the sum of d_i x f_i; None for the ground.
     """
-    n = system.mechanism.n
-    q, multipliers = x[:n], x[2 * n :]
-    lam = np.zeros(system.mechanism.m)
-    lam[joint.rows] = multipliers[joint.rows]
-    pull = -np.asarray(system.mechanism.constraints.G(q).T @ lam).reshape(-1, 4, 3)
-    blocks = q.reshape(-1, 4, 3)
-    sides: list[tuple[int, VectorForm]] = [(joint.a, joint.origin[0]), (joint.b, joint.origin[1])]
-    wrenches: list[tuple[Vector, Vector] | None] = []
-    for body, at in sides:
-        if body == GROUND:
-            wrenches.append(None)
-            continue
-        force = pull[body, 0]
-        about_centre = np.cross(blocks[body, 1:], pull[body, 1:]).sum(axis=0)
-        wrenches.append((force, about_centre - np.cross(at(q) - blocks[body, 0], force)))
-    # The ground feels the opposite of what its partner feels.
-    first, second = wrenches
-    first = _opposite(second, sides[1][1](q) - sides[0][1](q)) if first is None else first
-    second = _opposite(first, sides[0][1](q) - sides[1][1](q)) if second is None else second
-    return [first, second]
-
-
-def _opposite(wrench: tuple[Vector, Vector] | None, lever: Vector) -> tuple[Vector, Vector]:
-    assert wrench is not None
-    force, torque = wrench
-    return -force, -torque - np.cross(lever, force)
+    if body == GROUND:
+        return None
+    blocks = q.reshape(q.shape[0], -1, 4, 3)[:, body]
+    pull = pulls.reshape(q.shape[0], -1, 4, 3)[:, body]
+    force = pull[:, 0]
+    about_centre = np.cross(blocks[:, 1:], pull[:, 1:]).sum(axis=1)
+    return force, about_centre - np.cross(at.many(q) - blocks[:, 0], force)
 
 
 @observe.register

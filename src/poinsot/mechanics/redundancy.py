@@ -5,13 +5,13 @@ others cannot be told where the mechanism happens to be singular, so two configu
 that lie away from the start: a row is repeated only if it depends on earlier rows at both.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from poinsot.mechanics.forms import Forms
+from poinsot.mechanics.forms import GROUND, Forms
 from poinsot.mechanics.twists import assemble_position, jacobian, move
 from poinsot.ph.matrices import Vector
 
@@ -21,31 +21,47 @@ REACH = 0.3
 DEPENDENT = 1e-7
 
 
-@dataclass(frozen=True)
-class Rank:
-    """Which rows are repeated, and how many degrees of freedom are left."""
-
-    repeated: NDArray[np.bool_]
-    freedoms: int
-
-
-def find_rank(forms: Forms, q: Vector, *, seed: int = 0) -> Rank:
-    """Return the repeated rows of the joints' constraints, and the degrees of freedom."""
+def find_repeated(forms: Forms, q: Vector, *, seed: int = 0) -> NDArray[np.bool_]:
+    """Return which of the joints' constraints repeat earlier ones; shape (m,)."""
     random = np.random.default_rng(seed)
+    repeated = np.zeros(forms.m, dtype=bool)
+    if not forms.m:
+        return repeated
     places = [place for _ in range(2) if (place := _elsewhere(forms, q, random)) is not None]
     jacobians = [jacobian(forms, place) for place in places or [q]]
     bases = [np.zeros((0, 6 * forms.bodies)) for _ in jacobians]
-    repeated = np.zeros(forms.m, dtype=bool)
     for k in range(forms.m):
         news = [_new_part(J[k], basis) for J, basis in zip(jacobians, bases, strict=True)]
-        if all(new is None for new in news):
-            repeated[k] = True
-            continue
+        repeated[k] = all(new is None for new in news)
         bases = [
             basis if new is None else np.vstack([basis, new])
             for basis, new in zip(bases, news, strict=True)
         ]
-    return Rank(repeated, 6 * forms.bodies - max(basis.shape[0] for basis in bases))
+    return repeated
+
+
+def in_loops(ends: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Return which joints may be part of a loop; `ends` are their bodies, -1 for the ground.
+
+    A body with a single joint is not: it is cut off with that joint, again and again. Constraints
+    outside of loops never repeat each other, and a long chain needs no rank at all.
+    """
+    joints_of: dict[int, set[int]] = {}
+    for k, pair in enumerate(ends):
+        for body in pair:
+            joints_of.setdefault(body, set()).add(k)
+    left = np.ones(len(ends), dtype=bool)
+    leaves = [body for body, joints in joints_of.items() if len(joints) == 1 and body != GROUND]
+    while leaves:
+        (joint,) = joints_of[leaves.pop()] or {-1}
+        if joint < 0:
+            continue
+        left[joint] = False
+        for body in ends[joint]:
+            joints_of[body].discard(joint)
+            if len(joints_of[body]) == 1 and body != GROUND:
+                leaves.append(body)
+    return left
 
 
 def _new_part(row: Vector, basis: NDArray[np.float64]) -> Vector | None:

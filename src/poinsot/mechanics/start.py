@@ -29,6 +29,8 @@ def complete(
     Of all choices that solve J t = 0 in the least-squares sense, the one of least kinetic energy.
     """
     missing = ~given
+    if not twists.any() or not missing.any():
+        return twists
     root = _inverse_root_mass(bodies)[np.ix_(missing, missing)]
     right = -jacobian[:, given] @ twists[given]
     solution = np.linalg.lstsq(jacobian[:, missing] @ root, right, rcond=1e-11)[0]

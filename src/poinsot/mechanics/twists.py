@@ -23,13 +23,13 @@ def velocities(q: Vector, twists: Vector) -> Vector:
 
 def jacobian(forms: Forms, q: Vector) -> NDArray[np.float64]:
     """Return the derivative of G(q) v with respect to the twists; shape (m, 6 bodies)."""
-    G = dense(forms.G(q)).reshape(forms.m, -1, 4, 3)
+    G = dense(forms.G(q)).reshape(forms.m, forms.bodies, 4, 3)
     blocks = q.reshape(-1, 4, 3)
     result = np.empty((forms.m, blocks.shape[0], 2, 3))
     result[:, :, 0] = G[:, :, 0]
     # g_i·(omega x d_i) = omega·(d_i x g_i)
     result[:, :, 1] = np.cross(blocks[None, :, 1:], G[:, :, 1:]).sum(axis=2)
-    return result.reshape(forms.m, -1)
+    return result.reshape(forms.m, 6 * forms.bodies)
 
 
 def move(q: Vector, twists: Vector) -> Vector:

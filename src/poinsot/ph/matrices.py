@@ -33,7 +33,12 @@ class Matrix(Protocol):
 Placed: TypeAlias = tuple[int, int, Matrix]
 
 #: Systems with at least this many states are assembled as sparse matrices.
-SPARSE_FROM = 120
+SPARSE_FROM = 300
+
+
+def large(size: int) -> bool:
+    """Tell whether a matrix of this size is kept sparse."""
+    return size >= SPARSE_FROM
 
 
 def is_sparse(a: object) -> TypeGuard[sp.csr_array]:
@@ -76,7 +81,7 @@ def largest(a: Matrix) -> float:
 
 def assemble(shape: tuple[int, int], placed: Sequence[Placed]) -> Matrix:
     """Add blocks into a matrix: sparse if it is large or any block is, else dense."""
-    if max(shape) < SPARSE_FROM and not any(is_sparse(block) for _, _, block in placed):
+    if not large(max(shape)) and not any(is_sparse(block) for _, _, block in placed):
         total = np.zeros(shape)
         for row, column, block in placed:
             rows, columns = block.shape
@@ -96,7 +101,7 @@ def assemble(shape: tuple[int, int], placed: Sequence[Placed]) -> Matrix:
 
 def diagonal(d: Vector) -> Matrix:
     """Return a diagonal matrix, sparse if it is large."""
-    return sp.diags_array(d, format="csr") if d.size >= SPARSE_FROM else np.diag(d)
+    return sp.diags_array(d, format="csr") if large(d.size) else np.diag(d)
 
 
 def scale_columns(a: Matrix, weights: Vector) -> Matrix:

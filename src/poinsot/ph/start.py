@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError
-from poinsot.ph.matrices import Vector, dense, is_sparse
+from poinsot.ph.matrices import Matrix, Vector, add, dense, is_sparse
 from poinsot.ph.system import PHSystem
 
 #: Residual of an algebraic equation, relative to the size of its terms, that a start may have.
@@ -15,13 +17,20 @@ TOLERANCE = 1e-8
 ITERATIONS = 20
 
 
-def _algebraic_rows(system: PHSystem, x: Vector) -> NDArray[np.float64]:
+def _algebraic_rows(system: PHSystem, x: Vector) -> Matrix:
     """Return a basis of the combinations of equations that contain no derivative; shape (n, k)."""
     E = system.E(x)
-    if is_sparse(E):
-        empty = np.flatnonzero(np.asarray(abs(E).sum(axis=1)).reshape(-1) == 0)
-        return np.eye(system.n)[:, empty]
-    return scipy.linalg.null_space(dense(E).T)
+    if not is_sparse(E):
+        return scipy.linalg.null_space(dense(E).T)
+    empty = np.flatnonzero(np.asarray(abs(E).sum(axis=1)).reshape(-1) == 0)
+    return sp.eye_array(system.n, format="csc")[:, empty]
+
+
+def _least_squares(A: Matrix, b: Vector) -> Vector:
+    """Return the shortest x that minimises the residual of A x = b."""
+    if is_sparse(A):
+        return np.asarray(scipy.sparse.linalg.lsmr(A, b, atol=1e-14, btol=1e-14)[0])
+    return np.asarray(np.linalg.lstsq(dense(A), b)[0])
 
 
 def _solve(
@@ -33,21 +42,24 @@ def _solve(
     """
     u = system.u(t)
 
-    def evaluate(x_: Vector) -> tuple[Vector, NDArray[np.float64]]:
+    def evaluate(x_: Vector) -> tuple[Vector, Matrix]:
         rows = _algebraic_rows(system, x_)
-        return rows @ (rows.T @ system.flow(x_, system.z(x_), u)), rows
+        z = system.z(x_)
+        flow = system.flow(x_, z, system.feedback(t, x_, z, u))
+        return np.asarray(rows @ (rows.T @ flow)), rows
 
     residual, rows = evaluate(x)
     for _ in range(ITERATIONS):
-        if not rows.size or not free.any():
+        if not rows.shape[1] or not free.any() or not residual.any():
             break
         z = system.z(x)
-        slope = dense(system.dflow_dz(x, z) @ system.dz(x))
+        slope: Matrix = system.dflow_dz(x, z) @ system.dz(x)
         dflow = system.dflow(x, z, u)
         if dflow is not None:
-            slope = slope + dense(dflow)
+            slope = add(slope, dflow)
         change = np.zeros(system.n)
-        change[free] = np.linalg.lstsq((rows.T @ slope)[:, free], -rows.T @ residual)[0]
+        columns = np.flatnonzero(free)
+        change[columns] = _least_squares((rows.T @ slope)[:, columns], -(rows.T @ residual))
         candidate, candidate_rows = evaluate(x + change)
         if not np.linalg.norm(candidate) < np.linalg.norm(residual):
             break
