@@ -29,9 +29,10 @@ def gallery() -> None:
 
     Example: poinsot gallery
     """
+    width = max(len(name) for name in MODULES)
     for name in MODULES:
         example = find_example(name)
-        typer.echo(f"{name:<16}{example.title} ({example.source})")
+        typer.echo(f"{name:<{width}}  {example.title} ({example.source})")
 
 
 @app.command()
@@ -43,6 +44,7 @@ def run(
     engine: Annotated[str, typer.Option(help="auto or reference.")] = "auto",
     summary: Annotated[Path | None, typer.Option(help="Write a summary as JSON.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write the example's figure.")] = None,
+    animation: Annotated[Path | None, typer.Option(help="Write its animation, a GIF.")] = None,
     save_every: Annotated[int, typer.Option(help="Keep every so many steps.")] = 1,
     progress: Annotated[bool, typer.Option(help="Show progress on a terminal.")] = True,
 ) -> None:
@@ -51,8 +53,10 @@ def run(
     Example: poinsot run dc-motor --step 1e-3 --summary run.json --plot run.png
     """
     example = find_example(name)
-    for path in (summary, plot):
+    for path in (summary, plot, animation):
         _require_folder(path)
+    if animation is not None and example.animate is None:
+        raise InputError(f"example '{name}' has no animation")
     varied = any(option is not None for option in (scheme, step, t_end))
     status = 0
     try:
@@ -72,7 +76,7 @@ def run(
     if result.status != "done":
         status = 1
     typer.echo(result.summary())
-    _write(example, result, summary, plot)
+    _write(example, result, summary, plot, animation)
     if status == 0 and not varied:
         status = _judge(example, result)
     raise typer.Exit(status)
@@ -84,13 +88,22 @@ def _require_folder(path: Path | None) -> None:
         raise InputError(f"cannot write '{path}': there is no folder '{path.parent}'; create it")
 
 
-def _write(example: Example, result: Result, summary: Path | None, plot: Path | None) -> None:
+def _write(
+    example: Example,
+    result: Result,
+    summary: Path | None,
+    plot: Path | None,
+    animation: Path | None,
+) -> None:
     if summary is not None:
         summary.write_text(json.dumps(summarise(result), indent=1) + "\n")
         typer.echo(f"summary    {summary}")
     if plot is not None:
         example.plot(result).savefig(plot)
         typer.echo(f"plot       {plot}")
+    if animation is not None and example.animate is not None:
+        example.animate(result, animation)
+        typer.echo(f"animation  {animation}")
 
 
 def _judge(example: Example, result: Result) -> int:

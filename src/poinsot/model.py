@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body, Ground, Marker, rigidity
+from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.forces import Force, PortPlace, localise
+from poinsot.mechanics.forces import Force
 from poinsot.mechanics.forms import WIDTH, Forms, stack
 from poinsot.mechanics.inertia import PrincipalInertia, Shape
 from poinsot.mechanics.joints import Joint, Row
 from poinsot.mechanics.layout import Layout
+from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.redundancy import find_repeated, in_loops
 from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project

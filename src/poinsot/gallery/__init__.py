@@ -8,6 +8,14 @@ from poinsot.gallery.example import Check, Example
 #: Name of an example -> the module that holds it.
 MODULES = {
     "dc-motor": "dc_motor",
+    "flying-cylindrical-pair": "flying_cylindrical_pair",
+    "closed-loop": "closed_loop",
+    "spatial-slider-crank": "spatial_slider_crank",
+    "slider-crank-phase-shift": "slider_crank_phase_shift",
+    "heavy-top": "heavy_top",
+    "free-body": "free_body",
+    "pendulum": "pendulum",
+    "andrews-squeezer": "andrews_squeezer",
 }
 
 

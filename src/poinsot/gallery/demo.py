@@ -6,7 +6,7 @@ from pathlib import Path
 from poinsot.gallery import find_example
 
 
-def main(folder: Path = Path("demo"), name: str = "dc-motor") -> int:
+def main(folder: Path = Path("demo"), name: str = "spatial-slider-crank") -> int:
     """Run an example and leave its pictures in a folder; returns the exit status."""
     example = find_example(name)
     result = example.run()

@@ -2,7 +2,7 @@
 
 from poinsot.mechanics import observe, stepping
 from poinsot.mechanics.bodies import Body, Ground
-from poinsot.mechanics.forces import Field, ForcePort, JointPort, JointSpring, Spring, TorquePort
+from poinsot.mechanics.forces import Field, JointSpring, Spring, SpringDamper
 from poinsot.mechanics.inertia import (
     Box,
     Composite,
@@ -29,6 +29,7 @@ from poinsot.mechanics.joints import (
     Universal,
     Weld,
 )
+from poinsot.mechanics.loads import ForcePort, JointPort, Motion, TorquePort
 
 __all__ = [
     "Body",
@@ -45,6 +46,7 @@ __all__ = [
     "Joint",
     "JointPort",
     "JointSpring",
+    "Motion",
     "Planar",
     "PointMass",
     "PointOnLine",
@@ -57,6 +59,7 @@ __all__ = [
     "Sphere",
     "Spherical",
     "Spring",
+    "SpringDamper",
     "ThinRod",
     "TorquePort",
     "Universal",

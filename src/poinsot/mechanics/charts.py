@@ -1,6 +1,6 @@
 """Charts: lengths and angles as functions chi(s) of quadratic forms s(q).
 
-A chart gives the value of its coordinate, its slope dchi/ds, and the stable difference over a step.
+A chart gives the value of its coordinate, its slope dchi/ds, and its secant over a step.
 """
 
 from abc import ABC, abstractmethod
@@ -29,8 +29,11 @@ class Chart(ABC):
         """Return d^2 chi/ds^2."""
 
     @abstractmethod
-    def increment(self, s0: Vector, s1: Vector) -> tuple[float, Vector]:
-        """Return chi1 - chi0 without cancellation, and its derivative with respect to s1."""
+    def secant(self, s0: Vector, s1: Vector, ds: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return b with b·(s1 - s0) = chi1 - chi0, the slope as s1 -> s0; and db/ds1.
+
+        `ds` = s1 - s0 is given apart: as G(q_mid) (q1 - q0) it knows no cancellation.
+        """
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,9 @@ class Linear(Chart):
         """Return 0."""
         return np.zeros((1, 1))
 
-    def increment(self, s0: Vector, s1: Vector) -> tuple[float, Vector]:
-        """Return s1 - s0."""
-        return float(s1[0] - s0[0]), np.ones(1)
+    def secant(self, s0: Vector, s1: Vector, ds: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return 1."""
+        return np.ones(1), np.zeros((1, 1))
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,11 @@ class Length(Chart):
         """Return -1/length^3."""
         return np.array([[-((2 * s[0]) ** -1.5)]])
 
-    def increment(self, s0: Vector, s1: Vector) -> tuple[float, Vector]:
-        """Return 2 (s1 - s0) / (length0 + length1)."""
+    def secant(self, s0: Vector, s1: Vector, ds: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return 2 / (length0 + length1)."""
         length0, length1 = self.value(s0), self.value(s1)
-        return float(2 * (s1[0] - s0[0]) / (length0 + length1)), self.slope(s1)
+        b = 2 / (length0 + length1)
+        return np.array([b]), np.array([[-(b**2) / (2 * length1)]])
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,29 @@ class Angle(Chart):
         bend: NDArray[np.float64] = np.array([[pure, mixed], [mixed, -pure]]) / square
         return bend
 
-    def increment(self, s0: Vector, s1: Vector) -> tuple[float, Vector]:
-        """Return the angle from s0 to s1, less than half a turn."""
-        cross = s0[0] * s1[1] - s0[1] * s1[0]
-        return float(np.arctan2(cross, s0 @ s1)), self.slope(s1)
+    def secant(self, s0: Vector, s1: Vector, ds: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return f (-s, c) at the mean of both ends, f = turn / (s0 x s1); less than half a turn.
+
+        With x = tan(turn) = s0 x s1 / (s0·s1), f = (atan(x)/x) / (s0·s1) is smooth at x = 0.
+        """
+        cross, dot = float(s0[0] * ds[1] - s0[1] * ds[0]), float(s0 @ s1)
+        dcross = np.array([-s0[1], s0[0]])
+        if dot > abs(cross):
+            x = cross / dot
+            g, dg = _atan_ratio(x)
+            f = g / dot
+            df = (dg * (dcross - x * s0) - g * s0) / dot**2
+        else:
+            f = float(np.arctan2(cross, dot)) / cross
+            df = (self.slope(s1) - f * dcross) / cross
+        mean = (s0 + s1) / 2
+        turned = np.array([-mean[1], mean[0]])
+        return f * turned, np.outer(turned, df) + f * np.array([[0.0, -0.5], [0.5, 0.0]])
+
+
+def _atan_ratio(x: float) -> tuple[float, float]:
+    """Return atan(x)/x and its derivative, by series near zero."""
+    if abs(x) < 1e-2:
+        return 1 - x**2 / 3 + x**4 / 5 - x**6 / 7, -2 * x / 3 + 4 * x**3 / 5 - 6 * x**5 / 7
+    ratio = float(np.arctan(x)) / x
+    return ratio, (1 / (1 + x**2) - ratio) / x

@@ -13,6 +13,9 @@ from poinsot.mechanics.potentials import FieldPotential, Potential
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
 
+#: (t [s], q, v) -> inputs.
+Feedback: TypeAlias = Callable[[float, Vector, Vector], Vector]
+
 
 @dataclass(frozen=True, eq=False)
 class Damper:
@@ -33,7 +36,7 @@ class Inlet:
 
     direction: Direction
     size: int
-    law: Callable[[float, Vector, Vector], Vector] | None = None
+    law: Feedback | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +192,6 @@ class Mechanism:
 
     def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
         return assemble((self.n, self.n), [p for bodies, M in blocks for p in _tiles(bodies, M)])
-
-
-Feedback: TypeAlias = Callable[[float, Vector, Vector], Vector]
 
 
 def _first(law: Feedback, t: float, v: Vector) -> Callable[[Vector], Vector]:

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
 from poinsot.mechanics.bodies import Body, rigidity
+from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directions import Charted, Generalised
 from poinsot.mechanics.directors import DirectorSystem
-from poinsot.mechanics.forces import localise
 from poinsot.mechanics.forms import WIDTH, Forms, stack
 from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.layout import Layout

@@ -2,10 +2,11 @@ r"""Potentials: springs of any law and fields, whose energy stays exact in discr
 
 V(chi(s(q))) with quadratic forms s has the discrete gradient
 
-.. math:: \bar\nabla V = G(q_m)^\top a \,\frac{\Delta V}{a \cdot \Delta s},
-          \qquad a = \frac{\partial\chi}{\partial s}(s(q_m)), \quad \Delta s = G(q_m)\,\Delta q,
+.. math:: \bar\nabla V = \frac{\Delta V}{\Delta\chi}\, G(q_m)^\top b,
+          \qquad b \cdot \Delta s = \Delta\chi, \quad \Delta s = G(q_m)\,\Delta q,
 
-which is directional by construction, and keeps the momenta since G(q_m) does.
+with b the secant of the chart. It is directional by construction, and keeps the momenta since
+G(q_m) does.
 """
 
 from collections.abc import Callable
@@ -17,18 +18,15 @@ from numpy.typing import NDArray
 from poinsot.mechanics.charts import Chart
 from poinsot.mechanics.forms import Forms
 from poinsot.ph.derivatives import jacobian
-from poinsot.ph.gradients import GAUSS_3, ROUND_OFF, Function, Gonzalez, Step
+from poinsot.ph.gradients import GAUSS_3, NODES, ROUND_OFF, Function, Gonzalez, Step
 from poinsot.ph.matrices import Vector, dense
-
-#: Increment [m or rad] below which a chart is as good as linear.
-SMALL = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class Potential:
     """An energy V(chi) of a length, an angle or a displacement of a few bodies.
 
-    `V`, `dV`, `ddV` are the law and its derivatives.
+    `V`, `dV`, `ddV` are the law and its derivatives; `exact` is False if dV is numerical.
     """
 
     name: str
@@ -38,6 +36,7 @@ class Potential:
     V: Callable[[float], float]
     dV: Callable[[float], float]
     ddV: Callable[[float], float]
+    exact: bool = True
 
     def energy(self, q: Vector) -> float:
         """Return V [J]."""
@@ -58,35 +57,34 @@ class Potential:
     def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
         q_mid = (q0 + q1) / 2
-        s0, s1, s_mid = self.forms(q0), self.forms(q1), self.forms(q_mid)
+        s0, s1 = self.forms(q0), self.forms(q1)
         G, G1 = dense(self.forms.G(q_mid)), dense(self.forms.G(q1))
-        a, bend = self.chart.slope(s_mid), self.chart.bend(s_mid)
         ds = G @ (q1 - q0)
-        delta = float(a @ ds)  # what the chart's increment is to first order
-        dchi, dchi_ds1 = self.chart.increment(s0, s1)
-        mean, mean_slope = self._mean(self.chart.value(s0), dchi)
-        # ds depends on q1 as s1 does, since the forms are quadratic.
-        ddelta = G1.T @ a + G.T @ (bend @ ds) / 2
-        ratio = dchi / delta if delta else 1.0
-        dratio = np.zeros(q1.size)
-        if abs(delta) > SMALL:  # the ratio is 1 + O(delta^2); below, its slope is only round-off
-            dratio = (G1.T @ dchi_ds1 - ratio * ddelta) / delta
-        kappa = mean * ratio
-        dkappa = mean_slope * ratio * (G1.T @ dchi_ds1) + mean * dratio
-        tangent = (
-            np.outer(G.T @ a, dkappa)
-            + kappa * (dense(self.forms.curvature(a)) + G.T @ bend @ G) / 2
+        b, db = self.chart.secant(s0, s1, ds)
+        mean, mean_slope = self._mean(self.chart.value(s0), float(b @ ds))
+        dchi1 = G1.T @ self.chart.slope(s1)
+        tangent = np.outer(G.T @ b, mean_slope * dchi1) + mean * (
+            dense(self.forms.curvature(b)) / 2 + G.T @ db @ G1
         )
-        return kappa * (G.T @ a), tangent
+        return mean * (G.T @ b), tangent
 
     def _mean(self, chi: float, dchi: float) -> tuple[float, float]:
-        """Return the mean of dV over the increment, and its derivative with respect to its end."""
-        mean = sum(w * self.dV(chi + s * dchi) for s, w in GAUSS_3)
+        """Return the mean of dV over the increment, and its derivative with respect to its end.
+
+        By Gauss' rule where that is exact to round-off, as Simpson's rule (if dV itself is exact)
+        or V tells; else the quotient of V and chi.
+        """
+        slopes = [self.dV(chi + s * dchi) for s in NODES]
+        gauss = sum(w * slope for (_, w), slope in zip(GAUSS_3, slopes[1:4], strict=True))
+        simpson = (slopes[0] + 4 * slopes[2] + slopes[4]) / 6
+        largest = max(abs(slope) for slope in slopes)
+        settled = self.exact and abs(gauss - simpson) <= ROUND_OFF * largest
         V0, V1 = self.V(chi), self.V(chi + dchi)
-        if abs(V1 - V0 - mean * dchi) <= ROUND_OFF * (abs(V0) + abs(V1)) or dchi == 0.0:
-            return mean, sum(w * s * self.ddV(chi + s * dchi) for s, w in GAUSS_3)
+        agrees = abs(V1 - V0 - gauss * dchi) <= ROUND_OFF * (abs(V0) + abs(V1))
+        if settled or agrees or dchi == 0:
+            return gauss, sum(w * s * self.ddV(chi + s * dchi) for s, w in GAUSS_3)
         mean = (V1 - V0) / dchi
-        return mean, (self.dV(chi + dchi) - mean) / dchi
+        return mean, (slopes[4] - mean) / dchi
 
 
 @dataclass(frozen=True, eq=False)

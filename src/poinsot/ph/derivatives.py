@@ -12,12 +12,17 @@ RELATIVE_STEP = float(np.finfo(float).eps ** (1 / 7))
 
 
 def jacobian(
-    f: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: NDArray[np.float64]
+    f: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    x: NDArray[np.float64],
+    scale: float = 1.0,
 ) -> NDArray[np.float64]:
-    """Return df_i/dx_j by sixth-order central differences; about 1e-12 relative for smooth f."""
+    """Return df_i/dx_j by sixth-order central differences; about 1e-12 relative for smooth f.
+
+    `scale` is the length over which f changes by much, where it is far from max(1, abs(x_j)).
+    """
     columns = []
     for j in range(x.size):
-        step = RELATIVE_STEP * max(1.0, abs(x[j]))
+        step = scale * RELATIVE_STEP * max(1.0, abs(x[j]))
         shift = np.zeros(x.size)
         total: NDArray[np.float64] | float = 0.0
         for k, c in enumerate(COEFFICIENTS, start=1):
@@ -28,8 +33,8 @@ def jacobian(
 
 
 def gradient(
-    f: Callable[[NDArray[np.float64]], float], x: NDArray[np.float64]
+    f: Callable[[NDArray[np.float64]], float], x: NDArray[np.float64], scale: float = 1.0
 ) -> NDArray[np.float64]:
     """Return df/dx_j of a scalar function by sixth-order central differences."""
-    row: NDArray[np.float64] = jacobian(lambda x_: np.array([f(x_)]), x)[0]
+    row: NDArray[np.float64] = jacobian(lambda x_: np.array([f(x_)]), x, scale)[0]
     return row

@@ -134,6 +134,11 @@ class FunctionSystem(PHSystem):
         return np.array([np.zeros(self.n) if c is None else c.T @ z for c in columns])
 
     @property
+    def exact_costate(self) -> bool:
+        """Whether z was given."""
+        return self.costate is not None
+
+    @property
     def algebraic(self) -> NDArray[np.bool_]:
         """States without derivative."""
         return self.algebraic_states

@@ -142,6 +142,11 @@ class PHSystem(ABC):
         return []
 
     @property
+    def exact_costate(self) -> bool:
+        """Whether z is exact; False if it is found by differences of H."""
+        return True
+
+    @property
     def stabilised(self) -> bool:
         """Whether velocity constraints are among the equations, with multipliers of their own."""
         return False

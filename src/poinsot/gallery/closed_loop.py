@@ -1,0 +1,140 @@
+"""Four bars joined in a ring by ball joints, pushed and twisted for a second [LKB26, sec. 7.2].
+
+The loop folds and unfolds while it flies away; after the load is gone energy and angular momentum
+are constant.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.gallery import closed_loop_figures as figures
+from poinsot.gallery.example import Check, Example
+from poinsot.integrate import simulate
+from poinsot.mechanics import Box, ForcePort, Spherical, TorquePort
+from poinsot.model import Model
+from poinsot.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Parameters of the loop and its load, SI units.
+
+    `published_torque` puts the torque in as [LKB26, eq. (32)] does; otherwise it is put in exactly.
+    """
+
+    length: float = 10.0  # m, of a bar between its joints
+    width: float = 1.0  # m, of its square section
+    density: float = 1.0  # kg/m^3
+    load: float = 100.0  # N and N m, greatest value of f
+    force_factor: float = 8.0
+    torque_factor: float = 6.0
+    duration: float = 1.0  # s
+    published_torque: bool = True
+
+    @property
+    def mass(self) -> float:
+        """Mass of a bar [kg]."""
+        return self.density * self.width**2 * self.length
+
+    def f(self, t: float) -> float:
+        """Return the load at time t [s]: up, down, and nothing more [N, N m]."""
+        half = self.duration / 2
+        return self.load * max(0.0, 1 - abs(t - half) / half)
+
+    @property
+    def impulse(self) -> float:
+        """Integral of f over time [N s, N m s]."""
+        return self.load * self.duration / 2
+
+
+def model(loop: Loop = Loop()) -> Model:  # noqa: B008 - a frozen value
+    """Build the loop: bodies `bar 0` to `bar 3`, ports `force` and `torque` on bar 0."""
+
+    def along_x(factor: float, t: float) -> NDArray[np.float64]:
+        return np.array([factor * loop.f(t), 0.0, 0.0])
+
+    l, w, half = loop.length, loop.width, loop.length / 2
+    upright, lying = Box(mass=loop.mass, size=(w, l, w)), Box(mass=loop.mass, size=(l, w, w))
+    model = Model(name="closed-loop")
+    bars = [
+        model.add_body("bar 0", upright, position=(half, 0, 0)),
+        model.add_body("bar 1", lying, position=(0, half, 0)),
+        model.add_body("bar 2", upright, position=(-half, 0, 0)),
+        model.add_body("bar 3", lying, position=(0, -half, 0)),
+    ]
+    corners = ((half, half, 0), (-half, half, 0), (-half, -half, 0), (half, -half, 0))
+    for k, corner in enumerate(corners):
+        following = (k + 1) % 4
+        model.add_joint(f"ball {k}-{following}", Spherical(bars[k], bars[following], point=corner))
+    model.add_port("force", ForcePort(bars[0], value=lambda t: along_x(loop.force_factor, t)))
+    model.add_port(
+        "torque",
+        TorquePort(
+            bars[0],
+            value=lambda t: along_x(loop.torque_factor, t),
+            published=loop.published_torque,
+        ),
+    )
+    return model
+
+
+#: The same loop with the torque put in exactly.
+EXACT = Loop(published_torque=False)
+
+
+def check(result: Result) -> list[Check]:
+    """Compare with the paper's result data, an independent code, and the law of momentum."""
+    loop = Loop()
+    exact = simulate(model(EXACT), h=result.h, t_end=loop.duration)
+    data, independent = "[LKB26], result data", "independent code of PH-MP"
+    H, L, x = result.energy, result.angular_momentum, result.position("bar 0")[:, 0]
+
+    def at(t: float) -> int:
+        return int(np.argmin(abs(result.time - t)))
+
+    after = slice(at(loop.duration), None)
+    return [
+        Check("energy at 0.5 s [J]", H[at(0.5)], 538.5818811, 2e-7, data),
+        Check("energy at 0.8 s [J]", H[at(0.8)], 1781.772977, 2e-6, data),
+        Check("L_x at 0.5 s [kg m^2/s]", L[at(0.5), 0], 149.9547371, 1e-7, data),
+        Check("x of bar 0 at 0.5 s [m]", x[at(0.5)], 5.838652429, 1e-8, data),
+        Check("x of bar 0 at 0.8 s [m]", x[at(0.8)], 7.969693174, 1e-8, data),
+        Check("energy after the load [J]", H[-1], 2095.37689692, 1e-7, independent),
+        Check("L_x after the load, eq. (32)", L[-1, 0], 299.7453593, 1e-7, independent),
+        Check("x of bar 0 at the end [m]", x[-1], 99.90860439, 1e-7, independent),
+        Check("change of energy after the load [J]", np.ptp(H[after]), 0.0, 1e-9, "theory"),
+        Check(
+            "L_x after the load, exact torque",
+            exact.angular_momentum[-1, 0],
+            loop.torque_factor * loop.impulse,
+            1e-9,
+            "integral of the torque",
+        ),
+    ]
+
+
+def plot(result: Result) -> "Figure":
+    """Draw figures 11 to 14 of the paper, and the momentum with the torque put in exactly."""
+    loop = Loop()
+    exact = simulate(model(EXACT), h=result.h, t_end=result.t_end)
+    load = np.array([loop.f(t) for t in result.time])
+    return figures.plot(result, exact, load, (loop.length, loop.width))
+
+
+EXAMPLE = Example(
+    name="closed-loop",
+    title="Closed loop of four bars",
+    source="[LKB26, sec. 7.2]",
+    scheme="ph-mp",
+    h=0.1,
+    t_end=10.0,
+    model=model,
+    check=check,
+    plot=plot,
+)

@@ -1,0 +1,149 @@
+"""A shaft and a ring fly freely, joined by a cylindrical joint [LKB26, sec. 7.1].
+
+No force acts from outside: energy, momentum and angular momentum are constant, while the ring
+runs along the spinning axis of the shaft at high speed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.gallery import flying_cylindrical_pair_figures as figures
+from poinsot.gallery.example import Check, Example
+from poinsot.integrate import simulate
+from poinsot.mechanics import Cylinder, Cylindrical, HollowCylinder
+from poinsot.model import Model
+from poinsot.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Parameters of the pair, SI units, world axes.
+
+    The velocities are those that the paper prints; `spin_sign` multiplies all angular ones. The
+    published results belong to -1, the text of the paper to +1.
+    """
+
+    shaft_mass: float = 4.0  # kg
+    shaft_length: float = 30.0  # m
+    shaft_radius: float = 2.0  # m
+    ring_mass: float = 3.0  # kg
+    ring_length: float = 6.0  # m
+    ring_outer_radius: float = 3.0  # m
+    ring_inner_radius: float = 2.0  # m
+    ring_place: float = -11.0  # m, along the shaft; not in the paper's text
+    velocity: tuple[float, float, float] = (0.0, 50.0, 0.0)  # m/s, of the shaft
+    angular_velocity: tuple[float, float, float] = (1.0, 1.5, 0.0)  # rad/s, of the shaft
+    sliding: float = 35.5  # m/s, of the ring along the shaft
+    spinning: float = -100.0  # rad/s, of the ring relative to the shaft
+    spin_sign: float = -1.0
+
+
+#: The signs of the angular velocities as the paper prints them.
+AS_PRINTED = Pair(spin_sign=1.0)
+
+
+def model(pair: Pair = Pair()) -> Model:  # noqa: B008 - a frozen value
+    """Build the pair: bodies `shaft` and `ring`, joint `bush` with `angle` and `displacement`."""
+    axis = np.array([0.0, 0.0, 1.0])
+    place, velocity = pair.ring_place * axis, np.array(pair.velocity)
+    omega = pair.spin_sign * np.array(pair.angular_velocity)
+    model = Model(name="flying-cylindrical-pair")
+    shaft = model.add_body(
+        "shaft",
+        Cylinder(mass=pair.shaft_mass, radius=pair.shaft_radius, length=pair.shaft_length),
+        velocity=velocity,
+        angular_velocity=omega,
+    )
+    ring = model.add_body(
+        "ring",
+        HollowCylinder(
+            mass=pair.ring_mass,
+            inner_radius=pair.ring_inner_radius,
+            outer_radius=pair.ring_outer_radius,
+            length=pair.ring_length,
+        ),
+        position=place,
+        velocity=velocity + np.cross(omega, place) + pair.sliding * axis,
+        angular_velocity=omega + pair.spin_sign * pair.spinning * axis,
+    )
+    model.add_joint("bush", Cylindrical(shaft, ring, point=(0, 0, 0), axis=axis))
+    return model
+
+
+def rms_errors(
+    steps: Sequence[float], *, scheme: str = "ph-mp", t: float = 0.02, fine: float = 1e-5
+) -> dict[str, NDArray[np.float64]]:
+    """Return the root-mean-square errors of q, v and lambda at time t [s] for each step [s].
+
+    Against a run with the step `fine`, as [LKB26, eq. (63)].
+    """
+
+    def final(h: float) -> dict[str, NDArray[np.float64]]:
+        result = simulate(model(), scheme=scheme, h=h, t_end=t)
+        last = {name: state.values[-1] for name, state in result.states.items()}
+        return {
+            "q": np.concatenate([last["shaft.q"], last["ring.q"]]),
+            "v": np.concatenate([last["shaft.v"], last["ring.v"]]),
+            "lambda": np.concatenate(
+                [last[k] for k in ("shaft.rigidity", "ring.rigidity", "bush")]
+            ),
+        }
+
+    exact, ours = final(fine), [final(h) for h in steps]
+    return {
+        name: np.array([np.sqrt(np.mean((run[name] - exact[name]) ** 2)) for run in ours])
+        for name in exact
+    }
+
+
+def check(result: Result) -> list[Check]:
+    """Compare with the paper's invariants, its printed reading and an independent PH-MP code."""
+    printed = simulate(model(AS_PRINTED), h=1e-3, t_end=1e-3)
+    published = "[LKB26, fig. 7 and 8]"
+    by_hand = "sum of m v^2/2 and J w^2/2"
+    independent = "independent code of PH-MP"
+    theory = "[LKB26, eq. (52), (58) and (72)]"
+    H, L = result.energy, result.angular_momentum
+    checks = [
+        Check("energy [J]", H[-1], 107604.71875, 1e-8, published),
+        Check("energy of the printed signs [J]", printed.energy[0], 110904.71875, 1e-8, by_hand),
+        Check("change of energy [J]", np.ptp(H), 0.0, 1e-8, theory),
+        Check("change of angular momentum [kg m^2/s]", np.max(np.ptp(L, 0)), 0.0, 1e-9, theory),
+        Check("largest |g|", np.max(result.constraint_error), 0.0, 1e-12, theory),
+    ]
+    for axis, ours, theirs in zip("xyz", L[-1], (964.25, -1028.625, 1950.0), strict=True):
+        checks.append(Check(f"L_{axis} [kg m^2/s]", ours, theirs, 1e-9, published))
+    for body, place in (
+        ("shaft", (5.098580503, 34.443640854, 3.259360036)),
+        ("ring", (4.751892662, 28.041812195, 9.504186619)),
+    ):
+        for axis, ours, theirs in zip("xyz", result.position(body)[-1], place, strict=True):
+            checks.append(Check(f"{body}: {axis} at the end [m]", ours, theirs, 1e-8, independent))
+    return checks
+
+
+def plot(result: Result) -> "Figure":
+    """Draw figures 6 to 10 of the paper: motion, invariants, constraints, convergence."""
+    steps = (1e-2, 1e-3, 1e-4)
+    stabilised = simulate(model(), scheme="ph-mp-ggl", h=result.h, t_end=result.t_end)
+    return figures.plot(result, stabilised, Pair(), steps, rms_errors(steps))
+
+
+EXAMPLE = Example(
+    name="flying-cylindrical-pair",
+    title="Flying cylindrical pair",
+    source="[LKB26, sec. 7.1]",
+    scheme="ph-mp",
+    h=0.001,
+    t_end=0.7,
+    model=model,
+    check=check,
+    plot=plot,
+)

@@ -1,0 +1,142 @@
+"""A crank drives a slider through a rod out of its plane [LKB26, sec. 7.3].
+
+    ground =(revolute A)= crank =(spherical B)= rod =(universal C)= slider =(prismatic D)= ground
+
+One degree of freedom, gravity, and no loss: the crank turns on and on.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.gallery import spatial_slider_crank_figures as figures
+from poinsot.gallery.example import Check, Example
+from poinsot.integrate import simulate
+from poinsot.mechanics import Prismatic, Revolute, RigidBody, Spherical, Universal
+from poinsot.model import Model
+from poinsot.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class SliderCrank:
+    """Parameters of the mechanism, SI units, world axes at the start.
+
+    `rod_inertia` about the rod's own axis, about the rod-side axis of the universal joint, and
+    about the axis perpendicular to both [kg m^2].
+    """
+
+    A: tuple[float, float, float] = (0.0, 0.1, 0.12)  # m, crank on the ground
+    B: tuple[float, float, float] = (0.0, 0.1, 0.2)  # m, crank and rod
+    C: tuple[float, float, float] = (0.2, 0.0, 0.0)  # m, rod and slider
+    crank_mass: float = 0.12  # kg
+    crank_inertia: float = 1e-4  # kg m^2, about its axis of rotation
+    rod_mass: float = 0.5  # kg
+    rod_inertia: tuple[float, float, float] = (4e-4, 4e-3, 4e-3)  # kg m^2
+    slider_mass: float = 2.0  # kg
+    slider_inertia: float = 1e-4  # kg m^2
+    crank_speed: float = 6.0  # rad/s
+    gravity: float = 9.81  # m/s^2
+
+    @property
+    def rod_axes(self) -> NDArray[np.float64]:
+        """Axes of `rod_inertia` as columns: e from B to C, e x x, and e x (e x x)."""
+        e = np.subtract(self.C, self.B) / np.linalg.norm(np.subtract(self.C, self.B))
+        n = np.cross(e, (1.0, 0.0, 0.0))
+        n = n / np.linalg.norm(n)
+        return np.column_stack([e, n, np.cross(e, n)])
+
+
+def model(mechanism: SliderCrank = SliderCrank()) -> Model:  # noqa: B008 - a frozen value
+    """Build the mechanism: bodies `crank`, `rod`, `slider`, joints `A` to `D`.
+
+    Only the speed of the crank is given; the other velocities follow from the joints.
+    """
+    p, x = mechanism, (1.0, 0.0, 0.0)
+    model = Model(gravity=(0.0, 0.0, -p.gravity), name="spatial-slider-crank")
+    # A crank about a fixed axis feels no other moment of inertia; these belong to a thin bar.
+    crank = model.add_body(
+        "crank",
+        RigidBody(
+            mass=p.crank_mass, inertia=(p.crank_inertia, p.crank_inertia, 0.1 * p.crank_inertia)
+        ),
+        position=np.add(p.A, p.B) / 2,
+        angular_velocity=(p.crank_speed, 0.0, 0.0),
+    )
+    rod = model.add_body(
+        "rod",
+        RigidBody(mass=p.rod_mass, inertia=p.rod_inertia),
+        position=np.add(p.B, p.C) / 2,
+        rotation=p.rod_axes,
+    )
+    slider = model.add_body(
+        "slider", RigidBody(mass=p.slider_mass, inertia=3 * [p.slider_inertia]), position=p.C
+    )
+    model.add_joint("A", Revolute(model.ground, crank, point=p.A, axis=x))
+    model.add_joint("B", Spherical(crank, rod, point=p.B))
+    model.add_joint("C", Universal(slider, rod, point=p.C, axis_a=x, axis_b=p.rod_axes[:, 1]))
+    model.add_joint("D", Prismatic(model.ground, slider, point=p.C, axis=x))
+    for name, body, place in (("B on the crank", crank, p.B), ("C on the rod", rod, p.C)):
+        model.add_marker(name, body, position=place)
+    return model
+
+
+def check(result: Result) -> list[Check]:
+    """Compare with an independent code of PH-MP, and with theory."""
+    independent, theory = "independent code of PH-MP", "[LKB26, eq. (52) and (58)]"
+    x, v = result.position("slider")[:, 0], result.velocity("slider")[:, 0]
+    checks = [
+        Check("energy [J]", result.energy[0], 0.76643568, 1e-14, "T + V at the start"),
+        Check("largest balance error [J]", result.stats.balance_error_max, 0.0, 1e-13, theory),
+        Check("largest |g|", np.max(result.constraint_error), 0.0, 1e-13, theory),
+        Check("slider speed at the start [m/s]", v[0], 0.24, 1e-14, "kinematics by hand"),
+        Check("slider speed at 5 s [m/s]", v[-1], -0.610632993, 1e-8, independent),
+    ]
+    for t, theirs in (
+        (0.5, 0.184964975),
+        (1.0, 0.212738091),
+        (2.0, 0.288031054),
+        (3.0, 0.226214860),
+        (4.0, 0.186272638),
+        (5.0, 0.249905930),
+    ):
+        ours = x[int(np.argmin(abs(result.time - t)))]
+        checks.append(Check(f"slider at {t:g} s [m]", ours, theirs, 1e-9, independent))
+    return checks
+
+
+def plot(result: Result) -> "Figure":
+    """Draw figures 15 to 17 of the paper."""
+
+    def run(scheme: str, h: float) -> Result:
+        return simulate(model(), scheme=scheme, h=h, t_end=result.t_end)
+
+    runs = {
+        (scheme, h): run(scheme, h)
+        for scheme, h in (
+            ("ph-mp", 0.01),
+            ("ph-mp-ggl", 0.01),
+            ("ph-mp", 0.001),
+            ("ph-mp", 0.02),
+            ("ph-mp-ggl", 0.02),
+        )
+    }
+    return figures.plot(result, runs)
+
+
+EXAMPLE = Example(
+    name="spatial-slider-crank",
+    title="Spatial slider-crank mechanism",
+    source="[LKB26, sec. 7.3]",
+    scheme="ph-mp",
+    h=0.01,
+    t_end=5.0,
+    model=model,
+    check=check,
+    plot=plot,
+    animate=figures.animate,
+)

@@ -1,0 +1,80 @@
+"""Coordinates that forces and motors act along: a distance, an angle, a displacement of a joint."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.errors import InputError, did_you_mean
+from poinsot.mechanics.bodies import Body, Ground
+from poinsot.mechanics.charts import Chart, Length
+from poinsot.mechanics.directions import Charted
+from poinsot.mechanics.forms import WIDTH, Form, Forms, half_square, point, stack
+from poinsot.mechanics.joints import Freedom, Joint
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate:
+    """A length, an angle or a displacement, on the bodies that it depends on."""
+
+    bodies: tuple[int, ...]
+    forms: Forms
+    chart: Chart
+    start: float
+    unit: str
+
+    @property
+    def direction(self) -> Charted:
+        """The generalised direction along this coordinate."""
+        return Charted(self.bodies, self.forms, self.chart)
+
+
+def localise(form: Form, bodies: tuple[int, ...]) -> Form:
+    """Return the form with its indices counted among a few bodies only."""
+    place = {body: WIDTH * k for k, body in enumerate(bodies)}
+
+    def at(i: int) -> int:
+        return place[i // WIDTH] + i % WIDTH
+
+    return Form(
+        tuple((at(i), at(j), v) for i, j, v in form.A), tuple((at(i), v) for i, v in form.b), form.c
+    )
+
+
+def _touched(*partners: Body | Ground) -> tuple[int, ...]:
+    return tuple(partner.index for partner in partners if isinstance(partner, Body))
+
+
+def distance(
+    a: Body | Ground, b: Body | Ground, point_a: ArrayLike, point_b: ArrayLike, what: str
+) -> Coordinate:
+    """Return the distance of two points as a coordinate."""
+    world_a, world_b = np.asarray(point_a, dtype=float), np.asarray(point_b, dtype=float)
+    bodies = _touched(a, b)
+    if not bodies:
+        raise InputError(f"{what}: both ends are on the ground; attach one to a body")
+    on_a, on_b = point(a.index, a.local_point(world_a)), point(b.index, b.local_point(world_b))
+    forms = stack([localise(half_square(on_b - on_a), bodies)], len(bodies))
+    return Coordinate(bodies, forms, Length(), float(np.linalg.norm(world_b - world_a)), "m")
+
+
+def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: str) -> Coordinate:
+    """Return a free direction of a joint as a coordinate."""
+    if name not in joints:
+        raise InputError(f"{what}: no joint '{name}'; {did_you_mean(name, joints)}")
+    joint = joints[name]
+    free: dict[str, Freedom] = {f.label: f for f in joint.freedoms()}
+    if freedom is None:
+        if len(free) != 1:
+            raise InputError(
+                f"{what}: joint '{name}' ({joint.kind}) has {len(free)} free directions with a "
+                f"coordinate; say which by freedom=... ({', '.join(free) or 'none'})"
+            )
+        freedom = next(iter(free))
+    if freedom not in free:
+        hint = did_you_mean(freedom, free)
+        raise InputError(f"{what}: joint '{name}' has no free direction '{freedom}'; {hint}")
+    chosen, bodies = free[freedom], _touched(joint.a, joint.b)
+    forms = stack([localise(form, bodies) for form in chosen.forms], len(bodies))
+    return Coordinate(bodies, forms, chosen.chart, 0.0, "rad" if chosen.rotates else "m")

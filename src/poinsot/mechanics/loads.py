@@ -1,0 +1,178 @@
+"""Loads and motors: the ports of a model, open or closed by an input.
+
+Each is a plain description; `place` turns it into a port and its direction. Points are given in
+world axes at the start; directions of joints go by joint name.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+from poinsot.mechanics.bodies import Body
+from poinsot.mechanics.coordinates import of_joint
+from poinsot.mechanics.directions import Along, BodyForce, BodyTorque, Direction, Torque
+from poinsot.mechanics.forms import components, point, stack
+from poinsot.mechanics.joints import Joint
+from poinsot.mechanics.mechanism import Feedback, Inlet
+from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port, Signal, as_signal
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What a state-dependent load sees of its body, at the midpoint of a step, world axes.
+
+    `position` [m] and `velocity` [m/s] of the loaded point, `rotation` R_WB (at a midpoint its
+    columns are not quite unit vectors), `angular_velocity` [rad/s].
+    """
+
+    position: Vector
+    rotation: NDArray[np.float64]
+    velocity: Vector
+    angular_velocity: Vector
+
+
+#: (t [s], motion of the body) -> force [N] or torque [N m]; shape (3,).
+Load: TypeAlias = Callable[[float, Motion], ArrayLike]
+
+
+def _load(load: Load, body: Body, X: Vector, name: str) -> Feedback:
+    """Return a load as a law of the body's coordinates."""
+    weights = np.array([1.0, *X])
+    spin = Torque((0,))
+
+    def law(t: float, q: Vector, v: Vector) -> Vector:
+        rotation = q[3:].reshape(3, 3).T @ body.principal.R_BP.T
+        position, velocity = weights @ q.reshape(4, 3), weights @ v.reshape(4, 3)
+        motion = Motion(position, rotation, velocity, spin.B(q).T @ v)
+        return _three(load(t, motion), name, t)
+
+    return law
+
+
+def _three(value: ArrayLike, name: str, t: float) -> Vector:
+    vector = np.asarray(value, dtype=float)
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise InputError(
+            f"port '{name}': the load at t = {t:g} s is {value!r}, expected three finite numbers"
+        )
+    return vector
+
+
+def _one_source(value: object, law: object, name: str) -> None:
+    if value is not None and law is not None:
+        raise InputError(f"port '{name}': give either a value or a law, not both")
+
+
+class PortPlace(ABC):
+    """Where a port acts."""
+
+    @abstractmethod
+    def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
+        """Return the port and its direction."""
+
+
+def _axes(body: Body) -> tuple[tuple[float, float, float], ...]:
+    """Return the body axes B in director axes, as rows of a matrix whose columns they are."""
+    rows = body.principal.R_BP.T
+    return tuple((float(r[0]), float(r[1]), float(r[2])) for r in rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ForcePort(PortPlace):
+    """A force [N] at a point of a body, in world or body axes; y is the point's velocity [m/s].
+
+    `point` in world axes at the start, the centre of mass by default. `value` (constant or a
+    function of time) or `law` (t, motion) -> force closes the port by an input.
+    """
+
+    body: Body
+    point: ArrayLike | None = None
+    axes: Literal["world", "body"] = "world"
+    value: Signal | ArrayLike | None = None
+    law: Load | None = None
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
+        """Return the port and its direction."""
+        world = self.body.position if self.point is None else np.asarray(self.point, dtype=float)
+        X = self.body.local_point(world)
+        bodies = (self.body.index,)
+        line: Direction
+        if _choice(self.axes, name) == "body":
+            line = BodyForce(bodies, (X[0], X[1], X[2]), _axes(self.body))
+        else:
+            line = Along(bodies, stack(components(point(0, X)), 1))
+        _one_source(self.value, self.law, name)
+        signal = None if self.value is None else as_signal(self.value)
+        law = None if self.law is None else _load(self.law, self.body, X, name)
+        return Port(name, 3, "N", "m/s", signal=signal), Inlet(line, 3, law)
+
+
+@dataclass(frozen=True, eq=False)
+class TorquePort(PortPlace):
+    """A torque [N m] on a body, in world or body axes; y is the angular velocity [rad/s].
+
+    `value` (constant or a function of time) or `law` (t, motion) -> torque closes the port by an
+    input. `published=True` uses the directors as [LKB26, eq. (32)] does instead of the reciprocal
+    ones: it reproduces that paper's numbers, and puts in slightly less than the torque asked for.
+    """
+
+    body: Body
+    axes: Literal["world", "body"] = "world"
+    value: Signal | ArrayLike | None = None
+    law: Load | None = None
+    published: bool = False
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
+        """Return the port and its direction."""
+        bodies = (self.body.index,)
+        line: Direction
+        if _choice(self.axes, name) == "body":
+            line = BodyTorque(bodies, _axes(self.body))
+        else:
+            line = Torque(bodies, reciprocal=not self.published)
+        _one_source(self.value, self.law, name)
+        signal = None if self.value is None else as_signal(self.value)
+        law = None if self.law is None else _load(self.law, self.body, np.zeros(3), name)
+        return Port(name, 3, "N m", "rad/s", signal=signal), Inlet(line, 3, law)
+
+
+@dataclass(frozen=True, eq=False)
+class JointPort(PortPlace):
+    """A motor on a free direction of a joint: torque [N m] and rate [rad/s], or force and speed.
+
+    `value` (constant or a function of time) or `law` (t, coordinate, rate) -> torque or force
+    closes the port by an input.
+    """
+
+    joint: str
+    freedom: str | None = None
+    value: Signal | ArrayLike | None = None
+    law: Callable[[float, float, float], float] | None = None
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
+        """Return the port and its direction."""
+        at = of_joint(self.joint, joints, self.freedom, f"port '{name}'")
+        units = ("N m", "rad/s") if at.unit == "rad" else ("N", "m/s")
+        _one_source(self.value, self.law, name)
+        signal = None if self.value is None else as_signal(self.value)
+        given, line = self.law, at.direction
+
+        def law(t: float, q: Vector, v: Vector) -> Vector:
+            assert given is not None
+            rate = float((line.B(q).T @ v)[0])
+            return np.array([given(t, at.chart.value(at.forms(q)), rate)], dtype=float)
+
+        feedback = None if given is None else law
+        return Port(name, 1, *units, signal=signal), Inlet(line, 1, feedback)
+
+
+def _choice(axes: str, name: str) -> str:
+    if axes not in ("world", "body"):
+        raise InputError(f"port '{name}': axes is '{axes}', not 'world' or 'body'")
+    return axes
