@@ -16,17 +16,24 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InputError
 from poinsot.mechanics.bodies import Body, Ground
 from poinsot.mechanics.charts import Angle, Chart, Linear
-from poinsot.mechanics.forms import Form, VectorForm, components, direction, dot, half_square, point
+from poinsot.mechanics.forms import GROUND, Form, VectorForm, direction, dot, half_square, point
 
 Vector3 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One constraint equation: what it locks, in words, and its quadratic form."""
+    """One constraint equation a·b = 0, or (a·a - length^2)/2 = 0, and what it locks in words."""
 
     label: str
-    form: Form
+    a: VectorForm
+    b: VectorForm
+    length: float | None = None
+
+    @property
+    def form(self) -> Form:
+        """The equation as a quadratic form."""
+        return dot(self.a, self.b) if self.length is None else half_square(self.a, self.length)
 
 
 @dataclass(frozen=True)
@@ -111,18 +118,18 @@ def _fixed(body: Body | Ground, world_direction: Vector3) -> VectorForm:
 def _point_rows(origin: tuple[VectorForm, VectorForm]) -> list[Row]:
     on_a, on_b = origin
     return [
-        Row(f"point {axis}", form)
-        for axis, form in zip("xyz", components(on_b - on_a), strict=True)
+        Row(f"point {axis}", direction(GROUND, unit), on_b - on_a)
+        for axis, unit in zip("xyz", np.eye(3), strict=True)
     ]
 
 
 def _dot_row(joint: Joint, along: Vector3, across: Vector3, label: str) -> Row:
-    return Row(label, dot(_fixed(joint.a, along), _fixed(joint.b, across)))
+    return Row(label, _fixed(joint.a, along), _fixed(joint.b, across))
 
 
 def _offset_row(joint: Joint, along: Vector3, label: str) -> Row:
     on_a, on_b = joint.origin
-    return Row(label, dot(_fixed(joint.a, along), on_b - on_a))
+    return Row(label, _fixed(joint.a, along), on_b - on_a)
 
 
 def _angle(joint: Joint, n: Vector3, label: str = "angle") -> Freedom:
@@ -325,7 +332,7 @@ class Rod(Joint):
         if length == 0:
             raise InputError("Rod: its two points coincide; use Spherical")
         on_a, on_b = self.origin
-        return (Row("distance", half_square(on_b - on_a, length)),)
+        return (Row("distance", on_b - on_a, on_b - on_a, length),)
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """None has a coordinate of its own."""
