@@ -57,9 +57,8 @@ class Reference:
             body.R_WB.T @ body.R_WP @ np.diag(body.principal.inertia) @ body.R_WP.T @ body.R_WB
             for body in bodies
         ]
-        self.start = [
-            (body.position, body.R_WB, body.velocity, body.angular_velocity) for body in bodies
-        ]
+        velocities = model.start_velocities()
+        self.start = [(body.position, body.R_WB, *velocities[body.name]) for body in bodies]
         self.gravity = plan.gravity
         self.ports = [
             (self.index(at["body"]), kind, at) for kind, at in plan.ports.values() if "body" in at

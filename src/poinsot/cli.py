@@ -5,6 +5,9 @@ Exit status: 0 done; 1 the simulation stopped early or its check failed; 2 bad i
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,7 +60,7 @@ def run(
         _require_folder(path)
     if animation is not None and example.animate is None:
         raise InputError(f"example '{name}' has no animation")
-    varied = any(option is not None for option in (scheme, step, t_end))
+    varied = save_every != 1 or any(option is not None for option in (scheme, step, t_end))
     status = 0
     try:
         result = example.run(
@@ -99,11 +102,22 @@ def _write(
         summary.write_text(json.dumps(summarise(result), indent=1) + "\n")
         typer.echo(f"summary    {summary}")
     if plot is not None:
-        example.plot(result).savefig(plot)
+        with _writing(plot):
+            example.plot(result).savefig(plot)
         typer.echo(f"plot       {plot}")
     if animation is not None and example.animate is not None:
-        example.animate(result, animation)
+        with _writing(animation):
+            example.animate(result, animation)
         typer.echo(f"animation  {animation}")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn a format that cannot be written into a message."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(f"cannot write '{path}': {error}") from None
 
 
 def _judge(example: Example, result: Result) -> int:
@@ -160,6 +174,21 @@ def _mechanism(result: Result) -> dict[str, Any]:
             for name, body in result.observation.bodies.items()
         },
     }
+
+
+def _version(shown: bool) -> None:
+    if shown:
+        typer.echo(f"poinsot {version('poinsot')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Port-Hamiltonian multibody dynamics with exact balances."""
 
 
 def main() -> None:

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.inputs import vector3
 from poinsot.mechanics import twists
-from poinsot.mechanics.bodies import Body, Ground, Marker, rigidity
+from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body, rigidity
 from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
@@ -47,7 +48,7 @@ class ModelCheck:
             f"degrees of freedom  {self.freedoms}",
         ]
         if self.repeated:
-            lines.append(f"repeated, left out  {', '.join(self.repeated)}")
+            lines.append(f"repeated            {', '.join(self.repeated)}")
         return "\n".join(lines)
 
 
@@ -63,7 +64,7 @@ class Model:
     """
 
     def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:
-        self.gravity = _three(gravity, "gravity")
+        self.gravity = vector3(gravity, "gravity")
         self.name = name
         self.ground = Ground()
         self.bodies: dict[str, Body] = {}
@@ -71,6 +72,7 @@ class Model:
         self.joints: dict[str, Joint] = {}
         self.forces: dict[str, Force] = {}
         self.ports: dict[str, PortPlace] = {}
+        self._projected: Vector | None = None
 
     # -- growing ------------------------------------------------------------------------------
 
@@ -109,12 +111,12 @@ class Model:
             index=len(self.bodies),
             shape=shape,
             principal=PrincipalInertia.of(shape),
-            position=_three(position, f"{what}: position"),
+            position=vector3(position, f"{what}: position"),
             R_WB=as_rotation_matrix(rotation, name=f"{what}: rotation"),
-            velocity=None if velocity is None else _three(velocity, f"{what}: velocity"),
+            velocity=None if velocity is None else vector3(velocity, f"{what}: velocity"),
             angular_velocity=None
             if angular_velocity is None
-            else _three(angular_velocity, f"{what}: angular_velocity"),
+            else vector3(angular_velocity, f"{what}: angular_velocity"),
         )
         self.bodies[name] = body
         return body
@@ -129,12 +131,12 @@ class Model:
     ) -> Marker:
         """Attach a frame to a body: a point [m] and axes, given in the world at the start."""
         self._new(name)
-        self._own(body, f"marker '{name}'")
+        self._own(loaded_body(body, f"marker '{name}'"), f"marker '{name}'")
         what = f"marker '{name}'"
         self.markers[name] = Marker(
             name,
             body,
-            _three(position, f"{what}: position"),
+            vector3(position, f"{what}: position"),
             as_rotation_matrix(rotation, name=f"{what}: rotation"),
         )
         return self.markers[name]
@@ -146,13 +148,16 @@ class Model:
             raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
         self._own(joint.a, f"joint '{name}'")
         self._own(joint.b, f"joint '{name}'")
-        gaps = stack([row.form for row in joint.rows()], len(self.bodies))(self._positions)
+        q = self._positions
+        gaps = stack([row.form for row in joint.rows()], len(self.bodies))(q)
+        round_off = 1e-14 * float(np.max(abs(q), initial=0.0))
         for row, gap in zip(joint.rows(), gaps, strict=True):
-            if abs(gap) > GAP:
+            gap = abs(float(gap)) / (row.length or 1.0)
+            if gap > GAP + round_off:
                 raise InconsistentStartError(
                     f"joint '{name}' ({joint.kind}): its equation '{row.label}' is violated by "
-                    f"{abs(gap):.3g} at the start; move '{joint.b.name}' or '{joint.a.name}', or "
-                    "correct the joint's axes"
+                    f"{gap:.3g} at the start; correct its axes (those of a universal joint must be "
+                    "perpendicular) or its points"
                 )
         self.joints[name] = joint
         return joint
@@ -162,6 +167,8 @@ class Model:
         self._new(name)
         if not isinstance(force, Force):
             raise InputError(f"force '{name}': expected a force such as Spring, got {force!r}")
+        for body in force.bodies:
+            self._own(body, f"force '{name}'")
         force.place(name, self.joints)
         self.forces[name] = force
         return force
@@ -171,6 +178,8 @@ class Model:
         self._new(name)
         if not isinstance(port, PortPlace):
             raise InputError(f"port '{name}': expected a port such as JointPort, got {port!r}")
+        for body in port.bodies:
+            self._own(body, f"port '{name}'")
         port.place(name, self.joints)
         self.ports[name] = port
         return port
@@ -209,8 +218,8 @@ class Model:
     def _joint_forms(self) -> Forms:
         return stack([row.form for _, row in self._joint_rows()], len(self.bodies))
 
-    def _repeated(self) -> NDArray[np.bool_]:
-        """Return which rows of the joints repeat others; only loops are looked at."""
+    def _repeated(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows of the joints repeat others, and which may: those of loops."""
         joints = list(self.joints.values())
         looped = in_loops([(joint.a.index, joint.b.index) for joint in joints])
         closing = [joint for joint, loop in zip(joints, looped, strict=True) if loop]
@@ -219,15 +228,20 @@ class Model:
         rows = [localise(row.form, bodies) for joint in closing for row in joint.rows()]
         q = self._positions.reshape(-1, WIDTH)[list(bodies)].reshape(-1)
         counts = [len(joint.rows()) for joint in joints]
+        in_loop = np.repeat(looped, counts).astype(bool)
         repeated = np.zeros(sum(counts), dtype=bool)
-        repeated[np.repeat(looped, counts)] = find_repeated(stack(rows, len(bodies)), q)
-        return repeated
+        repeated[in_loop] = find_repeated(stack(rows, len(bodies)), q)
+        return repeated, in_loop
 
     def _velocities(self) -> Vector:
         """Return the twists at the start, completed; refuse what contradicts the joints."""
         bodies, forms = list(self.bodies.values()), self._joint_forms()
         jacobian = twists.jacobian(forms, self._positions)
-        completed = complete(jacobian, bodies, *given_twists(bodies))
+        if self._projected is not None and self._projected.size == 6 * len(bodies):
+            given = self._projected, np.ones(self._projected.size, dtype=bool)
+        else:
+            given = given_twists(bodies)
+        completed = complete(jacobian, bodies, *given)
         residual = jacobian @ completed
         size = 1.0 + float(np.max(abs(completed), initial=0.0))
         wrong: dict[str, float] = {}
@@ -242,29 +256,28 @@ class Model:
             )
         return completed
 
+    def start_velocities(self) -> dict[str, tuple[Vector, Vector]]:
+        """Return velocity [m/s] and angular velocity [rad/s] of every body at the start, by name.
+
+        World axes; with what was left out completed, or projected where that was asked for.
+        """
+        pairs = self._velocities().reshape(-1, 2, 3)
+        return {name: (v, omega) for name, (v, omega) in zip(self.bodies, pairs, strict=True)}
+
     def project_velocities(self) -> None:
-        """Replace all velocities by the nearest ones, in kinetic energy, that suit the joints."""
+        """Start from the nearest velocities, in kinetic energy, that suit the joints.
+
+        A body that is added later undoes this.
+        """
         bodies = list(self.bodies.values())
         given, _ = given_twists(bodies)
         jacobian = twists.jacobian(self._joint_forms(), self._positions)
-        projected = project(jacobian, bodies, given).reshape(-1, 2, 3)
-        for body, (v, omega) in zip(bodies, projected, strict=True):
-            moved = replace(body, velocity=v, angular_velocity=omega)
-            self._replace(body, moved)
-
-    def _replace(self, old: Body, new: Body) -> None:
-        self.bodies[old.name] = new
-        self.joints = {
-            name: replace(
-                joint, a=new if joint.a is old else joint.a, b=new if joint.b is old else joint.b
-            )
-            for name, joint in self.joints.items()
-        }
+        self._projected = project(jacobian, bodies, given)
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
         self._velocities()
-        repeated, rows = self._repeated(), self._joint_rows()
+        (repeated, _), rows = self._repeated(), self._joint_rows()
         names = [f"{name}: {row.label}" for name, row in rows]
         return ModelCheck(
             bodies=len(self.bodies),
@@ -293,10 +306,9 @@ class Model:
         if not self.bodies:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
         bodies, count = list(self.bodies.values()), len(self.bodies)
-        rows = zip(self._joint_rows(), self._repeated(), strict=True)
-        kept = [row for row, out in rows if not out]
+        rows, (repeated, in_loop) = self._joint_rows(), self._repeated()
         rigid = [form for body in bodies for form in rigidity(body.index)]
-        constraints = stack([*rigid, *(row.form for _, row in kept)], count)
+        constraints = stack([*rigid, *(row.form for _, row in rows)], count)
         mass = np.concatenate([body.director_mass for body in bodies])
         placed = [force.place(name, self.joints) for name, force in self.forces.items()]
         inlets = [port.place(name, self.joints) for name, port in self.ports.items()]
@@ -309,10 +321,12 @@ class Model:
             potentials=tuple(p for potentials, _ in placed for p in potentials),
             dampers=tuple(d for _, dampers in placed for d in dampers),
             inlets=tuple(inlet for _, inlet in inlets),
+            looped=len(rigid) + np.flatnonzero(in_loop),
+            rank=int(np.sum(in_loop & ~repeated)),
         )
-        layout = Layout.of(
-            bodies, self.joints, [name for name, _ in kept], list(self.markers.values())
-        )
+        looped = {name for (name, _), loop in zip(rows, in_loop, strict=True) if loop}
+        undetermined = looped if repeated.any() else set()
+        layout = Layout.of(bodies, self.joints, undetermined, list(self.markers.values()))
         q = self._positions
         v = twists.velocities(q, self._velocities())
         multipliers = [
@@ -347,13 +361,3 @@ class Model:
                     f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
                     "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"
                 )
-
-
-def _three(value: ArrayLike, what: str) -> NDArray[np.float64]:
-    try:
-        vector = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}: expected three numbers, got {value!r}") from None
-    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-        raise InputError(f"{what}: expected three finite numbers, got {value!r}")
-    return vector

@@ -82,8 +82,8 @@ class JointRecord:
     `coordinates` by name, at the saved times: angles [rad], unwrapped over turns, and displacements
     [m], zero at the start. Reactions at `time`, the midpoints of the saved steps: `force` [N] and
     `torque` [N m] on the second body, `force_a` and `torque_a` on the first, at the joint's point,
-    world axes. `complete` is False if repeated constraints were left out: these reactions are not
-    determined by rigid bodies, and what is shown is one possible distribution.
+    world axes. `complete` is False in a loop with repeated constraints: rigid bodies do not
+    determine these reactions, and what is shown is the smallest distribution that does the work.
     """
 
     name: str
@@ -254,6 +254,8 @@ Record = TypeVar("Record")
 
 
 def _named(records: Mapping[str, Record], name: str, kind: str) -> Record:
+    if not isinstance(name, str):
+        raise InputError(f"expected the name of a {kind}, got {name!r}")
     if name not in records:
         raise InputError(f"no {kind} '{name}'; {did_you_mean(name, records)}")
     return records[name]

@@ -21,8 +21,8 @@ class Newton:
     """When to stop iterating.
 
     A step is accepted when `abs(F[i]) <= atol + rtol * s[i]` for every equation, with s the size
-    of the terms in it; one more iteration then goes down to round-off, because the energy balance
-    is only as good as the equations.
+    of the terms in it; iteration then goes on as long as it gains a digit, down to round-off,
+    because the energy balance is only as good as the equations.
 
     Terms that vanish but for round-off are no measure. So s is at least what the sizes of all
     equations, carried through the inverse of the tangent, amount to in this one.
@@ -122,17 +122,17 @@ def _iterate(
         if not here.finite:
             first = int(np.flatnonzero(~np.isfinite(here.F))[0])
             raise NewtonFailure("the equations give NaN or infinity", history, labels[first])
-        sizes = np.maximum(here.sizes, floor)
-        relative = here.relative(sizes)
+        relative = here.relative(here.sizes)
         worst = int(np.argmax(relative))
         history.append(float(relative[worst]))
         solution = Solution(x, iteration, history[-1])
-        if accepted is not None:  # one more iteration was granted, down to round-off
+        if accepted is not None and history[-1] > 0.1 * accepted.residual:
             return min(accepted, solution, key=lambda s: s.residual)
-        if here.relative(here.sizes).max(initial=0.0) <= 4 * EPS:
+        if history[-1] <= 4 * EPS:
             return solution
+        sizes = np.maximum(here.sizes, floor)
         if np.all(abs(here.F) <= options.atol + options.rtol * sizes):
-            accepted = solution
+            accepted = solution  # and on, as long as it gains
         if iteration == options.max_iterations:
             break
         tangent = here.tangent()

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from poinsot.errors import StructureError
 from poinsot.integrate.newton import Solution
-from poinsot.integrate.observe import observe
+from poinsot.integrate.observe import angles, observe
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import Stage
 from poinsot.ph.matrices import Vector
@@ -46,9 +47,13 @@ class Recorder:
         self.u = [np.zeros((saves - 1, port.size)) for port in self.ports]
         self.y = [np.zeros((saves - 1, port.size)) for port in self.ports]
         self.stage_x = np.zeros((saves - 1, system.n))
+        self.angle = angles(system, x0)
+        self.turn = self.angle.copy()
+        self.turned = np.zeros((saves, self.turn.size))
+        self.turned[0] = self.turn
         self.iterations = np.zeros(saves - 1, dtype=np.intp)
         self.time[0], self.x[0], self.energy[0] = t0, x0, system.H(x0)
-        self.saved, self.done = 1, 0
+        self.saved, self.done, self.reached = 1, 0, t0
         self.pending: Pending | None = None
         self.total_iterations, self.residual_max = 0, 0.0
         self.lost, self.supplied = 0.0, np.zeros(len(self.ports))
@@ -58,7 +63,13 @@ class Recorder:
     def add(self, t_mid: float, t1: float, h: float, solution: Solution, stage: Stage) -> None:
         """Account for one step, and save it if it is due. A step counts only when complete."""
         system = self.system
-        dissipation = float(stage.z @ system.resistive(stage.x, stage.z))
+        effort = system.resistive(stage.x, stage.z)
+        dissipation = float(stage.z @ effort)
+        if dissipation < -1e-10 * np.linalg.norm(stage.z) * np.linalg.norm(effort):
+            raise StructureError(
+                f"the dissipation creates energy at t = {t_mid:g} s: its power is "
+                f"{dissipation:.3g} W; R must be positive semi-definite and z·r(x, z) >= 0"
+            )
         values = [
             (stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()
         ] + system.connected_values(stage.x, stage.z, stage.u)
@@ -67,12 +78,16 @@ class Recorder:
         energy = system.H(solution.x)
         outer = float(supplied[: len(system.ports)].sum())
         error = energy - self.energy[0] - outer + lost
+        angle = angles(system, solution.x)
+        change = angle - self.angle
+        self.turn = self.turn + change - 2 * np.pi * np.round(change / (2 * np.pi))
+        self.angle = angle
         self.lost, self.supplied = lost, supplied
         self.total_iterations += solution.iterations
         self.residual_max = max(self.residual_max, solution.residual)
         self.balance_error_max = max(self.balance_error_max, abs(error))
         self.dissipation_min = min(self.dissipation_min, dissipation)
-        self.done += 1
+        self.done, self.reached = self.done + 1, t1
         self.pending = Pending(t_mid, t1, solution, stage, values, energy, error)
         if self.done % self.save_every == 0 or self.done == self.steps:
             self._save()
@@ -86,7 +101,7 @@ class Recorder:
         self.dissipated[k], self.port_energy[k] = self.lost, self.supplied
         self.balance_error[k] = step.error
         self.stage_time[k - 1], self.iterations[k - 1] = step.t_mid, step.solution.iterations
-        self.stage_x[k - 1] = step.stage.x
+        self.stage_x[k - 1], self.turned[k] = step.stage.x, self.turn
         for i, (u, y) in enumerate(step.values):
             self.u[i][k - 1], self.y[i][k - 1] = u, y
         self.saved, self.pending = k + 1, None
@@ -144,6 +159,10 @@ class Recorder:
             status=status,
             message=message,
             observation=observe(
-                system, self.x[:k], self.stage_time[: k - 1], self.stage_x[: k - 1]
+                system,
+                self.x[:k],
+                self.stage_time[: k - 1],
+                self.stage_x[: k - 1],
+                self.turned[:k],
             ),
         )

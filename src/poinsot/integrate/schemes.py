@@ -54,6 +54,8 @@ def find_scheme(scheme: str | Scheme) -> Scheme:
     """Return the scheme of that name."""
     if isinstance(scheme, Scheme):
         return scheme
+    if not isinstance(scheme, str):
+        raise InputError(f"scheme: expected a name or a Scheme, got {scheme!r}")
     if scheme not in SCHEMES:
         raise InputError(f"no scheme '{scheme}'; {did_you_mean(scheme, SCHEMES)}")
     return SCHEMES[scheme]

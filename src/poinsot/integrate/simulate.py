@@ -1,13 +1,14 @@
 """The time loop."""
 
 from collections.abc import Mapping
-from math import ceil, isfinite
-from typing import Protocol
+from math import ceil
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, PoinsotError, StructureError
+from poinsot.inputs import number
 from poinsot.integrate.newton import Newton, NewtonFailure
 from poinsot.integrate.progress import Progress
 from poinsot.integrate.recorder import Recorder
@@ -33,6 +34,7 @@ ENGINES = ("auto", "reference")
 CHECKED_SIZE = 2000
 
 
+@runtime_checkable
 class Compilable(Protocol):
     """A model: something that compiles to a system with a start."""
 
@@ -91,21 +93,27 @@ def simulate(
         If a step fails; its `result` holds everything up to there.
     """
     options = newton or Newton()
+    if not isinstance(options, Newton):
+        raise InputError(f"newton: expected poinsot.Newton(...), got {newton!r}")
     if isinstance(model, PHSystem):
-        method, system = find_scheme(scheme or "ph-dg"), model
+        method, system = find_scheme(scheme or model.default_scheme), model
         if method.stabilised and not system.stabilised:
             raise InputError(
                 f"scheme '{method.name}' needs a model, or its system from "
                 "model.compile(stabilised=True)"
             )
     else:
+        if not isinstance(model, Compilable):
+            raise InputError(f"simulate: expected a Model or a PHSystem, got {model!r}")
         method = find_scheme(scheme or "ph-mp")
         system = model.compile("directors", stabilised=method.stabilised)
     steps = _count_steps(h, t_start, t_end)
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
-    if save_every < 1:
-        raise InputError(f"save_every is {save_every}; it must be at least 1")
+    if not isinstance(save_every, int) or save_every < 1:
+        raise InputError(f"save_every is {save_every!r}; it must be a whole number, at least 1")
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise InputError(f"inputs: expected a mapping of port names to signals, got {inputs!r}")
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
     x = system.state({} if x0 is None else x0)
@@ -116,7 +124,13 @@ def simulate(
             "its E depends on the state; use 'ph-dg'"
         )
     x = check_start(system, x, t_start)
-    recorder = Recorder(system, x, t_start, steps, save_every)
+    try:
+        recorder = Recorder(system, x, t_start, steps, save_every)
+    except (MemoryError, ValueError):
+        raise InputError(
+            f"{steps} steps of {system.n} states do not fit into memory; save fewer of them by "
+            "save_every=..., or take a larger step"
+        ) from None
 
     def result(status: Status, message: str = "") -> Result:
         return recorder.result(method, "reference", h, t_end, status, message)
@@ -130,9 +144,11 @@ def simulate(
                 solution, stage = take_step(system, method, t_mid, x, t1 - t0, options)
                 recorder.add(t_mid, t1, t1 - t0, solution, stage)
                 x = solution.x
+                if not system.proven and recorder.pending is None:
+                    _check_contract(system, x, f"t = {t1:g} s")
                 bar.advance()
     except KeyboardInterrupt:
-        return result("interrupted", f"interrupted at t = {t_start + recorder.done * h:g} s")
+        return result("interrupted", f"interrupted at t = {recorder.reached:g} s")
     except NewtonFailure as failure:
         history = ", ".join(f"{residual:.1e}" for residual in failure.history) or "none"
         message = (
@@ -141,16 +157,17 @@ def simulate(
             f"residuals {history}; try a smaller step"
         )
         raise SimulationError(message, result("failed", message)) from None
-    except PoinsotError as error:
-        message = f"system '{system.name}', step {recorder.done + 1} from t = {t0:g} s: {error}"
+    except Exception as error:
+        kind = "" if isinstance(error, PoinsotError) else f"{type(error).__name__}: "
+        where = f"system '{system.name}', step {recorder.done + 1} from t = {t0:g} s"
+        message = f"{where}: {kind}{error}"
         raise SimulationError(message, result("failed", message)) from error
     return result("done")
 
 
 def _count_steps(h: float, t_start: float, t_end: float) -> int:
     for label, value in (("h", h), ("t_start", t_start), ("t_end", t_end)):
-        if not isfinite(value):
-            raise InputError(f"{label} is {value}; it must be a finite number of seconds")
+        number(value, label)
     if h <= 0:
         raise InputError(f"the step h is {h:g} s; it must be positive")
     if t_end <= t_start:
@@ -164,17 +181,25 @@ def _check_structure(system: PHSystem, x: Vector) -> None:
     H = system.H(x)
     if not np.isfinite(H):
         raise InputError(f"system '{system.name}': the energy at the initial state is {H}")
-    checks = [
-        ("J is not skew-symmetric", skew_defect(system.J(x)), 1e-10),
-        ("R is not symmetric", symmetry_defect(system.R(x)), 1e-10),
-        ("R is not positive semi-definite", semidefinite_defect(system.R(x)), 1e-10),
-        ("the dissipation r(x, z) creates energy (z·r < 0)", resistive_defect(system, x), 1e-10),
-    ]
+    where = "the initial state"
+    _check_contract(system, x, where)
+    creates = "the dissipation r(x, z) creates energy (z·r < 0)"
+    _require(system, creates, resistive_defect(system, x), 1e-10, where)
     if system.n <= CHECKED_SIZE:
-        checks.append(("E^T z is not the gradient of H", gradient_defect(system, x), 1e-6))
-    for what, defect, tolerance in checks:
-        if not defect <= tolerance:
-            raise StructureError(
-                f"system '{system.name}': {what} at the initial state; the relative defect is "
-                f"{defect:.3g}"
-            )
+        defect = gradient_defect(system, x)
+        _require(system, "E^T z is not the gradient of H", defect, 1e-6, where)
+
+
+def _check_contract(system: PHSystem, x: Vector, where: str) -> None:
+    """Refuse a J that is not skew-symmetric, or an R that is not positive semi-definite."""
+    J, R = system.J(x), system.R(x)
+    _require(system, "J is not skew-symmetric", skew_defect(J), 1e-10, where)
+    _require(system, "R is not symmetric", symmetry_defect(R), 1e-10, where)
+    _require(system, "R is not positive semi-definite", semidefinite_defect(R), 1e-10, where)
+
+
+def _require(system: PHSystem, what: str, defect: float, tolerance: float, where: str) -> None:
+    if not defect <= tolerance:
+        raise StructureError(
+            f"system '{system.name}': {what} at {where}; the relative defect is {defect:.3g}"
+        )

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.errors import InputError
 from poinsot.mechanics.forms import GROUND, Form, direction, dot, half_square
 from poinsot.mechanics.inertia import PrincipalInertia, Shape
 
@@ -125,3 +126,17 @@ class Body:
     def local_direction(self, world: Vector3) -> Vector3:
         """Return a direction, given in world axes at the start, in director axes."""
         return self.R_WP.T @ world
+
+
+def partner(value: object, what: str) -> Body | Ground:
+    """Return a body or the ground, or say what was expected."""
+    if isinstance(value, Body | Ground):
+        return value
+    raise InputError(f"{what}: expected a body or model.ground, got {value!r}")
+
+
+def loaded_body(value: object, what: str) -> Body:
+    """Return a body, or say what was expected."""
+    if isinstance(value, Body):
+        return value
+    raise InputError(f"{what}: expected a body that can move, got {value!r}")

@@ -47,13 +47,11 @@ def _touched(*partners: Body | Ground) -> tuple[int, ...]:
 
 
 def distance(
-    a: Body | Ground, b: Body | Ground, point_a: ArrayLike, point_b: ArrayLike, what: str
+    a: Body | Ground, b: Body | Ground, point_a: ArrayLike, point_b: ArrayLike
 ) -> Coordinate:
     """Return the distance of two points as a coordinate."""
     world_a, world_b = np.asarray(point_a, dtype=float), np.asarray(point_b, dtype=float)
     bodies = _touched(a, b)
-    if not bodies:
-        raise InputError(f"{what}: both ends are on the ground; attach one to a body")
     on_a, on_b = point(a.index, a.local_point(world_a)), point(b.index, b.local_point(world_b))
     forms = stack([localise(half_square(on_b - on_a), bodies)], len(bodies))
     return Coordinate(bodies, forms, Length(), float(np.linalg.norm(world_b - world_a)), "m")
@@ -61,6 +59,8 @@ def distance(
 
 def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: str) -> Coordinate:
     """Return a free direction of a joint as a coordinate."""
+    if not isinstance(name, str):
+        raise InputError(f"{what}: give the name of a joint, got {name!r}")
     if name not in joints:
         raise InputError(f"{what}: no joint '{name}'; {did_you_mean(name, joints)}")
     joint = joints[name]

@@ -33,6 +33,16 @@ class _Directors(PHSystem):
         return self.initial
 
     @property
+    def proven(self) -> bool:
+        """Yes: J is skew and R zero by construction."""
+        return True
+
+    @property
+    def default_scheme(self) -> str:
+        """The midpoint rule, with velocity constraints if they are there."""
+        return "ph-mp-ggl" if self.stabilised else "ph-mp"
+
+    @property
     def multipliers(self) -> int:
         """Number of multipliers."""
         return self.n - 2 * self.mechanism.n

@@ -6,14 +6,16 @@ coordinates. Points are given in world axes at the start; directions of joints g
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, StructureError
-from poinsot.mechanics.bodies import Body, Ground
+from poinsot.inputs import function, number, vector3
+from poinsot.mechanics.bodies import Body, Ground, loaded_body, partner
+from poinsot.mechanics.charts import Linear
 from poinsot.mechanics.coordinates import Coordinate, distance, localise, of_joint
 from poinsot.mechanics.forms import components, direction, point, stack
 from poinsot.mechanics.joints import Joint
@@ -28,6 +30,11 @@ Placed: TypeAlias = tuple[list[Potential | FieldPotential], list[Damper]]
 
 class Force(ABC):
     """Something that pulls on bodies without being a port."""
+
+    @property
+    @abstractmethod
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies that it names itself; those of a joint are the joint's."""
 
     @abstractmethod
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
@@ -74,6 +81,16 @@ class SpringDamper(Force):
     law: Law | None = None
     dlaw: Law | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse laws that are no functions, and numbers that are none."""
+        what = type(self).__name__
+        for label in ("force", "potential", "dpotential", "ddpotential", "law", "dlaw"):
+            if getattr(self, label) is not None:
+                function(getattr(self, label), f"{what}: {label}")
+        number(self.damping, f"{what}: damping", minimum=0.0)
+        if self.stiffness is not None:
+            number(self.stiffness, f"{what}: stiffness", minimum=0.0)
+
     @abstractmethod
     def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
         """Return the coordinate that it acts along."""
@@ -108,8 +125,6 @@ class SpringDamper(Force):
         if self.stiffness is None:
             return None
         k, rest = float(self.stiffness), self._rest(at)
-        if not (np.isfinite(k) and k >= 0):
-            raise InputError(f"{what}: the stiffness is {self.stiffness}; it must be >= 0")
         return (lambda x: k * (x - rest) ** 2 / 2), (lambda x: k * (x - rest)), (lambda x: k)
 
     def _viscous(
@@ -117,8 +132,6 @@ class SpringDamper(Force):
     ) -> tuple[Callable[[Vector], Vector], Callable[[Vector], NDArray[np.float64]]] | None:
         """Return the damping force and its derivative."""
         c, law = float(self.damping), self.law
-        if not (np.isfinite(c) and c >= 0):
-            raise InputError(f"{what}: the damping is {self.damping}; it must be >= 0")
         if law is None:
             return (lambda y: c * y, lambda y: np.array([[c]])) if c else None
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
@@ -151,8 +164,39 @@ class Spring(SpringDamper):
     point_b: ArrayLike
     rest_length: float | None = None
 
+    def __post_init__(self) -> None:
+        """Check the ends, and keep copies of their points."""
+        super().__post_init__()
+        a, b = partner(self.a, "Spring: a"), partner(self.b, "Spring: b")
+        if a is b:
+            raise InputError(f"Spring: both ends are on '{a.name}'; attach them to two bodies")
+        for label in ("point_a", "point_b"):
+            object.__setattr__(self, label, vector3(getattr(self, label), f"Spring: {label}"))
+        if self.rest_length is not None:
+            number(self.rest_length, "Spring: rest_length", minimum=0.0)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies at its ends."""
+        return tuple(end for end in (self.a, self.b) if isinstance(end, Body))
+
     def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
-        return distance(self.a, self.b, self.point_a, self.point_b, f"force '{name}'")
+        at = distance(self.a, self.b, self.point_a, self.point_b)
+        if self.rest_length == 0 and self.stiffness is not None and not self.damping:
+            # k l^2 / 2 = k s is quadratic: no length is needed, and it may vanish.
+            return replace(at, chart=Linear(), start=at.start**2 / 2)
+        if at.start == 0:
+            raise InputError(
+                f"force '{name}': its ends coincide at the start, where a length has no direction; "
+                "move one, or give a linear spring without damping rest_length=0"
+            )
+        return at
+
+    def _elastic(self, at: Coordinate, what: str) -> tuple[Law, Law, Law] | None:
+        if isinstance(at.chart, Linear):
+            k = float(self.stiffness or 0.0)
+            return (lambda s: k * s), (lambda s: k), (lambda s: 0.0)
+        return super()._elastic(at, what)
 
     def _rest(self, at: Coordinate) -> float:
         return at.start if self.rest_length is None else float(self.rest_length)
@@ -163,12 +207,23 @@ class JointSpring(SpringDamper):
     """A spring-damper on a free direction of a joint: an angle [rad] or a displacement [m].
 
     `freedom` names the direction where the joint has several; `rest` is zero, the start, by
-    default. An angle is taken in (-pi, pi]. See `SpringDamper` for its laws.
+    default. An angle is taken in (-pi, pi], and a run stops where that makes the law jump. See
+    `SpringDamper` for its laws.
     """
 
     joint: str
     freedom: str | None = None
     rest: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a rest that is no number."""
+        super().__post_init__()
+        number(self.rest, "JointSpring: rest")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """None of its own."""
+        return ()
 
     def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
         return of_joint(self.joint, joints, self.freedom, f"force '{name}'")
@@ -195,6 +250,27 @@ class Field(Force):
     points: Sequence[tuple[Body, ArrayLike]] = ()
     directions: Sequence[tuple[Body, ArrayLike]] = ()
     gradient: Callable[..., tuple[ArrayLike, ArrayLike]] | None = None
+
+    def __post_init__(self) -> None:
+        """Check bodies and vectors, and keep copies of these."""
+        function(self.potential, "Field: potential")
+        for label in ("points", "directions"):
+            pairs = []
+            for pair in getattr(self, label):
+                try:
+                    body, vector = pair
+                except (TypeError, ValueError):
+                    raise InputError(
+                        f"Field: {label} are pairs (body, vector), got {pair!r}"
+                    ) from None
+                what = f"Field: {label}"
+                pairs.append((loaded_body(body, what), vector3(vector, what)))
+            object.__setattr__(self, label, tuple(pairs))
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies of its points and directions."""
+        return tuple(body for body, _ in (*self.points, *self.directions))
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
         """Return its potential on the components of its points and directions."""

@@ -56,7 +56,7 @@ class VectorForm:
     def many(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the vector at many configurations, (states, n) to (states, 3)."""
         value = np.tile(self.constant, (q.shape[0], 1))
-        blocks = q.reshape(q.shape[0], -1, 4, 3)
+        blocks = q.reshape(q.shape[0], q.shape[1] // WIDTH, 4, 3)
         for body, w in self.weights:
             value = value + np.einsum("i,tij->tj", np.array(w), blocks[:, body])
         return value
@@ -115,6 +115,15 @@ def dot(a: VectorForm, b: VectorForm, minus: float = 0.0) -> Form:
                     if value:
                         linear.append((WIDTH * body + 3 * i + x, value))
     return Form(tuple(A), tuple(linear), float(np.dot(a.constant, b.constant)) - minus)
+
+
+def half_sum(f: Form, g: Form, sign: float = 1.0) -> Form:
+    """Return (f + sign g) / 2."""
+    return Form(
+        (*((i, j, v / 2) for i, j, v in f.A), *((i, j, sign * v / 2) for i, j, v in g.A)),
+        (*((i, v / 2) for i, v in f.b), *((i, sign * v / 2) for i, v in g.b)),
+        (f.c + sign * g.c) / 2,
+    )
 
 
 def components(a: VectorForm) -> tuple[Form, Form, Form]:

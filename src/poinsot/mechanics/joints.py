@@ -8,15 +8,25 @@ Points and axes are given in world axes at the start; the second body moves rela
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
-from poinsot.mechanics.bodies import Body, Ground
+from poinsot.inputs import unit3, vector3
+from poinsot.mechanics.bodies import Body, Ground, partner
 from poinsot.mechanics.charts import Angle, Chart, Linear
-from poinsot.mechanics.forms import GROUND, Form, VectorForm, direction, dot, half_square, point
+from poinsot.mechanics.forms import (
+    GROUND,
+    Form,
+    VectorForm,
+    direction,
+    dot,
+    half_square,
+    half_sum,
+    point,
+)
 
 Vector3 = NDArray[np.float64]
 
@@ -58,9 +68,14 @@ class Joint(ABC):
     b: Body | Ground
 
     def __post_init__(self) -> None:
-        """Refuse a body joined with itself."""
-        if self.a is self.b:
-            raise InputError(f"{self.kind}: joins '{self.a.name}' with itself")
+        """Check the bodies, and keep copies of points and axes."""
+        a, b = partner(self.a, f"{self.kind}: a"), partner(self.b, f"{self.kind}: b")
+        if a is b or (isinstance(a, Ground) and isinstance(b, Ground)):
+            raise InputError(f"{self.kind}: joins '{a.name}' with itself")
+        for field in fields(self):
+            if field.name not in ("a", "b"):
+                given = vector3(getattr(self, field.name), f"{self.kind}: {field.name}")
+                object.__setattr__(self, field.name, given)
 
     @property
     def kind(self) -> str:
@@ -81,21 +96,6 @@ class Joint(ABC):
         """The joint's point on either body; reactions are given there."""
 
 
-def _vector(value: ArrayLike, what: str) -> Vector3:
-    vector = np.asarray(value, dtype=float)
-    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-        raise InputError(f"{what}: expected three finite numbers, got {value!r}")
-    return vector
-
-
-def _unit(value: ArrayLike, what: str) -> Vector3:
-    vector = _vector(value, what)
-    length = float(np.linalg.norm(vector))
-    if length == 0:
-        raise InputError(f"{what}: the vector is zero; give a direction")
-    return vector / length
-
-
 def perpendicular(n: Vector3) -> tuple[Vector3, Vector3]:
     """Return m1, m2 such that (m1, m2, n) is right-handed and orthonormal."""
     m1 = np.eye(3)[int(np.argmin(abs(n)))]
@@ -107,8 +107,8 @@ def perpendicular(n: Vector3) -> tuple[Vector3, Vector3]:
 # -- the primitives --------------------------------------------------------------------------------
 
 
-def _on(body: Body | Ground, world_point: Vector3) -> VectorForm:
-    return point(body.index, body.local_point(world_point))
+def _on(body: Body | Ground, world_point: ArrayLike) -> VectorForm:
+    return point(body.index, body.local_point(np.asarray(world_point)))
 
 
 def _fixed(body: Body | Ground, world_direction: Vector3) -> VectorForm:
@@ -133,11 +133,14 @@ def _offset_row(joint: Joint, along: Vector3, label: str) -> Row:
 
 
 def _angle(joint: Joint, n: Vector3, label: str = "angle") -> Freedom:
-    """Return the turn of B about an axis n of A: cosine m1_A·m1_B, sine m2_A·m1_B."""
+    """Return the turn of B about an axis n of A, whichever directions m1, m2 across it are taken.
+
+    Cosine (m1_A·m1_B + m2_A·m2_B)/2, sine (m2_A·m1_B - m1_A·m2_B)/2.
+    """
     m1, m2 = perpendicular(n)
-    marked = _fixed(joint.b, m1)
-    forms = dot(_fixed(joint.a, m1), marked), dot(_fixed(joint.a, m2), marked)
-    return Freedom(label, Angle(), forms)
+    a1, a2, b1, b2 = (_fixed(side, m) for side in (joint.a, joint.b) for m in (m1, m2))
+    cosine, sine = half_sum(dot(a1, b1), dot(a2, b2)), half_sum(dot(a2, b1), dot(a1, b2), -1.0)
+    return Freedom(label, Angle(), (cosine, sine))
 
 
 def _displacement(joint: Joint, along: Vector3, label: str = "displacement") -> Freedom:
@@ -156,8 +159,7 @@ class _AtPoint(Joint):
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The common point on either body."""
-        world = _vector(self.point, f"{self.kind}: point")
-        return _on(self.a, world), _on(self.b, world)
+        return _on(self.a, self.point), _on(self.b, self.point)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +171,7 @@ class _Axial(_AtPoint):
     @property
     def _n(self) -> Vector3:
         """Unit vector of the axis at the start."""
-        return _unit(self.axis, f"{self.kind}: axis")
+        return unit3(self.axis, f"{self.kind}: axis")
 
     def _parallel(self) -> list[Row]:
         """Return the two rows that keep the axes parallel."""
@@ -243,7 +245,7 @@ class Universal(_AtPoint):
     axis_b: ArrayLike
 
     def _axes(self) -> tuple[Vector3, Vector3]:
-        return _unit(self.axis_a, "Universal: axis_a"), _unit(self.axis_b, "Universal: axis_b")
+        return unit3(self.axis_a, "Universal: axis_a"), unit3(self.axis_b, "Universal: axis_b")
 
     def rows(self) -> tuple[Row, ...]:
         """Point and one dot."""
@@ -269,7 +271,7 @@ class Planar(_AtPoint):
     @property
     def _n(self) -> Vector3:
         """Unit normal at the start."""
-        return _unit(self.normal, "Planar: normal")
+        return unit3(self.normal, "Planar: normal")
 
     def rows(self) -> tuple[Row, ...]:
         """One offset and two dots."""
@@ -320,11 +322,7 @@ class Rod(Joint):
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The two ends."""
-        world_a, world_b = (
-            _vector(self.point_a, "Rod: point_a"),
-            _vector(self.point_b, "Rod: point_b"),
-        )
-        return _on(self.a, world_a), _on(self.b, world_b)
+        return _on(self.a, self.point_a), _on(self.b, self.point_b)
 
     def rows(self) -> tuple[Row, ...]:
         """Distance."""
@@ -360,7 +358,7 @@ class PointOnPlane(_AtPoint):
     @property
     def _n(self) -> Vector3:
         """Unit normal at the start."""
-        return _unit(self.normal, "PointOnPlane: normal")
+        return unit3(self.normal, "PointOnPlane: normal")
 
     def rows(self) -> tuple[Row, ...]:
         """One offset."""

@@ -1,13 +1,14 @@
 """Who is who in the numbers of a mechanism: names of bodies and joints, and where they are kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.mechanics.bodies import Body, Marker
-from poinsot.mechanics.forms import VectorForm
+from poinsot.mechanics.forms import Forms, VectorForm, stack
 from poinsot.mechanics.joints import Freedom, Joint
 
 #: Rigidity constraints of a body.
@@ -18,8 +19,8 @@ RIGIDITY = 6
 class JointPlace:
     """A joint: the indices of its bodies (the ground is -1), its point on either, its rows.
 
-    `rows` index the constraints of the mechanism; repeated ones that were left out are missing, and
-    `complete` is then False.
+    `rows` index the constraints of the mechanism. `complete` is False if constraints of its loop
+    are repeated, so that its reaction is one of many.
     """
 
     name: str
@@ -55,25 +56,23 @@ class Layout:
         cls,
         bodies: Sequence[Body],
         joints: Mapping[str, Joint],
-        kept: Sequence[str],
+        undetermined: Collection[str] = (),
         markers: Sequence[Marker] = (),
     ) -> "Layout":
-        """Return the layout; `kept` names the joint of every constraint row behind the rigidity."""
-        owners = np.array(kept, dtype=object)
-        first = RIGIDITY * len(bodies)
-        places = []
+        """Return the layout; `undetermined` names the joints whose reactions are not unique."""
+        places, first = [], RIGIDITY * len(bodies)
         for name, joint in joints.items():
-            rows = first + np.flatnonzero(owners == name)
-            complete = rows.size == len(joint.rows())
+            rows = np.arange(first, first + len(joint.rows()))
+            first += rows.size
             places.append(
                 JointPlace(
-                    name,
-                    joint.a.index,
-                    joint.b.index,
-                    joint.origin,
-                    joint.freedoms(),
-                    rows,
-                    complete,
+                    name=name,
+                    a=joint.a.index,
+                    b=joint.b.index,
+                    origin=joint.origin,
+                    freedoms=joint.freedoms(),
+                    rows=rows,
+                    complete=name not in undetermined,
                 )
             )
         return cls(
@@ -82,6 +81,12 @@ class Layout:
             tuple(places),
             tuple(MarkerPlace(m.name, m.body.index, m.X, m.R_PM) for m in markers),
         )
+
+    @cached_property
+    def angle_forms(self) -> Forms:
+        """Cosine and sine of every angle of every joint, in order."""
+        free = [f for joint in self.joints for f in joint.freedoms if f.rotates]
+        return stack([form for f in free for form in f.forms], len(self.bodies))
 
     @property
     def joint_sizes(self) -> dict[str, int]:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
-from poinsot.mechanics.bodies import Body
+from poinsot.inputs import function, vector3
+from poinsot.mechanics.bodies import Body, loaded_body
 from poinsot.mechanics.coordinates import of_joint
 from poinsot.mechanics.directions import Along, BodyForce, BodyTorque, Direction, Torque
 from poinsot.mechanics.forms import components, point, stack
@@ -72,6 +73,11 @@ def _one_source(value: object, law: object, name: str) -> None:
 class PortPlace(ABC):
     """Where a port acts."""
 
+    @property
+    @abstractmethod
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies that it names itself; those of a joint are the joint's."""
+
     @abstractmethod
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port and its direction."""
@@ -97,9 +103,22 @@ class ForcePort(PortPlace):
     value: Signal | ArrayLike | None = None
     law: Load | None = None
 
+    def __post_init__(self) -> None:
+        """Check body, point and law."""
+        loaded_body(self.body, "ForcePort: body")
+        if self.point is not None:
+            object.__setattr__(self, "point", vector3(self.point, "ForcePort: point"))
+        if self.law is not None:
+            function(self.law, "ForcePort: law")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The loaded body."""
+        return (self.body,)
+
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port and its direction."""
-        world = self.body.position if self.point is None else np.asarray(self.point, dtype=float)
+        world = self.body.position if self.point is None else np.asarray(self.point)
         X = self.body.local_point(world)
         bodies = (self.body.index,)
         line: Direction
@@ -110,7 +129,8 @@ class ForcePort(PortPlace):
         _one_source(self.value, self.law, name)
         signal = None if self.value is None else as_signal(self.value)
         law = None if self.law is None else _load(self.law, self.body, X, name)
-        return Port(name, 3, "N", "m/s", signal=signal), Inlet(line, 3, law)
+        port = Port(name, 3, "N", "m/s", signal=signal, by_law=law is not None)
+        return port, Inlet(line, 3, law)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +148,19 @@ class TorquePort(PortPlace):
     law: Load | None = None
     published: bool = False
 
+    def __post_init__(self) -> None:
+        """Check body and law."""
+        loaded_body(self.body, "TorquePort: body")
+        if self.law is not None:
+            function(self.law, "TorquePort: law")
+        if self.published and self.axes == "body":
+            raise InputError("TorquePort: published=True is for world axes")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The loaded body."""
+        return (self.body,)
+
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port and its direction."""
         bodies = (self.body.index,)
@@ -139,7 +172,8 @@ class TorquePort(PortPlace):
         _one_source(self.value, self.law, name)
         signal = None if self.value is None else as_signal(self.value)
         law = None if self.law is None else _load(self.law, self.body, np.zeros(3), name)
-        return Port(name, 3, "N m", "rad/s", signal=signal), Inlet(line, 3, law)
+        port = Port(name, 3, "N m", "rad/s", signal=signal, by_law=law is not None)
+        return port, Inlet(line, 3, law)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +181,23 @@ class JointPort(PortPlace):
     """A motor on a free direction of a joint: torque [N m] and rate [rad/s], or force and speed.
 
     `value` (constant or a function of time) or `law` (t, coordinate, rate) -> torque or force
-    closes the port by an input.
+    closes the port by an input; an angle is given to it in (-pi, pi].
     """
 
     joint: str
     freedom: str | None = None
     value: Signal | ArrayLike | None = None
     law: Callable[[float, float, float], float] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the law."""
+        if self.law is not None:
+            function(self.law, "JointPort: law")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """None of its own."""
+        return ()
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port and its direction."""
@@ -169,7 +213,8 @@ class JointPort(PortPlace):
             return np.array([given(t, at.chart.value(at.forms(q)), rate)], dtype=float)
 
         feedback = None if given is None else law
-        return Port(name, 1, *units, signal=signal), Inlet(line, 1, feedback)
+        port = Port(name, 1, *units, signal=signal, by_law=given is not None)
+        return port, Inlet(line, 1, feedback)
 
 
 def _choice(axes: str, name: str) -> str:

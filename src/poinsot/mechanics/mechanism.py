@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from poinsot.errors import InputError
+from poinsot.mechanics import twists
 from poinsot.mechanics.directions import Direction
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.potentials import FieldPotential, Potential
 from poinsot.ph.derivatives import jacobian
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, large
 
 #: (t [s], q, v) -> inputs.
 Feedback: TypeAlias = Callable[[float, Vector, Vector], Vector]
@@ -51,6 +55,8 @@ class Mechanism:
         g(q), m of them: rigidity of every body, then the joints.
     weight : (n,)
         Gradient of the potential of gravity, which is linear in q.
+    looped, rank
+        Rows of joints that close loops, and how many of them are independent.
     """
 
     mass: Vector
@@ -58,7 +64,9 @@ class Mechanism:
     weight: Vector
     potentials: tuple[Potential | FieldPotential, ...] = ()
     dampers: tuple[Damper, ...] = ()
-    inlets: tuple[Inlet, ...] = field(default=())
+    inlets: tuple[Inlet, ...] = ()
+    looped: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    rank: int = 0
 
     @property
     def n(self) -> int:
@@ -69,6 +77,30 @@ class Mechanism:
     def m(self) -> int:
         """Number of constraints."""
         return self.constraints.m
+
+    @property
+    def redundant(self) -> bool:
+        """Whether some constraints repeat others."""
+        return self.rank < self.looped.size
+
+    @cached_property
+    def _loop_forms(self) -> Forms:
+        return Forms(tuple(self.constraints.forms[k] for k in self.looped), self.constraints.bodies)
+
+    def independent(self, q: Vector) -> Matrix | None:
+        """Return T, whose rows combine the constraints to independent ones; None: all are.
+
+        T G has full rank near q, and multipliers T^T mu are the smallest that do the same work.
+        The combinations are the leading singular vectors of the loops' Jacobian at q.
+        """
+        if not self.redundant:
+            return None
+        U, _, _ = np.linalg.svd(twists.jacobian(self._loop_forms, q))
+        others = np.setdiff1d(np.arange(self.m), self.looped)
+        T = np.zeros((others.size + self.rank, self.m))
+        T[np.arange(others.size), others] = 1.0
+        T[np.ix_(np.arange(others.size, T.shape[0]), self.looped)] = U[:, : self.rank].T
+        return sp.csr_array(T) if large(self.m) else T
 
     # -- potential energy ---------------------------------------------------------------------
 
@@ -96,6 +128,15 @@ class Mechanism:
             scatter(total, p.bodies, gradient)
             blocks.append((p.bodies, tangent))
         return total, self._square(blocks) if blocks else None
+
+    def require_continuous(self, q0: Vector, q1: Vector) -> None:
+        """Refuse a step in which the law of a joint's spring jumped by a whole turn."""
+        for p in self.potentials:
+            if isinstance(p, Potential) and p.jumps(local(q0, p.bodies), local(q1, p.bodies)):
+                raise InputError(
+                    f"force '{p.name}': its angle passed half a turn, where its law jumps; give it "
+                    "a potential of period 2 pi, or a rest angle further away"
+                )
 
     # -- dissipation --------------------------------------------------------------------------
 
@@ -176,19 +217,9 @@ class Mechanism:
             if law is not None:
                 q_, v_ = local(q, bodies), local(v, bodies)
                 B = inlet.direction.B(q_)
-                by_q.append((bodies, B @ jacobian(_first(law, t, v_), q_)))
-                by_v.append((bodies, B @ jacobian(_second(law, t, q_), v_)))
+                by_q.append((bodies, B @ jacobian(_first(law, t, v_), q_, rough=True)))
+                by_v.append((bodies, B @ jacobian(_second(law, t, q_), v_, rough=True)))
         return (self._square(by_q), self._square(by_v)) if by_q else None
-
-    # -- momenta ------------------------------------------------------------------------------
-
-    def linear_momentum(self, v: Vector) -> Vector:
-        """Return the linear momentum [kg m/s] in world axes; shape (3,)."""
-        return np.asarray((self.mass * v).reshape(-1, 4, 3)[:, 0].sum(axis=0))
-
-    def angular_momentum(self, q: Vector, v: Vector) -> Vector:
-        """Return L = sum phi x m v + sum d_i x E_i v_i about the origin [LKB26, eq. (33)]."""
-        return np.asarray(np.cross(q.reshape(-1, 3), (self.mass * v).reshape(-1, 3)).sum(axis=0))
 
     def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
         return assemble((self.n, self.n), [p for bodies, M in blocks for p in _tiles(bodies, M)])

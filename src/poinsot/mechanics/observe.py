@@ -1,13 +1,13 @@
 """Positions, rotations, momenta, joint coordinates and reactions of a simulated mechanism."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.integrate.observe import observe
+from poinsot.integrate.observe import angles, observe
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.forms import GROUND, Forms, VectorForm, stack
+from poinsot.mechanics.forms import GROUND, WIDTH, Forms, VectorForm, stack
 from poinsot.mechanics.layout import JointPlace
 from poinsot.ph.matrices import Vector
 from poinsot.result import BodyRecord, JointRecord, Observation
@@ -19,7 +19,11 @@ CHUNK = 2000
 
 
 def _observe(
-    system: DirectorSystem | StabilisedSystem, x: Array, stage_time: Array, stage_x: Array
+    system: DirectorSystem | StabilisedSystem,
+    x: Array,
+    stage_time: Array,
+    stage_x: Array,
+    turned: Array,
 ) -> Observation:
     n, layout, mechanism = system.mechanism.n, system.layout, system.mechanism
     q, v = x[:, :n], x[:, n : 2 * n]
@@ -40,12 +44,13 @@ def _observe(
         rotation = np.swapaxes(body[:, 1:], 1, 2) @ marker.R_PM
         markers[marker.name] = BodyRecord(marker.name, position, rotation, velocity, spin)
     momenta = (mechanism.mass * v).reshape(-1, n // 3, 3)
-    forms = mechanism.constraints
+    forms, columns = mechanism.constraints, iter(turned.T)
     return Observation(
         bodies=bodies,
         markers=markers,
         joints={
-            joint.name: _joint(system, joint, q, stage_time, stage_x) for joint in layout.joints
+            joint.name: _joint(system, joint, q, stage_time, stage_x, columns)
+            for joint in layout.joints
         },
         linear_momentum=momenta.reshape(-1, n // 12, 4, 3)[:, :, 0].sum(axis=1),
         angular_momentum=np.cross(q.reshape(-1, n // 3, 3), momenta).sum(axis=1),
@@ -70,13 +75,17 @@ def _joint(
     q: Array,
     stage_time: Array,
     stage_x: Array,
+    turned: Iterator[Array],
 ) -> JointRecord:
+    """Return a joint over time; its angles are the next of those `turned`."""
     n = system.mechanism.n
     coordinates = {}
     for freedom in joint.freedoms:
-        values = _in_chunks(stack(freedom.forms, n // 12).values, q)
-        chi = np.array([freedom.chart.value(row) for row in values])
-        coordinates[freedom.label] = np.unwrap(chi) if freedom.rotates else chi
+        if freedom.rotates:
+            coordinates[freedom.label] = next(turned)
+        else:
+            values = _in_chunks(stack(freedom.forms, n // 12).values, q)
+            coordinates[freedom.label] = np.array([freedom.chart.value(row) for row in values])
     stage_q, lam = stage_x[:, :n], stage_x[:, 2 * n + joint.rows]
     forms = Forms(tuple(system.mechanism.constraints.forms[k] for k in joint.rows), n // 12)
     pulls = -_in_chunks(forms.pulls, stage_q, lam)
@@ -111,18 +120,18 @@ def _wrench(body: int, at: VectorForm, q: Array, pulls: Array) -> tuple[Array, A
     """
     if body == GROUND:
         return None
-    blocks = q.reshape(q.shape[0], -1, 4, 3)[:, body]
-    pull = pulls.reshape(q.shape[0], -1, 4, 3)[:, body]
+    shape = (q.shape[0], q.shape[1] // WIDTH, 4, 3)
+    blocks, pull = q.reshape(shape)[:, body], pulls.reshape(shape)[:, body]
     force = pull[:, 0]
     about_centre = np.cross(blocks[:, 1:], pull[:, 1:]).sum(axis=1)
     return force, about_centre - np.cross(at.many(q) - blocks[:, 0], force)
 
 
-@observe.register
-def _(system: DirectorSystem, x: Vector, stage_time: Vector, stage_x: Vector) -> Observation:
-    return _observe(system, x, stage_time, stage_x)
+def _angles(system: DirectorSystem | StabilisedSystem, x: Vector) -> Vector:
+    cosines_and_sines = system.layout.angle_forms(x[: system.mechanism.n]).reshape(-1, 2)
+    return np.arctan2(cosines_and_sines[:, 1], cosines_and_sines[:, 0])
 
 
-@observe.register
-def _(system: StabilisedSystem, x: Vector, stage_time: Vector, stage_x: Vector) -> Observation:
-    return _observe(system, x, stage_time, stage_x)
+for _kind in (DirectorSystem, StabilisedSystem):
+    observe.register(_kind, _observe)
+    angles.register(_kind, _angles)

@@ -54,7 +54,7 @@ def free_body(body: Body, *, gravity: ArrayLike = (0.0, 0.0, 0.0)) -> DirectorSy
             weight=weight,
             inlets=(Inlet(Generalised((0,)), WIDTH),),
         ),
-        layout=Layout.of([body], {}, []),
+        layout=Layout.of([body], {}),
         initial=np.concatenate([q, velocities(q, twist), np.zeros(6)]),
     )
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.mechanics.charts import Chart
+from poinsot.mechanics.charts import Angle, Chart
 from poinsot.mechanics.forms import Forms
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.gradients import GAUSS_3, NODES, ROUND_OFF, Function, Gonzalez, Step
@@ -68,6 +68,16 @@ class Potential:
         )
         return mean * (G.T @ b), tangent
 
+    def jumps(self, q0: Vector, q1: Vector) -> bool:
+        """Tell whether the law jumped, because an angle passed half a turn."""
+        if not isinstance(self.chart, Angle):
+            return False
+        s0, s1 = self.forms(q0), self.forms(q1)
+        b, _ = self.chart.secant(s0, s1, s1 - s0)
+        followed = self.V(self.chart.value(s0) + float(b @ (s1 - s0)))
+        wrapped = self.V(self.chart.value(s1))
+        return abs(followed - wrapped) > 1e-6 * (abs(followed) + abs(wrapped))
+
     def _mean(self, chi: float, dchi: float) -> tuple[float, float]:
         """Return the mean of dV over the increment, and its derivative with respect to its end.
 
@@ -112,7 +122,7 @@ class FieldPotential:
     def hessian(self, q: Vector) -> NDArray[np.float64]:
         """Return d^2V/dq^2, the inner one by finite differences of dV."""
         G = dense(self.forms.G(q))
-        return np.asarray(G.T @ jacobian(self.dV, self.forms(q)) @ G)
+        return np.asarray(G.T @ jacobian(self.dV, self.forms(q), rough=True) @ G)
 
     def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""

@@ -1,4 +1,4 @@
-"""Repeated constraints: found by rank at generic configurations, and left out of the solve.
+"""Repeated constraints: found by rank at generic configurations.
 
 Four parallel hinges close a planar loop in space and lock three directions twice. Which rows repeat
 others cannot be told where the mechanism happens to be singular, so two configurations are tried

@@ -4,15 +4,26 @@ The trajectories are those of the general step on the same system, to round-off;
 how many equations Newton's method sees.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from poinsot.errors import InputError
 from poinsot.integrate.newton import Evaluation, Tangent
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import GeneralStep, Stage, StepProblem, step_problem
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem, minus
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.gradients import Midpoint
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
+
+#: Part of a position that a velocity times h may fall short of without being noticed; times
+#: Newton's relative tolerance this is the round-off of positions.
+REST = 1e-5
+#: Part of the violation of a constraint, itself round-off, that is taken back in one step.
+DRIFT = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,36 +34,52 @@ class MidpointStep(StepProblem):
 
         2 M (v_mid - v0) + h (dV - B u) + G^T h lambda = 0,    G v_mid = 0,
 
-    G and B at q_mid; dV is the discrete gradient of the potential.
+    G and B at q_mid; dV is the discrete gradient of the potential. Repeated constraints are
+    combined to independent ones, T G v_mid = 0 with lambda = T^T mu. What round-off left of g(q0)
+    is taken back little by little, or it would grow with the number of steps.
     """
 
     system: DirectorSystem
+
+    @cached_property
+    def T(self) -> Matrix | None:
+        """What combines the constraints to independent ones, at the start of the step."""
+        return self.system.mechanism.independent(self.system.parts(self.x0)[0])
+
+    @cached_property
+    def _gap(self) -> Vector:
+        return self.system.mechanism.constraints(self.system.parts(self.x0)[0])
 
     @property
     def guess(self) -> Vector:
         """Start from the velocities and multipliers of the step before."""
         _, v, lam = self.system.parts(self.x0)
-        return np.concatenate([v, self.h * lam])
+        return np.concatenate([v, self.h * _combined(self.T, lam)])
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Momentum equations and constraints."""
-        return self.system.labels[self.system.mechanism.n :]
+        n = self.system.mechanism.n
+        return (*self.system.labels[n : 2 * n], *_labels(self.T, self.system.labels[2 * n :]))
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of momentum and constraints."""
         mechanism, h, n = self.system.mechanism, self.h, self.system.mechanism.n
         q0, v0, _ = self.system.parts(self.x0)
-        v, mu = w[:n], w[n:]
+        v, mu = w[:n], _spread(self.T, w[n:])
         q_mid, q1 = q0 + h / 2 * v, q0 + h * v
         u = mechanism.feedback(self.t, q_mid, v, self.u)
         G, B = mechanism.constraints.G(q_mid), mechanism.B(q_mid)
         dV, ddV = mechanism.discrete_dV(q0, q1)
-        force = dV - B @ u + mechanism.damping(q_mid, v)
-        residual = np.concatenate([2 * mechanism.mass * (v - v0) + h * force + G.T @ mu, G @ v])
+        damping = mechanism.damping(q_mid, v)
+        force = dV - B @ u + damping
+        momentum = 2 * mechanism.mass * (v - v0) + h * force + G.T @ mu
+        closure = _combined(self.T, G @ v + DRIFT / h * self._gap)
+        residual = np.concatenate([momentum, closure])
         inertia = 2 * mechanism.mass * (abs(v) + abs(v0))
-        forces = h * (abs(dV) + abs(B) @ abs(u)) + abs(G).T @ abs(mu)
-        sizes = np.concatenate([_by_kind(inertia + forces), _all_alike(abs(G) @ abs(v))])
+        forces = h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
+        reach = abs(G) @ (abs(v) + abs(q_mid) * REST / h)
+        sizes = np.concatenate([_by_kind(inertia + forces), _all_alike(reach, closure.size)])
         return Evaluation(residual, sizes, lambda: self._tangent(q_mid, v, mu, u, G, ddV))
 
     def _tangent(
@@ -63,8 +90,8 @@ class MidpointStep(StepProblem):
         placed: list[Placed] = [
             (0, 0, diagonal(2 * mechanism.mass)),
             (0, 0, h / 2 * forms.curvature(mu)),
-            (0, n, G.T),
-            (n, 0, G + h / 2 * forms.slope(v)),
+            (0, n, G.T if self.T is None else G.T @ self.T.T),
+            (n, 0, _combined(self.T, G + h / 2 * forms.slope(v))),
         ]
         dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, v)
         gains = mechanism.dfeedback(self.t, q_mid, v)
@@ -76,7 +103,7 @@ class MidpointStep(StepProblem):
             placed += [(0, 0, -(h**2) / 2 * gains[0]), (0, 0, -h * gains[1])]
         if slopes is not None:
             placed += [(0, 0, h**2 / 2 * slopes[0]), (0, 0, h * slopes[1])]
-        size = n + mechanism.m
+        size = n + (mechanism.m if self.T is None else self.T.shape[0])
         none = np.zeros((size, 0))
         return Tangent(assemble((size, size), placed), none, none)
 
@@ -84,10 +111,10 @@ class MidpointStep(StepProblem):
         """Return q1 = q0 + h v_mid, v1 = 2 v_mid - v0 and the multipliers."""
         system, h, n = self.system, self.h, self.system.mechanism.n
         q0, v0, _ = system.parts(self.x0)
-        v, lam = w[:n], w[n:] / h
+        v, lam = w[:n], _spread(self.T, w[n:]) / h
         q_mid, q1 = q0 + h / 2 * v, q0 + h * v
-        # A velocity without mass has no memory: its midpoint value is all there is.
-        v1 = np.where(system.mechanism.mass == 0, v, 2 * v - v0)
+        system.mechanism.require_continuous(q0, q1)
+        v1 = _massless_from_others(system.mechanism.mass, q1, 2 * v - v0)
         dV, _ = system.mechanism.discrete_dV(q0, q1)
         x_mid, z = np.concatenate([q_mid, v, lam]), np.concatenate([dV, v, lam])
         u = system.mechanism.feedback(self.t, q_mid, v, self.u)
@@ -109,20 +136,34 @@ class StabilisedStep(StepProblem):
 
     system: StabilisedSystem
 
+    @cached_property
+    def T(self) -> Matrix | None:
+        """What combines the constraints to independent ones, at the start of the step."""
+        return self.system.mechanism.independent(self.system.parts(self.x0)[0])
+
+    @property
+    def _m(self) -> int:
+        """Number of independent constraints."""
+        return self.system.mechanism.m if self.T is None else int(self.T.shape[0])
+
     @property
     def guess(self) -> Vector:
         """Start from the state before, with multipliers zero: old ones can lead astray."""
         q, v, _ = self.system.parts(self.x0)
-        return np.concatenate([q + self.h * v, v, np.zeros(2 * self.system.mechanism.m)])
+        return np.concatenate([q + self.h * v, v, np.zeros(2 * self._m)])
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of the system's own equations."""
-        return self.system.labels
+        n, m, labels = self.system.mechanism.n, self.system.mechanism.m, self.system.labels
+        position, velocity = labels[2 * n : 2 * n + m], labels[2 * n + m :]
+        return (*labels[: 2 * n], *_labels(self.T, position), *_labels(self.T, velocity))
 
     def _split(self, w: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-        n, m = self.system.mechanism.n, self.system.mechanism.m
-        return w[:n], w[n : 2 * n], w[2 * n : 2 * n + m], w[2 * n + m :]
+        """Return q1, v_mid and both multipliers times h, of all constraints."""
+        n, m = self.system.mechanism.n, self._m
+        mu, nu = w[2 * n : 2 * n + m], w[2 * n + m :]
+        return w[:n], w[n : 2 * n], _spread(self.T, mu), _spread(self.T, nu)
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of kinematics, momentum and both constraints."""
@@ -134,14 +175,15 @@ class StabilisedStep(StepProblem):
         u = mechanism.feedback(self.t, q_mid, rate, self.u)
         G, W, G1, B = forms.G(q_mid), forms.slope(v), forms.G(q1), mechanism.B(q_mid)
         dV, ddV = mechanism.discrete_dV(q0, q1)
-        force = dV - B @ u + mechanism.damping(q_mid, rate)
+        damping = mechanism.damping(q_mid, rate)
+        force = dV - B @ u + damping
         correction = inverse * (G.T @ nu)
         residual = np.concatenate(
             [
                 q1 - q0 - h * v - correction,
                 2 * mechanism.mass * (v - v0) + h * force + G.T @ mu + W.T @ nu,
-                forms(q1),
-                G1 @ v1,
+                _combined(self.T, forms(q1)),
+                _combined(self.T, G1 @ v1),
             ]
         )
         pull = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
@@ -149,9 +191,9 @@ class StabilisedStep(StepProblem):
         sizes = np.concatenate(
             [
                 _by_kind(abs(q1) + abs(q0) + h * abs(v)),
-                _by_kind(inertia + h * (abs(dV) + abs(B) @ abs(u)) + pull),
-                _all_alike(abs(G1) @ abs(q1)),
-                _all_alike(abs(G1) @ (2 * abs(v) + abs(v0))),
+                _by_kind(inertia + h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + pull),
+                _all_alike(abs(G1) @ abs(q1), self._m),
+                _all_alike(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1) / h), self._m),
             ]
         )
         return Evaluation(
@@ -171,13 +213,10 @@ class StabilisedStep(StepProblem):
         ddV: Matrix | None,
     ) -> Tangent:
         mechanism, h = self.system.mechanism, self.h
-        n, m, forms, inverse = (
-            mechanism.n,
-            mechanism.m,
-            mechanism.constraints,
-            self.system.inverse_mass,
-        )
+        n, forms, inverse = mechanism.n, mechanism.constraints, self.system.inverse_mass
         _, _, mu, nu = self._split(w)
+        m, T = self._m, self.T
+        pull, back = (G.T, W.T) if T is None else (G.T @ T.T, W.T @ T.T)
         C_mu, C_nu = forms.curvature(mu), forms.curvature(nu)
         identity, D = diagonal(np.ones(n)), diagonal(inverse)
         lam, gam = 2 * n, 2 * n + m
@@ -185,15 +224,15 @@ class StabilisedStep(StepProblem):
             (0, 0, identity),
             (0, 0, -0.5 * (D @ C_nu)),
             (0, n, -h * identity),
-            (0, gam, -(D @ G.T)),
+            (0, gam, -(D @ pull)),
             (n, 0, 0.5 * C_mu),
             (n, n, diagonal(2 * mechanism.mass)),
             (n, n, C_nu),
-            (n, lam, G.T),
-            (n, gam, W.T),
-            (lam, 0, G1),
-            (gam, 0, forms.slope(v1)),
-            (gam, n, 2 * G1),
+            (n, lam, pull),
+            (n, gam, back),
+            (lam, 0, _combined(T, G1)),
+            (gam, 0, _combined(T, forms.slope(v1))),
+            (gam, n, 2 * _combined(T, G1)),
         ]
         dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, rate)
         gains = mechanism.dfeedback(self.t, q_mid, rate)
@@ -214,6 +253,7 @@ class StabilisedStep(StepProblem):
         system = self.system
         q0, v0, _ = system.parts(self.x0)
         q1, v, mu, nu = self._split(w)
+        system.mechanism.require_continuous(q0, q1)
         multipliers = np.concatenate([mu, nu]) / self.h
         dV, _ = system.mechanism.discrete_dV(q0, q1)
         x_mid = np.concatenate([(q0 + q1) / 2, v, multipliers])
@@ -221,6 +261,19 @@ class StabilisedStep(StepProblem):
         x1 = np.concatenate([q1, 2 * v - v0, multipliers])
         u = system.mechanism.feedback(self.t, (q0 + q1) / 2, (q1 - q0) / self.h, self.u)
         return x1, Stage(x_mid, z, u, system.y(x_mid, z))
+
+
+def _massless_from_others(mass: Vector, q: Vector, v: Vector) -> Vector:
+    """Give a director without mass the velocity that follows from d_k = d_i x d_j."""
+    light = mass.reshape(-1, 4, 3)[:, 1:, 0] == 0
+    if not light.any():
+        return v
+    d, rates = q.reshape(-1, 4, 3)[:, 1:], v.reshape(-1, 4, 3).copy()
+    for body, k in zip(*np.nonzero(light), strict=True):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        v_i, v_j = rates[body, 1 + i], rates[body, 1 + j]
+        rates[body, 1 + k] = np.cross(v_i, d[body, j]) + np.cross(d[body, i], v_j)
+    return rates.reshape(-1)
 
 
 def _by_kind(sizes: Vector) -> Vector:
@@ -231,23 +284,59 @@ def _by_kind(sizes: Vector) -> Vector:
     return raised.reshape(-1)
 
 
-def _all_alike(sizes: Vector) -> Vector:
-    return np.full_like(sizes, sizes.max(initial=0.0))
+def _all_alike(sizes: Vector, count: int) -> Vector:
+    """Return the largest size, so many times."""
+    return np.full(count, sizes.max(initial=0.0))
+
+
+def _combined(T: Matrix | None, rows: Any) -> Any:
+    """Return T rows, of a vector or a matrix."""
+    return rows if T is None else T @ rows
+
+
+def _spread(T: Matrix | None, mu: Vector) -> Vector:
+    """Return the multipliers of all constraints, T^T mu."""
+    return mu if T is None else np.asarray(T.T @ mu)
+
+
+def _labels(T: Matrix | None, names: Sequence[str]) -> Sequence[str]:
+    """Return the names of independent constraints; a combination is called a loop."""
+    if T is None:
+        return names
+    counts = np.count_nonzero(dense(T), axis=1)
+    single = iter(names)
+    return [next(single) if count == 1 else "loop" for count in counts]
 
 
 @step_problem.register
 def _(
     system: DirectorSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
 ) -> StepProblem:
-    if scheme.name == "ph-mp":
+    if isinstance(scheme.gradient, Midpoint):
         return MidpointStep(scheme, t, x0, u, h, system)
-    return GeneralStep(scheme, t, x0, u, h, system)
+    return _general(system, scheme, t, x0, u, h)
 
 
 @step_problem.register
 def _(
     system: StabilisedSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
 ) -> StepProblem:
-    if scheme.name == "ph-mp-ggl":
+    if isinstance(scheme.gradient, Midpoint):
         return StabilisedStep(scheme, t, x0, u, h, system)
+    return _general(system, scheme, t, x0, u, h)
+
+
+def _general(
+    system: DirectorSystem | StabilisedSystem,
+    scheme: Scheme,
+    t: float,
+    x0: Vector,
+    u: Vector,
+    h: float,
+) -> StepProblem:
+    if system.mechanism.redundant:
+        raise InputError(
+            f"scheme '{scheme.name}' cannot run a mechanism with repeated constraints "
+            "(see model.check()); use 'ph-mp' or 'ph-mp-ggl'"
+        )
     return GeneralStep(scheme, t, x0, u, h, system)

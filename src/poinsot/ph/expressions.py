@@ -116,6 +116,11 @@ class SymbolicSystem(PHSystem):
         """Return the derivative of B(x)^T z at fixed z."""
         return None if self.tangent_y.is_zero else self.tangent_y(x, z)
 
+    @property
+    def proven(self) -> bool:
+        """Whether R is constant; J was checked as expressions."""
+        return self.matrix_R.function is None
+
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:
         """Columns of E that are zero as expressions."""

@@ -134,6 +134,11 @@ class FunctionSystem(PHSystem):
         return np.array([np.zeros(self.n) if c is None else c.T @ z for c in columns])
 
     @property
+    def proven(self) -> bool:
+        """Whether J and R are constant."""
+        return self.matrix_J.function is None and self.matrix_R.function is None
+
+    @property
     def exact_costate(self) -> bool:
         """Whether z was given."""
         return self.costate is not None

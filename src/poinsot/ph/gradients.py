@@ -156,7 +156,7 @@ class Function:
 
     def dz(self, x: Vector) -> Matrix:
         """Return the Hessian, by finite differences of the gradient."""
-        return jacobian(self.z, x)
+        return jacobian(self.z, x, rough=True)
 
     def E(self, x: Vector) -> Matrix:
         """Return the identity."""

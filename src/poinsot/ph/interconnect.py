@@ -59,7 +59,7 @@ def interconnect(
                 )
             if port_name in joined_names:
                 raise InputError(f"interconnect: port '{port_name}' is connected twice")
-            if places[port_name][1].signal is not None:
+            if places[port_name][1].status == "fed":
                 raise InputError(f"interconnect: port '{port_name}' is closed by an input already")
             joined_names[port_name] = law
         joined = tuple(places[port_name][1] for port_name in law.ports)
@@ -101,6 +101,8 @@ def interconnect(
 def feed(system: PHSystem, port: str, signal: Signal | ArrayLike) -> PHSystem:
     """Close a port by an input: a function of time [s], or a constant."""
     target = system.port(port)
+    if target.by_law:
+        raise InputError(f"port '{port}' is closed by a law already; leave that out to feed it")
     fed = replace(target, signal=as_signal(signal))
     if not callable(signal):
         fed.u(0.0)

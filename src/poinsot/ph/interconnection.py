@@ -92,6 +92,11 @@ class Interconnection(PHSystem):
         )
 
     @property
+    def proven(self) -> bool:
+        """Whether every part is: connections are right by construction."""
+        return all(part.proven for part in self.parts)
+
+    @property
     def exact_costate(self) -> bool:
         """Whether that of every part is."""
         return all(part.exact_costate for part in self.parts)

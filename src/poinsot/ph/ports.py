@@ -30,6 +30,8 @@ class Port:
         Which of the two is the input u; the other one is the output y.
     signal : callable or None
         u(t) when the port is closed by an input; None while it is open, then u = 0.
+    by_law : bool
+        The port is closed by a law of the state, which its system knows.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Port:
     flow: str | None = None
     input: Literal["effort", "flow"] = "effort"
     signal: Signal | None = None
+    by_law: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is not a power port."""
@@ -73,7 +76,7 @@ class Port:
 
         Connected ports are no longer among the ports of a system; see `PHSystem.connected`.
         """
-        return "open" if self.signal is None else "fed"
+        return "fed" if self.by_law or self.signal is not None else "open"
 
     @property
     def swapped(self) -> "Port":

@@ -15,6 +15,8 @@ from poinsot.ph.system import PHSystem
 #: Residual of an algebraic equation, relative to the size of its terms, that a start may have.
 TOLERANCE = 1e-8
 ITERATIONS = 20
+#: Up to so many equations a direct solution is taken: iterations stall on stabilised systems.
+DIRECT = 2000
 
 
 def _algebraic_rows(system: PHSystem, x: Vector) -> Matrix:
@@ -26,11 +28,23 @@ def _algebraic_rows(system: PHSystem, x: Vector) -> Matrix:
     return sp.eye_array(system.n, format="csc")[:, empty]
 
 
-def _least_squares(A: Matrix, b: Vector) -> Vector:
-    """Return the shortest x that minimises the residual of A x = b."""
-    if is_sparse(A):
+def _least_squares(A: Matrix, b: Vector, *, scaled: bool) -> Vector:
+    """Return the x that minimises the residual of A x = b, and is shortest among those.
+
+    `scaled` measures every unknown and equation by the entries of A: multipliers of different kinds
+    have no common length, while states are to be moved as little as they can.
+    """
+    if is_sparse(A) and A.shape[0] > DIRECT:
         return np.asarray(scipy.sparse.linalg.lsmr(A, b, atol=1e-14, btol=1e-14)[0])
-    return np.asarray(np.linalg.lstsq(dense(A), b)[0])
+    M = dense(A)
+    if not scaled:
+        return np.asarray(np.linalg.lstsq(M, b)[0])
+    columns = np.max(abs(M), axis=0, initial=0.0)
+    columns[columns == 0] = 1.0
+    rows = np.max(abs(M / columns), axis=1, initial=0.0)
+    rows[rows == 0] = 1.0
+    solution = np.linalg.lstsq(M / columns / rows[:, None], b / rows)[0]
+    return np.asarray(solution / columns)
 
 
 def _solve(
@@ -59,7 +73,9 @@ def _solve(
             slope = add(slope, dflow)
         change = np.zeros(system.n)
         columns = np.flatnonzero(free)
-        change[columns] = _least_squares((rows.T @ slope)[:, columns], -(rows.T @ residual))
+        change[columns] = _least_squares(
+            (rows.T @ slope)[:, columns], -(rows.T @ residual), scaled=not free.all()
+        )
         candidate, candidate_rows = evaluate(x + change)
         if not np.linalg.norm(candidate) < np.linalg.norm(residual):
             break

@@ -142,6 +142,16 @@ class PHSystem(ABC):
         return []
 
     @property
+    def default_scheme(self) -> str:
+        """The scheme that suits this kind of system."""
+        return "ph-dg"
+
+    @property
+    def proven(self) -> bool:
+        """Whether J and R are known to be right at every state, and need not be watched."""
+        return False
+
+    @property
     def exact_costate(self) -> bool:
         """Whether z is exact; False if it is found by differences of H."""
         return True

@@ -1,0 +1,50 @@
+"""What users hand in, checked once and copied: numbers, vectors, functions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError
+
+
+def vector3(value: Any, what: str) -> NDArray[np.float64]:
+    """Return three finite numbers as a new array; shape (3,)."""
+    try:
+        vector = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: expected three numbers, got {value!r}") from None
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise InputError(f"{what}: expected three finite numbers, got {value!r}")
+    vector.flags.writeable = False
+    return vector
+
+
+def unit3(value: Any, what: str) -> NDArray[np.float64]:
+    """Return a direction as a unit vector; shape (3,)."""
+    vector = vector3(value, what)
+    length = float(np.linalg.norm(vector))
+    if length == 0:
+        raise InputError(f"{what}: the vector is zero; give a direction")
+    unit: NDArray[np.float64] = vector / length
+    return unit
+
+
+def number(value: Any, what: str, *, minimum: float = -np.inf) -> float:
+    """Return a finite number, at least `minimum`."""
+    if isinstance(value, bool | str) or not np.isscalar(value) or not np.isreal(value):
+        raise InputError(f"{what}: expected a number, got {value!r}")
+    converted = float(value)  # type: ignore[arg-type]
+    if not np.isfinite(converted) or converted < minimum:
+        wanted = "a finite number" if minimum == -np.inf else f"a finite number >= {minimum:g}"
+        raise InputError(f"{what} is {value!r}; it must be {wanted}")
+    return converted
+
+
+def function(value: Any, what: str) -> Callable[..., Any]:
+    """Return the value if it can be called."""
+    if not callable(value):
+        raise InputError(f"{what}: expected a function, got {value!r}")
+    called: Callable[..., Any] = value
+    return called

@@ -1,0 +1,38 @@
+"""Angles of joints over more than half a turn."""
+
+import numpy as np
+import pytest
+
+import poinsot as ps
+
+
+def wheel(**force):
+    model = ps.Model()
+    bar = model.add_body("bar", ps.Box(mass=1, size=(1, 0.1, 0.1)), angular_velocity=(0, 0, 5))
+    model.add_joint("pin", ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 0, 1)))
+    if force:
+        model.add_force("coil", ps.JointSpring("pin", **force))
+    return model
+
+
+def test_a_spring_law_that_would_jump_stops_the_run_and_keeps_what_was_computed():
+    with pytest.raises(ps.SimulationError, match="force 'coil': its angle passed half a turn") as e:
+        ps.simulate(wheel(stiffness=0.1), h=0.01, t_end=5)
+    result = e.value.result
+    assert result.status == "failed"
+    assert 2.8 < result.joint("pin").coordinates["angle"][-1] < np.pi
+    assert result.stats.balance_error_max < 1e-12
+
+
+def test_a_periodic_potential_goes_round_and_round():
+    model = wheel(potential=lambda a: 0.3 * (1 - np.cos(a)), dpotential=lambda a: 0.3 * np.sin(a))
+    result = ps.simulate(model, h=0.01, t_end=5)
+    assert result.joint("pin").coordinates["angle"][-1] > 4 * np.pi
+    assert result.stats.balance_error_max < 1e-12
+
+
+@pytest.mark.parametrize("save_every", [1, 10, 50])
+def test_angles_are_followed_over_steps_that_are_not_saved(save_every):
+    result = ps.simulate(wheel(), h=0.01, t_end=5, save_every=save_every)
+    per_step = 2 * np.arctan(5 * 0.01 / 2)  # Cayley's turn of a midpoint step
+    assert result.joint("pin").coordinates["angle"][-1] == pytest.approx(500 * per_step, rel=1e-9)

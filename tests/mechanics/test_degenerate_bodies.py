@@ -1,0 +1,150 @@
+"""Rods, plates and points have singular mass matrices, and move as textbooks say."""
+
+import numpy as np
+import pytest
+from mechanisms import SCHEMES
+from numerics import observed_orders
+from scipy.integrate import solve_ivp
+from scipy.special import ellipj, ellipk
+
+import poinsot as ps
+
+G = 9.81
+
+
+def swing(scheme, h, t_end, spin=0.0):
+    """A thin rod of length 1.2 m let go 2 rad from hanging, turning about y."""
+    angle = 2.0
+    down = np.array([np.sin(angle), 0, -np.cos(angle)])
+    model = ps.Model(gravity=(0, 0, -G))
+    turned = ps.Rotation.from_axis_angle((0, 1, 0), np.pi - angle)
+    rod = model.add_body(
+        "rod", ps.ThinRod(mass=0.7, length=1.2), position=0.6 * down, rotation=turned
+    )
+    model.add_joint("hinge", ps.Revolute(model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
+    result = ps.simulate(model, scheme=scheme, h=h, t_end=t_end)
+    x, _, z = result.position("rod").T
+    return result, np.unwrap(np.arctan2(x, -z))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_thin_rod_swings_by_elliptic_functions(scheme):
+    """sin(angle/2) = k sn(K - w t), k = sin(angle0/2), w^2 = 3 g/(2 l)."""
+    k, w = np.sin(1.0), np.sqrt(1.5 * G / 1.2)
+    steps, errors = np.array([0.02, 0.01, 0.005]), []
+    for h in steps:
+        result, angle = swing(scheme, h, 1.0)
+        sn = ellipj(ellipk(k**2) - w * result.time, k**2)[0]
+        errors.append(abs(angle - 2 * np.arcsin(k * sn)).max())
+        assert result.stats.balance_error_max < 1e-12 * 10
+        assert result.constraint_error.max() < 1e-12
+    np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.1)
+    assert errors[-1] < 1e-3
+
+
+def test_the_period_of_a_thin_rod_is_the_complete_elliptic_integral():
+    k, w = np.sin(1.0), np.sqrt(1.5 * G / 1.2)
+    period = 4 * ellipk(k**2) / w
+    rough, fine = (swing("ph-mp", period / n, period)[1][-1] for n in (400, 800))
+    # At its turning point the angle is blind to first order; errors are of order h^4 there.
+    assert abs(fine - 2.0) < abs(rough - 2.0) < 1e-4
+    quarter = (swing("ph-mp", period / n, period / 4)[1][-1] for n in (400, 800))
+    first, second = quarter
+    assert (4 * second - first) / 3 == pytest.approx(0.0, abs=1e-6)  # extrapolated
+
+
+PLATE = {"mass": 2.0, "inertia": (1.0, 2.0, 3.0)}  # Euler values (2, 1, 0)
+
+
+def plate(h, t_end=1.0):
+    model = ps.Model()
+    model.add_body("plate", ps.RigidBody(**PLATE), angular_velocity=(1, 2, 3), velocity=(1, 0, 0))
+    return ps.simulate(model, h=h, t_end=t_end)
+
+
+def exact_plate(t_end=1.0):
+    J = np.diag(PLATE["inertia"])
+
+    def euler(t, y):
+        R, W = y[:9].reshape(3, 3), y[9:]
+        skew = np.array([[0, -W[2], W[1]], [W[2], 0, -W[0]], [-W[1], W[0], 0]])
+        return np.concatenate([(R @ skew).reshape(-1), np.linalg.solve(J, -np.cross(W, J @ W))])
+
+    start = np.concatenate([np.eye(3).reshape(-1), [1.0, 2.0, 3.0]])
+    y = solve_ivp(euler, (0, t_end), start, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    R = y[:9].reshape(3, 3)
+    return R, R @ y[9:]
+
+
+def test_a_flat_plate_spins_by_eulers_equations():
+    R, _ = exact_plate()
+    steps, errors = np.array([0.02, 0.01, 0.005]), []
+    for h in steps:
+        result = plate(h)
+        errors.append(abs(result.rotation("plate")[-1] - R).max())
+        L, H = result.angular_momentum, result.energy
+        np.testing.assert_allclose(L, [L[0]] * len(L), rtol=1e-12)
+        np.testing.assert_allclose(H, H[0], rtol=1e-12)
+    np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.1)
+
+
+def test_the_angular_velocity_of_a_flat_plate_is_of_order_two():
+    """The director without mass has no velocity of its own: it must come from the others."""
+    _, omega = exact_plate()
+    steps = np.array([0.02, 0.01, 0.005])
+    errors = [abs(plate(h).angular_velocity("plate")[-1] - omega).max() for h in steps]
+    np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.1)
+
+
+def test_a_flat_box_is_a_plate():
+    model = ps.Model(gravity=(0, 0, -G))
+    body = model.add_body("sheet", ps.RigidBody(mass=2, inertia=(1, 2, 3)), position=(1, 0, 0))
+    model.add_joint("hinge", ps.Revolute(model.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    result = ps.simulate(model, h=0.01, t_end=1.0)
+    np.testing.assert_allclose(result.energy, result.energy[0], atol=1e-12 * 40)
+    assert result.constraint_error.max() < 1e-12
+
+
+def test_a_flat_body_is_refused_by_the_stabilised_scheme_by_name():
+    model = ps.Model()
+    model.add_body("sheet", ps.RigidBody(**PLATE))
+    with pytest.raises(ps.InputError, match=r"body 'sheet' is flat.*use scheme 'ph-mp'"):
+        ps.simulate(model, scheme="ph-mp-ggl", h=0.01, t_end=0.1)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_point_mass_on_a_rod_is_a_conical_pendulum(scheme):
+    """w^2 = g / (l cos a): it goes round steadily."""
+    length, tilt = 0.8, 0.6
+    w = np.sqrt(G / (length * np.cos(tilt)))
+    start = length * np.array([np.sin(tilt), 0, -np.cos(tilt)])
+    steps, errors = np.array([0.02, 0.01]), []
+    for h in steps:
+        model = ps.Model(gravity=(0, 0, -G))
+        bob = model.add_body(
+            "bob",
+            ps.PointMass(mass=0.3),
+            position=start,
+            velocity=(0, w * start[0], 0),
+            angular_velocity=(0, 0, 0),
+        )
+        model.add_joint("string", ps.Rod(model.ground, bob, point_a=(0, 0, 0), point_b=start))
+        result = ps.simulate(model, scheme=scheme, h=h, t_end=1.0)
+        t = result.time
+        exact = np.stack(
+            [start[0] * np.cos(w * t), start[0] * np.sin(w * t), np.full_like(t, start[2])], axis=1
+        )
+        errors.append(abs(result.position("bob") - exact).max())
+        tension = np.linalg.norm(result.reaction("string").force, axis=1)
+        np.testing.assert_allclose(tension, 0.3 * G / np.cos(tilt), rtol=0.05)
+    np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.1)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_point_mass_falls_freely(scheme):
+    model = ps.Model(gravity=(0, 0, -G))
+    model.add_body("stone", ps.PointMass(mass=3), velocity=(1, 0, 2))
+    result = ps.simulate(model, scheme=scheme, h=0.1, t_end=1.0)
+    t = result.time
+    exact = np.stack([t, 0 * t, 2 * t - G * t**2 / 2], axis=1)
+    np.testing.assert_allclose(result.position("stone"), exact, atol=1e-12)

@@ -1,0 +1,138 @@
+"""Potentials: gradients by differences, exact differences over a step, and at rest no surprises."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mechanisms import laws
+from numerics import jacobian
+
+import poinsot as ps
+
+LAWS = {
+    "linear": {"stiffness": 30.0},
+    "quartic": {"potential": lambda x: x**4, "dpotential": lambda x: 4 * x**3},
+    "exponential": {"potential": np.exp, "dpotential": np.exp, "ddpotential": np.exp},
+    "cosine": {"potential": lambda x: -np.cos(3 * x)},
+    "force": {"force": lambda x: 5 * np.sin(x)},
+}
+
+
+def points_field(points, directions):
+    p, d = points[0], directions[0]
+    return p @ p + np.cos(p @ d) + d[2] ** 3
+
+
+def points_gradient(points, directions):
+    p, d = points[0], directions[0]
+    s = -np.sin(p @ d)
+    return 2 * p + s * d, s * p + np.array([0, 0, 3 * d[2] ** 2])
+
+
+def potential(kind, law):
+    """A potential of two bodies, from the public model."""
+    model = ps.Model()
+    a = model.add_body("a", ps.Box(mass=1, size=(1, 2, 3)))
+    b = model.add_body("b", ps.Box(mass=2, size=(2, 1, 1)), position=(0.5, 1, 2))
+    if kind == "length":
+        model.add_force("f", ps.Spring(a, b, (0.2, 0, 0), (0.5, 1, 1.8), **LAWS[law]))
+    elif kind == "angle":
+        model.add_joint("J", ps.Revolute(a, b, point=(0, 0, 1), axis=(1, 2, 2)))
+        model.add_force("f", ps.JointSpring("J", **LAWS[law]))
+    elif kind == "displacement":
+        model.add_joint("J", ps.Prismatic(a, b, point=(0, 0, 1), axis=(1, 2, 2)))
+        model.add_force("f", ps.JointSpring("J", **LAWS[law]))
+    else:
+        model.add_force(
+            "f",
+            ps.Field(
+                points_field,
+                points=[(b, (0.1, 0.2, 0.3))],
+                directions=[(a, (0, 1, 1))],
+                gradient=points_gradient if law == "given" else None,
+            ),
+        )
+    system = model.compile()
+    (placed,) = system.mechanism.potentials
+    return placed, system.start[:24]
+
+
+CASES = [(kind, law) for kind in ("length", "angle", "displacement") for law in LAWS]
+FIELDS = [("field", "given"), ("field", "differences")]
+
+
+def near(q, seed, size=0.2):
+    return q + size * np.random.default_rng(seed).standard_normal(q.size)
+
+
+@pytest.mark.parametrize(("kind", "law"), [*CASES, *FIELDS])
+def test_gradient_and_hessian_are_derivatives_of_the_energy(kind, law):
+    V, q = potential(kind, law)
+    q = near(q, 1)
+    np.testing.assert_allclose(V.gradient(q), jacobian(V.energy, q), rtol=1e-7, atol=1e-8)
+    # The inner derivative may be one by differences.
+    np.testing.assert_allclose(V.hessian(q), jacobian(V.gradient, q), rtol=1e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize(("kind", "law"), [*CASES, *FIELDS])
+@laws(15)
+@given(seed=st.integers(0, 10**6), size=st.sampled_from([0.3, 1e-2, 1e-4]))
+def test_the_discrete_gradient_is_directional(kind, law, seed, size):
+    V, q = potential(kind, law)
+    q0 = near(q, seed)
+    q1 = near(q0, seed + 1, size)
+    gradient, _ = V.discrete(q0, q1)
+    change = V.energy(q1) - V.energy(q0)
+    scale = abs(V.energy(q0)) + abs(V.energy(q1)) + 10.0
+    assert gradient @ (q1 - q0) == pytest.approx(change, abs=1e-13 * scale)
+
+
+@pytest.mark.parametrize(("kind", "law"), [*CASES, *FIELDS])
+def test_the_discrete_gradient_is_the_gradient_at_rest(kind, law):
+    V, q = potential(kind, law)
+    q = near(q, 3)
+    gradient, _ = V.discrete(q, q)
+    np.testing.assert_allclose(gradient, V.gradient(q), rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize(("kind", "law"), [*CASES, *FIELDS])
+@pytest.mark.parametrize("size", [0.2, 1e-3])
+def test_the_tangent_of_the_discrete_gradient_is_its_derivative(kind, law, size):
+    V, q = potential(kind, law)
+    q0 = near(q, 4)
+    q1 = near(q0, 5, size)
+    _, tangent = V.discrete(q0, q1)
+    numerical = jacobian(lambda x: V.discrete(q0, x)[0], q1, step=1e-3 if size > 0.1 else 1e-4)
+    assert np.abs(tangent - numerical).max() <= 1e-4 * np.abs(numerical).max()
+
+
+@pytest.mark.parametrize(("kind", "law"), CASES)
+@laws(15)
+@given(seed=st.integers(0, 10**6), turn=st.floats(0.01, 0.5))
+def test_a_spring_that_only_turns_and_hardly_stretches_keeps_its_force(kind, law, seed, turn):
+    """Both bodies turn together, so that the coordinate changes by round-off alone.
+
+    The force must not be made of the quotient of two such numbers.
+    """
+    V, q = potential(kind, law)
+    random = np.random.default_rng(seed)
+    R = ps.Rotation.from_axis_angle(random.standard_normal(3), turn).matrix
+    moved = (q.reshape(-1, 3) @ R.T).reshape(-1)
+    mid = (q + moved) / 2
+    gradient, _ = V.discrete(q, moved)
+    # The exact direction at the midpoint, up to the shortening of the chord, 1 - O(turn^2).
+    size = np.linalg.norm(V.gradient(q))
+    assert np.linalg.norm(gradient) <= size * (1 + turn**2) + 1e-9
+    assert np.linalg.norm(gradient) >= size * (1 - turn**2) - 1e-9
+    assert np.linalg.norm(gradient - V.gradient(mid)) <= 3 * turn * (size + 60)
+
+
+@pytest.mark.parametrize(("kind", "law"), CASES)
+def test_springs_put_in_no_net_force_and_no_net_torque(kind, law):
+    V, q = potential(kind, law)
+    q0 = near(q, 6)
+    q1 = near(q0, 7, 0.3)
+    gradient, _ = V.discrete(q0, q1)
+    mid, pull = ((q0 + q1) / 2).reshape(-1, 3), gradient.reshape(-1, 3)
+    np.testing.assert_allclose(pull[::4].sum(axis=0), 0, atol=1e-11)
+    np.testing.assert_allclose(np.cross(mid, pull).sum(axis=0), 0, atol=1e-11)
