@@ -1,7 +1,7 @@
 """The parts a mechanism is made of: inertia, bodies, joints, forces, ports."""
 
 from poinsot.mechanics import observe, stepping
-from poinsot.mechanics.bodies import Body, Ground
+from poinsot.mechanics.bodies import Body, Ground, Marker
 from poinsot.mechanics.forces import Field, JointSpring, Spring, SpringDamper
 from poinsot.mechanics.inertia import (
     Box,
@@ -30,6 +30,7 @@ from poinsot.mechanics.joints import (
     Weld,
 )
 from poinsot.mechanics.loads import ForcePort, JointPort, Motion, TorquePort
+from poinsot.mechanics.pairs import KinematicPair, external_ports, free_body, internal_ports
 
 __all__ = [
     "Body",
@@ -46,6 +47,8 @@ __all__ = [
     "Joint",
     "JointPort",
     "JointSpring",
+    "KinematicPair",
+    "Marker",
     "Motion",
     "Planar",
     "PointMass",
@@ -64,6 +67,9 @@ __all__ = [
     "TorquePort",
     "Universal",
     "Weld",
+    "external_ports",
+    "free_body",
+    "internal_ports",
     "observe",
     "stepping",
 ]

@@ -182,6 +182,10 @@ def symbolic(
     units : mapping
         State name -> SI unit, for labels.
     """
+    if not isinstance(states, Mapping):
+        raise InputError(
+            f"system '{name}': states is {states!r}; give a mapping of names to symbols"
+        )
     groups = {
         key: [symbols] if isinstance(symbols, sympy.Symbol) else list(symbols)
         for key, symbols in states.items()

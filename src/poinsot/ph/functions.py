@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, MissingDerivativeWarning, StructureError
+from poinsot.inputs import function
 from poinsot.ph import derivatives
 from poinsot.ph.dirac import semidefinite_defect, skew_defect, symmetry_defect
 from poinsot.ph.matrices import Matrix, Vector, add, as_matrix, is_sparse
 from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage, nonzero_rows, zero_columns
+from poinsot.ph.system import PHSystem, State, Storage, as_states, nonzero_rows, zero_columns
 
 MatrixFunction: TypeAlias = Callable[[Vector], ArrayLike | Matrix]
 #: (x, a) -> derivative of M(x) a with respect to x.
@@ -228,7 +229,8 @@ def from_functions(
     MissingDerivativeWarning
         Names the derivatives that were left out and are computed by finite differences.
     """
-    blocks = tuple(State(s) if isinstance(s, str) else s for s in states)
+    function(H, f"system '{name}': H")
+    blocks = as_states(states, name)
     n, m = sum(s.size for s in blocks), sum(p.size for p in ports)
     if z is None and E is not None:
         raise InputError(f"system '{name}': with E given, z (E^T z = grad H) must be given too")

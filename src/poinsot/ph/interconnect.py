@@ -35,7 +35,13 @@ def interconnect(
     """
     if not systems:
         raise InputError("interconnect: no system given")
+    for system in systems:
+        if not isinstance(system, PHSystem):
+            raise InputError(f"interconnect: expected systems, one by one, got {system!r}")
     laws = (connections,) if isinstance(connections, Connection) else tuple(connections)
+    for law in laws:
+        if not isinstance(law, Connection):
+            raise InputError(f"interconnect: expected a connection such as Gyrator, got {law!r}")
     places: dict[str, tuple[Place, Port]] = {}
     for index, system in enumerate(systems):
         for port in system.ports:

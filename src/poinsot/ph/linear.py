@@ -12,7 +12,7 @@ from poinsot.errors import StructureError
 from poinsot.ph.dirac import semidefinite_defect, skew_defect, symmetry_defect
 from poinsot.ph.matrices import Matrix, Vector, add, as_matrix
 from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage, nonzero_rows, zero_columns
+from poinsot.ph.system import PHSystem, State, Storage, as_states, nonzero_rows, zero_columns
 
 #: Relative defect that a user's constant matrix may have.
 TOLERANCE = 1e-12
@@ -121,7 +121,7 @@ def linear(
     ports : sequence of Port
         Their sizes add up to m.
     """
-    blocks = tuple(State(s) if isinstance(s, str) else s for s in states)
+    blocks = as_states(states, name)
     n, m = sum(s.size for s in blocks), sum(p.size for p in ports)
     identity: Matrix = sp.eye_array(n, format="csr") if sp.issparse(J) else np.eye(n)
 

@@ -46,7 +46,7 @@ class Port:
         """Refuse what is not a power port."""
         if not self.name:
             raise InputError("a port needs a name")
-        if self.size < 1:
+        if not isinstance(self.size, int) or self.size < 1:
             raise InputError(f"port '{self.name}': size is {self.size}; it must be at least 1")
         if self.input not in ("effort", "flow"):
             raise InputError(f"port '{self.name}': input is '{self.input}', not 'effort' or 'flow'")
@@ -107,5 +107,8 @@ def as_signal(value: Signal | ArrayLike) -> Signal:
     """Make a signal of a function of time, or of a constant."""
     if callable(value):
         return value
-    constant = np.array(value, dtype=float)
+    try:
+        constant = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"a signal is a function of time or numbers, got {value!r}") from None
     return lambda t: constant

@@ -1,7 +1,7 @@
 """The port-Hamiltonian system: what every mechanism, circuit and controller is an instance of."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -252,7 +252,7 @@ class PHSystem(ABC):
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
         """Make a state vector from an array or from named values; the rest is as in `start`."""
         if not isinstance(values, Mapping):
-            x = np.array(values, dtype=float).reshape(-1)
+            x = _numbers(values, f"system '{self.name}': the state").reshape(-1)
             if x.shape != (self.n,):
                 raise InputError(
                     f"system '{self.name}': the state has {x.size} entries, expected {self.n} "
@@ -264,7 +264,8 @@ class PHSystem(ABC):
                 if name not in self.slices:
                     hint = did_you_mean(name, self.slices)
                     raise InputError(f"system '{self.name}': no state '{name}'; {hint}")
-                block, size = np.asarray(value, dtype=float), x[self.slices[name]].size
+                block = _numbers(value, f"system '{self.name}': state '{name}'")
+                size = x[self.slices[name]].size
                 if block.size != size:
                     raise InputError(
                         f"system '{self.name}': state '{name}' has {block.size} entries, "
@@ -286,7 +287,10 @@ class PHSystem(ABC):
         )
 
     def __post_init__(self) -> None:
-        """Refuse names used twice."""
+        """Refuse what is no port, and names used twice."""
+        for port in self.ports:
+            if not isinstance(port, Port):
+                raise InputError(f"system '{self.name}': expected a Port, got {port!r}")
         for kind, names in (
             ("state", [s.name for s in self.states]),
             ("port", [p.name for p in (*self.ports, *self.connected)]),
@@ -297,6 +301,24 @@ class PHSystem(ABC):
                     f"system '{self.name}': {kind} name '{min(twice)}' is used twice; "
                     "rename one, e.g. by system.prefixed('left')"
                 )
+
+
+def _numbers(value: ArrayLike, what: str) -> Vector:
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: expected numbers, got {value!r}") from None
+
+
+def as_states(states: Iterable["State | str"], name: str) -> tuple[State, ...]:
+    """Return the blocks of a state; a string is a block of size 1."""
+    if isinstance(states, str) or not isinstance(states, Iterable):
+        raise InputError(f"system '{name}': states is {states!r}; give a list of names or States")
+    blocks = tuple(State(s) if isinstance(s, str) else s for s in states)
+    for block in blocks:
+        if not isinstance(block, State):
+            raise InputError(f"system '{name}': expected a State or a name, got {block!r}")
+    return blocks
 
 
 def _slices(blocks: tuple[State, ...] | tuple[Port, ...]) -> Iterator[tuple[str, slice]]:
