@@ -2,6 +2,7 @@
 
 from poinsot.mechanics import observe, stepping
 from poinsot.mechanics.bodies import Body, Ground, Marker
+from poinsot.mechanics.feedback import Motion
 from poinsot.mechanics.forces import Field, JointSpring, Spring, SpringDamper
 from poinsot.mechanics.inertia import (
     Box,
@@ -29,7 +30,7 @@ from poinsot.mechanics.joints import (
     Universal,
     Weld,
 )
-from poinsot.mechanics.loads import ForcePort, JointPort, Motion, TorquePort
+from poinsot.mechanics.loads import ForcePort, JointPort, TorquePort
 from poinsot.mechanics.pairs import KinematicPair, external_ports, free_body, internal_ports
 
 __all__ = [

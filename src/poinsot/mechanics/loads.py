@@ -7,62 +7,21 @@ world axes at the start; directions of joints go by joint name.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
 from poinsot.inputs import function, vector3
 from poinsot.mechanics.bodies import Body, loaded_body
 from poinsot.mechanics.coordinates import of_joint
 from poinsot.mechanics.directions import Along, BodyForce, BodyTorque, Direction, Torque
+from poinsot.mechanics.feedback import BodyLaw, JointLaw, Load
 from poinsot.mechanics.forms import components, point, stack
 from poinsot.mechanics.joints import Joint
-from poinsot.mechanics.mechanism import Feedback, Inlet
-from poinsot.ph.matrices import Vector
+from poinsot.mechanics.mechanism import Inlet
 from poinsot.ph.ports import Port, Signal, as_signal
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """What a state-dependent load sees of its body, at the midpoint of a step, world axes.
-
-    `position` [m] and `velocity` [m/s] of the loaded point, `rotation` R_WB (at a midpoint its
-    columns are not quite unit vectors), `angular_velocity` [rad/s].
-    """
-
-    position: Vector
-    rotation: NDArray[np.float64]
-    velocity: Vector
-    angular_velocity: Vector
-
-
-#: (t [s], motion of the body) -> force [N] or torque [N m]; shape (3,).
-Load: TypeAlias = Callable[[float, Motion], ArrayLike]
-
-
-def _load(load: Load, body: Body, X: Vector, name: str) -> Feedback:
-    """Return a load as a law of the body's coordinates."""
-    weights = np.array([1.0, *X])
-    spin = Torque((0,))
-
-    def law(t: float, q: Vector, v: Vector) -> Vector:
-        rotation = q[3:].reshape(3, 3).T @ body.principal.R_BP.T
-        position, velocity = weights @ q.reshape(4, 3), weights @ v.reshape(4, 3)
-        motion = Motion(position, rotation, velocity, spin.B(q).T @ v)
-        return _three(load(t, motion), name, t)
-
-    return law
-
-
-def _three(value: ArrayLike, name: str, t: float) -> Vector:
-    vector = np.asarray(value, dtype=float)
-    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-        raise InputError(
-            f"port '{name}': the load at t = {t:g} s is {value!r}, expected three finite numbers"
-        )
-    return vector
 
 
 def _one_source(value: object, law: object, name: str) -> None:
@@ -128,7 +87,7 @@ class ForcePort(PortPlace):
             line = Along(bodies, stack(components(point(0, X)), 1))
         _one_source(self.value, self.law, name)
         signal = None if self.value is None else as_signal(self.value)
-        law = None if self.law is None else _load(self.law, self.body, X, name)
+        law = None if self.law is None else BodyLaw(name, self.law, X, self.body.principal.R_BP)
         port = Port(name, 3, "N", "m/s", signal=signal, by_law=law is not None)
         return port, Inlet(line, 3, law)
 
@@ -171,7 +130,11 @@ class TorquePort(PortPlace):
             line = Torque(bodies, reciprocal=not self.published)
         _one_source(self.value, self.law, name)
         signal = None if self.value is None else as_signal(self.value)
-        law = None if self.law is None else _load(self.law, self.body, np.zeros(3), name)
+        law = (
+            None
+            if self.law is None
+            else BodyLaw(name, self.law, np.zeros(3), self.body.principal.R_BP)
+        )
         port = Port(name, 3, "N m", "rad/s", signal=signal, by_law=law is not None)
         return port, Inlet(line, 3, law)
 
@@ -205,16 +168,9 @@ class JointPort(PortPlace):
         units = ("N m", "rad/s") if at.unit == "rad" else ("N", "m/s")
         _one_source(self.value, self.law, name)
         signal = None if self.value is None else as_signal(self.value)
-        given, line = self.law, at.direction
-
-        def law(t: float, q: Vector, v: Vector) -> Vector:
-            assert given is not None
-            rate = float((line.B(q).T @ v)[0])
-            return np.array([given(t, at.chart.value(at.forms(q)), rate)], dtype=float)
-
-        feedback = None if given is None else law
-        port = Port(name, 1, *units, signal=signal, by_law=given is not None)
-        return port, Inlet(line, 1, feedback)
+        law = None if self.law is None else JointLaw(name, self.law, at.forms, at.chart)
+        port = Port(name, 1, *units, signal=signal, by_law=law is not None)
+        return port, Inlet(at.direction, 1, law)
 
 
 def _choice(axes: str, name: str) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,13 +11,10 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.mechanics import twists
 from poinsot.mechanics.directions import Direction
+from poinsot.mechanics.feedback import Feedback
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.potentials import FieldPotential, Potential
-from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, large
-
-#: (t [s], q, v) -> inputs.
-Feedback: TypeAlias = Callable[[float, Vector, Vector], Vector]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +29,7 @@ class Damper:
 
 @dataclass(frozen=True, eq=False)
 class Inlet:
-    """A port's direction, the number of its inputs, and the law that feeds it from the state.
-
-    The law takes t [s] and the coordinates q and velocities v of the direction's bodies.
-    """
+    """A port's direction, the number of its inputs, and the law that feeds it from the state."""
 
     direction: Direction
     size: int
@@ -210,27 +203,20 @@ class Mechanism:
         return total
 
     def dfeedback(self, t: float, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
-        """Return B du/dq and B du/dv of state-dependent inputs, by finite differences."""
+        """Return B du/dq and B du/dv of state-dependent inputs."""
         by_q, by_v = [], []
         for inlet in self.inlets:
             law, bodies = inlet.law, inlet.direction.bodies
             if law is not None:
                 q_, v_ = local(q, bodies), local(v, bodies)
                 B = inlet.direction.B(q_)
-                by_q.append((bodies, B @ jacobian(_first(law, t, v_), q_, rough=True)))
-                by_v.append((bodies, B @ jacobian(_second(law, t, q_), v_, rough=True)))
+                du_dq, du_dv = law.slopes(t, q_, v_)
+                by_q.append((bodies, B @ du_dq))
+                by_v.append((bodies, B @ du_dv))
         return (self._square(by_q), self._square(by_v)) if by_q else None
 
     def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
         return assemble((self.n, self.n), [p for bodies, M in blocks for p in _tiles(bodies, M)])
-
-
-def _first(law: Feedback, t: float, v: Vector) -> Callable[[Vector], Vector]:
-    return lambda q: law(t, q, v)
-
-
-def _second(law: Feedback, t: float, q: Vector) -> Callable[[Vector], Vector]:
-    return lambda v: law(t, q, v)
 
 
 def local(x: Vector, bodies: tuple[int, ...]) -> Vector:
