@@ -84,6 +84,7 @@ class JointRecord:
     `torque` [N m] on the second body, `force_a` and `torque_a` on the first, at the joint's point,
     world axes. `complete` is False in a loop with repeated constraints: rigid bodies do not
     determine these reactions, and what is shown is the smallest distribution that does the work.
+    The velocity multipliers of the stabilised form, of order h^2, are not part of them.
     """
 
     name: str

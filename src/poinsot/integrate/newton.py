@@ -24,8 +24,9 @@ class Newton:
     of the terms in it; iteration then goes on as long as it gains a digit, down to round-off,
     because the energy balance is only as good as the equations.
 
-    Terms that vanish but for round-off are no measure. So s is at least what the sizes of all
-    equations, carried through the inverse of the tangent, amount to in this one.
+    Terms that vanish but for round-off are no measure. So a residual without energy to speak of is
+    measured by what the sizes of all equations, carried through the inverse of the tangent, amount
+    to in its own.
 
     Parameters
     ----------
@@ -59,10 +60,14 @@ class Tangent:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The residual F at a point, the size of the terms that F is the sum of, and the tangent."""
+    """The residual F at a point, the size of the terms that F is the sum of, and the tangent.
+
+    `efforts` are what each equation is paired with: efforts·F is an energy.
+    """
 
     F: Vector
     sizes: Vector
+    efforts: Vector
     tangent: Callable[[], Tangent]
 
     @property
@@ -130,8 +135,7 @@ def _iterate(
             return min(accepted, solution, key=lambda s: s.residual)
         if history[-1] <= 4 * EPS:
             return solution
-        sizes = np.maximum(here.sizes, floor)
-        if np.all(abs(here.F) <= options.atol + options.rtol * sizes):
+        if _is_small(here, floor, options):
             accepted = solution  # and on, as long as it gains
         if iteration == options.max_iterations:
             break
@@ -156,6 +160,16 @@ def _iterate(
         return accepted
     reason = f"no convergence in {options.max_iterations} iterations"
     raise NewtonFailure(reason, history, labels[worst])
+
+
+def _is_small(here: Evaluation, floor: Vector, options: Newton) -> bool:
+    """Tell whether every equation is solved, or what is left is round-off without energy."""
+    F, efforts = abs(here.F), abs(here.efforts)
+    if np.all(options.atol + options.rtol * here.sizes >= F):
+        return True
+    powerless = efforts @ F <= options.atol + options.rtol * (efforts @ here.sizes)
+    tolerance = options.atol + options.rtol * np.maximum(here.sizes, floor)
+    return bool(powerless and np.all(tolerance >= F))
 
 
 @cache

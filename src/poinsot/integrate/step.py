@@ -86,7 +86,9 @@ class GeneralStep(StepProblem):
         flows = abs(dflow_dz) @ abs(costate.z) + abs(system.B(step.mid)) @ abs(u)
         sizes = abs(step.E) @ (abs(self.x0) + abs(w)) + h * flows
         sizes = largest_of_each(sizes, [state.size for state in system.states])
-        return Evaluation(residual, sizes, lambda: self._tangent(step, costate, dflow_dz, u))
+        return Evaluation(
+            residual, sizes, costate.z, lambda: self._tangent(step, costate, dflow_dz, u)
+        )
 
     def _tangent(self, step: Step, costate: Costate, dflow_dz: Matrix, u: Vector) -> Tangent:
         """Return the derivative of the residual, feedback held fixed."""

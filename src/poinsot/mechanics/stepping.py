@@ -80,7 +80,8 @@ class MidpointStep(StepProblem):
         forces = h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
         reach = abs(G) @ (abs(v) + abs(q_mid) * REST / h)
         sizes = np.concatenate([_by_kind(inertia + forces), _all_alike(reach, closure.size)])
-        return Evaluation(residual, sizes, lambda: self._tangent(q_mid, v, mu, u, G, ddV))
+        efforts = np.concatenate([v, w[n:]])
+        return Evaluation(residual, sizes, efforts, lambda: self._tangent(q_mid, v, mu, u, G, ddV))
 
     def _tangent(
         self, q_mid: Vector, v: Vector, mu: Vector, u: Vector, G: Matrix, ddV: Matrix | None
@@ -196,8 +197,10 @@ class StabilisedStep(StepProblem):
                 _all_alike(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1) / h), self._m),
             ]
         )
+        n, m = mechanism.n, self._m
+        efforts = np.concatenate([dV, v, w[2 * n : 2 * n + m] / h, w[2 * n + m :]])
         return Evaluation(
-            residual, sizes, lambda: self._tangent(w, q_mid, rate, v1, u, G, W, G1, ddV)
+            residual, sizes, efforts, lambda: self._tangent(w, q_mid, rate, v1, u, G, W, G1, ddV)
         )
 
     def _tangent(
