@@ -80,7 +80,9 @@ class JointRecord:
     """A joint over time.
 
     `coordinates` by name, at the saved times: angles [rad], unwrapped over turns, and displacements
-    [m], zero at the start. Reactions at `time`, the midpoints of the saved steps: `force` [N] and
+    [m], zero at the start; `rotation` (times, 3) is the turn of the second body relative to the
+    first since the start, as a rotation vector [rad] in the axes of the first, which at the start
+    are those of the world. Reactions at `time`, the midpoints of the saved steps: `force` [N] and
     `torque` [N m] on the second body, `force_a` and `torque_a` on the first, at the joint's point,
     world axes. `complete` is False in a loop with repeated constraints: rigid bodies do not
     determine these reactions, and what is shown is the smallest distribution that does the work.
@@ -90,6 +92,7 @@ class JointRecord:
     name: str
     time: Array
     coordinates: Mapping[str, Array]
+    rotation: Array
     force: Array
     torque: Array
     force_a: Array

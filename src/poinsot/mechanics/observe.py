@@ -11,6 +11,7 @@ from poinsot.mechanics.forms import GROUND, WIDTH, Forms, VectorForm, stack
 from poinsot.mechanics.layout import JointPlace
 from poinsot.ph.matrices import Vector
 from poinsot.result import BodyRecord, JointRecord, Observation
+from poinsot.so3 import log
 
 Array = NDArray[np.float64]
 
@@ -86,6 +87,7 @@ def _joint(
         else:
             values = _in_chunks(stack(freedom.forms, n // 12).values, q)
             coordinates[freedom.label] = np.array([freedom.chart.value(row) for row in values])
+    turn_a, turn_b = (_turns(body, q) for body in (joint.a, joint.b))
     stage_q, lam = stage_x[:, :n], stage_x[:, 2 * n + joint.rows]
     forms = Forms(tuple(system.mechanism.constraints.forms[k] for k in joint.rows), n // 12)
     pulls = -_in_chunks(forms.pulls, stage_q, lam)
@@ -105,12 +107,21 @@ def _joint(
         name=joint.name,
         time=stage_time,
         coordinates=coordinates,
+        rotation=log(np.swapaxes(turn_a, 1, 2) @ turn_b),
         force_a=first[0],
         torque_a=first[1],
         force=second[0],
         torque=second[1],
         complete=joint.complete,
     )
+
+
+def _turns(body: int, q: Array) -> Array:
+    """Return how a body has turned since the start, R(t) R(0)^T in world axes; (times, 3, 3)."""
+    if body == GROUND:
+        return np.tile(np.eye(3), (q.shape[0], 1, 1))
+    directors = q.reshape(q.shape[0], q.shape[1] // WIDTH, 4, 3)[:, body, 1:]
+    return np.asarray(np.swapaxes(directors, 1, 2) @ directors[0])
 
 
 def _wrench(body: int, at: VectorForm, q: Array, pulls: Array) -> tuple[Array, Array] | None:
