@@ -14,13 +14,14 @@ from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
 from poinsot.mechanics.forms import WIDTH, Forms, stack
-from poinsot.mechanics.inertia import PrincipalInertia, Shape
+from poinsot.mechanics.inertia import Shape
 from poinsot.mechanics.joints import Joint, Row
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.redundancy import find_repeated, in_loops
 from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project
+from poinsot.mechanics.tensors import PrincipalInertia
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.so3 import RotationLike, as_rotation_matrix

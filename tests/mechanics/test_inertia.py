@@ -20,15 +20,13 @@ from poinsot.mechanics.inertia import (
     HollowCylinder,
     Part,
     PointMass,
-    PrincipalInertia,
     RigidBody,
     Shape,
     Solid,
     Sphere,
     ThinRod,
-    euler_from_inertia,
-    inertia_from_euler,
 )
+from poinsot.mechanics.tensors import PrincipalInertia, euler_from_inertia, inertia_from_euler
 from poinsot.so3 import Rotation
 
 s, t, z = sp.symbols("s t z", real=True)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.mechanics.forms import GROUND, Form, direction, dot, half_square
-from poinsot.mechanics.inertia import PrincipalInertia, Shape
+from poinsot.mechanics.inertia import Shape
+from poinsot.mechanics.tensors import PrincipalInertia
 
 Vector3 = NDArray[np.float64]
 

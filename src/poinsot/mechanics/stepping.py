@@ -27,7 +27,24 @@ DRIFT = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class MidpointStep(StepProblem):
+class _MechanismStep(StepProblem):
+    """What steps of mechanisms share: how repeated constraints become independent ones."""
+
+    system: DirectorSystem | StabilisedSystem
+
+    @cached_property
+    def T(self) -> Matrix | None:
+        """What combines the constraints to independent ones, at the start of the step."""
+        return self.system.mechanism.independent(self.system.parts(self.x0)[0])
+
+    @property
+    def _m(self) -> int:
+        """Number of independent constraints."""
+        return self.system.mechanism.m if self.T is None else int(self.T.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class MidpointStep(_MechanismStep):
     """PH-MP for the unknowns (v_mid, h lambda) [LKB26, eq. (50)].
 
     With q1 = q0 + h v_mid and one multiplier vector per step,
@@ -40,11 +57,6 @@ class MidpointStep(StepProblem):
     """
 
     system: DirectorSystem
-
-    @cached_property
-    def T(self) -> Matrix | None:
-        """What combines the constraints to independent ones, at the start of the step."""
-        return self.system.mechanism.independent(self.system.parts(self.x0)[0])
 
     @cached_property
     def _gap(self) -> Vector:
@@ -104,7 +116,7 @@ class MidpointStep(StepProblem):
             placed += [(0, 0, -(h**2) / 2 * gains[0]), (0, 0, -h * gains[1])]
         if slopes is not None:
             placed += [(0, 0, h**2 / 2 * slopes[0]), (0, 0, h * slopes[1])]
-        size = n + (mechanism.m if self.T is None else self.T.shape[0])
+        size = n + self._m
         none = np.zeros((size, 0))
         return Tangent(assemble((size, size), placed), none, none)
 
@@ -123,7 +135,7 @@ class MidpointStep(StepProblem):
 
 
 @dataclass(frozen=True, eq=False)
-class StabilisedStep(StepProblem):
+class StabilisedStep(_MechanismStep):
     """PH-MP-GGL for the unknowns (q1, v_mid, h lambda, h gamma) [LKB26, eq. (61)].
 
         q1 - q0 = h v_mid + M^-1 G^T h gamma
@@ -136,16 +148,6 @@ class StabilisedStep(StepProblem):
     """
 
     system: StabilisedSystem
-
-    @cached_property
-    def T(self) -> Matrix | None:
-        """What combines the constraints to independent ones, at the start of the step."""
-        return self.system.mechanism.independent(self.system.parts(self.x0)[0])
-
-    @property
-    def _m(self) -> int:
-        """Number of independent constraints."""
-        return self.system.mechanism.m if self.T is None else int(self.T.shape[0])
 
     @property
     def guess(self) -> Vector:

@@ -1,0 +1,153 @@
+r"""Inertia and Euler tensors, and the principal axes in which both are diagonal.
+
+.. math:: E = \int X X^\top dm, \qquad J = \int (X^\top X I - X X^\top) dm = tr(E) I - E
+
+X runs from the centre of mass. SI units: kg, m, kg m^2.
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Protocol, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError
+
+Array: TypeAlias = NDArray[np.float64]
+
+#: Relative defect up to which an inertia counts as symmetric, and as possible.
+TOLERANCE = 1e-12
+#: Relative round-off of a 3x3 eigenvalue problem.
+ROUND_OFF = 8 * float(np.finfo(float).eps)
+
+
+def inertia_from_euler(E: Array) -> Array:
+    """Return the inertia tensor J = tr(E) I - E [kg m^2]; (3, 3)."""
+    # Sums of the two other entries: tr(E) - E_ii would cancel for a slender body.
+    e1, e2, e3 = np.diagonal(E)
+    return np.diag([e2 + e3, e3 + e1, e1 + e2]) - (E - np.diag([e1, e2, e3]))
+
+
+def euler_from_inertia(J: Array) -> Array:
+    """Return the Euler tensor E = tr(J)/2 I - J [kg m^2]; (3, 3)."""
+    j1, j2, j3 = np.diagonal(J)
+    diagonal = np.array([j2 + j3 - j1, j3 + j1 - j2, j1 + j2 - j3]) / 2
+    return np.diag(diagonal) - (J - np.diag([j1, j2, j3]))
+
+
+class HasInertia(Protocol):
+    """What principal axes are found of: a shape."""
+
+    @property
+    def mass(self) -> float: ...  # noqa: D102
+    @property
+    def centre(self) -> Array: ...  # noqa: D102
+    @property
+    def euler_B(self) -> Array: ...  # noqa: D102
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrincipalInertia:
+    """The principal frame P of a shape: the Euler tensor there is diag(E1, E2, E3), all >= 0.
+
+    R_BP holds the principal axes as columns, in the axes B of the shape: E_B = R_BP E_P R_BP^T.
+    `centre` is the centre of mass from the reference point in axes B [m]. Mass in kg, E in kg m^2.
+    """
+
+    mass: float
+    E1: float
+    E2: float
+    E3: float
+    R_BP: Array
+    centre: Array
+
+    @classmethod
+    def of(cls, shape: HasInertia) -> Self:
+        """Return the principal frame of a shape.
+
+        An Euler tensor that is diagonal to round-off keeps its axes. Else the principal axes are
+        numbered and directed so that the right-handed frame is as close as possible to the given
+        axes; where principal values agree, this holds within their common plane, too.
+        """
+        E_B, name = shape.euler_B, type(shape).__name__
+        check_inertia(inertia_from_euler(E_B), f"{name}: inertia")
+        E_B = (E_B + E_B.T) / 2
+        round_off = ROUND_OFF * float(np.max(np.abs(E_B)))
+        coupling = float(np.max(np.abs(E_B - np.diag(np.diagonal(E_B)))))
+        R_BP = _principal_axes(E_B) if coupling > round_off else np.eye(3)
+        values = np.diagonal(R_BP.T @ E_B @ R_BP)
+        # A turned rod has zeros in some other axes: what is left of them here is round-off.
+        floor = round_off if coupling > 0 else 0.0
+        E1, E2, E3 = (float(value) if value > floor else 0.0 for value in values)
+        return cls(mass=shape.mass, E1=E1, E2=E2, E3=E3, R_BP=R_BP, centre=shape.centre)
+
+    @property
+    def euler(self) -> Array:
+        """Principal Euler values (E1, E2, E3) [kg m^2]; (3,)."""
+        return np.array([self.E1, self.E2, self.E3])
+
+    @property
+    def inertia(self) -> Array:
+        """Principal moments of inertia (E2 + E3, E3 + E1, E1 + E2) [kg m^2]; (3,)."""
+        return np.array([self.E2 + self.E3, self.E3 + self.E1, self.E1 + self.E2])
+
+
+def _principal_axes(E: Array) -> Array:
+    """Return the right-handed eigenvectors of E that are closest to the given axes, as columns."""
+    values, vectors = np.linalg.eigh(E)
+    gaps = np.diff(values) > TOLERANCE * np.max(np.abs(values))
+    # Eigenvectors of equal values span a space, in which any axes are principal ones.
+    spaces = np.split(np.arange(3), np.flatnonzero(gaps) + 1)
+    best, closeness = np.eye(3), -np.inf
+    for order in permutations(range(3)):
+        R = np.empty((3, 3))
+        for space in spaces:
+            axes = [order[k] for k in space]
+            V = vectors[:, space]
+            U, _, Wt = np.linalg.svd(V.T @ np.eye(3)[:, axes])
+            R[:, axes] = V @ (U @ Wt)
+        if np.linalg.det(R) < 0:
+            R[:, np.argmin(np.diagonal(R))] *= -1
+        # Equal up to round-off: the first order wins, so that the choice does not flicker.
+        if np.trace(R) > closeness + ROUND_OFF:
+            best, closeness = R, float(np.trace(R))
+    return best
+
+
+def turn(R: Array, tensor: Array) -> Array:
+    """Return R A R^T, exactly symmetric."""
+    turned = R @ tensor @ R.T
+    return np.asarray((turned + turned.T) / 2)
+
+
+def check_inertia(J: Array, name: str) -> None:
+    """Refuse a tensor that is the inertia of no body, with the reason."""
+    if not np.all(np.isfinite(J)):
+        raise InputError(f"{name} contains NaN or infinity; give numbers in kg m^2")
+    size = float(np.max(np.abs(J)))
+    defect = np.abs(J - J.T)
+    if np.max(defect) > TOLERANCE * size:
+        i, j = divmod(int(np.argmax(np.triu(defect))), 3)
+        raise InputError(
+            f"{name} is not symmetric: J[{i},{j}] = {J[i, j]:.9g} but J[{j},{i}] = {J[j, i]:.9g} "
+            f"kg m^2, a difference of {defect[i, j]:.3g}; correct one of them"
+        )
+    diagonal = not np.any(J - np.diag(np.diagonal(J)))
+    principal = np.diagonal(J) if diagonal else np.linalg.eigvalsh((J + J.T) / 2)
+    if np.min(principal) < -TOLERANCE * size:
+        k = int(np.argmin(principal))
+        raise InputError(
+            f"{name}: the principal value J{k + 1} = {principal[k]:.9g} kg m^2 is negative; "
+            "check the signs"
+        )
+    k = int(np.argmax(principal))
+    i, j = sorted({0, 1, 2} - {k})
+    smaller = principal[i] + principal[j]
+    if smaller < principal[k] - TOLERANCE * size:
+        raise InputError(
+            f"{name} belongs to no body: J{i + 1} + J{j + 1} = {smaller:.9g} is less than "
+            f"J{k + 1} = {principal[k]:.9g} kg m^2, short by {principal[k] - smaller:.3g} "
+            "(triangle inequality of the principal values); check axes and units, and that it is "
+            "taken about the centre of mass"
+        )
