@@ -9,6 +9,14 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 
 
+def numbers(value: Any, what: str) -> NDArray[np.float64]:
+    """Return numbers as a new array of any shape."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: expected numbers, got {value!r}") from None
+
+
 def vector3(value: Any, what: str) -> NDArray[np.float64]:
     """Return three finite numbers as a new array; shape (3,)."""
     try:

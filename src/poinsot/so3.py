@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
+from poinsot.inputs import numbers
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -384,10 +385,7 @@ def _vector(value: ArrayLike, name: str) -> Array:
 
 def _numbers(value: Any, name: str) -> Array:
     """Return a copy as an array of finite numbers."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: expected numbers, got {value!r}") from None
+    array = numbers(value, name)
     if not np.all(np.isfinite(array)):
         raise InputError(f"{name}: {_text(array)} contains NaN or infinity")
     return array

@@ -26,6 +26,9 @@ class Pending:
     values: list[tuple[Vector, Vector]]
     energy: float
     error: float
+    lost: float
+    supplied: Vector
+    turn: Vector
 
 
 class Recorder:
@@ -88,7 +91,9 @@ class Recorder:
         self.balance_error_max = max(self.balance_error_max, abs(error))
         self.dissipation_min = min(self.dissipation_min, dissipation)
         self.done, self.reached = self.done + 1, t1
-        self.pending = Pending(t_mid, t1, solution, stage, values, energy, error)
+        self.pending = Pending(
+            t_mid, t1, solution, stage, values, energy, error, lost, supplied, self.turn
+        )
         if self.done % self.save_every == 0 or self.done == self.steps:
             self._save()
 
@@ -98,10 +103,10 @@ class Recorder:
             return
         k, step = self.saved, self.pending
         self.time[k], self.x[k], self.energy[k] = step.t1, step.solution.x, step.energy
-        self.dissipated[k], self.port_energy[k] = self.lost, self.supplied
+        self.dissipated[k], self.port_energy[k] = step.lost, step.supplied
         self.balance_error[k] = step.error
         self.stage_time[k - 1], self.iterations[k - 1] = step.t_mid, step.solution.iterations
-        self.stage_x[k - 1], self.turned[k] = step.stage.x, self.turn
+        self.stage_x[k - 1], self.turned[k] = step.stage.x, step.turn
         for i, (u, y) in enumerate(step.values):
             self.u[i][k - 1], self.y[i][k - 1] = u, y
         self.saved, self.pending = k + 1, None

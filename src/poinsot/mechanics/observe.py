@@ -29,21 +29,14 @@ def _observe(
     n, layout, mechanism = system.mechanism.n, system.layout, system.mechanism
     q, v = x[:, :n], x[:, n : 2 * n]
     blocks, rates = q.reshape(-1, n // 12, 4, 3), v.reshape(-1, n // 12, 4, 3)
-    bodies, markers = {}, {}
-    for k, name in enumerate(layout.bodies):
-        directors = np.swapaxes(blocks[:, k, 1:], 1, 2)  # columns
-        spin = np.cross(blocks[:, k, 1:], rates[:, k, 1:]).sum(axis=1) / 2
-        rotation = directors @ layout.R_BP[k].T
-        bodies[name] = BodyRecord(name, blocks[:, k, 0], rotation, rates[:, k, 0], spin)
-    for marker in layout.markers:
-        body = blocks[:, marker.body]
-        weights = np.array([1.0, *marker.X])
-        position, velocity = (
-            np.einsum("i,tij->tj", weights, b) for b in (body, rates[:, marker.body])
-        )
-        spin = np.cross(body[:, 1:], rates[:, marker.body, 1:]).sum(axis=1) / 2
-        rotation = np.swapaxes(body[:, 1:], 1, 2) @ marker.R_PM
-        markers[marker.name] = BodyRecord(marker.name, position, rotation, velocity, spin)
+    bodies = {
+        name: _frame(name, blocks[:, k], rates[:, k], np.zeros(3), layout.R_BP[k].T)
+        for k, name in enumerate(layout.bodies)
+    }
+    markers = {
+        m.name: _frame(m.name, blocks[:, m.body], rates[:, m.body], m.X, m.R_PM)
+        for m in layout.markers
+    }
     momenta = (mechanism.mass * v).reshape(-1, n // 3, 3)
     forms, columns = mechanism.constraints, iter(turned.T)
     return Observation(
@@ -58,6 +51,14 @@ def _observe(
         constraint_error=_in_chunks(lambda q_: _worst(forms.values(q_)), q),
         velocity_constraint_error=_in_chunks(lambda q_, v_: _worst(forms.rates(q_, v_)), q, v),
     )
+
+
+def _frame(name: str, body: Array, rates: Array, X: Array, R: Array) -> BodyRecord:
+    """Return a frame of a body over time: a point X and axes R, both in director axes."""
+    weights = np.array([1.0, *X])
+    position, velocity = (np.einsum("i,tij->tj", weights, b) for b in (body, rates))
+    spin = np.cross(body[:, 1:], rates[:, 1:]).sum(axis=1) / 2
+    return BodyRecord(name, position, np.swapaxes(body[:, 1:], 1, 2) @ R, velocity, spin)
 
 
 def _worst(values: Array) -> Array:

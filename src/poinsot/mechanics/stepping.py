@@ -313,25 +313,7 @@ def _labels(T: Matrix | None, names: Sequence[str]) -> Sequence[str]:
     return [next(single) if count == 1 else "loop" for count in counts]
 
 
-@step_problem.register
-def _(
-    system: DirectorSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
-) -> StepProblem:
-    if isinstance(scheme.gradient, Midpoint):
-        return MidpointStep(scheme, t, x0, u, h, system)
-    return _general(system, scheme, t, x0, u, h)
-
-
-@step_problem.register
-def _(
-    system: StabilisedSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
-) -> StepProblem:
-    if isinstance(scheme.gradient, Midpoint):
-        return StabilisedStep(scheme, t, x0, u, h, system)
-    return _general(system, scheme, t, x0, u, h)
-
-
-def _general(
+def _step(
     system: DirectorSystem | StabilisedSystem,
     scheme: Scheme,
     t: float,
@@ -339,9 +321,18 @@ def _general(
     u: Vector,
     h: float,
 ) -> StepProblem:
+    """Return the leaner step where the scheme is the midpoint rule, else the general one."""
+    if isinstance(scheme.gradient, Midpoint):
+        if isinstance(system, StabilisedSystem):
+            return StabilisedStep(scheme, t, x0, u, h, system)
+        return MidpointStep(scheme, t, x0, u, h, system)
     if system.mechanism.redundant:
         raise InputError(
             f"scheme '{scheme.name}' cannot run a mechanism with repeated constraints "
             "(see model.check()); use 'ph-mp' or 'ph-mp-ggl'"
         )
     return GeneralStep(scheme, t, x0, u, h, system)
+
+
+for _kind in (DirectorSystem, StabilisedSystem):
+    step_problem.register(_kind, _step)

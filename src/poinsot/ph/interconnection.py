@@ -22,6 +22,11 @@ class Place:
     part: int
     columns: slice
 
+    @property
+    def width(self) -> int:
+        """Size of the port."""
+        return int(self.columns.stop - self.columns.start)
+
 
 @dataclass(frozen=True)
 class Link:
@@ -74,9 +79,14 @@ class Interconnection(PHSystem):
         return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
 
     @cached_property
+    def inner(self) -> int:
+        """How many states belong to the parts; the rest are multipliers."""
+        return sum(part.n for part in self.parts)
+
+    @cached_property
     def outer_width(self) -> int:
         """How many columns of B belong to the parts' own ports; the rest are swapped ports."""
-        return sum(place.columns.stop - place.columns.start for place in self.outer)
+        return sum(place.width for place in self.outer)
 
     @cached_property
     def exposures(self) -> tuple[Link, ...]:
@@ -86,7 +96,7 @@ class Interconnection(PHSystem):
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:
         """The parts' algebraic states, and every multiplier."""
-        multipliers = self.n - sum(part.n for part in self.parts)
+        multipliers = self.n - self.inner
         return np.concatenate(
             [*(p.algebraic for p in self.parts), np.ones(multipliers, dtype=bool)]
         )
@@ -140,9 +150,8 @@ class Interconnection(PHSystem):
         us = [np.zeros(part.m) for part in self.parts]
         start = 0
         for place in self.outer:
-            width = place.columns.stop - place.columns.start
-            us[place.part][place.columns] += u[start : start + width]
-            start += width
+            us[place.part][place.columns] += u[start : start + place.width]
+            start += place.width
         link_ys = []
         for link in self.links:
             y = self._link_y(link, xs, zs)
@@ -230,7 +239,7 @@ class Interconnection(PHSystem):
         """Return the parts' costates and the multipliers."""
         xs = self._split(x)
         zs = [part.z(xi) for part, xi in zip(self.parts, xs, strict=True)]
-        return np.concatenate([*zs, x[sum(part.n for part in self.parts) :]])
+        return np.concatenate([*zs, x[self.inner :]])
 
     def energies(self, x: Vector) -> Vector:
         """Return the energies of all parts' storages [J]."""
@@ -284,7 +293,7 @@ class Interconnection(PHSystem):
 
     def dz(self, x: Vector) -> Matrix:
         """Return the parts' dz, and the identity on the multipliers."""
-        inner = sum(part.n for part in self.parts)
+        inner = self.inner
         placed = self._blocks([p.dz(xi) for p, xi in zip(self.parts, self._split(x), strict=True)])
         if inner < self.n:
             placed.append((inner, inner, np.eye(self.n - inner)))
@@ -356,7 +365,7 @@ class Interconnection(PHSystem):
             dy = self.parts[place.part].dy(x[span], z[span])
             if dy is not None:
                 placed.append((row, span.start, dy[place.columns]))
-            row += place.columns.stop - place.columns.start
+            row += place.width
         return assemble((self.m, self.n), placed) if placed else None
 
     def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
@@ -365,7 +374,7 @@ class Interconnection(PHSystem):
         xs, zs = self._split(x), self._split(z)
         for place in self.outer:
             part, columns = self.parts[place.part], place.columns
-            piece = slice(start, start + columns.stop - columns.start)
+            piece = slice(start, start + place.width)
             inner = np.zeros(part.m)
             inner[columns] = u[piece]
             total[piece] = part.feedback(t, xs[place.part], zs[place.part], inner)[columns]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, did_you_mean
+from poinsot.inputs import numbers
 from poinsot.ph.matrices import Matrix, Vector, add
 from poinsot.ph.ports import Port
 
@@ -252,7 +253,7 @@ class PHSystem(ABC):
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
         """Make a state vector from an array or from named values; the rest is as in `start`."""
         if not isinstance(values, Mapping):
-            x = _numbers(values, f"system '{self.name}': the state").reshape(-1)
+            x = numbers(values, f"system '{self.name}': the state").reshape(-1)
             if x.shape != (self.n,):
                 raise InputError(
                     f"system '{self.name}': the state has {x.size} entries, expected {self.n} "
@@ -264,7 +265,7 @@ class PHSystem(ABC):
                 if name not in self.slices:
                     hint = did_you_mean(name, self.slices)
                     raise InputError(f"system '{self.name}': no state '{name}'; {hint}")
-                block = _numbers(value, f"system '{self.name}': state '{name}'")
+                block = numbers(value, f"system '{self.name}': state '{name}'")
                 size = x[self.slices[name]].size
                 if block.size != size:
                     raise InputError(
@@ -301,13 +302,6 @@ class PHSystem(ABC):
                     f"system '{self.name}': {kind} name '{min(twice)}' is used twice; "
                     "rename one, e.g. by system.prefixed('left')"
                 )
-
-
-def _numbers(value: ArrayLike, what: str) -> Vector:
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}: expected numbers, got {value!r}") from None
 
 
 def as_states(states: Iterable["State | str"], name: str) -> tuple[State, ...]:
