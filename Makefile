@@ -30,8 +30,8 @@ check: $(VENV)/.stamp-check  ## lint, formatting, types, layering, documentation
 docs: $(VENV)/.stamp-docs  ## build the documentation in docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
-bench:  ## measure the speed
-	@echo "benchmarks: nothing to measure yet; they come with the compiled engine"
+bench: $(VENV)/.stamp-bench  ## measure the speed against Exudyn and MuJoCo; tables go to docs/
+	@$(BIN)/python -m benchmarks
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) demo dist docs/_build .hypothesis .import_linter_cache

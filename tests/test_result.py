@@ -1,11 +1,16 @@
 """A result: named arrays with units, their balance, and nothing that calls back."""
 
+import copy
+import pickle
+
+import mechanisms
 import numpy as np
 import pytest
 from parts import mass, oscillator, spring
 
 import poinsot as ps
 from poinsot import ph
+from poinsot.result import Lazy, Observation
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +95,107 @@ def test_no_ports_and_no_dissipation_leave_zeros():
     result = ps.simulate(mass(), h=0.1, t_end=1, x0=[1])
     assert not result.supplied.any()
     assert not result.dissipated.any()
+
+
+# -- records that are made when they are asked for --------------------------------------------
+
+
+@pytest.fixture
+def lazy():
+    """Squares by name, and the names of those that were made."""
+    made = []
+
+    def make(name):
+        made.append(name)
+        return int(name) ** 2
+
+    return Lazy(("3", "1", "2"), make), made
+
+
+def test_names_are_known_before_any_record_is_made(lazy):
+    squares, made = lazy
+    assert len(squares) == 3
+    assert list(squares) == list(squares.keys()) == ["3", "1", "2"]
+    assert "1" in squares
+    assert "4" not in squares
+    assert 1 not in squares
+    assert "'3'" in repr(squares)
+    assert bool(squares)
+    assert not Lazy((), int)
+    assert made == []
+
+
+def test_a_record_is_made_once(lazy):
+    squares, made = lazy
+    assert squares["2"] == squares["2"] == squares.get("2") == 4
+    assert made == ["2"]
+    assert dict(squares) == {"3": 9, "1": 1, "2": 4}
+    assert list(squares.items()) == [("3", 9), ("1", 1), ("2", 4)]
+    assert made == ["2", "3", "1"]
+
+
+def test_an_unknown_name_makes_nothing(lazy):
+    squares, made = lazy
+    with pytest.raises(KeyError, match="4"):
+        squares["4"]
+    assert squares.get("4") is None
+    assert made == []
+
+
+def test_a_record_that_cannot_be_made_is_tried_again():
+    tries = []
+
+    def make(name):
+        tries.append(name)
+        if len(tries) == 1:
+            raise OSError("not now")
+        return name.upper()
+
+    records = Lazy(["a"], make)
+    with pytest.raises(OSError, match="not now"):
+        records["a"]
+    assert records["a"] == "A"
+
+
+def test_looking_at_one_body_makes_no_other():
+    model = mechanisms.full(4, bodies=3).model()
+    result = ps.simulate(model, h=0.01, t_end=0.1)
+    before = result.observation
+    first = next(iter(before.bodies))
+    assert result.position(first).shape == (11, 3)
+    assert list(before.bodies._made) == [first]
+    assert not before.joints._made
+    assert not before.whole._made
+    assert not result.states._made
+    assert result.angular_momentum is result.angular_momentum
+    assert list(before.whole._made) == ["angular_momentum"]
+
+
+def test_an_observation_is_made_of_plain_mappings():
+    nothing = Observation()
+    assert nothing.linear_momentum is None
+    assert nothing.constraint_error is None
+    seen = Observation(whole={"constraint_error": np.zeros(3)})
+    assert seen.constraint_error.shape == (3,)
+    assert seen.velocity_constraint_error is None
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))])
+def test_a_result_can_be_copied_and_sent(how):
+    result = ps.simulate(mechanisms.full(4, bodies=2).model(), h=0.01, t_end=0.1)
+    other = how(result)
+    assert other.summary() == result.summary()
+    for body in result.observation.bodies:
+        assert np.array_equal(other.rotation(body), result.rotation(body))
+    for joint in result.observation.joints:
+        assert np.array_equal(other.reaction(joint).torque, result.reaction(joint).torque)
+    for state in result.states:
+        assert np.array_equal(other[state], result[state])
+    for port in result.ports:
+        assert np.array_equal(other.port(port).power, result.port(port).power)
+
+
+def test_saved_numbers_cannot_be_changed(result):
+    for array in (result.time, result.energy, result["p"], result.port("push").u):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0

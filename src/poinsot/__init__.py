@@ -44,6 +44,7 @@ from poinsot.mechanics import (
     Weld,
 )
 from poinsot.model import Model, ModelCheck
+from poinsot.ph.signals import Table
 from poinsot.result import Result, SimulationError
 from poinsot.so3 import Rotation
 
@@ -88,6 +89,7 @@ __all__ = [
     "Spherical",
     "Spring",
     "StructureError",
+    "Table",
     "ThinRod",
     "TorquePort",
     "Universal",

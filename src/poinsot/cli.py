@@ -44,7 +44,7 @@ def run(
     scheme: Annotated[str | None, typer.Option(help="Time integration scheme.")] = None,
     step: Annotated[float | None, typer.Option(help="Step size [s].")] = None,
     t_end: Annotated[float | None, typer.Option(help="End time [s].")] = None,
-    engine: Annotated[str, typer.Option(help="auto or reference.")] = "auto",
+    engine: Annotated[str, typer.Option(help="auto, compiled or reference.")] = "auto",
     summary: Annotated[Path | None, typer.Option(help="Write a summary as JSON.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write the example's figure.")] = None,
     animation: Annotated[Path | None, typer.Option(help="Write its animation, a GIF.")] = None,

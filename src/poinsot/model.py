@@ -1,6 +1,6 @@
 """The model: named bodies, joints, forces and ports, checked as it grows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,13 +13,13 @@ from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body, rigidity
 from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import WIDTH, Forms, stack
+from poinsot.mechanics.forms import Forms, stack
 from poinsot.mechanics.inertia import Shape
 from poinsot.mechanics.joints import Joint, Row
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.redundancy import find_repeated, in_loops
+from poinsot.mechanics.redundancy import find_loops, find_repeated
 from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project
 from poinsot.mechanics.tensors import PrincipalInertia
 from poinsot.ph.matrices import Vector
@@ -28,6 +28,8 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 
 #: Joint equations may be violated by this much at the start [m].
 GAP = 1e-8
+#: An error names at most so many joints.
+LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Model:
         self.forces: dict[str, Force] = {}
         self.ports: dict[str, PortPlace] = {}
         self._projected: Vector | None = None
+        self._rows: dict[Joint, tuple[Row, ...]] = {}
 
     # -- growing ------------------------------------------------------------------------------
 
@@ -149,18 +152,18 @@ class Model:
             raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
         self._own(joint.a, f"joint '{name}'")
         self._own(joint.b, f"joint '{name}'")
-        q = self._positions
-        gaps = stack([row.form for row in joint.rows()], len(self.bodies))(q)
-        round_off = 1e-14 * float(np.max(abs(q), initial=0.0))
-        for row, gap in zip(joint.rows(), gaps, strict=True):
-            gap = abs(float(gap)) / (row.length or 1.0)
+        bodies, rows = _bodies_of([joint]), joint.rows()
+        q = _positions(bodies)
+        round_off = 1e-14 * float(np.max(abs(q)))
+        for row, value in zip(rows, _local_forms(rows, bodies)(q), strict=True):
+            gap = abs(float(value)) / (row.length or 1.0)
             if gap > GAP + round_off:
                 raise InconsistentStartError(
                     f"joint '{name}' ({joint.kind}): its equation '{row.label}' is violated by "
                     f"{gap:.3g} at the start; correct its axes (those of a universal joint must be "
                     "perpendicular) or its points"
                 )
-        self.joints[name] = joint
+        self.joints[name], self._rows[joint] = joint, rows
         return joint
 
     def add_force(self, name: str, force: Force) -> Force:
@@ -207,53 +210,50 @@ class Model:
 
     # -- the start ----------------------------------------------------------------------------
 
-    @property
-    def _positions(self) -> Vector:
-        bodies = self.bodies.values()
-        positions = np.array([body.position for body in bodies]).reshape(-1, 3)
-        return twists.coordinates(positions, np.array([b.R_WP for b in bodies]).reshape(-1, 3, 3))
-
     def _joint_rows(self) -> list[tuple[str, Row]]:
-        return [(name, row) for name, joint in self.joints.items() for row in joint.rows()]
+        return [(name, row) for name, joint in self.joints.items() for row in self._rows[joint]]
 
     def _joint_forms(self) -> Forms:
         return stack([row.form for _, row in self._joint_rows()], len(self.bodies))
 
     def _repeated(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows of the joints repeat others, and which may: those of loops."""
+        """Return which rows of the joints repeat others, and which are in loops with such rows."""
         joints = list(self.joints.values())
-        looped = in_loops([(joint.a.index, joint.b.index) for joint in joints])
-        closing = [joint for joint, loop in zip(joints, looped, strict=True) if loop]
-        partners = [partner for joint in closing for partner in (joint.a, joint.b)]
-        bodies = tuple(dict.fromkeys(p.index for p in partners if isinstance(p, Body)))
-        rows = [localise(row.form, bodies) for joint in closing for row in joint.rows()]
-        q = self._positions.reshape(-1, WIDTH)[list(bodies)].reshape(-1)
-        counts = [len(joint.rows()) for joint in joints]
-        in_loop = np.repeat(looped, counts).astype(bool)
-        repeated = np.zeros(sum(counts), dtype=bool)
-        repeated[in_loop] = find_repeated(stack(rows, len(bodies)), q)
-        return repeated, in_loop
+        starts = np.cumsum([0, *(len(self._rows[joint]) for joint in joints)])
+        repeated, overdetermined = np.zeros((2, starts[-1]), dtype=bool)
+        for loop in find_loops([(joint.a.index, joint.b.index) for joint in joints]):
+            places = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in loop])
+            rows = [row for k in loop for row in self._rows[joints[k]]]
+            bodies = _bodies_of(joints[k] for k in loop)
+            repeated[places] = find_repeated(_local_forms(rows, bodies), _positions(bodies))
+            overdetermined[places] = repeated[places].any()
+        return repeated, overdetermined
 
-    def _velocities(self) -> Vector:
-        """Return the twists at the start, completed; refuse what contradicts the joints."""
-        bodies, forms = list(self.bodies.values()), self._joint_forms()
-        jacobian = twists.jacobian(forms, self._positions)
-        if self._projected is not None and self._projected.size == 6 * len(bodies):
-            given = self._projected, np.ones(self._projected.size, dtype=bool)
-        else:
-            given = given_twists(bodies)
-        completed = complete(jacobian, bodies, *given)
-        residual = jacobian @ completed
-        size = 1.0 + float(np.max(abs(completed), initial=0.0))
+    def _velocities(self, forms: Forms) -> Vector:
+        """Return the twists at the start, completed; refuse what contradicts the joints.
+
+        `forms` end with the joints' equations, and what comes before them is ignored.
+        """
+        bodies, rows = list(self.bodies.values()), self._joint_rows()
+        known, given = given_twists(bodies)
+        if self._projected is not None and self._projected.size == known.size:
+            known, given = self._projected, np.ones_like(given)
+        if not known.any():
+            return known
+        jacobian = twists.joint_matrix(forms, _positions(bodies))[forms.m - len(rows) :]
+        completed = complete(jacobian, bodies, known, given)
+        size = 1.0 + float(np.max(abs(completed)))
         wrong: dict[str, float] = {}
-        for (name, _), value in zip(self._joint_rows(), residual, strict=True):
-            if abs(value) > TOLERANCE * size:
-                wrong[name] = max(wrong.get(name, 0.0), abs(float(value)))
+        for (name, _), value in zip(rows, abs(jacobian @ completed).tolist(), strict=True):
+            if value > TOLERANCE * size:
+                wrong[name] = max(wrong.get(name, 0.0), value)
         if wrong:
-            listed = ", ".join(f"'{name}' by {value:.3g}" for name, value in wrong.items())
+            listed = [f"'{name}' by {value:.3g}" for name, value in wrong.items()]
+            if len(listed) > LISTED:
+                listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
             raise InconsistentStartError(
-                f"the velocities at the start contradict the joints: {listed}; leave some out to "
-                "have them completed, or call model.project_velocities()"
+                f"the velocities at the start contradict the joints: {', '.join(listed)}; leave "
+                "some out to have them completed, or call model.project_velocities()"
             )
         return completed
 
@@ -262,7 +262,7 @@ class Model:
 
         World axes; with what was left out completed, or projected where that was asked for.
         """
-        pairs = self._velocities().reshape(-1, 2, 3)
+        pairs = self._velocities(self._joint_forms()).reshape(-1, 2, 3)
         return {name: (v, omega) for name, (v, omega) in zip(self.bodies, pairs, strict=True)}
 
     def project_velocities(self) -> None:
@@ -272,12 +272,12 @@ class Model:
         """
         bodies = list(self.bodies.values())
         given, _ = given_twists(bodies)
-        jacobian = twists.jacobian(self._joint_forms(), self._positions)
+        jacobian = twists.joint_matrix(self._joint_forms(), _positions(bodies))
         self._projected = project(jacobian, bodies, given)
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
-        self._velocities()
+        self._velocities(self._joint_forms())
         (repeated, _), rows = self._repeated(), self._joint_rows()
         names = [f"{name}: {row.label}" for name, row in rows]
         return ModelCheck(
@@ -307,7 +307,7 @@ class Model:
         if not self.bodies:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
         bodies, count = list(self.bodies.values()), len(self.bodies)
-        rows, (repeated, in_loop) = self._joint_rows(), self._repeated()
+        rows, (repeated, overdetermined) = self._joint_rows(), self._repeated()
         rigid = [form for body in bodies for form in rigidity(body.index)]
         constraints = stack([*rigid, *(row.form for _, row in rows)], count)
         mass = np.concatenate([body.director_mass for body in bodies])
@@ -322,14 +322,13 @@ class Model:
             potentials=tuple(p for potentials, _ in placed for p in potentials),
             dampers=tuple(d for _, dampers in placed for d in dampers),
             inlets=tuple(inlet for _, inlet in inlets),
-            looped=len(rigid) + np.flatnonzero(in_loop),
-            rank=int(np.sum(in_loop & ~repeated)),
+            looped=len(rigid) + np.flatnonzero(overdetermined),
+            rank=int(np.sum(overdetermined & ~repeated)),
         )
-        looped = {name for (name, _), loop in zip(rows, in_loop, strict=True) if loop}
-        undetermined = looped if repeated.any() else set()
+        undetermined = {rows[k][0] for k in np.flatnonzero(overdetermined)}
         layout = Layout.of(bodies, self.joints, undetermined, list(self.markers.values()))
-        q = self._positions
-        v = twists.velocities(q, self._velocities())
+        q = _positions(bodies)
+        v = twists.velocities(q, self._velocities(constraints))
         multipliers = [
             *(State(f"{body.name}.rigidity", 6) for body in bodies),
             *(State(name, size) for name, size in layout.joint_sizes.items() if size),
@@ -362,3 +361,22 @@ class Model:
                     f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
                     "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"
                 )
+
+
+def _bodies_of(joints: Iterable[Joint]) -> list[Body]:
+    """Return the bodies that some joints connect, each once, without the ground."""
+    partners = [partner for joint in joints for partner in (joint.a, joint.b)]
+    return list(dict.fromkeys(p for p in partners if isinstance(p, Body)))
+
+
+def _positions(bodies: Sequence[Body]) -> Vector:
+    """Return q of some bodies at the start."""
+    positions = np.array([body.position for body in bodies]).reshape(-1, 3)
+    rotations = np.array([body.R_WP for body in bodies]).reshape(-1, 3, 3)
+    return twists.coordinates(positions, rotations)
+
+
+def _local_forms(rows: Iterable[Row], bodies: Sequence[Body]) -> Forms:
+    """Return equations on the coordinates of a few bodies only."""
+    indices = tuple(body.index for body in bodies)
+    return stack([localise(row.form, indices) for row in rows], len(bodies))

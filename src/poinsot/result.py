@@ -1,8 +1,9 @@
 """The result of a simulation: named arrays, units, balances. It never calls back."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, TypeVar
+from reprlib import repr as shortened
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,51 @@ from poinsot.errors import InputError, PoinsotError, did_you_mean
 
 Array: TypeAlias = NDArray[np.float64]
 Status: TypeAlias = Literal["done", "interrupted", "failed"]
+Record = TypeVar("Record")
+
+
+class Lazy(Mapping[str, Record]):
+    """Records by name, each made when it is first asked for, and kept.
+
+    Parameters
+    ----------
+    names : iterable
+        All names, in order.
+    make : function
+        Returns the record of a name.
+    """
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], Record]) -> None:
+        self._names, self._make = dict.fromkeys(names), make
+        self._made: dict[str, Record] = {}
+
+    def __getitem__(self, name: str) -> Record:
+        """Return a record, made now or before."""
+        if name not in self._made:
+            if name not in self._names:
+                raise KeyError(name)
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is such a record, without making it."""
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names in order."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        """Show the names; nothing is made."""
+        return f"Lazy({shortened(list(self._names))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make everything before it is copied, or sent to another process."""
+        return dict, (dict(self),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +93,9 @@ class PortRecord:
 class Stats:
     """How the run went.
 
-    `iterations` per saved step; `balance_error_max` [J] over all steps, saved or not;
-    `residual_max` is the largest residual accepted, relative to the terms of its equation.
+    `single_steps` were taken by the reference engine in a compiled run, where the compiled one
+    found no solution. `iterations` per saved step; `balance_error_max` [J] over all steps, saved
+    or not; `residual_max` is the largest residual accepted, relative to the terms of its equation.
     """
 
     steps: int
@@ -58,6 +105,7 @@ class Stats:
     balance_error_max: float
     dissipation_min: float
     wall_time: float
+    single_steps: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,20 +150,44 @@ class JointRecord:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What a mechanism shows; empty for systems without bodies."""
+    """What a mechanism shows; empty for systems without bodies.
+
+    `whole` holds arrays of the whole mechanism by name: linear_momentum and angular_momentum
+    (times, 3), constraint_error and velocity_constraint_error (times,); see `Result`.
+    """
 
     bodies: Mapping[str, BodyRecord] = field(default_factory=dict)
     markers: Mapping[str, BodyRecord] = field(default_factory=dict)
     joints: Mapping[str, JointRecord] = field(default_factory=dict)
-    linear_momentum: Array | None = None
-    angular_momentum: Array | None = None
-    constraint_error: Array | None = None
-    velocity_constraint_error: Array | None = None
+    whole: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def linear_momentum(self) -> Array | None:
+        """Total linear momentum [kg m/s]; None without bodies."""
+        return self.whole.get("linear_momentum")
+
+    @property
+    def angular_momentum(self) -> Array | None:
+        """Total angular momentum about the origin [kg m^2/s]; None without bodies."""
+        return self.whole.get("angular_momentum")
+
+    @property
+    def constraint_error(self) -> Array | None:
+        """Largest violation of a position constraint; None without bodies."""
+        return self.whole.get("constraint_error")
+
+    @property
+    def velocity_constraint_error(self) -> Array | None:
+        """Largest violation of a velocity constraint; None without bodies."""
+        return self.whole.get("velocity_constraint_error")
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
     """A simulated motion.
+
+    Records and totals of mechanisms are computed when they are first asked for. The arrays of a
+    long run are on disk and read as they are used; those that hold saved numbers are read-only.
 
     Parameters
     ----------
@@ -248,13 +320,12 @@ class Result:
             ("Newton iterations", f"{self.stats.newton_iterations}"),
             ("wall time", f"{self.stats.wall_time:.2f} s"),
         ]
+        if self.stats.single_steps:
+            rows.append(("reference steps", f"{self.stats.single_steps}"))
         if self.message:
             rows.append(("stopped", self.message))
         width = max(len(label) for label, _ in rows)
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
-
-
-Record = TypeVar("Record")
 
 
 def _named(records: Mapping[str, Record], name: str, kind: str) -> Record:

@@ -4,19 +4,15 @@ from functools import singledispatch
 
 import numpy as np
 
+from poinsot.integrate.history import History
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.result import Observation
 
 
 @singledispatch
-def observe(
-    system: PHSystem, x: Vector, stage_time: Vector, stage_x: Vector, turned: Vector
-) -> Observation:
-    """Return what there is to see in saved states (times, n) and midpoint states (steps, n).
-
-    `turned` (times, angles) are the angles of `angles`, followed over every step.
-    """
+def observe(system: PHSystem, history: History) -> Observation:
+    """Return what there is to see in the saved states; what takes time, when it is asked for."""
     return Observation()
 
 

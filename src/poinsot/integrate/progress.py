@@ -25,9 +25,9 @@ class Progress:
         """Start the clock."""
         return self
 
-    def advance(self) -> None:
-        """Count a step; the display is refreshed at most ten times a second."""
-        self.done += 1
+    def advance(self, steps: int = 1) -> None:
+        """Count steps; the display is refreshed at most ten times a second."""
+        self.done += steps
         if not self.enabled:
             return
         now = time.monotonic()

@@ -1,71 +1,110 @@
 """Keeps what a run computes: saved steps, and balances summed over every step."""
 
 import time as clock
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from poinsot.errors import StructureError
+from poinsot.errors import InputError, StructureError
+from poinsot.integrate.history import History, Recover, Saved, columns_of
 from poinsot.integrate.newton import Solution
 from poinsot.integrate.observe import angles, observe
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import Stage
+from poinsot.integrate.store import StorageError, Table
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
-from poinsot.result import PortRecord, Result, StateRecord, Stats, Status
+from poinsot.result import Lazy, PortRecord, Result, StateRecord, Stats, Status
+
+#: One state or step, by the names of the table's columns.
+Row: TypeAlias = Mapping[str, ArrayLike]
 
 
-@dataclass(frozen=True)
-class Pending:
-    """A step that was taken and may have to be saved."""
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A run of consecutive steps, computed at once.
 
-    t_mid: float
-    t1: float
-    solution: Solution
-    stage: Stage
-    values: list[tuple[Vector, Vector]]
-    energy: float
-    error: float
+    Parameters
+    ----------
+    steps : int
+        How many they are, saved or not.
+    reached : float
+        Time at the end of the last one [s].
+    newton_iterations, residual_max, balance_error_max, dissipation_min
+        Sum of iterations; largest residual; largest |balance error| [J]; smallest power lost [W].
+    saved : Saved
+        Those steps that are due for saving.
+    pending : Saved
+        The last step, if it is not due: a run may end here.
+    """
+
+    steps: int
+    reached: float
+    newton_iterations: int
+    residual_max: float
+    balance_error_max: float
+    dissipation_min: float
+    saved: Saved
+    pending: Saved | None = None
+
+
+@dataclass(eq=False)
+class Totals:
+    """Sums over every step so far, saved or not; whoever takes steps carries them on.
+
+    `energy0` [J] is the energy at the start, `lost` [J] what was dissipated, `supplied` [J] what
+    was put in through each port. `angle` are the angles of the last state in (-pi, pi], and `turn`
+    the same followed over turns [rad].
+    """
+
+    energy0: float
     lost: float
     supplied: Vector
+    angle: Vector
     turn: Vector
+
+    def follow(self, angle: Vector) -> None:
+        """Take over the angles of the next state, each by the shorter way round."""
+        change = angle - self.angle
+        self.turn = self.turn + change - 2 * np.pi * np.round(change / (2 * np.pi))
+        self.angle = angle
 
 
 class Recorder:
-    """Preallocated arrays for the saved steps; a result can be made of them at any moment."""
+    """A growing table of saved steps; a result can be made of it at any moment.
+
+    Parameters
+    ----------
+    system : PHSystem
+        What is simulated.
+    x0, t0
+        Initial state and time [s].
+    steps, save_every : int
+        How many steps there will be, and which of them are saved: every so many, and the last.
+    """
 
     def __init__(
         self, system: PHSystem, x0: Vector, t0: float, steps: int, save_every: int
     ) -> None:
-        saves = -(-steps // save_every) + 1
         self.system, self.steps, self.save_every = system, steps, save_every
         self.ports = (*system.ports, *system.connected)
-        self.time = np.zeros(saves)
-        self.x = np.zeros((saves, system.n))
-        self.energy = np.zeros(saves)
-        self.dissipated = np.zeros(saves)
-        self.balance_error = np.zeros(saves)
-        self.port_energy = np.zeros((saves, len(self.ports)))
-        self.stage_time = np.zeros(saves - 1)
-        self.u = [np.zeros((saves - 1, port.size)) for port in self.ports]
-        self.y = [np.zeros((saves - 1, port.size)) for port in self.ports]
-        self.stage_x = np.zeros((saves - 1, system.n))
-        self.angle = angles(system, x0)
-        self.turn = self.angle.copy()
-        self.turned = np.zeros((saves, self.turn.size))
-        self.turned[0] = self.turn
-        self.iterations = np.zeros(saves - 1, dtype=np.intp)
-        self.time[0], self.x[0], self.energy[0] = t0, x0, system.H(x0)
-        self.saved, self.done, self.reached = 1, 0, t0
-        self.pending: Pending | None = None
-        self.total_iterations, self.residual_max = 0, 0.0
-        self.lost, self.supplied = 0.0, np.zeros(len(self.ports))
+        angle, none = angles(system, x0), np.zeros(len(self.ports))
+        self.totals = Totals(system.H(x0), 0.0, none, angle, angle)
+        start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": angle}
+        self.table = _table(system, start, -(-steps // save_every) + 1)
+        self.done, self.reached = 0, t0
+        self.pending: Row | None = None
+        self.total_iterations, self.residual_max, self.single_steps = 0, 0.0, 0
         self.balance_error_max, self.dissipation_min = 0.0, 0.0
         self.started = clock.perf_counter()
 
     def add(self, t_mid: float, t1: float, h: float, solution: Solution, stage: Stage) -> None:
         """Account for one step, and save it if it is due. A step counts only when complete."""
-        system = self.system
+        system, totals = self.system, self.totals
         effort = system.resistive(stage.x, stage.z)
         dissipation = float(stage.z @ effort)
         if dissipation < -1e-10 * np.linalg.norm(stage.z) * np.linalg.norm(effort):
@@ -73,43 +112,87 @@ class Recorder:
                 f"the dissipation creates energy at t = {t_mid:g} s: its power is "
                 f"{dissipation:.3g} W; R must be positive semi-definite and z·r(x, z) >= 0"
             )
-        values = [
-            (stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()
-        ] + system.connected_values(stage.x, stage.z, stage.u)
-        lost = self.lost + h * dissipation
-        supplied = self.supplied + [h * float(u @ y) for u, y in values]
+        inner = system.connected_values(stage.x, stage.z, stage.u)
+        values = [(stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()] + inner
+        lost = totals.lost + h * dissipation
+        supplied = totals.supplied + [h * float(u @ y) for u, y in values]
         energy = system.H(solution.x)
         outer = float(supplied[: len(system.ports)].sum())
-        error = energy - self.energy[0] - outer + lost
-        angle = angles(system, solution.x)
-        change = angle - self.angle
-        self.turn = self.turn + change - 2 * np.pi * np.round(change / (2 * np.pi))
-        self.angle = angle
-        self.lost, self.supplied = lost, supplied
-        self.total_iterations += solution.iterations
-        self.residual_max = max(self.residual_max, solution.residual)
-        self.balance_error_max = max(self.balance_error_max, abs(error))
-        self.dissipation_min = min(self.dissipation_min, dissipation)
-        self.done, self.reached = self.done + 1, t1
-        self.pending = Pending(
-            t_mid, t1, solution, stage, values, energy, error, lost, supplied, self.turn
-        )
+        error = energy - totals.energy0 - outer + lost
+        totals.follow(angles(system, solution.x))
+        totals.lost, totals.supplied = lost, supplied
+        self._count(1, t1, solution.iterations, solution.residual, abs(error), dissipation)
+        self.pending = {
+            "time": t1,
+            "x": solution.x,
+            "energy": energy,
+            "dissipated": lost,
+            "balance_error": error,
+            "port_energy": supplied,
+            "turned": totals.turn,
+            "stage_time": t_mid,
+            "stage_x": stage.x,
+            "u": np.concatenate([stage.u, *(u for u, _ in inner)]) if inner else stage.u,
+            "y": np.concatenate([stage.y, *(y for _, y in inner)]) if inner else stage.y,
+            "iterations": solution.iterations,
+        }
         if self.done % self.save_every == 0 or self.done == self.steps:
             self._save()
+
+    def extend(self, block: Block) -> None:
+        """Account for many steps at once, all of them or none; the totals are left to the caller.
+
+        The arrays are copied and may be used again.
+        """
+        try:
+            self.table.extend(block.saved.columns())
+        except StorageError:
+            self.pending = None
+            raise
+        if block.steps:
+            self.pending = None
+        if block.pending is not None:
+            columns = block.pending.columns()
+            self.pending = {name: column[0].copy() for name, column in columns.items()}
+        self._count(
+            block.steps,
+            block.reached,
+            block.newton_iterations,
+            block.residual_max,
+            block.balance_error_max,
+            block.dissipation_min,
+        )
+
+    def _count(
+        self,
+        steps: int,
+        reached: float,
+        iterations: int,
+        residual: float,
+        error: float,
+        dissipation: float,
+    ) -> None:
+        self.total_iterations += iterations
+        self.residual_max = max(self.residual_max, residual)
+        self.balance_error_max = max(self.balance_error_max, error)
+        self.dissipation_min = min(self.dissipation_min, dissipation)
+        self.done, self.reached = self.done + steps, reached
 
     def _save(self) -> None:
         """Keep the last step, if it is not kept already."""
         if self.pending is None:
             return
-        k, step = self.saved, self.pending
-        self.time[k], self.x[k], self.energy[k] = step.t1, step.solution.x, step.energy
-        self.dissipated[k], self.port_energy[k] = step.lost, step.supplied
-        self.balance_error[k] = step.error
-        self.stage_time[k - 1], self.iterations[k - 1] = step.t_mid, step.solution.iterations
-        self.stage_x[k - 1], self.turned[k] = step.stage.x, step.turn
-        for i, (u, y) in enumerate(step.values):
-            self.u[i][k - 1], self.y[i][k - 1] = u, y
-        self.saved, self.pending = k + 1, None
+        try:
+            self.table.append(self.pending)
+        except StorageError:
+            self.pending = None
+            raise
+        self.pending = None
+
+    def finish(self) -> None:
+        """Keep the last step in any case, and write out what is still in memory if need be."""
+        self._save()
+        self.table.flush()
 
     def result(
         self,
@@ -119,55 +202,88 @@ class Recorder:
         t_end: float,
         status: Status,
         message: str = "",
+        *,
+        recover: Recover | None = None,
+        recovered: frozenset[str] = frozenset(),
     ) -> Result:
-        """Return everything saved so far, and the last step in any case."""
-        self._save()
-        k, system = self.saved, self.system
-        outer = len(system.ports)
+        """Return everything saved so far, and the last step in any case.
+
+        `recover` fills in the states named `recovered`, which the run left out; it is called when
+        one of them is asked for.
+        """
+        try:
+            self.finish()
+        except StorageError as error:
+            message = f"{message}; {error}" if message else str(error)
+        history = self._history(recover, recovered)
+        system = self.system
+        units = {state.name: state.unit for state in system.states}
+        places = {port.name: i for i, port in enumerate(self.ports)}
         return Result(
             model=system.name,
             scheme=scheme.name,
             engine=engine,
             h=h,
             t_end=t_end,
-            time=self.time[:k],
-            states={
-                state.name: StateRecord(state.name, state.unit, self.x[:k, piece])
-                for state, piece in zip(system.states, system.slices.values(), strict=True)
-            },
-            ports={
-                port.name: PortRecord(
-                    name=port.name,
-                    u_unit=port.u_unit,
-                    y_unit=port.y_unit,
-                    connected=i >= outer,
-                    time=self.stage_time[: k - 1],
-                    u=self.u[i][: k - 1],
-                    y=self.y[i][: k - 1],
-                    power=np.sum(self.u[i][: k - 1] * self.y[i][: k - 1], axis=1),
-                    energy=self.port_energy[:k, i],
-                )
-                for i, port in enumerate(self.ports)
-            },
-            energy=self.energy[:k],
-            dissipated=self.dissipated[:k],
-            balance_error=self.balance_error[:k],
+            time=history.at_times("time"),
+            states=Lazy(
+                units,
+                lambda name: StateRecord(name, units[name], history.state(system.slices[name])),
+            ),
+            ports=Lazy(places, lambda name: self._port(history, places[name])),
+            energy=history.at_times("energy"),
+            dissipated=history.at_times("dissipated"),
+            balance_error=history.at_times("balance_error"),
             stats=Stats(
                 steps=self.done,
                 newton_iterations=self.total_iterations,
-                iterations=self.iterations[: k - 1],
+                iterations=history.iterations,
                 residual_max=self.residual_max,
                 balance_error_max=self.balance_error_max,
                 dissipation_min=self.dissipation_min,
                 wall_time=clock.perf_counter() - self.started,
+                single_steps=self.single_steps,
             ),
             status=status,
             message=message,
-            observation=observe(
-                system,
-                self.x[:k],
-                self.stage_time[: k - 1],
-                self.stage_x[: k - 1],
-                self.turned[:k],
-            ),
+            observation=observe(system, history),
         )
+
+    def _history(self, recover: Recover | None, recovered: frozenset[str]) -> History:
+        ends = list(accumulate(port.size for port in self.ports))
+        pieces = [slice(end - port.size, end) for port, end in zip(self.ports, ends, strict=True)]
+        indices, slices = np.arange(self.system.n), self.system.slices
+        none = np.zeros(0, dtype=np.intp)
+        missing = [indices[piece] for name, piece in slices.items() if name in recovered]
+        absent = np.concatenate([none, *missing])
+        return History(self.table, len(self.table), pieces, recover, absent)
+
+    def _port(self, history: History, i: int) -> PortRecord:
+        port, piece = self.ports[i], history.port_slices[i]
+        u, y = (history.at_midpoints(name)[:, piece] for name in "uy")
+        return PortRecord(
+            name=port.name,
+            u_unit=port.u_unit,
+            y_unit=port.y_unit,
+            connected=i >= len(self.system.ports),
+            time=history.at_midpoints("stage_time"),
+            u=u,
+            y=y,
+            power=np.einsum("ij,ij->i", u, y),
+            energy=history.at_times("port_energy")[:, i],
+        )
+
+
+def _table(system: PHSystem, start: Row, rows: int) -> Table:
+    """Return a table for so many saved states, with the first; or say that there is no room."""
+    columns = columns_of(system, np.size(start["turned"]))
+    try:
+        table = Table(columns, rows)
+        table.append({**dict.fromkeys(columns, 0), **start})
+        table.flush()
+    except StorageError as error:
+        raise InputError(
+            f"{rows} saved steps of {system.n} states do not fit into memory or on disk: {error}; "
+            "save fewer of them by save_every=..., or take a larger step"
+        ) from None
+    return table

@@ -1,6 +1,6 @@
 """The parts a mechanism is made of: inertia, bodies, joints, forces, ports."""
 
-from poinsot.mechanics import observe, stepping
+from poinsot.mechanics import compiled, observe, stepping
 from poinsot.mechanics.bodies import Body, Ground, Marker
 from poinsot.mechanics.feedback import Motion
 from poinsot.mechanics.forces import Field, JointSpring, Spring, SpringDamper
@@ -68,6 +68,7 @@ __all__ = [
     "TorquePort",
     "Universal",
     "Weld",
+    "compiled",
     "external_ports",
     "free_body",
     "internal_ports",

@@ -13,6 +13,8 @@ from poinsot.mechanics.tensors import PrincipalInertia
 
 Vector3 = NDArray[np.float64]
 
+#: Rigidity constraints of a body.
+RIGIDITY = 6
 #: What a vanishing Euler value of a rod or a point mass becomes, as a part of the largest one.
 LIGHT = 1e-8
 

@@ -10,7 +10,7 @@ from poinsot.errors import InputError, did_you_mean
 from poinsot.mechanics.bodies import Body, Ground
 from poinsot.mechanics.charts import Chart, Length
 from poinsot.mechanics.directions import Charted
-from poinsot.mechanics.forms import WIDTH, Form, Forms, half_square, point, stack
+from poinsot.mechanics.forms import Form, Forms, half_square, point, stack
 from poinsot.mechanics.joints import Freedom, Joint
 
 
@@ -32,14 +32,7 @@ class Coordinate:
 
 def localise(form: Form, bodies: tuple[int, ...]) -> Form:
     """Return the form with its indices counted among a few bodies only."""
-    place = {body: WIDTH * k for k, body in enumerate(bodies)}
-
-    def at(i: int) -> int:
-        return place[i // WIDTH] + i % WIDTH
-
-    return Form(
-        tuple((at(i), at(j), v) for i, j, v in form.A), tuple((at(i), v) for i, v in form.b), form.c
-    )
+    return Form(tuple((k, a.among(bodies), b.among(bodies)) for k, a, b in form.terms), form.c)
 
 
 def _touched(*partners: Body | Ground) -> tuple[int, ...]:

@@ -83,18 +83,19 @@ class JointLaw(Feedback):
         rate = float((self._direction.B(q).T @ v)[0])
         return np.array([self.chart.value(self.forms(q)), rate])
 
-    def _value(self, t: float, seen: Vector) -> Vector:
+    def value(self, t: float, seen: Vector) -> Vector:
+        """Return the torque or force where coordinate and rate are seen; shape (1,)."""
         return _checked(self.law(t, float(seen[0]), float(seen[1])), 1, self.name, t)
 
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
         """Return the torque or force."""
-        return self._value(t, self._seen(q, v))
+        return self.value(t, self._seen(q, v))
 
     def slopes(
         self, t: float, q: Vector, v: Vector
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the law's two slopes times those of coordinate and rate."""
-        slope = jacobian(lambda seen: self._value(t, seen), self._seen(q, v), rough=True)
+        slope = jacobian(lambda seen: self.value(t, seen), self._seen(q, v), rough=True)
         B = self._direction.B(q).T
         return slope[:, :1] @ B + slope[:, 1:] @ self._direction.dy(q, v), slope[:, 1:] @ B
 

@@ -20,7 +20,7 @@ from poinsot.mechanics.coordinates import Coordinate, distance, localise, of_joi
 from poinsot.mechanics.forms import components, direction, point, stack
 from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.mechanism import Damper
-from poinsot.mechanics.potentials import FieldPotential, Potential
+from poinsot.mechanics.potentials import Elastic, FieldPotential, Potential, affine
 from poinsot.ph.derivatives import gradient
 from poinsot.ph.matrices import Vector
 
@@ -107,33 +107,35 @@ class SpringDamper(Force):
             raise InputError(f"{what}: give a stiffness, a force, a potential or a damping")
         potentials: list[Potential | FieldPotential] = []
         if elastic is not None:
-            exact = self.potential is None or self.dpotential is not None
-            potentials.append(Potential(name, at.bodies, at.forms, at.chart, *elastic, exact))
+            potentials.append(Potential(name, at.bodies, at.forms, at.chart, elastic))
         return potentials, [] if viscous is None else [Damper(name, at.direction, *viscous)]
 
-    def _elastic(self, at: Coordinate, what: str) -> tuple[Law, Law, Law] | None:
-        """Return V, dV and ddV."""
+    def _elastic(self, at: Coordinate, what: str) -> Elastic | None:
+        """Return the spring's energy and its derivatives."""
         if sum(law is not None for law in (self.stiffness, self.force, self.potential)) > 1:
             raise InputError(f"{what}: give one of stiffness, force and potential, not several")
         scale = at.start or 1.0
         if self.force is not None:
             f = self.force
-            return (lambda x: _integral(f, at.start, x)), f, _slope(f, scale)
+            return Elastic(lambda x: _integral(f, at.start, x), f, _slope(f, scale))
         if self.potential is not None:
             dV = self.dpotential or _slope(self.potential, scale)
-            return self.potential, dV, self.ddpotential or _slope(dV, scale)
+            exact = self.dpotential is not None
+            return Elastic(self.potential, dV, self.ddpotential or _slope(dV, scale), exact)
         if self.stiffness is None:
             return None
-        k, rest = float(self.stiffness), self._rest(at)
-        return (lambda x: k * (x - rest) ** 2 / 2), (lambda x: k * (x - rest)), (lambda x: k)
+        return affine(0.0, float(self.stiffness), self._rest(at))
 
     def _viscous(
         self, what: str
-    ) -> tuple[Callable[[Vector], Vector], Callable[[Vector], NDArray[np.float64]]] | None:
-        """Return the damping force and its derivative."""
+    ) -> (
+        tuple[Callable[[Vector], Vector], Callable[[Vector], NDArray[np.float64]], float | None]
+        | None
+    ):
+        """Return the damping force, its derivative, and the coefficient if there is only that."""
         c, law = float(self.damping), self.law
         if law is None:
-            return (lambda y: c * y, lambda y: np.array([[c]])) if c else None
+            return (lambda y: c * y, lambda y: np.array([[c]]), c) if c else None
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
             if law(float(rate)) * rate < 0:
                 raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
@@ -141,6 +143,7 @@ class SpringDamper(Force):
         return (
             lambda y: c * y + np.array([law(float(y[0]))]),
             lambda y: np.array([[c + dlaw(float(y[0]))]]),
+            None,
         )
 
 
@@ -192,10 +195,9 @@ class Spring(SpringDamper):
             )
         return at
 
-    def _elastic(self, at: Coordinate, what: str) -> tuple[Law, Law, Law] | None:
+    def _elastic(self, at: Coordinate, what: str) -> Elastic | None:
         if isinstance(at.chart, Linear):
-            k = float(self.stiffness or 0.0)
-            return (lambda s: k * s), (lambda s: k), (lambda s: 0.0)
+            return affine(float(self.stiffness or 0.0), 0.0, 0.0)
         return super()._elastic(at, what)
 
     def _rest(self, at: Coordinate) -> float:

@@ -9,7 +9,7 @@ which is why the midpoint rule integrates it exactly:
 :math:`s(q_1) - s(q_0) = \nabla s(q_m) \cdot (q_1 - q_0)` [LKB26, eq. (56)].
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,6 +53,11 @@ class VectorForm:
             value = value + np.array(w) @ blocks[body]
         return value
 
+    def among(self, bodies: tuple[int, ...]) -> "VectorForm":
+        """Return the vector with its bodies counted among a few only."""
+        weights = tuple((bodies.index(body), w) for body, w in self.weights)
+        return VectorForm(weights, self.constant)
+
     def many(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the vector at many configurations, (states, n) to (states, 3)."""
         value = np.tile(self.constant, (q.shape[0], 1))
@@ -88,42 +93,58 @@ def direction(body: int, a: ArrayLike) -> VectorForm:
 
 @dataclass(frozen=True)
 class Form:
-    """One quadratic form as entries: A (i, j, value), b (i, value), c."""
+    """One quadratic form: a sum of products, coefficient times a·b, plus a constant c.
 
-    A: tuple[tuple[int, int, float], ...]
-    b: tuple[tuple[int, float], ...]
-    c: float
+    As entries: A (i, j, value) and b (i, value) of s = q·A q/2 + b·q + constant.
+    """
+
+    terms: tuple[tuple[float, VectorForm, VectorForm], ...]
+    c: float = 0.0
+
+    @property
+    def A(self) -> Iterator[tuple[int, int, float]]:
+        """Entries of the matrix, some of them several times."""
+        for coefficient, a, b in self.terms:
+            for body_a, wa in a.weights:
+                for body_b, wb in b.weights:
+                    for i, weight_a in enumerate(wa):
+                        for j, weight_b in enumerate(wb):
+                            value = coefficient * weight_a * weight_b
+                            if value:
+                                row, column = WIDTH * body_a + 3 * i, WIDTH * body_b + 3 * j
+                                for x in range(3):
+                                    yield row + x, column + x, value
+                                    yield column + x, row + x, value
+
+    @property
+    def b(self) -> Iterator[tuple[int, float]]:
+        """Entries of the linear part, some of them several times."""
+        for coefficient, a, b in self.terms:
+            for form, other in ((a, b), (b, a)):
+                for body, w in form.weights:
+                    for i, weight in enumerate(w):
+                        for x in range(3):
+                            value = coefficient * weight * other.constant[x]
+                            if value:
+                                yield WIDTH * body + 3 * i + x, value
+
+    @property
+    def constant(self) -> float:
+        """What is left at q = 0."""
+        return self.c + sum(k * float(np.dot(a.constant, b.constant)) for k, a, b in self.terms)
 
 
 def dot(a: VectorForm, b: VectorForm, minus: float = 0.0) -> Form:
     """Return a·b - minus."""
-    A, linear = [], []
-    for body_a, wa in a.weights:
-        for i, weight_a in enumerate(wa):
-            for body_b, wb in b.weights:
-                for j, weight_b in enumerate(wb):
-                    value = weight_a * weight_b
-                    if value:
-                        row, column = WIDTH * body_a + 3 * i, WIDTH * body_b + 3 * j
-                        for x in range(3):
-                            A += [(row + x, column + x, value), (column + x, row + x, value)]
-    for form, other in ((a, b), (b, a)):
-        for body, w in form.weights:
-            for i, weight in enumerate(w):
-                for x in range(3):
-                    value = weight * other.constant[x]
-                    if value:
-                        linear.append((WIDTH * body + 3 * i + x, value))
-    return Form(tuple(A), tuple(linear), float(np.dot(a.constant, b.constant)) - minus)
+    return Form(((1.0, a, b),), -minus)
 
 
 def half_sum(f: Form, g: Form, sign: float = 1.0) -> Form:
     """Return (f + sign g) / 2."""
-    return Form(
-        (*((i, j, v / 2) for i, j, v in f.A), *((i, j, sign * v / 2) for i, j, v in g.A)),
-        (*((i, v / 2) for i, v in f.b), *((i, sign * v / 2) for i, v in g.b)),
-        (f.c + sign * g.c) / 2,
-    )
+    halves = [
+        (k * factor / 2, a, b) for form, factor in ((f, 1.0), (g, sign)) for k, a, b in form.terms
+    ]
+    return Form(tuple(halves), (f.c + sign * g.c) / 2)
 
 
 def components(a: VectorForm) -> tuple[Form, Form, Form]:
@@ -134,9 +155,7 @@ def components(a: VectorForm) -> tuple[Form, Form, Form]:
 
 def half_square(a: VectorForm, length: float = 0.0) -> Form:
     """Return (a·a - length^2) / 2."""
-    form = dot(a, a, minus=length**2)
-    A = tuple((i, j, v / 2) for i, j, v in form.A)
-    return Form(A, tuple((i, v / 2) for i, v in form.b), form.c / 2)
+    return Form(((0.5, a, a),), -(length**2) / 2)
 
 
 @dataclass(frozen=True)
@@ -176,7 +195,7 @@ class Forms:
 
     @cached_property
     def _c(self) -> Vector:
-        return np.array([form.c for form in self.forms])
+        return np.array([form.constant for form in self.forms])
 
     def _matrix(
         self, shape: tuple[int, int], rows: NDArray[np.intp], columns: NDArray[np.intp], v: Vector

@@ -7,12 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.mechanics.bodies import Body, Marker
+from poinsot.mechanics.bodies import RIGIDITY, Body, Marker
 from poinsot.mechanics.forms import Forms, VectorForm, stack
 from poinsot.mechanics.joints import Freedom, Joint
-
-#: Rigidity constraints of a body.
-RIGIDITY = 6
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,8 @@ from poinsot.mechanics.feedback import BodyLaw, JointLaw, Load
 from poinsot.mechanics.forms import components, point, stack
 from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.mechanism import Inlet
-from poinsot.ph.ports import Port, Signal, as_signal
+from poinsot.ph.ports import Port
+from poinsot.ph.signals import Signal, as_signal
 
 
 def _one_source(value: object, law: object, name: str) -> None:

@@ -6,25 +6,34 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.mechanics import twists
+from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.directions import Direction
 from poinsot.mechanics.feedback import Feedback
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.potentials import FieldPotential, Potential
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, large
 
+#: Shift of inverse iteration, relative to the largest entry.
+NULL = 1e-7
+
 
 @dataclass(frozen=True, eq=False)
 class Damper:
-    """A resistance along a direction: force -f(y) with y·f(y) >= 0 and y = B^T v."""
+    """A resistance along a direction: force -f(y) with y·f(y) >= 0 and y = B^T v.
+
+    `coefficient` is c if f(y) = c y.
+    """
 
     name: str
     direction: Direction
     law: Callable[[Vector], Vector]
     dlaw: Callable[[Vector], NDArray[np.float64]]
+    coefficient: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +103,66 @@ class Mechanism:
         T[np.arange(others.size), others] = 1.0
         T[np.ix_(np.arange(others.size, T.shape[0]), self.looped)] = U[:, : self.rank].T
         return sp.csr_array(T) if large(self.m) else T
+
+    def smallest(self, q: Vector, lam: Vector) -> Vector:
+        """Return the smallest multipliers (m,) of joints that move bodies like `lam` does at q.
+
+        The multipliers of rigidity make up for the difference, so that G^T lam stays the same.
+        """
+        if not self.redundant:
+            return lam
+        total, change = lam.copy(), np.zeros(self.m)
+        change[self.looped] = -self._idle(q, lam[self.looped])
+        pull = self.constraints.pulls(q[None], change[None])[0]
+        total += change
+        total[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull)
+        return total
+
+    def smallest_pair(
+        self, q: Vector, v: Vector, lam: Vector, gam: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return the smallest multipliers of positions and velocities that move bodies alike.
+
+        What gam loses does nothing by G^T, but W^T of it does, W = dG v/dq; lam makes up for that.
+        """
+        if not self.redundant:
+            return lam, gam
+        smaller = self.smallest(q, gam)
+        push = self.constraints.slope(v).T @ (gam - smaller)
+        blocks, pushes = q.reshape(-1, 4, 3), push.reshape(-1, 4, 3)
+        torque = np.cross(blocks[:, 1:], pushes[:, 1:]).sum(axis=1)
+        wrench = np.hstack([pushes[:, 0], torque]).reshape(-1)
+        change, JT = np.zeros(self.m), twists.jacobian(self._loop_forms, q).T
+        change[self.looped] = np.linalg.lstsq(JT, wrench, rcond=1e-11)[0]
+        pull = self.constraints.pulls(q[None], change[None])[0]
+        change[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull - push)
+        return self.smallest(q, lam + change), smaller
+
+    def _idle(self, q: Vector, lam: Vector) -> Vector:
+        """Return the part of the loops' multipliers that moves nothing: the null space of J^T.
+
+        For many of them by inverse iteration: (S + e)^-1 e with S = J J^T keeps just that part.
+        """
+        J = twists.jacobian(self._loop_forms, q)
+        if not large(lam.size):
+            U = np.linalg.svd(J)[0][:, self.rank :]
+            return np.asarray(U @ (U.T @ lam))
+        S = sp.csc_array(sp.csr_array(J) @ sp.csr_array(J).T)
+        e = NULL * float(S.diagonal().max())
+        solver = scipy.sparse.linalg.splu(sp.csc_array(S + e * sp.eye_array(S.shape[0])))
+        for _ in range(8):
+            lam = e * solver.solve(lam)
+        return lam
+
+    def rigidity(self, q: Vector, push: Vector) -> Vector:
+        """Return multipliers of rigidity that balance a push (n,) without torque on bodies at q.
+
+        For director i, push_i = -sum_j Lambda_ij d_j with a symmetric Lambda = -P D^-1.
+        """
+        D, P = (a.reshape(-1, 4, 3)[:, 1:] for a in (q, push))
+        Lambda = -np.linalg.solve(np.swapaxes(D, 1, 2), np.swapaxes(P, 1, 2))
+        pairs = (Lambda + np.swapaxes(Lambda, 1, 2)) / 2
+        return np.asarray(pairs[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]].reshape(-1))
 
     # -- potential energy ---------------------------------------------------------------------
 

@@ -1,142 +1,199 @@
 """Positions, rotations, momenta, joint coordinates and reactions of a simulated mechanism."""
 
-from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.integrate.history import History
 from poinsot.integrate.observe import angles, observe
+from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.forms import GROUND, WIDTH, Forms, VectorForm, stack
+from poinsot.mechanics.forms import GROUND, WIDTH, stack
+from poinsot.mechanics.joints import Freedom
 from poinsot.mechanics.layout import JointPlace
+from poinsot.mechanics.mechanism import Mechanism
 from poinsot.ph.matrices import Vector
-from poinsot.result import BodyRecord, JointRecord, Observation
+from poinsot.result import BodyRecord, JointRecord, Lazy, Observation
 from poinsot.so3 import log
 
 Array = NDArray[np.float64]
 
-#: How many states are looked at in one go.
-CHUNK = 2000
 
+def _observe(system: DirectorSystem | StabilisedSystem, history: History) -> Observation:
+    layout, mechanism = system.layout, system.mechanism
+    places = {name: k for k, name in enumerate(layout.bodies)}
+    markers = {marker.name: marker for marker in layout.markers}
+    joints = {joint.name: joint for joint in layout.joints}
+    # Where the angles of each joint are among those that were followed.
+    rotating = accumulate((len(_rotating(joint)) for joint in layout.joints), initial=0)
+    first = dict(zip(joints, rotating, strict=False))
 
-def _observe(
-    system: DirectorSystem | StabilisedSystem,
-    x: Array,
-    stage_time: Array,
-    stage_x: Array,
-    turned: Array,
-) -> Observation:
-    n, layout, mechanism = system.mechanism.n, system.layout, system.mechanism
-    q, v = x[:, :n], x[:, n : 2 * n]
-    blocks, rates = q.reshape(-1, n // 12, 4, 3), v.reshape(-1, n // 12, 4, 3)
-    bodies = {
-        name: _frame(name, blocks[:, k], rates[:, k], np.zeros(3), layout.R_BP[k].T)
-        for k, name in enumerate(layout.bodies)
-    }
-    markers = {
-        m.name: _frame(m.name, blocks[:, m.body], rates[:, m.body], m.X, m.R_PM)
-        for m in layout.markers
-    }
-    momenta = (mechanism.mass * v).reshape(-1, n // 3, 3)
-    forms, columns = mechanism.constraints, iter(turned.T)
+    def body(name: str) -> BodyRecord:
+        k = places[name]
+        return _frame(name, history, mechanism.n, k, np.zeros(3), layout.R_BP[k].T)
+
+    def marker(name: str) -> BodyRecord:
+        at = markers[name]
+        return _frame(name, history, mechanism.n, at.body, at.X, at.R_PM)
+
+    def joint(name: str) -> JointRecord:
+        return _joint(mechanism, joints[name], history, first[name])
+
     return Observation(
-        bodies=bodies,
-        markers=markers,
-        joints={
-            joint.name: _joint(system, joint, q, stage_time, stage_x, columns)
-            for joint in layout.joints
-        },
-        linear_momentum=momenta.reshape(-1, n // 12, 4, 3)[:, :, 0].sum(axis=1),
-        angular_momentum=np.cross(q.reshape(-1, n // 3, 3), momenta).sum(axis=1),
-        constraint_error=_in_chunks(lambda q_: _worst(forms.values(q_)), q),
-        velocity_constraint_error=_in_chunks(lambda q_, v_: _worst(forms.rates(q_, v_)), q, v),
+        bodies=Lazy(places, body),
+        markers=Lazy(markers, marker),
+        joints=Lazy(joints, joint),
+        whole=_whole(mechanism, history),
     )
 
 
-def _frame(name: str, body: Array, rates: Array, X: Array, R: Array) -> BodyRecord:
-    """Return a frame of a body over time: a point X and axes R, both in director axes."""
-    weights = np.array([1.0, *X])
-    position, velocity = (np.einsum("i,tij->tj", weights, b) for b in (body, rates))
-    spin = np.cross(body[:, 1:], rates[:, 1:]).sum(axis=1) / 2
-    return BodyRecord(name, position, np.swapaxes(body[:, 1:], 1, 2) @ R, velocity, spin)
+def _rotating(joint: JointPlace) -> list[Freedom]:
+    return [freedom for freedom in joint.freedoms if freedom.rotates]
+
+
+# -- the whole mechanism ---------------------------------------------------------------------------
+
+
+def _whole(mechanism: Mechanism, history: History) -> Lazy[Array]:
+    """Return momenta and violations of constraints."""
+    n, forms = mechanism.n, mechanism.constraints
+
+    def linear_momentum(v: Array) -> Array:
+        return np.asarray((mechanism.mass * v).reshape(-1, n // WIDTH, 4, 3)[:, :, 0].sum(axis=1))
+
+    def angular_momentum(x: Array) -> Array:
+        q, p = (part.reshape(-1, n // 3, 3) for part in (x[:, :n], mechanism.mass * x[:, n:]))
+        return np.asarray(np.cross(q, p).sum(axis=1))
+
+    looks = {
+        "linear_momentum": (linear_momentum, slice(n, 2 * n)),
+        "angular_momentum": (angular_momentum, slice(0, 2 * n)),
+        "constraint_error": (lambda q: _worst(forms.values(q)), slice(0, n)),
+        "velocity_constraint_error": (
+            lambda x: _worst(forms.rates(x[:, :n], x[:, n:])),
+            slice(0, 2 * n),
+        ),
+    }
+
+    def total(name: str) -> Array:
+        look, columns = looks[name]
+        return history.over_times(lambda x: (look(x),), columns)[0]
+
+    return Lazy(looks, total)
 
 
 def _worst(values: Array) -> Array:
     return np.asarray(np.max(abs(values), axis=1, initial=0.0))
 
 
-def _in_chunks(function: Callable[..., Array], *arrays: Array) -> Array:
-    """Apply a function to a few thousand states at a time: memory must not grow with the run."""
-    starts = range(0, max(1, arrays[0].shape[0]), CHUNK)
-    return np.concatenate([function(*(a[k : k + CHUNK] for a in arrays)) for k in starts])
+# -- bodies and markers ----------------------------------------------------------------------------
+
+
+def _coordinates(bodies: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return where the coordinates of a few bodies are in q."""
+    return (WIDTH * np.array(bodies, dtype=np.intp)[:, None] + np.arange(WIDTH)).reshape(-1)
+
+
+def _frame(name: str, history: History, n: int, body: int, X: Array, R: Array) -> BodyRecord:
+    """Return a frame of a body over time: a point X and axes R, both in director axes."""
+    weights, columns = np.array([1.0, *X]), _coordinates((body,))
+
+    def look(x: Array) -> tuple[Array, ...]:
+        q, v = (x[:, part].reshape(-1, 4, 3) for part in (slice(WIDTH), slice(WIDTH, None)))
+        position, velocity = (np.einsum("i,tij->tj", weights, b) for b in (q, v))
+        spin = np.cross(q[:, 1:], v[:, 1:]).sum(axis=1) / 2
+        return position, np.swapaxes(q[:, 1:], 1, 2) @ R, velocity, spin
+
+    return BodyRecord(name, *history.over_times(look, np.concatenate([columns, n + columns])))
+
+
+# -- joints ----------------------------------------------------------------------------------------
 
 
 def _joint(
-    system: DirectorSystem | StabilisedSystem,
-    joint: JointPlace,
-    q: Array,
-    stage_time: Array,
-    stage_x: Array,
-    turned: Iterator[Array],
+    mechanism: Mechanism, joint: JointPlace, history: History, first_angle: int
 ) -> JointRecord:
-    """Return a joint over time; its angles are the next of those `turned`."""
-    n = system.mechanism.n
-    coordinates = {}
-    for freedom in joint.freedoms:
-        if freedom.rotates:
-            coordinates[freedom.label] = next(turned)
-        else:
-            values = _in_chunks(stack(freedom.forms, n // 12).values, q)
-            coordinates[freedom.label] = np.array([freedom.chart.value(row) for row in values])
-    turn_a, turn_b = (_turns(body, q) for body in (joint.a, joint.b))
-    stage_q, lam = stage_x[:, :n], stage_x[:, 2 * n + joint.rows]
-    forms = Forms(tuple(system.mechanism.constraints.forms[k] for k in joint.rows), n // 12)
-    pulls = -_in_chunks(forms.pulls, stage_q, lam)
-    first, second = (
-        _wrench(body, at, stage_q, pulls)
-        for body, at in zip((joint.a, joint.b), joint.origin, strict=True)
-    )
-    # The ground feels the opposite of what its partner feels.
-    lever = joint.origin[1].many(stage_q) - joint.origin[0].many(stage_q)
-    if first is None and second is not None:
-        first = -second[0], -second[1] - np.cross(lever, second[0])
-    if second is None and first is not None:
-        second = -first[0], -first[1] + np.cross(lever, first[0])
-    assert first is not None
-    assert second is not None
+    """Return a joint over time, from the coordinates of its own bodies."""
+    bodies = tuple(body for body in (joint.a, joint.b) if body != GROUND)
+    labels = [free.label for free in _rotating(joint)]
+    turned = dict(zip(labels, history.at_times("turned").T[first_angle:], strict=False))
+    force_a, torque_a, force, torque = _reactions(mechanism, joint, bodies, history)
     return JointRecord(
         name=joint.name,
-        time=stage_time,
-        coordinates=coordinates,
-        rotation=log(np.swapaxes(turn_a, 1, 2) @ turn_b),
-        force_a=first[0],
-        torque_a=first[1],
-        force=second[0],
-        torque=second[1],
+        time=history.at_midpoints("stage_time"),
+        coordinates={
+            free.label: turned[free.label] if free.rotates else _displacement(free, bodies, history)
+            for free in joint.freedoms
+        },
+        rotation=_rotation(joint, bodies, history),
+        force_a=force_a,
+        torque_a=torque_a,
+        force=force,
+        torque=torque,
         complete=joint.complete,
     )
 
 
-def _turns(body: int, q: Array) -> Array:
-    """Return how a body has turned since the start, R(t) R(0)^T in world axes; (times, 3, 3)."""
-    if body == GROUND:
-        return np.tile(np.eye(3), (q.shape[0], 1, 1))
-    directors = q.reshape(q.shape[0], q.shape[1] // WIDTH, 4, 3)[:, body, 1:]
-    return np.asarray(np.swapaxes(directors, 1, 2) @ directors[0])
+def _displacement(freedom: Freedom, bodies: tuple[int, ...], history: History) -> Array:
+    """Return a displacement of a joint over time: the value of its one form."""
+    forms = stack([localise(form, bodies) for form in freedom.forms], len(bodies))
+    return history.over_times(lambda q: (forms.values(q)[:, 0],), _coordinates(bodies))[0]
 
 
-def _wrench(body: int, at: VectorForm, q: Array, pulls: Array) -> tuple[Array, Array] | None:
+def _rotation(joint: JointPlace, bodies: tuple[int, ...], history: History) -> Array:
+    """Return how the second body has turned relative to the first, as a rotation vector."""
+    columns = _coordinates(bodies)
+    start = history.start[columns]
+
+    def turn(body: int, q: Array) -> Array:
+        """Return R(t) R(0)^T in world axes; (times, 3, 3)."""
+        if body == GROUND:
+            return np.eye(3)[None]
+        k = bodies.index(body)
+        directors, at_start = (c.reshape(-1, len(bodies), 4, 3)[:, k, 1:] for c in (q, start))
+        return np.asarray(np.swapaxes(directors, 1, 2) @ at_start)
+
+    def look(q: Array) -> tuple[Array, ...]:
+        return (log(np.swapaxes(turn(joint.a, q), 1, 2) @ turn(joint.b, q)),)
+
+    return history.over_times(look, columns)[0]
+
+
+def _reactions(
+    mechanism: Mechanism, joint: JointPlace, bodies: tuple[int, ...], history: History
+) -> tuple[Array, ...]:
+    """Return force and torque on the first body, then on the second, at the midpoints."""
+    rows = [mechanism.constraints.forms[k] for k in joint.rows]
+    forms = stack([localise(form, bodies) for form in rows], len(bodies))
+    at_a, at_b = (origin.among(bodies) for origin in joint.origin)
+    columns = _coordinates(bodies)
+
+    def look(x: Array) -> tuple[Array, ...]:
+        q, lam = x[:, : columns.size], x[:, columns.size :]
+        shape = (-1, len(bodies), 4, 3)
+        blocks, pulls = q.reshape(shape), -forms.pulls(q, lam).reshape(shape)
+        r_a, r_b = at_a.many(q), at_b.many(q)
+        # The ground feels the opposite of what its partner feels.
+        if joint.a == GROUND:
+            force, torque = _wrench(blocks[:, 0], pulls[:, 0], r_b)
+            return -force, -torque - np.cross(r_b - r_a, force), force, torque
+        force, torque = _wrench(blocks[:, 0], pulls[:, 0], r_a)
+        if joint.b == GROUND:
+            return force, torque, -force, -torque + np.cross(r_b - r_a, force)
+        return force, torque, *_wrench(blocks[:, 1], pulls[:, 1], r_b)
+
+    return history.over_midpoints(look, np.concatenate([columns, 2 * mechanism.n + joint.rows]))
+
+
+def _wrench(block: Array, pull: Array, at: Array) -> tuple[Array, Array]:
     """Return force and torque on a body at a point of it, of generalised forces at midpoints.
 
-    The moment about the centre of mass is the sum of d_i x f_i; None for the ground.
+    The moment about the centre of mass is the sum of d_i x f_i. All (times, 4, 3) and (times, 3).
     """
-    if body == GROUND:
-        return None
-    shape = (q.shape[0], q.shape[1] // WIDTH, 4, 3)
-    blocks, pull = q.reshape(shape)[:, body], pulls.reshape(shape)[:, body]
-    force = pull[:, 0]
-    about_centre = np.cross(blocks[:, 1:], pull[:, 1:]).sum(axis=1)
-    return force, about_centre - np.cross(at.many(q) - blocks[:, 0], force)
+    force = pull[:, 0].copy()
+    about_centre = np.cross(block[:, 1:], pull[:, 1:]).sum(axis=1)
+    return force, about_centre - np.cross(at - block[:, 0], force)
 
 
 def _angles(system: DirectorSystem | StabilisedSystem, x: Vector) -> Vector:

@@ -23,62 +23,15 @@ from poinsot.ph.matrices import Vector, dense
 
 
 @dataclass(frozen=True, eq=False)
-class Potential:
-    """An energy V(chi) of a length, an angle or a displacement of a few bodies.
+class Elastic:
+    """The energy V(chi) of a spring and its derivatives; `exact` is False if dV is numerical."""
 
-    `V`, `dV`, `ddV` are the law and its derivatives; `exact` is False if dV is numerical.
-    """
-
-    name: str
-    bodies: tuple[int, ...]
-    forms: Forms
-    chart: Chart
     V: Callable[[float], float]
     dV: Callable[[float], float]
     ddV: Callable[[float], float]
     exact: bool = True
 
-    def energy(self, q: Vector) -> float:
-        """Return V [J]."""
-        return float(self.V(self.chart.value(self.forms(q))))
-
-    def gradient(self, q: Vector) -> Vector:
-        """Return dV/dq."""
-        s = self.forms(q)
-        return self.dV(self.chart.value(s)) * (dense(self.forms.G(q)).T @ self.chart.slope(s))
-
-    def hessian(self, q: Vector) -> NDArray[np.float64]:
-        """Return d^2V/dq^2."""
-        s, G = self.forms(q), dense(self.forms.G(q))
-        chi, a = self.chart.value(s), self.chart.slope(s)
-        curvature = dense(self.forms.curvature(a)) + G.T @ self.chart.bend(s) @ G
-        return self.dV(chi) * curvature + self.ddV(chi) * np.outer(G.T @ a, G.T @ a)
-
-    def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
-        """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
-        q_mid = (q0 + q1) / 2
-        s0, s1 = self.forms(q0), self.forms(q1)
-        G, G1 = dense(self.forms.G(q_mid)), dense(self.forms.G(q1))
-        ds = G @ (q1 - q0)
-        b, db = self.chart.secant(s0, s1, ds)
-        mean, mean_slope = self._mean(self.chart.value(s0), float(b @ ds))
-        dchi1 = G1.T @ self.chart.slope(s1)
-        tangent = np.outer(G.T @ b, mean_slope * dchi1) + mean * (
-            dense(self.forms.curvature(b)) / 2 + G.T @ db @ G1
-        )
-        return mean * (G.T @ b), tangent
-
-    def jumps(self, q0: Vector, q1: Vector) -> bool:
-        """Tell whether the law jumped, because an angle passed half a turn."""
-        if not isinstance(self.chart, Angle):
-            return False
-        s0, s1 = self.forms(q0), self.forms(q1)
-        b, _ = self.chart.secant(s0, s1, s1 - s0)
-        followed = self.V(self.chart.value(s0) + float(b @ (s1 - s0)))
-        wrapped = self.V(self.chart.value(s1))
-        return abs(followed - wrapped) > 1e-6 * (abs(followed) + abs(wrapped))
-
-    def _mean(self, chi: float, dchi: float) -> tuple[float, float]:
+    def mean(self, chi: float, dchi: float) -> tuple[float, float]:
         """Return the mean of dV over the increment, and its derivative with respect to its end.
 
         By Gauss' rule where that is exact to round-off, as Simpson's rule (if dV itself is exact)
@@ -95,6 +48,78 @@ class Potential:
             return gauss, sum(w * s * self.ddV(chi + s * dchi) for s, w in GAUSS_3)
         mean = (V1 - V0) / dchi
         return mean, (slopes[4] - mean) / dchi
+
+
+def affine(force: float, stiffness: float, rest: float) -> "Affine":
+    """Return a spring of the force `force` + `stiffness` (chi - `rest`)."""
+    return Affine(
+        V=lambda x: force * x + stiffness * (x - rest) ** 2 / 2,
+        dV=lambda x: force + stiffness * (x - rest),
+        ddV=lambda x: stiffness,
+        force=force,
+        stiffness=stiffness,
+        rest=rest,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Affine(Elastic):
+    """A spring of the force `force` + `stiffness` (chi - `rest`)."""
+
+    force: float
+    stiffness: float
+    rest: float
+
+
+@dataclass(frozen=True, eq=False)
+class Potential:
+    """An energy V(chi) of a length, an angle or a displacement of a few bodies."""
+
+    name: str
+    bodies: tuple[int, ...]
+    forms: Forms
+    chart: Chart
+    law: Elastic
+
+    def energy(self, q: Vector) -> float:
+        """Return V [J]."""
+        return float(self.law.V(self.chart.value(self.forms(q))))
+
+    def gradient(self, q: Vector) -> Vector:
+        """Return dV/dq."""
+        s = self.forms(q)
+        return self.law.dV(self.chart.value(s)) * (dense(self.forms.G(q)).T @ self.chart.slope(s))
+
+    def hessian(self, q: Vector) -> NDArray[np.float64]:
+        """Return d^2V/dq^2."""
+        s, G = self.forms(q), dense(self.forms.G(q))
+        chi, a = self.chart.value(s), self.chart.slope(s)
+        curvature = dense(self.forms.curvature(a)) + G.T @ self.chart.bend(s) @ G
+        return self.law.dV(chi) * curvature + self.law.ddV(chi) * np.outer(G.T @ a, G.T @ a)
+
+    def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
+        q_mid = (q0 + q1) / 2
+        s0, s1 = self.forms(q0), self.forms(q1)
+        G, G1 = dense(self.forms.G(q_mid)), dense(self.forms.G(q1))
+        ds = G @ (q1 - q0)
+        b, db = self.chart.secant(s0, s1, ds)
+        mean, mean_slope = self.law.mean(self.chart.value(s0), float(b @ ds))
+        dchi1 = G1.T @ self.chart.slope(s1)
+        tangent = np.outer(G.T @ b, mean_slope * dchi1) + mean * (
+            dense(self.forms.curvature(b)) / 2 + G.T @ db @ G1
+        )
+        return mean * (G.T @ b), tangent
+
+    def jumps(self, q0: Vector, q1: Vector) -> bool:
+        """Tell whether the law jumped, because an angle passed half a turn."""
+        if not isinstance(self.chart, Angle):
+            return False
+        s0, s1 = self.forms(q0), self.forms(q1)
+        b, _ = self.chart.secant(s0, s1, s1 - s0)
+        followed = self.law.V(self.chart.value(s0) + float(b @ (s1 - s0)))
+        wrapped = self.law.V(self.chart.value(s1))
+        return abs(followed - wrapped) > 1e-6 * (abs(followed) + abs(wrapped))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +149,13 @@ class FieldPotential:
         G = dense(self.forms.G(q))
         return np.asarray(G.T @ jacobian(self.dV, self.forms(q), rough=True) @ G)
 
+    def step(self, a0: Vector, a1: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return the discrete gradient of V from a0 to a1, and its derivative by a1."""
+        costate = Gonzalez().costate(Step(Function(self.V, self.dV, self.forms.m), a0, a1))
+        return costate.z, dense(costate.dz) + costate.U @ costate.V.T
+
     def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
         G = dense(self.forms.G(q0))
-        function = Function(self.V, self.dV, self.forms.m)
-        costate = Gonzalez().costate(Step(function, self.forms(q0), self.forms(q1)))
-        inner = dense(costate.dz) + costate.U @ costate.V.T
-        return np.asarray(G.T @ costate.z), np.asarray(G.T @ inner @ G)
+        z, inner = self.step(self.forms(q0), self.forms(q1))
+        return np.asarray(G.T @ z), np.asarray(G.T @ inner @ G)

@@ -1,16 +1,21 @@
 """Velocities at the start: what the user left out is completed, what contradicts is refused."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.mechanics.bodies import Body
-from poinsot.ph.matrices import Vector
+from poinsot.mechanics.twists import block_diagonal
+from poinsot.ph.equations import shortest_solution
+from poinsot.ph.matrices import Matrix, Vector
 
 #: Velocity [m/s or rad/s times a unit of length] that a joint's equation may be violated by.
 TOLERANCE = 1e-8
 
 
-def given_twists(bodies: list[Body]) -> tuple[Vector, NDArray[np.bool_]]:
+def given_twists(bodies: Sequence[Body]) -> tuple[Vector, NDArray[np.bool_]]:
     """Return the twists that the user gave, zero where none, and which entries are given."""
     twists = np.zeros((len(bodies), 2, 3))
     given = np.zeros((len(bodies), 2, 3), dtype=bool)
@@ -22,38 +27,37 @@ def given_twists(bodies: list[Body]) -> tuple[Vector, NDArray[np.bool_]]:
 
 
 def complete(
-    jacobian: NDArray[np.float64], bodies: list[Body], twists: Vector, given: NDArray[np.bool_]
+    jacobian: Matrix, bodies: Sequence[Body], twists: Vector, given: NDArray[np.bool_]
 ) -> Vector:
     """Return the twists with the missing entries chosen to satisfy the joints, as slow as possible.
 
-    Of all choices that solve J t = 0 in the least-squares sense, the one of least kinetic energy.
+    Of all choices that solve J t = 0 (or come nearest to it), the one of least kinetic energy.
     """
-    missing = ~given
-    if not twists.any() or not missing.any():
+    if not twists.any() or given.all():
         return twists
-    root = _inverse_root_mass(bodies)[np.ix_(missing, missing)]
-    right = -jacobian[:, given] @ twists[given]
-    solution = np.linalg.lstsq(jacobian[:, missing] @ root, right, rcond=1e-11)[0]
-    completed = twists.copy()
-    completed[missing] = root @ solution
-    return completed
+    return twists + _correction(jacobian, bodies, twists, ~given)
 
 
-def project(jacobian: NDArray[np.float64], bodies: list[Body], twists: Vector) -> Vector:
+def project(jacobian: Matrix, bodies: Sequence[Body], twists: Vector) -> Vector:
     """Return the twists nearest to the given ones, in kinetic energy, that satisfy the joints."""
-    root = _inverse_root_mass(bodies)
-    right = -jacobian @ twists
-    return twists + root @ np.linalg.lstsq(jacobian @ root, right, rcond=1e-11)[0]
+    return twists + _correction(jacobian, bodies, twists, np.ones(twists.size, dtype=bool))
 
 
-def _inverse_root_mass(bodies: list[Body]) -> NDArray[np.float64]:
+def _correction(
+    jacobian: Matrix, bodies: Sequence[Body], twists: Vector, free: NDArray[np.bool_]
+) -> Vector:
+    """Return the change of the free entries, least in kinetic energy, that satisfies the joints."""
+    # A body's velocity is free, or its angular velocity, or both: M is not divided.
+    root = sp.diags_array(free.astype(float)) @ _inverse_root_mass(bodies)
+    return np.asarray(root @ shortest_solution(jacobian @ root, -(jacobian @ twists), width=6))
+
+
+def _inverse_root_mass(bodies: Sequence[Body]) -> sp.csr_array:
     """Return M^-1/2 of all bodies in world axes; an axis without inertia counts as a light one."""
-    total = np.zeros((6 * len(bodies), 6 * len(bodies)))
-    for k, body in enumerate(bodies):
-        inertia = np.maximum(
-            body.principal.inertia, 1e-9 * max(body.principal.inertia.max(), 1e-300)
-        )
-        R = body.R_WP
-        total[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = np.eye(3) / np.sqrt(body.mass)
-        total[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = R @ np.diag(inertia**-0.5) @ R.T
-    return total
+    inertia = np.array([body.principal.inertia for body in bodies])
+    inertia = np.maximum(inertia, 1e-9 * np.maximum(inertia.max(axis=1, keepdims=True), 1e-300))
+    R = np.array([body.R_WP for body in bodies])
+    blocks = np.zeros((len(bodies), 6, 6))
+    blocks[:, :3, :3] = np.eye(3) * np.array([body.mass for body in bodies])[:, None, None] ** -0.5
+    blocks[:, 3:, 3:] = R * inertia[:, None] ** -0.5 @ np.swapaxes(R, 1, 2)
+    return block_diagonal(blocks)

@@ -124,8 +124,9 @@ class MidpointStep(_MechanismStep):
         """Return q1 = q0 + h v_mid, v1 = 2 v_mid - v0 and the multipliers."""
         system, h, n = self.system, self.h, self.system.mechanism.n
         q0, v0, _ = system.parts(self.x0)
-        v, lam = w[:n], _spread(self.T, w[n:]) / h
+        v = w[:n]
         q_mid, q1 = q0 + h / 2 * v, q0 + h * v
+        lam = system.mechanism.smallest(q_mid, _spread(self.T, w[n:]) / h)
         system.mechanism.require_continuous(q0, q1)
         v1 = _massless_from_others(system.mechanism.mass, q1, 2 * v - v0)
         dV, _ = system.mechanism.discrete_dV(q0, q1)
@@ -259,7 +260,9 @@ class StabilisedStep(_MechanismStep):
         q0, v0, _ = system.parts(self.x0)
         q1, v, mu, nu = self._split(w)
         system.mechanism.require_continuous(q0, q1)
-        multipliers = np.concatenate([mu, nu]) / self.h
+        q_mid = (q0 + q1) / 2
+        lam, gam = system.mechanism.smallest_pair(q_mid, v, mu / self.h, nu / self.h)
+        multipliers = np.concatenate([lam, gam])
         dV, _ = system.mechanism.discrete_dV(q0, q1)
         x_mid = np.concatenate([(q0 + q1) / 2, v, multipliers])
         z = np.concatenate([dV, v, multipliers])

@@ -5,11 +5,13 @@ velocities omega x d_i; rigidity is then satisfied by itself, and only the joint
 """
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.mechanics.forms import WIDTH, Forms
-from poinsot.ph.matrices import Vector, dense
-from poinsot.so3 import exp
+from poinsot.ph.equations import shortest_solution
+from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
+from poinsot.so3 import exp, skew
 
 
 def velocities(q: Vector, twists: Vector) -> Vector:
@@ -21,15 +23,39 @@ def velocities(q: Vector, twists: Vector) -> Vector:
     return v.reshape(-1)
 
 
-def jacobian(forms: Forms, q: Vector) -> NDArray[np.float64]:
-    """Return the derivative of G(q) v with respect to the twists; shape (m, 6 bodies)."""
-    G = dense(forms.G(q)).reshape(forms.m, forms.bodies, 4, 3)
-    blocks = q.reshape(-1, 4, 3)
-    result = np.empty((forms.m, blocks.shape[0], 2, 3))
-    result[:, :, 0] = G[:, :, 0]
+def joint_matrix(forms: Forms, q: Vector) -> Matrix:
+    """Return the derivative of G(q) v with respect to the twists, sparse if G is; (m, 6 bodies)."""
+    G, blocks = forms.G(q), q.reshape(-1, 4, 3)
+    if is_sparse(G):
+        return sp.csr_array(G @ _spread(blocks))
+    gradients = dense(G).reshape(forms.m, forms.bodies, 4, 3)
+    result = np.empty((forms.m, forms.bodies, 2, 3))
+    result[:, :, 0] = gradients[:, :, 0]
     # g_i·(omega x d_i) = omega·(d_i x g_i)
-    result[:, :, 1] = np.cross(blocks[None, :, 1:], G[:, :, 1:]).sum(axis=2)
+    result[:, :, 1] = np.cross(blocks[None, :, 1:], gradients[:, :, 1:]).sum(axis=2)
     return result.reshape(forms.m, 6 * forms.bodies)
+
+
+def jacobian(forms: Forms, q: Vector) -> NDArray[np.float64]:
+    """Return `joint_matrix` as a dense array, whatever its size."""
+    return dense(joint_matrix(forms, q))
+
+
+def _spread(blocks: NDArray[np.float64]) -> sp.csr_array:
+    """Return P with v = P t, which is `velocities` as a matrix; shape (12 bodies, 6 bodies)."""
+    bodies = blocks.shape[0]
+    tiles = np.zeros((bodies, 4, 3, 2, 3))
+    tiles[:, 0, :, 0] = np.eye(3)
+    tiles[:, 1:, :, 1] = -skew(blocks[:, 1:])  # omega x d = -d x omega
+    return block_diagonal(tiles.reshape(bodies, WIDTH, 6))
+
+
+def block_diagonal(blocks: NDArray[np.float64]) -> sp.csr_array:
+    """Return a sparse matrix with blocks (bodies, rows, columns) along its diagonal."""
+    places = np.arange(blocks.shape[0] + 1)
+    matrix = sp.csr_array(sp.bsr_array((blocks, places[:-1], places)))
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def move(q: Vector, twists: Vector) -> Vector:
@@ -50,7 +76,7 @@ def assemble_position(
         g = forms(q)
         if np.max(abs(g), initial=0.0) <= tolerance:
             return q
-        change: Vector = np.asarray(np.linalg.lstsq(jacobian(forms, q), -g, rcond=1e-10)[0])
+        change = shortest_solution(joint_matrix(forms, q), -g, width=6)
         limit = np.max(abs(change), initial=0.0)
         q = move(q, np.asarray(change * min(1.0, 0.5 / limit)) if limit else change)
     return None

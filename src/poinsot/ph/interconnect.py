@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError, MissingDerivativeWarning, did_you_mean
 from poinsot.ph.connections import Connection, Coupling, Gyrator, Resistor, Swap, Transformer
 from poinsot.ph.interconnection import Interconnection, Link, Place
-from poinsot.ph.ports import Port, Signal, as_signal
+from poinsot.ph.ports import Port
+from poinsot.ph.signals import Signal, as_signal
 from poinsot.ph.system import PHSystem, State
 
 

@@ -1,17 +1,14 @@
 """Ports: the places where power enters a system."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph import units
-
-#: A function of time [s].
-Signal: TypeAlias = Callable[[float], ArrayLike]
+from poinsot.ph.signals import Constant, Signal, Table
 
 
 @dataclass(frozen=True)
@@ -93,22 +90,29 @@ class Port:
         if self.signal is None:
             return np.zeros(self.size)
         u = np.atleast_1d(np.asarray(self.signal(t), dtype=float))
-        if u.shape != (self.size,):
-            raise InputError(
-                f"port '{self.name}': the input at t = {t:g} s has shape {u.shape}, "
-                f"expected ({self.size},)"
-            )
-        if not np.all(np.isfinite(u)):
-            raise InputError(f"port '{self.name}': the input at t = {t:g} s is {u}, not finite")
+        self._check(u[None], np.array([t]))
         return u
 
+    def u_over(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate the input at many times [s], checked; shape (times, size)."""
+        if self.signal is None:
+            return np.zeros((times.size, self.size))
+        if isinstance(self.signal, Constant | Table):
+            u = self.signal.over(times)
+            self._check(u, times)
+            return u
+        return np.array([self.u(float(t)) for t in times]).reshape(times.size, self.size)
 
-def as_signal(value: Signal | ArrayLike) -> Signal:
-    """Make a signal of a function of time, or of a constant."""
-    if callable(value):
-        return value
-    try:
-        constant = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"a signal is a function of time or numbers, got {value!r}") from None
-    return lambda t: constant
+    def _check(self, u: NDArray[np.float64], times: NDArray[np.float64]) -> None:
+        """Refuse inputs (times, size) of another size, or that are not finite."""
+        if u.shape[1:] != (self.size,):
+            raise InputError(
+                f"port '{self.name}': the input at t = {times[0]:g} s has shape {u.shape[1:]}, "
+                f"expected ({self.size},)"
+            )
+        wrong = ~np.all(np.isfinite(u), axis=1)
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise InputError(
+                f"port '{self.name}': the input at t = {times[k]:g} s is {u[k]}, not finite"
+            )

@@ -5,18 +5,20 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-import scipy.sparse.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError
-from poinsot.ph.matrices import Matrix, Vector, add, dense, is_sparse
+from poinsot.ph.equations import shortest_solution
+from poinsot.ph.matrices import Matrix, Vector, add, dense, is_sparse, scale_columns
 from poinsot.ph.system import PHSystem
 
 #: Residual of an algebraic equation, relative to the size of its terms, that a start may have.
 TOLERANCE = 1e-8
 ITERATIONS = 20
-#: Up to so many equations a direct solution is taken: iterations stall on stabilised systems.
-DIRECT = 2000
+#: Residual, relative to the size of its terms, that is not worth a correction.
+ROUND_OFF = 1e-13
+#: From so many equations on, sparse ones are solved as such.
+SPARSE = 500
 
 
 def _algebraic_rows(system: PHSystem, x: Vector) -> Matrix:
@@ -34,8 +36,10 @@ def _least_squares(A: Matrix, b: Vector, *, scaled: bool) -> Vector:
     `scaled` measures every unknown and equation by the entries of A: multipliers of different kinds
     have no common length, while states are to be moved as little as they can.
     """
-    if is_sparse(A) and A.shape[0] > DIRECT:
-        return np.asarray(scipy.sparse.linalg.lsmr(A, b, atol=1e-14, btol=1e-14)[0])
+    if is_sparse(A) and A.shape[0] > SPARSE:
+        columns = dense(abs(A).max(axis=0)).reshape(-1) if scaled else np.ones(A.shape[1])
+        columns[columns == 0] = 1.0
+        return shortest_solution(scale_columns(A, 1 / columns), b) / columns
     M = dense(A)
     if not scaled:
         return np.asarray(np.linalg.lstsq(M, b)[0])
@@ -64,7 +68,9 @@ def _solve(
 
     residual, rows = evaluate(x)
     for _ in range(ITERATIONS):
-        if not rows.shape[1] or not free.any() or not residual.any():
+        if not rows.shape[1] or not free.any():
+            break
+        if np.max(abs(residual)) <= ROUND_OFF * _size(system, x, u):
             break
         z = system.z(x)
         slope: Matrix = system.dflow_dz(x, z) @ system.dz(x)
@@ -80,9 +86,14 @@ def _solve(
         if not np.linalg.norm(candidate) < np.linalg.norm(residual):
             break
         x, residual, rows = x + change, candidate, candidate_rows
+    return x, residual, _size(system, x, u)
+
+
+def _size(system: PHSystem, x: Vector, u: Vector) -> float:
+    """Return the size of the terms in the equations."""
     z = system.z(x)
     terms = abs(system.dflow_dz(x, z)) @ abs(z) + abs(system.B(x)) @ abs(u)
-    return x, residual, float(np.max(terms, initial=0.0))
+    return float(np.max(terms, initial=0.0))
 
 
 def check_start(system: PHSystem, x: Vector, t: float) -> Vector:

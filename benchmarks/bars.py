@@ -1,0 +1,72 @@
+"""What Poinsot demands of itself, and whether a run met it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchmarks.results import Results, seconds, sizes
+
+OURS = ("Poinsot", "PH-MP")
+EXUDYN = ("Exudyn", "TrapezoidalIndex2")
+RUNGE_KUTTA = ("MuJoCo", "RK4")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A demand on a ratio of times; at least `demanded`, or at most if `ceiling`."""
+
+    what: str
+    demanded: float
+    measured: float | None
+    ceiling: bool = False
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether it is met; None if it was not measured."""
+        if self.measured is None:
+            return None
+        if self.ceiling:
+            return self.measured <= self.demanded
+        return self.measured >= self.demanded
+
+
+def bars(results: Results) -> list[Bar]:
+    """Return all demands with what was measured."""
+    return list(_bars(results))
+
+
+def _bars(results: Results) -> Iterator[Bar]:
+    for count in (64, 256):
+        ratio = _ratio(results, "chain-spherical", count, EXUDYN)
+        yield Bar(f"chain of {count} bars on spherical joints: faster than Exudyn by", 8, ratio)
+    ratios = [
+        ratio
+        for count in sizes(results, "chain-spherical")
+        if (ratio := _ratio(results, "chain-spherical", count, RUNGE_KUTTA)) is not None
+    ]
+    label = "chain on spherical joints, every length: faster than MuJoCo's RK4 by"
+    yield Bar(label, 1, min(ratios, default=None))
+    long, short = (seconds(results, "chain-spherical", n, *OURS) for n in (10000, 100))
+    growth = long / 10000 / (short / 100) if long and short else None
+    yield Bar("time per body, chain of 10000 bars over chain of 100 bars", 2, growth, ceiling=True)
+    ratio = _ratio(results, "slider-crank", 1, EXUDYN)
+    yield Bar("spatial slider-crank: faster than Exudyn by", 6, ratio)
+    yield Bar("ladder of 40 loops: faster than Exudyn by", 5, _ratio(results, "ladder", 40, EXUDYN))
+    yield _to_the_same_error(results)
+
+
+def _ratio(results: Results, case: str, size: int, peer: tuple[str, str]) -> float | None:
+    """Return the time of a peer over ours."""
+    ours, theirs = (seconds(results, case, size, *who) for who in (OURS, peer))
+    return theirs / ours if ours and theirs else None
+
+
+def _to_the_same_error(results: Results) -> Bar:
+    """Return the bar on the time to the same error, against the fastest peer."""
+    what, demanded = "time to an error of 1e-4 m, 16 bars: faster than any peer by", 5
+    for contest in results.get("work_precision", []):
+        times = dict(contest["times"])
+        ours = times.pop(" ".join(OURS), None)
+        known = [time for time in times.values() if time is not None]
+        if contest["bars"] == 16 and ours and known:
+            return Bar(what, demanded, min(known) / ours)
+    return Bar(what, demanded, None)

@@ -1,0 +1,1 @@
+"""The mechanisms, each described once for all codes."""

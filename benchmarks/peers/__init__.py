@@ -1,0 +1,1 @@
+"""The codes under test, each behind the same small interface."""

@@ -1,0 +1,222 @@
+"""Writes the results into the documentation: tables between two marks of a page."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bars import bars
+from benchmarks.results import Results
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+TITLES = {
+    "slider-crank": "spatial slider-crank",
+    "ladder": "ladder of four-bar loops",
+    "tree": "random tree",
+    "lattice": "lattice of bars",
+    "vehicle": "vehicle",
+}
+CHAINS = {
+    "chain-spherical": "Chain on spherical joints",
+    "chain-revolute": "Chain on revolute joints",
+}
+
+
+def write(results: Results, page: Path = PAGE) -> None:
+    """Put the tables between the marks."""
+    before, rest = page.read_text().split(BEGIN)
+    _, after = rest.split(END)
+    page.write_text(f"{before}{BEGIN}\n\n{text(results, figures=True)}\n\n{END}{after}")
+
+
+def text(results: Results, figures: bool = False) -> str:
+    """Return all tables as Markdown, with the figures that `benchmarks.plots` draws if wanted."""
+
+    def picture(name: str, of: list[str], says: str) -> list[str]:
+        return [f"![{says}](images/benchmarks-{name}.png)"] if figures and any(of) else []
+
+    chains = [_chain(results, name, title) for name, title in CHAINS.items()]
+    mechanisms = [_mechanisms(results)]
+    contests = [_contest(contest) for contest in results.get("work_precision", [])]
+    parts = [
+        _conditions(results),
+        _bars(results),
+        *chains,
+        *picture("chain", chains, "Time per body and step over the number of bars"),
+        *mechanisms,
+        *picture("mechanisms", mechanisms, "Time per step of the mechanisms"),
+        *contests,
+        *picture("work-precision", contests, "Time against error"),
+        _startup(results),
+        _long_run(results),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _conditions(results: Results) -> str:
+    machine = results["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    return (
+        f"Measured {machine['date']} on one core of an {machine['processor']} with "
+        f"{machine['cores']} cores, {machine['system']}; Python {machine['python']}, {versions}; "
+        f"medians of {results['repeats']} rounds; load of the machine {machine['load']:g} at the "
+        f"start, {results['load_at_end']:g} at the end."
+    )
+
+
+def _bars(results: Results) -> str:
+    def verdict(passed: bool | None) -> str:
+        return {True: "met", False: "**not met**", None: "not measured"}[passed]
+
+    rows = [
+        (
+            bar.what,
+            f"{'≤' if bar.ceiling else '≥'} {bar.demanded:g}",
+            _number(bar.measured),
+            verdict(bar.passed),
+        )
+        for bar in bars(results)
+    ]
+    return "### Demands\n\n" + _table(("demand", "ratio", "measured", ""), rows, "lrrl")
+
+
+def _chain(results: Results, case: str, title: str) -> str:
+    found = [row for row in results.get("steps", []) if row["case"] == case]
+    if not found:
+        return ""
+    names = _names(found)
+    rows = [(row["size"], *_cells(row, names, per=row["bodies"])) for row in found]
+    notes = _notes(found)
+    return (
+        f"### {title}\n\nMicroseconds per body and step, h = 1 ms.\n\n"
+        + _table(("bars", *names), rows, "r" * (len(names) + 1))
+        + (f"\n\n{notes}" if notes else "")
+    )
+
+
+def _mechanisms(results: Results) -> str:
+    found = [row for row in results.get("steps", []) if row["case"] in TITLES]
+    if not found:
+        return ""
+    names = _names(found)
+    rows = [(TITLES[row["case"]], row["bodies"], *_cells(row, names)) for row in found]
+    return (
+        "### Mechanisms with loops, trees and springs\n\nMicroseconds per step, h = 1 ms.\n\n"
+        + _table(("mechanism", "bodies", *names), rows, "l" + "r" * (len(names) + 1))
+        + f"\n\n{_notes(found)}"
+    )
+
+
+def _contest(contest: dict[str, Any]) -> str:
+    times = contest["times"]
+    ours = times.get("Poinsot PH-MP")
+    rows = []
+    for name, time in times.items():
+        points = [point for point in contest["points"] if point["name"] == name]
+        rows.append(
+            (
+                name,
+                _number(None if time is None else 1e3 * time),
+                _number(_step_for(contest["target"], points)),
+                _number(time / ours if time and ours else None),
+            )
+        )
+    return (
+        f"### Time to the same error, {contest['bars']} bars\n\n"
+        f"An error of {contest['target']:g} m after {contest['t_end']:g} s; the converged "
+        f"solutions of MuJoCo and Exudyn are {contest['doubt']:.1g} m apart.\n\n"
+        + _table(("scheme", "time [ms]", "step [ms]", "times ours"), rows, "lrrr")
+    )
+
+
+def _step_for(target: float, points: Sequence[dict[str, Any]]) -> float | None:
+    """Return the step that gives an error [ms], on the line through the nearest points."""
+    import numpy as np
+
+    pairs = sorted((point["error"], point["step"]) for point in points)
+    if not pairs or not pairs[0][0] <= target <= pairs[-1][0]:
+        return None
+    errors, steps = np.log(np.array(pairs)).T
+    return float(1e3 * np.exp(np.interp(np.log(target), errors, steps)))
+
+
+def _startup(results: Results) -> str:
+    times = results.get("startup")
+    if not times:
+        return ""
+    rows = [
+        ("Python alone", _number(times["interpreter"])),
+        ("`import poinsot`, Python included", _number(times["import"])),
+        ("first `poinsot run` after installing, compilation included", _number(times["first run"])),
+        ("every later `poinsot run`", _number(times["cached run"])),
+    ]
+    return "### Getting going\n\n" + _table(("process", "seconds"), rows, "lr")
+
+
+def _long_run(results: Results) -> str:
+    run = results.get("million")
+    if not run:
+        return ""
+    return (
+        f"### A long run\n\n{run['steps']:,} steps of the slider-crank took "
+        f"{run['seconds']:.3g} s. Its energy of {run['energy']:.3g} J was off by "
+        f"{run['energy_error']:.1e} J at most, its joints by {run['constraint_error']:.1e} m. The "
+        f"process held {run['memory_before']:.0f} MiB before, {run['memory_after']:.0f} MiB after."
+    )
+
+
+# -- cells and tables ------------------------------------------------------------------------------
+
+
+def _names(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return who takes part, in order."""
+    entries = [entry for row in rows for entry in (*row["timings"], *row["missing"])]
+    order = {"Poinsot": 0, "Exudyn": 1, "MuJoCo": 2}
+    names = dict.fromkeys((order[e["code"]], f"{e['code']} {e['scheme']}") for e in entries)
+    return [name for _, name in sorted(names, key=lambda pair: pair[0])]
+
+
+def _cells(row: dict[str, Any], names: Sequence[str], per: int = 1) -> list[str]:
+    """Return the times of a row [µs]; a dash where there is none."""
+    times = {f"{t['code']} {t['scheme']}": t["seconds"] for t in row["timings"]}
+    return [_number(1e6 * times[name] / per if name in times else None) for name in names]
+
+
+def _notes(rows: Sequence[dict[str, Any]]) -> str:
+    """Return what tables cannot say: how Exudyn was built, and who is missing why."""
+    chosen: dict[str, list[str]] = {}
+    for row in rows:
+        for timing in row["timings"]:
+            if timing["code"] == "Exudyn" and timing["note"]:
+                chosen.setdefault(timing["note"], []).append(_label(row))
+    sentences = [
+        "Exudyn's fastest model: "
+        + "; ".join(f"{note} ({', '.join(where)})" for note, where in chosen.items())
+        + "."
+    ]
+    missing: dict[str, list[str]] = {}
+    for row in rows:
+        for entry in row["missing"]:
+            label = f"from {_label(row)} on, {entry['reason']}"
+            missing.setdefault(label, []).append(f"{entry['code']} {entry['scheme']}")
+    if missing:
+        parts = "; ".join(f"{', '.join(who)} ({why})" for why, who in missing.items())
+        sentences.append(f"Missing: {parts}.")
+    return " ".join(sentences)
+
+
+def _label(row: dict[str, Any]) -> str:
+    return TITLES.get(row["case"], f"{row['size']} bar{'s' * (row['size'] > 1)}")
+
+
+def _number(value: float | None) -> str:
+    """Return three digits without exponent, or a dash."""
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if value >= 100 else f"{value:#.3g}".rstrip(".")
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]], align: str) -> str:
+    marks = {"l": ":---", "r": "---:"}
+    lines = [head, [marks[mark] for mark in align], *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

@@ -1,0 +1,123 @@
+"""Inertia and weight of free bodies over a step.
+
+With the Euler values E_i, the directors d_i at the midpoint and their rates V_i at the start,
+
+    translation   2 m (v - v0) + h grad V
+    rotation      sum_i 2 E_i d_i x (w x d_i - V_i) = 2 (tr A - A) w - 2 sum_i E_i d_i x V_i
+
+with A = sum_i E_i d_i d_i^T. The multipliers of rigidity are normal to this motion and drop out.
+"""
+
+from poinsot.engine.algebra import (
+    Array,
+    Mat,
+    Vec,
+    add,
+    apply,
+    axpy,
+    cross,
+    matrix,
+    minus,
+    outer,
+    plus,
+    put,
+    put_matrix,
+    scale,
+    size,
+    sub,
+    times,
+    times_skew,
+    vector,
+)
+from poinsot.engine.cayley import cayley, lever, turn
+from poinsot.engine.kernel import inline, kernel
+from poinsot.engine.parts import (
+    DIRECTORS,
+    EULER2,
+    HALF,
+    MASS2,
+    OF_CLOSURE,
+    OF_ROTATION,
+    OF_TRANSLATION,
+    POSITION,
+    RATES,
+    RR,
+    SLIM,
+    TT,
+    VELOCITY,
+    WEIGHT,
+    Part,
+    R,
+    T,
+    V,
+    W,
+)
+
+
+@kernel
+def free_bodies(
+    bodies: Part, h: float, state: Array, stage: Array, x: Array, tiles: Array, sizes: Array
+) -> None:
+    """Place the bodies at the midpoint; set residuals in x (nodes, 3), and tiles unless None."""
+    numbers, places = bodies
+    forces, torques, speeds = 0.0, 0.0, 0.0
+    for b in range(numbers.shape[0]):
+        v, w, v0 = vector(stage, b, V), vector(stage, b, W), vector(state, b, VELOCITY)
+        a = scale(0.5 * h, w)
+        D0, V0 = matrix(state, b, DIRECTORS), matrix(state, b, RATES)
+        D = turn(a, D0[0]), turn(a, D0[1]), turn(a, D0[2])
+        put(stage, b, HALF, a)
+        put(stage, b, POSITION, axpy(0.5 * h, v, vector(state, b, POSITION)))
+        put_matrix(stage, b, DIRECTORS, D)
+        mass2, E2, weight = (
+            numbers[b, MASS2],
+            vector(numbers, b, EULER2),
+            vector(numbers, b, WEIGHT),
+        )
+        put(x, places[b, T], 0, axpy(mass2, sub(v, v0), scale(h, weight)))
+        M = scale(E2[0], D[0]), scale(E2[1], D[1]), scale(E2[2], D[2])
+        spun = cross(M[0], sub(cross(w, D[0]), V0[0]))
+        spun = add(spun, cross(M[1], sub(cross(w, D[1]), V0[1])))
+        spun = add(spun, cross(M[2], sub(cross(w, D[2]), V0[2])))
+        put(x, places[b, R], 0, spun)
+        if tiles is not None:
+            put_matrix(tiles, places[b, RR], 0, _rotation(h, w, a, D, M, V0))
+            if not places[b, SLIM]:
+                diagonal = (mass2, 0.0, 0.0), (0.0, mass2, 0.0), (0.0, 0.0, mass2)
+                put_matrix(tiles, places[b, TT], 0, diagonal)
+            push = mass2 * (size(v) + size(v0)) + h * size(weight)
+            spin = size(w) + max(size(V0[0]), size(V0[1]), size(V0[2]))
+            forces = max(forces, push)
+            torques = max(torques, size(E2) * spin)
+            speeds = max(speeds, size(v), size(w))
+    sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], forces)
+    sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torques)
+    sizes[OF_CLOSURE] = max(sizes[OF_CLOSURE], speeds)
+
+
+@inline
+def _rotation(h: float, w: Vec, a: Vec, D: Mat, M: Mat, V0: Mat) -> Mat:
+    """Return the derivative of the rotation's residual with respect to w.
+
+    M are the directors times 2 E_i. A director changes by (h/2) C (dw x d), so that A w changes by
+    (h/2) (A [w] - C [A w]) dw, using C^T w = w, and tr A by h beta·dw, beta the axial vector of
+    A C; each column of the last term is C [e_j] K with K = sum_i 2 E_i d_i V_i^T.
+    """
+    A = plus(plus(outer(M[0], D[0]), outer(M[1], D[1])), outer(M[2], D[2]))
+    K = plus(plus(outer(M[0], V0[0]), outer(M[1], V0[1])), outer(M[2], V0[2]))
+    C = cayley(a)
+    c = (C[0][0], C[1][0], C[2][0]), (C[0][1], C[1][1], C[2][1]), (C[0][2], C[1][2], C[2][2])
+    trace = A[0][0] + A[1][1] + A[2][2]
+    # A C is sum_j (column j of A) (row j of C): its axial vector is that sum of cross products.
+    beta = add(add(cross(A[0], C[0]), cross(A[1], C[1])), cross(A[2], C[2]))
+    p = sub(cross(c[2], K[1]), cross(c[1], K[2]))
+    q = sub(cross(c[0], K[2]), cross(c[2], K[0]))
+    r = sub(cross(c[1], K[0]), cross(c[0], K[1]))
+    pulled = (p[0], q[0], r[0]), (p[1], q[1], r[1]), (p[2], q[2], r[2])
+    by_A = minus(plus(outer(scale(2.0, w), beta), lever(a, apply(A, w))), times_skew(A, w))
+    Q = minus(times(0.5 * h, minus(by_A, pulled)), A)
+    return (
+        (Q[0][0] + trace, Q[0][1], Q[0][2]),
+        (Q[1][0], Q[1][1] + trace, Q[1][2]),
+        (Q[2][0], Q[2][1], Q[2][2] + trace),
+    )

@@ -1,0 +1,65 @@
+"""The turn of a body over a step.
+
+The midpoint rule says R1 - R0 = h [w] R_mid. With a = h w / 2 the directors at the midpoint are
+those of the start times
+
+    C = (I - [a])^-1 = (I + [a] + a a^T) / (1 + a·a),
+
+and a change of w changes a vector d = C d0 of the body by (h/2) C (dw x d).
+"""
+
+from poinsot.engine.algebra import Mat, Vec, add, cross, dot, outer, plus, scale, skew, sub, times
+from poinsot.engine.kernel import inline
+
+
+@inline
+def turn(a: Vec, x: Vec) -> Vec:
+    """Return C x."""
+    s = 1.0 / (1.0 + dot(a, a))
+    return scale(s, add(add(x, cross(a, x)), scale(dot(a, x), a)))
+
+
+@inline
+def turn_back(a: Vec, x: Vec) -> Vec:
+    """Return C^T x."""
+    s = 1.0 / (1.0 + dot(a, a))
+    return scale(s, add(sub(x, cross(a, x)), scale(dot(a, x), a)))
+
+
+@inline
+def cayley(a: Vec) -> Mat:
+    """Return C."""
+    s = 1.0 / (1.0 + dot(a, a))
+    A = plus(skew(a), outer(a, a))
+    return times(
+        s,
+        (
+            (1.0 + A[0][0], A[0][1], A[0][2]),
+            (A[1][0], 1.0 + A[1][1], A[1][2]),
+            (A[2][0], A[2][1], 1.0 + A[2][2]),
+        ),
+    )
+
+
+@inline
+def lever(a: Vec, r: Vec) -> Mat:
+    """Return C [r]: what a change of -w turns a vector r by, over h/2.
+
+    C [r] = ([r] + r a^T - (a·r) I + a (a x r)^T) / (1 + a·a).
+    """
+    s, ar = 1.0 / (1.0 + dot(a, a)), dot(a, r)
+    A = plus(plus(skew(r), outer(r, a)), outer(a, cross(a, r)))
+    return times(
+        s,
+        (
+            (A[0][0] - ar, A[0][1], A[0][2]),
+            (A[1][0], A[1][1] - ar, A[1][2]),
+            (A[2][0], A[2][1], A[2][2] - ar),
+        ),
+    )
+
+
+@inline
+def leading(h: float, a: Vec) -> Mat:
+    """Return M = -(h/2) C: a vector x at the midpoint changes by M [x] dw."""
+    return times(-0.5 * h, cayley(a))

@@ -1,0 +1,35 @@
+"""Angles of joints counted over turns, without computing them."""
+
+from typing import Any
+
+from poinsot.engine.algebra import Array
+from poinsot.engine.kernel import inline, kernel
+from poinsot.engine.parts import COEFFICIENT, FORM, Part
+from poinsot.engine.terms import DOT, value, vectors
+
+COSINE, SINE = 0, 1
+
+
+@kernel
+def count_turns(dials: Array, terms: Any, state: Array, turns: Array) -> None:
+    """Count turns since the step before; `turns` (2, dials) are sine and full turns.
+
+    An angle in (-pi, pi] jumps where its sine changes sign while the cosine is negative.
+    """
+    if dials is not None:
+        for k in range(dials.shape[0]):
+            s = _form(dials[k, 0], dials[k, 1], SINE, terms, state)
+            crossed = (s < 0.0) != (turns[0, k] < 0.0)
+            if crossed and _form(dials[k, 0], dials[k, 1], COSINE, terms, state) < 0.0:
+                turns[1, k] += 1.0 if s < 0.0 else -1.0
+            turns[0, k] = s
+
+
+@inline
+def _form(first: int, last: int, form: int, terms: Part, state: Array) -> float:
+    """Return cosine or sine of an angle."""
+    total = 0.0
+    for j in range(first, last):
+        if terms.places[j, FORM] == form:
+            total += value(DOT, terms.numbers[j, COEFFICIENT], vectors(terms, j, state))
+    return total

@@ -1,0 +1,36 @@
+"""How kernels are compiled: with products fused and no errors of division; kept on disk."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: A product may be fused with a sum; sums are not reordered.
+FUSED = {"contract"}
+
+
+def entry(function: F) -> F:
+    """Compile a kernel that Python calls; its machine code is kept on disk with all it calls."""
+    compiled: Any = numba.njit(cache=True, error_model="numpy", fastmath=FUSED)(function)
+    # Numba looks at the age of the function's own file only, not of those that it calls.
+    compiled._cache._cache_file._source_stamp = _stamp()
+    return cast(F, compiled)
+
+
+def _stamp() -> tuple[tuple[str, float, int], ...]:
+    """Return name, age and size of every file of the engine: when one changes, all is compiled."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
+
+
+def kernel(function: F) -> F:
+    """Compile a kernel that kernels call."""
+    return cast(F, numba.njit(error_model="numpy", fastmath=FUSED)(function))
+
+
+def inline(function: F) -> F:
+    """Compile a function of a few numbers into the kernels that call it."""
+    return cast(F, numba.njit(error_model="numpy", fastmath=FUSED, forceinline=True)(function))

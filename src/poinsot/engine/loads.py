@@ -1,0 +1,211 @@
+"""Forces and torques on single bodies, in world or body axes, and their conjugate velocities."""
+
+from poinsot.engine.algebra import (
+    Array,
+    Mat,
+    Vec,
+    add,
+    apply,
+    combine,
+    cross,
+    gather,
+    gather_matrix,
+    matrix,
+    minus,
+    multiply,
+    plus,
+    scale,
+    skew,
+    skew_times,
+    times,
+    vector,
+)
+from poinsot.engine.cayley import lever
+from poinsot.engine.kernel import inline, kernel
+from poinsot.engine.laws import call_law
+from poinsot.engine.parts import (
+    AXES,
+    DIRECTORS,
+    HALF,
+    INPUT,
+    KIND,
+    LOADED,
+    OWN,
+    POINT,
+    POSITION,
+    Acts,
+    R,
+    T,
+    V,
+    W,
+    Work,
+)
+from poinsot.engine.terms import UNIT
+
+FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = 0, 1, 2, 3, 4, 5
+ZERO: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+@kernel
+def loads_act(
+    loads: Acts | None,
+    body_places: Array,
+    t: float,
+    h: float,
+    stage: Array,
+    work: Work,
+    u: Array,
+    y: Array,
+    tiles: Array,
+) -> None:
+    """Add residuals to work.x (nodes, 3), and tiles unless None; sets y, and u of laws."""
+    if loads is not None:
+        for k in range(loads.places.shape[0]):
+            if loads.places[k, KIND] == GENERALISED:
+                _generalised(loads, k, body_places, h, stage, work.x, u, y, tiles)
+            else:
+                _load(loads, k, body_places, t, h, stage, work, u, y, tiles)
+
+
+@kernel
+def _load(
+    loads: Acts,
+    k: int,
+    body_places: Array,
+    t: float,
+    h: float,
+    stage: Array,
+    work: Work,
+    u: Array,
+    y: Array,
+    tiles: Array,
+) -> None:
+    """Act by a force or a torque."""
+    at, x, law = loads.places[k], work.x, loads.laws[k]
+    kind, b, port = at[KIND], at[LOADED], at[INPUT]
+    D, a = matrix(stage, b, DIRECTORS), vector(stage, b, HALF)
+    v, w = vector(stage, b, V), vector(stage, b, W)
+    rho = combine(vector(loads.numbers, k, POINT), D)
+    if law != 0:
+        _look(t, stage, b, work.given)
+        call_law(law, work.given, work.found)
+        u[port], u[port + 1], u[port + 2] = work.found[0], work.found[1], work.found[2]
+    by_force, by_torque = _directions(kind, matrix(loads.numbers, k, AXES), D, rho)
+    given = u[port], u[port + 1], u[port + 2]
+    force, torque = apply(by_force, given), apply(by_torque, given)
+    gather(x, body_places[b, T], 0, scale(-h, force))
+    gather(x, body_places[b, R], 0, scale(-h, torque))
+    y[port], y[port + 1], y[port + 2] = add(combine(v, by_force), combine(w, by_torque))
+    if tiles is not None:
+        f, TT, TR, RT, RR = 0.5 * h * h, at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]
+        if kind in (FORCE, BODY_FORCE):
+            gather_matrix(tiles, RR, 0, times(-f, skew_times(force, lever(a, rho))))
+        if kind == BODY_FORCE:
+            P = times(f, lever(a, force))
+            gather_matrix(tiles, TR, 0, P)
+            gather_matrix(tiles, RR, 0, skew_times(rho, P))
+        if kind == BODY_TORQUE:
+            gather_matrix(tiles, RR, 0, times(f, lever(a, torque)))
+        if kind == PUBLISHED_TORQUE:
+            for i in range(3):
+                d = combine(UNIT[i], D)
+                P = times(0.5 * f, lever(a, d))
+                gather_matrix(tiles, RR, 0, skew_times(d, skew_times(given, P)))
+                gather_matrix(tiles, RR, 0, skew_times(cross(d, given), P))
+        if law != 0:
+            by_v, by_w = _gains(h, a, D, work.found)
+            gather_matrix(tiles, TT, 0, times(-h, multiply(by_force, by_v)))
+            gather_matrix(tiles, TR, 0, times(-h, multiply(by_force, by_w)))
+            gather_matrix(tiles, RT, 0, times(-h, multiply(by_torque, by_v)))
+            gather_matrix(tiles, RR, 0, times(-h, multiply(by_torque, by_w)))
+
+
+@inline
+def _directions(kind: int, axes: Mat, D: Mat, rho: Vec) -> tuple[Mat, Mat]:
+    """Return force and torque of unit inputs, as columns."""
+    if kind == FORCE:
+        return UNIT, skew(rho)
+    if kind == TORQUE:
+        return ZERO, UNIT
+    if kind == PUBLISHED_TORQUE:
+        S = ZERO
+        for i in range(3):
+            d = combine(UNIT[i], D)
+            S = minus(S, skew_times(d, skew(d)))
+        return ZERO, times(0.5, S)
+    turned = _columns(axes, D)
+    if kind == BODY_FORCE:
+        return turned, skew_times(rho, turned)
+    return ZERO, turned
+
+
+@inline
+def _columns(axes: Mat, D: Mat) -> Mat:
+    """Return D^T axes: body axes as columns in world axes, directors being the rows of D."""
+    return (
+        combine((D[0][0], D[1][0], D[2][0]), axes),
+        combine((D[0][1], D[1][1], D[2][1]), axes),
+        combine((D[0][2], D[1][2], D[2][2]), axes),
+    )
+
+
+@inline
+def _look(t: float, stage: Array, b: int, given: Array) -> None:
+    """Write time, coordinates (12) and velocities (12) of a body."""
+    D, w = matrix(stage, b, DIRECTORS), vector(stage, b, W)
+    given[0] = t
+    for i in range(3):
+        given[1 + i], given[13 + i] = stage[b, POSITION + i], stage[b, V + i]
+    for i in range(3):
+        d = combine(UNIT[i], D)
+        rate = cross(w, d)
+        for j in range(3):
+            given[4 + 3 * i + j], given[16 + 3 * i + j] = d[j], rate[j]
+
+
+@inline
+def _gains(h: float, a: Vec, D: Mat, found: Array) -> tuple[Mat, Mat]:
+    """Return du/dv and du/dw of a law.
+
+    It gives u, du/dq (3, 12) and du/d(rate of q) (3, 12); directors change by -(h/2) P dw, their
+    rates by -P dw.
+    """
+    by_q, by_rate = found[3:39].reshape(12, 3), found[39:75].reshape(12, 3)
+    by_v = plus(times(0.5 * h, _block(by_q, 0)), _block(by_rate, 0))
+    by_w = ZERO
+    for i in range(3):
+        slope = plus(times(0.5 * h, _block(by_q, 1 + i)), _block(by_rate, 1 + i))
+        by_w = minus(by_w, multiply(slope, lever(a, combine(UNIT[i], D))))
+    return by_v, by_w
+
+
+@inline
+def _block(a: Array, i: int) -> Mat:
+    """Return columns 3 i to 3 i + 2 of a matrix (3, 12) kept as (12, 3) thirds of its rows."""
+    return vector(a, i, 0), vector(a, 4 + i, 0), vector(a, 8 + i, 0)
+
+
+@kernel
+def _generalised(
+    loads: Acts,
+    k: int,
+    body_places: Array,
+    h: float,
+    stage: Array,
+    x: Array,
+    u: Array,
+    y: Array,
+    tiles: Array,
+) -> None:
+    """Act by all twelve generalised forces of a body."""
+    b, port, RR = loads.places[k, LOADED], loads.places[k, INPUT], loads.places[k, OWN + 3]
+    D, a, w = matrix(stage, b, DIRECTORS), vector(stage, b, HALF), vector(stage, b, W)
+    gather(x, body_places[b, T], 0, scale(-h, (u[port], u[port + 1], u[port + 2])))
+    y[port], y[port + 1], y[port + 2] = vector(stage, b, V)
+    for i in range(3):
+        d, j = combine(UNIT[i], D), port + 3 + 3 * i
+        f = u[j], u[j + 1], u[j + 2]
+        gather(x, body_places[b, R], 0, scale(-h, cross(d, f)))
+        y[j], y[j + 1], y[j + 2] = cross(w, d)
+        if tiles is not None:
+            gather_matrix(tiles, RR, 0, times(-0.5 * h * h, skew_times(f, lever(a, d))))

@@ -1,0 +1,128 @@
+"""From one step to the next: the end of a step, its energy, and the guess for the next."""
+
+from poinsot.engine.algebra import (
+    Array,
+    Mat,
+    add,
+    axpy,
+    cross,
+    dot,
+    gather,
+    matrix,
+    put,
+    put_matrix,
+    scale,
+    sub,
+    vector,
+)
+from poinsot.engine.cayley import turn
+from poinsot.engine.kernel import inline, kernel
+from poinsot.engine.parts import (
+    DIRECTORS,
+    EULER2,
+    FLAT,
+    MASS2,
+    POSITION,
+    RATES,
+    V1,
+    VELOCITY,
+    W1,
+    WEIGHT,
+    Part,
+    V,
+    W,
+)
+
+
+@kernel
+def move(bodies: Part, twice: Array, h: float, state: Array, stage: Array, ahead: Array) -> float:
+    """Set the motion at the end of a step; return kinetic energy and that of gravity [J].
+
+    q1 = q0 + h v,  v1 = 2 v - v0, for positions and for directors, whose rates are w x d; in the
+    stabilised form (`twice` is not None) velocities at the end are unknowns themselves.
+    """
+    numbers, places = bodies
+    H = 0.0
+    for b in range(numbers.shape[0]):
+        v, w = vector(stage, b, V), vector(stage, b, W)
+        a, D0, V0 = scale(0.5 * h, w), matrix(state, b, DIRECTORS), matrix(state, b, RATES)
+        D = turn(a, D0[0]), turn(a, D0[1]), turn(a, D0[2])
+        position = axpy(h, v, vector(state, b, POSITION))
+        D1 = _beyond(D, D0)
+        if twice is None:
+            velocity = sub(scale(2.0, v), vector(state, b, VELOCITY))
+            rates = _beyond((cross(w, D[0]), cross(w, D[1]), cross(w, D[2])), V0)
+            if places[b, FLAT] < 3:
+                rates = _without_mass(places[b, FLAT], D1, rates)
+        else:
+            velocity, w1 = vector(stage, b, V1), vector(stage, b, W1)
+            rates = cross(w1, D1[0]), cross(w1, D1[1]), cross(w1, D1[2])
+        put(ahead, b, POSITION, position)
+        put(ahead, b, VELOCITY, velocity)
+        put_matrix(ahead, b, DIRECTORS, D1)
+        put_matrix(ahead, b, RATES, rates)
+        E2 = vector(numbers, b, EULER2)
+        spin = E2[0] * dot(rates[0], rates[0]) + E2[1] * dot(rates[1], rates[1])
+        spin += E2[2] * dot(rates[2], rates[2])
+        H += 0.25 * (numbers[b, MASS2] * dot(velocity, velocity) + spin)
+        H += dot(vector(numbers, b, WEIGHT), position)
+    return H
+
+
+@inline
+def _beyond(middle: Mat, start: Mat) -> Mat:
+    """Return what lies as far behind the middle as the start lies before it."""
+    return (
+        sub(scale(2.0, middle[0]), start[0]),
+        sub(scale(2.0, middle[1]), start[1]),
+        sub(scale(2.0, middle[2]), start[2]),
+    )
+
+
+@inline
+def _without_mass(k: int, D: Mat, V: Mat) -> Mat:
+    """Give director k the rate that follows from d_k = d_i x d_j."""
+    if k == 0:
+        return add(cross(V[1], D[2]), cross(D[1], V[2])), V[1], V[2]
+    if k == 1:
+        return V[0], add(cross(V[2], D[0]), cross(D[2], V[0])), V[2]
+    return V[0], V[1], add(cross(V[0], D[1]), cross(D[0], V[1]))
+
+
+@kernel
+def straighten(bodies: int, state: Array) -> None:
+    """Take back what round-off has done to the directors: D (3 - D^T D) / 2."""
+    for b in range(bodies):
+        D = matrix(state, b, DIRECTORS)
+        x, y = 0.5 * (1.0 - dot(D[0], D[0])), 0.5 * (1.0 - dot(D[1], D[1]))
+        z = 0.5 * (1.0 - dot(D[2], D[2]))
+        p, q, r = -0.5 * dot(D[0], D[1]), -0.5 * dot(D[0], D[2]), -0.5 * dot(D[1], D[2])
+        gather(state, b, DIRECTORS, add(axpy(x, D[0], scale(p, D[1])), scale(q, D[2])))
+        gather(state, b, DIRECTORS + 3, add(axpy(y, D[1], scale(p, D[0])), scale(r, D[2])))
+        gather(state, b, DIRECTORS + 6, add(axpy(z, D[2], scale(q, D[0])), scale(r, D[1])))
+
+
+@kernel
+def extrapolate(past: Array, x: Array, columns: tuple[int, int], known: int) -> None:
+    """Keep columns of x in past (2, n, columns), and guess the next by a parabola.
+
+    `known` of the two before are known.
+    """
+    first, last = columns
+    for i in range(x.shape[0]):
+        for j in range(first, last):
+            a, b, c = x[i, j], past[0, i, j - first], past[1, i, j - first]
+            past[1, i, j - first], past[0, i, j - first] = b, a
+            if known >= 2:
+                x[i, j] = 3.0 * (a - b) + c
+            elif known == 1:
+                x[i, j] = 2.0 * a - b
+
+
+@kernel
+def go_back(past: Array, x: Array, columns: tuple[int, int]) -> None:
+    """Guess that nothing changes: a parabola may lead astray."""
+    first, last = columns
+    for i in range(x.shape[0]):
+        for j in range(first, last):
+            x[i, j] = past[0, i, j - first]

@@ -1,0 +1,182 @@
+"""What kernels read and write: tables of numbers and of places, by name.
+
+A part of a mechanism has two tables, `numbers` and `places`, with a row for each of its kind; the
+columns have names, given here. Bodies are numbered from 0; the ground comes last and never moves,
+so that kernels need not ask. It has a node and a tile of its own, which collect what nobody reads.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Real = NDArray[np.float64]
+#: Unsigned: no kernel need ask whether an index counts from the end.
+Index = NDArray[np.uint32]
+
+# -- columns -----------------------------------------------------------------------------------
+
+#: Of a state, q and its rate: position, directors and their velocities; 24 columns.
+POSITION, DIRECTORS, VELOCITY, RATES = 0, 3, 12, 15
+#: Of a stage: position and directors at the midpoint as above, a = h w / 2; then the unknowns:
+#: velocity v and angular velocity w of the motion over the step, (q1 - q0) / h; in the stabilised
+#: form also velocity and angular velocity at its end. 21 or 27 columns.
+HALF, V, W, V1, W1 = 12, 15, 18, 21, 24
+
+#: Of bodies: 2 m, 2 E_i, gradient of the potential of gravity.
+MASS2, EULER2, WEIGHT = 0, 1, 4
+#: The nodes of translation and rotation (of momentum), and their diagonal tiles; if the body is
+#: slim; the director without mass, or 3. A slim body's translation meets nothing but points of
+#: joints: it is eliminated beforehand, and T is no node of the matrix.
+T, R, TT, RR, SLIM, FLAT = range(6)
+#: In the stabilised form, besides: the nodes of kinematics, and tiles (KT, KT), (KT, T), (T, T),
+#: (KR, KR), (KR, R), (R, R); TT and RR are (T, KT) and (R, KR).
+KT, KR, KT_KT, KT_T, T_T, KR_KR, KR_R, R_R = range(6, 14)
+
+#: Of terms, which are products of vectors of bodies A and B: directions a on A and b on B, points
+#: on either, coefficient, and a constant that constraints keep.
+DIRECTION_A, DIRECTION_B, POINT_A, POINT_B, COEFFICIENT, CONSTANT = 0, 3, 6, 9, 12, 13
+#: Their kind, bodies, and the form (0 or 1) that they are part of.
+KIND, A, B, FORM = range(4)
+#: Of constraints, besides: node and slot of the multiplier, tiles of the node with
+#: (T_A, R_A, T_B, R_B): column and row; tiles of these four with each other, 16 of them.
+NODE, SLOT, COLUMN, ROW, ROW_PAIR = 4, 5, 6, 10, 14
+#: In the stabilised form: the node of velocities instead; tiles of either node with kinematics (K)
+#: and momentum (M) of A and B, and those with each other.
+VELOCITY_NODE, K_G, M_G, M_H, G_K, H_K, H_M, K_K, M_K, M_M = 6, 7, 11, 15, 19, 23, 27, 31, 47, 63
+
+#: Of points common to A and B: where they are on either; the node, tiles of rotations (R_A, R_B)
+#: with the node.
+ON_A, ON_B = 0, 3
+POINT_NODE, POINT_COLUMN, POINT_ROW = 3, 4, 6
+
+#: Of struts: their numbers; role, bodies, chart, first term and the one after the last, first
+#: input, and tiles of (T_A, R_A, T_B, R_B) with each other.
+ROLE, CHART, FIRST, LAST, PORT, STRUT_PAIR = 0, 3, 4, 5, 6, 7
+
+#: Of loads: point and axes; kind, body, first input, tiles of (T, R) with each other.
+POINT, AXES = 0, 3
+LOADED, INPUT, OWN = 1, 2, 3
+
+
+class Part(NamedTuple):
+    """Parts of one kind: numbers and places, a row each."""
+
+    numbers: Real
+    places: Index
+
+
+class Acts(NamedTuple):
+    """Struts or loads: what acts by numbers, or by the `law` at an address (0 if there is none)."""
+
+    numbers: Real
+    places: Index
+    laws: NDArray[np.int64]
+
+
+class Fields(NamedTuple):
+    """Potentials of many vectors, which are points (`moves` 1) or directions (0) of bodies.
+
+    `numbers` (vectors, 4) are moves and X in director axes, `bodies` (vectors,) their bodies.
+    Field k has vectors first[k]:first[k+1]; `pairs` (pairs of its vectors, 4), from first[k, 1]
+    on, are the tiles of (T, R) of either.
+    """
+
+    numbers: Real
+    bodies: Index
+    first: Index
+    pairs: Index
+    laws: NDArray[np.int64]
+
+
+class Schedule(NamedTuple):
+    """The elimination as lists.
+
+    `pivots` (P + 1, 3): diagonal tile, node, and first entry of each pivot; `entries` (k, 3): the
+    tiles below and right of the pivot, and their node; `updates`: the tiles that all products of
+    lower and upper ones are subtracted from, in order.
+    """
+
+    pivots: Index
+    entries: Index
+    updates: Index
+
+
+class Machine(NamedTuple):
+    """A mechanism, complete: what it consists of, and the tiles of its Newton matrix.
+
+    `template` (tiles, 9) is what tiles hold before bodies and joints add to them. Parts that a
+    mechanism does not have are None, and nothing is compiled for them. Dials, angles to be counted
+    over turns, are terms; `dials` (k, 2) are the first and the one after the last of each. `kinds`
+    (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
+    constraints repeat others. In the stabilised form, `twice` is there (its content does not
+    matter), else None.
+    """
+
+    bodies: Part
+    points: Part
+    rows: Part | None
+    struts: Acts | None
+    strut_terms: Part | None
+    loads: Acts | None
+    fields: Fields | None
+    dials: Index | None
+    dial_terms: Part | None
+    schedule: Schedule
+    template: Real
+    kinds: Index
+    redundant: bool
+    twice: Index | None
+
+
+class Run(NamedTuple):
+    """What a run carries from step to step.
+
+    `stage` and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
+    `past_multiplier` those of the last two steps, newest first; `chi` (struts,) the coordinates of
+    springs; `turns` (2, dials) sine and full turns of dials.
+    """
+
+    stage: Real
+    multiplier: Real
+    past: Real
+    past_multiplier: Real
+    chi: Real
+    turns: Real
+
+
+class Work(NamedTuple):
+    """Room for one step: residual and solution x (nodes, 3), tiles, gaps of constraints.
+
+    `sizes` (4,): of the terms of translation, rotation and constraints; power lost. `forms`
+    (28, 3): what one strut needs. `given`, `found`: of laws.
+    """
+
+    x: Real
+    tiles: Real
+    gap: Real
+    sizes: Real
+    forms: Real
+    given: Real
+    found: Real
+
+
+#: Sizes of terms, and the power that dampers take.
+OF_TRANSLATION, OF_ROTATION, OF_CLOSURE, LOST_POWER = range(4)
+
+#: Energy at the start of the run and now, energy dissipated, error of the balance and its largest,
+#: least power dissipated, largest residual, iterations in all and of the last step; then the energy
+#: put in by each port [J].
+START, ENERGY, LOST, BALANCE, ERROR, LEAST, RESIDUAL, ITERATIONS, LAST_ITERATIONS, SUPPLIED = range(
+    10
+)
+
+
+class Saved(NamedTuple):
+    """Saved steps, one row each: states at the end, stages, sums, turns, number in the block."""
+
+    x: Real
+    stage: Real
+    sums: Real
+    turns: Real
+    step: Index

@@ -1,0 +1,202 @@
+"""The time loop: many steps at once, balances of every one, and every so many of them saved."""
+
+from math import inf
+
+from poinsot.engine.algebra import Array, cross, put, vector
+from poinsot.engine.dials import count_turns
+from poinsot.engine.fields import field_energy
+from poinsot.engine.kernel import entry, kernel
+from poinsot.engine.motion import extrapolate, go_back, move, straighten
+from poinsot.engine.parts import (
+    BALANCE,
+    ENERGY,
+    ERROR,
+    ITERATIONS,
+    LAST_ITERATIONS,
+    LEAST,
+    LOST,
+    LOST_POWER,
+    RESIDUAL,
+    START,
+    SUPPLIED,
+    Machine,
+    Run,
+    Saved,
+    V,
+    Work,
+)
+from poinsot.engine.step import take_step
+from poinsot.engine.struts import stored
+
+#: Directors are straightened every so many steps.
+STRAIGHTEN = 32
+
+
+@entry
+def run(
+    machine: Machine,
+    places: Array,
+    ports: Array,
+    times: Array,
+    u: Array,
+    y: Array,
+    done: int,
+    total: int,
+    save_every: int,
+    rtol: float,
+    limit: int,
+    known: int,
+    state: Array,
+    ahead: Array,
+    before: Array,
+    carried: Run,
+    work: Work,
+    sums: Array,
+    saved: Saved,
+) -> tuple[int, int]:
+    """Take the steps between `times` (steps + 1,) [s]; return how many, and the rows saved.
+
+    Fewer than asked for: the next one cannot be solved, and the state is that before it. The places
+    of `state`, `ahead` and `before` are exchanged in turn, once for every step.
+
+    Parameters
+    ----------
+    places : (m, 4)
+        Of every joint's multiplier: node, slot, column of x, and 1 if it is times h.
+    ports : (ports + 1,)
+        First input of every port.
+    u, y : (steps, inputs)
+        Inputs and outputs.
+    done, total : int
+        Steps taken before, and in the whole run. The last step is saved in any case, in a row that
+        is not counted unless it was due.
+    known : int
+        How many steps before this one are in `carried`.
+    sums : (9 + ports,)
+        Balances, carried on.
+    """
+    stage, multiplier = carried.stage, carried.multiplier
+    rows, taken, due = 0, 0, True
+    for n in range(times.size - 1):
+        h = times[n + 1] - times[n]
+        t = 0.5 * (times[n] + times[n + 1])
+        iterations, residual = take_step(
+            machine, t, h, u[n], y[n], state, stage, multiplier, work, rtol, limit
+        )
+        if residual == inf and known + n > 0:
+            go_back(carried.past, stage, (V, stage.shape[1]))
+            go_back(carried.past_multiplier, multiplier, (0, 3))
+            iterations, residual = take_step(
+                machine, t, h, u[n], y[n], state, stage, multiplier, work, rtol, limit
+            )
+        if residual == inf:
+            go_back(carried.past, stage, (V, stage.shape[1]))
+            go_back(carried.past_multiplier, multiplier, (0, 3))
+            break
+        H = move(machine.bodies, machine.twice, h, state, stage, ahead)
+        springs, jumped = stored(machine.struts, machine.strut_terms, ahead, work, carried.chi)
+        H += springs + field_energy(machine.fields, ahead, work)
+        power = work.sizes[LOST_POWER]
+        if jumped or power < 0.0 or H - H != 0.0:
+            break
+        _account(sums, H, h, power, u[n], y[n], ports, iterations, residual)
+        state, ahead, before = ahead, before, state
+        extrapolate(carried.past, stage, (V, stage.shape[1]), known + n)
+        extrapolate(carried.past_multiplier, multiplier, (0, 3), known + n)
+        taken += 1
+        if (done + taken) % STRAIGHTEN == 0:
+            straighten(machine.bodies.numbers.shape[0], state)
+        count_turns(machine.dials, machine.dial_terms, state, carried.turns)
+        due = (done + taken) % save_every == 0 or done + taken == total
+        if due:
+            _save(saved, rows, n, h, places, state, before, carried, machine.twice, sums)
+            rows += 1
+    if not due:
+        n = taken - 1
+        _save(
+            saved,
+            rows,
+            n,
+            times[n + 1] - times[n],
+            places,
+            state,
+            before,
+            carried,
+            machine.twice,
+            sums,
+        )
+    return taken, rows
+
+
+@kernel
+def _account(
+    sums: Array,
+    H: float,
+    h: float,
+    power: float,
+    u: Array,
+    y: Array,
+    ports: Array,
+    iterations: int,
+    residual: float,
+) -> None:
+    """Add one step to the balances."""
+    supplied = 0.0
+    for p in range(ports.size - 1):
+        put_in = 0.0
+        for i in range(ports[p], ports[p + 1]):
+            put_in += u[i] * y[i]
+        sums[SUPPLIED + p] += h * put_in
+        supplied += sums[SUPPLIED + p]
+    sums[LOST] += h * power
+    sums[RESIDUAL] = max(sums[RESIDUAL], residual)
+    sums[BALANCE] = H - sums[START] - supplied + sums[LOST]
+    sums[ERROR] = max(sums[ERROR], abs(sums[BALANCE]))
+    sums[LEAST] = min(sums[LEAST], power)
+    sums[ITERATIONS] += iterations
+    sums[LAST_ITERATIONS] = iterations
+    sums[ENERGY] = H
+
+
+@kernel
+def _save(
+    saved: Saved,
+    row: int,
+    n: int,
+    h: float,
+    places: Array,
+    state: Array,
+    before: Array,
+    carried: Run,
+    twice: Array,
+    sums: Array,
+) -> None:
+    """Write the last step to a row: x = (q, v, multipliers) at its end and at its midpoint.
+
+    Midpoints are means of both ends; only in the plain form w x d is the more exact rate of
+    directors, where one without mass has none of its own. Multipliers of rigidity are left out.
+    """
+    x, stage, velocities = saved.x, saved.stage, carried.past[0]
+    count = state.shape[0] - 1
+    for b in range(count):
+        q, rate = 12 * b, 12 * (count + b)
+        for i in range(12):
+            x[row, q + i], x[row, rate + i] = state[b, i], state[b, 12 + i]
+            stage[row, q + i] = 0.5 * (before[b, i] + state[b, i])
+            stage[row, rate + i] = 0.5 * (before[b, 12 + i] + state[b, 12 + i])
+        if twice is None:
+            w = vector(velocities, b, 3)
+            for i in range(3):
+                d = vector(stage, row, q + 3 + 3 * i)
+                put(stage, row, rate + 3 + 3 * i, cross(w, d))
+    for k in range(places.shape[0]):
+        lam = carried.past_multiplier[0, places[k, 0], places[k, 1]]
+        if places[k, 3] == 1:
+            lam /= h
+        x[row, places[k, 2]] = lam
+        stage[row, places[k, 2]] = lam
+    saved.step[row] = n
+    for i in range(sums.size):
+        saved.sums[row, i] = sums[i]
+    for i in range(carried.turns.shape[1]):
+        saved.turns[row, i] = carried.turns[1, i]

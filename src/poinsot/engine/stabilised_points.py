@@ -1,0 +1,164 @@
+"""Common points of two bodies in the stabilised form: r_B - r_A = 0 at the end, and its rate.
+
+The multiplier gamma of positions moves points by kinematics, -gamma on B with -rho_B x gamma, and
+acts on the momentum as h rho_B' x gamma; mu of velocities acts as in the plain form. Both equations
+are taken at the end of the step: for quadratic constraints that is the same, and does not drift.
+"""
+
+from poinsot.engine.algebra import (
+    Array,
+    Vec,
+    add,
+    combine,
+    cross,
+    gather,
+    gather_matrix,
+    matrix,
+    put,
+    put_matrix,
+    scale,
+    size,
+    skew,
+    skew_times,
+    sub,
+    times,
+    vector,
+)
+from poinsot.engine.cayley import lever
+from poinsot.engine.kernel import kernel
+from poinsot.engine.parts import (
+    DIRECTORS,
+    G_K,
+    H_K,
+    H_M,
+    HALF,
+    K_G,
+    KR,
+    KR_KR,
+    KT,
+    M_G,
+    M_H,
+    NODE,
+    OF_ROTATION,
+    OF_TRANSLATION,
+    ON_A,
+    ON_B,
+    POSITION,
+    R_R,
+    RATES,
+    RR,
+    V1,
+    VELOCITY_NODE,
+    W1,
+    A,
+    B,
+    Part,
+    R,
+    T,
+)
+from poinsot.engine.terms import UNIT
+
+
+@kernel
+def stabilised_points(
+    points: Part,
+    body_places: Array,
+    h: float,
+    state: Array,
+    stage: Array,
+    multiplier: Array,
+    x: Array,
+    tiles: Array,
+    sizes: Array,
+) -> None:
+    """Add residuals to x (nodes, 3), and tiles unless None."""
+    numbers, places = points
+    for k in range(numbers.shape[0]):
+        at = places[k]
+        gamma, mu = vector(multiplier, at[NODE], 0), vector(multiplier, at[VELOCITY_NODE], 0)
+        put(x, at[NODE], 0, (0.0, 0.0, 0.0))
+        put(x, at[VELOCITY_NODE], 0, (0.0, 0.0, 0.0))
+        _side(
+            -1.0,
+            at[A],
+            vector(numbers, k, ON_A),
+            0,
+            at,
+            body_places,
+            h,
+            gamma,
+            mu,
+            state,
+            stage,
+            x,
+            tiles,
+        )
+        _side(
+            1.0,
+            at[B],
+            vector(numbers, k, ON_B),
+            2,
+            at,
+            body_places,
+            h,
+            gamma,
+            mu,
+            state,
+            stage,
+            x,
+            tiles,
+        )
+        if tiles is not None:
+            reach = max(size(vector(numbers, k, ON_A)), size(vector(numbers, k, ON_B)))
+            sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(mu), size(gamma))
+            sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(mu) * reach, size(gamma) * reach)
+
+
+@kernel
+def _side(
+    sign: float,
+    b: int,
+    X: Vec,
+    shift: int,
+    at: Array,
+    body_places: Array,
+    h: float,
+    gamma: Vec,
+    mu: Vec,
+    state: Array,
+    stage: Array,
+    x: Array,
+    tiles: Array,
+) -> None:
+    """Add what one body contributes and feels; `shift` is where its tiles begin among four."""
+    rho0, rho = combine(X, matrix(state, b, DIRECTORS)), combine(X, matrix(stage, b, DIRECTORS))
+    rho1, w1 = sub(scale(2.0, rho), rho0), vector(stage, b, W1)
+    rate = scale(0.5, add(combine(X, matrix(state, b, RATES)), cross(w1, rho1)))
+    position = sub(scale(2.0, vector(stage, b, POSITION)), vector(state, b, POSITION))
+    gather(x, at[NODE], 0, scale(sign / h, add(position, rho1)))
+    gather(x, at[VELOCITY_NODE], 0, scale(sign, add(vector(stage, b, V1), cross(w1, rho1))))
+    gather(x, body_places[b, KT], 0, scale(-sign, gamma))
+    gather(x, body_places[b, KR], 0, scale(-sign, cross(rho, gamma)))
+    gather(x, body_places[b, T], 0, scale(sign, mu))
+    torque = add(cross(rho, mu), scale(h, cross(rate, gamma)))
+    gather(x, body_places[b, R], 0, scale(sign, torque))
+    if tiles is not None:
+        P, one = lever(vector(stage, b, HALF), rho), times(sign, UNIT)
+        turned = times(h, skew_times(w1, P))
+        put_matrix(tiles, at[K_G + shift], 0, times(-1.0, one))
+        put_matrix(tiles, at[K_G + shift + 1], 0, skew(scale(-sign, rho)))
+        put_matrix(tiles, at[M_G + shift + 1], 0, skew(scale(sign * h, rate)))
+        put_matrix(tiles, at[M_H + shift], 0, one)
+        put_matrix(tiles, at[M_H + shift + 1], 0, skew(scale(sign, rho)))
+        put_matrix(tiles, at[G_K + shift], 0, one)
+        put_matrix(tiles, at[G_K + shift + 1], 0, times(-sign, P))
+        put_matrix(tiles, at[H_K + shift + 1], 0, times(-sign, turned))
+        put_matrix(tiles, at[H_M + shift], 0, one)
+        put_matrix(tiles, at[H_M + shift + 1], 0, skew(scale(-sign, rho1)))
+        by_gamma = times(-0.5 * h * sign, skew_times(gamma, P))
+        gather_matrix(tiles, body_places[b, KR_KR], 0, by_gamma)
+        gather_matrix(tiles, body_places[b, RR], 0, times(0.5 * h * sign, skew_times(mu, P)))
+        by_rate = times(0.5 * h * sign, skew_times(gamma, turned))
+        gather_matrix(tiles, body_places[b, RR], 0, by_rate)
+        by_end = times(0.5 * h * sign, skew_times(gamma, skew(rho1)))
+        gather_matrix(tiles, body_places[b, R_R], 0, by_end)

@@ -1,0 +1,231 @@
+"""One time step: Newton's method on v, w and the multipliers, from an extrapolated guess.
+
+The matrix is factorised for the guess, and again only if that does not converge fast: the guess
+is of third order in h, so that the first correction mostly hits.
+"""
+
+from math import inf
+
+from poinsot.engine.algebra import Array, gather, put, scale, size, vector
+from poinsot.engine.bodies import free_bodies
+from poinsot.engine.fields import fields_act
+from poinsot.engine.kernel import inline, kernel
+from poinsot.engine.loads import loads_act
+from poinsot.engine.parts import (
+    KR,
+    KT,
+    LOST_POWER,
+    OF_CLOSURE,
+    OF_ROTATION,
+    OF_TRANSLATION,
+    V1,
+    W1,
+    Machine,
+    R,
+    T,
+    V,
+    W,
+    Work,
+)
+from poinsot.engine.points import common_points, fold, gaps, unfold
+from poinsot.engine.rows import constraint_rows, row_gaps
+from poinsot.engine.stabilised_bodies import stabilised_bodies
+from poinsot.engine.stabilised_points import stabilised_points
+from poinsot.engine.stabilised_rows import stabilised_rows
+from poinsot.engine.struts import struts_act
+from poinsot.engine.tiles import factorise, solve
+
+EPS = 2.220446049250313e-16
+#: Part of the violation of a constraint, itself round-off, that is taken back in one step.
+DRIFT = 1e-2
+#: Part of a position that a velocity times h may fall short of without being noticed.
+REST = 1e-5
+#: A correction that reduces the residual by less than this asks for a new matrix.
+SLOW, FAST = 0.02, 1e-4
+#: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
+HALF_TURN = 5.0
+
+
+@kernel
+def _constrained_bodies(
+    machine: Machine,
+    twice: Array,
+    h: float,
+    state: Array,
+    stage: Array,
+    multiplier: Array,
+    work: Work,
+    tiles: Array,
+) -> None:
+    """Set the residual of bodies and joints, plain or stabilised (`twice` is not None)."""
+    bodies, points, rows = machine.bodies, machine.points, machine.rows
+    places, x, gap, sizes = bodies.places, work.x, work.gap, work.sizes
+    if twice is None:
+        drift = DRIFT / h
+        free_bodies(bodies, h, state, stage, x, tiles, sizes)
+        common_points(points, places, h, drift, gap, stage, multiplier, x, tiles, sizes)
+        constraint_rows(rows, places, h, drift, gap, state, stage, multiplier, x, tiles, sizes)
+    else:
+        stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
+        stabilised_points(points, places, h, state, stage, multiplier, x, tiles, sizes)
+        stabilised_rows(rows, places, h, state, stage, multiplier, x, tiles, sizes)
+
+
+@kernel
+def evaluate(
+    machine: Machine,
+    t: float,
+    h: float,
+    u: Array,
+    y: Array,
+    state: Array,
+    stage: Array,
+    multiplier: Array,
+    work: Work,
+    tiles: Array,
+) -> None:
+    """Set the residual in work.x, and tiles unless None."""
+    places, x = machine.bodies.places, work.x
+    work.sizes[LOST_POWER] = 0.0
+    put(x, x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
+    _constrained_bodies(machine, machine.twice, h, state, stage, multiplier, work, tiles)
+    struts_act(machine.struts, machine.strut_terms, places, t, h, state, stage, work, u, y, tiles)
+    loads_act(machine.loads, places, t, h, stage, work, u, y, tiles)
+    fields_act(machine.fields, places, h, state, stage, work, tiles)
+
+
+@inline
+def _ratio(a: float, b: float) -> float:
+    return 0.0 if a == 0.0 else a / b
+
+
+@kernel
+def _relative(kinds: Array, x: Array, sizes: Array) -> float:
+    """Return the largest residual over the size of its terms; infinite if there is a NaN."""
+    translation, rotation, closure, whole = 0.0, 0.0, 0.0, 0.0
+    for node in range(kinds.size):
+        residual = vector(x, node, 0)
+        whole += residual[0] + residual[1] + residual[2]
+        if kinds[node] == OF_TRANSLATION:
+            translation = max(translation, size(residual))
+        elif kinds[node] == OF_ROTATION:
+            rotation = max(rotation, size(residual))
+        else:
+            closure = max(closure, size(residual))
+    if whole - whole != 0.0:
+        return inf
+    by_force = _ratio(translation, sizes[OF_TRANSLATION])
+    by_torque = _ratio(rotation, sizes[OF_ROTATION])
+    return max(by_force, by_torque, _ratio(closure, sizes[OF_CLOSURE]))
+
+
+@kernel
+def _correct(places: Array, twice: Array, stage: Array, multiplier: Array, x: Array) -> float:
+    """Subtract the solution from the unknowns; return the size of the angular velocities."""
+    spin, first = 0.0, 0
+    for b in range(places.shape[0] - 1):
+        if twice is None:
+            _subtract(stage, b, V, x, places[b, T])
+            _subtract(stage, b, W, x, places[b, R])
+            first = 2 * b + 2
+        else:
+            _subtract(stage, b, V, x, places[b, KT])
+            _subtract(stage, b, W, x, places[b, KR])
+            _subtract(stage, b, V1, x, places[b, T])
+            _subtract(stage, b, W1, x, places[b, R])
+            first = 4 * b + 4
+        spin = max(spin, size(vector(stage, b, W)))
+    for node in range(first, x.shape[0] - 1):
+        _subtract(multiplier, node, 0, x, node)
+    return spin
+
+
+@inline
+def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
+    gather(target, row, at, scale(-1.0, vector(x, node, 0)))
+
+
+@kernel
+def _copy(source: Array, target: Array) -> None:
+    a, b = source.reshape(-1), target.reshape(-1)
+    for i in range(a.size):
+        b[i] = a[i]
+
+
+@kernel
+def _look_at_gaps(machine: Machine, twice: Array, state: Array, gap: Array) -> None:
+    """Set the gaps of the constraints, which the plain form closes little by little."""
+    if twice is None:
+        gaps(machine.points, state, gap)
+        row_gaps(machine.rows, state, gap)
+
+
+@kernel
+def _fold(machine: Machine, twice: Array, x: Array) -> None:
+    if twice is None:
+        fold(machine.points, machine.bodies, x)
+
+
+@kernel
+def _unfold(machine: Machine, twice: Array, x: Array) -> None:
+    if twice is None:
+        unfold(machine.points, machine.bodies, x)
+
+
+@kernel
+def take_step(
+    machine: Machine,
+    t: float,
+    h: float,
+    u: Array,
+    y: Array,
+    state: Array,
+    stage: Array,
+    multiplier: Array,
+    work: Work,
+    rtol: float,
+    limit: int,
+) -> tuple[int, float]:
+    """Solve for the stage and multipliers, which hold a guess; return iterations and residual.
+
+    Infinite residual: not solved.
+    """
+    x, tiles, places, schedule = work.x, work.tiles, machine.bodies.places, machine.schedule
+    work.sizes[:] = 0.0
+    work.sizes[OF_CLOSURE] = REST / h
+    _look_at_gaps(machine, machine.twice, state, work.gap)
+    # A last correction may stay unseen, unless power through struts, loads and fields is taken from
+    # the last evaluation, or repeated constraints make convergence hard to foresee.
+    bare = machine.struts is None and machine.loads is None and machine.fields is None
+    bare = bare and not machine.redundant
+    previous, best, fresh = inf, inf, True
+    for iteration in range(limit + 1):
+        if iteration > 0:
+            evaluate(machine, t, h, u, y, state, stage, multiplier, work, None)
+            residual = _relative(machine.kinds, x, work.sizes)
+            stalled = residual > 0.1 * best and (fresh or residual <= 16 * EPS)
+            # What a fast correction leaves is round-off; what a slow one leaves has a direction.
+            enough = 4 * EPS if residual < FAST * previous else EPS
+            if residual <= enough or stalled:
+                return iteration, residual
+            fresh = residual > SLOW * previous
+        if fresh:
+            _copy(machine.template, tiles)
+            evaluate(machine, t, h, u, y, state, stage, multiplier, work, tiles)
+            if iteration == 0:
+                residual = _relative(machine.kinds, x, work.sizes)
+        if residual == inf or iteration == limit:
+            return limit, best
+        if residual <= rtol:
+            best = residual
+        _fold(machine, machine.twice, x)
+        if fresh:
+            factorise(schedule, tiles, machine.redundant)
+        solve(schedule, tiles, x)
+        _unfold(machine, machine.twice, x)
+        if 0.5 * h * _correct(places, machine.twice, stage, multiplier, x) > HALF_TURN:
+            break
+        if bare and residual <= rtol and residual * residual / previous < EPS / 64:
+            return iteration + 1, residual * residual / previous
+        previous = residual
+    return limit, inf

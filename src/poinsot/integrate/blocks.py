@@ -1,0 +1,141 @@
+"""Runs in blocks: a compiled engine takes many steps at once, and comes back now and then."""
+
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import singledispatch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError
+from poinsot.integrate.clock import Clock
+from poinsot.integrate.history import Saved
+from poinsot.integrate.newton import Newton
+from poinsot.integrate.progress import Progress
+from poinsot.integrate.recorder import Block, Recorder, Totals
+from poinsot.integrate.schemes import Scheme
+from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port
+from poinsot.ph.system import PHSystem
+
+Array = NDArray[np.float64]
+
+#: A block should take about so long [s]: progress is shown and Ctrl-C heard in between.
+PAUSE = 0.1
+#: What takes longer is explained [s].
+PATIENCE = 1.5
+#: Saved steps of a block take no more memory than this [bytes].
+ROOM = 32 * 2**20
+
+
+class Runner(ABC):
+    """A system in a compiled engine, with the state it has reached."""
+
+    @property
+    @abstractmethod
+    def x(self) -> Vector:
+        """The state, as far as the engine knows it."""
+
+    @abstractmethod
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from another state, with angles followed over turns [rad]."""
+
+    @property
+    @abstractmethod
+    def recovered(self) -> frozenset[str]:
+        """Names of the states that the engine leaves out, and `recover` finds."""
+
+    @abstractmethod
+    def recover(self, saved: Saved) -> tuple[Array, Array]:
+        """Return x and stage_x of saved steps with all states."""
+
+    @abstractmethod
+    def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
+        """Take steps from number `first` on with inputs u (steps, m), as many as can be solved.
+
+        Fewer than asked for: trying again may help. None: it does not.
+        """
+
+
+@singledispatch
+def accelerate(
+    system: PHSystem, scheme: Scheme, x: Vector, h: float, options: Newton
+) -> Runner | None:
+    """Return a runner at state x, or None: kinds of systems register what the engine can run."""
+    return None
+
+
+def run_in_blocks(
+    runner: Runner,
+    system: PHSystem,
+    clock: Clock,
+    recorder: Recorder,
+    bar: Progress,
+    step: Callable[[int, Vector], Vector],
+) -> None:
+    """Run to the end; `step` takes a single step where the compiled engine cannot."""
+    count = 1
+    largest = max(1, ROOM * recorder.save_every // (16 * system.n))
+    while recorder.done < clock.steps:
+        first = recorder.done
+        count = min(count, largest, clock.steps - first)
+        u = _inputs(system, clock.span(first, first + count))
+        started = time.perf_counter()
+        message = f"compiling the engine for '{system.name}'; it is kept for later runs"
+        with _patience(message) if first == 0 else nullcontext():
+            block = runner.advance(clock, first, u, recorder.save_every, recorder.totals)
+        recorder.extend(block)
+        bar.advance(block.steps)
+        if block.steps == 0:
+            x = step(recorder.done, runner.x)
+            recorder.single_steps += 1
+            runner.start(x, recorder.totals.turn)
+            bar.advance(1)
+        elapsed = time.perf_counter() - started
+        count = int(np.clip(count * PAUSE / max(elapsed, 1e-6), 1, 8 * count))
+
+
+@contextmanager
+def _patience(message: str) -> Iterator[None]:
+    """Say what takes so long, if it does; only compiling ever takes more than a second."""
+    timer = threading.Timer(PATIENCE, lambda: print(f"poinsot: {message}", file=sys.stderr))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _inputs(system: PHSystem, times: Array) -> Array:
+    """Return the inputs at the midpoints between times, as far as they can be had; (steps, m)."""
+    middle = (times[:-1] + times[1:]) / 2
+    if not system.ports:
+        return np.zeros((middle.size, 0))
+    try:
+        return np.hstack([_sampled(port, middle) for port in system.ports])
+    except Exception:  # a single step from there will say what is wrong
+        rows: list[Vector] = []
+        for t in middle:
+            try:
+                rows.append(system.u(float(t)))
+            except Exception:
+                break
+        return np.array(rows).reshape(len(rows), system.m)
+
+
+def _sampled(port: Port, times: Array) -> Array:
+    """Return the input of a port at many times; a Numba function is called in a compiled loop."""
+    if not hasattr(port.signal, "py_func"):
+        return port.u_over(times)
+    from poinsot.engine.inputs import sample
+
+    u = np.full((times.size, port.size), np.nan)
+    sample(port.signal, times, u)
+    if not np.all(np.isfinite(u)):
+        raise InputError(f"port '{port.name}': the input is not finite")
+    return u

@@ -1,0 +1,228 @@
+"""The saved steps of a run, and how they are read: a few at a time, from memory or from disk."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.integrate.store import Column, Table
+from poinsot.ph.system import PHSystem
+from poinsot.result import Array
+
+#: At most so many states, and so many numbers, are looked at in one go.
+ROWS, NUMBERS = 2000, 2_000_000
+
+Indices: TypeAlias = NDArray[np.intp]
+Columns: TypeAlias = slice | Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """Consecutive saved steps, k of them: their ends, their midpoints, and sums up to their ends.
+
+    Parameters
+    ----------
+    time : (k,), x : (k, n), energy : (k,)
+        Time [s], state and stored energy [J] at the end of each step.
+    dissipated : (k,), port_energy : (k, ports)
+        Energy lost, and energy put in through each port, since the start of the run [J].
+    balance_error : (k,)
+        H - H0 - supplied + dissipated [J].
+    turned : (k, angles)
+        Angles followed over turns [rad].
+    stage_time : (k,), stage_x : (k, n)
+        Midpoint of each step [s], and the state there.
+    u, y
+        Input and output at the midpoint, (k, size) for each port: the system's ports, then the
+        connected ones.
+    iterations : (k,)
+        Newton iterations of each step.
+    """
+
+    time: Array
+    x: Array
+    energy: Array
+    dissipated: Array
+    balance_error: Array
+    port_energy: Array
+    turned: Array
+    stage_time: Array
+    stage_x: Array
+    u: Sequence[Array]
+    y: Sequence[Array]
+    iterations: Indices
+
+    def columns(self) -> dict[str, NDArray[np.float64] | Indices]:
+        """Return the steps as columns of a table."""
+        none = np.zeros((self.time.shape[0], 0))
+        return {
+            "time": self.time,
+            "x": self.x,
+            "energy": self.energy,
+            "dissipated": self.dissipated,
+            "balance_error": self.balance_error,
+            "port_energy": self.port_energy,
+            "turned": self.turned,
+            "stage_time": self.stage_time,
+            "stage_x": self.stage_x,
+            "u": np.concatenate([none, *self.u], axis=1),
+            "y": np.concatenate([none, *self.y], axis=1),
+            "iterations": self.iterations,
+        }
+
+
+#: Fills in the states that a run left out, and returns x and stage_x of the steps.
+Recover: TypeAlias = Callable[[Saved], tuple[Array, Array]]
+
+
+def columns_of(system: PHSystem, angles: int) -> dict[str, Column]:
+    """Return the columns of a table of saved steps; the names are those of `Saved`."""
+    ports = (*system.ports, *system.connected)
+    through = Column((sum(port.size for port in ports),))
+    return {
+        "time": Column(),
+        "x": Column((system.n,)),
+        "energy": Column(),
+        "dissipated": Column(),
+        "balance_error": Column(),
+        "port_energy": Column((len(ports),)),
+        "turned": Column((angles,)),
+        "stage_time": Column(),
+        "stage_x": Column((system.n,)),
+        "u": through,
+        "y": through,
+        "iterations": Column(dtype=np.dtype(np.intp)),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """The saved states of a run.
+
+    The first row of the table is the start, which has no midpoint; every other row is a step.
+
+    Parameters
+    ----------
+    table : Table
+        The saved steps, in the columns of `columns_of`.
+    times : int
+        How many rows belong to this history; the table may have grown since.
+    port_slices : sequence
+        Where each port lives in u and y.
+    recover, missing
+        What fills in the states at the places `missing` in x, when they are asked for.
+    """
+
+    table: Table
+    times: int
+    port_slices: Sequence[slice] = ()
+    recover: Recover | None = None
+    missing: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+    @cached_property
+    def _whole(self) -> dict[str, Array]:
+        """Whole columns that are in use, each mapped once: a process has few files to open."""
+        return {}
+
+    def at_times(self, name: str) -> Array:
+        """Return a column at the saved times."""
+        if name not in self._whole:
+            self._whole[name] = self.table.rows(name, 0, self.times)
+        return self._whole[name]
+
+    def at_midpoints(self, name: str) -> Array:
+        """Return a column at the midpoints of the saved steps."""
+        return self.at_times(name)[1:]
+
+    @property
+    def iterations(self) -> Indices:
+        """Newton iterations of the saved steps."""
+        return self.table.rows("iterations", 1, self.times)
+
+    @cached_property
+    def start(self) -> Array:
+        """The first state; shape (n,)."""
+        return np.array(self.table.rows("x", 0, 1)[0])
+
+    def state(self, piece: slice) -> Array:
+        """Return a named state at the saved times, (times, size), without copying it."""
+        places = self._places[piece]
+        if places[0] < 0:
+            return self.at_times("x")[:, piece]
+        return self._recovered.at_times("x")[:, places[0] : places[-1] + 1]
+
+    def over_times(
+        self, look: Callable[[Array], tuple[Array, ...]], columns: Columns
+    ) -> tuple[Array, ...]:
+        """Apply a function to some columns of the saved states, and join the arrays it returns.
+
+        They must be new arrays, not views of what it is given.
+        """
+        return self._over("x", 0, look, columns)
+
+    def over_midpoints(
+        self, look: Callable[[Array], tuple[Array, ...]], columns: Columns
+    ) -> tuple[Array, ...]:
+        """Apply a function to some columns of the midpoint states, and join what it returns."""
+        return self._over("stage_x", 1, look, columns)
+
+    def steps(self, start: int, stop: int) -> Saved:
+        """Return some of the saved steps; row 0 is the start of the run, and no step."""
+        rows = {name: self.table.rows(name, start, stop) for name in self.table.columns}
+        u, y = rows.pop("u"), rows.pop("y")
+        each = self.port_slices
+        return Saved(u=[u[:, piece] for piece in each], y=[y[:, piece] for piece in each], **rows)
+
+    def _over(
+        self,
+        name: str,
+        first: int,
+        look: Callable[[Array], tuple[Array, ...]],
+        columns: Columns,
+    ) -> tuple[Array, ...]:
+        width = self._places[columns].size
+        parts = [look(self._rows(name, *rows, columns)) for rows in self._pieces(first, width)]
+        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+
+    def _pieces(self, first: int, width: int) -> Iterator[tuple[int, int]]:
+        """Divide the rows into pieces; there is one in any case, even if it is empty."""
+        many = max(1, min(ROWS, NUMBERS // max(1, width)))
+        for start in range(first, max(first + 1, self.times), many):
+            yield start, min(start + many, self.times)
+
+    def _rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
+        # A map of these rows alone: it goes when they are done, and its pages with it.
+        rows: Array = self.table.rows(name, start, stop)[:, columns]
+        places = self._places[columns]
+        absent = places >= 0
+        if absent.any():
+            rows = rows.copy()
+            rows[:, absent] = self._recovered.table.rows(name, start, stop)[:, places[absent]]
+        return rows
+
+    # -- what a run left out ------------------------------------------------------------------
+
+    @cached_property
+    def _places(self) -> Indices:
+        """For each entry of x its place among the recovered ones, or -1."""
+        places = np.full(self.table.columns["x"].shape, -1, dtype=np.intp)
+        if self.recover is not None:
+            places[self.missing] = np.arange(self.missing.size)
+        return places
+
+    @cached_property
+    def _recovered(self) -> "History":
+        """The columns of x and stage_x that were missing, of the whole run."""
+        assert self.recover is not None
+        column = Column((self.missing.size,))
+        table = Table({"x": column, "stage_x": column}, self.times)
+        table.append({"x": self.start[self.missing], "stage_x": np.zeros(self.missing.size)})
+        for start, stop in self._pieces(1, self.start.size):
+            if start < stop:
+                x, stage_x = self.recover(self.steps(start, stop))
+                table.extend({"x": x[:, self.missing], "stage_x": stage_x[:, self.missing]})
+        table.flush()
+        return History(table, self.times)

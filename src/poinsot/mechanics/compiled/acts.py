@@ -1,0 +1,237 @@
+"""What acts on bodies, as the compiled engine knows it: struts, loads and fields.
+
+Laws that are plain numbers become numbers; any other law stays the Python function that it is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.engine.charts import ANGLE, LENGTH, LINEAR
+from poinsot.engine.laws import Law
+from poinsot.engine.loads import (
+    BODY_FORCE,
+    BODY_TORQUE,
+    FORCE,
+    GENERALISED,
+    PUBLISHED_TORQUE,
+    TORQUE,
+)
+from poinsot.engine.struts import DAMPER, MOTOR, SERVO, SPRING
+from poinsot.mechanics.charts import Angle, Chart, Length
+from poinsot.mechanics.compiled.products import Kind, Product, products
+from poinsot.mechanics.directions import (
+    Along,
+    BodyForce,
+    BodyTorque,
+    Charted,
+    Direction,
+    Generalised,
+    Torque,
+)
+from poinsot.mechanics.feedback import Feedback, JointLaw
+from poinsot.mechanics.forms import GROUND, WIDTH, Form, Forms
+from poinsot.mechanics.mechanism import Damper, Mechanism
+from poinsot.mechanics.potentials import Affine, FieldPotential, Potential
+from poinsot.ph.derivatives import jacobian
+
+Matrix = NDArray[np.float64]
+#: Products with the form that each is part of.
+Products: TypeAlias = tuple[tuple[int, Product], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Strut:
+    """Something along one coordinate: products with the form (0 or 1) that each is part of."""
+
+    products: Products
+    chart: int
+    role: int
+    numbers: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    law: Law | None = None
+    port: int = 0
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Its two bodies."""
+        first = self.products[0][1]
+        return first.A, first.B
+
+    @property
+    def moves(self) -> bool:
+        """Whether it meets translations."""
+        return any(product.kind != Kind.DOT for _, product in self.products)
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """Inputs from `port` on, at a point X of a body along axes (columns), in director axes."""
+
+    kind: int
+    body: int
+    X: Matrix
+    axes: Matrix
+    port: int
+    law: Law | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether it couples translation and rotation."""
+        by_law = self.kind == FORCE and self.law is not None
+        return self.kind == BODY_FORCE or by_law
+
+
+@dataclass(frozen=True, eq=False)
+class FieldAct:
+    """A potential of vectors (body, 1 for a point or 0 for a direction, X in director axes)."""
+
+    vectors: tuple[tuple[int, float, Matrix], ...]
+    law: Law
+
+
+#: What acts on bodies.
+Act: TypeAlias = Strut | Load | FieldAct
+
+
+def struts(mechanism: Mechanism) -> list[Strut]:
+    """Return springs, dampers, and motors along coordinates."""
+    springs = [_spring(p) for p in mechanism.potentials if isinstance(p, Potential)]
+    dampers = [_damper(d) for d in mechanism.dampers]
+    return [*springs, *dampers, *_motors(mechanism)]
+
+
+def along(bodies: tuple[int, ...], forms: tuple[Form, ...]) -> Products:
+    """Return the products of a coordinate's forms, on the bodies of the whole mechanism."""
+    found = [(f, _globally(p, bodies)) for f, form in enumerate(forms) for p in products(form)]
+    A = found[0][1].A
+    return tuple((f, p if p.A == A else _reversed(p)) for f, p in found)
+
+
+def _globally(p: Product, bodies: tuple[int, ...]) -> Product:
+    A, B = (GROUND if end == GROUND else bodies[end] for end in (p.A, p.B))
+    return replace(p, A=A, B=B)
+
+
+def _reversed(p: Product) -> Product:
+    """Return the same product with its bodies exchanged; only a DOT can be turned around."""
+    return replace(p, A=p.B, B=p.A, a=p.b, b=p.a)
+
+
+def _chart(chart: Chart) -> int:
+    return ANGLE if isinstance(chart, Angle) else LENGTH if isinstance(chart, Length) else LINEAR
+
+
+def _spring(p: Potential) -> Strut:
+    where, elastic = along(p.bodies, p.forms.forms), p.law
+    if isinstance(elastic, Affine):
+        numbers = (elastic.force, elastic.stiffness, elastic.rest)
+        return Strut(where, _chart(p.chart), SPRING, numbers)
+
+    def law(given: Matrix) -> list[float]:
+        chi, dchi = float(given[0]), float(given[1])
+        return [*elastic.mean(chi, dchi), elastic.V(chi + dchi)]
+
+    return Strut(where, _chart(p.chart), SPRING, law=Law(law, 2, 3))
+
+
+def _damper(d: Damper) -> Strut:
+    direction = d.direction
+    assert isinstance(direction, Charted)
+    where, chart = along(direction.bodies, direction.forms.forms), _chart(direction.chart)
+    if d.coefficient is not None:
+        return Strut(where, chart, DAMPER, (d.coefficient, 0.0, 0.0))
+
+    def law(given: Matrix) -> list[float]:
+        return [float(d.law(given)[0]), float(d.dlaw(given)[0, 0])]
+
+    return Strut(where, chart, DAMPER, law=Law(law, 1, 2))
+
+
+def _inlets(mechanism: Mechanism) -> Iterator[tuple[int, Direction, Feedback | None]]:
+    """Return the first input, the direction and the law of every port."""
+    first = 0
+    for inlet in mechanism.inlets:
+        yield first, inlet.direction, inlet.law
+        first += inlet.size
+
+
+def _motors(mechanism: Mechanism) -> Iterator[Strut]:
+    for port, direction, feedback in _inlets(mechanism):
+        if isinstance(direction, Charted):
+            where, chart = along(direction.bodies, direction.forms.forms), _chart(direction.chart)
+            if feedback is None:
+                yield Strut(where, chart, MOTOR, port=port)
+            else:
+                assert isinstance(feedback, JointLaw)
+                yield Strut(where, chart, SERVO, law=_servo(feedback), port=port)
+
+
+def _servo(feedback: JointLaw) -> Law:
+    def law(given: Matrix) -> list[float]:
+        t, seen = float(given[0]), given[1:]
+        slope = jacobian(lambda s: feedback.value(t, s), seen, rough=True)
+        return [float(feedback.value(t, seen)[0]), *slope[0]]
+
+    return Law(law, 3, 3)
+
+
+def loads(mechanism: Mechanism) -> list[Load]:
+    """Return the ports that act on single bodies."""
+    return [
+        _load(port, direction, None if feedback is None else _gains(feedback))
+        for port, direction, feedback in _inlets(mechanism)
+        if not isinstance(direction, Charted)
+    ]
+
+
+def _gains(feedback: Feedback) -> Law:
+    def law(given: Matrix) -> Matrix:
+        t, q, v = float(given[0]), given[1 : 1 + WIDTH], given[1 + WIDTH :]
+        by_q, by_v = feedback.slopes(t, q, v)
+        return np.concatenate([feedback(t, q, v), by_q.reshape(-1), by_v.reshape(-1)])
+
+    return Law(law, 1 + 2 * WIDTH, 3 + 6 * WIDTH)
+
+
+def _load(port: int, direction: Direction, law: Law | None) -> Load:
+    (body,) = direction.bodies
+    X, axes = np.zeros(3), np.eye(3)
+    if isinstance(direction, Along):
+        return Load(FORCE, body, _material(direction.forms), axes, port, law)
+    if isinstance(direction, BodyForce):
+        return Load(BODY_FORCE, body, np.array(direction.X), np.array(direction.axes), port, law)
+    if isinstance(direction, BodyTorque):
+        return Load(BODY_TORQUE, body, X, np.array(direction.axes), port, law)
+    if isinstance(direction, Torque):
+        kind = TORQUE if direction.reciprocal else PUBLISHED_TORQUE
+        return Load(kind, body, X, axes, port, law)
+    assert isinstance(direction, Generalised)
+    return Load(GENERALISED, body, X, axes, port, law)
+
+
+def _material(forms: Forms) -> Matrix:
+    """Return the point whose three components the forms are, in director axes."""
+    _, vector, _ = forms.forms[0].terms[0]
+    return np.array(vector.weights[0][1][1:])
+
+
+def fields(mechanism: Mechanism) -> list[FieldAct]:
+    """Return the potentials of many points and directions."""
+    return [_field(p) for p in mechanism.potentials if isinstance(p, FieldPotential)]
+
+
+def _field(p: FieldPotential) -> FieldAct:
+    vectors = []
+    for form in p.forms.forms[::3]:
+        ((body, weights),) = form.terms[0][1].weights
+        vectors.append((p.bodies[body], float(weights[0]), np.array(weights[1:])))
+    size = p.forms.m
+
+    def law(given: Matrix) -> Matrix:
+        z, dz = p.step(given[:size], given[size:])
+        return np.concatenate([[p.V(given[size:])], z, dz.reshape(-1)])
+
+    return FieldAct(tuple(vectors), Law(law, 2 * size, 1 + size + size**2))

@@ -1,0 +1,450 @@
+"""From a mechanism to the arrays of the compiled engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.engine import parts
+from poinsot.engine.laws import Law
+from poinsot.mechanics.bodies import RIGIDITY
+from poinsot.mechanics.compiled import acts
+from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
+from poinsot.mechanics.compiled.products import Kind, Product, product
+from poinsot.mechanics.forms import GROUND, WIDTH
+from poinsot.mechanics.layout import Layout
+from poinsot.mechanics.mechanism import Mechanism
+
+Real = NDArray[np.float64]
+Index = NDArray[np.uint32]
+
+#: A body with more points than this keeps its translation as a node: a hub.
+HUB = 3
+#: What is added to equations that may repeat others, relative to their own size.
+SHIFT = 1e-8
+#: Equations of a node.
+SLOTS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Three equations r_B - r_A = 0; `joint` counts groups of up to three equations."""
+
+    at: Product
+    joint: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """One equation, its group and its slot there, and the constant that it keeps."""
+
+    at: Product
+    constant: float
+    joint: int
+    slot: int
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """A mechanism on its way to a machine, in the plain form or in the stabilised one (`twice`).
+
+    A `lean` machine leaves out of its matrix how the reactions of joints turn with the OTHER body,
+    a term of order h^2 that ties bodies to each other: elimination is much cheaper, and Newton's
+    method converges almost as fast unless the step is large.
+    """
+
+    mechanism: Mechanism
+    layout: Layout
+    twice: bool = False
+    lean: bool = False
+
+    @property
+    def _bodies(self) -> int:
+        return len(self.layout.bodies)
+
+    @cached_property
+    def _joints(self) -> tuple[list[_Point], list[_Row], list[tuple[int, int]]]:
+        """Points, rows, and the (group, slot) of every equation of the joints."""
+        points: list[_Point] = []
+        rows: list[_Row] = []
+        places: list[tuple[int, int]] = []
+        group = 0
+        for joint in self.layout.joints:
+            equations = [self._equation(row) for row in joint.rows]
+            if _meet_in_a_point([at for at, _ in equations[:SLOTS]]):
+                points.append(_Point(equations[0][0], group))
+                places += [(group, slot) for slot in range(SLOTS)]
+                equations, group = equations[SLOTS:], group + 1
+            for k, (at, constant) in enumerate(equations):
+                rows.append(_Row(at, constant, group + k // SLOTS, k % SLOTS))
+                places.append((group + k // SLOTS, k % SLOTS))
+            group += -(-len(equations) // SLOTS)
+        return points, rows, places
+
+    def _equation(self, row: int) -> tuple[Product, float]:
+        form = self.mechanism.constraints.forms[row]
+        (term,) = form.terms
+        return product(*term), -form.c
+
+    @cached_property
+    def _struts(self) -> list[acts.Strut]:
+        return acts.struts(self.mechanism)
+
+    @cached_property
+    def _loads(self) -> list[acts.Load]:
+        return acts.loads(self.mechanism)
+
+    @cached_property
+    def _fields(self) -> list[acts.FieldAct]:
+        return acts.fields(self.mechanism)
+
+    @property
+    def places(self) -> Index:
+        """Of every multiplier of joints: node, slot, column of x, 1 if it is times h; (m, 4)."""
+        first, graph = 2 * self.mechanism.n + RIGIDITY * self._bodies, self.graph
+        places = [
+            (graph.velocity(joint), slot, first + k, 1)
+            for k, (joint, slot) in enumerate(self._joints[2])
+        ]
+        if self.twice:
+            first += self.mechanism.m
+            places += [
+                (graph.position(joint), slot, first + k, 0)
+                for k, (joint, slot) in enumerate(self._joints[2])
+            ]
+        return _index(places, 4)
+
+    @property
+    def laws(self) -> list[Law]:
+        """Python functions that must live as long as the machine runs."""
+        acting: list[acts.Act] = [*self._struts, *self._loads, *self._fields]
+        return [act.law for act in acting if act.law is not None]
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """How many numbers laws are given, and how many they find."""
+        sizes = [law.sizes for law in self.laws]
+        return max((g for g, _ in sizes), default=0), max((f for _, f in sizes), default=0)
+
+    @cached_property
+    def slim(self) -> NDArray[np.bool_]:
+        """Bodies whose translation meets nothing but a few points of joints; the ground last."""
+        slim = np.ones(self._bodies + 1, dtype=bool)
+        points, rows, _ = self._joints
+        touched = [body for row in rows if row.at.kind != Kind.DOT for body in _ends(row.at)]
+        touched += [body for strut in self._struts if strut.moves for body in strut.ends]
+        touched += [load.body for load in self._loads if load.moves]
+        touched += [body for act in self._fields for body, moves, _ in act.vectors if moves]
+        slim[touched] = False
+        ends = np.array([_ends(point.at) for point in points], dtype=int).reshape(-1)
+        counts = np.bincount(ends % (self._bodies + 1), minlength=self._bodies + 1)
+        slim &= counts <= HUB
+        slim[GROUND] = False
+        if self.twice:
+            slim[:] = False
+        return slim
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Which nodes meet."""
+        points, rows, places = self._joints
+        graph = Graph(self._bodies, max((joint for joint, _ in places), default=-1) + 1, self.twice)
+        for body in range(self._bodies if self.twice else 0):
+            for pair in zip(graph.motion(body), graph.momentum(body), strict=True):
+                graph.meet(pair)
+        on_slim: dict[int, list[int]] = {}
+        for point in points:
+            nodes = graph.position(point.joint), graph.velocity(point.joint)
+            for body in _ends(point.at):
+                slim = body != GROUND and bool(self.slim[body])
+                graph.meet((*graph.of_bodies([body], moves=not slim), *nodes))
+                if slim:
+                    on_slim.setdefault(body, []).append(nodes[0])
+        for group in on_slim.values():
+            graph.meet(group)
+        for row in rows:
+            nodes = graph.position(row.joint), graph.velocity(row.joint)
+            ends = [[body] for body in _ends(row.at)] if self.lean else [_ends(row.at)]
+            for together in ends:
+                bodies = graph.of_bodies(together, moves=row.at.kind != Kind.DOT)
+                graph.meet((*bodies, *nodes))
+        for strut in self._struts:
+            graph.meet(graph.of_bodies(strut.ends, moves=strut.moves))
+        for load in self._loads:
+            graph.meet(graph.of_bodies([load.body], moves=load.moves))
+        for act in self._fields:
+            graph.meet(
+                node
+                for body, moves, _ in act.vectors
+                for node in graph.of_bodies([body], moves=bool(moves))
+            )
+        return graph
+
+    @cached_property
+    def tiles(self) -> Tiles:
+        """The tiles of the Newton matrix."""
+        ends: list[set[int]] = [set() for _ in range(self.graph.joints)]
+        points, rows, _ = self._joints
+        equations: list[_Point | _Row] = [*points, *rows]
+        for equation in equations:
+            ends[equation.joint].update(body for body in _ends(equation.at) if body != GROUND)
+        return arrange(self.graph, self.slim[:-1], [sorted(pair) for pair in ends])
+
+    # -- arrays -------------------------------------------------------------------------------
+
+    def machine(self) -> parts.Machine:
+        """Return the tables of the compiled engine."""
+        struts, dials = [strut.products for strut in self._struts], self._dials
+        return parts.Machine(
+            bodies=self._body_tables(),
+            points=self._point_tables(),
+            rows=self._row_tables(),
+            struts=self._strut_tables(),
+            strut_terms=self._terms(struts) if struts else None,
+            loads=self._load_tables(),
+            fields=self._field_tables(),
+            dials=_ranges(dials) if dials else None,
+            dial_terms=self._terms(dials) if dials else None,
+            schedule=self.tiles.schedule,
+            template=self._template(),
+            kinds=self._kinds(),
+            redundant=self.mechanism.redundant,
+            twice=_index([1]) if self.twice else None,
+        )
+
+    def _kinds(self) -> Index:
+        """Return which of the sizes measures each node's equations."""
+        kinds = np.full(self.graph.nodes, parts.OF_CLOSURE)
+        kinds[: self.graph.first_joint : 2] = parts.OF_TRANSLATION
+        kinds[1 : self.graph.first_joint : 2] = parts.OF_ROTATION
+        return _index(kinds)
+
+    def _body_tables(self) -> parts.Part:
+        mass = self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0]
+        weight = self.mechanism.weight.reshape(-1, 4, 3)[:, 0]
+        light = np.vstack([mass[:, 1:] == 0, np.zeros(3, dtype=bool)])
+        flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
+        at, places = self.tiles.at, []
+        for body in (*range(self._bodies), GROUND):
+            KT, KR = self.graph.motion(body)
+            T, R = self.graph.momentum(body)
+            row = [T, R, at(T, KT), at(R, KR), self.slim[body], flat[body]]
+            if self.twice:
+                row += [KT, KR, at(KT, KT), at(KT, T), at(T, T), at(KR, KR), at(KR, R), at(R, R)]
+            places.append(row)
+        return parts.Part(_real(np.hstack([2 * mass, weight])), _index(places))
+
+    def _point_tables(self) -> parts.Part:
+        numbers, places = [], []
+        for point in self._joints[0]:
+            numbers.append([*point.at.XA, *point.at.XB])
+            node = self.graph.position(point.joint)
+            if self.twice:
+                places.append(self._twice(point.at, point.joint, 0))
+                continue
+            R = [self.graph.motion(body)[1] for body in _ends(point.at)]
+            tiles = *self.tiles.column(R, node), *self.tiles.row(node, R)
+            places.append([Kind.AXIS, *self._two(point.at), node, *tiles])
+        return parts.Part(_real(numbers, 6), _index(places, 8))
+
+    def _row_tables(self) -> parts.Part | None:
+        numbers, places = [], []
+        for row in self._joints[1]:
+            numbers.append([*self._numbers(row.at), row.constant])
+            node, K = self.graph.position(row.joint), self._motion(_ends(row.at))
+            if self.twice:
+                M = self._momentum(_ends(row.at))
+                table = self.tiles.table
+                pairs = [*table(K, K), *table(M, K), *table(M, M)]
+                places.append([*self._twice(row.at, row.joint, row.slot), *pairs])
+                continue
+            tiles = *self.tiles.column(K, node), *self.tiles.row(node, K), *self.tiles.table(K, K)
+            places.append([row.at.kind, *self._two(row.at), 0, node, row.slot, *tiles])
+        return parts.Part(_real(numbers), _index(places)) if places else None
+
+    def _twice(self, at: Product, joint: int, slot: int) -> list[int]:
+        """Return what an equation of the stabilised form meets besides pairs of bodies."""
+        K, M = self._motion(_ends(at)), self._momentum(_ends(at))
+        G, H, tiles = self.graph.position(joint), self.graph.velocity(joint), self.tiles
+        columns = tiles.column(K, G) + tiles.column(M, G) + tiles.column(M, H)
+        rows = tiles.row(G, K) + tiles.row(H, K) + tiles.row(H, M)
+        return [at.kind, *self._two(at), 0, G, slot, H, *columns, *rows]
+
+    def _strut_tables(self) -> parts.Acts | None:
+        places = []
+        ranges = _ranges([strut.products for strut in self._struts])
+        for strut, terms in zip(self._struts, ranges, strict=True):
+            pair = self.tiles.table(self._momentum(strut.ends), self._motion(strut.ends))
+            bodies = self._two(strut.products[0][1])
+            places.append([strut.role, *bodies, strut.chart, *terms, strut.port, *pair])
+        if not places:
+            return None
+        numbers = _real([strut.numbers for strut in self._struts])
+        return parts.Acts(numbers, _index(places), _addresses(self._struts))
+
+    def _load_tables(self) -> parts.Acts | None:
+        numbers, places = [], []
+        for load in self._loads:
+            own = self.tiles.table(self.graph.momentum(load.body), self.graph.motion(load.body))
+            numbers.append([*load.X, *load.axes.reshape(-1)])
+            places.append([load.kind, load.body, load.port, *own])
+        if not places:
+            return None
+        return parts.Acts(_real(numbers), _index(places), _addresses(self._loads))
+
+    def _field_tables(self) -> parts.Fields | None:
+        fields = self._fields
+        if not fields:
+            return None
+        vectors = [vector for act in fields for vector in act.vectors]
+        counts = [len(act.vectors) for act in fields]
+        pairs = [
+            self.tiles.table(self.graph.momentum(i), self.graph.motion(j))
+            for act in fields
+            for i, _, _ in act.vectors
+            for j, _, _ in act.vectors
+        ]
+        first = np.cumsum([[0, 0], *([count, count**2] for count in counts)], axis=0)
+        return parts.Fields(
+            numbers=_real([[moves, *X] for _, moves, X in vectors]),
+            bodies=_index([body for body, _, _ in vectors]),
+            first=_index(first),
+            pairs=_index(pairs),
+            laws=_addresses(fields),
+        )
+
+    @cached_property
+    def _dials(self) -> list[acts.Products]:
+        everyone = tuple(range(self._bodies))
+        return [
+            acts.along(everyone, freedom.forms)
+            for joint in self.layout.joints
+            for freedom in joint.freedoms
+            if freedom.rotates
+        ]
+
+    def _motion(self, ends: Sequence[int]) -> list[int]:
+        """Return the nodes T_A, R_A, T_B, R_B of motion."""
+        return [node for body in ends for node in self.graph.motion(body)]
+
+    def _momentum(self, ends: Sequence[int]) -> list[int]:
+        """Return the nodes T_A, R_A, T_B, R_B of momentum."""
+        return [node for body in ends for node in self.graph.momentum(body)]
+
+    def _two(self, p: Product) -> list[int]:
+        """Return the bodies A and B, the ground being the last."""
+        return [self._bodies if body == GROUND else body for body in _ends(p)]
+
+    def _numbers(self, p: Product) -> list[float]:
+        return [*p.a, *p.b, *p.XA, *p.XB, p.coefficient]
+
+    def _terms(self, groups: Sequence[acts.Products]) -> parts.Part:
+        terms = [term for group in groups for term in group]
+        numbers = [[*self._numbers(p), 0.0] for _, p in terms]
+        places = [[p.kind, *self._two(p), form] for form, p in terms]
+        return parts.Part(_real(numbers), _index(places))
+
+    def _template(self) -> Real:
+        """Return what tiles hold before bodies and joints add to them."""
+        tiles, graph = self.tiles, self.graph
+        template = np.zeros((tiles.count + 1, SLOTS, SLOTS))
+        for (joint, slot), shift in zip(self._joints[2], self._shifts(), strict=True):
+            template[self._diagonal(graph.velocity(joint)), slot, slot] = -shift
+            if self.twice:
+                template[self._diagonal(graph.position(joint)), slot, slot] = shift
+        self._leave_out(template)
+        if not self.twice:
+            self._join_points(template)
+        template[tiles.count] = 0.0
+        return template.reshape(-1, 9)
+
+    def _diagonal(self, node: int) -> int:
+        return self.tiles.at(node, node)
+
+    def _leave_out(self, template: Real) -> None:
+        """Keep multipliers at zero that have no equation."""
+        filled = np.zeros((self.graph.joints, SLOTS), dtype=bool)
+        filled[tuple(np.array(self._joints[2], dtype=int).reshape(-1, 2).T)] = True
+        for joint, slot in np.argwhere(~filled):
+            for node in {self.graph.position(int(joint)), self.graph.velocity(int(joint))}:
+                template[self._diagonal(node), slot, slot] = 1.0
+
+    def _join_points(self, template: Real) -> None:
+        """Put in how points meet translations, and what is left where these are eliminated."""
+        at, graph, mass = self.tiles.at, self.graph, self.mechanism.mass
+        sides: dict[int, list[tuple[int, float]]] = {}
+        for point in self._joints[0]:
+            for body, sign in zip(_ends(point.at), (-1.0, 1.0), strict=True):
+                if body != GROUND:
+                    sides.setdefault(body, []).append((graph.position(point.joint), sign))
+        for body, points in sides.items():
+            T, _ = graph.motion(body)
+            for node, sign in points:
+                if not self.slim[body]:
+                    template[at(T, node)] += sign * np.eye(SLOTS)
+                    template[at(node, T)] += sign * np.eye(SLOTS)
+                    continue
+                for other, other_sign in points:
+                    inverse = sign * other_sign / (2 * mass[WIDTH * body])
+                    template[at(node, other)] -= inverse * np.eye(SLOTS)
+
+    def _shifts(self) -> Real:
+        """Return what is added to every equation of the joints: nothing unless some repeat others.
+
+        SHIFT times the size of its own entry of G M^-1 G^T, about.
+        """
+        points, rows, places = self._joints
+        shifts = np.zeros(len(places))
+        if not self.mechanism.redundant:
+            return shifts
+        mass = np.vstack([self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0], np.full(4, np.inf)])
+        by_force, by_torque = 1 / mass[:, 0], 1 / mass[:, 1:].sum(axis=1)
+        size = {}
+        for point in points:
+            reach = (point.at.XA @ point.at.XA, point.at.XB @ point.at.XB)
+            each = [
+                by_force[b] + r * by_torque[b] for b, r in zip(_ends(point.at), reach, strict=True)
+            ]
+            size.update({(point.joint, slot): sum(each) for slot in range(SLOTS)})
+        for row in rows:
+            by = by_torque if row.at.kind == Kind.DOT else by_force
+            size[row.joint, row.slot] = sum(by[b] for b in _ends(row.at))
+        looped = self.mechanism.looped - RIGIDITY * self._bodies
+        shifts[looped] = [SHIFT * size[places[k]] for k in looped]
+        return shifts
+
+
+def _meet_in_a_point(equations: Sequence[Product]) -> bool:
+    """Tell whether three equations are r_B - r_A = 0, one for each axis of the world."""
+    return (
+        len(equations) == SLOTS
+        and all(p.kind in (Kind.AXIS, Kind.OFFSET) for p in equations)
+        and np.array_equal([p.a for p in equations], np.eye(SLOTS))
+        and (equations[0].kind == Kind.AXIS or equations[0].A == GROUND)
+    )
+
+
+def _ends(p: Product) -> tuple[int, int]:
+    return p.A, p.B
+
+
+def _ranges(groups: Sequence[Sequence[object]]) -> Index:
+    """Return where each group begins and ends when all are put in a row; shape (groups, 2)."""
+    ends = np.cumsum([0, *(len(group) for group in groups)])
+    return _index(np.column_stack([ends[:-1], ends[1:]]))
+
+
+def _index(values: ArrayLike, columns: int = 0) -> Index:
+    array = np.ascontiguousarray(values, dtype=np.uint32)
+    return array if array.size else np.zeros((0, columns), dtype=np.uint32)
+
+
+def _real(values: ArrayLike, columns: int = 0) -> Real:
+    array = np.ascontiguousarray(values, dtype=float)
+    return array if array.size else np.zeros((0, columns))
+
+
+def _addresses(acting: Sequence[acts.Act]) -> NDArray[np.int64]:
+    return np.array([0 if act.law is None else act.law.address for act in acting], dtype=np.int64)

@@ -1,0 +1,229 @@
+"""Runs a mechanism in the compiled engine, block by block."""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.engine import parts
+from poinsot.engine.run import run
+from poinsot.integrate.blocks import Runner
+from poinsot.integrate.clock import Clock
+from poinsot.integrate.history import Saved
+from poinsot.integrate.newton import Newton
+from poinsot.integrate.observe import angles
+from poinsot.integrate.recorder import Block, Totals
+from poinsot.mechanics.compiled.machine import Assembly
+from poinsot.mechanics.compiled.recover import recover
+from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
+from poinsot.mechanics.mechanism import local
+from poinsot.mechanics.potentials import Potential
+from poinsot.ph.matrices import Vector
+
+Array = NDArray[np.float64]
+
+
+#: So many steps are taken with the exact tangent where the lean one fails.
+THOROUGH = 16
+
+
+class MechanismRunner(Runner):
+    """The state of a run: two buffers for the motion, the stage, and what is carried on."""
+
+    def __init__(
+        self, system: DirectorSystem | StabilisedSystem, x: Vector, h: float, options: Newton
+    ) -> None:
+        self.system, self.options = system, options
+        assembly = Assembly(system.mechanism, system.layout, system.stabilised, lean=self._leans)
+        self.machine, self.places = assembly.machine(), assembly.places
+        self.laws = assembly.laws
+        self.bodies = len(system.layout.bodies)
+        self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
+        self.state, self.ahead, self.before = (_rest(self.bodies) for _ in range(3))
+        struts, dials = self.machine.struts, self.machine.dials
+        nodes, moving = assembly.graph.nodes + 1, self.bodies + 1
+        unknowns = 12 if system.stabilised else 6
+        self.carried = parts.Run(
+            stage=np.hstack([self.state[:, :12], np.zeros((moving, 3 + unknowns))]),
+            multiplier=np.zeros((nodes, 3)),
+            past=np.zeros((2, moving, unknowns)),
+            past_multiplier=np.zeros((2, nodes, 3)),
+            chi=np.zeros(0 if struts is None else struts.laws.size),
+            turns=np.zeros((2, 0 if dials is None else dials.shape[0])),
+        )
+        given, found = assembly.room
+        self.work = parts.Work(
+            x=np.zeros((nodes, 3)),
+            tiles=np.zeros_like(self.machine.template),
+            gap=np.zeros((nodes, 3)),
+            sizes=np.zeros(4),
+            forms=np.zeros((28, 3)),
+            given=np.zeros(given),
+            found=np.zeros(found),
+        )
+        self.h = h
+        self.start(x, angles(system, x))
+
+    @property
+    def _leans(self) -> bool:
+        """Whether a machine with fewer tiles is tried first."""
+        return not self.system.stabilised
+
+    @cached_property
+    def _thorough(self) -> tuple[parts.Machine, parts.Work]:
+        """The machine with the exact tangent, for steps on which the lean one fails."""
+        full = Assembly(self.system.mechanism, self.system.layout)
+        self.laws += full.laws
+        machine = full.machine()
+        return machine, self.work._replace(tiles=np.zeros_like(machine.template))
+
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from a state with angles followed over turns; no step before it is known."""
+        n, carried = self.system.mechanism.n, self.carried
+        q, v = x[:n].reshape(-1, 12), x[n : 2 * n].reshape(-1, 12)
+        self.state[:-1] = np.hstack([q, v])
+        D, rates = q[:, 3:].reshape(-1, 3, 3), v[:, 3:].reshape(-1, 3, 3)
+        twists = np.hstack([v[:, :3], np.cross(D, rates).sum(axis=1) / 2])
+        carried.stage[:-1, parts.V :] = np.tile(twists, carried.stage.shape[1] // 12)
+        node, slot, column, times_h = self.places.T
+        carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
+        carried.past[0] = carried.stage[:, parts.V :]
+        carried.past_multiplier[0] = carried.multiplier
+        carried.chi[:] = self._coordinates(x[:n])
+        angle = angles(self.system, x)
+        carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
+        self.base, self.known = turned - angle, 0
+
+    def _coordinates(self, q: Vector) -> list[float]:
+        """Return the coordinates of the springs, which come first among the struts."""
+        struts = self.machine.struts
+        if struts is None:
+            return []
+        mechanism = self.system.mechanism
+        springs = [p for p in mechanism.potentials if isinstance(p, Potential)]
+        found = [p.chart.value(p.forms(local(q, p.bodies))) for p in springs]
+        return found + [0.0] * (struts.laws.size - len(found))
+
+    @property
+    def x(self) -> Vector:
+        """The state, with multipliers of rigidity left at zero."""
+        q, v = self.state[:-1, :12], self.state[:-1, 12:]
+        node, slot, column, times_h = self.places.T
+        x = np.zeros(self.system.n)
+        x[: q.size], x[q.size : 2 * q.size] = q.reshape(-1), v.reshape(-1)
+        multiplier = self.carried.past_multiplier[0, node, slot]
+        x[column] = multiplier / np.where(times_h, self.h, 1.0)
+        return x
+
+    def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
+        """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""
+        times = clock.span(first, first + u.shape[0])
+        saved, y = self._room(u.shape[0] // save_every + 2), np.zeros_like(u)
+        sums = np.concatenate([np.zeros(parts.SUPPLIED), totals.supplied])
+        sums[parts.START], sums[parts.LOST] = totals.energy0, totals.lost
+        sums[parts.LEAST] = np.inf
+
+        def take(machine: parts.Machine, work: parts.Work, steps: int) -> tuple[int, int]:
+            return run(
+                machine,
+                self.places,
+                self.ports,
+                times[: steps + 1],
+                u,
+                y,
+                first,
+                clock.steps,
+                save_every,
+                self.options.rtol,
+                self.options.max_iterations,
+                self.known,
+                self.state,
+                self.ahead,
+                self.before,
+                self.carried,
+                work,
+                sums,
+                saved,
+            )
+
+        taken, kept = take(self.machine, self.work, u.shape[0])
+        if taken == 0 and u.shape[0] and self._leans:
+            taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
+        self._check_interrupt()
+        for _ in range(taken % 3):
+            self.state, self.ahead, self.before = self.ahead, self.before, self.state
+        if taken:
+            self.h, self.known = float(times[taken] - times[taken - 1]), self.known + taken
+        totals.lost, totals.supplied = float(sums[parts.LOST]), sums[parts.SUPPLIED :]
+        rows = self._saved(saved, slice(0, kept), times, u, y)
+        last = slice(kept, kept + 1)
+        due = taken == 0 or (kept > 0 and saved.step[kept - 1] == taken - 1)
+        if taken:
+            totals.angle = angles(self.system, self.x)
+            totals.turn = totals.angle + self.base + 2 * np.pi * self.carried.turns[1]
+        return Block(
+            steps=taken,
+            reached=float(times[taken]),
+            newton_iterations=int(sums[parts.ITERATIONS]),
+            residual_max=float(sums[parts.RESIDUAL]),
+            balance_error_max=float(sums[parts.ERROR]),
+            dissipation_min=float(sums[parts.LEAST]),
+            saved=rows,
+            pending=None if due else self._saved(saved, last, times, u, y),
+        )
+
+    @property
+    def recovered(self) -> frozenset[str]:
+        """The multipliers of rigidity, and those of joints where some repeat others."""
+        rigid = {f"{name}.rigidity" for name in self.system.layout.bodies}
+        loops = {joint.name for joint in self.system.layout.joints if not joint.complete}
+        plain = rigid | loops
+        return frozenset(plain | {f"{name} (velocity)" for name in plain})
+
+    def recover(self, saved: Saved) -> tuple[Array, Array]:
+        """Return x and stage_x with all multipliers."""
+        return recover(self.system, saved)
+
+    def _check_interrupt(self) -> None:
+        """Pass on a Ctrl-C that came while a Python law was running."""
+        if any(law.interrupted for law in self.laws):
+            raise KeyboardInterrupt
+
+    def _room(self, rows: int) -> parts.Saved:
+        """Return room for so many saved steps."""
+        return parts.Saved(
+            x=np.zeros((rows, self.system.n)),
+            stage=np.zeros((rows, self.system.n)),
+            sums=np.zeros((rows, parts.SUPPLIED + len(self.system.ports))),
+            turns=np.zeros((rows, self.carried.turns.shape[1])),
+            step=np.zeros(rows, dtype=np.uint32),
+        )
+
+    def _saved(self, saved: parts.Saved, rows: slice, times: Array, u: Array, y: Array) -> Saved:
+        """Return saved steps as the recorder knows them."""
+        step, sums, x = saved.step[rows], saved.sums[rows], saved.x[rows]
+        q = x[:, : self.system.mechanism.n]
+        circle = self.system.layout.angle_forms.values(q)
+        angle = np.arctan2(circle[:, 1::2], circle[:, ::2])
+        pieces = self.system.port_slices.values()
+        return Saved(
+            time=times[step + 1],
+            x=x,
+            energy=sums[:, parts.ENERGY],
+            dissipated=sums[:, parts.LOST],
+            balance_error=sums[:, parts.BALANCE],
+            port_energy=sums[:, parts.SUPPLIED :],
+            turned=angle + self.base + 2 * np.pi * saved.turns[rows],
+            stage_time=(times[step] + times[step + 1]) / 2,
+            stage_x=saved.stage[rows],
+            u=[u[step, piece] for piece in pieces],
+            y=[y[step, piece] for piece in pieces],
+            iterations=sums[:, parts.LAST_ITERATIONS].astype(np.intp),
+        )
+
+
+def _rest(bodies: int) -> Array:
+    """Return room for the motion of bodies and the ground, which stays at the origin."""
+    state = np.zeros((bodies + 1, 24))
+    state[:, parts.DIRECTORS : parts.VELOCITY] = np.eye(3).reshape(-1)
+    return state

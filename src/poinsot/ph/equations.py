@@ -1,0 +1,114 @@
+"""Linear equations of any rank, dense or sparse: their shortest solution, their independence."""
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from poinsot.ph.dependence import dependent_rows, row_lengths, spanning_rows
+from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
+
+#: Singular values below this part of the largest count as zero, and so do new parts of rows.
+CUT = 1e-11
+#: Relative defect up to which a solution is taken as it is.
+ACCURATE = 1e-10
+#: How often a solution is refined, as long as that halves its defect.
+REFINEMENTS = 8
+#: An estimate this many times above a tolerance is above it beyond doubt.
+CLEARLY = 1e3
+
+
+def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
+    """Return the shortest of all x that solve A x = b; shape (n,).
+
+    If none does, a dense matrix gives the least-squares solution, and a sparse one the solution
+    of as many independent equations as there are. For `width` see `dependent_rows`.
+    """
+    if not is_sparse(A):
+        return np.asarray(np.linalg.lstsq(dense(A), b, rcond=CUT)[0])
+    lengths = row_lengths(A)
+    used = np.flatnonzero(lengths)
+    A, b = _scaled_rows(A[used], 1 / lengths[used]), b[used] / lengths[used]
+    x, defect = _by_multipliers(A, b)
+    if not defect <= ACCURATE:
+        rows = spanning_rows(A, CUT, width=width)
+        x, _ = _by_multipliers(A[rows], b[rows])
+    return x
+
+
+def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
+    """Tell whether no row depends on the rows before it; see `dependent_rows`."""
+    if not is_sparse(A):
+        return not dependent_rows(A, tolerance).any()
+    lengths = row_lengths(A)
+    if not lengths.all():
+        return False
+    A = _scaled_rows(A, 1 / lengths)
+    # What is new in a row of length one is at least the smallest singular value.
+    if _smallest_singular_value(A) > CLEARLY * tolerance:
+        return True
+    return spanning_rows(A, tolerance, width=width).size == A.shape[0]
+
+
+def _scaled_rows(A: sp.csr_array, factors: Vector) -> sp.csr_array:
+    return sp.csr_array(sp.diags_array(factors) @ A)
+
+
+def _saddle(A: sp.csr_array) -> sp.csc_array:
+    """Return K = [I, A^T; A, 0], as sparse as A, which A A^T need not be."""
+    m, n = A.shape
+    upper, lower = sp.hstack([sp.eye_array(n), A.T]), sp.hstack([A, sp.csr_array((m, m))])
+    return sp.csc_array(sp.vstack([upper, lower]))
+
+
+def _by_multipliers(A: sp.csr_array, b: Vector) -> tuple[Vector, float]:
+    """Return x from x + A^T mu = 0, A x = b, and its defect: zero if it is right.
+
+    Both equations together say that x is a solution and that none is shorter, even where mu is not
+    unique: a small defect proves x, whatever the rank of A.
+    """
+    m, n = A.shape
+    K, right = _saddle(A), np.concatenate([np.zeros(n), b])
+    solution, least = np.zeros(n + m), np.inf
+    try:
+        lu = scipy.sparse.linalg.splu(K)
+    except RuntimeError:  # exactly singular
+        return solution[:n], least
+    for _ in range(1 + REFINEMENTS):
+        refined = solution + lu.solve(right - K @ solution)
+        defect = _defect(right - K @ refined, refined[:n], b)
+        if not defect < least / 2:
+            break
+        solution, least = refined, defect
+    return solution[:n], least
+
+
+def _defect(residual: Vector, x: Vector, b: Vector) -> float:
+    """Return how far A x is from b, or |x|^2 above its minimum, relative; infinite for nonsense.
+
+    The part of x that is no A^T mu is orthogonal to the others, and could be left out.
+    """
+    excess, gap = residual[: x.size], residual[x.size :]
+    tiny = np.finfo(float).tiny
+    with np.errstate(all="ignore"):
+        longer = (excess @ excess) / (x @ x + tiny)
+        missed = np.max(abs(gap), initial=0.0) / (np.max(abs(b), initial=0.0) + tiny)
+    defect = float(np.max([longer, missed]))
+    return defect if np.isfinite(defect) else np.inf
+
+
+def _smallest_singular_value(A: sp.csr_array, *, seed: int = 0) -> float:
+    """Return the size of the smallest of m singular values, roughly; 0 if it cannot be told.
+
+    Inverse iteration: y from A A^T y = y before, of length one. It comes near from above, and fast
+    for values that are far below all others.
+    """
+    m, n = A.shape
+    y = np.random.default_rng(seed).standard_normal(m)
+    try:
+        lu = scipy.sparse.linalg.splu(_saddle(A))
+    except RuntimeError:  # exactly singular
+        return 0.0
+    for _ in range(10):
+        y = lu.solve(np.concatenate([np.zeros(n), y / np.linalg.norm(y)]))[n:]
+    size = float(np.linalg.norm(y))
+    return size**-0.5 if 0 < size < np.inf else 0.0

@@ -1,0 +1,148 @@
+"""The order of elimination: joints wait for their bodies, and what is sparse stays sparse."""
+
+import numpy as np
+import pytest
+from mechanisms import SCHEMES, tree
+
+import poinsot as ps
+from poinsot.engine.ordering import least_degree, waiting
+from poinsot.mechanics.compiled.machine import Assembly
+
+# -- least degree -----------------------------------------------------------------------------
+
+
+def neighbours(nodes, edges):
+    around = [set() for _ in range(nodes)]
+    for i, j in edges:
+        around[i].add(j)
+        around[j].add(i)
+    return around
+
+
+def random_graph(seed, nodes=30):
+    random = np.random.default_rng(seed)
+    return [tuple(map(int, random.choice(nodes, 2, replace=False))) for _ in range(2 * nodes)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_node_comes_once_and_after_those_it_waits_for(seed):
+    random, nodes = np.random.default_rng(seed), 30
+    after = [()] * 15 + [tuple(map(int, random.choice(15, 4))) for _ in range(15)]
+    order = least_degree(neighbours(nodes, random_graph(seed)), after)
+    assert sorted(order) == list(range(nodes))
+    rank = {node: k for k, node in enumerate(order)}
+    assert all(rank[before] < rank[node] for node in range(nodes) for before in after[node])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_node_has_the_least_degree_of_those_left(seed):
+    """Eliminated by hand on a copy of the graph."""
+    edges = random_graph(seed)
+    graph = neighbours(30, edges)
+    for node in least_degree(neighbours(30, edges), [()] * 30):
+        assert len(graph[node]) == min(len(around) for around in graph if around is not None)
+        for other in graph[node]:
+            graph[other] |= graph[node] - {other}
+            graph[other].discard(node)
+        graph[node] = None
+
+
+def test_the_graph_is_left_as_it_was_met():
+    """A path 0-1-2 from its end: 0 meets 1, 1 then meets 2, and 2 nobody."""
+    graph = neighbours(3, [(0, 1), (1, 2)])
+    assert least_degree(graph, [(), (0,), (1,)]) == [0, 1, 2]
+    assert graph == [{1}, {2}, set()]
+
+
+def test_nobody_waits_for_what_never_comes():
+    assert least_degree(neighbours(2, []), [(1,), (0,)]) == []
+
+
+# -- who waits for whom -----------------------------------------------------------------------
+
+
+def test_a_joint_of_a_branch_waits_for_the_body_that_hangs_on_it():
+    """Ground - 0 - 1 - 2: seen from the free end, or from the ground, each joint has a child."""
+    ends = [[0], [0, 1], [1, 2]]
+    assert waiting(ends, [[10], [11], [12]]) == [(10,), (11,), (12,)]
+
+
+def test_a_joint_of_a_loop_waits_for_both_bodies():
+    """Ground - 0 - 1 - ground, and 2 hangs on 1."""
+    ends = [[0], [0, 1], [1], [1, 2]]
+    assert waiting(ends, [[0, 1], [2, 3], [4, 5]]) == [(0, 1), (0, 1, 2, 3), (2, 3), (4, 5)]
+
+
+def test_joints_of_a_hub_wait_for_its_arms_alone():
+    ends = [[0, arm] for arm in range(1, 8)]
+    assert waiting(ends, [[k] for k in range(8)]) == [(arm,) for arm in range(1, 8)]
+
+
+def test_two_joints_between_the_same_bodies_make_a_loop():
+    assert waiting([[0, 1], [0, 1]], [[0], [1]]) == [(0, 1), (0, 1)]
+
+
+# -- mechanisms -------------------------------------------------------------------------------
+
+
+def assembly(model, scheme="ph-mp"):
+    system = model.compile("directors", stabilised=scheme == "ph-mp-ggl")
+    return Assembly(system.mechanism, system.layout, system.stabilised)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_joint_never_comes_before_all_of_its_bodies(seed, scheme):
+    """One of them at least is gone, in a loop both: else its pivot would be zero or shared."""
+    model = tree(seed, bodies=6, loops=seed % 3).model()
+    found = assembly(model, scheme)
+    graph = found.graph
+    rank = {int(node): k for k, node in enumerate(found.tiles.schedule.pivots[:-1, 1])}
+    last = {b: max(rank.get(node, -1) for node in graph.of_bodies([b])) for b in range(6)}
+    points, rows, _ = found._joints
+    for equation in (*points, *rows):
+        ends = [last[body] for body in (equation.at.A, equation.at.B) if body >= 0]
+        for node in (graph.position(equation.joint), graph.velocity(equation.joint)):
+            assert rank[node] > (max if seed % 3 else min)(ends)
+
+
+def star(count):
+    model = ps.Model()
+    hub = model.add_body("hub", ps.Sphere(mass=1, radius=1))
+    for i in range(count):
+        arm = model.add_body(f"arm{i}", ps.Sphere(mass=1, radius=1), position=(2, i, 0))
+        kind = ps.Revolute if i % 2 else ps.Cylindrical
+        model.add_joint(f"joint{i}", kind(hub, arm, point=(1, i, 0), axis=(0, 1, 0)))
+    return model
+
+
+def chain(count):
+    model = ps.Model()
+    last = model.ground
+    for i in range(count):
+        link = model.add_body(f"link{i}", ps.Sphere(mass=1, radius=1), position=(i, 0, 0))
+        model.add_joint(f"joint{i}", ps.Spherical(last, link, point=(i - 0.5, 0, 0)))
+        last = link
+    return model
+
+
+def fence(count):
+    """Posts on the ground, neighbours joined by beams: a row of loops."""
+    model = ps.Model()
+    last = None
+    for i in range(count):
+        post = model.add_body(f"post{i}", ps.Sphere(mass=1, radius=1), position=(i, 0, 0))
+        model.add_joint(f"foot{i}", ps.Spherical(model.ground, post, point=(i, -0.5, 0)))
+        if last is not None:
+            model.add_joint(f"beam{i}", ps.Rod(last, post, (i - 1, 0.5, 0), (i, 0.5, 0)))
+        last = post
+    return model
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("mechanism", [star, chain, fence])
+def test_work_grows_with_the_number_of_bodies_and_no_faster(mechanism, scheme):
+    """Tiles, and products of tiles, of twice as many bodies are twice as many."""
+    few, many = (assembly(mechanism(count), scheme).tiles for count in (30, 60))
+    assert many.count < 2.1 * few.count
+    assert many.schedule.updates.size < 2.1 * few.schedule.updates.size

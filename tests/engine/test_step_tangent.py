@@ -1,0 +1,177 @@
+"""The Newton matrix of a step is the derivative of its residual, and its solution is exact."""
+
+import mechanisms
+import numpy as np
+import pytest
+from engines import add_every_part, add_hinge, finished
+from kernels import newton
+from mechanisms import SCHEMES
+from numerics import jacobian
+
+import poinsot as ps
+from poinsot.engine import parts
+from poinsot.mechanics.compiled.machine import Assembly
+from poinsot.mechanics.compiled.runner import MechanismRunner
+
+H, T = 0.02, 0.3
+
+
+class Step:
+    """A step of a mechanism at any guess of its unknowns: (nodes, 3) numbers, like its residual."""
+
+    def __init__(self, model, scheme, seed):
+        system = model.compile("directors", stabilised=scheme == "ph-mp-ggl")
+        runner = MechanismRunner(system, system.start, H, ps.Newton())
+        assembly = Assembly(system.mechanism, system.layout, system.stabilised)
+        self.runner, self.place = runner, assembly.tiles.place
+        self.slim = [assembly.graph.motion(int(b))[0] for b in np.flatnonzero(assembly.slim)]
+        self.filled = np.ones((assembly.graph.nodes, 3), dtype=bool)
+        self.filled[assembly.graph.first_joint :] = False
+        self.filled[tuple(runner.places[:, :2].T)] = True
+        random = np.random.default_rng(seed)
+        self.u = random.standard_normal(system.m)
+        runner.work.gap[:] = 1e-3 * random.standard_normal(runner.work.gap.shape)
+        self.guess = self.unknowns + 0.3 * random.standard_normal(self.filled.shape) * self.filled
+
+    @property
+    def columns(self):
+        """Where the unknowns of bodies are: (node, body, column of the stage)."""
+        places = self.runner.machine.bodies.places[:-1]
+        pairs = [(parts.T, parts.V), (parts.R, parts.W)]
+        if self.runner.machine.twice is not None:
+            pairs = [(parts.KT, parts.V), (parts.KR, parts.W), (parts.T, parts.V1)]
+            pairs += [(parts.R, parts.W1)]
+        return [(row[node], b, at) for b, row in enumerate(places) for node, at in pairs]
+
+    @property
+    def unknowns(self):
+        found = self.runner.carried.multiplier[:-1].copy()
+        for node, body, at in self.columns:
+            found[node] = self.runner.carried.stage[body, at : at + 3]
+        return found
+
+    def at(self, unknowns):
+        """Return residual, tiles and Newton's correction where the unknowns are."""
+        run, carried = self.runner, self.runner.carried
+        carried.multiplier[:-1] = unknowns
+        for node, body, at in self.columns:
+            carried.stage[body, at : at + 3] = unknowns[node]
+        residual, tiles = np.zeros_like(run.work.x), np.zeros_like(run.work.tiles)
+        u, y = self.u.copy(), np.zeros_like(self.u)
+        state, stage = run.state, carried.stage
+        newton(run.machine, T, H, u, y, state, stage, carried.multiplier, run.work, residual, tiles)
+        return residual[:-1], tiles, run.work.x[:-1].copy()
+
+    @property
+    def derivative(self):
+        """The derivative of the residual by finite differences; (3 nodes, 3 nodes)."""
+
+        def residual(x):
+            return self.at(x.reshape(-1, 3))[0].reshape(-1)
+
+        D = jacobian(residual, self.guess.reshape(-1))
+        idle = np.flatnonzero(~self.filled.reshape(-1))
+        assert not D[idle].any()
+        assert not D[:, idle].any()
+        D[idle, idle] = 1.0  # multipliers that have no equation stay what they are
+        return D
+
+    @property
+    def matrix(self):
+        """The tiles as a matrix; the translations of slim bodies are left out of it."""
+        _, tiles, _ = self.at(self.guess)
+        M = np.zeros((*self.filled.shape, *self.filled.shape))
+        for (i, j), place in self.place.items():
+            M[i, :, j] = tiles[place].reshape(3, 3)
+        return M.reshape(self.filled.size, -1)
+
+
+def without(D, nodes):
+    """The matrix that is left when some nodes are eliminated, and which rows it keeps."""
+    out = np.zeros(D.shape[0], dtype=bool)
+    out.reshape(-1, 3)[nodes] = True
+    left = D[~out][:, ~out]
+    return left - D[~out][:, out] @ np.linalg.solve(D[out][:, out], D[out][:, ~out]), ~out
+
+
+def with_laws(seed):
+    """Loads and motors by laws of the motion."""
+    model = mechanisms.tree(seed, bodies=2, kinds=("Universal", "Cylindrical")).model(project=False)
+    body, joint = model.bodies["body1"], next(iter(model.joints))
+    freedom = model.joints[joint].freedoms()[0].label
+
+    def force(t, motion):
+        turned = motion.rotation[:, 0] + np.cross(motion.angular_velocity, motion.position)
+        return t * turned - motion.velocity * np.linalg.norm(motion.velocity)
+
+    def torque(t, motion):
+        return np.cross(motion.rotation[:, 1], motion.angular_velocity) - motion.angular_velocity
+
+    for axes in ("world", "body"):
+        force_port = ps.ForcePort(body, point=body.position + 0.3, axes=axes, law=force)
+        model.add_port(f"force, {axes}", force_port)
+        model.add_port(f"torque, {axes}", ps.TorquePort(body, axes=axes, law=torque))
+    model.add_port("published", ps.TorquePort(body, published=True, law=torque))
+    motor = ps.JointPort(joint, freedom=freedom, law=lambda t, a, w: np.sin(a * w) - a - t * w)
+    model.add_port("motor", motor)
+    add_every_part(model)
+    return model
+
+
+MODELS = {
+    "everything": lambda: finished(mechanisms.full(1, bodies=3, loops=1)),
+    "everything, afloat": lambda: finished(mechanisms.full(5, bodies=3, loops=2, ground=False)),
+    "joints alone": lambda: finished(mechanisms.tree(103, bodies=4, loops=1)),
+    "slim bodies": lambda: finished(
+        mechanisms.tree(2, bodies=4, kinds=("Spherical", "Universal", "Revolute"))
+    ),
+    "laws": lambda: with_laws(7),
+}
+
+
+@pytest.fixture(params=SCHEMES, scope="module")
+def scheme(request):
+    return request.param
+
+
+@pytest.fixture(params=MODELS, scope="module")
+def step(request, scheme):
+    return Step(MODELS[request.param](), scheme, seed=3)
+
+
+@pytest.fixture(scope="module")
+def derivative(step):
+    return step.derivative
+
+
+def test_the_newton_matrix_is_the_derivative_of_the_residual(step, derivative):
+    expected, kept = without(derivative, step.slim)
+    found = step.matrix[kept][:, kept]
+    np.testing.assert_allclose(found, expected, atol=1e-8 * abs(expected).max())
+
+
+def test_nothing_but_slim_bodies_is_left_out_of_the_newton_matrix(step):
+    rows = step.matrix.any(axis=1).reshape(-1, 3).all(axis=1)
+    assert np.flatnonzero(~rows).tolist() == sorted(step.slim)
+
+
+def test_newtons_correction_solves_the_linearised_equations(step, derivative):
+    residual, _, correction = step.at(step.guess)
+    expected = np.linalg.solve(derivative, residual.reshape(-1)).reshape(-1, 3)
+    np.testing.assert_allclose(correction, expected, atol=1e-6 * abs(expected).max())
+
+
+def slim_bodies(kind, scheme):
+    model = ps.Model()
+    last = model.ground
+    for i in range(4):
+        bar = model.add_body(f"bar{i}", ps.Box(mass=1, size=(1, 0.1, 0.1)), position=(i, 0, 0))
+        model.add_joint(f"joint{i}", kind(last, bar, point=(i - 0.5, 0, 0)))
+        last = bar
+    add_hinge(model)
+    return Step(model, scheme, seed=0).slim
+
+
+def test_bodies_on_points_of_joints_are_slim_unless_stabilised():
+    assert len(slim_bodies(ps.Spherical, "ph-mp")) == 5
+    assert slim_bodies(ps.Spherical, "ph-mp-ggl") == []
