@@ -23,13 +23,13 @@ def newton(machine, t, h, u, y, state, stage, multiplier, work, residual, tiles)
     residual[:] = work.x
     tiles[:] = work.tiles
     _fold(machine, machine.twice, work.x)
-    factorise(machine.schedule, work.tiles)
+    factorise(machine.schedule, work.tiles, machine.redundant)
     solve(machine.schedule, work.tiles, work.x)
     _unfold(machine, machine.twice, work.x)
 
 
 @kept
-def solve_tiles(schedule, tiles, x):
+def solve_tiles(schedule, tiles, hardly, x):
     """Replace tiles by their factors and x (nodes, 3) by the solution."""
-    factorise(schedule, tiles)
+    factorise(schedule, tiles, hardly)
     solve(schedule, tiles, x)

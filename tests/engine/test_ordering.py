@@ -6,6 +6,7 @@ from mechanisms import SCHEMES, tree
 
 import poinsot as ps
 from poinsot.engine.ordering import least_degree, waiting
+from poinsot.engine.tiles import NODE
 from poinsot.mechanics.compiled.machine import Assembly
 
 # -- least degree -----------------------------------------------------------------------------
@@ -74,8 +75,8 @@ def test_a_joint_of_a_loop_waits_for_both_bodies():
 
 
 def test_joints_of_a_hub_wait_for_its_arms_alone():
-    ends = [[0, arm] for arm in range(1, 8)]
-    assert waiting(ends, [[k] for k in range(8)]) == [(arm,) for arm in range(1, 8)]
+    ends = [[0], *([0, arm] for arm in range(1, 8))]
+    assert waiting(ends, [[k] for k in range(8)]) == [(k,) for k in range(8)]
 
 
 def test_two_joints_between_the_same_bodies_make_a_loop():
@@ -90,20 +91,31 @@ def assembly(model, scheme="ph-mp"):
     return Assembly(system.mechanism, system.layout, system.stabilised)
 
 
+def closes_a_loop(joints, name):
+    """Whether the bodies of a joint hang together without it as well."""
+    group = {}
+    for other, joint in joints.items():
+        if other != name:
+            a, b = (group.get(end.index, {end.index}) for end in (joint.a, joint.b))
+            group.update(dict.fromkeys(a | b, a | b))
+    a, b = joints[name].a.index, joints[name].b.index
+    return b in group.get(a, {a})
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("seed", range(6))
-def test_a_joint_never_comes_before_all_of_its_bodies(seed, scheme):
-    """One of them at least is gone, in a loop both: else its pivot would be zero or shared."""
+def test_a_joint_waits_for_one_of_its_bodies_and_in_a_loop_for_both(seed, scheme):
+    """Else its pivot would be zero, or two joints would share the freedoms of a body."""
     model = tree(seed, bodies=6, loops=seed % 3).model()
     found = assembly(model, scheme)
-    graph = found.graph
-    rank = {int(node): k for k, node in enumerate(found.tiles.schedule.pivots[:-1, 1])}
-    last = {b: max(rank.get(node, -1) for node in graph.of_bodies([b])) for b in range(6)}
-    points, rows, _ = found._joints
-    for equation in (*points, *rows):
-        ends = [last[body] for body in (equation.at.A, equation.at.B) if body >= 0]
-        for node in (graph.position(equation.joint), graph.velocity(equation.joint)):
-            assert rank[node] > (max if seed % 3 else min)(ends)
+    turn = {int(node): k for k, node in enumerate(found.tiles.schedule.pivots[:-1, NODE])}
+    gone = [max(turn.get(n, -1) for n in found.graph.of_bodies([b])) for b in range(6)]
+    nodes = found.places[:, 0].tolist()  # of every multiplier, joint after joint
+    for name, joint in model.joints.items():
+        ends = [gone[end.index] for end in (joint.a, joint.b) if end is not model.ground]
+        wait = max(ends) if closes_a_loop(model.joints, name) else min(ends)
+        mine, nodes = nodes[: len(joint.rows())], nodes[len(joint.rows()) :]
+        assert all(turn[node] > wait for node in mine)
 
 
 def star(count):

@@ -23,22 +23,24 @@ class Step:
         system = model.compile("directors", stabilised=scheme == "ph-mp-ggl")
         runner = MechanismRunner(system, system.start, H, ps.Newton())
         assembly = Assembly(system.mechanism, system.layout, system.stabilised)
+        self.machine, self.laws = assembly.machine(), assembly.laws
         self.runner, self.place = runner, assembly.tiles.place
+        self.work = runner.work._replace(tiles=np.zeros_like(self.machine.template))
         self.slim = [assembly.graph.motion(int(b))[0] for b in np.flatnonzero(assembly.slim)]
         self.filled = np.ones((assembly.graph.nodes, 3), dtype=bool)
         self.filled[assembly.graph.first_joint :] = False
         self.filled[tuple(runner.places[:, :2].T)] = True
         random = np.random.default_rng(seed)
         self.u = random.standard_normal(system.m)
-        runner.work.gap[:] = 1e-3 * random.standard_normal(runner.work.gap.shape)
+        self.work.gap[:] = 1e-3 * random.standard_normal(self.work.gap.shape)
         self.guess = self.unknowns + 0.3 * random.standard_normal(self.filled.shape) * self.filled
 
     @property
     def columns(self):
         """Where the unknowns of bodies are: (node, body, column of the stage)."""
-        places = self.runner.machine.bodies.places[:-1]
+        places = self.machine.bodies.places[:-1]
         pairs = [(parts.T, parts.V), (parts.R, parts.W)]
-        if self.runner.machine.twice is not None:
+        if self.machine.twice is not None:
             pairs = [(parts.KT, parts.V), (parts.KR, parts.W), (parts.T, parts.V1)]
             pairs += [(parts.R, parts.W1)]
         return [(row[node], b, at) for b, row in enumerate(places) for node, at in pairs]
@@ -56,11 +58,11 @@ class Step:
         carried.multiplier[:-1] = unknowns
         for node, body, at in self.columns:
             carried.stage[body, at : at + 3] = unknowns[node]
-        residual, tiles = np.zeros_like(run.work.x), np.zeros_like(run.work.tiles)
+        residual, tiles = np.zeros_like(self.work.x), np.zeros_like(self.work.tiles)
         u, y = self.u.copy(), np.zeros_like(self.u)
-        state, stage = run.state, carried.stage
-        newton(run.machine, T, H, u, y, state, stage, carried.multiplier, run.work, residual, tiles)
-        return residual[:-1], tiles, run.work.x[:-1].copy()
+        given = (self.machine, T, H, u, y, run.state, carried.stage, carried.multiplier)
+        newton(*given, self.work, residual, tiles)
+        return residual[:-1], tiles, self.work.x[:-1].copy()
 
     @property
     def derivative(self):
@@ -105,7 +107,8 @@ def with_laws(seed):
         return t * turned - motion.velocity * np.linalg.norm(motion.velocity)
 
     def torque(t, motion):
-        return np.cross(motion.rotation[:, 1], motion.angular_velocity) - motion.angular_velocity
+        turned = np.cross(motion.rotation[:, 1], motion.angular_velocity)
+        return turned + motion.velocity * motion.position - motion.angular_velocity
 
     for axes in ("world", "body"):
         force_port = ps.ForcePort(body, point=body.position + 0.3, axes=axes, law=force)
@@ -115,6 +118,7 @@ def with_laws(seed):
     motor = ps.JointPort(joint, freedom=freedom, law=lambda t, a, w: np.sin(a * w) - a - t * w)
     model.add_port("motor", motor)
     add_every_part(model)
+    model.project_velocities()
     return model
 
 

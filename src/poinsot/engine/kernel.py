@@ -15,8 +15,9 @@ FUSED = {"contract"}
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; its machine code is kept on disk with all it calls."""
     compiled: Any = numba.njit(cache=True, error_model="numpy", fastmath=FUSED)(function)
-    # Numba looks at the age of the function's own file only, not of those that it calls.
-    compiled._cache._cache_file._source_stamp = _stamp()
+    if not numba.config.DISABLE_JIT:
+        # Numba looks at the age of the function's own file only, not of those that it calls.
+        compiled._cache._cache_file._source_stamp = _stamp()
     return cast(F, compiled)
 
 

@@ -127,8 +127,6 @@ def simulate(
             "its E depends on the state; use 'ph-dg'"
         )
     x = check_start(system, x, t_start)
-    recorder = Recorder(system, x, t_start, steps, save_every)
-
     clock = Clock(t_start, t_end, h, steps)
     runner = None if engine == "reference" else accelerate(system, method, x, h, options)
     if engine == "compiled" and runner is None:
@@ -136,6 +134,7 @@ def simulate(
             f"the compiled engine runs mechanisms with 'ph-mp' or 'ph-mp-ggl', not system "
             f"'{system.name}' with '{method.name}'; use engine='auto'"
         )
+    recorder = Recorder(system, x, t_start, steps, save_every)
 
     def result(status: Status, message: str = "") -> Result:
         if runner is None:

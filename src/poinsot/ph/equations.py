@@ -11,6 +11,9 @@ from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
 CUT = 1e-11
 #: Relative defect up to which a solution is taken as it is.
 ACCURATE = 1e-10
+#: Shifts that make singular equations of unit length regular: one that round-off cannot undo, and
+#: one below the square of any singular value that matters.
+SHIFTS = 1e-14, 1e-18
 #: How often a solution is refined, as long as that halves its defect.
 REFINEMENTS = 8
 #: An estimate this many times above a tolerance is above it beyond doubt.
@@ -28,11 +31,12 @@ def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
     lengths = row_lengths(A)
     used = np.flatnonzero(lengths)
     A, b = _scaled_rows(A[used], 1 / lengths[used]), b[used] / lengths[used]
-    x, defect = _by_multipliers(A, b)
-    if not defect <= ACCURATE:
-        rows = spanning_rows(A, CUT, width=width)
-        x, _ = _by_multipliers(A[rows], b[rows])
-    return x
+    for shift in SHIFTS:
+        x, defect = _by_multipliers(A, b, shift)
+        if defect <= ACCURATE:
+            return x
+    rows = spanning_rows(A, CUT, width=width)
+    return _by_multipliers(A[rows], b[rows], SHIFTS[-1])[0]
 
 
 def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
@@ -53,24 +57,26 @@ def _scaled_rows(A: sp.csr_array, factors: Vector) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(factors) @ A)
 
 
-def _saddle(A: sp.csr_array) -> sp.csc_array:
-    """Return K = [I, A^T; A, 0], as sparse as A, which A A^T need not be."""
+def _saddle(A: sp.csr_array, shift: float) -> sp.csc_array:
+    """Return K = [I, A^T; A, -shift I], as sparse as A, which A A^T need not be."""
     m, n = A.shape
-    upper, lower = sp.hstack([sp.eye_array(n), A.T]), sp.hstack([A, sp.csr_array((m, m))])
+    upper = sp.hstack([sp.eye_array(n), A.T])
+    lower = sp.hstack([A, -shift * sp.eye_array(m)])
     return sp.csc_array(sp.vstack([upper, lower]))
 
 
-def _by_multipliers(A: sp.csr_array, b: Vector) -> tuple[Vector, float]:
+def _by_multipliers(A: sp.csr_array, b: Vector, shift: float) -> tuple[Vector, float]:
     """Return x from x + A^T mu = 0, A x = b, and its defect: zero if it is right.
 
     Both equations together say that x is a solution and that none is shorter, even where mu is not
-    unique: a small defect proves x, whatever the rank of A.
+    unique: a small defect proves x, whatever the rank of A. The shift keeps dependent rows from
+    making K singular, and refinement takes its influence back.
     """
     m, n = A.shape
-    K, right = _saddle(A), np.concatenate([np.zeros(n), b])
+    K, right = _saddle(A, 0.0), np.concatenate([np.zeros(n), b])
     solution, least = np.zeros(n + m), np.inf
     try:
-        lu = scipy.sparse.linalg.splu(K)
+        lu = scipy.sparse.linalg.splu(_saddle(A, shift))
     except RuntimeError:  # exactly singular
         return solution[:n], least
     for _ in range(1 + REFINEMENTS):
@@ -104,10 +110,7 @@ def _smallest_singular_value(A: sp.csr_array, *, seed: int = 0) -> float:
     """
     m, n = A.shape
     y = np.random.default_rng(seed).standard_normal(m)
-    try:
-        lu = scipy.sparse.linalg.splu(_saddle(A))
-    except RuntimeError:  # exactly singular
-        return 0.0
+    lu = scipy.sparse.linalg.splu(_saddle(A, SHIFTS[0]))
     for _ in range(10):
         y = lu.solve(np.concatenate([np.zeros(n), y / np.linalg.norm(y)]))[n:]
     size = float(np.linalg.norm(y))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Matrix, Vector, add, dense, is_sparse, scale_columns
+from poinsot.ph.matrices import Matrix, Vector, add, dense, is_sparse
 from poinsot.ph.system import PHSystem
 
 #: Residual of an algebraic equation, relative to the size of its terms, that a start may have.
@@ -37,9 +37,7 @@ def _least_squares(A: Matrix, b: Vector, *, scaled: bool) -> Vector:
     have no common length, while states are to be moved as little as they can.
     """
     if is_sparse(A) and A.shape[0] > SPARSE:
-        columns = dense(abs(A).max(axis=0)).reshape(-1) if scaled else np.ones(A.shape[1])
-        columns[columns == 0] = 1.0
-        return shortest_solution(scale_columns(A, 1 / columns), b) / columns
+        return shortest_solution(A, b)
     M = dense(A)
     if not scaled:
         return np.asarray(np.linalg.lstsq(M, b)[0])

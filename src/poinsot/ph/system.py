@@ -1,6 +1,7 @@
 """The port-Hamiltonian system: what every mechanism, circuit and controller is an instance of."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -296,7 +297,7 @@ class PHSystem(ABC):
             ("state", [s.name for s in self.states]),
             ("port", [p.name for p in (*self.ports, *self.connected)]),
         ):
-            twice = {name for name in names if names.count(name) > 1}
+            twice = [name for name, count in Counter(names).items() if count > 1]
             if twice:
                 raise InputError(
                     f"system '{self.name}': {kind} name '{min(twice)}' is used twice; "
