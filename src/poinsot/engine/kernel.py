@@ -15,7 +15,7 @@ FUSED = {"contract"}
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; its machine code is kept on disk with all it calls."""
     compiled: Any = numba.njit(cache=True, error_model="numpy", fastmath=FUSED)(function)
-    if not numba.config.DISABLE_JIT:
+    if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
         # Numba looks at the age of the function's own file only, not of those that it calls.
         compiled._cache._cache_file._source_stamp = _stamp()
     return cast(F, compiled)

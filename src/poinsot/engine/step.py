@@ -41,7 +41,7 @@ DRIFT = 1e-2
 #: Part of a position that a velocity times h may fall short of without being noticed.
 REST = 1e-5
 #: A correction that reduces the residual by less than this asks for a new matrix.
-SLOW, FAST = 0.02, 1e-4
+SLOW = 0.02
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
 
@@ -203,10 +203,10 @@ def take_step(
         if iteration > 0:
             evaluate(machine, t, h, u, y, state, stage, multiplier, work, None)
             residual = _relative(machine.kinds, x, work.sizes)
+            if fresh and not machine.exact and residual > max(0.1 * previous, 16 * EPS):
+                return limit, inf
             stalled = residual > 0.1 * best and (fresh or residual <= 16 * EPS)
-            # What a fast correction leaves is round-off; what a slow one leaves has a direction.
-            enough = 4 * EPS if residual < FAST * previous else EPS
-            if residual <= enough or stalled:
+            if residual <= EPS or stalled:
                 return iteration, residual
             fresh = residual > SLOW * previous
         if fresh:

@@ -211,6 +211,7 @@ class Assembly:
             template=self._template(),
             kinds=self._kinds(),
             redundant=self.mechanism.redundant,
+            exact=not (self.lean and self._joints[1]),
             twice=_index([1]) if self.twice else None,
         )
 

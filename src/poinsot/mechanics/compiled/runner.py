@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 #: So many steps are taken with the exact tangent where the lean one fails.
-THOROUGH = 16
+THOROUGH = 256
 
 
 class MechanismRunner(Runner):

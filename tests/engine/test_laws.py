@@ -1,0 +1,44 @@
+"""Python functions that kernels call by their address."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from poinsot.engine.laws import _SIGNATURE, Law, call_law
+
+
+def call(law, *given):
+    """As a kernel does: read numbers, write numbers."""
+    found = np.full(law.sizes[1], 7.0)
+    call_law(law.address, np.array(given, dtype=float), found)
+    return found
+
+
+def test_a_law_reads_what_it_is_given_and_writes_what_it_finds():
+    law = Law(lambda x: [x[0] + x[1], x[0] * x[1], 5.0], 2, 3)
+    np.testing.assert_array_equal(call(law, 3, 4), [7, 12, 5])
+
+
+def test_a_law_that_changes_its_argument_changes_nothing_else():
+    def spoil(x):
+        x[:] = 0
+        return [1.0]
+
+    given = np.array([3.0, 4.0])
+    call_law(Law(spoil, 2, 1).address, given, np.zeros(1))
+    np.testing.assert_array_equal(given, [3, 4])
+
+
+@pytest.mark.parametrize("wrong", [lambda x: 1 / 0, lambda x: [1.0, 2.0], lambda x: "text"])
+def test_a_law_that_fails_finds_nothing_but_nan(wrong):
+    law = Law(wrong, 1, 3)
+    assert np.isnan(call(law, 1.0)).all()
+    assert not law.interrupted
+
+
+def test_an_address_is_that_of_a_function():
+    law = Law(lambda x: 2 * x, 1, 1)
+    source, target = (ctypes.c_double * 1)(4.0), (ctypes.c_double * 1)(0.0)
+    _SIGNATURE(law.address)(source, target)
+    assert target[0] == 8
