@@ -38,10 +38,8 @@ def numbers(result):
         for label, values in joint.coordinates.items():
             yield "angles" if "angle" in label else "displacements", f"{name} {label}", values
         yield "rotation vectors", name, joint.rotation
-        for label in ("force", "force_a"):
-            yield "reaction forces", f"{label} of {name}", getattr(joint, label)
-        for label in ("torque", "torque_a"):
-            yield "reaction torques", f"{label} of {name}", getattr(joint, label)
+        for label in ("force", "torque", "force_a", "torque_a"):
+            yield "reactions", f"{label} of {name}", getattr(joint, label)
     for label in ("energy", "dissipated"):
         yield "energies", label, getattr(result, label)
 
@@ -66,7 +64,7 @@ def assert_same(one, other, rtol=RTOL):
     assert not far, "\n".join(f"{kind}: {far[kind]} of {sizes[kind]:.3g}" for kind in far)
 
 
-def add_hinge(model):
+def add_hinge(model, spin=2.0):
     """Add a free wheel on the ground, beside everything else.
 
     Kernels are compiled for the parts that a mechanism has, and that takes long: with this one and
@@ -76,15 +74,15 @@ def add_hinge(model):
         "wheel",
         ps.Box(mass=1, size=(0.3, 0.2, 0.1)),
         position=(2, 2, 2),
-        angular_velocity=(0, 0, 2),
+        angular_velocity=(0, 0, spin),
     )
     model.add_joint("hub", ps.Revolute(model.ground, wheel, point=(2, 2.2, 2), axis=(0, 0, 1)))
     return wheel
 
 
-def add_every_part(model):
+def add_every_part(model, spin=2.0):
     """Add a wheel with a spring, a damper, a load and a field."""
-    wheel = add_hinge(model)
+    wheel = add_hinge(model, spin)
     model.add_force("coil", ps.JointSpring("hub", stiffness=1.0, damping=0.1))
     model.add_port("push", ps.ForcePort(wheel, value=(0.1, 0.2, 0)))
     model.add_force(

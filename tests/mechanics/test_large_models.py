@@ -47,13 +47,16 @@ def tree(count, **given):
     random, model = np.random.default_rng(0), ps.Model(gravity=(0, 0, -9.81))
     bodies = [model.ground]
     for i in range(count):
-        parent = bodies[random.integers(len(bodies))]
+        parent = bodies[random.integers(min(i, 1), len(bodies))]
         away = mechanisms.unit(random)
         body = model.add_body(
             f"b{i}", BOX, position=parent.position + away, **(given if i == 0 else {})
         )
-        pin = {"point": parent.position + away / 2, "axis": mechanisms.unit(random)}
-        model.add_joint(f"j{i}", ps.Revolute(parent, body, **pin))
+        pin = parent.position + away / 2
+        joint = ps.Spherical(parent, body, point=pin)
+        if i % 2:
+            joint = ps.Revolute(parent, body, point=pin, axis=mechanisms.unit(random))
+        model.add_joint(f"j{i}", joint)
         bodies.append(body)
     return model
 
@@ -263,7 +266,7 @@ MODELS = {
         lambda n, **given: chain(n, kind="Revolute", **given),
         {"angular_velocity": (0, 0.1, 0)},
     ),
-    "moving tree": (tree, {"velocity": (0, 0, 0)}),
+    "moving tree": (tree, {"angular_velocity": (0.1, 0.2, 0)}),
     "moving ladder": (lambda n, **given: ladder(n // 2, **given), {"angular_velocity": (0, 0, 1)}),
 }
 
@@ -301,15 +304,16 @@ def test_twice_the_bodies_take_twice_the_calls(what):
 
 
 @pytest.mark.parametrize("what", MODELS)
-def test_twice_the_bodies_take_less_than_three_times_as_long(what):
+def test_twice_the_bodies_take_at_most_three_times_as_long(what):
     def seconds(size):
         gc.collect()
         start = time.process_time()
         prepare(what, size)
         return time.process_time() - start
 
+    size = 1000 if what == "chain of balls" else 400
     prepare(what, 50)
-    assert min(seconds(2000) for _ in range(2)) <= 3 * min(seconds(1000) for _ in range(3))
+    assert min(seconds(2 * size) for _ in range(2)) <= 3 * min(seconds(size) for _ in range(3))
 
 
 # -- the start of a simulation ---------------------------------------------------------------------
@@ -345,13 +349,19 @@ def test_a_few_of_many_contradicted_joints_are_named():
 def test_a_large_system_of_the_user_is_still_checked(monkeypatch):
     module = importlib.import_module("poinsot.integrate.simulate")
     monkeypatch.setattr(module, "CHECKED_SIZE", 0)
-    creating = ph.from_functions(
+    system = ph.from_functions(
         "creating",
         states=["p"],
-        H=lambda x: float(x @ x) / 2,
         J=lambda x: np.zeros((1, 1)),
-        R=lambda x: -np.ones((1, 1)),
+        dJ=lambda x, a: np.zeros((1, 1)),
+        H=lambda x: float(x @ x) / 2,
+        z=lambda x: x,
+        dz=lambda x: np.eye(1),
+        r=lambda x, z: -z,
+        dr_dx=lambda x, z: np.zeros((1, 1)),
+        dr_dz=lambda x, z: -np.eye(1),
     )
-    with pytest.raises(ps.InputError, match="R is not positive semi-definite"):
-        ps.simulate(creating, h=0.1, t_end=1, x0=[1.0])
-    assert ps.simulate(chain(2), h=0.01, t_end=0.02).status == "done"
+    with pytest.raises(ps.StructureError, match="creates energy"):
+        ps.simulate(system, h=0.1, t_end=1, x0=[1.0])
+    result = ps.simulate(chain(2), h=0.01, t_end=0.02, engine="reference")
+    assert result.status == "done"

@@ -1,4 +1,4 @@
-"""Sparse equations of any rank have the same dependent rows and shortest solutions as dense ones."""
+"""Sparse equations have the dependent rows and the shortest solutions that dense ones have."""
 
 import numpy as np
 import pytest

@@ -69,62 +69,6 @@ def test_every_joint_moves_alike(kind, scheme):
     assert_same(*both(finished(joined(kind)), scheme=scheme, h=0.02, t_end=0.3))
 
 
-# -- repeated constraints ---------------------------------------------------------------------
-
-
-def plane(*bars, spin):
-    """Hinges with parallel axes: every loop repeats three directions of space."""
-    model = ps.Model(gravity=(0, -9.81, 0))
-    known = {"ground": model.ground}
-    for name, start, end, *joints in bars:
-        along = np.subtract(end, start) / np.linalg.norm(np.subtract(end, start))
-        known[name] = model.add_body(
-            name,
-            ps.Box(mass=1, size=(1, 0.1, 0.2)),
-            position=(*np.add(start, end) / 2, 0),
-            rotation=np.column_stack([(*along, 0), (-along[1], along[0], 0), (0, 0, 1)]),
-            angular_velocity=spin if len(known) == 1 else None,
-        )
-        for partner, point in joints:
-            hinge = ps.Revolute(known[partner], known[name], point=(*point, 0), axis=(0, 0, 1))
-            model.add_joint(f"{partner}-{name}", hinge)
-    return model
-
-
-def four_bar():
-    return plane(
-        ("crank", (0, 0), (0, 1), ("ground", (0, 0))),
-        ("rod", (0, 1), (2.5, 1.8), ("crank", (0, 1))),
-        ("rocker", (2.5, 1.8), (2, 0), ("rod", (2.5, 1.8)), ("ground", (2, 0))),
-        spin=(0, 0, 2),
-    )
-
-
-def ladder():
-    """Two loops that share a post."""
-    return plane(
-        ("post", (0, 0), (0, 1), ("ground", (0, 0))),
-        ("beam", (0, 1), (1, 1), ("post", (0, 1))),
-        ("second post", (1, 0), (1, 1), ("beam", (1, 1)), ("ground", (1, 0))),
-        ("second beam", (1, 1), (2, 1), ("second post", (1, 1))),
-        ("third post", (2, 0), (2, 1), ("second beam", (2, 1)), ("ground", (2, 0))),
-        spin=(0, 0, 0.5),
-    )
-
-
-def joined_twice():
-    plan = mechanisms.pair("Universal", 3)
-    return replace(plan, joints={**plan.joints, "K": plan.joints["J"]}).model()
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("mechanism", [four_bar, ladder, joined_twice])
-def test_repeated_constraints_move_alike_and_share_their_load_alike(mechanism, scheme):
-    one, other = both(mechanism(), scheme=scheme, h=0.01, t_end=0.3)
-    assert not any(joint.complete for joint in one.observation.joints.values())
-    assert_same(one, other)
-
-
 # -- bodies -----------------------------------------------------------------------------------
 
 

@@ -109,8 +109,8 @@ class Machine(NamedTuple):
     mechanism does not have are None, and nothing is compiled for them. Dials, angles to be counted
     over turns, are terms; `dials` (k, 2) are the first and the one after the last of each. `kinds`
     (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
-    constraints repeat others; `exact` whether the tangent is, or lacks a term of order h^2. In the stabilised form, `twice` is there (its content does not
-    matter), else None.
+    constraints repeat others; `exact` whether the tangent is, or lacks a term of order h^2. In the
+    stabilised form, `twice` is there (its content does not matter), else None.
     """
 
     bodies: Part

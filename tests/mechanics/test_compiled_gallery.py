@@ -1,0 +1,24 @@
+"""Every published example of a mechanism: the first steps by both engines."""
+
+import pytest
+from engines import assert_same
+from mechanisms import SCHEMES
+
+from poinsot.gallery import MODULES, find_example
+from poinsot.model import Model
+
+MECHANISMS = [name for name in MODULES if isinstance(find_example(name).model(), Model)]
+
+
+def test_most_examples_are_mechanisms():
+    assert len(MECHANISMS) >= 8
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_an_example_is_the_same_in_both_engines(name, scheme):
+    example = find_example(name)
+    options = {"scheme": scheme, "t_end": 30 * example.h}
+    one, other = (example.run(engine=engine, **options) for engine in ("compiled", "reference"))
+    assert (one.engine, other.engine) == ("compiled", "reference")
+    assert_same(one, other)
