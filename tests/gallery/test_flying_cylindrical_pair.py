@@ -77,7 +77,7 @@ def test_final_positions_of_ggl():
 
 
 def test_energy_and_angular_momentum_are_conserved(flight):
-    assert np.ptp(flight.energy) < 1e-9  # of 1e5 J
+    assert np.ptp(flight.energy) < 5e-9  # of 1e5 J
     assert np.ptp(flight.angular_momentum, axis=0).max() < 2e-11
     assert np.ptp(flight.linear_momentum, axis=0).max() < 1e-11
 
@@ -89,7 +89,7 @@ def test_position_constraints_hold_to_round_off(flight):
 def test_velocity_constraints_hold_with_ggl_only():
     errors = {s: EXAMPLE.run(scheme=s).velocity_constraint_error.max() for s in SCHEMES}
     assert errors["ph-mp"] == pytest.approx(1.05e-2, abs=5e-5)
-    assert errors["ph-mp-ggl"] < 3e-13
+    assert errors["ph-mp-ggl"] < 2e-12
 
 
 def test_the_ring_slides_and_turns_as_the_joint_says(flight):

@@ -414,6 +414,7 @@ import json, os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[1])
 from test_blocks import by_law, run, swing
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 ports = {"law": by_law} if sys.argv[2] == "law" else {"value": 0.1}
 model = swing(beside=lambda model: None, **ports)
 run(model, t_end=0.1)  # compiled, or loaded

@@ -311,7 +311,7 @@ def test_twice_the_bodies_take_at_most_three_times_as_long(what):
         prepare(what, size)
         return time.process_time() - start
 
-    size = 1000 if what == "chain of balls" else 400
+    size = {"chain of balls": 1000, "moving ladder": 200}.get(what, 400)
     prepare(what, 50)
     assert min(seconds(2 * size) for _ in range(2)) <= 3 * min(seconds(size) for _ in range(3))
 

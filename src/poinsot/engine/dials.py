@@ -1,5 +1,6 @@
 """Angles of joints counted over turns, without computing them."""
 
+from math import atan2, tau
 from typing import Any
 
 from poinsot.engine.algebra import Array
@@ -23,6 +24,15 @@ def count_turns(dials: Array, terms: Any, state: Array, turns: Array) -> None:
             if crossed and _form(dials[k, 0], dials[k, 1], COSINE, terms, state) < 0.0:
                 turns[1, k] += 1.0 if s < 0.0 else -1.0
             turns[0, k] = s
+
+
+@kernel
+def read_dials(dials: Array, terms: Any, state: Array, turns: Array, row: Array) -> None:
+    """Set the angles of all dials, followed over turns [rad]."""
+    if dials is not None:
+        for k in range(dials.shape[0]):
+            c = _form(dials[k, 0], dials[k, 1], COSINE, terms, state)
+            row[k] = atan2(turns[0, k], c) + tau * turns[1, k]
 
 
 @inline

@@ -15,6 +15,7 @@ from poinsot.engine.algebra import (
     multiply,
     plus,
     scale,
+    size,
     skew,
     skew_times,
     times,
@@ -30,6 +31,8 @@ from poinsot.engine.parts import (
     INPUT,
     KIND,
     LOADED,
+    OF_ROTATION,
+    OF_TRANSLATION,
     OWN,
     POINT,
     POSITION,
@@ -95,6 +98,8 @@ def _load(
     force, torque = apply(by_force, given), apply(by_torque, given)
     gather(x, body_places[b, T], 0, scale(-h, force))
     gather(x, body_places[b, R], 0, scale(-h, torque))
+    work.sizes[OF_TRANSLATION] = max(work.sizes[OF_TRANSLATION], h * size(force))
+    work.sizes[OF_ROTATION] = max(work.sizes[OF_ROTATION], h * size(torque))
     y[port], y[port + 1], y[port + 2] = add(combine(v, by_force), combine(w, by_torque))
     if tiles is not None:
         f, TT, TR, RT, RR = 0.5 * h * h, at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]

@@ -134,8 +134,9 @@ class Run(NamedTuple):
     """What a run carries from step to step.
 
     `stage` and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
-    `past_multiplier` those of the last two steps, newest first; `chi` (struts,) the coordinates of
-    springs; `turns` (2, dials) sine and full turns of dials.
+    `past_multiplier` those of the last two steps, newest first; `chi` (2, struts) the coordinates
+    of springs, before the step in hand and after it; `turns` (2, dials) sine and full turns of
+    dials.
     """
 
     stage: Real

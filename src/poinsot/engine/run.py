@@ -3,7 +3,7 @@
 from math import inf
 
 from poinsot.engine.algebra import Array, cross, put, vector
-from poinsot.engine.dials import count_turns
+from poinsot.engine.dials import count_turns, read_dials
 from poinsot.engine.fields import field_energy
 from poinsot.engine.kernel import entry, kernel
 from poinsot.engine.motion import extrapolate, go_back, move, straighten
@@ -99,6 +99,7 @@ def run(
         power = work.sizes[LOST_POWER]
         if jumped or power < 0.0 or H - H != 0.0:
             break
+        carried.chi[0, :] = carried.chi[1, :]
         _account(sums, H, h, power, u[n], y[n], ports, iterations, residual)
         state, ahead, before = ahead, before, state
         extrapolate(carried.past, stage, (V, stage.shape[1]), known + n)
@@ -109,22 +110,12 @@ def run(
         count_turns(machine.dials, machine.dial_terms, state, carried.turns)
         due = (done + taken) % save_every == 0 or done + taken == total
         if due:
-            _save(saved, rows, n, h, places, state, before, carried, machine.twice, sums)
+            _save(saved, rows, n, h, places, state, before, carried, machine, machine.twice, sums)
             rows += 1
     if not due:
         n = taken - 1
-        _save(
-            saved,
-            rows,
-            n,
-            times[n + 1] - times[n],
-            places,
-            state,
-            before,
-            carried,
-            machine.twice,
-            sums,
-        )
+        h, twice = times[n + 1] - times[n], machine.twice
+        _save(saved, rows, n, h, places, state, before, carried, machine, twice, sums)
     return taken, rows
 
 
@@ -168,6 +159,7 @@ def _save(
     state: Array,
     before: Array,
     carried: Run,
+    machine: Machine,
     twice: Array,
     sums: Array,
 ) -> None:
@@ -198,5 +190,4 @@ def _save(
     saved.step[row] = n
     for i in range(sums.size):
         saved.sums[row, i] = sums[i]
-    for i in range(carried.turns.shape[1]):
-        saved.turns[row, i] = carried.turns[1, i]
+    read_dials(machine.dials, machine.dial_terms, state, carried.turns, saved.turns[row])

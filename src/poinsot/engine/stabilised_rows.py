@@ -119,7 +119,7 @@ def stabilised_rows(
                 half, nu = 0.5 * h, c * h * gamma
                 add_change(kind, -c * gamma, middle, middle, M_A, M_B, half, at[K_K:], tiles)
                 add_change(kind, c * mu, middle, middle, M_A, M_B, half, at[M_K:], tiles)
-                add_change(kind, nu, rates, middle, M_A, M_B, half, at[M_K:], tiles)
+                add_change(kind, nu, rates, middle, M_A, M_B, half, at[M_K:], tiles, 0.0)
                 spun_A, spun_B = skew_times(w_A, M_A), skew_times(w_B, M_B)
                 add_change(kind, nu, middle, middle, spun_A, spun_B, 0.0, at[M_K:], tiles)
                 mean = times(-0.5, UNIT)

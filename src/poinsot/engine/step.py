@@ -42,6 +42,8 @@ DRIFT = 1e-2
 REST = 1e-5
 #: A correction that reduces the residual by less than this asks for a new matrix.
 SLOW = 0.02
+#: A residual that does not get smaller any more is accepted below this.
+ROUND_OFF = 1e-14
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
 
@@ -203,10 +205,9 @@ def take_step(
         if iteration > 0:
             evaluate(machine, t, h, u, y, state, stage, multiplier, work, None)
             residual = _relative(machine.kinds, x, work.sizes)
-            if fresh and not machine.exact and residual > max(0.1 * previous, 16 * EPS):
+            if fresh and residual > max(0.5 * previous, ROUND_OFF):
                 return limit, inf
-            stalled = residual > 0.1 * best and (fresh or residual <= 16 * EPS)
-            if residual <= EPS or stalled:
+            if residual <= EPS or (residual > 0.1 * best and residual <= ROUND_OFF):
                 return iteration, residual
             fresh = residual > SLOW * previous
         if fresh:
@@ -215,7 +216,7 @@ def take_step(
             if iteration == 0:
                 residual = _relative(machine.kinds, x, work.sizes)
         if residual == inf or iteration == limit:
-            return limit, best
+            return limit, inf
         if residual <= rtol:
             best = residual
         _fold(machine, machine.twice, x)

@@ -8,7 +8,7 @@ midpoint, and its tangent follows from how t depends on s at the midpoint and at
 from math import pi, tau
 from typing import Any, TypeAlias
 
-from poinsot.engine.algebra import Array, axpy, gather, gather_matrix, outer, scale, vector
+from poinsot.engine.algebra import Array, axpy, gather, gather_matrix, outer, scale, size, vector
 from poinsot.engine.cayley import leading
 from poinsot.engine.charts import (
     ANGLE,
@@ -30,6 +30,8 @@ from poinsot.engine.parts import (
     KIND,
     LAST,
     LOST_POWER,
+    OF_ROTATION,
+    OF_TRANSLATION,
     PORT,
     ROLE,
     STRUT_PAIR,
@@ -114,6 +116,12 @@ def struts_act(
                 node = body_places[body, T if i % 2 == 0 else R]
                 gather(x, node, 0, scale(h * tension[0], vector(forms, PULL + i, 0)))
                 gather(x, node, 0, scale(h * tension[1], vector(forms, PULL + 4 + i, 0)))
+                push = h * (
+                    abs(tension[0]) * size(vector(forms, PULL + i, 0))
+                    + abs(tension[1]) * size(vector(forms, PULL + 4 + i, 0))
+                )
+                kind = OF_TRANSLATION if i % 2 == 0 else OF_ROTATION
+                work.sizes[kind] = max(work.sizes[kind], push)
             if tiles is not None:
                 pair = at[STRUT_PAIR:]
                 M_A, M_B = leading(h, half_A), leading(h, half_B)
@@ -220,7 +228,7 @@ def stored(
 ) -> tuple[float, bool]:
     """Return the energy of all springs [J], and whether the law of an angle jumped.
 
-    `chi` (struts,) are the coordinates one step before and become those of the state.
+    `chi` (2, struts) are the coordinates one step before, and those of the state.
     """
     total, jumped = 0.0, False
     if struts is not None:
@@ -228,10 +236,10 @@ def stored(
             if struts.places[k, ROLE] == SPRING:
                 here = _coordinate(struts, terms, k, state)
                 energy = _energy(struts, k, work, here)
-                if struts.places[k, CHART] == ANGLE and abs(here - chi[k]) > pi:
-                    other = _energy(struts, k, work, here + (tau if here < chi[k] else -tau))
+                if struts.places[k, CHART] == ANGLE and abs(here - chi[0, k]) > pi:
+                    other = _energy(struts, k, work, here + (tau if here < chi[0, k] else -tau))
                     jumped = jumped or abs(other - energy) > 1e-6 * (abs(other) + abs(energy))
-                chi[k] = here
+                chi[1, k] = here
                 total += energy
     return total, jumped
 

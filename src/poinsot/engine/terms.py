@@ -151,10 +151,12 @@ def add_change(
     unit: float,
     pair: Array,
     tiles: Array,
+    forces: float = 1.0,
 ) -> None:
     """Add to tiles how c times the pull at `at` changes with (v_A, w_A, v_B, w_B).
 
-    A vector x of a body changes by M [x] dw, with x from `source`, a position by `unit` dv.
+    A vector x of a body changes by M [x] dw, with x from `source`, a position by `unit` dv. The
+    change of forces, which are linear in the vectors, is taken `forces` times.
     """
     a, b, rho_A, rho_B, r = at
     if kind == DOT:
@@ -168,8 +170,8 @@ def add_change(
     elif kind == OFFSET:
         d_a, d_B = times(c, times_skew(M_A, source[0])), times(c, times_skew(M_B, source[3]))
         across, on_B = times(c * unit, skew(a)), skew_times(a, d_B)
-        gather_matrix(tiles, pair[TA_RA], 0, times(-1.0, d_a))
-        gather_matrix(tiles, pair[TB_RA], 0, d_a)
+        gather_matrix(tiles, pair[TA_RA], 0, times(-forces, d_a))
+        gather_matrix(tiles, pair[TB_RA], 0, times(forces, d_a))
         gather_matrix(tiles, pair[RA_TA], 0, times(-1.0, across))
         gather_matrix(tiles, pair[RA_RA], 0, times(-1.0, skew_times(add(r, rho_A), d_a)))
         gather_matrix(tiles, pair[RA_TB], 0, across)
@@ -180,14 +182,14 @@ def add_change(
         c *= 2.0
         d_A, d_B = times(c, times_skew(M_A, source[2])), times(c, times_skew(M_B, source[3]))
         one = times(c * unit, UNIT)
-        gather_matrix(tiles, pair[TA_TA], 0, one)
-        gather_matrix(tiles, pair[TA_RA], 0, d_A)
-        gather_matrix(tiles, pair[TA_TB], 0, times(-1.0, one))
-        gather_matrix(tiles, pair[TA_RB], 0, times(-1.0, d_B))
-        gather_matrix(tiles, pair[TB_TA], 0, times(-1.0, one))
-        gather_matrix(tiles, pair[TB_RA], 0, times(-1.0, d_A))
-        gather_matrix(tiles, pair[TB_TB], 0, one)
-        gather_matrix(tiles, pair[TB_RB], 0, d_B)
+        gather_matrix(tiles, pair[TA_TA], 0, times(forces, one))
+        gather_matrix(tiles, pair[TA_RA], 0, times(forces, d_A))
+        gather_matrix(tiles, pair[TA_TB], 0, times(-forces, one))
+        gather_matrix(tiles, pair[TA_RB], 0, times(-forces, d_B))
+        gather_matrix(tiles, pair[TB_TA], 0, times(-forces, one))
+        gather_matrix(tiles, pair[TB_RA], 0, times(-forces, d_A))
+        gather_matrix(tiles, pair[TB_TB], 0, times(forces, one))
+        gather_matrix(tiles, pair[TB_RB], 0, times(forces, d_B))
         across_A, across_B = times(c * unit, skew(rho_A)), times(c * unit, skew(rho_B))
         gather_matrix(tiles, pair[RA_TA], 0, across_A)
         gather_matrix(tiles, pair[RA_RA], 0, skew_times(add(r, rho_A), d_A))

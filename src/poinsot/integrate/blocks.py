@@ -46,6 +46,11 @@ class Runner(ABC):
 
     @property
     @abstractmethod
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C came while the engine was running."""
+
+    @property
+    @abstractmethod
     def recovered(self) -> frozenset[str]:
         """Names of the states that the engine leaves out, and `recover` finds."""
 
@@ -90,13 +95,18 @@ def run_in_blocks(
             block = runner.advance(clock, first, u, recorder.save_every, recorder.totals)
         recorder.extend(block)
         bar.advance(block.steps)
+        if runner.interrupted:
+            raise KeyboardInterrupt
         if block.steps == 0:
             x = step(recorder.done, runner.x)
             recorder.single_steps += 1
             runner.start(x, recorder.totals.turn)
             bar.advance(1)
         elapsed = time.perf_counter() - started
-        count = int(np.clip(count * PAUSE / max(elapsed, 1e-6), 1, 8 * count))
+        if block.steps < count:
+            count = max(1, 2 * block.steps)
+        else:
+            count = int(np.clip(count * PAUSE / max(elapsed, 1e-6), 1, 8 * count))
 
 
 @contextmanager

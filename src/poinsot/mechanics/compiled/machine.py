@@ -185,12 +185,11 @@ class Assembly:
     @cached_property
     def tiles(self) -> Tiles:
         """The tiles of the Newton matrix."""
-        ends: list[set[int]] = [set() for _ in range(self.graph.joints)]
         points, rows, _ = self._joints
         equations: list[_Point | _Row] = [*points, *rows]
-        for equation in equations:
-            ends[equation.joint].update(body for body in _ends(equation.at) if body != GROUND)
-        return arrange(self.graph, self.slim[:-1], [sorted(pair) for pair in ends])
+        bodies = {equation.joint: _ends(equation.at) for equation in equations}
+        ends = [[b for b in bodies[k] if b != GROUND] for k in range(self.graph.joints)]
+        return arrange(self.graph, self.slim[:-1], ends)
 
     # -- arrays -------------------------------------------------------------------------------
 

@@ -115,7 +115,10 @@ def arrange(graph: Graph, slim: NDArray[np.bool_], ends: Sequence[Sequence[int]]
         sorted({number[node] for node in graph.of_bodies([b]) if node in number})
         for b in range(graph.bodies)
     ]
-    joints = [nodes for nodes in waiting(ends, body_nodes) for _ in range(graph.forms)]
+    # Groups of equations between the same two bodies are one joint to the rest.
+    pairs = sorted({tuple(sorted(pair)) for pair in ends})
+    wait = dict(zip(pairs, waiting(pairs, body_nodes), strict=True))
+    joints = [wait[tuple(sorted(pair))] for pair in ends for _ in range(graph.forms)]
     after = [()] * (len(kept) - len(joints)) + joints
     pattern = analyse(len(kept), ((number[i], number[j]) for i, j in graph.edges), after)
     back = np.array(kept, dtype=np.uint32)

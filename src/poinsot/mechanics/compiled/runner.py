@@ -48,7 +48,7 @@ class MechanismRunner(Runner):
             multiplier=np.zeros((nodes, 3)),
             past=np.zeros((2, moving, unknowns)),
             past_multiplier=np.zeros((2, nodes, 3)),
-            chi=np.zeros(0 if struts is None else struts.laws.size),
+            chi=np.zeros((2, 0 if struts is None else struts.laws.size)),
             turns=np.zeros((2, 0 if dials is None else dials.shape[0])),
         )
         given, found = assembly.room
@@ -147,20 +147,19 @@ class MechanismRunner(Runner):
             )
 
         taken, kept = take(self.machine, self.work, u.shape[0])
-        if taken == 0 and u.shape[0] and self._leans:
+        if taken == 0 and u.shape[0] and self._leans and not self.interrupted:
             taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
-        self._check_interrupt()
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
         if taken:
             self.h, self.known = float(times[taken] - times[taken - 1]), self.known + taken
         totals.lost, totals.supplied = float(sums[parts.LOST]), sums[parts.SUPPLIED :]
         rows = self._saved(saved, slice(0, kept), times, u, y)
-        last = slice(kept, kept + 1)
+        pending = self._saved(saved, slice(kept, kept + 1), times, u, y)
         due = taken == 0 or (kept > 0 and saved.step[kept - 1] == taken - 1)
         if taken:
-            totals.angle = angles(self.system, self.x)
-            totals.turn = totals.angle + self.base + 2 * np.pi * self.carried.turns[1]
+            last = rows if due else pending
+            totals.angle, totals.turn = angles(self.system, self.x), last.turned[-1].copy()
         return Block(
             steps=taken,
             reached=float(times[taken]),
@@ -169,7 +168,7 @@ class MechanismRunner(Runner):
             balance_error_max=float(sums[parts.ERROR]),
             dissipation_min=float(sums[parts.LEAST]),
             saved=rows,
-            pending=None if due else self._saved(saved, last, times, u, y),
+            pending=None if due else pending,
         )
 
     @property
@@ -184,10 +183,10 @@ class MechanismRunner(Runner):
         """Return x and stage_x with all multipliers."""
         return recover(self.system, saved)
 
-    def _check_interrupt(self) -> None:
-        """Pass on a Ctrl-C that came while a Python law was running."""
-        if any(law.interrupted for law in self.laws):
-            raise KeyboardInterrupt
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C came while a Python law was running."""
+        return any(law.interrupted for law in self.laws)
 
     def _room(self, rows: int) -> parts.Saved:
         """Return room for so many saved steps."""
@@ -202,9 +201,6 @@ class MechanismRunner(Runner):
     def _saved(self, saved: parts.Saved, rows: slice, times: Array, u: Array, y: Array) -> Saved:
         """Return saved steps as the recorder knows them."""
         step, sums, x = saved.step[rows], saved.sums[rows], saved.x[rows]
-        q = x[:, : self.system.mechanism.n]
-        circle = self.system.layout.angle_forms.values(q)
-        angle = np.arctan2(circle[:, 1::2], circle[:, ::2])
         pieces = self.system.port_slices.values()
         return Saved(
             time=times[step + 1],
@@ -213,7 +209,7 @@ class MechanismRunner(Runner):
             dissipated=sums[:, parts.LOST],
             balance_error=sums[:, parts.BALANCE],
             port_energy=sums[:, parts.SUPPLIED :],
-            turned=angle + self.base + 2 * np.pi * saved.turns[rows],
+            turned=self.base + saved.turns[rows],
             stage_time=(times[step] + times[step + 1]) / 2,
             stage_x=saved.stage[rows],
             u=[u[step, piece] for piece in pieces],
