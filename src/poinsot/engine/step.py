@@ -43,7 +43,7 @@ REST = 1e-5
 #: A correction that reduces the residual by less than this asks for a new matrix.
 SLOW = 0.02
 #: A residual that does not get smaller any more is accepted below this.
-ROUND_OFF = 1e-14
+ROUND_OFF = 1e-13
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
 

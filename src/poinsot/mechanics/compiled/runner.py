@@ -155,10 +155,10 @@ class MechanismRunner(Runner):
             self.h, self.known = float(times[taken] - times[taken - 1]), self.known + taken
         totals.lost, totals.supplied = float(sums[parts.LOST]), sums[parts.SUPPLIED :]
         rows = self._saved(saved, slice(0, kept), times, u, y)
-        pending = self._saved(saved, slice(kept, kept + 1), times, u, y)
         due = taken == 0 or (kept > 0 and saved.step[kept - 1] == taken - 1)
+        pending = None if due else self._saved(saved, slice(kept, kept + 1), times, u, y)
         if taken:
-            last = rows if due else pending
+            last = rows if pending is None else pending
             totals.angle, totals.turn = angles(self.system, self.x), last.turned[-1].copy()
         return Block(
             steps=taken,
@@ -168,7 +168,7 @@ class MechanismRunner(Runner):
             balance_error_max=float(sums[parts.ERROR]),
             dissipation_min=float(sums[parts.LEAST]),
             saved=rows,
-            pending=None if due else pending,
+            pending=pending,
         )
 
     @property
