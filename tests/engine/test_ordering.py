@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from mechanisms import SCHEMES
+from mechanisms import SCHEMES, tree
 
 import poinsot as ps
 from poinsot.engine.ordering import least_degree, waiting
+from poinsot.engine.tiles import NODE
 from poinsot.mechanics.compiled.machine import Assembly
 
 # -- least degree -----------------------------------------------------------------------------
@@ -98,6 +99,22 @@ def closes_a_loop(joints, name):
             one, other = (group.get(end.index, {end.index}) for end in (joint.a, joint.b))
             group.update(dict.fromkeys(one | other, one | other))
     return b in group.get(a, {a})
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_joint_waits_for_one_of_its_bodies_and_in_a_loop_for_both(seed, scheme):
+    """Else its pivot would be zero, or two joints would share the freedoms of a body."""
+    model = tree(seed, bodies=6, loops=seed % 3).model()
+    found = assembly(model, scheme)
+    turn = {int(node): k for k, node in enumerate(found.tiles.schedule.pivots[:-1, NODE])}
+    gone = [max(turn.get(n, -1) for n in found.graph.of_bodies([b])) for b in range(6)]
+    nodes = found.places[:, 0].tolist()  # of every multiplier, joint after joint
+    for name, joint in model.joints.items():
+        ends = [gone[end.index] for end in (joint.a, joint.b) if end is not model.ground]
+        wait = max(ends) if closes_a_loop(model.joints, name) else min(ends)
+        mine, nodes = nodes[: len(joint.rows())], nodes[len(joint.rows()) :]
+        assert all(turn[node] > wait for node in mine)
 
 
 def star(count):

@@ -78,7 +78,7 @@ def test_final_positions_of_ggl():
 
 def test_energy_and_angular_momentum_are_conserved(flight):
     assert np.ptp(flight.energy) < 2e-8  # of 1e5 J
-    assert np.ptp(flight.angular_momentum, axis=0).max() < 2e-11
+    assert np.ptp(flight.angular_momentum, axis=0).max() < 2e-10  # of 2.4e3 J s
     assert np.ptp(flight.linear_momentum, axis=0).max() < 1e-11
 
 

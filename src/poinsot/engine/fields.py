@@ -12,6 +12,7 @@ from poinsot.engine.algebra import (
     matrix,
     multiply,
     scale,
+    size,
     skew_times,
     times,
     vector,
@@ -19,7 +20,18 @@ from poinsot.engine.algebra import (
 from poinsot.engine.cayley import lever
 from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.laws import call_law
-from poinsot.engine.parts import DIRECTORS, HALF, POSITION, RR, Fields, R, T, Work
+from poinsot.engine.parts import (
+    DIRECTORS,
+    HALF,
+    OF_ROTATION,
+    OF_TRANSLATION,
+    POSITION,
+    RR,
+    Fields,
+    R,
+    T,
+    Work,
+)
 
 
 @kernel
@@ -34,7 +46,7 @@ def fields_act(
 ) -> None:
     """Add residuals to work.x (nodes, 3), and tiles unless None."""
     if fields is not None:
-        given, found, x = work.given, work.found, work.x
+        given, found, x, sizes = work.given, work.found, work.x, work.sizes
         for k in range(fields.laws.size):
             first, last = fields.first[k, 0], fields.first[k + 1, 0]
             count = 3 * (last - first)
@@ -49,8 +61,11 @@ def fields_act(
                 b, j = fields.bodies[i], 1 + 3 * (i - first)
                 rho = combine(vector(fields.numbers, i, 1), matrix(stage, b, DIRECTORS))
                 z = found[j], found[j + 1], found[j + 2]
-                gather(x, body_places[b, T], 0, scale(h * fields.numbers[i, 0], z))
-                gather(x, body_places[b, R], 0, scale(h, cross(rho, z)))
+                force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(rho, z))
+                gather(x, body_places[b, T], 0, force)
+                gather(x, body_places[b, R], 0, torque)
+                sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(force))
+                sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(torque))
                 if tiles is not None:
                     P = times(0.5 * h * h, lever(vector(stage, b, HALF), rho))
                     gather_matrix(tiles, body_places[b, RR], 0, skew_times(z, P))

@@ -65,7 +65,7 @@ def loads_act(
     if loads is not None:
         for k in range(loads.places.shape[0]):
             if loads.places[k, KIND] == GENERALISED:
-                _generalised(loads, k, body_places, h, stage, work.x, u, y, tiles)
+                _generalised(loads, k, body_places, h, stage, work, u, y, tiles)
             else:
                 _load(loads, k, body_places, t, h, stage, work, u, y, tiles)
 
@@ -197,7 +197,7 @@ def _generalised(
     body_places: Array,
     h: float,
     stage: Array,
-    x: Array,
+    work: Work,
     u: Array,
     y: Array,
     tiles: Array,
@@ -205,12 +205,16 @@ def _generalised(
     """Act by all twelve generalised forces of a body."""
     b, port, RR = loads.places[k, LOADED], loads.places[k, INPUT], loads.places[k, OWN + 3]
     D, a, w = matrix(stage, b, DIRECTORS), vector(stage, b, HALF), vector(stage, b, W)
-    gather(x, body_places[b, T], 0, scale(-h, (u[port], u[port + 1], u[port + 2])))
+    x, sizes, force = work.x, work.sizes, scale(h, (u[port], u[port + 1], u[port + 2]))
+    gather(x, body_places[b, T], 0, scale(-1.0, force))
+    sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(force))
     y[port], y[port + 1], y[port + 2] = vector(stage, b, V)
     for i in range(3):
         d, j = combine(UNIT[i], D), port + 3 + 3 * i
         f = u[j], u[j + 1], u[j + 2]
-        gather(x, body_places[b, R], 0, scale(-h, cross(d, f)))
+        torque = scale(h, cross(d, f))
+        gather(x, body_places[b, R], 0, scale(-1.0, torque))
+        sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(torque))
         y[j], y[j + 1], y[j + 2] = cross(w, d)
         if tiles is not None:
             gather_matrix(tiles, RR, 0, times(-0.5 * h * h, skew_times(f, lever(a, d))))

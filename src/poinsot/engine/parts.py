@@ -109,7 +109,8 @@ class Machine(NamedTuple):
     mechanism does not have are None, and nothing is compiled for them. Dials, angles to be counted
     over turns, are terms; `dials` (k, 2) are the first and the one after the last of each. `kinds`
     (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
-    constraints repeat others; `exact` whether the tangent is, or lacks a term of order h^2. In the
+    constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
+    `exact` whether the matrix is that of Newton's method, or lacks a small part of it. In the
     stabilised form, `twice` is there (its content does not matter), else None.
     """
 
@@ -126,6 +127,7 @@ class Machine(NamedTuple):
     template: Real
     kinds: Index
     redundant: bool
+    shift: Real
     exact: bool
     twice: Index | None
 
@@ -133,12 +135,14 @@ class Machine(NamedTuple):
 class Run(NamedTuple):
     """What a run carries from step to step.
 
-    `stage` and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
+    `gap` (nodes, 3) is what constraints lacked at the start of the run, and keep lacking; `stage`
+    and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
     `past_multiplier` those of the last two steps, newest first; `chi` (2, struts) the coordinates
     of springs, before the step in hand and after it; `turns` (2, dials) sine and full turns of
     dials.
     """
 
+    gap: Real
     stage: Real
     multiplier: Real
     past: Real
@@ -148,10 +152,10 @@ class Run(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room for one step: residual and solution x (nodes, 3), tiles, gaps of constraints.
+    """Room for one step: residual and solution x (nodes, 3), tiles, growth of gaps (nodes, 3).
 
-    `sizes` (4,): of the terms of translation, rotation and constraints; power lost. `forms`
-    (28, 3): what one strut needs. `given`, `found`: of laws.
+    `sizes` (5,): of the terms of translation, rotation, and constraints on velocities and on
+    positions; power lost. `forms` (28, 3): what one strut needs. `given`, `found`: of laws.
     """
 
     x: Real
@@ -164,7 +168,7 @@ class Work(NamedTuple):
 
 
 #: Sizes of terms, and the power that dampers take.
-OF_TRANSLATION, OF_ROTATION, OF_CLOSURE, LOST_POWER = range(4)
+OF_TRANSLATION, OF_ROTATION, OF_CLOSURE, OF_POSITION, LOST_POWER = range(5)
 
 #: Energy at the start of the run and now, energy dissipated, error of the balance and its largest,
 #: least power dissipated, largest residual, iterations in all and of the last step; then the energy

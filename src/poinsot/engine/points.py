@@ -52,15 +52,16 @@ from poinsot.engine.parts import (
 
 
 @kernel
-def gaps(points: Part, state: Array, gap: Array) -> None:
-    """Set the gap r_B - r_A (nodes, 3) at the start of a step."""
+def gaps(points: Part, state: Array, kept: Array, gap: Array) -> None:
+    """Set how far gaps r_B - r_A (nodes, 3) at the start of a step are from those to be kept."""
     numbers, places = points
     for k in range(numbers.shape[0]):
         first, second = places[k, A], places[k, B]
         on_A = combine(vector(numbers, k, ON_A), matrix(state, first, DIRECTORS))
         on_B = combine(vector(numbers, k, ON_B), matrix(state, second, DIRECTORS))
         r_A = add(vector(state, first, POSITION), on_A)
-        put(gap, places[k, POINT_NODE], 0, sub(add(vector(state, second, POSITION), on_B), r_A))
+        r_B, node = add(vector(state, second, POSITION), on_B), places[k, POINT_NODE]
+        put(gap, node, 0, sub(sub(r_B, r_A), vector(kept, node, 0)))
 
 
 @kernel

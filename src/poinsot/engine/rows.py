@@ -27,13 +27,14 @@ from poinsot.engine.terms import add_change, beyond, change, pull, rate, value, 
 
 
 @kernel
-def row_gaps(rows: Part | None, state: Array, gap: Array) -> None:
-    """Set the gap s - constant (nodes, 3) at the start of a step."""
+def row_gaps(rows: Part | None, state: Array, kept: Array, gap: Array) -> None:
+    """Set how far gaps s - constant (nodes, 3) at the start of a step are from those kept."""
     if rows is not None:
         numbers, places = rows
         for k in range(numbers.shape[0]):
             s = value(places[k, KIND], numbers[k, COEFFICIENT], vectors(rows, k, state))
-            gap[places[k, NODE], places[k, SLOT]] = s - numbers[k, CONSTANT]
+            node, slot = places[k, NODE], places[k, SLOT]
+            gap[node, slot] = s - numbers[k, CONSTANT] - kept[node, slot]
 
 
 @kernel

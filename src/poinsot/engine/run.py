@@ -81,13 +81,13 @@ def run(
         h = times[n + 1] - times[n]
         t = 0.5 * (times[n] + times[n + 1])
         iterations, residual = take_step(
-            machine, t, h, u[n], y[n], state, stage, multiplier, work, rtol, limit
+            machine, t, h, u[n], y[n], state, carried, work, rtol, limit
         )
         if residual == inf and known + n > 0:
             go_back(carried.past, stage, (V, stage.shape[1]))
             go_back(carried.past_multiplier, multiplier, (0, 3))
             iterations, residual = take_step(
-                machine, t, h, u[n], y[n], state, stage, multiplier, work, rtol, limit
+                machine, t, h, u[n], y[n], state, carried, work, rtol, limit
             )
         if residual == inf:
             go_back(carried.past, stage, (V, stage.shape[1]))

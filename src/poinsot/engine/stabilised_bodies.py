@@ -43,6 +43,7 @@ from poinsot.engine.parts import (
     KT_T,
     MASS2,
     OF_CLOSURE,
+    OF_POSITION,
     OF_ROTATION,
     OF_TRANSLATION,
     POSITION,
@@ -118,6 +119,8 @@ def stabilised_bodies(
             sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], push)
             sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(E) * spin)
             sizes[OF_CLOSURE] = max(sizes[OF_CLOSURE], size(v), size(w))
+            way = size(vector(state, b, POSITION)) / h
+            sizes[OF_POSITION] = max(sizes[OF_POSITION], size(v), way)
 
 
 @inline

@@ -39,6 +39,7 @@ from poinsot.engine.parts import (
     M_G,
     M_H,
     NODE,
+    OF_POSITION,
     OF_ROTATION,
     OF_TRANSLATION,
     ON_A,
@@ -110,6 +111,7 @@ def stabilised_points(
         )
         if tiles is not None:
             reach = max(size(vector(numbers, k, ON_A)), size(vector(numbers, k, ON_B)))
+            sizes[OF_POSITION] = max(sizes[OF_POSITION], reach / h)
             sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(mu), size(gamma))
             sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(mu) * reach, size(gamma) * reach)
 

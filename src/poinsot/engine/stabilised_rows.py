@@ -42,6 +42,7 @@ from poinsot.engine.parts import (
     M_K,
     M_M,
     NODE,
+    OF_POSITION,
     OF_ROTATION,
     OF_TRANSLATION,
     POINT_A,
@@ -128,6 +129,8 @@ def stabilised_rows(
                 torque = (abs(mu) + abs(gamma)) * max(size(g[1]), size(g[3]))
                 sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], force)
                 sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torque)
+                reach = max(size(g[1]), size(g[3]))
+                sizes[OF_POSITION] = max(sizes[OF_POSITION], reach / h)
 
 
 @inline

@@ -16,12 +16,14 @@ from poinsot.engine.parts import (
     KT,
     LOST_POWER,
     OF_CLOSURE,
+    OF_POSITION,
     OF_ROTATION,
     OF_TRANSLATION,
     V1,
     W1,
     Machine,
     R,
+    Run,
     T,
     V,
     W,
@@ -42,8 +44,10 @@ DRIFT = 1e-2
 REST = 1e-5
 #: A correction that reduces the residual by less than this asks for a new matrix.
 SLOW = 0.02
-#: A residual that does not get smaller any more is accepted below this.
-ROUND_OFF = 1e-13
+#: One that reduces it by less than this does not help any more.
+STALLED = 0.5
+#: Residuals below this are round-off; a larger one may be, if the matrix is exact.
+ROUND_OFF = 1e-14
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
 
@@ -98,13 +102,13 @@ def evaluate(
 
 @inline
 def _ratio(a: float, b: float) -> float:
-    return 0.0 if a == 0.0 else a / b
+    return 0.0 if a == 0.0 else a / max(a, b)
 
 
 @kernel
 def _relative(kinds: Array, x: Array, sizes: Array) -> float:
     """Return the largest residual over the size of its terms; infinite if there is a NaN."""
-    translation, rotation, closure, whole = 0.0, 0.0, 0.0, 0.0
+    translation, rotation, closure, position, whole = 0.0, 0.0, 0.0, 0.0, 0.0
     for node in range(kinds.size):
         residual = vector(x, node, 0)
         whole += residual[0] + residual[1] + residual[2]
@@ -112,13 +116,16 @@ def _relative(kinds: Array, x: Array, sizes: Array) -> float:
             translation = max(translation, size(residual))
         elif kinds[node] == OF_ROTATION:
             rotation = max(rotation, size(residual))
-        else:
+        elif kinds[node] == OF_CLOSURE:
             closure = max(closure, size(residual))
+        else:
+            position = max(position, size(residual))
     if whole - whole != 0.0:
         return inf
     by_force = _ratio(translation, sizes[OF_TRANSLATION])
     by_torque = _ratio(rotation, sizes[OF_ROTATION])
-    return max(by_force, by_torque, _ratio(closure, sizes[OF_CLOSURE]))
+    by_velocity = _ratio(closure, sizes[OF_CLOSURE])
+    return max(by_force, by_torque, by_velocity, _ratio(position, sizes[OF_POSITION]))
 
 
 @kernel
@@ -155,11 +162,11 @@ def _copy(source: Array, target: Array) -> None:
 
 
 @kernel
-def _look_at_gaps(machine: Machine, twice: Array, state: Array, gap: Array) -> None:
-    """Set the gaps of the constraints, which the plain form closes little by little."""
+def _look_at_gaps(machine: Machine, twice: Array, state: Array, kept: Array, gap: Array) -> None:
+    """Set how gaps of constraints have grown, which the plain form takes back little by little."""
     if twice is None:
-        gaps(machine.points, state, gap)
-        row_gaps(machine.rows, state, gap)
+        gaps(machine.points, state, kept, gap)
+        row_gaps(machine.rows, state, kept, gap)
 
 
 @kernel
@@ -175,6 +182,18 @@ def _unfold(machine: Machine, twice: Array, x: Array) -> None:
 
 
 @kernel
+def _settle(shift: Array, multiplier: Array, x: Array) -> None:
+    """Ask the first correction to take away what the constraints leave open of the multipliers.
+
+    Equations that repeat others say nothing about some share of them; from guess to guess it would
+    grow without end.
+    """
+    for node in range(shift.shape[0]):
+        for slot in range(3):
+            x[node, slot] += shift[node, slot] * multiplier[node, slot]
+
+
+@kernel
 def take_step(
     machine: Machine,
     t: float,
@@ -182,8 +201,7 @@ def take_step(
     u: Array,
     y: Array,
     state: Array,
-    stage: Array,
-    multiplier: Array,
+    carried: Run,
     work: Work,
     rtol: float,
     limit: int,
@@ -192,24 +210,28 @@ def take_step(
 
     Infinite residual: not solved.
     """
+    stage, multiplier = carried.stage, carried.multiplier
     x, tiles, places, schedule = work.x, work.tiles, machine.bodies.places, machine.schedule
     work.sizes[:] = 0.0
     work.sizes[OF_CLOSURE] = REST / h
-    _look_at_gaps(machine, machine.twice, state, work.gap)
+    _look_at_gaps(machine, machine.twice, state, carried.gap, work.gap)
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
     bare = machine.struts is None and machine.loads is None and machine.fields is None
     bare = bare and not machine.redundant
-    previous, best, fresh = inf, inf, True
+    previous, fresh = inf, True
     for iteration in range(limit + 1):
         if iteration > 0:
             evaluate(machine, t, h, u, y, state, stage, multiplier, work, None)
             residual = _relative(machine.kinds, x, work.sizes)
-            if fresh and residual > max(0.5 * previous, ROUND_OFF):
-                return limit, inf
-            if residual <= EPS or (residual > 0.1 * best and residual <= ROUND_OFF):
+            if residual <= EPS:
                 return iteration, residual
-            fresh = residual > SLOW * previous
+            if residual > STALLED * previous:
+                if residual <= ROUND_OFF or (fresh and machine.exact and residual <= rtol):
+                    return iteration, residual
+                if fresh:
+                    return limit, inf
+            fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:
             _copy(machine.template, tiles)
             evaluate(machine, t, h, u, y, state, stage, multiplier, work, tiles)
@@ -217,8 +239,8 @@ def take_step(
                 residual = _relative(machine.kinds, x, work.sizes)
         if residual == inf or iteration == limit:
             return limit, inf
-        if residual <= rtol:
-            best = residual
+        if machine.redundant and iteration == 0:
+            _settle(machine.shift, multiplier, x)
         _fold(machine, machine.twice, x)
         if fresh:
             factorise(schedule, tiles, machine.redundant)

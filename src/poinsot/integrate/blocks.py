@@ -1,11 +1,12 @@
 """Runs in blocks: a compiled engine takes many steps at once, and comes back now and then."""
 
+import signal
 import sys
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import singledispatch
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.integrate.clock import Clock
 from poinsot.integrate.history import Saved
+from poinsot.integrate.interrupts import held_back
 from poinsot.integrate.newton import Newton
 from poinsot.integrate.progress import Progress
 from poinsot.integrate.recorder import Block, Recorder, Totals
@@ -46,17 +48,16 @@ class Runner(ABC):
 
     @property
     @abstractmethod
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C came while the engine was running."""
-
-    @property
-    @abstractmethod
     def recovered(self) -> frozenset[str]:
         """Names of the states that the engine leaves out, and `recover` finds."""
 
     @abstractmethod
     def recover(self, saved: Saved) -> tuple[Array, Array]:
         """Return x and stage_x of saved steps with all states."""
+
+    @abstractmethod
+    def compile(self) -> None:
+        """Compile what `advance` needs, or load it."""
 
     @abstractmethod
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
@@ -83,6 +84,8 @@ def run_in_blocks(
     step: Callable[[int, Vector], Vector],
 ) -> None:
     """Run to the end; `step` takes a single step where the compiled engine cannot."""
+    with _patience(f"compiling the engine for '{system.name}'; it is kept for later runs"):
+        runner.compile()
     count = 1
     largest = max(1, ROOM * recorder.save_every // (16 * system.n))
     while recorder.done < clock.steps:
@@ -90,13 +93,12 @@ def run_in_blocks(
         count = min(count, largest, clock.steps - first)
         u = _inputs(system, clock.span(first, first + count))
         started = time.perf_counter()
-        message = f"compiling the engine for '{system.name}'; it is kept for later runs"
-        with _patience(message) if first == 0 else nullcontext():
+        with held_back() as interrupts:
             block = runner.advance(clock, first, u, recorder.save_every, recorder.totals)
-        recorder.extend(block)
+            recorder.extend(block)
         bar.advance(block.steps)
-        if runner.interrupted:
-            raise KeyboardInterrupt
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
         if block.steps == 0:
             x = step(recorder.done, runner.x)
             recorder.single_steps += 1

@@ -79,9 +79,8 @@ class Load:
 
     @property
     def moves(self) -> bool:
-        """Whether it couples translation and rotation."""
-        by_law = self.kind == FORCE and self.law is not None
-        return self.kind == BODY_FORCE or by_law
+        """Whether it couples translation and rotation; a law may depend on both."""
+        return self.kind == BODY_FORCE or self.law is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -210,7 +210,8 @@ class Assembly:
             template=self._template(),
             kinds=self._kinds(),
             redundant=self.mechanism.redundant,
-            exact=not (self.lean and self._joints[1]),
+            shift=self._shift,
+            exact=not (self.lean and self._joints[1]) and not self.mechanism.redundant,
             twice=_index([1]) if self.twice else None,
         )
 
@@ -219,6 +220,8 @@ class Assembly:
         kinds = np.full(self.graph.nodes, parts.OF_CLOSURE)
         kinds[: self.graph.first_joint : 2] = parts.OF_TRANSLATION
         kinds[1 : self.graph.first_joint : 2] = parts.OF_ROTATION
+        if self.twice:
+            kinds[self.graph.first_joint :: 2] = parts.OF_POSITION
         return _index(kinds)
 
     def _body_tables(self) -> parts.Part:
@@ -350,10 +353,8 @@ class Assembly:
         """Return what tiles hold before bodies and joints add to them."""
         tiles, graph = self.tiles, self.graph
         template = np.zeros((tiles.count + 1, SLOTS, SLOTS))
-        for (joint, slot), shift in zip(self._joints[2], self._shifts(), strict=True):
-            template[self._diagonal(graph.velocity(joint)), slot, slot] = -shift
-            if self.twice:
-                template[self._diagonal(graph.position(joint)), slot, slot] = shift
+        for node in range(graph.first_joint, graph.nodes):
+            template[self._diagonal(node)] = np.diag(self._shift[node])
         self._leave_out(template)
         if not self.twice:
             self._join_points(template)
@@ -390,15 +391,16 @@ class Assembly:
                     inverse = sign * other_sign / (2 * mass[WIDTH * body])
                     template[at(node, other)] -= inverse * np.eye(SLOTS)
 
-    def _shifts(self) -> Real:
-        """Return what is added to every equation of the joints: nothing unless some repeat others.
+    @cached_property
+    def _shift(self) -> Real:
+        """What is added to the equations of nodes: nothing unless some repeat others.
 
-        SHIFT times the size of its own entry of G M^-1 G^T, about.
+        SHIFT times the size of an equation's own entry of G M^-1 G^T, about.
         """
         points, rows, places = self._joints
-        shifts = np.zeros(len(places))
+        shift = np.zeros((self.graph.nodes, SLOTS))
         if not self.mechanism.redundant:
-            return shifts
+            return shift
         mass = np.vstack([self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0], np.full(4, np.inf)])
         by_force, by_torque = 1 / mass[:, 0], 1 / mass[:, 1:].sum(axis=1)
         size = {}
@@ -411,9 +413,12 @@ class Assembly:
         for row in rows:
             by = by_torque if row.at.kind == Kind.DOT else by_force
             size[row.joint, row.slot] = sum(by[b] for b in _ends(row.at))
-        looped = self.mechanism.looped - RIGIDITY * self._bodies
-        shifts[looped] = [SHIFT * size[places[k]] for k in looped]
-        return shifts
+        for k in self.mechanism.looped - RIGIDITY * self._bodies:
+            joint, slot = places[k]
+            shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
+            if self.twice:
+                shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]
+        return shift
 
 
 def _meet_in_a_point(equations: Sequence[Product]) -> bool:

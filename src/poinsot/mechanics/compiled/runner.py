@@ -13,6 +13,7 @@ from poinsot.integrate.history import Saved
 from poinsot.integrate.newton import Newton
 from poinsot.integrate.observe import angles
 from poinsot.integrate.recorder import Block, Totals
+from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.compiled.machine import Assembly
 from poinsot.mechanics.compiled.recover import recover
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
@@ -44,6 +45,7 @@ class MechanismRunner(Runner):
         nodes, moving = assembly.graph.nodes + 1, self.bodies + 1
         unknowns = 12 if system.stabilised else 6
         self.carried = parts.Run(
+            gap=np.zeros((nodes, 3)),
             stage=np.hstack([self.state[:, :12], np.zeros((moving, 3 + unknowns))]),
             multiplier=np.zeros((nodes, 3)),
             past=np.zeros((2, moving, unknowns)),
@@ -56,13 +58,17 @@ class MechanismRunner(Runner):
             x=np.zeros((nodes, 3)),
             tiles=np.zeros_like(self.machine.template),
             gap=np.zeros((nodes, 3)),
-            sizes=np.zeros(4),
+            sizes=np.zeros(5),
             forms=np.zeros((28, 3)),
             given=np.zeros(given),
             found=np.zeros(found),
         )
         self.h = h
         self.start(x, angles(system, x))
+        if not system.stabilised:
+            node, slot = self.places.T[:2]
+            gaps = system.mechanism.constraints(x[: system.mechanism.n])
+            self.carried.gap[node, slot] = gaps[RIGIDITY * self.bodies :]
 
     @property
     def _leans(self) -> bool:
@@ -124,30 +130,11 @@ class MechanismRunner(Runner):
         sums[parts.LEAST] = np.inf
 
         def take(machine: parts.Machine, work: parts.Work, steps: int) -> tuple[int, int]:
-            return run(
-                machine,
-                self.places,
-                self.ports,
-                times[: steps + 1],
-                u,
-                y,
-                first,
-                clock.steps,
-                save_every,
-                self.options.rtol,
-                self.options.max_iterations,
-                self.known,
-                self.state,
-                self.ahead,
-                self.before,
-                self.carried,
-                work,
-                sums,
-                saved,
-            )
+            span, numbers = times[: steps + 1], (first, clock.steps, save_every)
+            return self._run(machine, work, span, u, y, numbers, sums, saved)
 
         taken, kept = take(self.machine, self.work, u.shape[0])
-        if taken == 0 and u.shape[0] and self._leans and not self.interrupted:
+        if taken == 0 and u.shape[0] and self._leans:
             taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
@@ -171,6 +158,44 @@ class MechanismRunner(Runner):
             pending=pending,
         )
 
+    def compile(self) -> None:
+        """Take no step, which compiles the kernels or loads them."""
+        none, m = np.zeros(1), len(self.system.ports)
+        u, sums = np.zeros((0, int(self.ports[-1]))), np.zeros(parts.SUPPLIED + m)
+        self._run(self.machine, self.work, none, u, u, (0, 0, 1), sums, self._room(0))
+
+    def _run(
+        self,
+        machine: parts.Machine,
+        work: parts.Work,
+        times: Array,
+        u: Array,
+        y: Array,
+        numbers: tuple[int, int, int],
+        sums: Array,
+        saved: parts.Saved,
+    ) -> tuple[int, int]:
+        """Take steps; `numbers` are steps done, steps of the whole run, and `save_every`."""
+        return run(
+            machine,
+            self.places,
+            self.ports,
+            times,
+            u,
+            y,
+            *numbers,
+            self.options.rtol,
+            self.options.max_iterations,
+            self.known,
+            self.state,
+            self.ahead,
+            self.before,
+            self.carried,
+            work,
+            sums,
+            saved,
+        )
+
     @property
     def recovered(self) -> frozenset[str]:
         """The multipliers of rigidity, and those of joints where some repeat others."""
@@ -182,11 +207,6 @@ class MechanismRunner(Runner):
     def recover(self, saved: Saved) -> tuple[Array, Array]:
         """Return x and stage_x with all multipliers."""
         return recover(self.system, saved)
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C came while a Python law was running."""
-        return any(law.interrupted for law in self.laws)
 
     def _room(self, rows: int) -> parts.Saved:
         """Return room for so many saved steps."""
