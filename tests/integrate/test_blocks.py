@@ -61,6 +61,7 @@ def sizes(monkeypatch):
         return block
 
     monkeypatch.setattr(MechanismRunner, "advance", count)
+    monkeypatch.setattr(blocks, "FIRST", 0)
     return found
 
 

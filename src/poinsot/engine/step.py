@@ -46,6 +46,8 @@ REST = 1e-5
 SLOW = 0.02
 #: One that reduces it by less than this does not help any more.
 STALLED = 0.5
+#: So many corrections may lead over a hill first, where the guess is far off.
+FAR = 3
 #: Residuals below this are round-off; a larger one may be, if the matrix is exact.
 ROUND_OFF = 1e-14
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
@@ -229,7 +231,7 @@ def take_step(
             if residual > STALLED * previous:
                 if residual <= ROUND_OFF or (fresh and machine.exact and residual <= rtol):
                     return iteration, residual
-                if fresh:
+                if fresh and iteration > FAR:
                     return limit, inf
             fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:

@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 
 #: A block should take about so long [s]: progress is shown and Ctrl-C heard in between.
 PAUSE = 0.1
+#: Steps of the first block times states: a matter of milliseconds.
+FIRST = 100_000
 #: What takes longer is explained [s].
 PATIENCE = 1.5
 #: Saved steps of a block take no more memory than this [bytes].
@@ -45,6 +47,11 @@ class Runner(ABC):
     @abstractmethod
     def start(self, x: Vector, turned: Vector) -> None:
         """Go on from another state, with angles followed over turns [rad]."""
+
+    @property
+    @abstractmethod
+    def calls_python(self) -> bool:
+        """Whether some laws are Python functions, which may take any time."""
 
     @property
     @abstractmethod
@@ -86,7 +93,7 @@ def run_in_blocks(
     """Run to the end; `step` takes a single step where the compiled engine cannot."""
     with _patience(f"compiling the engine for '{system.name}'; it is kept for later runs"):
         runner.compile()
-    count = 1
+    count = 1 if runner.calls_python else max(1, FIRST // system.n)
     largest = max(1, ROOM * recorder.save_every // (16 * system.n))
     while recorder.done < clock.steps:
         first = recorder.done

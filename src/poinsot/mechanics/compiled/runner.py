@@ -197,6 +197,11 @@ class MechanismRunner(Runner):
         )
 
     @property
+    def calls_python(self) -> bool:
+        """Whether some laws are Python functions."""
+        return bool(self.laws)
+
+    @property
     def recovered(self) -> frozenset[str]:
         """The multipliers of rigidity, and those of joints where some repeat others."""
         rigid = {f"{name}.rigidity" for name in self.system.layout.bodies}
