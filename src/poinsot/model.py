@@ -326,7 +326,8 @@ class Model:
             rank=int(np.sum(overdetermined & ~repeated)),
         )
         undetermined = {rows[k][0] for k in np.flatnonzero(overdetermined)}
-        layout = Layout.of(bodies, self.joints, undetermined, list(self.markers.values()))
+        markers = list(self.markers.values())
+        layout = Layout.of(bodies, self.joints, undetermined, markers, self.forces)
         q = _positions(bodies)
         v = twists.velocities(q, self._velocities(constraints))
         multipliers = [

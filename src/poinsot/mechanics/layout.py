@@ -1,15 +1,18 @@
 """Who is who in the numbers of a mechanism: names of bodies and joints, and where they are kept."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.mechanics.bodies import RIGIDITY, Body, Marker
+from poinsot.mechanics.forces import Force
 from poinsot.mechanics.forms import Forms, VectorForm, stack
 from poinsot.mechanics.joints import Freedom, Joint
+from poinsot.mechanics.scene import scene
+from poinsot.result import Scene
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +44,13 @@ class MarkerPlace:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Names of bodies in order, their principal axes R_BP (bodies, 3, 3), and the joints."""
+    """Names of bodies in order, their principal axes R_BP (bodies, 3, 3), the joints, the looks."""
 
     bodies: tuple[str, ...]
     R_BP: NDArray[np.float64]
     joints: tuple[JointPlace, ...]
     markers: tuple[MarkerPlace, ...] = ()
+    scene: Scene = field(default_factory=Scene)
 
     @classmethod
     def of(
@@ -55,6 +59,7 @@ class Layout:
         joints: Mapping[str, Joint],
         undetermined: Collection[str] = (),
         markers: Sequence[Marker] = (),
+        forces: Mapping[str, Force] | None = None,
     ) -> "Layout":
         """Return the layout; `undetermined` names the joints whose reactions are not unique."""
         places, first = [], RIGIDITY * len(bodies)
@@ -77,6 +82,7 @@ class Layout:
             np.array([body.principal.R_BP for body in bodies]),
             tuple(places),
             tuple(MarkerPlace(m.name, m.body.index, m.X, m.R_PM) for m in markers),
+            scene(bodies, joints, forces or {}),
         )
 
     @cached_property

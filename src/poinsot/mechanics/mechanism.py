@@ -168,7 +168,11 @@ class Mechanism:
 
     def V(self, q: Vector) -> float:
         """Return the potential energy [J]."""
-        return float(self.weight @ q) + sum(p.energy(local(q, p.bodies)) for p in self.potentials)
+        return float(self.weight @ q) + self.stored(q)
+
+    def stored(self, q: Vector) -> float:
+        """Return the energy of springs and fields [J]."""
+        return float(sum(p.energy(local(q, p.bodies)) for p in self.potentials))
 
     def dV(self, q: Vector) -> Vector:
         """Return the gradient of V; shape (n,)."""

@@ -45,6 +45,8 @@ def _observe(system: DirectorSystem | StabilisedSystem, history: History) -> Obs
         markers=Lazy(markers, marker),
         joints=Lazy(joints, joint),
         whole=_whole(mechanism, history),
+        energies=_energies(mechanism, history),
+        scene=layout.scene,
     )
 
 
@@ -81,6 +83,30 @@ def _whole(mechanism: Mechanism, history: History) -> Lazy[Array]:
         return history.over_times(lambda x: (look(x),), columns)[0]
 
     return Lazy(looks, total)
+
+
+def _energies(mechanism: Mechanism, history: History) -> Lazy[Array]:
+    """Return the kinds of energy [J]."""
+    n = mechanism.n
+
+    def kinetic(v: Array) -> Array:
+        return np.asarray(v**2 @ mechanism.mass / 2)
+
+    def gravity(q: Array) -> Array:
+        return np.asarray(q @ mechanism.weight)
+
+    def stored(q: Array) -> Array:
+        return np.array([mechanism.stored(row) for row in q])
+
+    looks = {"kinetic": (kinetic, slice(n, 2 * n)), "gravity": (gravity, slice(0, n))}
+    if mechanism.potentials:
+        looks["springs and fields"] = stored, slice(0, n)
+
+    def kind(name: str) -> Array:
+        look, columns = looks[name]
+        return history.over_times(lambda x: (look(x),), columns)[0]
+
+    return Lazy(looks, kind)
 
 
 def _worst(values: Array) -> Array:

@@ -1,0 +1,33 @@
+"""The result of a simulation. It never calls back."""
+
+from poinsot.result.records import (
+    Array,
+    BodyRecord,
+    JointRecord,
+    Lazy,
+    Observation,
+    PortRecord,
+    StateRecord,
+    Stats,
+)
+from poinsot.result.result import Result, SimulationError, Status
+from poinsot.result.scene import Piece, Pin, Point, Scene, Strut
+
+__all__ = [
+    "Array",
+    "BodyRecord",
+    "JointRecord",
+    "Lazy",
+    "Observation",
+    "Piece",
+    "Pin",
+    "Point",
+    "PortRecord",
+    "Result",
+    "Scene",
+    "SimulationError",
+    "StateRecord",
+    "Stats",
+    "Status",
+    "Strut",
+]
