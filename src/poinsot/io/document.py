@@ -49,6 +49,17 @@ class Marker(Entry):
     """Its axes; default: those of the world."""
 
 
+class Newton(Entry):
+    """When to stop iterating within a step."""
+
+    atol: Number | None = None
+    """Absolute tolerance of the residual."""
+    rtol: Number | None = None
+    """Relative tolerance of the residual."""
+    max_iterations: int | None = None
+    """Give up after so many."""
+
+
 class Simulation(Entry):
     """How to run the model; options of the command line come first."""
 
@@ -66,6 +77,8 @@ class Simulation(Entry):
     """Engine."""
     coordinates: Literal["directors"] = "directors"
     """How rotations are described."""
+    newton: Newton | None = None
+    """Tolerances."""
 
 
 class Document(Entry):

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 from poinsot.errors import InputError
 from poinsot.io.entries import OneOf, Part, unexpected
 from poinsot.io.numbers import Numbers, Rows, is_number, number
+from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.ph.formulas import Formula
 
 
@@ -29,10 +30,6 @@ class Variables:
             raise PydanticCustomError("formula", "{why}", {"why": str(error)}) from None
         return value
 
-
-#: The time [s]; the coordinate of a spring [m or rad]; its rate [m/s or rad/s].
-OF_TIME, OF_COORDINATE, OF_RATE = ("t",), ("x",), ("v",)
-OF_MOTION = ("t", "x", "v")
 
 Elastic: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_COORDINATE))]
 Viscous: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_RATE))]

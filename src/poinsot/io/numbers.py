@@ -7,8 +7,8 @@ from pydantic import BeforeValidator
 
 from poinsot.io.entries import unexpected
 
-#: Larger numbers are refused: their squares would overflow.
-LARGEST = 1e150
+#: Larger numbers are refused: their cubes would overflow.
+LARGEST = 1e100
 
 
 def is_number(value: Any) -> bool:

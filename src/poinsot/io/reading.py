@@ -81,7 +81,7 @@ def _explain(source: Source, detail: Any) -> Iterator[Problem]:
             near = did_you_mean(key, context["known"])
             yield Problem(path, f"unknown key '{key}'; {near}", source.key(path, key))
     elif kind == "empty_kind":
-        yield Problem((*path, context["kind"]), f"expected keys and values, found {found}")
+        yield Problem((*path, context["kind"]), "expected keys and values, found nothing")
     elif kind == "missing":
         yield Problem(path[:-1], f"the key '{path[-1]}' is missing")
     elif kind == "literal_error":

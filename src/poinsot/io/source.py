@@ -39,6 +39,14 @@ class Source:
 
         What does not fit is left out: names of alternatives that pydantic puts into its paths.
         """
+        found, mark, _ = self._walk(path)
+        return found, mark
+
+    def key(self, path: KeyPath, key: str) -> Mark:
+        """Return the place of a key of the mapping at a path."""
+        return self._walk(path)[2].keys[key]
+
+    def _walk(self, path: KeyPath) -> tuple[list[str | int], Mark, Node]:
         found: list[str | int] = []
         node, mark = self.root, self.root.mark
         for step in path:
@@ -47,20 +55,13 @@ class Source:
                 mark, node = node.keys[key], node.value[key]
             elif isinstance(node.value, list) and isinstance(step, int):
                 node = node.value[step]
-                mark = node.mark
             else:
                 continue
             found.append(step)
-            if not isinstance(node.value, dict):
+            # A mapping begins with its own first key: what it belongs to says more.
+            if not isinstance(node.value, dict) or isinstance(step, int):
                 mark = node.mark
-        return found, mark
-
-    def key(self, path: KeyPath, key: str) -> Mark:
-        """Return the place of a key of the mapping at a path."""
-        node = self.root
-        for step in self.find(path)[0]:
-            node = node.value[step]  # type: ignore[index, call-overload]
-        return node.keys[key]
+        return found, mark, node
 
     def error(self, problems: Iterable[Problem]) -> ModelFileError:
         """Return the error of these problems, in the order of their lines."""

@@ -102,7 +102,7 @@ class _Reader:
             return
         if self.root is not None:
             raise TreeError("a second document starts here; keep one", mark)
-        if not isinstance(event, yaml.AliasEvent) and event.tag:
+        if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
             raise TreeError(f"tags such as {event.tag} are not allowed; remove it", mark)
         wants_key = bool(self.stack) and self.stack[-1].wants_key
         if isinstance(event, yaml.ScalarEvent):
@@ -114,7 +114,7 @@ class _Reader:
         elif wants_key:
             raise TreeError("a key must be a single word or text", mark)
         elif isinstance(event, yaml.AliasEvent):
-            node = self.aliased(event.anchor, mark)
+            node = self.aliased(str(event.anchor), mark)
             self.place(node, None, node.size)
         else:
             if len(self.stack) == DEEPEST:

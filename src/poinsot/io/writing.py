@@ -17,7 +17,7 @@ LONGEST = 200
 _PLAIN = re.compile(r"[^\W\d][\w-]*( [\w-]+)*")
 #: Words that YAML, in one version or another, takes for something else than text.
 _TAKEN = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def write(data: Mapping[str, Any]) -> str:
@@ -78,6 +78,8 @@ def _text(text: str) -> str:
     """Return a text, in quotes where it could be taken for something else."""
     if _PLAIN.fullmatch(text) and text.lower() not in _TAKEN:
         return text
+    if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InputError(f"{text!r} holds half a character and cannot be written to a file")
     return _UNPRINTABLE.sub(_escape, json.dumps(text, ensure_ascii=False))
 
 
