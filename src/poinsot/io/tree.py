@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import yaml
 
 #: Values nested deeper are refused, and so are more values, those that aliases repeat included.
-DEEPEST, MOST = 64, 1_000_000
+DEEPEST, MOST = 64, 300_000
 
 Scalar: TypeAlias = bool | int | float | str | None
 Mark: TypeAlias = tuple[int, int]
@@ -24,6 +24,8 @@ _WORDS: dict[str, Scalar] = {
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"([-+]?\.?inf|\.?nan)", re.IGNORECASE)
+
+NO_KEYS: dict[str, Mark] = {}
 
 
 class Node(NamedTuple):
@@ -95,39 +97,46 @@ class _Reader:
     def take(self, event: Any) -> None:
         """Go on by an event of the parser."""
         mark = event.start_mark.line + 1, event.start_mark.column + 1
-        if isinstance(event, yaml.CollectionEndEvent):
-            done = self.stack.pop()
-            self.place(Node(done.items, done.mark, done.keys, done.size), done.anchor, 1)
-        if not isinstance(event, yaml.NodeEvent):
-            return
-        if self.root is not None:
-            raise TreeError("a second document starts here; keep one", mark)
-        if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
-            raise TreeError(f"tags such as {event.tag} are not allowed; remove it", mark)
-        wants_key = bool(self.stack) and self.stack[-1].wants_key
         if isinstance(event, yaml.ScalarEvent):
-            if wants_key:
+            self.check(event.tag, mark)
+            if self.stack and self.stack[-1].wants_key:
                 self.stack[-1].start(event.value, mark)
-                return
-            value = resolve(event.value) if event.implicit[0] else event.value
-            self.place(Node(value, mark, {}, 1), event.anchor, 1)
-        elif wants_key:
-            raise TreeError("a key must be a single word or text", mark)
-        elif isinstance(event, yaml.AliasEvent):
-            node = self.aliased(str(event.anchor), mark)
-            self.place(node, None, node.size)
-        else:
+            else:
+                value = resolve(event.value) if event.implicit[0] else event.value
+                self.place(Node(value, mark, NO_KEYS, 1), event.anchor, mark, 1)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            done = self.stack.pop()
+            self.place(Node(done.items, done.mark, done.keys, done.size), done.anchor, mark, 1)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self.check(event.tag, mark)
+            self.refuse_as_key(mark)
             if len(self.stack) == DEEPEST:
                 raise TreeError(f"values are nested deeper than {DEEPEST}", mark)
             items: Any = [] if isinstance(event, yaml.SequenceStartEvent) else {}
             self.stack.append(_Open(mark, event.anchor, items))
+        elif isinstance(event, yaml.AliasEvent):
+            self.refuse_as_key(mark)
+            node = self.aliased(str(event.anchor), mark)
+            self.place(node, None, mark, node.size)
 
-    def place(self, node: Node, anchor: str | None, count: int) -> None:
+    def check(self, tag: str | None, mark: Mark) -> None:
+        """Refuse a second document, and tags."""
+        if self.root is not None:
+            raise TreeError("a second document starts here; keep one", mark)
+        if tag:
+            raise TreeError(f"tags such as {tag} are not allowed; remove it", mark)
+
+    def refuse_as_key(self, mark: Mark) -> None:
+        """Refuse lists, mappings and aliases where a key must come next."""
+        if self.stack and self.stack[-1].wants_key:
+            raise TreeError("a key must be a single word or text", mark)
+
+    def place(self, node: Node, anchor: str | None, mark: Mark, count: int) -> None:
         """Put a value where it belongs; it stands for so many values."""
         self.total += count
         if self.total > MOST:
             message = f"more than {MOST} values, those that aliases repeat included"
-            raise TreeError(message, node.mark)
+            raise TreeError(message, mark)
         if anchor:
             self.anchors[anchor] = node
         if self.stack:
@@ -173,4 +182,4 @@ def read_tree(text: str) -> Node:
         raise TreeError(f"this is not YAML: {error.problem}{hint}", mark) from None
     except yaml.YAMLError as error:
         raise TreeError(f"this is not YAML: {error}", (1, 1)) from None
-    return reader.root or Node(None, (1, 1), {}, 1)
+    return reader.root or Node(None, (1, 1), NO_KEYS, 1)
