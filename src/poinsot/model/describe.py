@@ -144,7 +144,7 @@ def _fields(
         if field.name in functions:
             written[field.name] = _function(field.name, value, functions[field.name])
         else:
-            written[field.name] = _plain(value)
+            written[field.name] = _plain(field.name, value)
     return written
 
 
@@ -173,7 +173,7 @@ def _one_or_all(values: Any) -> Any:
     return values[0] if isinstance(values, list) and len(values) == 1 else values
 
 
-def _plain(value: Any) -> Any:
+def _plain(key: str, value: Any) -> Any:
     """Return an argument as plain data."""
     if isinstance(value, Body | Ground):
         return value.name
@@ -181,6 +181,8 @@ def _plain(value: Any) -> Any:
         return value.matrix.tolist()
     if isinstance(value, Newton):
         return _fields(value)
+    if callable(value):
+        raise _UnwritableError(f"{key} is a function of the body's motion, which no file can hold")
     if isinstance(value, str | bool):
         return value
     return np.asarray(value).tolist()
