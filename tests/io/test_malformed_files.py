@@ -74,7 +74,7 @@ MALFORMED = {
     "complex key": (HEAD + "? [a, b]\n: 1\n", ":2:3: a key must be a single word or text"),
     "alias as key": ("poinsot: &a 1\n*a : 2\n", ":2:1: a key must be a single word or text"),
     # -- attacks ----------------------------------------------------------------------------
-    "billion laughs": (BOMB, ":7:25: more than 300000 values, those that aliases repeat included"),
+    "billion laughs": (BOMB, ":8:10: more than 1000000 values, those that aliases repeat included"),
     "recursive alias": (RECURSIVE, ":3:6: the alias '*b' repeats what it is a part of"),
     "unknown alias": (HEAD + "name: *b\n", ":2:7: the alias '*b' has no anchor '&b' before it"),
     "deep lists": (HEAD + "name: " + "[" * 100_000, ":2:70: values are nested deeper than 64"),
@@ -88,8 +88,8 @@ MALFORMED = {
         ":3:",
     ),
     "many values": (
-        HEAD + "name: [" + "1, " * 400_000 + "]",
-        ":2:900005: more than 300000 values",
+        HEAD + "name: [" + "1, " * 1_100_000 + "]",
+        ":2:3000005: more than 1000000 values",
     ),
     "long text": (HEAD + "gravity: " + "x" * 1_000_000, ":2:10: gravity: expected three numbers"),
     "long number": (HEAD + "gravity: [0, 0, " + "9" * 100_000 + "]", ":2:10: gravity: expected"),
@@ -342,6 +342,10 @@ MALFORMED = {
         force("{joint_spring: {joint: J, force: sin(t)}}"),
         ":5:39: forces.F.joint_spring.force: formula 'sin(t)': unknown name 't'; known: 'x'",
     ),
+    "formula without quotes": (
+        force("{joint_spring: {joint: J, force: max(x, 0)}}"),
+        ":5:46: forces.F.joint_spring: unknown key '0)'; if it belongs to a formula, put that into",
+    ),
     "port on the ground": (
         port("{force: {body: ground}}"),
         ":5:21: ports.P.force.body: the ground cannot move; name a body",
@@ -439,10 +443,10 @@ def test_a_malformed_file_is_refused_with_file_line_and_key(case, tmp_path):
     content, expected = MALFORMED[case]
     path = tmp_path / "model.yaml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ps.ModelFileError) as caught:
         ps.Model.from_yaml(path)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     message = str(caught.value)
     head, *more = expected.split("|")
     if head.startswith(":"):
@@ -459,10 +463,10 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "large.yaml"
     with path.open("wb") as stream:
         stream.truncate(100_000_000)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ps.ModelFileError, match=r"large.yaml: 100 MB are too large .* 10 MB are"):
         ps.Model.from_yaml(path)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_a_large_text_is_refused():

@@ -203,6 +203,14 @@ def test_python_functions_are_refused_with_the_names_of_their_parts():
     )
 
 
+def test_a_very_long_table_is_refused():
+    model = pendulum()
+    times = np.arange(100_001.0)
+    model.add_port("long", ps.JointPort("hinge", value=ps.Table(times, times)))
+    with pytest.raises(ps.InputError, match="port 'long': value is a table of more than 100000"):
+        model.to_yaml()
+
+
 # -- results ---------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Mappings of a model file: every key is known, and of several kinds there is exactly one."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
@@ -65,13 +66,14 @@ class OneOf(Entry):
     """A table of kinds: of the keys that lead to a `Part`, exactly one must be there."""
 
     @classmethod
-    def kinds(cls) -> list[str]:
+    @cache
+    def kinds(cls) -> tuple[str, ...]:
         """Return the names of the kinds."""
-        return [
+        return tuple(
             name
             for name, info in cls.model_fields.items()
             if any(isinstance(a, type) and issubclass(a, Part) for a in get_args(info.annotation))
-        ]
+        )
 
     @model_validator(mode="before")
     @classmethod

@@ -79,6 +79,8 @@ def _explain(source: Source, detail: Any) -> Iterator[Problem]:
     if kind == "unknown_keys":
         for key in context["unknown"]:
             near = did_you_mean(key, context["known"])
+            if ")" in key:  # a comma in a formula has split it
+                near = "if it belongs to a formula, put that into quotes"
             yield Problem(path, f"unknown key '{key}'; {near}", source.key(path, key))
     elif kind == "empty_kind":
         yield Problem((*path, context["kind"]), "expected keys and values, found nothing")

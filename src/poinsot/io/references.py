@@ -35,7 +35,7 @@ def _references(part: Entry, path: tuple[str, ...], document: Document) -> Itera
     """Yield what is wrong with the names that a part refers to, wherever it has such keys."""
     pair = getattr(part, "bodies", ())
     for i, name in enumerate(pair):
-        if name not in (GROUND, *document.bodies):
+        if name != GROUND and name not in document.bodies:
             known = [GROUND, *document.bodies]
             yield Problem((*path, "bodies", i), f"no body '{name}'; {did_you_mean(name, known)}")
     if pair and pair[0] == pair[1]:

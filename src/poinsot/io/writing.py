@@ -22,50 +22,67 @@ _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 def write(data: Mapping[str, Any]) -> str:
     """Return the text of a model file with this content."""
-    return "".join(_block(key, value, 0) for key, value in data.items())
+    return "".join(_top(key, value) for key, value in data.items())
 
 
-def _block(key: str, value: Any, indent: int) -> str:
-    """Return an entry on one line if it fits, else its own entries on the next ones."""
+def _top(key: str, value: Any) -> str:
+    """Return an entry of the file; parts of a section are easier to read line by line."""
+    if not value or not isinstance(value, Mapping) or not all(map(_is_full, value.values())):
+        return _entry(key, value, _flow(value), 0)
+    return f"{_key(key)}:\n" + "".join(_mapping(name, part, 2) for name, part in value.items())
+
+
+def _is_full(value: Any) -> bool:
+    return isinstance(value, Mapping) and bool(value)
+
+
+def _mapping(key: str, value: Mapping[str, Any], indent: int) -> str:
+    """Return a mapping on one line if it fits, else its own entries on the next ones."""
+    start, flows = f"{' ' * indent}{_key(key)}:", {k: _flow(v) for k, v in value.items()}
+    line = f"{start} {_braces(flows)}\n"
+    if len(line) <= WIDTH + 1:
+        return line
+    return f"{start}\n" + "".join(_entry(k, value[k], flows[k], indent + 2) for k in value)
+
+
+def _entry(key: str, value: Any, flow: str, indent: int) -> str:
+    """Return an entry on one line, as `flow`, if it fits or cannot be split."""
     start = f"{' ' * indent}{_key(key)}:"
-    # The sections of a file are easier to read line by line, even if they would fit.
-    splits = isinstance(value, Mapping) and bool(value)
-    if not (splits and indent == 0 and all(isinstance(v, Mapping) for v in value.values())):
-        line = f"{start} {_flow(value)}\n"
-        if len(line) <= WIDTH + 1 or not (splits or _is_long_list(value)):
-            return line
-    if splits:
-        return f"{start}\n" + "".join(_block(k, v, indent + 2) for k, v in value.items())
-    return f"{start}\n" + "".join(_item(v, indent + 2) for v in value)
-
-
-def _is_long_list(value: Any) -> bool:
-    return isinstance(value, list | tuple) and any(isinstance(v, Mapping | list) for v in value)
+    if len(start) + 1 + len(flow) > WIDTH:
+        if _is_full(value):
+            return _mapping(key, value, indent)
+        if isinstance(value, list | tuple) and any(isinstance(v, Mapping | list) for v in value):
+            return f"{start}\n" + "".join(_item(v, indent + 2) for v in value)
+    return f"{start} {flow}\n"
 
 
 def _item(value: Any, indent: int) -> str:
     """Return an entry of a list, on lines of its own."""
     line = f"{' ' * indent}- {_flow(value)}\n"
-    if len(line) <= WIDTH + 1 or not isinstance(value, Mapping):
+    if len(line) <= WIDTH + 1 or not _is_full(value):
         return line
-    block = "".join(_block(k, v, indent + 2) for k, v in value.items())
+    block = "".join(_entry(k, v, _flow(v), indent + 2) for k, v in value.items())
     return f"{' ' * indent}- {block.lstrip(' ')}"
 
 
 def _flow(value: Any) -> str:
     """Return a value within a line."""
+    if isinstance(value, float):
+        text = repr(value)
+        return text[:-2] if text.endswith(".0") and text != "-0.0" else text
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+        return _braces({k: _flow(v) for k, v in value.items()})
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        text = repr(value)
-        return text[:-2] if text.endswith(".0") and text != "-0.0" else text
     if isinstance(value, int):
         return repr(value)
     return _text(value)
+
+
+def _braces(flows: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{_key(k)}: {flow}" for k, flow in flows.items()) + "}"
 
 
 def _key(name: str) -> str:

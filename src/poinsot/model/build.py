@@ -91,23 +91,27 @@ class _Builder:
         self, name: str, entry: OneOf, add: Callable[..., Any], kinds: Mapping[str, type[Any]]
     ) -> None:
         """Add a joint, force or port, unless what it acts on failed."""
-        part, functions = entry.part, FUNCTIONS.get(entry.kind, {})
-        bodies: Mapping[str, Body | Ground] = {"ground": self.model.ground, **self.model.bodies}
-        arguments: dict[str, Any] = {}
-        for key, value in _given(part).items():
+        functions, arguments = FUNCTIONS.get(entry.kind, {}), dict[str, Any]()
+        for key, value in _given(entry.part).items():
             if key == "bodies":
-                if not set(value) <= set(bodies):
+                a, b = map(self.partner, value)
+                if a is None or b is None:
                     return
-                arguments["a"], arguments["b"] = bodies[value[0]], bodies[value[1]]
+                arguments |= {"a": a, "b": b}
             elif key == "body":
-                if value not in bodies:
+                if value not in self.model.bodies:
                     return
-                arguments["body"] = bodies[value]
+                arguments["body"] = self.model.bodies[value]
             elif key == "joint" and value not in self.model.joints:
                 return
             else:
                 arguments[key] = _function(value, functions[key]) if key in functions else value
         add(name, kinds[entry.kind](**arguments))
+
+    def partner(self, name: str) -> Body | Ground | None:
+        """Return a body or the ground; None if the body failed."""
+        ground = self.model.ground
+        return ground if name == ground.name else self.model.bodies.get(name)
 
     def set_simulation(self, entry: files.Simulation) -> None:
         """Keep how to run the model; each key is tried alone, so that a message can name it."""

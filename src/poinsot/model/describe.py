@@ -24,6 +24,8 @@ from poinsot.so3 import Rotation
 
 #: An error names at most so many parts.
 LISTED = 10
+#: A longer table does not belong into a file that people read.
+LONGEST = 100_000
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -153,6 +155,8 @@ def _function(key: str, value: Any, variables: tuple[str, ...]) -> Any:
     if isinstance(value, Constant):
         value = value.value
     if isinstance(value, Table):
+        if value.values.size > LONGEST:
+            raise _UnwritableError(f"{key} is a table of more than {LONGEST} numbers")
         return {"table": {"times": value.times.tolist(), "values": _rows(value.values)}}
     if isinstance(value, Formula):
         if tuple(value.variables) != variables:
