@@ -1,6 +1,10 @@
 """Sphinx configuration."""
 
+import json
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from poinsot.io import schema
 
 project = "Poinsot"
 author = "The Poinsot developers"
@@ -27,3 +31,13 @@ napoleon_google_docstring = False
 
 html_theme = "furo"
 html_title = f"Poinsot {release}"
+
+
+def write_schema(app, error):
+    """Put the schema of model files next to the pages."""
+    if error is None and app.builder.format == "html":
+        Path(app.outdir, "model-file.schema.json").write_text(json.dumps(schema(), indent=1))
+
+
+def setup(app):
+    app.connect("build-finished", write_schema)

@@ -8,6 +8,7 @@ from poinsot.errors import (
     InconsistentStartError,
     InputError,
     MissingDerivativeWarning,
+    ModelFileError,
     PoinsotError,
     StructureError,
 )
@@ -43,7 +44,8 @@ from poinsot.mechanics import (
     Universal,
     Weld,
 )
-from poinsot.model import Model, ModelCheck
+from poinsot.model import Model, ModelCheck, Simulation
+from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.result import Result, SimulationError
 from poinsot.so3 import Rotation
@@ -61,6 +63,7 @@ __all__ = [
     "Ellipsoid",
     "Field",
     "ForcePort",
+    "Formula",
     "HollowCylinder",
     "InconsistentStartError",
     "InputError",
@@ -70,6 +73,7 @@ __all__ = [
     "MissingDerivativeWarning",
     "Model",
     "ModelCheck",
+    "ModelFileError",
     "Motion",
     "Newton",
     "Planar",
@@ -84,6 +88,7 @@ __all__ = [
     "Rod",
     "Rotation",
     "Scheme",
+    "Simulation",
     "SimulationError",
     "Sphere",
     "Spherical",

@@ -20,6 +20,22 @@ class InconsistentStartError(InputError):
     """The initial state violates an algebraic equation of the system."""
 
 
+class ModelFileError(InputError):
+    """A model file cannot be used; `problems` says where and why, a line for each."""
+
+    #: So many are listed in the message.
+    LISTED = 10
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        shown = list(problems[: self.LISTED])
+        if len(problems) > self.LISTED:
+            shown.append(f"and {len(problems) - self.LISTED} more")
+        if len(problems) > 1:
+            shown = [f"{len(problems)} problems", *(f"  {line}" for line in shown)]
+        super().__init__("\n".join(shown))
+
+
 class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 

@@ -335,7 +335,7 @@ def as_rotation_matrix(value: RotationLike, *, name: str = "rotation") -> Array:
         return value.matrix.copy()
     numbers = _numbers(value, name)
     if numbers.shape == (4,):
-        return quat_to_matrix(as_unit_quaternion(numbers, name=name))
+        numbers = quat_to_matrix(as_unit_quaternion(numbers, name=name))
     return _checked_matrix(numbers, name)
 
 

@@ -1,8 +1,9 @@
 """The time loop."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import ceil
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,9 +39,13 @@ CHECKED_SIZE = 2000
 
 @runtime_checkable
 class Compilable(Protocol):
-    """A model: something that compiles to a system with a start."""
+    """A model: something that compiles to a system with a start, and may be written as text."""
 
     def compile(self, coordinates: str, *, stabilised: bool) -> PHSystem: ...  # noqa: D102
+
+    def document(  # noqa: D102
+        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+    ) -> str: ...
 
 
 def simulate(
@@ -135,20 +140,34 @@ def simulate(
             f"'{system.name}' with '{method.name}'; use engine='auto'"
         )
     recorder = Recorder(system, x, t_start, steps, save_every)
+    document = ""
+    if x0 is None and not isinstance(model, PHSystem):
+        document = model.document(
+            inputs or {},
+            scheme=method.name,
+            step=h,
+            t_end=t_end,
+            t_start=t_start,
+            save_every=save_every,
+            engine=engine,
+            newton=newton,
+        )
 
     def result(status: Status, message: str = "") -> Result:
         if runner is None:
-            return recorder.result(method, "reference", h, t_end, status, message)
-        return recorder.result(
-            method,
-            "compiled",
-            h,
-            t_end,
-            status,
-            message,
-            recover=runner.recover,
-            recovered=runner.recovered,
-        )
+            found = recorder.result(method, "reference", h, t_end, status, message)
+        else:
+            found = recorder.result(
+                method,
+                "compiled",
+                h,
+                t_end,
+                status,
+                message,
+                recover=runner.recover,
+                recovered=runner.recovered,
+            )
+        return replace(found, document=document)
 
     def step(n: int, x: Vector) -> Vector:
         """Take step n with the reference engine, and record it."""

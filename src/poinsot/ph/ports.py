@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph import units
+from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Constant, Signal, Table
 
 
@@ -97,7 +98,7 @@ class Port:
         """Evaluate the input at many times [s], checked; shape (times, size)."""
         if self.signal is None:
             return np.zeros((times.size, self.size))
-        if isinstance(self.signal, Constant | Table):
+        if isinstance(self.signal, Constant | Table | Formula):
             u = self.signal.over(times)
             self._check(u, times)
             return u

@@ -1,7 +1,9 @@
 """The model: named bodies, joints, forces and ports, checked as it grows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +24,9 @@ from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.redundancy import find_loops, find_repeated
 from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project
 from poinsot.mechanics.tensors import PrincipalInertia
+from poinsot.model.simulation import Simulation
 from poinsot.ph.matrices import Vector
+from poinsot.ph.signals import Signal
 from poinsot.ph.system import State
 from poinsot.so3 import RotationLike, as_rotation_matrix
 
@@ -55,6 +59,14 @@ class ModelCheck:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Velocities at the start that were made to suit so many joints; twists (6 bodies,)."""
+
+    twists: Vector
+    joints: int
+
+
 class Model:
     """A mechanism: bodies, joints, forces and ports by name.
 
@@ -75,7 +87,8 @@ class Model:
         self.joints: dict[str, Joint] = {}
         self.forces: dict[str, Force] = {}
         self.ports: dict[str, PortPlace] = {}
-        self._projected: Vector | None = None
+        self.simulation: Simulation | None = None
+        self._projection: Projection | None = None
         self._rows: dict[Joint, tuple[Row, ...]] = {}
 
     # -- growing ------------------------------------------------------------------------------
@@ -236,8 +249,8 @@ class Model:
         """
         bodies, rows = list(self.bodies.values()), self._joint_rows()
         known, given = given_twists(bodies)
-        if self._projected is not None and self._projected.size == known.size:
-            known, given = self._projected, np.ones_like(given)
+        if self.projection is not None:
+            known, given = self.projection.twists, np.ones_like(given)
         if not known.any():
             return known
         jacobian = twists.joint_matrix(forms, _positions(bodies))[forms.m - len(rows) :]
@@ -273,7 +286,14 @@ class Model:
         bodies = list(self.bodies.values())
         given, _ = given_twists(bodies)
         jacobian = twists.joint_matrix(self._joint_forms(), _positions(bodies))
-        self._projected = project(jacobian, bodies, given)
+        self._projection = Projection(project(jacobian, bodies, given), len(self.joints))
+
+    @property
+    def projection(self) -> Projection | None:
+        """What `project_velocities` found, unless a body was added since."""
+        if self._projection is None or self._projection.twists.size != 6 * len(self.bodies):
+            return None
+        return self._projection
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
@@ -354,6 +374,56 @@ class Model:
             layout=layout,
             initial=np.concatenate(start),
         )
+
+    # -- files --------------------------------------------------------------------------------
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> "Model":
+        """Return the model of a model file; `simulation` holds how to run it.
+
+        Raises `ModelFileError` with file, line and key of everything that is wrong.
+        """
+        from poinsot.io.reading import read_file
+        from poinsot.model.build import build
+
+        return build(read_file(path))
+
+    @classmethod
+    def from_yaml_text(cls, text: str) -> "Model":
+        """Return the model of the text of a model file."""
+        from poinsot.io.reading import read_text
+        from poinsot.model.build import build
+
+        return build(read_text(text))
+
+    def to_yaml(self, path: str | Path | None = None) -> str:
+        """Return the text of a model file, and write it if a path is given.
+
+        Reading it gives the same model, bit by bit. Python functions cannot be written; use
+        `Formula` or `Table`.
+        """
+        from poinsot.io.writing import write
+        from poinsot.model.describe import describe
+
+        text = write(describe(self, self.simulation))
+        if path is not None:
+            try:
+                Path(path).write_text(text, encoding="utf-8", newline="\n")
+            except OSError as error:
+                raise InputError(f"cannot write '{path}': {error.strerror}") from None
+        return text
+
+    def document(self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any) -> str:
+        """Return the model file of a run with these inputs; empty if it cannot be written."""
+        from poinsot.io.writing import write
+        from poinsot.model.describe import describe
+
+        try:
+            return write(describe(self, Simulation(**simulation), inputs))
+        except InputError:
+            return ""
+
+    # -- inside -------------------------------------------------------------------------------
 
     def _require_inertia(self, bodies: Sequence[Body]) -> None:
         for body in bodies:

@@ -1,0 +1,106 @@
+"""The content of a model file."""
+
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+from pydantic import BeforeValidator, Field
+
+from poinsot.io.entries import Entry
+from poinsot.io.forces import Forces, Ports
+from poinsot.io.joints import Joints
+from poinsot.io.numbers import Name, Number, Vector
+from poinsot.io.rotations import Rotation
+from poinsot.io.shapes import Shapes
+
+#: The version of the format that is read and written.
+VERSION = 1
+
+T = TypeVar("T")
+
+
+def _section(value: Any) -> Any:
+    return {} if value is None else value
+
+
+#: Parts by name; a section without content is empty.
+Section: TypeAlias = Annotated[dict[str, T], BeforeValidator(_section)]
+
+
+class Body(Shapes):
+    """A rigid body: one shape, and where and how it starts; world axes."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    """Centre of mass [m]."""
+    rotation: Rotation | None = None
+    """Axes of the body; default: those of the world."""
+    velocity: Vector | None = None
+    """Of the centre of mass [m/s]; default: completed to suit the joints."""
+    angular_velocity: Vector | None = None
+    """Angular velocity [rad/s]; default: completed to suit the joints."""
+
+
+class Marker(Entry):
+    """A frame attached to a body, given in the world at the start."""
+
+    body: Name
+    """The body by name."""
+    position: Vector
+    """Its point [m]."""
+    rotation: Rotation | None = None
+    """Its axes; default: those of the world."""
+
+
+class Newton(Entry):
+    """When to stop iterating within a step."""
+
+    atol: Number | None = None
+    """Absolute tolerance of the residual."""
+    rtol: Number | None = None
+    """Relative tolerance of the residual."""
+    max_iterations: int | None = None
+    """Give up after so many."""
+
+
+class Simulation(Entry):
+    """How to run the model; options of the command line come first."""
+
+    scheme: str | None = None
+    """Time integration scheme, such as ph-mp."""
+    step: Number | None = None
+    """Step size [s]."""
+    t_end: Number | None = None
+    """End time [s]."""
+    t_start: Number = 0.0
+    """Start time [s]."""
+    save_every: int = 1
+    """Keep every so many steps."""
+    engine: Literal["auto", "compiled", "reference"] = "auto"
+    """Engine."""
+    coordinates: Literal["directors"] = "directors"
+    """How rotations are described."""
+    newton: Newton | None = None
+    """Tolerances."""
+
+
+class Document(Entry):
+    """A model file."""
+
+    poinsot: Literal[1]
+    """Version of the format."""
+    name: str | None = None
+    """Name of the model."""
+    gravity: Vector = (0.0, 0.0, 0.0)
+    """Acceleration of gravity, world axes [m/s^2]."""
+    bodies: Section[Body] = Field(default_factory=dict)
+    """Rigid bodies by name."""
+    markers: Section[Marker] = Field(default_factory=dict)
+    """Frames on bodies by name."""
+    joints: Section[Joints] = Field(default_factory=dict)
+    """Joints by name."""
+    forces: Section[Forces] = Field(default_factory=dict)
+    """Springs and dampers by name."""
+    ports: Section[Ports] = Field(default_factory=dict)
+    """Loads and motors by name."""
+    project_velocities: bool = False
+    """Start from the nearest velocities that suit the joints."""
+    simulation: Simulation | None = None
+    """How to run it."""

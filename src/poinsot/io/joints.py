@@ -1,0 +1,68 @@
+"""Joints of a model file; the class `Joints` is the table of their kinds.
+
+Points and axes in world axes at the start.
+"""
+
+from poinsot.io.entries import OneOf, Part
+from poinsot.io.numbers import Pair, Vector
+
+
+class Joint(Part):
+    """A joint of two bodies."""
+
+    bodies: Pair
+    """The two bodies by name; one of them may be the ground."""
+
+
+class AtPoint(Joint):
+    """A joint with one common point."""
+
+    point: Vector
+    """The common point [m]."""
+
+
+class Axial(AtPoint):
+    """A joint with a point and an axis."""
+
+    axis: Vector
+    """Direction of the axis, any length."""
+
+
+class AtPlane(AtPoint):
+    """A joint with a point and a plane."""
+
+    normal: Vector
+    """Normal of the plane, any length."""
+
+
+class Universal(AtPoint):
+    """A cardan joint."""
+
+    axis_a: Vector
+    """Axis fixed in the first body."""
+    axis_b: Vector
+    """Axis fixed in the second body, perpendicular to the first axis."""
+
+
+class Rod(Joint):
+    """A massless rod between two points."""
+
+    point_a: Vector
+    """Its end on the first body [m]."""
+    point_b: Vector
+    """Its end on the second body [m]."""
+
+
+class Joints(OneOf):
+    """The kinds of joints."""
+
+    spherical: AtPoint | None = None
+    revolute: Axial | None = None
+    cylindrical: Axial | None = None
+    prismatic: Axial | None = None
+    universal: Universal | None = None
+    planar: AtPlane | None = None
+    weld: Joint | None = None
+    rod: Rod | None = None
+    point_on_line: Axial | None = None
+    point_on_plane: AtPlane | None = None

@@ -1,0 +1,96 @@
+"""Numbers, vectors and names of a model file."""
+
+import math
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BeforeValidator
+
+from poinsot.io.entries import unexpected
+
+#: Larger numbers are refused: their cubes would overflow.
+LARGEST = 1e100
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a number, which true and false are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def number(value: Any, wanted: str = "a number", whole: Any = ...) -> float:
+    """Return a number; a message shows the whole value that it is a part of."""
+    shown = value if whole is ... else whole
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            raise unexpected(wanted, shown) from None
+        raise unexpected(wanted, shown, "; write numbers without quotes and underscores")
+    if not is_number(value):
+        raise unexpected(wanted, shown)
+    if not math.isfinite(value) or abs(value) > LARGEST:
+        raise unexpected(f"{wanted}, finite and below {LARGEST:g}", shown)
+    return float(value)
+
+
+def several(value: Any, count: int | None, wanted: str, whole: Any = ...) -> tuple[float, ...]:
+    """Return so many numbers, or any number of them."""
+    shown = value if whole is ... else whole
+    if not isinstance(value, list | tuple) or (count is not None and len(value) != count):
+        raise unexpected(wanted, shown)
+    return tuple(number(entry, wanted, shown) for entry in value)
+
+
+def _vector(value: Any) -> tuple[float, ...]:
+    return several(value, 3, "three numbers")
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    return several(value, None, "a list of numbers")
+
+
+def _rows(value: Any) -> tuple[tuple[float, ...], ...]:
+    wanted = "a list of lists of three numbers"
+    if not isinstance(value, list | tuple):
+        raise unexpected(wanted, value)
+    return tuple(several(row, 3, wanted) for row in value)
+
+
+def matrix(value: Any, wanted: str) -> tuple[tuple[float, ...], ...]:
+    """Return three rows of three numbers."""
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise unexpected(wanted, value)
+    return tuple(several(row, 3, wanted, value) for row in value)
+
+
+Number: TypeAlias = Annotated[float, BeforeValidator(number)]
+Numbers: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
+Vector: TypeAlias = Annotated[tuple[float, float, float], BeforeValidator(_vector)]
+Rows: TypeAlias = Annotated[tuple[tuple[float, float, float], ...], BeforeValidator(_rows)]
+Triple: TypeAlias = tuple[float, float, float]
+
+
+def _inertia(value: Any) -> Any:
+    wanted = "three principal values or a 3x3 matrix"
+    flat = isinstance(value, list | tuple) and all(is_number(entry) for entry in value)
+    return several(value, 3, wanted) if flat else matrix(value, wanted)
+
+
+Inertia: TypeAlias = Annotated[Triple | tuple[Triple, Triple, Triple], BeforeValidator(_inertia)]
+
+
+def _pair(value: Any) -> tuple[str, str]:
+    wanted = "the names of two bodies, such as [ground, crank]"
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise unexpected(wanted, value)
+    return _name(value[0]), _name(value[1])
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str):
+        hint = "; put it into quotes" if value is not None and not isinstance(value, list) else ""
+        raise unexpected("a name", value, hint)
+    return value
+
+
+Name: TypeAlias = Annotated[str, BeforeValidator(_name)]
+Pair: TypeAlias = Annotated[tuple[str, str], BeforeValidator(_pair)]

@@ -1,0 +1,112 @@
+"""From a model file to its document, or to a list of what is wrong with it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from poinsot.errors import did_you_mean
+from poinsot.io.document import VERSION, Document
+from poinsot.io.entries import describe
+from poinsot.io.references import check_names
+from poinsot.io.source import Problem, Source, open_file, open_text
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A document, and where everything in it stands."""
+
+    document: Document
+    source: Source
+
+
+def read_file(path: str | Path) -> ModelFile:
+    """Return the document of a file."""
+    return _read(open_file(path))
+
+
+def read_text(text: str, *, name: str = "<text>") -> ModelFile:
+    """Return the document of a text; `name` is what messages call it."""
+    return _read(open_text(text, name))
+
+
+def _read(source: Source) -> ModelFile:
+    problems = list(_check_version(source))
+    if problems:
+        raise source.error(problems)
+    try:
+        document = Document.model_validate(source.root.plain())
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        raise source.error(p for d in details for p in _explain(source, d)) from None
+    problems = list(check_names(document))
+    if problems:
+        raise source.error(problems)
+    return ModelFile(document, source)
+
+
+def _check_version(source: Source) -> Iterator[Problem]:
+    """Yield what keeps a text from being a model file of this version at all."""
+    content = source.root.value
+    first = f"a model file begins with 'poinsot: {VERSION}'"
+    if content is None:
+        yield Problem((), f"the file is empty; {first}")
+    elif not isinstance(content, dict):
+        yield Problem((), f"expected keys and values, found {describe(source.root.plain())}")
+    elif "poinsot" not in content:
+        near = [key for key in content if key.lower().startswith("poins")]
+        hint = f"; did you mean that by '{near[0]}'?" if near else ""
+        yield Problem((), f"the key 'poinsot' is missing: {first}{hint}")
+    else:
+        version = content["poinsot"].plain()
+        if isinstance(version, int | float) and version > VERSION:
+            yield Problem(
+                ("poinsot",),
+                f"the file is of version {version}, newer than {VERSION}, which this program reads;"
+                " update it: pip install --upgrade poinsot",
+            )
+        elif version != VERSION or isinstance(version, bool):
+            found = describe(version)
+            yield Problem(("poinsot",), f"expected the version {VERSION}, found {found}")
+
+
+def _explain(source: Source, detail: Any) -> Iterator[Problem]:
+    """Yield what one of pydantic's errors says, in words of the file."""
+    path, kind, context = detail["loc"], detail["type"], detail.get("ctx", {})
+    found = describe(detail["input"])
+    if kind == "unknown_keys":
+        for key in context["unknown"]:
+            near = did_you_mean(key, context["known"])
+            if ")" in key:  # a comma in a formula has split it
+                near = "if it belongs to a formula, put that into quotes"
+            yield Problem(path, f"unknown key '{key}'; {near}", source.key(path, key))
+    elif kind == "empty_kind":
+        yield Problem((*path, context["kind"]), "expected keys and values, found nothing")
+    elif kind == "missing":
+        yield Problem(path[:-1], f"the key '{path[-1]}' is missing")
+    elif kind == "literal_error":
+        yield Problem(path, f"expected {context['expected']}, found {found}{_near(detail)}")
+    elif kind in WANTED:
+        yield Problem(path, f"expected {WANTED[kind]}, found {found}")
+    else:
+        yield Problem(path, detail["msg"])
+
+
+#: What pydantic's own errors ask for.
+WANTED = {
+    "string_type": "text",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "dict_type": "names and what they stand for",
+}
+
+
+def _near(detail: Any) -> str:
+    from difflib import get_close_matches
+
+    names = detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+    near = get_close_matches(str(detail["input"]), names, n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""

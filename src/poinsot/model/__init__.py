@@ -1,0 +1,6 @@
+"""The model: named parts, a consistent start, its system, and its file."""
+
+from poinsot.model.model import Model, ModelCheck
+from poinsot.model.simulation import Simulation
+
+__all__ = ["Model", "ModelCheck", "Simulation"]

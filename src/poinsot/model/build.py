@@ -1,0 +1,178 @@
+"""From the document of a model file to a model; what does not fit is said with its line."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from poinsot.errors import InputError
+from poinsot.integrate import Newton
+from poinsot.io import document as files
+from poinsot.io.entries import Entry, OneOf
+from poinsot.io.inputs import ScalarInput, VectorInput
+from poinsot.io.reading import ModelFile
+from poinsot.io.rotations import AxisAngle, Turn
+from poinsot.io.shapes import Composite, Shapes
+from poinsot.io.source import Problem
+from poinsot.mechanics.bodies import Body, Ground
+from poinsot.mechanics.inertia import Shape
+from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
+from poinsot.model.model import Model
+from poinsot.model.simulation import Simulation
+from poinsot.ph.formulas import Formula
+from poinsot.ph.signals import Table
+from poinsot.so3 import Rotation, RotationLike
+
+
+def build(file: ModelFile) -> Model:
+    """Return the model of a file, or the list of the parts that cannot be built."""
+    document = file.document
+    stem = Path(file.source.name).stem if file.source.name.endswith((".yaml", ".yml")) else "model"
+    builder = _Builder(Model(gravity=document.gravity, name=document.name or stem))
+    for name, body in document.bodies.items():
+        builder.attempt(("bodies", name), builder.add_body, name, body)
+    for name, marker in document.markers.items():
+        builder.attempt(("markers", name), builder.add_marker, name, marker)
+    model = builder.model
+    for section, entries, add, kinds in (
+        ("joints", document.joints, model.add_joint, JOINTS),
+        ("forces", document.forces, model.add_force, FORCES),
+        ("ports", document.ports, model.add_port, PORTS),
+    ):
+        for name, entry in entries.items():
+            builder.attempt((section, name), builder.add, name, entry, add, kinds)
+    if document.simulation is not None:
+        builder.set_simulation(document.simulation)
+    if not builder.problems:
+        builder.attempt(("bodies",), builder.start, document.project_velocities)
+    if builder.problems:
+        raise file.source.error(builder.problems)
+    return model
+
+
+@dataclass
+class _Builder:
+    """A model that grows, and what could not be added to it."""
+
+    model: Model
+    problems: list[Problem] = field(default_factory=list)
+
+    def attempt(
+        self, path: tuple[str, ...], action: Callable[..., object], *arguments: Any
+    ) -> None:
+        """Do something, and note why it failed."""
+        try:
+            action(*arguments)
+        except InputError as error:
+            self.problems.append(Problem(path, str(error)))
+
+    def add_body(self, name: str, entry: files.Body) -> None:
+        """Add a body."""
+        self.model.add_body(
+            name,
+            _shape(entry),
+            position=entry.position,
+            rotation=_rotation(entry.rotation),
+            velocity=entry.velocity,
+            angular_velocity=entry.angular_velocity,
+        )
+
+    def add_marker(self, name: str, entry: files.Marker) -> None:
+        """Add a marker, unless its body failed."""
+        if entry.body in self.model.bodies:
+            self.model.add_marker(
+                name,
+                self.model.bodies[entry.body],
+                position=entry.position,
+                rotation=_rotation(entry.rotation),
+            )
+
+    def add(
+        self, name: str, entry: OneOf, add: Callable[..., Any], kinds: Mapping[str, type[Any]]
+    ) -> None:
+        """Add a joint, force or port, unless what it acts on failed."""
+        functions, arguments = FUNCTIONS.get(entry.kind, {}), dict[str, Any]()
+        for key, value in _given(entry.part).items():
+            if key == "bodies":
+                a, b = map(self.partner, value)
+                if a is None or b is None:
+                    return
+                arguments |= {"a": a, "b": b}
+            elif key == "body":
+                if value not in self.model.bodies:
+                    return
+                arguments["body"] = self.model.bodies[value]
+            elif key == "joint" and value not in self.model.joints:
+                return
+            else:
+                arguments[key] = _function(value, functions[key]) if key in functions else value
+        add(name, kinds[entry.kind](**arguments))
+
+    def partner(self, name: str) -> Body | Ground | None:
+        """Return a body or the ground; None if the body failed."""
+        ground = self.model.ground
+        return ground if name == ground.name else self.model.bodies.get(name)
+
+    def set_simulation(self, entry: files.Simulation) -> None:
+        """Keep how to run the model; each key is tried alone, so that a message can name it."""
+        given, before = _given(entry), len(self.problems)
+        for key, value in given.items():
+            self.attempt(("simulation", key), _simulation, {key: value})
+        if len(self.problems) == before:
+            self.attempt(("simulation",), self._keep_simulation, given)
+
+    def _keep_simulation(self, given: dict[str, Any]) -> None:
+        self.model.simulation = _simulation(given)
+
+    def start(self, projected: bool) -> None:
+        """Refuse velocities that contradict the joints."""
+        if projected:
+            self.model.project_velocities()
+        try:
+            self.model.start_velocities()
+        except InputError as error:
+            raise InputError(f"{error} (in a file: 'project_velocities: true')") from None
+
+
+def _given(part: Entry) -> dict[str, Any]:
+    """Return what stands in the file, key by key."""
+    keys = [key for key in type(part).model_fields if key in part.model_fields_set]
+    return {key: getattr(part, key) for key in keys if getattr(part, key) is not None}
+
+
+def _simulation(given: dict[str, Any]) -> Simulation:
+    newton = given.get("newton")
+    tolerances = {} if newton is None else {"newton": Newton(**_given(newton))}
+    return Simulation(**given | tolerances)
+
+
+def _shape(entry: Shapes) -> Shape:
+    part = entry.part
+    if isinstance(part, Composite):
+        parts = [(_shape(item), item.position, _rotation(item.rotation)) for item in part.parts]
+        return SHAPES[entry.kind](parts=parts)  # type: ignore[call-arg]
+    arguments = _given(part)
+    if "frame" in arguments:
+        arguments["frame"] = _rotation(arguments["frame"])
+    return SHAPES[entry.kind](**arguments)
+
+
+def _rotation(value: Any) -> RotationLike:
+    if not isinstance(value, Turn):
+        turn: RotationLike = value
+        return turn
+    part = value.part
+    if isinstance(part, AxisAngle):
+        return Rotation.from_axis_angle(part.axis, part.angle)
+    return Rotation.from_euler(part.sequence, part.angles)  # type: ignore[attr-defined]
+
+
+def _function(value: Any, variables: tuple[str, ...]) -> Any:
+    """Return a number, a formula or a table as the package knows it."""
+    if isinstance(value, ScalarInput | VectorInput) and value.table is not None:
+        return Table(value.table.times, value.table.values)
+    if isinstance(value, str):
+        return Formula(value, variables)
+    if isinstance(value, tuple) and any(isinstance(entry, str) for entry in value):
+        return Formula([v if isinstance(v, str) else repr(v) for v in value], variables)
+    return value

@@ -1,0 +1,192 @@
+"""From a model to the content of its file, without loss; what cannot be written is named."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError
+from poinsot.integrate import Newton
+from poinsot.mechanics.bodies import Body, Ground, Marker
+from poinsot.mechanics.forces import Force
+from poinsot.mechanics.inertia import Composite, Part, Shape
+from poinsot.mechanics.joints import Joint
+from poinsot.mechanics.loads import PortPlace
+from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
+from poinsot.model.model import Model
+from poinsot.model.simulation import Simulation
+from poinsot.ph.formulas import Formula
+from poinsot.ph.signals import Constant, Table
+from poinsot.so3 import Rotation
+
+#: An error names at most so many parts.
+LISTED = 10
+#: A longer table does not belong into a file that people read.
+LONGEST = 100_000
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+class _UnwritableError(Exception):
+    """Why a part cannot be written."""
+
+
+def describe(
+    model: Model,
+    simulation: Simulation | None,
+    inputs: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return what a model file says of a model; `inputs` replace those of its ports."""
+    refused: list[str] = []
+
+    def each(what: str, parts: Mapping[str, Any], write: Callable[..., Any]) -> dict[str, Any]:
+        written = {}
+        for name, part in parts.items():
+            try:
+                written[name] = write(name, part)
+            except _UnwritableError as error:
+                refused.append(f"{what} '{name}': {error}")
+        return written
+
+    fed, projection = inputs or {}, model.projection
+    repeatable = projection is not None and projection.joints == len(model.joints)
+    twists = None if projection is None or repeatable else projection.twists.reshape(-1, 2, 3)
+    content: dict[str, Any] = {
+        "poinsot": 1,
+        "name": model.name,
+        "gravity": model.gravity.tolist(),
+        "bodies": each("body", model.bodies, lambda name, body: _body(body, twists)),
+        "markers": each("marker", model.markers, lambda name, marker: _marker(marker)),
+        "joints": each("joint", model.joints, lambda name, joint: _entry(joint, JOINTS)),
+        "forces": each("force", model.forces, lambda name, force: _entry(force, FORCES)),
+        "ports": each("port", model.ports, lambda name, port: _entry(port, PORTS, fed.get(name))),
+        "project_velocities": repeatable,
+        "simulation": {} if simulation is None else _fields(simulation),
+    }
+    if refused:
+        if len(refused) > LISTED:
+            refused[LISTED:] = [f"and {len(refused) - LISTED} more"]
+        raise InputError(
+            f"model '{model.name}' cannot be written to a file: {'; '.join(refused)}; instead of "
+            "Python functions use poinsot.Formula or poinsot.Table"
+        )
+    return {key: value for key, value in content.items() if value or key == "gravity"}
+
+
+def _body(body: Body, twists: NDArray[np.float64] | None) -> dict[str, Any]:
+    velocities = body.velocity, body.angular_velocity
+    if twists is not None:
+        velocities = twists[body.index, 0], twists[body.index, 1]
+    written = _shape(body.shape) | {"position": body.position.tolist()} | _turned(body.R_WB)
+    for key, value in zip(("velocity", "angular_velocity"), velocities, strict=True):
+        if value is not None:
+            written[key] = value.tolist()
+    return written
+
+
+def _marker(marker: Marker) -> dict[str, Any]:
+    place = {"body": marker.body.name, "position": marker.position.tolist()}
+    return place | _turned(marker.R_WM)
+
+
+def _turned(R: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the rotation, unless it is the identity to the bit."""
+    return {} if R.tobytes() == np.eye(3).tobytes() else {"rotation": R.tolist()}
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    kind = _kind(shape, SHAPES)
+    if isinstance(shape, Composite):
+        return {kind: {"parts": [_part(part) for part in shape.parts if isinstance(part, Part)]}}
+    written = _fields(shape)
+    if written.get("density") is not None:
+        del written["mass"]  # it follows from the density, to the bit
+    return {kind: written}
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return _shape(part.shape) | {"position": list(part.position)} | _turned(part.rotation.matrix)
+
+
+def _entry(
+    part: Joint | Force | PortPlace, kinds: Mapping[str, type[Any]], fed: Any = None
+) -> dict[str, Any]:
+    """Return a joint, force or port; what it is fed with replaces its own input."""
+    kind = _kind(part, kinds)
+    written = _fields(part, FUNCTIONS.get(kind, {}), {} if fed is None else {"value": fed})
+    if fed is not None:
+        written.pop("law", None)
+    if "a" in written:
+        written = {"bodies": [written.pop("a"), written.pop("b")]} | written
+    return {kind: written}
+
+
+def _kind(part: object, kinds: Mapping[str, type[Any]]) -> str:
+    for kind, known in kinds.items():
+        if type(part) is known:
+            return kind
+    raise _UnwritableError(f"a {type(part).__name__} has no place in a model file")
+
+
+def _fields(
+    part: Any,
+    functions: Mapping[str, tuple[str, ...]] = EMPTY,
+    changed: Mapping[str, Any] = EMPTY,
+) -> dict[str, Any]:
+    """Return the arguments of a part by name; those that have their default are left out."""
+    written = {}
+    for field in sorted(fields(part), key=lambda field: field.default is not MISSING):
+        if not field.init:
+            continue
+        value = changed.get(field.name, getattr(part, field.name))
+        if value is None or (type(value) is type(field.default) and value == field.default):
+            continue
+        if field.name in functions:
+            written[field.name] = _function(field.name, value, functions[field.name])
+        else:
+            written[field.name] = _plain(field.name, value)
+    return written
+
+
+def _function(key: str, value: Any, variables: tuple[str, ...]) -> Any:
+    """Return a law or an input as a file holds it."""
+    if isinstance(value, Constant):
+        value = value.value
+    if isinstance(value, Table):
+        if value.values.size > LONGEST:
+            raise _UnwritableError(f"{key} is a table of more than {LONGEST} numbers")
+        return {"table": {"times": value.times.tolist(), "values": _rows(value.values)}}
+    if isinstance(value, Formula):
+        if tuple(value.variables) != variables:
+            used, wanted = ", ".join(value.variables), ", ".join(variables)
+            raise _UnwritableError(f"{key} is a formula of {used}; write it in {wanted}")
+        return value.text if isinstance(value.text, str) else _one_or_all(list(value.text))
+    if callable(value):
+        raise _UnwritableError(f"{key} is a Python function")
+    return _one_or_all(np.asarray(value, dtype=float).tolist())
+
+
+def _rows(values: NDArray[np.float64]) -> Any:
+    return values.reshape(-1).tolist() if values.size == len(values) else values.tolist()
+
+
+def _one_or_all(values: Any) -> Any:
+    """Return the input of a joint as itself, not as a list of one."""
+    return values[0] if isinstance(values, list) and len(values) == 1 else values
+
+
+def _plain(key: str, value: Any) -> Any:
+    """Return an argument as plain data."""
+    if isinstance(value, Body | Ground):
+        return value.name
+    if isinstance(value, Rotation):
+        return value.matrix.tolist()
+    if isinstance(value, Newton):
+        return _fields(value)
+    if callable(value):
+        raise _UnwritableError(f"{key} is a function of the body's motion, which no file can hold")
+    if isinstance(value, str | bool):
+        return value
+    return np.asarray(value).tolist()

@@ -1,0 +1,70 @@
+"""The kinds of parts in a model file and the classes that they stand for: one row for each.
+
+The keys of a kind are the arguments of its class; but `bodies` names the two of a joint or spring.
+"""
+
+from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
+from poinsot.mechanics import joints
+from poinsot.mechanics.forces import Force, JointSpring, Spring
+from poinsot.mechanics.inertia import (
+    Box,
+    Composite,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HollowCylinder,
+    PointMass,
+    RigidBody,
+    Shape,
+    Sphere,
+    ThinRod,
+)
+from poinsot.mechanics.loads import ForcePort, JointPort, PortPlace, TorquePort
+
+SHAPES: dict[str, type[Shape]] = {
+    "box": Box,
+    "cylinder": Cylinder,
+    "hollow_cylinder": HollowCylinder,
+    "sphere": Sphere,
+    "cone": Cone,
+    "ellipsoid": Ellipsoid,
+    "thin_rod": ThinRod,
+    "point_mass": PointMass,
+    "rigid_body": RigidBody,
+    "composite": Composite,
+}
+
+JOINTS: dict[str, type[joints.Joint]] = {
+    "spherical": joints.Spherical,
+    "revolute": joints.Revolute,
+    "cylindrical": joints.Cylindrical,
+    "prismatic": joints.Prismatic,
+    "universal": joints.Universal,
+    "planar": joints.Planar,
+    "weld": joints.Weld,
+    "rod": joints.Rod,
+    "point_on_line": joints.PointOnLine,
+    "point_on_plane": joints.PointOnPlane,
+}
+
+FORCES: dict[str, type[Force]] = {"spring": Spring, "joint_spring": JointSpring}
+
+PORTS: dict[str, type[PortPlace]] = {"force": ForcePort, "torque": TorquePort, "joint": JointPort}
+
+_SPRING = {
+    "force": OF_COORDINATE,
+    "potential": OF_COORDINATE,
+    "dpotential": OF_COORDINATE,
+    "ddpotential": OF_COORDINATE,
+    "law": OF_RATE,
+    "dlaw": OF_RATE,
+}
+
+#: Kind -> keys that hold functions -> variables of their formulas.
+FUNCTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "spring": _SPRING,
+    "joint_spring": _SPRING,
+    "force": {"value": OF_TIME},
+    "torque": {"value": OF_TIME},
+    "joint": {"value": OF_TIME, "law": OF_MOTION},
+}

@@ -1,0 +1,82 @@
+"""How to run a model, as its file says."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from poinsot.errors import InputError
+from poinsot.inputs import number
+from poinsot.integrate import Newton
+from poinsot.integrate.schemes import find_scheme
+from poinsot.integrate.simulate import ENGINES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulation:
+    """How to run a model: the section `simulation` of its file.
+
+    Parameters
+    ----------
+    scheme : str or None
+        Time integration scheme; None: the default one.
+    step, t_end, t_start : float
+        Step size, end and start [s].
+    save_every : int
+        Keep every so many steps.
+    engine : {"auto", "compiled", "reference"}
+        What computes the steps.
+    coordinates : {"directors"}
+        How rotations are described.
+    newton : Newton or None
+        Tolerances.
+    """
+
+    scheme: str | None = None
+    step: float | None = None
+    t_end: float | None = None
+    t_start: float = 0.0
+    save_every: int = 1
+    engine: str = "auto"
+    coordinates: str = "directors"
+    newton: Newton | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no simulation could use."""
+        if self.scheme is not None:
+            find_scheme(self.scheme)
+        if self.engine not in ENGINES:
+            raise InputError(f"no engine '{self.engine}'; choose from {', '.join(ENGINES)}")
+        if self.coordinates != "directors":
+            raise InputError(f"coordinates '{self.coordinates}' are not available; use 'directors'")
+        if self.step is not None and number(self.step, "step") <= 0:
+            raise InputError(f"the step is {self.step:g} s; it must be positive")
+        if not isinstance(self.save_every, int) or self.save_every < 1:
+            raise InputError(f"save_every is {self.save_every!r}; it must be at least 1")
+        number(self.t_start, "t_start")
+        if self.t_end is not None and number(self.t_end, "t_end") <= self.t_start:
+            raise InputError(f"t_end = {self.t_end:g} s is not after t_start = {self.t_start:g} s")
+
+    def options(self, **changes: Any) -> dict[str, Any]:
+        """Return the arguments of `simulate`; changes that are not None come first.
+
+        `ps.simulate(model, **model.simulation.options(t_end=2.0))`
+        """
+        given = {name: value for name, value in changes.items() if value is not None}
+        unknown = set(given) - {field.name for field in fields(self)}
+        if unknown:
+            raise InputError(f"a simulation has no option '{sorted(unknown)[0]}'")
+        chosen = replace(self, **given)
+        for name in ("step", "t_end"):
+            if getattr(chosen, name) is None:
+                raise InputError(
+                    f"{name} is not given; write it to the model file, "
+                    f"simulation: {{{name}: ...}}, or give it for this run"
+                )
+        return {
+            "scheme": chosen.scheme,
+            "h": chosen.step,
+            "t_end": chosen.t_end,
+            "t_start": chosen.t_start,
+            "save_every": chosen.save_every,
+            "engine": chosen.engine,
+            "newton": chosen.newton,
+        }
