@@ -9,6 +9,7 @@ from poinsot.errors import (
     InputError,
     MissingDerivativeWarning,
     PoinsotError,
+    StorageError,
     StructureError,
 )
 from poinsot.integrate import SCHEMES, Newton, Scheme, simulate
@@ -45,7 +46,7 @@ from poinsot.mechanics import (
 )
 from poinsot.model import Model, ModelCheck
 from poinsot.ph.signals import Table
-from poinsot.result import Result, SimulationError
+from poinsot.result import Result, SimulationError, load
 from poinsot.so3 import Rotation
 
 __version__ = "0.1.0"
@@ -88,6 +89,7 @@ __all__ = [
     "Sphere",
     "Spherical",
     "Spring",
+    "StorageError",
     "StructureError",
     "Table",
     "ThinRod",
@@ -95,6 +97,7 @@ __all__ = [
     "Universal",
     "Weld",
     "__version__",
+    "load",
     "ph",
     "simulate",
 ]

@@ -20,6 +20,10 @@ class InconsistentStartError(InputError):
     """The initial state violates an algebraic equation of the system."""
 
 
+class StorageError(PoinsotError):
+    """Saved steps cannot be written to disk, or not be read back."""
+
+
 class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 
