@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import prod
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.result.attributes import attributes, progress
+from poinsot.result.draft import Draft
 from poinsot.result.hdf5 import attribute_places, length_place
 from poinsot.result.result import Result
 from poinsot.result.space import require_space
@@ -17,8 +17,9 @@ from poinsot.result.variables import TIME, Label, Variable, labels, variables
 
 H5: TypeAlias = Any  # h5py has no types
 
-#: A chunk of a variable is no larger than this, and fits into the cache of a reader [bytes].
-CHUNK = 2**20
+#: A chunk of a variable fits into the cache of a reader [bytes]. A large variable has larger
+#: chunks: so many of them are in one node of their tree, and lie one behind the other.
+CHUNK, MOST = 2**20, 64
 #: Room for a text that changes during a run, and for a longer one that is known before [bytes].
 TEXT, LONGEST = 2000, 60_000
 
@@ -48,7 +49,7 @@ class Places:
     text: int
 
 
-def create(path: str | PathLike[str], result: Result, rows: int) -> Places:
+def create(path: Path, result: Result, rows: int) -> Places:
     """Create a file for so many saved times of a result like this one.
 
     The file takes space on disk only as it is filled. Its variables have all their chunks from the
@@ -63,13 +64,12 @@ def create(path: str | PathLike[str], result: Result, rows: int) -> Places:
         for name, variable in known.items()
     }
     total = sum(prod(shape) * known[name].dtype.itemsize for name, shape in shapes.items())
-    require_space(total, Path(path).parent)
+    require_space(total, path.parent)
+    draft = Draft()
+    chunked = {name: _chunk(shape, known[name].dtype) for name, shape in shapes.items()}
     text, changing = attributes(result), progress(result)
     room = min(max(TEXT, len(result.message.encode())), LONGEST)
-    names = sum(len(str(value)) + 64 for label in named.values() for value in label.values)
-    structure = 2**16 + 2**11 * len(known) + 4 * total // CHUNK * 64
-    structure += 4 * names + sum(4 * len(str(value)) for value in text.values())
-    with _open(path, structure) as file:
+    with _open(draft) as file:
         for name, value in text.items():
             if name in changing and isinstance(value, str):
                 kind = h5py.string_dtype("utf-8", room)
@@ -79,13 +79,13 @@ def create(path: str | PathLike[str], result: Result, rows: int) -> Places:
         for label in named.values():
             _label(file, label)
         for variable in known.values():
-            _variable(file, variable, shapes[variable.name])
+            _variable(file, variable, shapes[variable.name], chunked[variable.name])
         _connect(file, named, known)
         headers = {name: h5py.h5o.get_info(file[name].id).addr for name in known}
         chunks = {name: chunk_places(file[name]) for name in known}
         root = h5py.h5o.get_info(file.id).addr
-        per_chunk = {name: file[name].chunks[0] for name in known}
-    with open(path, "rb", buffering=0) as raw:
+    with open(path, "w+b", buffering=0) as raw:
+        draft.copy_to(raw)
         where = attribute_places(raw, root)
         return Places(
             columns={
@@ -93,7 +93,7 @@ def create(path: str | PathLike[str], result: Result, rows: int) -> Places:
                     dim=variable.dims[0],
                     dtype=variable.dtype,
                     row=prod(shapes[name][1:]) * variable.dtype.itemsize,
-                    rows=per_chunk[name],
+                    rows=chunked[name][0],
                     chunks=chunks[name],
                     length=length_place(raw, headers[name]),
                 )
@@ -121,17 +121,24 @@ def _sizes(variable: Variable, sizes: dict[str, int]) -> tuple[int, ...]:
     return tuple(sizes[dim] for dim in variable.dims[1:])
 
 
-def _open(path: str | PathLike[str], structure: int) -> H5:
-    """Create the file in the oldest form, its structure of about so many bytes in one place."""
+def _chunk(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
+    """Return the shape of a chunk: some whole rows."""
+    row = prod(shape[1:]) * dtype.itemsize
+    pieces = min(-(-shape[0] // max(1, CHUNK // row)), MOST)
+    return -(-shape[0] // pieces), *shape[1:]
+
+
+def _open(draft: Draft) -> H5:
+    """Create the file in the oldest form; variables keep their order."""
     import h5py
-    from h5py import h5f, h5p
+    from h5py import h5f, h5fd, h5p
 
     creation, access = h5p.create(h5p.FILE_CREATE), h5p.create(h5p.FILE_ACCESS)
     creation.set_link_creation_order(h5p.CRT_ORDER_TRACKED | h5p.CRT_ORDER_INDEXED)
     access.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_LATEST)
-    access.set_meta_block_size(structure)
     access.set_fclose_degree(h5f.CLOSE_STRONG)
-    return h5py.File(h5f.create(fspath(path).encode(), h5f.ACC_TRUNC, creation, access))
+    access.set_fileobj_driver(h5fd.fileobj_driver, draft)
+    return h5py.File(h5f.create(b"draft", h5f.ACC_TRUNC, creation, access))
 
 
 def as_number(value: int | float) -> np.int64 | np.float64:
@@ -158,20 +165,18 @@ def _label(file: H5, label: Label) -> None:
     item.attrs["long_name"] = label.long_name
 
 
-def _variable(file: H5, variable: Variable, shape: tuple[int, ...]) -> None:
+def _variable(file: H5, variable: Variable, shape: tuple[int, ...], chunk: tuple[int, ...]) -> None:
     from h5py import h5d, h5p
 
     layout = h5p.create(h5p.DATASET_CREATE)
     layout.set_alloc_time(h5d.ALLOC_TIME_EARLY)
     layout.set_fill_time(h5d.FILL_TIME_NEVER)
-    row = prod(shape[1:]) * variable.dtype.itemsize
-    pieces = -(-shape[0] // max(1, CHUNK // row))
     item = file.create_dataset(
         variable.name,
         shape,
         variable.dtype,
         maxshape=(None, *shape[1:]),
-        chunks=(-(-shape[0] // pieces), *shape[1:]),
+        chunks=chunk,
         fillvalue=np.nan if variable.dtype.kind == "f" else None,
         dcpl=layout,
     )

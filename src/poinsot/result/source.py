@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from poinsot.result.blank import H5, chunk_places
-from poinsot.result.variables import MIDPOINT, TIME, Numbers
+from poinsot.result.variables import AT_MIDPOINTS, GROWING, MIDPOINT, TIME, Numbers
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,16 @@ class Source:
         self.size = path.stat().st_size
         with h5py.File(self.file, "r") as file:
             self.attributes = {name: _plain(value) for name, value in file.attrs.items()}
-            growing = {n: item for n, item in file.items() if _dim(item) in (TIME, MIDPOINT)}
-            self.labels = {n: _texts(item) for n, item in file.items() if n not in growing}
-            lengths = {
-                dim: min(item.shape[0] for item in growing.values() if _dim(item) == dim)
-                for dim in (TIME, MIDPOINT)
-            }
+            items = dict(file.items())
+            growing = {n: item for n, item in items.items() if item.dtype in GROWING}
+            self.labels = {n: _texts(item) for n, item in items.items() if n not in growing}
+            self.dims = {name: MIDPOINT if name in AT_MIDPOINTS else TIME for name in growing}
             # A run that is cut off between two lengths leaves some variables longer than others.
-            times = min(lengths[TIME], lengths[MIDPOINT] + 1)
+            lengths = {n: len(item) + (n in AT_MIDPOINTS) for n, item in growing.items()}
+            times = min(lengths.values(), default=0)
             self.times = {TIME: times, MIDPOINT: times - 1}
             if times < 1:
                 raise ValueError("it has no rows")
-            self.dims = {name: _dim(item) for name, item in growing.items()}
             self.stretches = {n: s for n, item in growing.items() if (s := _stretch(item))}
         if any(stretch.end > self.size for stretch in self.stretches.values()):
             raise ValueError("it ends before its numbers do")
@@ -80,14 +78,6 @@ class Source:
             values: Numbers = file[name][:rows]
         values.flags.writeable = False
         return values
-
-
-def _dim(item: H5) -> str:
-    """Return the first dimension of a variable."""
-    if item.is_scale:
-        return str(item.name.lstrip("/"))
-    scales = item.dims[0] if item.ndim else ()
-    return str(scales[0].name.lstrip("/")) if len(scales) else ""
 
 
 def _stretch(item: H5) -> Stretch | None:

@@ -73,7 +73,7 @@ def _axes(name: str, unit: str, values: Array) -> Iterator[tuple[str, Array]]:
     """Return the components of a scalar, vector or matrix over time."""
     for place in product(range(3), repeat=values.ndim - 1):
         letters = "".join("xyz"[k] for k in place)
-        component: Array = values[:, *place]
+        component: Array = np.moveaxis(values, 0, -1)[place]
         yield f"{name}{'.' if letters else ''}{letters} [{unit}]", component
 
 

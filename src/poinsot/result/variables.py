@@ -35,6 +35,12 @@ REACTIONS = {
     "force_a": ("reaction_force_a", "force of the joint on its first body", "N"),
     "torque_a": ("reaction_torque_a", "torque of the joint on its first body, at its point", "N m"),
 }
+#: Variables that belong to midpoints; the others belong to times. Those that grow are numbers.
+AT_MIDPOINTS = {
+    *(MIDPOINT, "newton_iterations", "u", "y", "port_power"),
+    *(name for name, *_ in REACTIONS.values()),
+}
+GROWING = (np.dtype(np.float64), np.dtype(np.int64))
 WHOLE = {
     "linear_momentum": (("axis",), "total linear momentum", "kg m/s"),
     "angular_momentum": (("axis",), "total angular momentum about the origin", "kg m^2/s"),
