@@ -11,7 +11,7 @@ from poinsot.errors import InputError, StorageError
 from poinsot.integrate.interrupts import held_back
 from poinsot.integrate.recorder import Recorder
 from poinsot.result import Result, Status, Writer, load
-from poinsot.result.attributes import progress
+from poinsot.result.attributes import progress, unfinished
 
 #: New steps are written about so often [s], and so that it takes a small part of the time.
 PAUSE, SHARE = 0.5, 0.1
@@ -89,6 +89,4 @@ class Stream:
         return replace(load(self.path), status=status, message=message)
 
     def _note(self, block: Result) -> None:
-        t = block.time[-1]
-        text = f"written up to t = {t:g} s by a run that is still going on, or was killed"
-        self.writer.note(progress(replace(block, message=text)))
+        self.writer.note(progress(replace(block, message=unfinished(block.time[-1]))))

@@ -42,6 +42,11 @@ def progress(result: Result) -> dict[str, Attribute]:
     return {"status": result.status, "message": result.message, **numbers}
 
 
+def unfinished(t: float) -> str:
+    """Return the message of a file whose last time is t [s], and whose run did not say goodbye."""
+    return f"written up to t = {t:g} s by a run that is still going on, or was killed"
+
+
 def _version() -> str:
     try:
         return version("poinsot")

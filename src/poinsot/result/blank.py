@@ -20,8 +20,8 @@ H5: TypeAlias = Any  # h5py has no types
 #: A chunk of a variable fits into the cache of a reader [bytes]. A large variable has larger
 #: chunks: so many of them are in one node of their tree, and lie one behind the other.
 CHUNK, MOST = 2**20, 64
-#: Room for a text that changes during a run, and for a longer one that is known before [bytes].
-TEXT, LONGEST = 2000, 60_000
+#: Room for a status, for a message that is not known yet, and for one that is [bytes].
+STATUS, MESSAGE, LONGEST = 16, 2000, 60_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +42,11 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where the variables of a file are, and those attributes that change; `text` is their room."""
+    """Where the variables of a file are, those attributes that change, and the room for texts."""
 
     columns: dict[str, Column]
     attributes: dict[str, int]
-    text: int
+    room: dict[str, int]
 
 
 def create(path: Path, result: Result, rows: int) -> Places:
@@ -67,13 +67,14 @@ def create(path: Path, result: Result, rows: int) -> Places:
     require_space(total, path.parent)
     draft = Draft()
     chunked = {name: _chunk(shape, known[name].dtype) for name, shape in shapes.items()}
-    text, changing = attributes(result), progress(result)
-    room = min(max(TEXT, len(result.message.encode())), LONGEST)
+    text = attributes(result)
+    message = min(max(MESSAGE, len(result.message.encode())), LONGEST)
+    room = {"status": STATUS, "message": message}
     with _open(draft) as file:
         for name, value in text.items():
-            if name in changing and isinstance(value, str):
-                kind = h5py.string_dtype("utf-8", room)
-                file.attrs.create(name, encoded(value, room), dtype=kind)
+            if name in room and isinstance(value, str):
+                kind = h5py.string_dtype("utf-8", room[name])
+                file.attrs.create(name, encoded(value, room[name]), dtype=kind)
             else:
                 file.attrs[name] = value if isinstance(value, str) else as_number(value)
         for label in named.values():
@@ -99,8 +100,8 @@ def create(path: Path, result: Result, rows: int) -> Places:
                 )
                 for name, variable in known.items()
             },
-            attributes={name: where[name] for name in changing},
-            text=room,
+            attributes={name: where[name] for name in progress(result)},
+            room=room,
         )
 
 

@@ -3,12 +3,11 @@
 import json
 import os
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 
 from poinsot.errors import InputError
-from poinsot.result.attributes import FORMAT, STATS
+from poinsot.result.attributes import FORMAT, STATS, unfinished
 from poinsot.result.records import (
     Array,
     BodyRecord,
@@ -19,7 +18,7 @@ from poinsot.result.records import (
     StateRecord,
     Stats,
 )
-from poinsot.result.result import Result, Status
+from poinsot.result.result import Result
 from poinsot.result.scene import Scene
 from poinsot.result.source import Source
 from poinsot.result.variables import FRAMES, MOTION, REACTIONS, WHOLE
@@ -74,15 +73,18 @@ def _checked(source: Source) -> Source:
 
 def _result(source: Source) -> Result:
     known = source.attributes
-    if known["status"] not in get_args(Status):
-        raise ValueError(f"unknown status {known['status']!r}")
+    time = source["time"]
+    if known["status"] in ("done", "interrupted", "failed"):
+        status, message = known["status"], known["message"]
+    else:
+        status, message = "unfinished", unfinished(time[-1])
     return Result(
         model=known["title"],
         scheme=known["scheme"],
         engine=known["engine"],
         h=known["step"],
         t_end=known["t_end"],
-        time=source["time"],
+        time=time,
         midpoint=source["midpoint"],
         states=_states(source),
         ports=_ports(source),
@@ -93,8 +95,8 @@ def _result(source: Source) -> Result:
             iterations=source["newton_iterations"].astype(np.intp, copy=False),
             **{name: known[name] for name in STATS},
         ),
-        status=known["status"],
-        message=known["message"],
+        status=status,
+        message=message,
         observation=_observation(source),
         document=known["document"],
     )

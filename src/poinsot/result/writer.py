@@ -33,12 +33,12 @@ class Writer:
     """
 
     def __init__(self, path: Path, result: Result, rows: int) -> None:
-        self.path = path
+        self.path, self.shown = path, {TIME: 0, MIDPOINT: 0}
         self.hidden = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             self.places = create(self.hidden, result, rows)
             self.file = open(self.hidden, "r+b", buffering=0)  # noqa: SIM115
-            self._show({TIME: 0, MIDPOINT: 0})
+            self._show(self.shown)
         except (OSError, RuntimeError, ValueError, UnknownForm) as error:
             self.hidden.unlink(missing_ok=True)
             raise self._error(error) from error
@@ -77,7 +77,7 @@ class Writer:
         try:
             for name, value in attributes.items():
                 if isinstance(value, str):
-                    data = encoded(value, self.places.text)
+                    data = encoded(value, self.places.room[name])
                 else:
                     data = as_number(value).tobytes()
                 self._write(self.places.attributes[name], data)
