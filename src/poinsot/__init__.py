@@ -10,6 +10,7 @@ from poinsot.errors import (
     MissingDerivativeWarning,
     ModelFileError,
     PoinsotError,
+    StorageError,
     StructureError,
 )
 from poinsot.integrate import SCHEMES, Newton, Scheme, simulate
@@ -47,7 +48,7 @@ from poinsot.mechanics import (
 from poinsot.model import Model, ModelCheck, Simulation
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
-from poinsot.result import Result, SimulationError
+from poinsot.result import Result, SimulationError, load
 from poinsot.so3 import Rotation
 
 __version__ = "0.1.0"
@@ -93,6 +94,7 @@ __all__ = [
     "Sphere",
     "Spherical",
     "Spring",
+    "StorageError",
     "StructureError",
     "Table",
     "ThinRod",
@@ -100,6 +102,7 @@ __all__ = [
     "Universal",
     "Weld",
     "__version__",
+    "load",
     "ph",
     "simulate",
 ]

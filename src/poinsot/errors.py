@@ -36,6 +36,10 @@ class ModelFileError(InputError):
         super().__init__("\n".join(shown))
 
 
+class StorageError(PoinsotError):
+    """Saved steps cannot be written to disk, or not be read back."""
+
+
 class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 

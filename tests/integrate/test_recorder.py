@@ -12,6 +12,7 @@ import mechanisms
 import numpy as np
 import pytest
 from parts import mass, oscillator, spring
+from same import assert_same, numbers
 
 import poinsot as ps
 from poinsot import ph
@@ -108,32 +109,6 @@ def some(saved, which):
             for f in fields(Saved)
         }
     )
-
-
-def numbers(result):
-    """Every number of a result, by name; all but the time that it took."""
-    found = {f"stats.{f.name}": getattr(result.stats, f.name) for f in fields(result.stats)}
-    del found["stats.wall_time"]
-    for name in ("time", "energy", "dissipated", "balance_error"):
-        found[name] = getattr(result, name)
-    seen = result.observation
-    for name, array in seen.whole.items():
-        found[f"whole.{name}"] = array
-    for records in (result.states, result.ports, seen.bodies, seen.markers, seen.joints):
-        for record in records.values():
-            where = f"{type(record).__name__}.{record.name}"
-            for f in fields(record):
-                found[f"{where}.{f.name}"] = getattr(record, f.name)
-    for joint in seen.joints.values():
-        found.update({f"{joint.name}.{k}": v for k, v in joint.coordinates.items()})
-        del found[f"JointRecord.{joint.name}.coordinates"]
-    return found
-
-
-def assert_same(a, b):
-    one, other = numbers(a), numbers(b)
-    assert list(one) == list(other)
-    assert [name for name in one if not np.array_equal(one[name], other[name])] == []
 
 
 @pytest.fixture(params=SYSTEMS, scope="module")

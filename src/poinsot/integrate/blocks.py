@@ -89,8 +89,12 @@ def run_in_blocks(
     recorder: Recorder,
     bar: Progress,
     step: Callable[[int, Vector], Vector],
+    poll: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run to the end; `step` takes a single step where the compiled engine cannot."""
+    """Run to the end; `step` takes a single step where the compiled engine cannot.
+
+    `poll` is called after each block.
+    """
     with _patience(f"compiling the engine for '{system.name}'; it is kept for later runs"):
         runner.compile()
     recorder.start_clock()
@@ -113,6 +117,7 @@ def run_in_blocks(
             runner.start(x, recorder.totals.turn)
             bar.advance(1)
         elapsed = time.perf_counter() - started
+        poll()
         if block.steps < count:
             count = max(1, 2 * block.steps)
         else:

@@ -114,6 +114,8 @@ class History:
         Where each port lives in u and y.
     recover, missing
         What fills in the states at the places `missing` in x, when they are asked for.
+    origin : (n,)
+        The state in which the run began, if it is not that of the first row.
     """
 
     table: Table
@@ -121,6 +123,7 @@ class History:
     port_slices: Sequence[slice] = ()
     recover: Recover | None = None
     missing: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    origin: Array | None = None
 
     @cached_property
     def _whole(self) -> dict[str, Array]:
@@ -144,8 +147,9 @@ class History:
 
     @cached_property
     def start(self) -> Array:
-        """The first state; shape (n,)."""
-        return np.array(self.table.rows("x", 0, 1)[0])
+        """The state in which the run began; shape (n,)."""
+        first = self.table.rows("x", 0, 1)[0] if self.origin is None else self.origin
+        return np.array(first)
 
     def state(self, piece: slice) -> Array:
         """Return a named state at the saved times, (times, size), without copying it."""

@@ -1,7 +1,7 @@
 """Keeps what a run computes: saved steps, and balances summed over every step."""
 
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
@@ -9,13 +9,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InputError, StructureError
+from poinsot.errors import InputError, StorageError, StructureError
 from poinsot.integrate.history import History, Recover, Saved, columns_of
 from poinsot.integrate.newton import Solution
 from poinsot.integrate.observe import angles, observe
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import Stage
-from poinsot.integrate.store import StorageError, Table
+from poinsot.integrate.store import Table
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy, PortRecord, Result, StateRecord, Stats, Status
@@ -85,17 +85,27 @@ class Recorder:
         Initial state and time [s].
     steps, save_every : int
         How many steps there will be, and which of them are saved: every so many, and the last.
+    keep : bool
+        Whether all of them stay here; if not, somebody takes them and calls `forget`.
     """
 
     def __init__(
-        self, system: PHSystem, x0: Vector, t0: float, steps: int, save_every: int
+        self,
+        system: PHSystem,
+        x0: Vector,
+        t0: float,
+        steps: int,
+        save_every: int,
+        *,
+        keep: bool = True,
     ) -> None:
         self.system, self.steps, self.save_every = system, steps, save_every
         self.ports = (*system.ports, *system.connected)
         angle, none = angles(system, x0), np.zeros(len(self.ports))
         self.totals = Totals(system.H(x0), 0.0, none, angle, angle)
         start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": angle}
-        self.table = _table(system, start, -(-steps // save_every) + 1)
+        self.origin, self.rows = x0.copy(), -(-steps // save_every) + 1
+        self.table = _table(system, start, self.rows if keep else 1)
         self.done, self.reached = 0, t0
         self.pending: Row | None = None
         self.total_iterations, self.residual_max, self.single_steps = 0, 0.0, 0
@@ -219,6 +229,25 @@ class Recorder:
             self.finish()
         except StorageError as error:
             message = f"{message}; {error}" if message else str(error)
+        shown = [state.name for state in self.system.states]
+        return self.snapshot(
+            scheme, engine, h, t_end, status, message, shown, recover=recover, recovered=recovered
+        )
+
+    def snapshot(
+        self,
+        scheme: Scheme,
+        engine: str,
+        h: float,
+        t_end: float,
+        status: Status,
+        message: str,
+        states: Iterable[str],
+        *,
+        recover: Recover | None = None,
+        recovered: frozenset[str] = frozenset(),
+    ) -> Result:
+        """Return what is saved now, with these of the states."""
         history = self._history(recover, recovered)
         system = self.system
         units = {state.name: state.unit for state in system.states}
@@ -230,8 +259,9 @@ class Recorder:
             h=h,
             t_end=t_end,
             time=history.at_times("time"),
+            midpoint=history.at_midpoints("stage_time"),
             states=Lazy(
-                units,
+                states,
                 lambda name: StateRecord(name, units[name], history.state(system.slices[name])),
             ),
             ports=Lazy(places, lambda name: self._port(history, places[name])),
@@ -260,7 +290,14 @@ class Recorder:
         none = np.zeros(0, dtype=np.intp)
         missing = [indices[piece] for name, piece in slices.items() if name in recovered]
         absent = np.concatenate([none, *missing])
-        return History(self.table, len(self.table), pieces, recover, absent)
+        return History(self.table, len(self.table), pieces, recover, absent, self.origin)
+
+    def forget(self) -> None:
+        """Drop all saved steps but the last one, from which the next block goes on."""
+        last = len(self.table) - 1
+        row = {name: self.table.rows(name, last, last + 1)[0] for name in self.table.columns}
+        self.table = Table(self.table.columns)
+        self.table.append(row)
 
     def _port(self, history: History, i: int) -> PortRecord:
         port, piece = self.ports[i], history.port_slices[i]

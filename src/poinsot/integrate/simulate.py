@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
+from os import PathLike
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,6 +18,7 @@ from poinsot.integrate.progress import Progress
 from poinsot.integrate.recorder import Recorder
 from poinsot.integrate.schemes import Scheme, find_scheme
 from poinsot.integrate.step import take_step
+from poinsot.integrate.stream import Stream
 from poinsot.ph.dirac import (
     gradient_defect,
     resistive_defect,
@@ -29,7 +31,7 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Signal
 from poinsot.ph.start import check_start
 from poinsot.ph.system import PHSystem
-from poinsot.result import Result, SimulationError, Status
+from poinsot.result import Result, SimulationError, Status, output_path
 
 ENGINES = ("auto", "reference", "compiled")
 #: Above this size the dissipation of a proven system is not tried on random efforts: that would
@@ -61,6 +63,7 @@ def simulate(
     save_every: int = 1,
     newton: Newton | None = None,
     progress: bool | None = None,
+    output: str | PathLike[str] | None = None,
 ) -> Result:
     """Integrate a model or a port-Hamiltonian system in time, with an exact energy balance.
 
@@ -87,6 +90,10 @@ def simulate(
         Tolerances.
     progress : bool
         Show a progress bar; default: on a terminal, for runs over a second.
+    output : path
+        A netCDF file that saved steps are written to while the run goes on, about twice a second.
+        It can be read at any time, even if the run is killed. The result then reads from it. A
+        file that exists is replaced as soon as the input has been accepted.
 
     Returns
     -------
@@ -100,6 +107,7 @@ def simulate(
     SimulationError
         If a step fails; its `result` holds everything up to there.
     """
+    place = None if output is None else output_path(output, "output")
     options = newton or Newton()
     if not isinstance(options, Newton):
         raise InputError(f"newton: expected poinsot.Newton(...), got {newton!r}")
@@ -139,7 +147,7 @@ def simulate(
             f"the compiled engine runs mechanisms with 'ph-mp' or 'ph-mp-ggl', not system "
             f"'{system.name}' with '{method.name}'; use engine='auto'"
         )
-    recorder = Recorder(system, x, t_start, steps, save_every)
+    recorder = Recorder(system, x, t_start, steps, save_every, keep=place is None)
     document = ""
     if x0 is None and not isinstance(model, PHSystem):
         document = model.document(
@@ -152,21 +160,38 @@ def simulate(
             engine=engine,
             newton=newton,
         )
+    kind = "reference" if runner is None else "compiled"
+    recover = None if runner is None else runner.recover
+    recovered = frozenset[str]() if runner is None else runner.recovered
+
+    def look(status: Status, message: str) -> Result:
+        """Return what is saved now, without the states that the engine leaves out."""
+        states = [state.name for state in system.states if state.name not in recovered]
+        found = recorder.snapshot(
+            method,
+            kind,
+            h,
+            t_end,
+            status,
+            message,
+            states,
+            recover=recover,
+            recovered=recovered,
+        )
+        return replace(found, document=document)
+
+    stream = None if place is None else Stream(place, recorder, look)
+
+    def poll() -> None:
+        if stream is not None:
+            stream.poll()
 
     def result(status: Status, message: str = "") -> Result:
-        if runner is None:
-            found = recorder.result(method, "reference", h, t_end, status, message)
-        else:
-            found = recorder.result(
-                method,
-                "compiled",
-                h,
-                t_end,
-                status,
-                message,
-                recover=runner.recover,
-                recovered=runner.recovered,
-            )
+        if stream is not None:
+            return stream.finish(status, message)
+        found = recorder.result(
+            method, kind, h, t_end, status, message, recover=recover, recovered=recovered
+        )
         return replace(found, document=document)
 
     def step(n: int, x: Vector) -> Vector:
@@ -181,12 +206,15 @@ def simulate(
     try:
         with Progress(steps, system.name, progress) as bar:
             if runner is not None:
-                run_in_blocks(runner, system, clock, recorder, bar, step)
+                run_in_blocks(runner, system, clock, recorder, bar, step, poll)
             else:
                 for n in range(steps):
                     x = step(n, x)
                     bar.advance()
+                    poll()
             recorder.finish()
+            if stream is not None:
+                stream.write()
     except KeyboardInterrupt:
         return result("interrupted", f"interrupted at t = {recorder.reached:g} s")
     except NewtonFailure as failure:
@@ -199,10 +227,10 @@ def simulate(
         )
         raise SimulationError(message, result("failed", message)) from None
     except Exception as error:
-        kind = "" if isinstance(error, PoinsotError) else f"{type(error).__name__}: "
+        what = "" if isinstance(error, PoinsotError) else f"{type(error).__name__}: "
         n = recorder.done
         where = f"system '{system.name}', step {n + 1} from t = {clock.at(n):g} s"
-        message = f"{where}: {kind}{error}"
+        message = f"{where}: {what}{error}"
         raise SimulationError(message, result("failed", message)) from error
     return result("done")
 

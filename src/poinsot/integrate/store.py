@@ -1,6 +1,5 @@
 """A table of numbers that grows by rows: in memory while it is small, in files when it is large."""
 
-import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping
@@ -12,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import PoinsotError
+from poinsot.errors import StorageError
+from poinsot.result.space import require_space
 
 Numbers: TypeAlias = NDArray[Any]
 
@@ -20,10 +20,6 @@ Numbers: TypeAlias = NDArray[Any]
 LIMIT = 64 * 2**20
 #: A larger one is written in pieces of about this size [bytes].
 PIECE = 2**20
-
-
-class StorageError(PoinsotError):
-    """Saved steps cannot be written to disk, or not be read back."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ class Table:
         self._capacity = self._piece if self.on_disk else max(1, expected)
         self._buffers = self._room(self._capacity)
         if self.on_disk:
-            require_space(expected * self.row_size)
+            require_space(expected * self.row_size, _place())
         weakref.finalize(self, _close, self._files)
 
     def __len__(self) -> int:
@@ -217,18 +213,3 @@ def _place() -> str:
         return tempfile.gettempdir()
     except OSError as error:
         raise StorageError(f"there is no place for temporary files: {error}; set TMPDIR") from error
-
-
-def require_space(size: int) -> None:
-    """Refuse what is larger than the free space on disk, before anything is computed."""
-    place = _place()
-    free = shutil.disk_usage(place).free
-    if size > free:
-        raise StorageError(f"{_text(size)} are more than the {_text(free)} free in '{place}'")
-
-
-def _text(size: int) -> str:
-    """Return a size as text, e.g. `"1.8 GB"`."""
-    units = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
-    power = min(len(str(size)) - 1, 3 * len(units) - 1) // 3
-    return f"{size / 1000**power:.3g} {units[power]}"

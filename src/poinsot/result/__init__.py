@@ -1,5 +1,6 @@
 """The result of a simulation. It never calls back."""
 
+from poinsot.result.load import load
 from poinsot.result.records import (
     Array,
     BodyRecord,
@@ -11,7 +12,9 @@ from poinsot.result.records import (
     Stats,
 )
 from poinsot.result.result import Result, SimulationError, Status
+from poinsot.result.save import output_path
 from poinsot.result.scene import Piece, Pin, Point, Scene, Strut
+from poinsot.result.writer import Writer
 
 __all__ = [
     "Array",
@@ -30,4 +33,7 @@ __all__ = [
     "Stats",
     "Status",
     "Strut",
+    "Writer",
+    "load",
+    "output_path",
 ]

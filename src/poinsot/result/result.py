@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from os import PathLike
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,11 @@ from poinsot.result.records import (
     Stats,
 )
 
-Status: TypeAlias = Literal["done", "interrupted", "failed"]
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+Status: TypeAlias = Literal["done", "interrupted", "failed", "unfinished"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +41,17 @@ class Result:
         Step and end time asked for [s].
     time : (times,)
         Saved times [s].
+    midpoint : (times - 1,)
+        Midpoints of the saved steps [s], each before the time that its step ends.
     energy : (times,)
         Stored energy H [J].
     dissipated : (times,)
         Energy lost since the start [J].
     balance_error : (times,)
         H - H0 - supplied + dissipated [J]: zero but for round-off.
-    status : {"done", "interrupted", "failed"}
-        Whether the run reached `t_end`; `message` says why not.
+    status : {"done", "interrupted", "failed", "unfinished"}
+        Whether the run reached `t_end`; `message` says why not. Unfinished is a file that its run
+        is still writing, or was writing when it was killed.
     document : str
         The model as a model file, if it can be written as one.
     """
@@ -54,6 +62,7 @@ class Result:
     h: float
     t_end: float
     time: Array
+    midpoint: Array
     states: Mapping[str, StateRecord]
     ports: Mapping[str, PortRecord]
     energy: Array
@@ -168,6 +177,41 @@ class Result:
             rows.append(("stopped", self.message))
         width = max(len(label) for label, _ in rows)
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+
+    # -- files and tables ---------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to a netCDF file, which `poinsot.load` and xarray open.
+
+        A file that exists is replaced when the new one is whole.
+        """
+        from poinsot.result.save import save
+
+        save(self, path)
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return everything as a dataset, e.g. `position(time, body, axis)`, with units.
+
+        `ds.position.sel(body="rod", axis="z").plot()` draws the height of a body.
+        """
+        from poinsot.result.dataset import to_xarray
+
+        return to_xarray(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return one table over the saved times, with columns such as `rod.position.z [m]`.
+
+        What belongs to the midpoint of a step is in the row of the time that the step ends.
+        """
+        from poinsot.result.table import to_pandas
+
+        return to_pandas(self)
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the table of `to_pandas` to a text file, all digits."""
+        from poinsot.result.table import to_csv
+
+        to_csv(self, path)
 
 
 def _named(records: Mapping[str, Record], name: str, kind: str) -> Record:

@@ -1,0 +1,92 @@
+"""Writes a run to a file while it goes on."""
+
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from poinsot.errors import InputError, StorageError
+from poinsot.integrate.interrupts import held_back
+from poinsot.integrate.recorder import Recorder
+from poinsot.result import Result, Status, Writer, load
+from poinsot.result.attributes import progress, unfinished
+
+#: New steps are written about so often [s], and so that it takes a small part of the time.
+PAUSE, SHARE = 0.5, 0.1
+#: They are written earlier if they take so much memory [bytes].
+ROOM = 2**25
+
+
+class Stream:
+    """The file of a run. It can be read at every moment, whatever happens to the run.
+
+    Saved steps go to the file and not to memory: the result of the run reads from the file.
+
+    Parameters
+    ----------
+    path : path
+        Where to write; a file that exists is replaced now, by one that has the start.
+    recorder : Recorder
+        Where the steps come from.
+    look : function
+        Returns what the recorder holds as a result, given status and message.
+    """
+
+    def __init__(
+        self, path: Path, recorder: Recorder, look: Callable[[Status, str], Result]
+    ) -> None:
+        self.path, self.recorder, self.look = path, recorder, look
+        start = self.look("unfinished", "")
+        try:
+            self.writer = Writer(path, start, recorder.rows)
+            try:
+                self.writer.write(start, slice(None), slice(None))
+                self._note(start)
+            except BaseException:
+                self.writer.discard()
+                raise
+            self.writer.publish()
+        except StorageError as error:
+            raise InputError(f"output: {error}") from None
+        self.working, self.written, self.pause = True, time.perf_counter(), PAUSE
+
+    def poll(self) -> None:
+        """Write what is new, if it is time to."""
+        table = self.recorder.table
+        if time.perf_counter() - self.written > self.pause or len(table) * table.row_size > ROOM:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is new; what cannot be written ends the run, and the file ends before it."""
+        if not self.working:
+            return
+        self.working, started = False, time.perf_counter()
+        # An interrupt in between would leave steps that are written and not forgotten.
+        with held_back() as interrupts:
+            block = self.look("unfinished", "")
+            self.writer.write(block, slice(1, None), slice(None))
+            self._note(block)
+            self.recorder.forget()
+        self.written = time.perf_counter()
+        self.pause = max(PAUSE, (self.written - started) / SHARE)
+        self.working = True
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
+
+    def finish(self, status: Status, message: str) -> Result:
+        """Write the last step and how the run ended, and return the result."""
+        with held_back():
+            try:
+                self.recorder.finish()
+                self.write()
+            except Exception as error:
+                message = f"{message}; {error}" if message else str(error)
+            with suppress(StorageError):
+                self.writer.note(progress(self.look(status, message)))
+            self.writer.close()
+        return replace(load(self.path), status=status, message=message)
+
+    def _note(self, block: Result) -> None:
+        self.writer.note(progress(replace(block, message=unfinished(block.time[-1]))))

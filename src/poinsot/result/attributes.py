@@ -1,0 +1,54 @@
+"""What a result says about itself as a whole: attributes of a dataset or a file."""
+
+import json
+from dataclasses import fields
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TypeAlias
+
+from poinsot.result.records import Stats
+from poinsot.result.result import Result
+
+Attribute: TypeAlias = str | int | float
+
+#: The version of the layout of files. A reader refuses files of a newer one.
+FORMAT = 1
+#: The numbers of `Stats`: all but the iterations of each step, which are a variable.
+STATS = tuple(f.name for f in fields(Stats) if f.name != "iterations")
+
+
+def attributes(result: Result) -> dict[str, Attribute]:
+    """Return the attributes of a result."""
+    return {
+        "title": result.model,
+        "Conventions": "CF-1.11",
+        "source": f"Poinsot {_version()}",
+        "poinsot_version": _version(),
+        "poinsot_format": FORMAT,
+        "date_created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "scheme": result.scheme,
+        "engine": result.engine,
+        "step": float(result.h),
+        "t_end": float(result.t_end),
+        **progress(result),
+        "scene": json.dumps(result.observation.scene.to_dict()),
+        "document": result.document,
+    }
+
+
+def progress(result: Result) -> dict[str, Attribute]:
+    """Return the attributes that change while a run goes on."""
+    numbers = {name: getattr(result.stats, name) for name in STATS}
+    return {"status": result.status, "message": result.message, **numbers}
+
+
+def unfinished(t: float) -> str:
+    """Return the message of a file whose last time is t [s], and whose run did not say goodbye."""
+    return f"written up to t = {t:g} s by a run that is still going on, or was killed"
+
+
+def _version() -> str:
+    try:
+        return version("poinsot")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,88 @@
+"""A result as one flat table."""
+
+import os
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from poinsot.errors import StorageError
+from poinsot.result.records import Array, BodyRecord, JointRecord
+from poinsot.result.result import Result
+from poinsot.result.save import output_path
+from poinsot.result.variables import MOTION, REACTIONS, WHOLE, freedom_unit
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def to_pandas(result: Result) -> "pandas.DataFrame":
+    """Return the table; see `Result.to_pandas`."""
+    import pandas
+
+    index = pandas.Index(result.time, name="time [s]")
+    return pandas.DataFrame(dict(_columns(result)), index=index)
+
+
+def to_csv(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write the table to a text file."""
+    place = output_path(path, "to_csv")
+    try:
+        to_pandas(result).to_csv(place)
+    except OSError as error:
+        raise StorageError(f"cannot write to '{place}': {error.strerror}") from error
+
+
+def _columns(result: Result) -> Iterator[tuple[str, Array]]:
+    for name in ("energy", "supplied", "dissipated", "balance_error"):
+        yield f"{name} [J]", getattr(result, name)
+    for port in result.ports.values():
+        yield from _entries(f"{port.name}.u", port.u_unit, _ends(port.u))
+        yield from _entries(f"{port.name}.y", port.y_unit, _ends(port.y))
+        yield f"{port.name}.power [W]", _ends(port.power)
+        yield f"{port.name}.energy [J]", port.energy
+    seen = result.observation
+    if not seen.bodies:
+        for state in result.states.values():
+            yield from _entries(state.name, state.unit, state.values)
+    for kind, values in seen.energies.items():
+        yield f"energy.{kind} [J]", values
+    for name, values in seen.whole.items():
+        yield from _axes(name, WHOLE[name][2], values)
+    for record in (*seen.bodies.values(), *seen.markers.values()):
+        yield from _frame(record)
+    for joint in seen.joints.values():
+        yield from _joint(joint)
+
+
+def _frame(record: BodyRecord) -> Iterator[tuple[str, Array]]:
+    for field, (_, _, unit) in MOTION.items():
+        yield from _axes(f"{record.name}.{field}", unit, getattr(record, field))
+
+
+def _joint(joint: JointRecord) -> Iterator[tuple[str, Array]]:
+    for name, values in joint.coordinates.items():
+        yield f"{joint.name}.{name} [{freedom_unit(name)}]", values
+    yield from _axes(f"{joint.name}.rotation", "rad", joint.rotation)
+    for field, (_, _, unit) in REACTIONS.items():
+        yield from _axes(f"{joint.name}.{field}", unit, _ends(getattr(joint, field)))
+
+
+def _axes(name: str, unit: str, values: Array) -> Iterator[tuple[str, Array]]:
+    """Return the components of a scalar, vector or matrix over time."""
+    for place in product(range(3), repeat=values.ndim - 1):
+        letters = "".join("xyz"[k] for k in place)
+        component: Array = np.moveaxis(values, 0, -1)[place]
+        yield f"{name}{'.' if letters else ''}{letters} [{unit}]", component
+
+
+def _entries(name: str, unit: str | None, values: Array) -> Iterator[tuple[str, Array]]:
+    for k in range(values.shape[1]):
+        index = f"[{k}]" if values.shape[1] > 1 else ""
+        yield f"{name}{index}{f' [{unit}]' if unit else ''}", values[:, k]
+
+
+def _ends(values: Array) -> Array:
+    """Return values at midpoints in the rows of the times after them; the first row has none."""
+    return np.concatenate([np.full((1, *values.shape[1:]), np.nan), values])

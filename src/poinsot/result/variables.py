@@ -1,0 +1,238 @@
+"""The variables of a result: names, dimensions, units, and where their numbers come from.
+
+A dataset in memory, a saved file and a file that grows during a run have the same variables.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.result.records import Array, JointRecord, Observation, PortRecord
+from poinsot.result.result import Result
+
+Numbers: TypeAlias = NDArray[Any]
+Read: TypeAlias = Callable[[slice], Numbers]
+
+#: Dimensions that grow with a run; there is one midpoint less than there are times.
+TIME, MIDPOINT = "time", "midpoint"
+BALANCE = "H - H0 - supplied + dissipated"
+#: What the variables of bodies begin with, and those of markers; and the point that is shown.
+FRAMES = {"body": "", "marker": "marker_"}
+POINT = {"body": "centre of mass", "marker": "marker"}
+#: Field of a record -> dimensions, what it is, unit.
+MOTION = {
+    "position": (("axis",), "position of the {}", "m"),
+    "rotation": (("row", "column"), "rotation of the {}, its axes in the columns", "1"),
+    "velocity": (("axis",), "velocity of the {}", "m/s"),
+    "angular_velocity": (("axis",), "angular velocity of the {}", "rad/s"),
+}
+REACTIONS = {
+    "force": ("reaction_force", "force of the joint on its second body", "N"),
+    "torque": ("reaction_torque", "torque of the joint on its second body, at its point", "N m"),
+    "force_a": ("reaction_force_a", "force of the joint on its first body", "N"),
+    "torque_a": ("reaction_torque_a", "torque of the joint on its first body, at its point", "N m"),
+}
+#: Variables that belong to midpoints; the others belong to times. Those that grow are numbers.
+AT_MIDPOINTS = {
+    *(MIDPOINT, "newton_iterations", "u", "y", "port_power"),
+    *(name for name, *_ in REACTIONS.values()),
+}
+GROWING = (np.dtype(np.float64), np.dtype(np.int64))
+WHOLE = {
+    "linear_momentum": (("axis",), "total linear momentum", "kg m/s"),
+    "angular_momentum": (("axis",), "total angular momentum about the origin", "kg m^2/s"),
+    "constraint_error": ((), "largest violation of a position constraint", "SI"),
+    "velocity_constraint_error": ((), "largest violation of a velocity constraint", "SI"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A variable: its dimensions, what it is, its unit; `read` returns the numbers of some rows."""
+
+    name: str
+    dims: tuple[str, ...]
+    long_name: str
+    units: str
+    read: Read = field(repr=False)
+    frame: str = ""
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float64))
+
+    @property
+    def attrs(self) -> dict[str, str]:
+        """What a reader is told about it."""
+        known = {"long_name": self.long_name, "units": self.units, "frame": self.frame}
+        return {name: text for name, text in known.items() if text}
+
+
+@dataclass(frozen=True, eq=False)
+class Label:
+    """Texts or flags along a dimension: names of its entries if it is called like the dimension."""
+
+    name: str
+    dim: str
+    long_name: str
+    values: list[str] | list[bool]
+
+
+def labels(result: Result) -> dict[str, Label]:
+    """Return the names along the dimensions of a result, and what else is known of each entry."""
+    seen = result.observation
+    states, ports = list(result.states.values()), list(result.ports.values())
+    entries = [state for state in states for _ in range(state.values.shape[1])]
+    channels = [port for port in ports for _ in range(port.u.shape[1])]
+    freedoms = [(joint.name, name) for joint in seen.joints.values() for name in joint.coordinates]
+    axes = list("xyz") if seen.bodies else []
+    found = [
+        Label("state", "state", "state that an entry of x belongs to", [s.name for s in entries]),
+        Label("state_unit", "state", "unit of the state", [s.unit or "" for s in entries]),
+        Label("port", "port", "port", [port.name for port in ports]),
+        Label("port_connected", "port", "inside the system", [port.connected for port in ports]),
+        Label(
+            "channel", "channel", "port of an entry of u and y", [port.name for port in channels]
+        ),
+        Label("u_unit", "channel", "unit of the input", [port.u_unit or "" for port in channels]),
+        Label("y_unit", "channel", "unit of the output", [port.y_unit or "" for port in channels]),
+        Label("energy_kind", "energy_kind", "kind of energy", list(seen.energies)),
+        Label("body", "body", "body", list(seen.bodies)),
+        Label("marker", "marker", "marker", list(seen.markers)),
+        Label("joint", "joint", "joint", list(seen.joints)),
+        Label(
+            "joint_complete",
+            "joint",
+            "rigid bodies determine the reaction",
+            [joint.complete for joint in seen.joints.values()],
+        ),
+        Label("freedom", "freedom", "coordinate of a joint", [".".join(f) for f in freedoms]),
+        Label("freedom_joint", "freedom", "its joint", [joint for joint, _ in freedoms]),
+        Label("freedom_name", "freedom", "its name in the joint", [name for _, name in freedoms]),
+        Label("freedom_unit", "freedom", "its unit", [freedom_unit(name) for _, name in freedoms]),
+        *(Label(dim, dim, f"{dim}, world axes", axes) for dim in ("axis", "row")),
+        Label("column", "column", "column, axes of the body", axes),
+    ]
+    return {label.name: label for label in found if label.values}
+
+
+def variables(result: Result) -> dict[str, Variable]:
+    """Return the variables of a result; numbers are computed when they are asked for."""
+    return {variable.name: variable for variable in _variables(result)}
+
+
+def _variables(result: Result) -> Iterator[Variable]:
+    yield Variable("time", (TIME,), "time", "s", lambda rows: result.time[rows])
+    yield Variable(
+        "midpoint",
+        (MIDPOINT,),
+        "midpoints of the saved steps",
+        "s",
+        lambda rows: result.midpoint[rows],
+    )
+    supplied = "energy put in through all outer ports since the start"
+    for name, what, read in (
+        ("energy", "stored energy H", lambda rows: result.energy[rows]),
+        ("supplied", supplied, lambda rows: result.supplied[rows]),
+        ("dissipated", "energy lost since the start", lambda rows: result.dissipated[rows]),
+        ("balance_error", BALANCE, lambda rows: result.balance_error[rows]),
+    ):
+        yield Variable(name, (TIME,), what, "J", read)
+    yield Variable(
+        "newton_iterations",
+        (MIDPOINT,),
+        "Newton iterations of each saved step",
+        "1",
+        lambda rows: result.stats.iterations[rows],
+        dtype=np.dtype(np.int64),
+    )
+    if result.states:
+        yield Variable(
+            "x",
+            (TIME, "state"),
+            "state; .sel(state=...) gives all entries of one",
+            "SI, see state_unit",
+            _joined(result.states, "values"),
+        )
+    if result.ports:
+        yield from _of_ports(result.ports)
+    yield from _of_mechanism(result.observation)
+
+
+def _of_ports(ports: Mapping[str, PortRecord]) -> Iterator[Variable]:
+    along, each = (MIDPOINT, "channel"), (MIDPOINT, "port")
+    since = "energy put in since the start"
+    yield Variable("u", along, "inputs of ports", "SI, see u_unit", _joined(ports, "u"))
+    yield Variable("y", along, "outputs of ports", "SI, see y_unit", _joined(ports, "y"))
+    yield Variable("port_power", each, "power u·y put in", "W", _stacked(ports, "power"))
+    yield Variable("port_energy", (TIME, "port"), since, "J", _stacked(ports, "energy"))
+
+
+def _of_mechanism(seen: Observation) -> Iterator[Variable]:
+    if seen.energies:
+        kinds, along = seen.energies, (TIME, "energy_kind")
+        yield Variable("energy_part", along, "stored energy by kind", "J", _columns(kinds.values))
+    for name in seen.whole:
+        dims, what, unit = WHOLE[name]
+        frame = "world" if dims else ""
+        yield Variable(name, (TIME, *dims), what, unit, _entry(seen.whole, name), frame)
+    for dim, records in (("body", seen.bodies), ("marker", seen.markers)):
+        for name, (dims, what, unit) in MOTION.items() if records else ():
+            yield Variable(
+                FRAMES[dim] + name,
+                (TIME, dim, *dims),
+                what.format(POINT[dim] if name in ("position", "velocity") else dim),
+                unit,
+                _stacked(records, name),
+                frame="world",
+            )
+    if seen.joints:
+        yield from _of_joints(seen.joints)
+
+
+def _of_joints(joints: Mapping[str, JointRecord]) -> Iterator[Variable]:
+    if any(joint.coordinates for joint in joints.values()):
+        yield Variable(
+            "joint_coordinate",
+            (TIME, "freedom"),
+            "coordinates of joints, zero at the start; angles over turns",
+            "SI, see freedom_unit",
+            _columns(lambda: (c for j in joints.values() for c in j.coordinates.values())),
+        )
+    yield Variable(
+        "joint_rotation",
+        (TIME, "joint", "axis"),
+        "turn of the second body relative to the first since the start, as a rotation vector",
+        "rad",
+        _stacked(joints, "rotation"),
+        frame="first body; at the start, the world",
+    )
+    for name, (label, what, unit) in REACTIONS.items():
+        along = (MIDPOINT, "joint", "axis")
+        yield Variable(label, along, what, unit, _stacked(joints, name), frame="world")
+
+
+def _columns(arrays: Callable[[], Iterable[Array]]) -> Read:
+    """Return what stacks arrays: (rows, arrays, ...)."""
+    return lambda rows: np.stack([array[rows] for array in arrays()], axis=1)
+
+
+def _stacked(records: Mapping[str, Any], name: str) -> Read:
+    """Return what stacks a field of all records: (rows, records, ...)."""
+    return _columns(lambda: (getattr(record, name) for record in records.values()))
+
+
+def _joined(records: Mapping[str, Any], name: str) -> Read:
+    """Return what joins a field of all records: (rows, sum of sizes)."""
+    return lambda rows: np.concatenate(
+        [getattr(record, name)[rows] for record in records.values()], axis=1
+    )
+
+
+def _entry(arrays: Mapping[str, Array], name: str) -> Read:
+    return lambda rows: arrays[name][rows]
+
+
+def freedom_unit(freedom: str) -> str:
+    """Return the unit of a coordinate of a joint by its name."""
+    return "rad" if freedom.startswith("angle") else "m"

@@ -1,0 +1,35 @@
+"""Whether two results are the same, to the last bit."""
+
+from dataclasses import fields
+
+import numpy as np
+
+
+def numbers(result):
+    """Every number and text of a result, by name; all but the time that it took."""
+    found = {f"stats.{f.name}": getattr(result.stats, f.name) for f in fields(result.stats)}
+    del found["stats.wall_time"]
+    for f in fields(result):
+        if f.name not in ("states", "ports", "stats", "observation"):
+            found[f.name] = getattr(result, f.name)
+    found["supplied"] = result.supplied
+    seen = result.observation
+    for kind in ("whole", "energies"):
+        for name, array in getattr(seen, kind).items():
+            found[f"{kind}.{name}"] = array
+    found["scene"] = seen.scene
+    for records in (result.states, result.ports, seen.bodies, seen.markers, seen.joints):
+        for record in records.values():
+            where = f"{type(record).__name__}.{record.name}"
+            for f in fields(record):
+                found[f"{where}.{f.name}"] = getattr(record, f.name)
+    for joint in seen.joints.values():
+        found.update({f"{joint.name}.{k}": v for k, v in joint.coordinates.items()})
+        del found[f"JointRecord.{joint.name}.coordinates"]
+    return found
+
+
+def assert_same(a, b):
+    one, other = numbers(a), numbers(b)
+    assert list(one) == list(other)
+    assert [name for name in one if not np.array_equal(one[name], other[name])] == []
