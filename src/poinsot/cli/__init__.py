@@ -3,7 +3,7 @@
 Exit status: 0 done; 1 the simulation stopped early or its check failed; 2 bad input.
 """
 
-from poinsot.cli import gallery, run
+from poinsot.cli import check, gallery, plot, report, run, view
 from poinsot.cli.app import app, main
 
-__all__ = ["app", "gallery", "main", "run"]
+__all__ = ["app", "check", "gallery", "main", "plot", "report", "run", "view"]

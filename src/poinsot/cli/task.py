@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poinsot.errors import InputError
-from poinsot.gallery import Check, Example, find_example
-from poinsot.result import Result
+from poinsot.gallery import MODULES, Check, Example, find_example
+from poinsot.integrate import simulate
+from poinsot.model import Model
+from poinsot.result import Result, load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,6 +69,53 @@ class Published(Task):
         return self.example.check(result)
 
 
+@dataclass(frozen=True)
+class Described(Task):
+    """A model with its simulation, as a file describes them."""
+
+    model: Model
+
+    def describe(self) -> str:
+        """Return counts and degrees of freedom."""
+        return str(self.model.check())
+
+    def simulate(self, **options: Any) -> Result:
+        """Simulate as the file says, or otherwise."""
+        own = {"step": options.pop("h", None)}
+        own |= {
+            k: options.pop(k) for k in ("scheme", "t_end", "engine", "save_every") if k in options
+        }
+        return simulate(self.model, **self.model.simulation.options(**own), **options)
+
+    def plot(self, result: Result) -> "Figure":
+        """Return everything at a glance."""
+        from poinsot.viz import plot_overview
+
+        return plot_overview(result)
+
+    def animate(self, result: Result, path: Path) -> None:
+        """Write the motion of the mechanism."""
+        from poinsot.viz import animate
+
+        animate(result, path)
+
+
 def find_task(what: str) -> Task:
     """Return what a name or a file stands for."""
+    path = Path(what)
+    if path.suffix in (".yaml", ".yml"):
+        return Described(Model.from_yaml(path))
+    if path.suffix == ".nc":
+        return Described(_model_of(load(path), path))
+    if what not in MODULES and path.is_file():
+        raise InputError(f"'{what}' is neither a model file (.yaml) nor a result (.nc)")
     return Published(find_example(what))
+
+
+def _model_of(result: Result, path: Path) -> Model:
+    if not result.document:
+        raise InputError(
+            f"'{path}' does not hold its model, which has Python functions in it; run the script "
+            "that made it"
+        )
+    return Model.from_yaml_text(result.document)

@@ -80,4 +80,5 @@ class Example:
             engine=engine,
             save_every=save_every,
             progress=progress,
+            output=output,
         )
