@@ -1,13 +1,14 @@
 """`poinsot check`: look at a model file without running it."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from poinsot.cli.app import app
 from poinsot.model import Model
+from poinsot.ph.matrices import Vector
 
 
 @app.command()
@@ -26,5 +27,6 @@ def check(
         typer.echo(f"  {name:<{width}}  v = {_vector(v)} m/s, omega = {_vector(omega)} rad/s")
 
 
-def _vector(values: Iterable[float]) -> str:
-    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
+def _vector(values: Vector) -> str:
+    shown = np.where(abs(values) > 1e-12, values, 0.0)
+    return "(" + ", ".join(f"{value:.6g}" for value in shown) + ")"

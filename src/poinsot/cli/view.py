@@ -33,4 +33,9 @@ def view(
         return
     from poinsot.viz import follow
 
-    follow(lambda: load(file), port=port, open_browser=browser)
+    viewer = follow(lambda: load(file), port=port, open_browser=browser)
+    typer.echo(f"{viewer.url}  (Ctrl-C ends it)")
+    try:
+        viewer.wait()
+    except KeyboardInterrupt:
+        viewer.close()

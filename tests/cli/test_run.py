@@ -1,17 +1,11 @@
 """The command line, as a user types it: exit codes and messages, never a traceback."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from commands import EXAMPLES, here, poinsot
 
-
-def poinsot(*words, cwd=None):
-    code = "import sys; sys.argv[0] = 'poinsot'; from poinsot.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=cwd, check=False
-    )
+import poinsot as ps
 
 
 def test_the_gallery_is_listed_with_sources():
@@ -85,3 +79,74 @@ def test_a_run_that_saves_fewer_steps_is_not_judged_as_the_published_case():
 
 def test_the_version_is_shown():
     assert poinsot("--version").stdout.startswith("poinsot ")
+
+
+# -- model files and results --------------------------------------------------------------------
+
+FILE = EXAMPLES / "pendulum-with-motor.yaml"
+SHORT = ("--t-end", "0.1", "--engine", "reference")
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    return lambda *words: here(monkeypatch, capsys, *words)
+
+
+def test_a_model_file_runs_as_it_says_or_otherwise(command, tmp_path):
+    status, out, _ = command("run", FILE, *SHORT, "-o", tmp_path / "run.nc")
+    assert status == 0
+    assert "pendulum-with-motor: ph-mp, h = 0.005 s, 0 to 0.1 s (done)" in out
+    assert "put in at 'motor' [J]" in out
+    result = ps.load(tmp_path / "run.nc")
+    assert (result.stats.steps, result.engine) == (20, "reference")
+
+
+def test_a_result_runs_again_to_the_bit(command, tmp_path):
+    first, second = tmp_path / "first.nc", tmp_path / "second.nc"
+    assert command("run", FILE, *SHORT, "-o", first)[0] == 0
+    assert command("run", first, "-o", second)[0] == 0
+    one, other = ps.load(first), ps.load(second)
+    assert (one.position("pendulum") == other.position("pendulum")).all()
+    assert one.document == other.document
+
+
+def test_a_result_without_its_model_says_so(command, tmp_path):
+    ps.simulate(ps.gallery.find_example("dc-motor").model(), h=0.01, t_end=0.1).save(
+        tmp_path / "run.nc"
+    )
+    status, _, err = command("run", tmp_path / "run.nc")
+    assert status == 2
+    assert "does not hold its model" in err
+
+
+def test_quiet_says_nothing_and_verbose_says_more(command):
+    assert command("run", FILE, *SHORT, "--quiet") == (0, "", "")
+    status, out, _ = command("run", FILE, *SHORT, "--verbose")
+    assert status == 0
+    assert "degrees of freedom  1" in out
+    assert command("run", FILE, "-q", "-v")[0] == 2
+
+
+def test_a_run_of_a_file_writes_pictures(command, tmp_path):
+    words = ("--plot", tmp_path / "run.png", "--animation", tmp_path / "run.gif")
+    status, out, _ = command("run", FILE, *SHORT, *words)
+    assert status == 0
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "run.gif").read_bytes().startswith(b"GIF8")
+    assert str(tmp_path / "run.gif") in out
+
+
+def test_a_simulation_that_the_file_leaves_open_is_asked_for(command, tmp_path):
+    file = tmp_path / "model.yaml"
+    file.write_text("poinsot: 1\nbodies: {ball: {sphere: {mass: 1, radius: 1}}}\n")
+    status, _, err = command("run", file)
+    assert status == 2
+    assert "step is not given" in err
+    assert command("run", file, "--step", "0.1", "--t-end", "1", "--engine", "reference")[0] == 0
+
+
+def test_a_file_of_another_kind_is_named(command, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    status, _, err = command("run", tmp_path / "notes.txt")
+    assert status == 2
+    assert "neither a model file (.yaml) nor a result (.nc)" in err

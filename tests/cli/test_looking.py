@@ -1,0 +1,70 @@
+"""`poinsot check`, `plot`, `view` and `report`; help and completion."""
+
+import pytest
+from commands import EXAMPLES, here, poinsot
+
+import poinsot as ps
+from poinsot.cli import app
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    return lambda *words: here(monkeypatch, capsys, *words)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("results") / "run.nc"
+    model = ps.Model.from_yaml(EXAMPLES / "slider-crank.yaml")
+    ps.simulate(model, h=0.01, t_end=0.2, engine="reference", output=path)
+    return path
+
+
+def test_check_counts_freedoms_and_shows_the_start(command):
+    status, out, _ = command("check", EXAMPLES / "slider-crank.yaml")
+    assert status == 0
+    assert "degrees of freedom  1" in out
+    assert "rod     v = (0.12, -0.24, 0) m/s, omega = (1.92, -0.96, 0.48) rad/s" in out
+
+
+def test_plot_draws_a_page_beside_the_result_or_where_it_is_told(command, saved, tmp_path):
+    assert command("plot", saved)[0] == 0
+    assert saved.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    assert command("plot", saved, "-o", tmp_path / "page.pdf")[0] == 0
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    status, _, err = command("plot", saved, "-o", tmp_path / "page.xyz")
+    assert status == 2
+    assert "cannot write" in err
+
+
+def test_view_and_report_write_pages(command, saved, tmp_path):
+    for words in (("view", saved, "--html"), ("report", saved, "-o")):
+        page = tmp_path / "page.html"
+        assert command(*words, page)[0] == 0
+        text = page.read_text()
+        assert "slider-crank" in text
+        assert "http://" not in text.replace("http://www.w3.org", "")
+        assert 'src="https://' not in text
+
+
+@pytest.mark.parametrize("name", ["plot", "view", "report"])
+def test_what_is_no_result_is_refused(name, command, tmp_path):
+    (tmp_path / "run.nc").write_text("nothing")
+    for path in (tmp_path / "run.nc", tmp_path / "missing.nc", tmp_path):
+        status, _, err = command(name, path)
+        assert status == 2
+        assert err.startswith("error: ")
+        assert "Traceback" not in err
+
+
+def test_every_command_shows_an_example(command):
+    names = [info.name or info.callback.__name__ for info in app.registered_commands]
+    assert set(names) == {"gallery", "run", "check", "plot", "view", "report"}
+    for name in names:
+        status, out, _ = command(name, "--help")
+        assert status == 0
+        assert f"Example:  poinsot {name}" in out
+
+
+def test_completion_can_be_installed():
+    assert "--install-completion" in poinsot("--help").stdout
