@@ -6,6 +6,7 @@ import pytest
 from commands import EXAMPLES, here, poinsot
 
 import poinsot as ps
+from poinsot.gallery import find_example
 
 
 def test_the_gallery_is_listed_with_sources():
@@ -111,9 +112,8 @@ def test_a_result_runs_again_to_the_bit(command, tmp_path):
 
 
 def test_a_result_without_its_model_says_so(command, tmp_path):
-    ps.simulate(ps.gallery.find_example("dc-motor").model(), h=0.01, t_end=0.1).save(
-        tmp_path / "run.nc"
-    )
+    motor = ps.simulate(find_example("dc-motor").model(), h=0.01, t_end=0.1)
+    motor.save(tmp_path / "run.nc")
     status, _, err = command("run", tmp_path / "run.nc")
     assert status == 2
     assert "does not hold its model" in err

@@ -10,6 +10,7 @@ from poinsot.errors import InputError
 from poinsot.gallery import MODULES, Check, Example, find_example
 from poinsot.integrate import simulate
 from poinsot.model import Model
+from poinsot.model.simulation import Simulation
 from poinsot.result import Result, load
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class Described(Task):
         own |= {
             k: options.pop(k) for k in ("scheme", "t_end", "engine", "save_every") if k in options
         }
-        return simulate(self.model, **self.model.simulation.options(**own), **options)
+        chosen = (self.model.simulation or Simulation()).options(**own)
+        return simulate(self.model, **chosen, **options)
 
     def plot(self, result: Result) -> "Figure":
         """Return everything at a glance."""
