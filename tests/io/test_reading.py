@@ -37,7 +37,13 @@ def test_every_part_can_be_in_a_file():
     model = ps.Model.from_yaml_text(GOOD)
     assert model.check().bodies == 10
     assert model.simulation == ps.Simulation(
-        scheme="ph-mp", step=0.01, t_end=5.0, t_start=1.0, save_every=2, engine="reference"
+        scheme="ph-mp",
+        step=0.01,
+        t_end=5.0,
+        t_start=1.0,
+        save_every=2,
+        engine="reference",
+        newton=ps.Newton(rtol=1e-11),
     )
 
 
@@ -97,6 +103,11 @@ def test_a_model_without_a_name_is_called_like_its_file(tmp_path):
     path.write_text("poinsot: 1\nbodies: {a: {point_mass: {mass: 1}}}\n")
     assert ps.Model.from_yaml(path).name == "pendulum"
     assert ps.Model.from_yaml_text(path.read_text()).name == "model"
+
+
+def test_a_run_may_end_before_time_zero():
+    text = "poinsot: 1\nsimulation: {t_end: -1, t_start: -5}\n"
+    assert ps.Model.from_yaml_text(text).simulation.t_end == -1
 
 
 def test_both_parsers_of_yaml_find_the_same(monkeypatch):

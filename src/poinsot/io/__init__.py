@@ -10,4 +10,5 @@ def schema() -> dict[str, Any]:
     """Return the JSON schema of model files, for editors and other programs."""
     from poinsot.io.document import Document
 
-    return Document.model_json_schema()
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return dialect | Document.model_json_schema() | {"title": "Poinsot model file"}

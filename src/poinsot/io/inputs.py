@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Discriminator, Tag
+from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from poinsot.errors import InputError
@@ -31,9 +31,10 @@ class Variables:
         return value
 
 
-Elastic: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_COORDINATE))]
-Viscous: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_RATE))]
-Feedback: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_MOTION))]
+_IN_FILES = WithJsonSchema({"type": ["string", "number"]})
+Elastic: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_COORDINATE)), _IN_FILES]
+Viscous: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_RATE)), _IN_FILES]
+Feedback: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_MOTION)), _IN_FILES]
 _of_time = Variables(*OF_TIME)
 
 

@@ -6,6 +6,7 @@ An entry that fits goes on one line; numbers are written with as many digits as 
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from poinsot.errors import InputError
@@ -85,6 +86,7 @@ def _braces(flows: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"{_key(k)}: {flow}" for k, flow in flows.items()) + "}"
 
 
+@lru_cache
 def _key(name: str) -> str:
     if len(name) > LONGEST:
         raise InputError(f"'{name[:40]}...' is too long for a name in a model file")

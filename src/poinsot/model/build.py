@@ -117,7 +117,8 @@ class _Builder:
         """Keep how to run the model; each key is tried alone, so that a message can name it."""
         given, before = _given(entry), len(self.problems)
         for key, value in given.items():
-            self.attempt(("simulation", key), _simulation, {key: value})
+            if key != "t_end":  # it needs the start, too
+                self.attempt(("simulation", key), _simulation, {key: value})
         if len(self.problems) == before:
             self.attempt(("simulation",), self._keep_simulation, given)
 

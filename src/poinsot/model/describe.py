@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -137,17 +138,22 @@ def _fields(
 ) -> dict[str, Any]:
     """Return the arguments of a part by name; those that have their default are left out."""
     written = {}
-    for field in sorted(fields(part), key=lambda field: field.default is not MISSING):
-        if not field.init:
+    for name, default in _arguments(type(part)):  # type: ignore[arg-type]
+        value = changed.get(name, getattr(part, name))
+        if value is None or (type(value) is type(default) and value == default):
             continue
-        value = changed.get(field.name, getattr(part, field.name))
-        if value is None or (type(value) is type(field.default) and value == field.default):
-            continue
-        if field.name in functions:
-            written[field.name] = _function(field.name, value, functions[field.name])
+        if name in functions:
+            written[name] = _function(name, value, functions[name])
         else:
-            written[field.name] = _plain(field.name, value)
+            written[name] = _plain(name, value)
     return written
+
+
+@cache
+def _arguments(kind: type[Any]) -> list[tuple[str, Any]]:
+    """Return the arguments of a class and their defaults, those without one first."""
+    found = [(field.name, field.default) for field in fields(kind) if field.init]
+    return sorted(found, key=lambda argument: argument[1] is not MISSING)
 
 
 def _function(key: str, value: Any, variables: tuple[str, ...]) -> Any:

@@ -377,8 +377,8 @@ class Model:
 
     # -- files --------------------------------------------------------------------------------
 
-    @classmethod
-    def from_yaml(cls, path: str | Path) -> "Model":
+    @staticmethod
+    def from_yaml(path: str | Path) -> "Model":
         """Return the model of a model file; `simulation` holds how to run it.
 
         Raises `ModelFileError` with file, line and key of everything that is wrong.
@@ -388,8 +388,8 @@ class Model:
 
         return build(read_file(path))
 
-    @classmethod
-    def from_yaml_text(cls, text: str) -> "Model":
+    @staticmethod
+    def from_yaml_text(text: str) -> "Model":
         """Return the model of the text of a model file."""
         from poinsot.io.reading import read_text
         from poinsot.model.build import build

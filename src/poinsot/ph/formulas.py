@@ -14,9 +14,9 @@ from poinsot.ph.arithmetic import CONSTANTS, FUNCTIONS, Evaluate, parse
 class Formula:
     """A function written as text, e.g. `Formula("2*sin(3*t)")`: an input over time, or a law.
 
-    Numbers, + - * / **, comparisons, `a if c else b`, pi, e, and the functions sin, cos, tan, asin,
-    acos, atan, atan2, sinh, cosh, tanh, exp, log, log10, sqrt, abs, sign, floor, ceil, min, max,
-    where(c, a, b), heaviside. Nothing else can be in it, so that files from anywhere are safe.
+    Numbers, `+ - * / **`, comparisons, `a if c else b`, pi, e, and the functions sin, cos, tan,
+    asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, log10, sqrt, abs, sign, floor, ceil, min,
+    max, where(c, a, b), heaviside. Nothing else can be in it, so that files from anywhere are safe.
 
     Parameters
     ----------
