@@ -148,3 +148,16 @@ def test_a_point_mass_falls_freely(scheme):
     t = result.time
     exact = np.stack([t, 0 * t, 2 * t - G * t**2 / 2], axis=1)
     np.testing.assert_allclose(result.position("stone"), exact, atol=1e-12)
+
+
+def test_velocities_of_a_point_mass_are_projected_on_a_joint_that_locks_its_rotation():
+    model = ps.Model()
+    bead = model.add_body(
+        "bead", ps.PointMass(mass=1), velocity=(1, 2, 3), angular_velocity=(1, 1, 1)
+    )
+    slide = ps.Prismatic(model.ground, bead, point=(0.3, 0.1, 0.2), axis=(1, 0, 0))
+    model.add_joint("slide", slide)
+    model.project_velocities()
+    v, omega = model.start_velocities()["bead"]
+    np.testing.assert_allclose(omega, 0, atol=1e-12)
+    np.testing.assert_allclose(v[1:], 0, atol=1e-12)

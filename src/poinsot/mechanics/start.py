@@ -55,9 +55,11 @@ def _correction(
 def _inverse_root_mass(bodies: Sequence[Body]) -> sp.csr_array:
     """Return M^-1/2 of all bodies in world axes; an axis without inertia counts as a light one."""
     inertia = np.array([body.principal.inertia for body in bodies])
-    inertia = np.maximum(inertia, 1e-9 * np.maximum(inertia.max(axis=1, keepdims=True), 1e-300))
+    mass = np.array([[body.mass] for body in bodies])
+    largest = inertia.max(axis=1, keepdims=True)
+    inertia = np.maximum(inertia, 1e-9 * np.where(largest > 0, largest, mass))
     R = np.array([body.R_WP for body in bodies])
     blocks = np.zeros((len(bodies), 6, 6))
-    blocks[:, :3, :3] = np.eye(3) * np.array([body.mass for body in bodies])[:, None, None] ** -0.5
+    blocks[:, :3, :3] = np.eye(3) * mass[:, None] ** -0.5
     blocks[:, 3:, 3:] = R * inertia[:, None] ** -0.5 @ np.swapaxes(R, 1, 2)
     return block_diagonal(blocks)
