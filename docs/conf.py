@@ -13,6 +13,7 @@ version = release = installed_version("poinsot")
 
 extensions = [
     "gallery",  # docs/_ext: facts and checks of the examples
+    "names",  # docs/_ext: links of citations, short names of types
     "myst_nb",  # pages in MyST Markdown, and notebooks
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
@@ -34,6 +35,7 @@ nb_merge_streams = True
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_typehints_format = "short"
 napoleon_google_docstring = False
 
 html_theme = "furo"
