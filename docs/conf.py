@@ -13,6 +13,7 @@ version = release = installed_version("poinsot")
 
 extensions = [
     "gallery",  # docs/_ext: facts and checks of the examples
+    "outputs",  # docs/_ext: what the blocks of a page print
     "names",  # docs/_ext: links of citations, short names of types
     "myst_nb",  # pages in MyST Markdown, and notebooks
     "sphinx.ext.autodoc",
@@ -41,3 +42,4 @@ napoleon_google_docstring = False
 html_theme = "furo"
 html_title = f"Poinsot {release}"
 html_static_path = ["_static"]
+html_css_files = ["poinsot.css"]

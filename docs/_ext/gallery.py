@@ -142,7 +142,6 @@ def setup(app):
 
     app.add_directive("example", ExampleDirective)
     app.add_directive("examples", ExamplesDirective)
-    app.add_css_file("gallery.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
