@@ -1,10 +1,13 @@
 """Sphinx configuration."""
 
 import json
+import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from poinsot.io import schema
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "Poinsot"
 author = "The Poinsot developers"
@@ -12,25 +15,37 @@ copyright = "2026, The Poinsot developers"
 version = release = installed_version("poinsot")
 
 extensions = [
-    "myst_parser",
+    "gallery",  # docs/_ext: facts and checks of the examples
+    "outputs",  # docs/_ext: what the blocks of a page print
+    "names",  # docs/_ext: links of citations, short names of types
+    "myst_nb",  # pages in MyST Markdown, and notebooks
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx-mathjax-offline",  # the pages open without a network
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "jupyter_execute"]
 default_role = "code"
 
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
+# Notebooks are kept without outputs and run here: what they show is what this version computes.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_typehints_format = "short"
 napoleon_google_docstring = False
 
 html_theme = "furo"
 html_title = f"Poinsot {release}"
+html_static_path = ["_static"]
+html_css_files = ["poinsot.css"]
 
 
 def write_schema(app, error):
