@@ -372,3 +372,15 @@ def test_the_sparse_low_rank_newton_step_gives_the_dense_motion(monkeypatch):
     ours = np.column_stack([runs[0][s.name] for s in joined.states])
     assert np.abs(ours - runs[1]["x"]).max() <= 1e-12
     assert runs[0].stats.balance_error_max <= 1e-12 * runs[0].energy[0]
+
+
+def test_a_joined_mechanism_starts_where_its_parts_do():
+    model = ps.Model(gravity=(0, 0, -9.81))
+    bar = model.add_body("bar", ps.Box(mass=1, size=(1, 0.1, 0.1)), position=(0.5, 0, 0))
+    model.add_joint("pin", ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add_port("motor", ps.JointPort("pin"))
+    system = model.compile()
+    driven = ps.ph.swap(system, "motor")
+    np.testing.assert_array_equal(driven.start[: system.n], system.start)
+    held = ps.simulate(driven, h=0.01, t_end=0.1, scheme="ph-mp")
+    np.testing.assert_allclose(held["bar.q"][-1], held["bar.q"][0], atol=1e-12)

@@ -102,6 +102,11 @@ class Interconnection(PHSystem):
         )
 
     @property
+    def start(self) -> Vector:
+        """The starts of the parts, and no multipliers."""
+        return np.concatenate([*(p.start for p in self.parts), np.zeros(self.n - self.inner)])
+
+    @property
     def proven(self) -> bool:
         """Whether every part is: connections are right by construction."""
         return all(part.proven for part in self.parts)
