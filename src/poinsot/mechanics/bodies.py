@@ -37,6 +37,10 @@ class Ground:
     name: ClassVar[str] = "ground"
     index: ClassVar[int] = GROUND
 
+    def __repr__(self) -> str:
+        """As it is called."""
+        return "<ground>"
+
     @property
     def position(self) -> Vector3:
         """The origin of the world."""
@@ -98,6 +102,10 @@ class Body:
     R_WB: NDArray[np.float64]
     velocity: Vector3 | None
     angular_velocity: Vector3 | None
+
+    def __repr__(self) -> str:
+        """Name and shape."""
+        return f"<Body '{self.name}': {type(self.shape).__name__}, {self.mass:g} kg>"
 
     @property
     def R_WP(self) -> NDArray[np.float64]:

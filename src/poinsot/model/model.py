@@ -91,6 +91,12 @@ class Model:
         self._projection: Projection | None = None
         self._rows: dict[Joint, tuple[Row, ...]] = {}
 
+    def __repr__(self) -> str:
+        """One line: name and counts."""
+        parts = ("bodies", "markers", "joints", "forces", "ports")
+        counts = [f"{len(getattr(self, part))} {part}" for part in parts if getattr(self, part)]
+        return f"<Model '{self.name}': {', '.join(counts) or 'empty'}>"
+
     # -- growing ------------------------------------------------------------------------------
 
     def add_body(

@@ -74,6 +74,12 @@ class Result:
     observation: Observation = field(default_factory=Observation)
     document: str = ""
 
+    def __repr__(self) -> str:
+        """One line: what was run, how, and how far it came."""
+        span = f"{self.time[0]:g} to {self.time[-1]:g} s"
+        how = f"{self.scheme}, h = {self.h:g} s, {self.stats.steps} steps"
+        return f"<Result of '{self.model}': {how}, {span} ({self.status})>"
+
     def __getitem__(self, name: str) -> Array:
         """Return a state by name: (times,) if it has one entry, else (times, size)."""
         values = _named(self.states, name, "state").values
