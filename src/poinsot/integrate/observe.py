@@ -1,5 +1,6 @@
 """What a kind of system shows besides its states: bodies, joints, momenta."""
 
+from collections.abc import Callable, Mapping
 from functools import singledispatch
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from poinsot.integrate.history import History
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
-from poinsot.result import Observation
+from poinsot.result import Array, Observation
 
 
 @singledispatch
@@ -20,3 +21,9 @@ def observe(system: PHSystem, history: History) -> Observation:
 def angles(system: PHSystem, x: Vector) -> Vector:
     """Return the angles [rad] to be followed over turns, each in (-pi, pi]; none by default."""
     return np.zeros(0)
+
+
+@singledispatch
+def surveyor(system: PHSystem) -> Callable[[History], Mapping[str, Array]]:
+    """Return what looks at all bodies and joints at once, by the names of a file's variables."""
+    return lambda history: {}
