@@ -2,7 +2,7 @@
 
 import time as clock
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from poinsot.integrate.step import Stage
 from poinsot.integrate.store import Table
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
-from poinsot.result import Array, Lazy, PortRecord, Result, StateRecord, Stats, Status
+from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
 
 #: Saved steps that do not stay take about so much memory [bytes].
 ROOM = 2**25
@@ -244,14 +244,11 @@ class Recorder:
         *,
         recover: Recover | None = None,
         recovered: frozenset[str] = frozenset(),
-        survey: Callable[[History], Mapping[str, Array]] | None = None,
+        survey: Callable[[History], Observation] | None = None,
     ) -> Result:
         """Return what is saved now, with these of the states; a survey looks at all at once."""
         history = self._history(recover, recovered)
         system = self.system
-        seen = observe(system, history)
-        if survey is not None:
-            seen = replace(seen, together=survey(history))
         units = {state.name: state.unit for state in system.states}
         places = {port.name: i for i, port in enumerate(self.ports)}
         return Result(
@@ -282,7 +279,7 @@ class Recorder:
             ),
             status=status,
             message=message,
-            observation=seen,
+            observation=observe(system, history) if survey is None else survey(history),
         )
 
     def _history(self, recover: Recover | None, recovered: frozenset[str]) -> History:

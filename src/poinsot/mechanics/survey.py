@@ -4,20 +4,24 @@ The same quantities as in `observe`, which shows one body or joint at a time; he
 of a thousand bodies takes a few operations on large arrays.
 """
 
-from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.integrate.history import History
-from poinsot.integrate.observe import surveyor
+from poinsot.integrate.observe import observe, surveyor
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forms import GROUND, WIDTH, VectorForm, stack
+from poinsot.result import JointRecord, Lazy, Observation
 from poinsot.so3 import log
 
 Array = NDArray[np.float64]
 
+#: What a joint does to its first body, and to its second.
+SIDES = ("force_a", "torque_a", "force", "torque")
 #: The ground as a body: at the origin, its directors along the axes of the world.
 AT_REST = np.vstack([np.zeros(3), np.eye(3)])
 
@@ -26,7 +30,7 @@ class Survey:
     """Looks at all bodies, markers and joints of a system."""
 
     def __init__(self, system: DirectorSystem | StabilisedSystem) -> None:
-        layout, mechanism = system.layout, system.mechanism
+        self.system, layout, mechanism = system, system.layout, system.mechanism
         joints, markers = layout.joints, layout.markers
         self.n, self.bodies = mechanism.n, len(layout.bodies)
         self.axes = np.swapaxes(layout.R_BP, 1, 2)
@@ -70,7 +74,30 @@ class Survey:
         where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
         self.constant = sp.csr_array((table[:, 2], where), shape=(count, size))
 
-    def __call__(self, history: History) -> Mapping[str, Array]:
+    def __call__(self, history: History) -> Observation:
+        """Return what there is to see; the records of joints are views of what all of them show."""
+        together = self._together(history)
+        places = {joint.name: k for k, joint in enumerate(self.system.layout.joints)}
+        joints = self.system.layout.joints
+        ends = [0, *accumulate(len(joint.freedoms) for joint in joints)]
+
+        def joint(name: str) -> JointRecord:
+            k = places[name]
+            labels = [freedom.label for freedom in joints[k].freedoms]
+            coordinates = together["joint_coordinate"][:, ends[k] : ends[k + 1]]
+            return JointRecord(
+                name=name,
+                time=history.at_midpoints("stage_time"),
+                coordinates=dict(zip(labels, coordinates.T, strict=True)),
+                rotation=together["joint_rotation"][:, k],
+                complete=joints[k].complete,
+                **{side: together[f"reaction_{side}"][:, k] for side in SIDES},
+            )
+
+        seen = observe(self.system, history)
+        return replace(seen, joints=Lazy(places, joint), together=together)
+
+    def _together(self, history: History) -> dict[str, Array]:
         """Return the variables of bodies, markers and joints, by their names in a file."""
         names = [
             *("position", "rotation", "velocity", "angular_velocity"),
@@ -84,12 +111,11 @@ class Survey:
         coordinates[:, self.rotates] = history.at_times("turned")
         coordinates[:, ~self.rotates] = found.pop("displacement")
         columns = np.concatenate([np.arange(self.n), 2 * self.n + self.rows])
-        sides = ("force_a", "torque_a", "force", "torque")
         reactions = history.over_midpoints(self._reactions, columns)
         return {
             **found,
             "joint_coordinate": coordinates,
-            **{f"reaction_{name}": a for name, a in zip(sides, reactions, strict=True)},
+            **{f"reaction_{name}": a for name, a in zip(SIDES, reactions, strict=True)},
         }
 
     def _with_ground(self, q: Array) -> Array:
