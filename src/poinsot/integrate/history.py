@@ -189,6 +189,8 @@ class History:
     ) -> tuple[Array, ...]:
         width = self._places[columns].size
         parts = [look(self._rows(name, *rows, columns)) for rows in self._pieces(first, width)]
+        if len(parts) == 1:
+            return parts[0]
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     def _pieces(self, first: int, width: int) -> Iterator[tuple[int, int]]:

@@ -1,5 +1,6 @@
 """What a kind of system shows besides its states: bodies, joints, momenta."""
 
+from collections.abc import Callable
 from functools import singledispatch
 
 import numpy as np
@@ -20,3 +21,9 @@ def observe(system: PHSystem, history: History) -> Observation:
 def angles(system: PHSystem, x: Vector) -> Vector:
     """Return the angles [rad] to be followed over turns, each in (-pi, pi]; none by default."""
     return np.zeros(0)
+
+
+@singledispatch
+def surveyor(system: PHSystem) -> Callable[[History], Observation]:
+    """Return what does the same as `observe`, for those who want to see everything."""
+    return lambda history: observe(system, history)

@@ -1,7 +1,7 @@
 """Keeps what a run computes: saved steps, and balances summed over every step."""
 
 import time as clock
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
@@ -18,8 +18,10 @@ from poinsot.integrate.step import Stage
 from poinsot.integrate.store import Table
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
-from poinsot.result import Lazy, PortRecord, Result, StateRecord, Stats, Status
+from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
 
+#: Saved steps that do not stay take about so much memory [bytes].
+ROOM = 2**25
 #: One state or step, by the names of the table's columns.
 Row: TypeAlias = Mapping[str, ArrayLike]
 
@@ -105,7 +107,7 @@ class Recorder:
         self.totals = Totals(system.H(x0), 0.0, none, angle, angle)
         start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": angle}
         self.origin, self.rows = x0.copy(), -(-steps // save_every) + 1
-        self.table = _table(system, start, self.rows if keep else 1)
+        self.table = _table(system, start, self.rows, keep)
         self.done, self.reached = 0, t0
         self.pending: Row | None = None
         self.total_iterations, self.residual_max, self.single_steps = 0, 0.0, 0
@@ -246,8 +248,9 @@ class Recorder:
         *,
         recover: Recover | None = None,
         recovered: frozenset[str] = frozenset(),
+        survey: Callable[[History], Observation] | None = None,
     ) -> Result:
-        """Return what is saved now, with these of the states."""
+        """Return what is saved now, with these of the states; a survey looks at all at once."""
         history = self._history(recover, recovered)
         system = self.system
         units = {state.name: state.unit for state in system.states}
@@ -280,7 +283,7 @@ class Recorder:
             ),
             status=status,
             message=message,
-            observation=observe(system, history),
+            observation=observe(system, history) if survey is None else survey(history),
         )
 
     def _history(self, recover: Recover | None, recovered: frozenset[str]) -> History:
@@ -294,10 +297,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Drop all saved steps but the last one, from which the next block goes on."""
-        last = len(self.table) - 1
-        row = {name: self.table.rows(name, last, last + 1)[0] for name in self.table.columns}
-        self.table = Table(self.table.columns)
-        self.table.append(row)
+        self.table.keep_last()
 
     def _port(self, history: History, i: int) -> PortRecord:
         port, piece = self.ports[i], history.port_slices[i]
@@ -315,9 +315,14 @@ class Recorder:
         )
 
 
-def _table(system: PHSystem, start: Row, rows: int) -> Table:
-    """Return a table for so many saved states, with the first; or say that there is no room."""
+def _table(system: PHSystem, start: Row, rows: int, keep: bool) -> Table:
+    """Return a table for so many saved states, with the first; or say that there is no room.
+
+    If they do not stay, the table has room for those of a while.
+    """
     columns = columns_of(system, np.size(start["turned"]))
+    if not keep:
+        rows = min(rows, ROOM // sum(column.size for column in columns.values()))
     try:
         table = Table(columns, rows)
         table.append({**dict.fromkeys(columns, 0), **start})

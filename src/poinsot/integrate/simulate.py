@@ -14,6 +14,7 @@ from poinsot.inputs import number
 from poinsot.integrate.blocks import accelerate, run_in_blocks
 from poinsot.integrate.clock import Clock
 from poinsot.integrate.newton import Newton, NewtonFailure
+from poinsot.integrate.observe import surveyor
 from poinsot.integrate.progress import Progress
 from poinsot.integrate.recorder import Recorder
 from poinsot.integrate.schemes import Scheme, find_scheme
@@ -164,6 +165,8 @@ def simulate(
     recover = None if runner is None else runner.recover
     recovered = frozenset[str]() if runner is None else runner.recovered
 
+    survey = surveyor(system)
+
     def look(status: Status, message: str) -> Result:
         """Return what is saved now, without the states that the engine leaves out."""
         states = [state.name for state in system.states if state.name not in recovered]
@@ -177,6 +180,7 @@ def simulate(
             states,
             recover=recover,
             recovered=recovered,
+            survey=survey,
         )
         return replace(found, document=document)
 

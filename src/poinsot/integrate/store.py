@@ -116,6 +116,13 @@ class Table:
             raise
         self._written, self._filled = self._written + self._filled, 0
 
+    def keep_last(self) -> None:
+        """Drop all rows but the last one; arrays that were read before change."""
+        last = len(self) - 1
+        row = {name: self.rows(name, last, last + 1)[0].copy() for name in self.columns}
+        self._written = self._filled = 0
+        self.append(row)
+
     def _checked(self, name: str, values: ArrayLike, rows: int) -> Numbers:
         column = self.columns[name]
         array: Numbers = np.ascontiguousarray(values, column.dtype)

@@ -9,14 +9,12 @@ from pathlib import Path
 
 from poinsot.errors import InputError, StorageError
 from poinsot.integrate.interrupts import held_back
-from poinsot.integrate.recorder import Recorder
+from poinsot.integrate.recorder import ROOM, Recorder
 from poinsot.result import Result, Status, Writer, load
 from poinsot.result.attributes import progress, unfinished
 
 #: New steps are written about so often [s], and so that it takes a small part of the time.
 PAUSE, SHARE = 0.5, 0.1
-#: They are written earlier if they take so much memory [bytes].
-ROOM = 2**25
 
 
 class Stream:

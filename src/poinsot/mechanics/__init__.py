@@ -1,6 +1,6 @@
 """The parts a mechanism is made of: inertia, bodies, joints, forces, ports."""
 
-from poinsot.mechanics import compiled, observe, stepping
+from poinsot.mechanics import compiled, observe, stepping, survey
 from poinsot.mechanics.bodies import Body, Ground, Marker
 from poinsot.mechanics.feedback import Motion
 from poinsot.mechanics.forces import Field, JointSpring, Spring, SpringDamper
@@ -74,4 +74,5 @@ __all__ = [
     "internal_ports",
     "observe",
     "stepping",
+    "survey",
 ]

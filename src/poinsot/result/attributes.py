@@ -3,7 +3,6 @@
 import json
 from dataclasses import fields
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from poinsot.result.records import Stats
@@ -48,6 +47,8 @@ def unfinished(t: float) -> str:
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("poinsot")
     except PackageNotFoundError:

@@ -65,7 +65,7 @@ def create(path: Path, result: Result, rows: int) -> Places:
     }
     total = sum(prod(shape) * known[name].dtype.itemsize for name, shape in shapes.items())
     require_space(total, path.parent)
-    draft = Draft()
+    draft, items = Draft(), dict[str, H5]()
     chunked = {name: _chunk(shape, known[name].dtype) for name, shape in shapes.items()}
     text = attributes(result)
     message = min(max(MESSAGE, len(result.message.encode())), LONGEST)
@@ -78,12 +78,13 @@ def create(path: Path, result: Result, rows: int) -> Places:
             else:
                 file.attrs[name] = value if isinstance(value, str) else as_number(value)
         for label in named.values():
-            _label(file, label)
+            items[label.name] = _label(file, label)
         for variable in known.values():
-            _variable(file, variable, shapes[variable.name], chunked[variable.name])
-        _connect(file, named, known)
-        headers = {name: h5py.h5o.get_info(file[name].id).addr for name in known}
-        chunks = {name: chunk_places(file[name]) for name in known}
+            name = variable.name
+            items[name] = _variable(file, variable, shapes[name], chunked[name])
+        _connect(items, named, known)
+        headers = {name: h5py.h5o.get_info(items[name].id).addr for name in known}
+        chunks = {name: chunk_places(items[name]) for name in known}
         root = h5py.h5o.get_info(file.id).addr
     with open(path, "w+b", buffering=0) as raw:
         draft.copy_to(raw)
@@ -155,7 +156,7 @@ def encoded(text: str, size: int) -> bytes:
     return data.ljust(size, b"\0")
 
 
-def _label(file: H5, label: Label) -> None:
+def _label(file: H5, label: Label) -> H5:
     import h5py
 
     if isinstance(label.values[0], bool):
@@ -164,9 +165,10 @@ def _label(file: H5, label: Label) -> None:
     else:
         item = file.create_dataset(label.name, data=label.values, dtype=h5py.string_dtype())
     item.attrs["long_name"] = label.long_name
+    return item
 
 
-def _variable(file: H5, variable: Variable, shape: tuple[int, ...], chunk: tuple[int, ...]) -> None:
+def _variable(file: H5, variable: Variable, shape: tuple[int, ...], chunk: tuple[int, ...]) -> H5:
     from h5py import h5d, h5p
 
     layout = h5p.create(h5p.DATASET_CREATE)
@@ -185,21 +187,24 @@ def _variable(file: H5, variable: Variable, shape: tuple[int, ...], chunk: tuple
         item.attrs["_FillValue"] = np.array([np.nan])
     for name, value in variable.attrs.items():
         item.attrs[name] = value
+    return item
 
 
-def _connect(file: H5, named: dict[str, Label], known: dict[str, Variable]) -> None:
+def _connect(items: dict[str, H5], named: dict[str, Label], known: dict[str, Variable]) -> None:
     """Tie dimensions to the variables that name their entries, as netCDF does."""
+    from h5py import h5ds
+
     dims = {name: label.dim for name, label in named.items()}
     axes = [name for name, dim in dims.items() if name == dim]
     axes += [name for name, variable in known.items() if variable.dims == (name,)]
     for k, name in enumerate(axes):
-        file[name].make_scale(name)
-        file[name].attrs["_Netcdf4Dimid"] = np.int32(k)
+        items[name].make_scale(name)
+        items[name].attrs["_Netcdf4Dimid"] = np.int32(k)
     along = {name: (dim,) for name, dim in dims.items()} | {n: v.dims for n, v in known.items()}
     for name in along.keys() - set(axes):
-        for item, dim in zip(file[name].dims, along[name], strict=True):
-            item.attach_scale(file[dim])
+        for k, dim in enumerate(along[name]):
+            h5ds.attach_scale(items[name].id, items[dim].id, k)
     for name, variable in known.items():
         besides = [label for label, dim in dims.items() if label != dim and dim in variable.dims]
         if besides:
-            file[name].attrs["coordinates"] = " ".join(besides)
+            items[name].attrs["coordinates"] = " ".join(besides)

@@ -140,33 +140,35 @@ def _ports(source: Source) -> Lazy[PortRecord]:
 def _observation(source: Source) -> Observation:
     kinds = {name: k for k, name in enumerate(source.labels.get("energy_kind", []))}
     parts = Lazy(["energy_part"], source.__getitem__)
+    names = [prefix + name for prefix in FRAMES.values() for name in MOTION]
+    names += ["joint_coordinate", "joint_rotation", *(label for label, *_ in REACTIONS.values())]
+    together = Lazy([name for name in names if name in source], source.__getitem__)
     return Observation(
-        bodies=_frames(source, "body"),
-        markers=_frames(source, "marker"),
-        joints=_joints(source),
+        bodies=_frames(source, together, "body"),
+        markers=_frames(source, together, "marker"),
+        joints=_joints(source, together),
         whole=Lazy([name for name in WHOLE if name in source], source.__getitem__),
         energies=Lazy(kinds, lambda name: parts["energy_part"][:, kinds[name]]),
         scene=Scene.from_dict(json.loads(source.attributes["scene"])),
+        together=together,
     )
 
 
-def _frames(source: Source, dim: str) -> Lazy[BodyRecord]:
+def _frames(source: Source, together: Lazy[Array], dim: str) -> Lazy[BodyRecord]:
     places = {name: k for k, name in enumerate(source.labels.get(dim, []))}
-    columns: Lazy[Array] = Lazy(MOTION, lambda name: source[FRAMES[dim] + name])
 
     def frame(name: str) -> BodyRecord:
-        return BodyRecord(name, **{field: columns[field][:, places[name]] for field in MOTION})
+        k = places[name]
+        return BodyRecord(name, **{field: together[FRAMES[dim] + field][:, k] for field in MOTION})
 
     return Lazy(places, frame)
 
 
-def _joints(source: Source) -> Lazy[JointRecord]:
+def _joints(source: Source, together: Lazy[Array]) -> Lazy[JointRecord]:
     labels = source.labels
     places = {name: k for k, name in enumerate(labels.get("joint", []))}
     names = {field: label for field, (label, *_) in REACTIONS.items()}
-    columns = Lazy(
-        ["midpoint", "joint_coordinate", "joint_rotation", *names.values()], source.__getitem__
-    )
+    midpoint = Lazy(["midpoint"], source.__getitem__)
 
     def joint(name: str) -> JointRecord:
         k = places[name]
@@ -174,13 +176,13 @@ def _joints(source: Source) -> Lazy[JointRecord]:
         freedoms = [i for i, owner in owners if owner == name]
         return JointRecord(
             name=name,
-            time=columns["midpoint"],
+            time=midpoint["midpoint"],
             coordinates={
-                labels["freedom_name"][i]: columns["joint_coordinate"][:, i] for i in freedoms
+                labels["freedom_name"][i]: together["joint_coordinate"][:, i] for i in freedoms
             },
-            rotation=columns["joint_rotation"][:, k],
+            rotation=together["joint_rotation"][:, k],
             complete=bool(labels["joint_complete"][k]),
-            **{field: columns[label][:, k] for field, label in names.items()},
+            **{field: together[label][:, k] for field, label in names.items()},
         )
 
     return Lazy(places, joint)

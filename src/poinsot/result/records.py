@@ -154,7 +154,8 @@ class Observation:
     `whole` holds arrays of the whole mechanism by name: linear_momentum and angular_momentum
     (times, 3), constraint_error and velocity_constraint_error (times,); see `Result`. `energies`
     are its parts [J] by kind, (times,): kinetic, gravity, and springs and fields, if there are any.
-    `scene` is what it looks like.
+    `scene` is what it looks like. `together` holds what many records have in common as one array,
+    by the names of the variables of a file, where it is known; e.g. position (times, bodies, 3).
     """
 
     bodies: Mapping[str, BodyRecord] = field(default_factory=dict)
@@ -163,6 +164,7 @@ class Observation:
     whole: Mapping[str, Array] = field(default_factory=dict)
     energies: Mapping[str, Array] = field(default_factory=dict)
     scene: Scene = field(default_factory=Scene)
+    together: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def linear_momentum(self) -> Array | None:

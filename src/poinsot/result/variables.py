@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.result.records import Array, JointRecord, Observation, PortRecord
+from poinsot.result.records import Array, Observation, PortRecord
 from poinsot.result.result import Result
 
 Numbers: TypeAlias = NDArray[Any]
@@ -183,33 +183,40 @@ def _of_mechanism(seen: Observation) -> Iterator[Variable]:
                 (TIME, dim, *dims),
                 what.format(POINT[dim] if name in ("position", "velocity") else dim),
                 unit,
-                _stacked(records, name),
+                _together(seen, FRAMES[dim] + name) or _stacked(records, name),
                 frame="world",
             )
     if seen.joints:
-        yield from _of_joints(seen.joints)
+        yield from _of_joints(seen)
 
 
-def _of_joints(joints: Mapping[str, JointRecord]) -> Iterator[Variable]:
-    if any(joint.coordinates for joint in joints.values()):
+def _of_joints(seen: Observation) -> Iterator[Variable]:
+    joints, known = seen.joints, seen.together.get("joint_coordinate")
+    if any(j.coordinates for j in joints.values()) if known is None else known.shape[1]:
         yield Variable(
             "joint_coordinate",
             (TIME, "freedom"),
             "coordinates of joints, zero at the start; angles over turns",
             "SI, see freedom_unit",
-            _columns(lambda: (c for j in joints.values() for c in j.coordinates.values())),
+            _together(seen, "joint_coordinate")
+            or _columns(lambda: (c for j in joints.values() for c in j.coordinates.values())),
         )
     yield Variable(
         "joint_rotation",
         (TIME, "joint", "axis"),
         "turn of the second body relative to the first since the start, as a rotation vector",
         "rad",
-        _stacked(joints, "rotation"),
+        _together(seen, "joint_rotation") or _stacked(joints, "rotation"),
         frame="first body; at the start, the world",
     )
     for name, (label, what, unit) in REACTIONS.items():
-        along = (MIDPOINT, "joint", "axis")
-        yield Variable(label, along, what, unit, _stacked(joints, name), frame="world")
+        along, read = (MIDPOINT, "joint", "axis"), _together(seen, label)
+        yield Variable(label, along, what, unit, read or _stacked(joints, name), frame="world")
+
+
+def _together(seen: Observation, name: str) -> Read | None:
+    """Return what reads a variable that is known as a whole."""
+    return _entry(seen.together, name) if name in seen.together else None
 
 
 def _columns(arrays: Callable[[], Iterable[Array]]) -> Read:

@@ -1,0 +1,194 @@
+"""All bodies and joints of a simulated mechanism at once, for runs that are written as they go.
+
+The same quantities as in `observe`, which shows one body or joint at a time; here a block of steps
+of a thousand bodies takes a few operations on large arrays.
+"""
+
+from dataclasses import replace
+from itertools import accumulate
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.integrate.history import History
+from poinsot.integrate.observe import observe, surveyor
+from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
+from poinsot.mechanics.forms import GROUND, WIDTH, VectorForm, stack
+from poinsot.result import JointRecord, Lazy, Observation
+from poinsot.so3 import log
+
+Array = NDArray[np.float64]
+
+#: What a joint does to its first body, and to its second.
+SIDES = ("force_a", "torque_a", "force", "torque")
+#: The ground as a body: at the origin, its directors along the axes of the world.
+AT_REST = np.vstack([np.zeros(3), np.eye(3)])
+
+
+class Survey:
+    """Looks at all bodies, markers and joints of a system."""
+
+    def __init__(self, system: DirectorSystem | StabilisedSystem) -> None:
+        self.system, layout, mechanism = system, system.layout, system.mechanism
+        joints, markers = layout.joints, layout.markers
+        self.n, self.bodies = mechanism.n, len(layout.bodies)
+        self.axes = np.swapaxes(layout.R_BP, 1, 2)
+        self.marked = np.array([marker.body for marker in markers], dtype=np.intp)
+        self.marks = np.array([(1.0, *marker.X) for marker in markers]).reshape(-1, 4)
+        self.marker_axes = np.array([marker.R_PM for marker in markers]).reshape(-1, 3, 3)
+        self.pairs = np.array([(joint.a, joint.b) for joint in joints], dtype=np.intp).reshape(
+            -1, 2
+        )
+        self.points = [
+            _vectors([joint.origin[side] for joint in joints], self.n) for side in (0, 1)
+        ]
+        freedoms = [freedom for joint in joints for freedom in joint.freedoms]
+        self.rotates = np.array([freedom.rotates for freedom in freedoms], dtype=bool)
+        lengths = [freedom.forms[0] for freedom in freedoms if not freedom.rotates]
+        self.displacements = stack(lengths, self.bodies)
+        self.rows = np.concatenate([np.zeros(0, np.intp), *(joint.rows for joint in joints)])
+        self._entries(system)
+
+    def _entries(self, system: DirectorSystem | StabilisedSystem) -> None:
+        """Prepare G^T lam for each joint by itself, on its two bodies."""
+        quadratic, linear = [], []
+        count = 0
+        for k, joint in enumerate(system.layout.joints):
+            for row in joint.rows:
+                form = system.mechanism.constraints.forms[row]
+                # Where a coordinate of one of the two bodies is among those of all joints.
+                for i, j, value in form.A:
+                    place = (2 * k + (i // WIDTH == joint.b)) * WIDTH + i % WIDTH
+                    quadratic.append((count, place, j, value))
+                for i, value in form.b:
+                    place = (2 * k + (i // WIDTH == joint.b)) * WIDTH + i % WIDTH
+                    linear.append((count, place, value))
+                count += 1
+        size = 2 * WIDTH * len(system.layout.joints)
+        table = np.array(quadratic, dtype=float).reshape(-1, 4)
+        self.of_row, place, self.of_q = (table[:, c].astype(np.intp) for c in range(3))
+        entries = np.arange(len(table))
+        self.collect = sp.csr_array((table[:, 3], (entries, place)), shape=(len(table), size))
+        table = np.array(linear, dtype=float).reshape(-1, 3)
+        where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
+        self.constant = sp.csr_array((table[:, 2], where), shape=(count, size))
+
+    def __call__(self, history: History) -> Observation:
+        """Return what there is to see; the records of joints are views of what all of them show."""
+        together = self._together(history)
+        places = {joint.name: k for k, joint in enumerate(self.system.layout.joints)}
+        joints = self.system.layout.joints
+        ends = [0, *accumulate(len(joint.freedoms) for joint in joints)]
+
+        def joint(name: str) -> JointRecord:
+            k = places[name]
+            labels = [freedom.label for freedom in joints[k].freedoms]
+            coordinates = together["joint_coordinate"][:, ends[k] : ends[k + 1]]
+            return JointRecord(
+                name=name,
+                time=history.at_midpoints("stage_time"),
+                coordinates=dict(zip(labels, coordinates.T, strict=True)),
+                rotation=together["joint_rotation"][:, k],
+                complete=joints[k].complete,
+                **{side: together[f"reaction_{side}"][:, k] for side in SIDES},
+            )
+
+        seen = observe(self.system, history)
+        return replace(seen, joints=Lazy(places, joint), together=together)
+
+    def _together(self, history: History) -> dict[str, Array]:
+        """Return the variables of bodies, markers and joints, by their names in a file."""
+        names = [
+            *("position", "rotation", "velocity", "angular_velocity"),
+            *("marker_position", "marker_rotation", "marker_velocity", "marker_angular_velocity"),
+            *("joint_rotation", "displacement"),
+        ]
+        start = self._with_ground(history.start[None, : self.n])
+        looks = history.over_times(lambda x: self._at_times(x, start), slice(0, 2 * self.n))
+        found = dict(zip(names, looks, strict=True))
+        coordinates = np.empty((history.times, self.rotates.size))
+        coordinates[:, self.rotates] = history.at_times("turned")
+        coordinates[:, ~self.rotates] = found.pop("displacement")
+        columns = np.concatenate([np.arange(self.n), 2 * self.n + self.rows])
+        reactions = history.over_midpoints(self._reactions, columns)
+        return {
+            **found,
+            "joint_coordinate": coordinates,
+            **{f"reaction_{name}": a for name, a in zip(SIDES, reactions, strict=True)},
+        }
+
+    def _with_ground(self, q: Array) -> Array:
+        """Return the blocks of all bodies, and of the ground last; (times, bodies + 1, 4, 3)."""
+        blocks = np.empty((q.shape[0], self.bodies + 1, 4, 3))
+        blocks[:, :-1], blocks[:, GROUND] = q.reshape(len(q), self.bodies, 4, 3), AT_REST
+        return blocks
+
+    def _at_times(self, x: Array, start: Array) -> tuple[Array, ...]:
+        q = self._with_ground(x[:, : self.n])
+        v = x[:, self.n :].reshape(-1, self.bodies, 4, 3)
+        bodies, directors = q[:, :-1], q[:, :-1, 1:]
+        spin = _moment(directors, v[:, :, 1:]) / 2
+        turned = np.swapaxes(q[:, :, 1:], 2, 3) @ start[:, :, 1:]
+        a, b = self.pairs.T
+        points = (np.einsum("mi,tmij->tmj", self.marks, block[:, self.marked]) for block in (q, v))
+        position, velocity = points
+        return (
+            bodies[:, :, 0].copy(),
+            np.swapaxes(directors, 2, 3) @ self.axes,
+            v[:, :, 0].copy(),
+            spin,
+            position,
+            np.swapaxes(directors[:, self.marked], 2, 3) @ self.marker_axes,
+            velocity,
+            spin[:, self.marked],
+            log(np.swapaxes(turned[:, a], 2, 3) @ turned[:, b]),
+            self.displacements.values(x[:, : self.n]),
+        )
+
+    def _reactions(self, x: Array) -> tuple[Array, ...]:
+        """Return force and torque on the first bodies, then on the second; (times, joints, 3)."""
+        q, lam = x[:, : self.n], x[:, self.n :]
+        products = lam[:, self.of_row] * q[:, self.of_q]
+        shape = (len(x), len(self.pairs), 2, 4, 3)
+        pulls = -np.asarray(products @ self.collect + lam @ self.constant).reshape(shape)
+        blocks = self._with_ground(q)[:, self.pairs]
+        r = np.stack([np.asarray(q @ W).reshape(*shape[:2], 3) + c for W, c in self.points], axis=2)
+        force = pulls[:, :, :, 0]
+        torque = _moment(blocks[:, :, :, 1:], pulls[:, :, :, 1:])
+        torque -= np.cross(r - blocks[:, :, :, 0], force)
+        # The ground feels the opposite of what its partner feels.
+        for side in (0, 1):
+            k = np.flatnonzero(self.pairs[:, side] == GROUND)
+            partner = force[:, k, 1 - side]
+            arm = r[:, k, 1 - side] - r[:, k, side]
+            force[:, k, side] = -partner
+            torque[:, k, side] = -torque[:, k, 1 - side] - np.cross(arm, partner)
+        return force[:, :, 0], torque[:, :, 0], force[:, :, 1], torque[:, :, 1]
+
+
+def _moment(d: Array, f: Array) -> Array:
+    """Return the sum of d_i x f_i over i: what is skew in the sum of products; (..., 3)."""
+    M = np.swapaxes(d, -1, -2) @ f
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return np.stack([M[..., i, j] - M[..., j, i] for i, j in pairs], axis=-1)
+
+
+def _vectors(forms: list[VectorForm], n: int) -> tuple[sp.csr_array, Array]:
+    """Return many world vectors as q @ W + c, with W (n, 3 vectors) and c (vectors, 3)."""
+    entries = [
+        (WIDTH * body + 3 * i + x, 3 * k + x, weight)
+        for k, form in enumerate(forms)
+        for body, weights in form.weights
+        for i, weight in enumerate(weights)
+        for x in range(3)
+    ]
+    table = np.array(entries, dtype=float).reshape(-1, 3)
+    where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
+    W = sp.csr_array((table[:, 2], where), shape=(n, 3 * len(forms)))
+    constants: ArrayLike = [form.constant for form in forms]
+    return W, np.array(constants, dtype=float).reshape(-1, 3)
+
+
+for _kind in (DirectorSystem, StabilisedSystem):
+    surveyor.register(_kind, Survey)
