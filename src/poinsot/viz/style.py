@@ -16,7 +16,8 @@ SETTINGS: dict[str, Any] = {
     "grid.linewidth": 0.6,
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
-    "legend.frameon": False,
+    "legend.framealpha": 0.75,
+    "legend.edgecolor": "none",
     "legend.fontsize": "small",
     "lines.linewidth": 1.6,
     "figure.dpi": 110,
@@ -30,6 +31,7 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
     from cycler import cycler
 
-    settings: Any = {**SETTINGS, "axes.prop_cycle": cycler(color=COLOURS)}
+    lines = cycler(linestyle=("-", "--", ":")) * cycler(color=COLOURS)
+    settings: Any = {**SETTINGS, "axes.prop_cycle": lines}
     with mpl.rc_context(settings):
         yield
