@@ -44,8 +44,8 @@ def draw_error(ax: "Axes", time: Array, values: Array, **look: Any) -> None:
     ax.set_yscale("log")
     draw_line(ax, time, np.where(size > 0, size, np.nan), **look)
     if not np.any(size > 0):
-        middle = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-        ax.text(0.5, 0.5, "exactly zero", color="grey", **middle)
+        note = ax.annotate("exactly zero", (0.5, 0.5), xycoords="axes fraction", color="grey")
+        note.set(ha="center", va="center")
     show_decades(ax)
 
 

@@ -1,6 +1,7 @@
 """One page of plots: whatever a result has to show."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -37,6 +38,8 @@ def plot_states(result: Result, ax: "Axes | None" = None) -> "Figure":
 
 def plot_iterations(result: Result, ax: "Axes | None" = None) -> "Figure":
     """Plot how many Newton iterations each saved step took."""
+    from matplotlib.ticker import MaxNLocator
+
     with style():
         ax = ax or new_axes()
         ends, counts = result.time[1:], result.stats.iterations.astype(float)
@@ -45,7 +48,7 @@ def plot_iterations(result: Result, ax: "Axes | None" = None) -> "Figure":
             draw_line(ax, ends, counts, **look)
         ax.set(xlabel="time [s]", ylabel="Newton iterations a step")
         ax.set_ylim(0, max(4.0, 1.15 * np.max(counts, initial=0)))
-        ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
         return figure_of(ax)
 
 
@@ -99,7 +102,7 @@ def _mechanism(result: Result) -> dict[str, Drawing]:
     for kind in chosen:
         if kind in kinds:
             heading = f"{kind.capitalize()}s of joints"
-            drawings[heading] = lambda ax, kind=kind: plot_coordinates(result, ax, kind=kind)
+            drawings[heading] = partial(plot_coordinates, result, kind=kind)
     if joints:
         drawings["Reactions of joints"] = lambda ax: plot_reactions(result, ax)
     return drawings | {
