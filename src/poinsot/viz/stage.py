@@ -1,0 +1,178 @@
+"""Everything that a picture in space is drawn from: solids, lines, forces, and where to look."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError
+from poinsot.result import Result
+from poinsot.result.scene import Pin, Scene, Strut
+from poinsot.viz.frames import Frames
+from poinsot.viz.solids import Solid, colours, ends, solids
+
+Array = NDArray[np.float64]
+
+#: A picture of more bodies than this is slow, and nothing could be seen on it.
+BODIES = 2000
+#: Of a long film, these many frames tell how large the mechanism is.
+SAMPLES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A mechanism to be shown.
+
+    `forces` [N] are those of the joints on their second bodies, at `pins`, (frames, pins, 3);
+    `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,).
+    `size` [m] is that of the mechanism at the start; `low` and `high` hold all of its motion.
+    """
+
+    frames: Frames
+    colour: Mapping[str, str]
+    solids: tuple[Solid, ...]
+    struts: tuple[Strut, ...]
+    pins: tuple[Pin, ...]
+    forces: Array
+    traces: Mapping[str, Array]
+    energies: Mapping[str, Array]
+    size: float
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(
+        cls, result: Result, *, bodies: Iterable[str] | None = None, frames: int | None = None
+    ) -> "Stage":
+        """Return the stage of a mechanism, or of a few of its bodies and what joins them."""
+        names = _chosen(result, bodies)
+        scene = _only(result.observation.scene, {*names, "ground"})
+        film = Frames.of(result, names, frames)
+        colour = {**colours(tuple(names)), "ground": "#8b929c"}
+        markers = result.observation.markers if bodies is None else {}
+        size = _size(film, scene)
+        shown = tuple(solids(scene, colour, size, _rails(result, scene)))
+        low, high = _bounds(film, scene, shown)
+        return cls(
+            frames=film,
+            colour=colour,
+            solids=shown,
+            struts=scene.struts,
+            pins=scene.pins,
+            forces=_forces(result, scene, film),
+            traces={name: record.position[film.chosen] for name, record in markers.items()},
+            energies={
+                **{kind: E[film.chosen] for kind, E in result.observation.energies.items()},
+                "total": result.energy[film.chosen],
+            },
+            size=size,
+            low=low,
+            high=high,
+        )
+
+    @property
+    def travels(self) -> bool:
+        """Whether the mechanism flies far away, so that the eye must follow it."""
+        held = any(end.body == "ground" for end in ends(Scene((), self.pins, self.struts)))
+        centre = self.frames.position.mean(axis=1)
+        return not held and bool(np.ptp(centre, axis=0).max() > 1.5 * self.size)
+
+    @property
+    def force_scale(self) -> float:
+        """Length of an arrow [m/N]: the largest force has a third of the mechanism's size."""
+        largest = float(np.linalg.norm(self.forces, axis=-1).max(initial=0.0))
+        return self.size / 3 / largest if largest > 0 else 0.0
+
+    @property
+    def view(self) -> tuple[float, float]:
+        """Azimuth and elevation of the eye [rad]: a plane mechanism is seen from the front."""
+        film, aside = self.frames, 0.02 * self.size
+        moves = np.ptp(film.position, axis=0).max(axis=0) > aside
+        tilts = np.ptp(film.rotation, axis=0).max(axis=(0, 2)) > 0.02
+        still = ~(moves | tilts)
+        if still.sum() == 1:
+            front = ((-0.35, 0.2), (-np.pi / 2 + 0.35, 0.2), (-np.pi / 2, 1.25))
+            return front[int(np.argmax(still))]
+        return -1.05, 0.35
+
+
+def _chosen(result: Result, bodies: Iterable[str] | None) -> list[str]:
+    known = result.observation.bodies
+    if not known:
+        raise InputError(
+            f"'{result.model}' has no bodies to show; plot_overview(result) plots its states"
+        )
+    names = list(known) if bodies is None else list(bodies)
+    for name in names:
+        result.body(name)
+    if len(names) > BODIES:
+        raise InputError(
+            f"'{result.model}' has {len(names)} bodies, and a picture shows at most {BODIES}; "
+            "name some of them: bodies=[...]"
+        )
+    return names
+
+
+def _only(scene: Scene, bodies: set[str]) -> Scene:
+    """Return what of a scene is on these bodies."""
+    return Scene(
+        tuple(piece for piece in scene.pieces if piece.body in bodies),
+        tuple(pin for pin in scene.pins if {pin.a.body, pin.b.body} <= bodies),
+        tuple(strut for strut in scene.struts if {strut.a.body, strut.b.body} <= bodies),
+    )
+
+
+def _rails(result: Result, scene: Scene) -> dict[str, tuple[float, float]]:
+    """Return how far joints slide along their axis [m]."""
+    slides = [
+        pin.joint for pin in scene.pins if pin.kind in ("Prismatic", "Cylindrical", "PointOnLine")
+    ]
+    travel = {name: result.joint(name).coordinates["displacement"] for name in slides}
+    return {name: (float(np.min(x)), float(np.max(x))) for name, x in travel.items()}
+
+
+def _forces(result: Result, scene: Scene, frames: Frames) -> Array:
+    """Return the reactions at the frames, between the midpoints where they are known."""
+    forces = np.zeros((frames.time.size, len(scene.pins), 3))
+    for k, pin in enumerate(scene.pins):
+        joint = result.joint(pin.joint)
+        if joint.time.size:
+            for axis in range(3):
+                forces[:, k, axis] = np.interp(frames.time, joint.time, joint.force[:, axis])
+    return forces
+
+
+# -- how large it is -------------------------------------------------------------------------------
+
+
+def _size(frames: Frames, scene: Scene) -> float:
+    """Return the diagonal of the box about the mechanism at the start [m]."""
+    still = Frames(
+        frames.bodies, frames.chosen[:1], frames.time[:1], frames.position[:1], frames.rotation[:1]
+    )
+    rough = solids(scene, dict.fromkeys((*frames.bodies, "ground"), ""), 0.0, {})
+    low, high = _bounds(still, scene, tuple(rough))
+    size = float(np.linalg.norm(high - low))
+    # Points without joints have no size: take what they travel.
+    return size or float(np.linalg.norm(np.ptp(frames.position, axis=(0, 1)))) or 1.0
+
+
+def _bounds(frames: Frames, scene: Scene, shown: tuple[Solid, ...]) -> tuple[Array, Array]:
+    """Return the corners of the box about everything at all times [m]."""
+    few = np.unique(np.linspace(0, frames.time.size - 1, SAMPLES).astype(int))
+    paths = [frames.path(end)[few] for end in ends(scene)]
+    low, high = frames.position.min(axis=(0, 1)), frames.position.max(axis=(0, 1))
+    clouds = [*paths, *(_cloud(solid, frames, few) for solid in shown)]
+    for cloud in clouds:
+        low, high = np.minimum(low, cloud.min(axis=0)), np.maximum(high, cloud.max(axis=0))
+    return low, high
+
+
+def _cloud(solid: Solid, frames: Frames, few: NDArray[np.intp]) -> Array:
+    """Return the corners of a solid in some frames, world axes; (points, 3)."""
+    if solid.body == "ground":
+        return solid.corners
+    k = frames.index(solid.body)
+    turned = np.einsum("fij,cj->fci", frames.rotation[few, k], solid.corners)
+    return np.asarray(frames.position[few, None, k] + turned).reshape(-1, 3)
