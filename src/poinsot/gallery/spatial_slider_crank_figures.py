@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot import viz
 from poinsot.result import Result
 from poinsot.viz import plot_constraints, plot_drift
 from poinsot.viz.outlines import box_outline, frame, place
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FRAMES = 80
 SHOWN = 1.2  # s, of the animation: two turns
 SLIDER = box_outline((0.03, 0.03, 0.03))
 LABELS = {"ph-mp": "PH-MP", "ph-mp-ggl": "PH-MP-GGL"}
@@ -109,31 +109,4 @@ def _draw_setup(result: Result, ax: Any) -> None:
 
 def animate(result: Result, path: Path) -> None:
     """Draw two turns of the mechanism as an animated GIF, slowed down three times."""
-    from matplotlib.animation import FuncAnimation, PillowWriter
-    from matplotlib.figure import Figure
-
-    last = int(np.searchsorted(result.time, min(SHOWN, result.time[-1])))
-    x = result.position("slider")[:, 0]
-    with style():
-        figure = Figure(figsize=(7.2, 3.6), layout="constrained")
-        space: Any = figure.add_subplot(1, 2, 1, projection="3d")
-        _stage(result, space)
-        space.set_zlabel("")
-        moving = [
-            space.plot([], [], [], color=colour, linewidth=width)[0]
-            for colour, width in zip(COLOURS, (3.0, 2.0, 1.2), strict=False)
-        ]
-        trace = figure.add_subplot(1, 2, 2)
-        trace.plot(result.time[: last + 1], x[: last + 1])
-        (dot,) = trace.plot([], [], "o", color=COLOURS[1])
-        trace.set(xlabel="time [s]", ylabel="position of the slider [m]")
-
-        def draw(k: int) -> list[Any]:
-            for line, points in zip(moving, _points(result, k).values(), strict=True):
-                line.set_data_3d(*points.T)
-            dot.set_data([result.time[k]], [x[k]])
-            return [*moving, dot]
-
-        frames = np.unique(np.linspace(0, last, FRAMES).astype(int))
-        animation = FuncAnimation(figure, draw, frames=list(frames))
-        animation.save(path, writer=PillowWriter(fps=22), dpi=90)
+    viz.animate(result, path, end=SHOWN)

@@ -3,6 +3,7 @@
 from poinsot.result.records import (
     Array,
     BodyRecord,
+    Counts,
     JointRecord,
     Lazy,
     Observation,
@@ -16,6 +17,7 @@ from poinsot.result.scene import Piece, Pin, Point, Scene, Strut
 __all__ = [
     "Array",
     "BodyRecord",
+    "Counts",
     "JointRecord",
     "Lazy",
     "Observation",

@@ -4,8 +4,13 @@ from poinsot.viz.energy import plot_balance, plot_energy, plot_energy_kinds, plo
 from poinsot.viz.joints import plot_coordinates, plot_reactions
 from poinsot.viz.mechanics import plot_constraints, plot_drift, plot_momentum
 from poinsot.viz.overview import plot_iterations, plot_overview, plot_states
+from poinsot.viz.pages import page, show, write_page
+from poinsot.viz.pictures import animate, picture
 
 __all__ = [
+    "animate",
+    "page",
+    "picture",
     "plot_balance",
     "plot_constraints",
     "plot_coordinates",
@@ -18,4 +23,6 @@ __all__ = [
     "plot_power",
     "plot_reactions",
     "plot_states",
+    "show",
+    "write_page",
 ]

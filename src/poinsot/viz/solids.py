@@ -65,7 +65,7 @@ def solids(
         for piece in scene.pieces
     ]
     bars = [
-        _bar(point.body, (0.0, 0.0, 0.0), point.position, 1.2 * THIN * size, colour[point.body])
+        bar(point.body, (0.0, 0.0, 0.0), point.position, 1.2 * THIN * size, colour[point.body])
         for point in held
     ]
     return (
@@ -138,7 +138,7 @@ def _joint(
         reach = 0.08 * size
         rail = at + (low - reach) * n, at + (high + reach) * n
         return [
-            _bar(pin.a.body, *rail, 0.6 * thin, JOINT_COLOUR, "joint"),
+            bar(pin.a.body, *rail, 0.6 * thin, JOINT_COLOUR, "joint"),
             _ball(pin.b, 1.6 * thin),
         ]
     return [_pin(axis, pin, scene, size) for axis in pin.axes]
@@ -151,10 +151,10 @@ def _pin(axis: Point, pin: Pin, scene: Scene, size: float) -> Solid:
     widths = [
         np.abs(np.array(piece.rotation).T @ n) @ _body(piece, "", 0.0).scale
         for piece in scene.pieces
-        if piece.body == axis.body
+        if piece.body == axis.body and piece.exact
     ]
     length = np.clip(1.3 * max(widths, default=0.0), 0.07 * size, 0.25 * size)
-    return _bar(
+    return bar(
         axis.body,
         at - length / 2 * n,
         at + length / 2 * n,
@@ -171,14 +171,20 @@ def _ball(point: Point, radius: float) -> Solid:
     )
 
 
-def _bar(
-    body: str, a: ArrayLike, b: ArrayLike, radius: float, colour: str, group: Group = "body"
+def bar(
+    body: str,
+    a: ArrayLike,
+    b: ArrayLike,
+    radius: float,
+    colour: str,
+    group: Group = "body",
+    shape: str = "cylinder",
 ) -> Solid:
-    """Return a round bar from a to b."""
+    """Return a round bar from a to b, points of a body; or another shape as long and as wide."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     length = float(np.linalg.norm(b - a))
     scale = np.array([2 * radius, 2 * radius, length])
-    return Solid(body, "cylinder", scale, (a + b) / 2, along(b - a), colour, group=group)
+    return Solid(body, shape, scale, (a + b) / 2, along(b - a), colour, group=group)
 
 
 def along(n: ArrayLike) -> Array:
