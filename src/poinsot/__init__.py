@@ -3,7 +3,7 @@
 SI units, radians, right-handed frames, scalar-first quaternions, world axes.
 """
 
-from poinsot import ph
+from poinsot import ph, viz
 from poinsot.errors import (
     InconsistentStartError,
     InputError,
@@ -97,4 +97,5 @@ __all__ = [
     "__version__",
     "ph",
     "simulate",
+    "viz",
 ]

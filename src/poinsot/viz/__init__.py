@@ -6,9 +6,13 @@ from poinsot.viz.mechanics import plot_constraints, plot_drift, plot_momentum
 from poinsot.viz.overview import plot_iterations, plot_overview, plot_states
 from poinsot.viz.pages import page, show, write_page
 from poinsot.viz.pictures import animate, picture
+from poinsot.viz.reports import report, write_report
+from poinsot.viz.viewer import Viewer, follow, view
 
 __all__ = [
+    "Viewer",
     "animate",
+    "follow",
     "page",
     "picture",
     "plot_balance",
@@ -23,6 +27,9 @@ __all__ = [
     "plot_power",
     "plot_reactions",
     "plot_states",
+    "report",
     "show",
+    "view",
     "write_page",
+    "write_report",
 ]

@@ -29,11 +29,18 @@ class Mesh:
 
 @cache
 def mesh(shape: str) -> Mesh:
-    """Return a mesh by name: box, cylinder, cone, ball, spring, or a tube and its inner radius."""
+    """Return a mesh by name: arrow, ball, box, cone, cylinder, spring, or tube and inner radius."""
     name, _, ratio = shape.partition(" ")
     if name == "tube":
         return _tube(float(ratio))
-    known = {"box": _box, "cylinder": _cylinder, "cone": _cone, "ball": _ball, "spring": _spring}
+    known = {
+        "arrow": _arrow,
+        "ball": _ball,
+        "box": _box,
+        "cone": _cone,
+        "cylinder": _cylinder,
+        "spring": _spring,
+    }
     if name not in known:
         raise InputError(f"no mesh '{shape}'; known: {', '.join(known)}, tube")
     return known[name]()
@@ -63,6 +70,16 @@ def _tube(ratio: float) -> Mesh:
 def _cone() -> Mesh:
     slope = np.array([2.0, 1.0]) / np.sqrt(5.0)
     return _join([_turned([(0.5, -0.5), (0.0, 0.5)], [slope, slope], (0,)), _disc(0.0, 0.5, -0.5)])
+
+
+def _arrow() -> Mesh:
+    neck, shaft, out = 0.2, 0.16, (1, 0)
+    slope = np.array([neck + 0.1, 0.5]) / np.hypot(neck + 0.1, 0.5)
+    parts = [
+        _turned([(shaft, -0.5), (shaft, neck)], [out, out]),
+        _turned([(0.5, neck), (0.0, 0.5)], [slope, slope]),
+    ]
+    return _join([*parts, _disc(0.0, 0.5, neck), _disc(0.0, shaft, -0.5)])
 
 
 def _ball() -> Mesh:

@@ -4,9 +4,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from poinsot.result import Result
 from poinsot.so3 import matrix_to_quat
+from poinsot.viz.assets import asset, digest, fill
 from poinsot.viz.meshes import mesh
 from poinsot.viz.overview import title
 from poinsot.viz.solids import Solid
-from poinsot.viz.stage import Stage
+from poinsot.viz.stage import Stage, round_number
 
 #: The page's own program, in the order in which its parts build on each other.
 SCRIPTS = (
@@ -49,21 +48,24 @@ def page(result: Result, *, bodies: Iterable[str] | None = None, frames: int | N
         interpolates. By default 1500, and fewer for many bodies.
     """
     stage = Stage.of(result, bodies=bodies, frames=frames)
-    style, script = _asset("page.css"), "".join(_asset(name) for name in SCRIPTS)
-    script = f'"use strict";\n(() => {{\n{script}}})();\n'
+    style, script = program()
     # Only this style and this program may run, and nothing may be loaded from anywhere.
-    policy = f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}"
-    parts = {
-        "policy": policy,
-        "title": escape(result.model),
-        "subtitle": escape(title(result).removeprefix(f"{result.model}: ")),
-        "style": style,
-        "data": json.dumps(_data(stage), separators=(",", ":")).replace("<", "\\u003c"),
-        "script": script,
-    }
-    before, *pieces = _asset("page.html").split("{{")
-    filled = (parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces))
-    return before + "".join(filled)
+    policy = f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}"
+    return fill(
+        "page.html",
+        policy=policy,
+        title=escape(result.model),
+        subtitle=escape(title(result).removeprefix(f"{result.model}: ")),
+        style=style,
+        data=json.dumps(_data(stage), separators=(",", ":")).replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+def program() -> tuple[str, str]:
+    """Return the style and the program of every page."""
+    scripts = "".join(asset(name) for name in SCRIPTS)
+    return asset("page.css"), f'"use strict";\n(() => {{\n{scripts}}})();\n'
 
 
 def write_page(
@@ -103,7 +105,7 @@ def frame(html: str, height: int) -> str:
     """Return a page inside a page: it can run its program, and reach nothing around it."""
     return (
         f'<iframe srcdoc="{escape(html)}" title="Motion in space" sandbox="allow-scripts" '
-        f'style="width: 100%; height: {height}px; border: 0; border-radius: 8px"></iframe>'
+        f'width="100%" height="{height}" frameborder="0"></iframe>'
     )
 
 
@@ -140,6 +142,8 @@ def _data(stage: Stage) -> dict[str, Any]:
         "traces": {name: _pack(path, "<f4") for name, path in stage.traces.items()},
         "energies": {kind: _pack(values, "<f4") for kind, values in stage.energies.items()},
         "size": stage.size,
+        "spacing": round_number(stage.size / 3),
+        "pace": stage.pace,
         "low": _short(stage.low),
         "high": _short(stage.high),
         "view": [azimuth, elevation],
@@ -179,11 +183,3 @@ def _pack(values: ArrayLike, kind: str) -> str:
 
 def _short(values: ArrayLike) -> list[float]:
     return [float(f"{value:.7g}") for value in np.asarray(values, dtype=float)]
-
-
-def _asset(name: str) -> str:
-    return (files("poinsot.viz") / "page" / name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

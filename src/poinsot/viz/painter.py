@@ -1,14 +1,16 @@
 """A stage painted with Matplotlib: solids in soft light, the far ones first."""
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.result.scene import Strut
+from poinsot.viz.axes import plain
 from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import JOINT_COLOUR, Solid, bar
-from poinsot.viz.stage import Stage
+from poinsot.viz.stage import Stage, round_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,17 +50,28 @@ class Painter:
         shaded = _shade(colours[order], normals[order], self.eye)
         self._paint_triangles(corners[order], shaded, 4)
 
+    def name_joints(self, frame: int) -> None:
+        """Write the names of the joints beside them, those of one place in one line."""
+        film, places = self.stage.frames, defaultdict[tuple[float, ...], list[str]](list)
+        for pin in self.stage.pins:
+            at = self._flat(film.path(pin.b)[frame])
+            places[tuple(np.round(at / self.stage.size, 3))].append(plain(pin.joint))
+        for place, names in places.items():
+            x, y = (value * self.stage.size for value in place)
+            self.ax.annotate(
+                ", ".join(names), (x, y), xytext=(6, 6), textcoords="offset points", zorder=5
+            )
+
     # -- parts --------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
         stage, ax = self.stage, self.ax
-        ax.set_aspect("equal")
+        ax.set_aspect("equal", adjustable="datalim")
         ax.axis("off")
         corners = np.array(np.meshgrid(*zip(stage.low, stage.high, strict=True))).reshape(3, -1).T
-        flat = self._flat(corners)
-        (left, bottom), (right, top) = flat.min(axis=0), flat.max(axis=0)
-        room = 0.03 * max(right - left, top - bottom, stage.size)
-        ax.set(xlim=(left - room, right + room), ylim=(bottom - room, top + room))
+        ax.margins(0.02)
+        ax.update_datalim(self._flat(corners))
+        ax.autoscale_view()
 
     def _flat(self, points: Array) -> Array:
         """Return points of space as points of the paper; (..., 2)."""
@@ -119,15 +132,13 @@ class Painter:
         for k, name in enumerate(film.bodies):
             path = self._flat(film.position[: frame + 1, k])
             colour = self.stage.colour[name]
-            self.ax.plot(*path.T, color=colour, linewidth=1.0, alpha=0.6, zorder=2)
+            self.ax.plot(*path.T, color=colour, linestyle="-", linewidth=1.0, alpha=0.6, zorder=2)
 
     def _paint_grid(self) -> None:
         from matplotlib.collections import LineCollection
 
-        low, high, size = self.stage.low, self.stage.high, self.stage.size
-        spacing = 10.0 ** np.floor(np.log10(size / 2))
-        spacing *= 5 if size / 2 >= 5 * spacing else 2 if size / 2 >= 2 * spacing else 1
-        (x0, y0), (x1, y1) = (np.floor(low[:2] / spacing) - 1, np.ceil(high[:2] / spacing) + 1)
+        low, high, spacing = self.stage.low, self.stage.high, round_number(self.stage.size / 2)
+        (x0, y0), (x1, y1) = (np.floor(low[:2] / spacing) - 2, np.ceil(high[:2] / spacing) + 2)
         z = self.floor
         lines = [
             *([(x, y0, z), (x, y1, z)] for x in np.arange(x0, x1 + 1)),

@@ -26,14 +26,21 @@ def picture(
     ax: "Axes | None" = None,
     *,
     time: float = 0.0,
+    names: bool = False,
     bodies: Iterable[str] | None = None,
 ) -> "Figure":
-    """Draw a mechanism at a time [s], with the paths of its bodies until then."""
+    """Draw a mechanism at a time [s], with the paths of its bodies until then.
+
+    `names` writes those of the joints beside them.
+    """
     stage = Stage.of(result, bodies=bodies)
     with style():
         ax = ax or _new_axes()
         frame = int(np.argmin(abs(stage.frames.time - time)))
-        Painter(stage, ax).paint(frame)
+        painter = Painter(stage, ax)
+        painter.paint(frame)
+        if names:
+            painter.name_joints(frame)
         return figure_of(ax)
 
 
@@ -69,7 +76,7 @@ def animate(
         with writer.saving(figure, str(path), dpi=90):
             for frame in chosen:
                 painter.paint(int(frame))
-                ax.set_title(f"t = {stage.frames.time[frame]:.3g} s", fontsize="small")
+                ax.set_title(f"t = {stage.frames.time[frame]:.3f} s", fontsize="small")
                 writer.grab_frame()
 
 

@@ -1,5 +1,6 @@
 """Everything that a picture in space is drawn from: solids, lines, forces, and where to look."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -85,6 +86,12 @@ class Stage:
         return self.size / 3 / largest if largest > 0 else 0.0
 
     @property
+    def pace(self) -> float:
+        """How fast to play: as fast as life, unless that would be over at once or take too long."""
+        length = float(np.ptp(self.frames.time))
+        return 1.0 if 2 <= length <= 40 or length == 0 else round_number(length / 8)
+
+    @property
     def view(self) -> tuple[float, float]:
         """Azimuth and elevation of the eye [rad]: a plane mechanism is seen from the front."""
         film, aside = self.frames, 0.02 * self.size
@@ -141,6 +148,13 @@ def _forces(result: Result, scene: Scene, frames: Frames) -> Array:
             for axis in range(3):
                 forces[:, k, axis] = np.interp(frames.time, joint.time, joint.force[:, axis])
     return forces
+
+
+def round_number(x: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, at most x > 0."""
+    power = math.floor(math.log10(x) + 1e-9)
+    lead = x / 10.0**power
+    return float(f"{5 if lead >= 5 else 2 if lead >= 2 else 1}e{power}")
 
 
 # -- how large it is -------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ const home = {
 const camera = makeCamera(canvas, home, changed);
 document.getElementById("home").addEventListener("click", () => camera.reset());
 
-const player = makePlayer(motion, camera, changed);
+const player = makePlayer(motion, data.pace, camera, changed);
 const label = makeLabels(document.getElementById("labels"), data.bodies);
 const mark = makeChart(document.getElementById("energy"), data, motion);
 fillLegend(document.querySelector("#legend ul"), data.bodies);

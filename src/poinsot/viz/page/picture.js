@@ -6,12 +6,6 @@ const readTheme = () => {
   return { grid: rgb(read("--grid")), edge: rgb(read("--edge")), force: rgb(read("--force")), shadow: parseFloat(read("--shadow")) };
 };
 
-// 1, 2 or 5 times a power of ten, at most x.
-const round = (x) => {
-  const power = 10 ** Math.floor(Math.log10(x)), lead = x / power;
-  return (lead >= 5 ? 5 : lead >= 2 ? 2 : 1) * power;
-};
-
 const gridLines = (spacing, half) => {
   const lines = [];
   for (let k = -half; k <= half; k++) {
@@ -36,7 +30,7 @@ const makePicture = (canvas, data, motion) => {
   }
   const tip = lines.store(new Float32Array(6));
   const triad = [0, 1, 2].map((k) => lines.store(new Float32Array([0, 0, 0, +(k === 0), +(k === 1), +(k === 2)])));
-  const spacing = round(data.size / 3), half = 15;
+  const spacing = data.spacing, half = 15;
   const grid = lines.store(gridLines(spacing, half));
   const size = data.size, sun = unit([0.35, -0.45, 1.0]);
   const floorHeight = data.low[2] - 0.01 * size;

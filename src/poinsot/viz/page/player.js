@@ -1,16 +1,12 @@
 // Time: play, pause, slider, speed, keyboard.
 
-const SPEEDS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
-
-const makePlayer = (motion, camera, changed) => {
+const makePlayer = (motion, pace, camera, changed) => {
   const [play, slider, clock, speed, loop] = ["play", "time", "clock", "speed", "loop"].map((id) => document.getElementById(id));
   const length = motion.end - motion.start;
-  // As fast as life, unless that would take too long, or be over at once.
-  const wanted = length >= 2 && length <= 40 ? 1 : length / 8 || 1;
-  const nearest = SPEEDS.reduce((a, b) => Math.abs(Math.log(b / wanted)) < Math.abs(Math.log(a / wanted)) ? b : a);
-  for (const value of SPEEDS) if (value >= nearest / 100 && value <= nearest * 100) {
-    const option = new Option(`${value < 1 ? `1/${Math.round(1 / value)}` : value} ×`, value, false, value === nearest);
-    speed.append(option);
+  for (const factor of [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]) {
+    const value = Number((factor * pace).toPrecision(2));
+    const text = value < 1 ? `1/${Number((1 / value).toPrecision(2))}` : value;
+    speed.append(new Option(`${text} ×`, value, false, factor === 1));
   }
   const digits = Math.max(0, Math.min(7, 3 - Math.floor(Math.log10(length || 1))));
   const player = { now: motion.start, playing: false };
