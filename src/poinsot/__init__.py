@@ -3,7 +3,9 @@
 SI units, radians, right-handed frames, scalar-first quaternions, world axes.
 """
 
-from poinsot import ph, viz
+from typing import TYPE_CHECKING, Any
+
+from poinsot import ph
 from poinsot.errors import (
     InconsistentStartError,
     InputError,
@@ -47,6 +49,9 @@ from poinsot.model import Model, ModelCheck
 from poinsot.ph.signals import Table
 from poinsot.result import Result, SimulationError
 from poinsot.so3 import Rotation
+
+if TYPE_CHECKING:
+    from poinsot import viz
 
 __version__ = "0.1.0"
 
@@ -99,3 +104,12 @@ __all__ = [
     "simulate",
     "viz",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the pictures, `viz`, when they are first asked for: a run needs none."""
+    if name == "viz":
+        from importlib import import_module
+
+        return import_module("poinsot.viz")
+    raise AttributeError(f"module 'poinsot' has no attribute '{name}'")

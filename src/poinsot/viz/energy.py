@@ -55,15 +55,12 @@ def plot_balance(result: Result, ax: "Axes | None" = None) -> "Figure":
     """Plot the balance error H - H0 - supplied + dissipated [J], on a logarithmic scale."""
     with style():
         ax = ax or new_axes()
+        # The energies that are added up cannot be told from their neighbours by less than this.
+        kinds = (result.energy, result.dissipated, *result.observation.energies.values())
+        round_off = np.finfo(float).eps * max(float(np.max(abs(E))) for E in kinds)
+        if round_off > 0:
+            ax.axhline(round_off, color="grey", linewidth=0.8, linestyle=":", label="round-off")
         draw_error(ax, result.time, result.balance_error, linestyle="", marker=".", markersize=3)
-        # The smallest number that the energy can be told from its neighbours by.
-        turned_over = max(float(np.max(abs(result.energy))), float(result.dissipated[-1]))
-        if turned_over > 0:
-            round_off = np.finfo(float).eps * turned_over
-            ax.axhline(round_off, color="grey", linewidth=0.8, linestyle=":")
-            ax.annotate(
-                "round-off", (0.995, round_off), xycoords=("axes fraction", "data"), ha="right",
-                va="bottom", fontsize="x-small", color="grey",
-            )  # fmt: skip
+        name_lines(ax)
         ax.set(xlabel="time [s]", ylabel="|balance error| [J]")
         return figure_of(ax)
