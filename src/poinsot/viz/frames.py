@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ Array = NDArray[np.float64]
 
 #: More frames than this add nothing to a film, and more bodies times frames take too long to load.
 FRAMES = 1500
-POSES = 300_000
+POSES = 200_000
 GROUND = -1
 
 
@@ -49,9 +50,13 @@ class Frames:
             else np.zeros((*shape, 3)),
         )
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.bodies)}
+
     def index(self, body: str) -> int:
         """Return the place of a body; the ground is -1."""
-        return GROUND if body == "ground" else self.bodies.index(body)
+        return GROUND if body == "ground" else self._places[body]
 
     def path(self, point: Point) -> Array:
         """Return where a point of a body is; (frames, 3)."""
@@ -59,6 +64,13 @@ class Frames:
         if k == GROUND:
             return np.tile(point.position, (self.time.size, 1))
         return np.asarray(self.position[:, k] + self.rotation[:, k] @ np.array(point.position))
+
+    @property
+    def first(self) -> "Frames":
+        """The first frame alone."""
+        one = slice(0, 1)
+        parts = (self.chosen[one], self.time[one], self.position[one], self.rotation[one])
+        return Frames(self.bodies, *parts)
 
     @property
     def quat(self) -> Array:

@@ -142,6 +142,7 @@ def _data(stage: Stage) -> dict[str, Any]:
         "traces": {name: _pack(path, "<f4") for name, path in stage.traces.items()},
         "energies": {kind: _pack(values, "<f4") for kind, values in stage.energies.items()},
         "size": stage.size,
+        "grain": stage.grain,
         "spacing": round_number(stage.size / 3),
         "pace": stage.pace,
         "low": _short(stage.low),

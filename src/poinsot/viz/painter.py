@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.result.scene import Strut
 from poinsot.viz.axes import plain
 from poinsot.viz.meshes import mesh
-from poinsot.viz.solids import JOINT_COLOUR, Solid, bar
+from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class Painter:
         from matplotlib.colors import to_rgba
 
         film, parts = self.stage.frames, []
-        struts = [self._strut(strut, frame) for strut in self.stage.struts]
+        struts = [self.stage.strut(strut, frame) for strut in self.stage.struts]
         for solid in [*self.solids, *struts]:
             own = mesh(solid.shape)
             vertices = solid.position + (own.vertices * solid.scale) @ solid.rotation.T
@@ -108,13 +107,6 @@ class Painter:
             return np.asarray(turned)
         film = self.stage.frames
         return np.asarray(turned @ film.rotation[frame, film.index(solid.body)].T)
-
-    def _strut(self, strut: Strut, frame: int) -> Solid:
-        film, size = self.stage.frames, self.stage.size
-        ends = (film.path(strut.a)[frame], film.path(strut.b)[frame])
-        if strut.kind == "spring":
-            return bar("ground", *ends, 0.028 * size, "#7a8694", shape="spring")
-        return bar("ground", *ends, 0.006 * size, JOINT_COLOUR)
 
     def _paint_triangles(self, corners: Array, colours: "Array | str", layer: int) -> None:
         from matplotlib.collections import PolyCollection

@@ -1,5 +1,7 @@
 """What is drawn of a scene: solids that ride on bodies, joints included."""
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -13,9 +15,10 @@ Array = NDArray[np.float64]
 Group: TypeAlias = Literal["body", "inertia", "joint"]
 
 JOINT_COLOUR = "#8b929c"
+SPRING_COLOUR = "#7a8694"
 #: A box that has the inertia of a body, but not its shape, can be seen through.
 INEXACT = 0.2
-#: Thickness of what has none, relative to the size of the mechanism.
+#: Thickness of what has none, relative to the size of the parts.
 THIN = 0.008
 
 
@@ -53,7 +56,7 @@ def solids(
 ) -> list[Solid]:
     """Return the solids of bodies and joints.
 
-    `size` [m] is that of the mechanism: what has no thickness of its own gets a share of it.
+    `size` [m] is that of the parts: what has no thickness of its own gets a share of it.
     `rails` holds how far joints slide [m].
     """
     held = _held(scene)
@@ -68,9 +71,12 @@ def solids(
         bar(point.body, (0.0, 0.0, 0.0), point.position, 1.2 * THIN * size, colour[point.body])
         for point in held
     ]
-    return (
-        bodies + bars + [solid for pin in scene.pins for solid in _joint(pin, scene, size, rails)]
-    )
+    exact = defaultdict[str, list[Piece]](list)
+    for piece in scene.pieces:
+        if piece.exact:
+            exact[piece.body].append(piece)
+    joints = [solid for pin in scene.pins for solid in _joint(pin, exact, size, rails)]
+    return bodies + bars + joints
 
 
 def ends(scene: Scene) -> list[Point]:
@@ -117,7 +123,10 @@ def _held(scene: Scene) -> list[Point]:
 
 
 def _joint(
-    pin: Pin, scene: Scene, size: float, rails: dict[str, tuple[float, float]]
+    pin: Pin,
+    pieces: Mapping[str, list[Piece]],
+    size: float,
+    rails: dict[str, tuple[float, float]],
 ) -> list[Solid]:
     thin = THIN * size
     if pin.kind in ("Spherical", "Rod"):
@@ -141,17 +150,15 @@ def _joint(
             bar(pin.a.body, *rail, 0.6 * thin, JOINT_COLOUR, "joint"),
             _ball(pin.b, 1.6 * thin),
         ]
-    return [_pin(axis, pin, scene, size) for axis in pin.axes]
+    return [_pin(axis, pin, pieces[axis.body], size) for axis in pin.axes]
 
 
-def _pin(axis: Point, pin: Pin, scene: Scene, size: float) -> Solid:
+def _pin(axis: Point, pin: Pin, pieces: list[Piece], size: float) -> Solid:
     """Return a pin along an axis, long enough to be seen on either side of its body."""
     at = np.array((pin.a if axis.body == pin.a.body else pin.b).position)
     n = np.array(axis.position)
     widths = [
-        np.abs(np.array(piece.rotation).T @ n) @ _body(piece, "", 0.0).scale
-        for piece in scene.pieces
-        if piece.body == axis.body and piece.exact
+        np.abs(np.array(piece.rotation).T @ n) @ _body(piece, "", 0.0).scale for piece in pieces
     ]
     length = np.clip(1.3 * max(widths, default=0.0), 0.07 * size, 0.25 * size)
     return bar(

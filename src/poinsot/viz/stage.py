@@ -11,7 +11,15 @@ from poinsot.errors import InputError
 from poinsot.result import Result
 from poinsot.result.scene import Pin, Scene, Strut
 from poinsot.viz.frames import Frames
-from poinsot.viz.solids import Solid, colours, ends, solids
+from poinsot.viz.solids import (
+    JOINT_COLOUR,
+    SPRING_COLOUR,
+    Solid,
+    bar,
+    colours,
+    ends,
+    solids,
+)
 
 Array = NDArray[np.float64]
 
@@ -27,7 +35,8 @@ class Stage:
 
     `forces` [N] are those of the joints on their second bodies, at `pins`, (frames, pins, 3);
     `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,).
-    `size` [m] is that of the mechanism at the start; `low` and `high` hold all of its motion.
+    `size` [m] is that of the mechanism at the start, `grain` [m] that of its parts: what has no
+    thickness gets a share of it. `low` and `high` hold all of the motion.
     """
 
     frames: Frames
@@ -39,6 +48,7 @@ class Stage:
     traces: Mapping[str, Array]
     energies: Mapping[str, Array]
     size: float
+    grain: float
     low: Array
     high: Array
 
@@ -50,10 +60,10 @@ class Stage:
         names = _chosen(result, bodies)
         scene = _only(result.observation.scene, {*names, "ground"})
         film = Frames.of(result, names, frames)
-        colour = {**colours(tuple(names)), "ground": "#8b929c"}
+        colour = {**colours(tuple(names)), "ground": JOINT_COLOUR}
         markers = result.observation.markers if bodies is None else {}
-        size = _size(film, scene)
-        shown = tuple(solids(scene, colour, size, _rails(result, scene)))
+        size, grain = _sizes(film, scene)
+        shown = tuple(solids(scene, colour, grain, _rails(result, scene)))
         low, high = _bounds(film, scene, shown)
         return cls(
             frames=film,
@@ -68,9 +78,17 @@ class Stage:
                 "total": result.energy[film.chosen],
             },
             size=size,
+            grain=grain,
             low=low,
             high=high,
         )
+
+    def strut(self, strut: Strut, frame: int) -> Solid:
+        """Return what a spring or a rod looks like in a frame, in world axes."""
+        ends = self.frames.path(strut.a)[frame], self.frames.path(strut.b)[frame]
+        if strut.kind == "spring":
+            return bar("ground", *ends, 0.028 * self.grain, SPRING_COLOUR, shape="spring")
+        return bar("ground", *ends, 0.006 * self.grain, JOINT_COLOUR)
 
     @property
     def travels(self) -> bool:
@@ -81,9 +99,9 @@ class Stage:
 
     @property
     def force_scale(self) -> float:
-        """Length of an arrow [m/N]: the largest force has a third of the mechanism's size."""
+        """Length of an arrow [m/N]: the largest force is nearly as long as the parts are."""
         largest = float(np.linalg.norm(self.forces, axis=-1).max(initial=0.0))
-        return self.size / 3 / largest if largest > 0 else 0.0
+        return 0.4 * self.grain / largest if largest > 0 else 0.0
 
     @property
     def pace(self) -> float:
@@ -160,16 +178,22 @@ def round_number(x: float) -> float:
 # -- how large it is -------------------------------------------------------------------------------
 
 
-def _size(frames: Frames, scene: Scene) -> float:
-    """Return the diagonal of the box about the mechanism at the start [m]."""
-    still = Frames(
-        frames.bodies, frames.chosen[:1], frames.time[:1], frames.position[:1], frames.rotation[:1]
-    )
+def _sizes(frames: Frames, scene: Scene) -> tuple[float, float]:
+    """Return the diagonals of the boxes about the mechanism at the start, and about its parts."""
     rough = solids(scene, dict.fromkeys((*frames.bodies, "ground"), ""), 0.0, {})
-    low, high = _bounds(still, scene, tuple(rough))
-    size = float(np.linalg.norm(high - low))
+    low, high = _bounds(frames.first, scene, tuple(rough))
     # Points without joints have no size: take what they travel.
-    return size or float(np.linalg.norm(np.ptp(frames.position, axis=(0, 1)))) or 1.0
+    travel = float(np.linalg.norm(np.ptp(frames.position, axis=(0, 1))))
+    size = float(np.linalg.norm(high - low)) or travel or 1.0
+    clouds: dict[str, list[Array]] = {name: [np.zeros((1, 3))] for name in frames.bodies}
+    for body, points in (
+        *((solid.body, solid.corners) for solid in rough),
+        *((end.body, np.array([end.position])) for end in ends(scene)),
+    ):
+        if body != "ground":
+            clouds[body].append(points)
+    parts = [np.linalg.norm(np.ptp(np.concatenate(cloud), axis=0)) for cloud in clouds.values()]
+    return size, min(size, 3 * float(np.median(parts))) or size
 
 
 def _bounds(frames: Frames, scene: Scene, shown: tuple[Solid, ...]) -> tuple[Array, Array]:

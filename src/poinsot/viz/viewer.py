@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError, PoinsotError
 from poinsot.result import Result
-from poinsot.result.scene import Strut
 from poinsot.so3 import matrix_to_quat
 from poinsot.viz.meshes import mesh
-from poinsot.viz.solids import JOINT_COLOUR, Solid, bar
+from poinsot.viz.solids import Solid, bar
 from poinsot.viz.stage import Stage
 
 Array = NDArray[np.float64]
@@ -102,7 +101,7 @@ class Viewer:
         """Put bodies, joints, lines and traces on the scene, as far as they are new."""
         scene, stage = self._server.scene, self._stage
         if not self._bodies:
-            size = stage.size
+            size, grain = stage.size, stage.grain
             scene.add_grid(
                 "/grid",
                 *(20 * size, 20 * size),
@@ -112,10 +111,13 @@ class Viewer:
             )
             for k, name in enumerate(stage.frames.bodies):
                 self._bodies[name] = scene.add_frame(
-                    f"/body{k}", axes_length=0.14 * size, axes_radius=0.004 * size, show_axes=False
+                    f"/body{k}",
+                    axes_length=0.17 * grain,
+                    axes_radius=0.005 * grain,
+                    show_axes=False,
                 )
             for k, strut in enumerate(stage.struts):
-                self._lines[strut.name] = self._add_mesh(f"/strut{k}", self._strut(strut, 0))
+                self._lines[strut.name] = self._add_mesh(f"/strut{k}", self._stage.strut(strut, 0))
             for k, pin in enumerate(stage.pins):
                 arrow = bar("ground", (0, 0, 0), (0, 0, 1), 1.0, FORCE_COLOUR, shape="arrow")
                 self._lines[f"force {pin.joint}"] = self._add_mesh(f"/force{k}", arrow)
@@ -155,16 +157,9 @@ class Viewer:
                 f"/trace{k}",
                 np.stack([path[:-1], path[1:]], axis=1).astype(np.float32),
                 np.array(_rgb(self._stage.colour[name]), dtype=np.uint8),
-                thickness=0.003 * self._stage.size,
+                thickness=0.004 * self._stage.grain,
                 visible=self._shown["traces"].value,
             )
-
-    def _strut(self, strut: Strut, frame: int) -> Solid:
-        film, size = self._stage.frames, self._stage.size
-        ends = film.path(strut.a)[frame], film.path(strut.b)[frame]
-        if strut.kind == "spring":
-            return bar("ground", *ends, 0.028 * size, "#7a8694", shape="spring")
-        return bar("ground", *ends, 0.006 * size, JOINT_COLOUR)
 
     # -- what moves ---------------------------------------------------------------------------
 
@@ -188,7 +183,7 @@ class Viewer:
                 body.position, body.wxyz = film.position[frame, k], quats[k]
                 body.show_axes = self._shown["axes"].value
             for strut in stage.struts:
-                _place(self._lines[strut.name], self._strut(strut, frame))
+                _place(self._lines[strut.name], stage.strut(strut, frame))
             for k, pin in enumerate(stage.pins):
                 self._draw_force(self._lines[f"force {pin.joint}"], k, frame)
             for solid, node in self._solids.values():
@@ -202,7 +197,7 @@ class Viewer:
         arrow.visible = bool(self._shown["forces"].value and np.linalg.norm(force) > 0)
         if arrow.visible:
             at = stage.frames.path(stage.pins[k].b)[frame]
-            _place(arrow, bar("ground", at, at + force, 0.02 * stage.size, FORCE_COLOUR))
+            _place(arrow, bar("ground", at, at + force, 0.02 * stage.grain, FORCE_COLOUR))
 
     def _play(self) -> None:
         last = time.monotonic()

@@ -10,6 +10,7 @@ const boxes = Object.fromEntries(["traces", "joints", "inertia", "forces", "axes
 const follow = document.getElementById("follow");
 follow.checked = data.travels;
 boxes.inertia.parentElement.hidden = !data.solids.some((solid) => solid.group === "inertia");
+boxes.traces.checked = data.bodies.length <= MANY;
 boxes.forces.parentElement.hidden = !data.joints.length;
 document.getElementById("shown").addEventListener("change", changed);
 

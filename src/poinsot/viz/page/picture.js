@@ -32,7 +32,7 @@ const makePicture = (canvas, data, motion) => {
   const triad = [0, 1, 2].map((k) => lines.store(new Float32Array([0, 0, 0, +(k === 0), +(k === 1), +(k === 2)])));
   const spacing = data.spacing, half = 15;
   const grid = lines.store(gridLines(spacing, half));
-  const size = data.size, sun = unit([0.35, -0.45, 1.0]);
+  const { size, grain } = data, sun = unit([0.35, -0.45, 1.0]);
   const floorHeight = data.low[2] - 0.01 * size;
   const XYZ = [[0.84, 0.15, 0.16], [0.17, 0.63, 0.17], [0.12, 0.35, 0.75]];
   const grey = rgb("#8b929c"), rubber = rgb("#7a8694");
@@ -47,14 +47,14 @@ const makePicture = (canvas, data, motion) => {
   };
   const strut = ({ kind, a, b }, poses) => {
     const from = placed(poses, a), to = placed(poses, b);
-    return kind === "spring" ? bar("spring", from, to, 0.055 * size, rubber) : bar("cylinder", from, to, 0.012 * size, grey);
+    return kind === "spring" ? bar("spring", from, to, 0.055 * grain, rubber) : bar("cylinder", from, to, 0.012 * grain, grey);
   };
   const arrow = (joint, k, poses, moment, theme) => {
     const force = times(data.forceScale, motion.force(moment, k)), length = norm(force);
-    if (length < 0.01 * size) return [];
-    const from = placed(poses, joint.at), head = Math.min(0.06 * size, 0.5 * length), to = add(from, force);
+    if (length < 0.01 * grain) return [];
+    const from = placed(poses, joint.at), head = Math.min(0.06 * grain, 0.5 * length), to = add(from, force);
     const neck = add(to, times(-head / length, force));
-    return [bar("cylinder", from, neck, 0.014 * size, theme.force), bar("cone", neck, to, 0.6 * head, theme.force)];
+    return [bar("cylinder", from, neck, 0.014 * grain, theme.force), bar("cone", neck, to, 0.6 * head, theme.force)];
   };
 
   const fit = () => {
@@ -101,7 +101,8 @@ const makePicture = (canvas, data, motion) => {
     solids.begin(camera, light);
     for (const part of [...firm, ...arrows]) solids.paint(part);
     lines.begin(camera);
-    for (const part of firm) if (part.group === "body") lines.paint(edges[part.mesh], { place: part, colour: theme.edge, opacity: 0.45 });
+    const outlined = (part) => part.group === "body" && (part.mesh !== "cylinder" || part.scale[0] > 0.03 * grain);
+    for (const part of firm.filter(outlined)) lines.paint(edges[part.mesh], { place: part, colour: theme.edge, opacity: 0.45 });
     if (shown.traces) traces.forEach(({ line, colour }, k) => {
       lines.paint(line, { colour, width: 1.8, count: moment.frame, fading: 1, opacity: 0.9 });
       if (k < data.bodies.length && moment.frame !== moment.next) {
@@ -120,9 +121,9 @@ const makePicture = (canvas, data, motion) => {
     gl.depthFunc(gl.LEQUAL);
     lines.begin(camera);
     for (const part of clear) lines.paint(edges[part.mesh], { place: part, colour: part.colour, opacity: 0.85, width: 1.3 });
-    if (shown.axes) for (const pose of [{ ...poses[-1], long: 0.25 }, ...poses.map((pose) => ({ ...pose, long: 0.14 }))])
+    if (shown.axes) for (const pose of [{ ...poses[-1], long: 0.3 }, ...poses.map((pose) => ({ ...pose, long: 0.17 }))])
       triad.forEach((line, k) => {
-        const place = { p: pose.p, q: pose.q, scale: times(pose.long * size, [1, 1, 1]) };
+        const place = { p: pose.p, q: pose.q, scale: times(pose.long * grain, [1, 1, 1]) };
         lines.paint(line, { place, colour: XYZ[k], width: 2.6 });
       });
     gl.depthMask(true);
