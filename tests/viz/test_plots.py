@@ -19,7 +19,7 @@ PLOTS = {
 }
 MECHANICAL = {
     "plot_momentum": "kg m²/s",
-    "plot_constraints": "m",
+    "plot_constraints": "SI units",
     "plot_drift": "relative",
     "plot_reactions": "N",
     "plot_coordinates": "rad",

@@ -55,9 +55,10 @@ def plot_balance(result: Result, ax: "Axes | None" = None) -> "Figure":
     """Plot the balance error H - H0 - supplied + dissipated [J], on a logarithmic scale."""
     with style():
         ax = ax or new_axes()
-        # The energies that are added up cannot be told from their neighbours by less than this.
-        kinds = (result.energy, result.dissipated, *result.observation.energies.values())
-        round_off = np.finfo(float).eps * max(float(np.max(abs(E))) for E in kinds)
+        # Energies that are added up cannot be told from their neighbours by less than this.
+        kinetic = result.observation.energies.get("kinetic", result.energy)
+        largest = max(np.max(abs(E)) for E in (result.energy, result.dissipated, kinetic))
+        round_off = np.finfo(float).eps * float(largest)
         if round_off > 0:
             ax.axhline(round_off, color="grey", linewidth=0.8, linestyle=":", label="round-off")
         draw_error(ax, result.time, result.balance_error, linestyle="", marker=".", markersize=3)

@@ -35,16 +35,18 @@ def plot_constraints(
     ax: "Axes | None" = None,
     level: Literal["position", "velocity"] = "position",
 ) -> "Figure":
-    """Plot the largest violation of a constraint, of a run or of several by label."""
+    """Plot the largest violation of a constraint, of a run or of several by label.
+
+    Those of lengths are in metres, those of directions have no unit.
+    """
     runs = {"": results} if isinstance(results, Result) else results
     with style():
         ax = ax or new_axes()
         for label, run in runs.items():
             error = run.constraint_error if level == "position" else run.velocity_constraint_error
             draw_error(ax, run.time, error, label=plain(label) or None, linewidth=1.0)
-        ax.set(
-            xlabel="time [s]", ylabel="max |g| [m]" if level == "position" else "max |G v| [m/s]"
-        )
+        what = "|g|" if level == "position" else "|G v|"
+        ax.set(xlabel="time [s]", ylabel=f"max {what} [SI units]")
         name_lines(ax)
         return figure_of(ax)
 

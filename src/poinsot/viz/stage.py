@@ -112,9 +112,9 @@ class Stage:
     @property
     def view(self) -> tuple[float, float]:
         """Azimuth and elevation of the eye [rad]: a plane mechanism is seen from the front."""
-        film, aside = self.frames, 0.02 * self.size
-        moves = np.ptp(film.position, axis=0).max(axis=0) > aside
-        tilts = np.ptp(film.rotation, axis=0).max(axis=(0, 2)) > 0.02
+        film = self.frames
+        moves = np.ptp(film.position, axis=0).max(axis=0) > 1e-3 * self.size
+        tilts = np.ptp(film.rotation, axis=0).max(axis=(0, 2)) > 1e-3
         still = ~(moves | tilts)
         if still.sum() == 1:
             front = ((-0.35, 0.2), (-np.pi / 2 + 0.35, 0.2), (-np.pi / 2, 1.25))
