@@ -31,7 +31,7 @@ docs: $(VENV)/.stamp-docs  ## build the documentation in docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
 bench: $(VENV)/.stamp-bench  ## measure the speed against Exudyn and MuJoCo; tables go to docs/
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks --million
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) demo dist docs/_build .hypothesis .import_linter_cache

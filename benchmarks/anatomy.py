@@ -55,8 +55,10 @@ def call(part: int, times: int, M: Any, run: Any, work: Any, state: Any, ahead: 
             step._unfold(M, None, work.x)
         else:
             motion.move(M.bodies, None, H, state, run.stage, ahead)
-            motion.extrapolate(run.past, run.stage, (15, 21), 2)
-            motion.extrapolate(run.past_multiplier, run.multiplier, (0, 3), 2)
+            motion.extrapolate(run.past, run.stage, 0, (15, 21), 2)
+            motion.extrapolate(
+                run.past_multiplier, run.multiplier, 2 * M.bodies.numbers.shape[0], (0, 3), 2
+            )
 
 
 class Counted(float):

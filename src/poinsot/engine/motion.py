@@ -103,26 +103,47 @@ def straighten(bodies: int, state: Array) -> None:
 
 
 @kernel
-def extrapolate(past: Array, x: Array, columns: tuple[int, int], known: int) -> None:
-    """Keep columns of x in past (2, n, columns), and guess the next by a parabola.
+def extrapolate(past: Array, x: Array, start: int, columns: tuple[int, int], order: int) -> int:
+    """Guess the next values of x, from row `start` on and in some columns, by a polynomial.
 
-    `known` of the two before are known.
+    Returns the best order for the guess after that.
+
+    `past` (n, columns, 5) are the last values and their backward differences D1 ... D4, brought up
+    to date here. A guess of order k is the sum of the first k, and the next difference is about
+    what it lacks: the order with the smallest one is the best.
     """
     first, last = columns
-    for i in range(x.shape[0]):
+    lack_1, lack_2, lack_3, lack_4 = 0.0, 0.0, 0.0, 0.0
+    for i in range(start, x.shape[0]):
         for j in range(first, last):
-            a, b, c = x[i, j], past[0, i, j - first], past[1, i, j - first]
-            past[1, i, j - first], past[0, i, j - first] = b, a
-            if known >= 2:
-                x[i, j] = 3.0 * (a - b) + c
-            elif known == 1:
-                x[i, j] = 2.0 * a - b
+            k, a = j - first, x[i, j]
+            d1 = a - past[i, k, 0]
+            d2 = d1 - past[i, k, 1]
+            d3 = d2 - past[i, k, 2]
+            d4 = d3 - past[i, k, 3]
+            d5 = d4 - past[i, k, 4]
+            past[i, k, 0], past[i, k, 1], past[i, k, 2] = a, d1, d2
+            past[i, k, 3], past[i, k, 4] = d3, d4
+            lack_1 += d2 * d2
+            lack_2 += d3 * d3
+            lack_3 += d4 * d4
+            lack_4 += d5 * d5
+            guess = a + d1 if order > 0 else a
+            guess += d2 if order > 1 else 0.0
+            guess += d3 if order > 2 else 0.0
+            x[i, j] = guess + d4 if order > 3 else guess
+    best, lack = 1, lack_1
+    if lack_2 < lack:
+        best, lack = 2, lack_2
+    if lack_3 < lack:
+        best, lack = 3, lack_3
+    return 4 if lack_4 < lack else best
 
 
 @kernel
 def go_back(past: Array, x: Array, columns: tuple[int, int]) -> None:
-    """Guess that nothing changes: a parabola may lead astray."""
+    """Guess that nothing changes: a polynomial may lead astray."""
     first, last = columns
     for i in range(x.shape[0]):
         for j in range(first, last):
-            x[i, j] = past[0, i, j - first]
+            x[i, j] = past[i, j - first, 0]

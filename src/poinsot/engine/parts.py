@@ -137,7 +137,8 @@ class Run(NamedTuple):
 
     `gap` (nodes, 3) is what constraints lacked at the start of the run, and keep lacking; `stage`
     and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
-    `past_multiplier` those of the last two steps, newest first; `chi` (2, struts) the coordinates
+    `past_multiplier` (..., 5) those of the last step and their differences; `chi` (2, struts) the
+    coordinates
     of springs, before the step in hand and after it; `turns` (2, dials) sine and full turns of
     dials.
     """

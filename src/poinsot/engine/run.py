@@ -76,7 +76,8 @@ def run(
         Balances, carried on.
     """
     stage, multiplier = carried.stage, carried.multiplier
-    rows, taken, due = 0, 0, True
+    joints = machine.bodies.numbers.shape[0] * ((stage.shape[1] - V) // 3)
+    rows, taken, due, order = 0, 0, True, 2
     for n in range(times.size - 1):
         h = times[n + 1] - times[n]
         t = 0.5 * (times[n] + times[n + 1])
@@ -102,8 +103,9 @@ def run(
         carried.chi[0, :] = carried.chi[1, :]
         _account(sums, H, h, power, u[n], y[n], ports, iterations, residual)
         state, ahead, before = ahead, before, state
-        extrapolate(carried.past, stage, (V, stage.shape[1]), known + n)
-        extrapolate(carried.past_multiplier, multiplier, (0, 3), known + n)
+        guessed = min(order, known + n)
+        order = extrapolate(carried.past, stage, 0, (V, stage.shape[1]), guessed)
+        extrapolate(carried.past_multiplier, multiplier, joints, (0, 3), guessed)
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:
             straighten(machine.bodies.numbers.shape[0], state)
@@ -168,7 +170,7 @@ def _save(
     Midpoints are means of both ends; only in the plain form w x d is the more exact rate of
     directors, where one without mass has none of its own. Multipliers of rigidity are left out.
     """
-    x, stage, velocities = saved.x, saved.stage, carried.past[0]
+    x, stage, past = saved.x, saved.stage, carried.past
     count = state.shape[0] - 1
     for b in range(count):
         q, rate = 12 * b, 12 * (count + b)
@@ -177,12 +179,12 @@ def _save(
             stage[row, q + i] = 0.5 * (before[b, i] + state[b, i])
             stage[row, rate + i] = 0.5 * (before[b, 12 + i] + state[b, 12 + i])
         if twice is None:
-            w = vector(velocities, b, 3)
+            w = past[b, 3, 0], past[b, 4, 0], past[b, 5, 0]
             for i in range(3):
                 d = vector(stage, row, q + 3 + 3 * i)
                 put(stage, row, rate + 3 + 3 * i, cross(w, d))
     for k in range(places.shape[0]):
-        lam = carried.past_multiplier[0, places[k, 0], places[k, 1]]
+        lam = carried.past_multiplier[places[k, 0], places[k, 1], 0]
         if places[k, 3] == 1:
             lam /= h
         x[row, places[k, 2]] = lam

@@ -1,7 +1,7 @@
 """One time step: Newton's method on v, w and the multipliers, from an extrapolated guess.
 
 The matrix is factorised for the guess, and again only if that does not converge fast: the guess
-is of third order in h, so that the first correction mostly hits.
+is of up to fifth order in h, so that the first correction mostly hits.
 """
 
 from math import inf
@@ -250,7 +250,8 @@ def take_step(
         _unfold(machine, machine.twice, x)
         if 0.5 * h * _correct(places, machine.twice, stage, multiplier, x) > HALF_TURN:
             break
-        if bare and residual <= rtol and residual * residual / previous < EPS / 64:
-            return iteration + 1, residual * residual / previous
+        rate = residual / previous if iteration > 0 else residual if machine.exact else 1.0
+        if bare and residual <= rtol and rate * residual < EPS / 64:
+            return iteration + 1, rate * residual
         previous = residual
     return limit, inf

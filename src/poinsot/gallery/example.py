@@ -68,6 +68,7 @@ class Example:
         engine: str = "auto",
         save_every: int = 1,
         progress: bool | None = None,
+        output: Path | None = None,
     ) -> Result:
         """Simulate the published case, or a variation of it."""
         return simulate(

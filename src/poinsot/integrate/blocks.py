@@ -93,6 +93,7 @@ def run_in_blocks(
     """Run to the end; `step` takes a single step where the compiled engine cannot."""
     with _patience(f"compiling the engine for '{system.name}'; it is kept for later runs"):
         runner.compile()
+    recorder.start_clock()
     count = 1 if runner.calls_python else max(1, FIRST // system.n)
     largest = max(1, ROOM * recorder.save_every // (16 * system.n))
     while recorder.done < clock.steps:

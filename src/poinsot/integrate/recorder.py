@@ -100,6 +100,10 @@ class Recorder:
         self.pending: Row | None = None
         self.total_iterations, self.residual_max, self.single_steps = 0, 0.0, 0
         self.balance_error_max, self.dissipation_min = 0.0, 0.0
+        self.start_clock()
+
+    def start_clock(self) -> None:
+        """Count the time from here on."""
         self.started = clock.perf_counter()
 
     def add(self, t_mid: float, t1: float, h: float, solution: Solution, stage: Stage) -> None:

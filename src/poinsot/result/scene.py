@@ -18,8 +18,9 @@ class Piece:
     """A solid piece of a body, centred at `position`, its axes turned by `rotation` (columns).
 
     `kind` and `sizes` [m]: box (a, b, c); cylinder (radius, length), tube (inner radius, outer
-    radius, length), cone (radius, height; from -1/4 to 3/4 of it) and rod (length), all along z; ellipsoid (a, b, c), semi-axes; point (). `exact` is False for a body that is known by
-    its inertia alone: it is drawn as the box that has the same.
+    radius, length), cone (radius, height; from -1/4 to 3/4 of it) and rod (length), all along z;
+    ellipsoid (a, b, c), semi-axes; point (). `exact` is False for a body that is known by its
+    inertia alone: it is drawn as the box that has the same.
     """
 
     body: str

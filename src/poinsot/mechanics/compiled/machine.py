@@ -23,7 +23,7 @@ Index = NDArray[np.uint32]
 #: A body with more points than this keeps its translation as a node: a hub.
 HUB = 3
 #: What is added to equations that may repeat others, relative to their own size.
-SHIFT = 1e-11
+SHIFT = 1e-9
 #: Equations of a node.
 SLOTS = 3
 

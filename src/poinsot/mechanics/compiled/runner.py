@@ -48,8 +48,8 @@ class MechanismRunner(Runner):
             gap=np.zeros((nodes, 3)),
             stage=np.hstack([self.state[:, :12], np.zeros((moving, 3 + unknowns))]),
             multiplier=np.zeros((nodes, 3)),
-            past=np.zeros((2, moving, unknowns)),
-            past_multiplier=np.zeros((2, nodes, 3)),
+            past=np.zeros((moving, unknowns, 5)),
+            past_multiplier=np.zeros((nodes, 3, 5)),
             chi=np.zeros((2, 0 if struts is None else struts.laws.size)),
             turns=np.zeros((2, 0 if dials is None else dials.shape[0])),
         )
@@ -93,8 +93,9 @@ class MechanismRunner(Runner):
         carried.stage[:-1, parts.V :] = np.tile(twists, carried.stage.shape[1] // 12)
         node, slot, column, times_h = self.places.T
         carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
-        carried.past[0] = carried.stage[:, parts.V :]
-        carried.past_multiplier[0] = carried.multiplier
+        carried.past[:], carried.past_multiplier[:] = 0.0, 0.0
+        carried.past[:, :, 0] = carried.stage[:, parts.V :]
+        carried.past_multiplier[:, :, 0] = carried.multiplier
         carried.chi[:] = self._coordinates(x[:n])
         angle = angles(self.system, x)
         carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
@@ -117,7 +118,7 @@ class MechanismRunner(Runner):
         node, slot, column, times_h = self.places.T
         x = np.zeros(self.system.n)
         x[: q.size], x[q.size : 2 * q.size] = q.reshape(-1), v.reshape(-1)
-        multiplier = self.carried.past_multiplier[0, node, slot]
+        multiplier = self.carried.past_multiplier[node, slot, 0]
         x[column] = multiplier / np.where(times_h, self.h, 1.0)
         return x
 

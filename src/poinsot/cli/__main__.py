@@ -1,0 +1,5 @@
+"""`python -m poinsot.cli` is `poinsot`."""
+
+from poinsot.cli import main
+
+main()

@@ -1,0 +1,52 @@
+"""The command `poinsot`: what all its subcommands share."""
+
+import sys
+from importlib.metadata import version as installed
+from typing import Annotated
+
+import typer
+
+from poinsot.errors import PoinsotError
+
+app = typer.Typer(
+    name="poinsot",
+    help="Port-Hamiltonian multibody dynamics with exact balances.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(shown: bool) -> None:
+    if shown:
+        typer.echo(f"poinsot {installed('poinsot')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Port-Hamiltonian multibody dynamics with exact balances."""
+
+
+def main() -> None:
+    """Run the command line; every error is one message, never a traceback."""
+    try:
+        app()
+    except PoinsotError as error:
+        _stop(str(error))
+    except BrokenPipeError:  # as in `poinsot gallery | head -1`
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        _stop(f"{error.strerror}: {error.filename}" if error.filename else str(error))
+
+
+def _stop(message: str) -> None:
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,112 @@
+"""`poinsot run`: simulate a gallery example, or what a file describes."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from poinsot.cli import table
+from poinsot.cli.app import app
+from poinsot.cli.summary import summarise
+from poinsot.cli.task import Task, find_task
+from poinsot.cli.writing import require_folder, writing
+from poinsot.errors import InputError
+from poinsot.integrate.schemes import SCHEMES
+from poinsot.integrate.simulate import ENGINES
+from poinsot.result import Result, SimulationError
+
+
+@app.command()
+def run(
+    what: Annotated[str, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to simulate.")],
+    scheme: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(SCHEMES)}.", show_default=False)
+    ] = None,
+    step: Annotated[float | None, typer.Option(help="Step size [s].")] = None,
+    t_end: Annotated[float | None, typer.Option(help="End time [s].")] = None,
+    engine: Annotated[str | None, typer.Option(help=f"One of {', '.join(ENGINES)}.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the result as netCDF, as it runs.")
+    ] = None,
+    summary: Annotated[Path | None, typer.Option(help="Write a summary as JSON.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a figure.")] = None,
+    animation: Annotated[Path | None, typer.Option(help="Write an animation, a GIF.")] = None,
+    save_every: Annotated[int | None, typer.Option(help="Keep every so many steps.")] = None,
+    progress: Annotated[bool, typer.Option(help="Show progress on a terminal.")] = True,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what is wrong.")] = False,
+) -> None:
+    """Simulate a gallery example, a model file, or the model of an earlier result.
+
+    Options that are left out are those of the published case, or of the file.
+
+    Example:  poinsot run spatial-slider-crank --step 1e-3 --output run.nc --summary run.json
+    """
+    if verbose and quiet:
+        raise InputError("--verbose and --quiet exclude each other; give one of them")
+    require_folder(output, summary, plot, animation)
+    task = find_task(what)
+    if verbose:
+        typer.echo(task.describe())
+    given = {
+        "scheme": scheme,
+        "h": step,
+        "t_end": t_end,
+        "engine": engine,
+        "save_every": save_every,
+    }
+    options = {key: value for key, value in given.items() if value is not None}
+    status = 0
+    try:
+        result = task.simulate(
+            **options, output=output, progress=None if progress and not quiet else False
+        )
+    except SimulationError as error:
+        if error.result is None:
+            raise
+        typer.echo(f"stopped early: {error}", err=True)
+        result = error.result
+    if result.status != "done":
+        status = 1
+    if not quiet:
+        table.show(result)
+    written = _write(task, result, summary, plot, animation)
+    if output is not None:
+        written["result"] = output
+    if not quiet:
+        for kind, path in written.items():
+            typer.echo(f"{kind:<9}  {path}")
+    if status == 0 and not options.keys() - {"engine"}:
+        status = _judge(task, result, quiet)
+    raise typer.Exit(status)
+
+
+def _write(
+    task: Task, result: Result, summary: Path | None, plot: Path | None, animation: Path | None
+) -> dict[str, Path]:
+    """Write what was asked for; return it by kind."""
+    written = {}
+    if summary is not None:
+        summary.write_text(json.dumps(summarise(result), indent=1) + "\n")
+        written["summary"] = summary
+    if plot is not None:
+        with writing(plot):
+            task.plot(result).savefig(plot)
+        written["plot"] = plot
+    if animation is not None:
+        with writing(animation):
+            task.animate(result, animation)
+        written["animation"] = animation
+    return written
+
+
+def _judge(task: Task, result: Result, quiet: bool) -> int:
+    """Print the check of the published case; a failed check is exit status 1."""
+    checks = task.check(result)
+    if checks and not quiet:
+        typer.echo("")
+    for check in checks:
+        if not quiet or not check.passed:
+            typer.echo(str(check))
+    return 0 if all(check.passed for check in checks) else 1

@@ -1,0 +1,52 @@
+"""A run as numbers for a JSON file."""
+
+from typing import Any
+
+from poinsot.result import Result
+
+
+def summarise(result: Result) -> dict[str, Any]:
+    """Return what happened, and where everything is at the end; SI units, world axes."""
+    return {
+        "model": result.model,
+        "scheme": result.scheme,
+        "engine": result.engine,
+        "step": result.h,
+        "steps": result.stats.steps,
+        "t_end": float(result.time[-1]),
+        "status": result.status,
+        "newton_iterations": result.stats.newton_iterations,
+        "wall_time_s": result.stats.wall_time,
+        "energy_start": float(result.energy[0]),
+        "energy_end": float(result.energy[-1]),
+        "energy_error_max": result.stats.balance_error_max,
+        "supplied": {
+            port.name: float(port.energy[-1])
+            for port in result.ports.values()
+            if not port.connected
+        },
+        "dissipated": float(result.dissipated[-1]),
+        **(_mechanism(result) if result.observation.bodies else _states(result)),
+    }
+
+
+def _states(result: Result) -> dict[str, Any]:
+    return {"final": {name: state.values[-1].tolist() for name, state in result.states.items()}}
+
+
+def _mechanism(result: Result) -> dict[str, Any]:
+    return {
+        "angular_momentum_start": result.angular_momentum[0].tolist(),
+        "angular_momentum_end": result.angular_momentum[-1].tolist(),
+        "constraint_position_max": float(result.constraint_error.max()),
+        "constraint_velocity_max": float(result.velocity_constraint_error.max()),
+        "final": {
+            name: {
+                "position": body.position[-1].tolist(),
+                "rotation": body.rotation[-1].tolist(),
+                "velocity": body.velocity[-1].tolist(),
+                "angular_velocity": body.angular_velocity[-1].tolist(),
+            }
+            for name, body in result.observation.bodies.items()
+        },
+    }

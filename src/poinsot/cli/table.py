@@ -1,0 +1,85 @@
+"""The table at the end of a run: balances, drift, constraints, time."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from poinsot.result import Result
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def show(result: Result) -> None:
+    """Print the table."""
+    from rich.console import Console
+
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(_title(result), markup=False)
+    console.print(balances(result))
+    console.print(_effort(result), markup=False)
+
+
+def balances(result: Result) -> "Table":
+    """Return start, end and largest error of everything that is conserved or accounted for."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    for heading in ("start", "end", "largest error"):
+        table.add_column(heading, justify="right")
+    for row in _rows(result):
+        table.add_row(*map(escape, row))
+    return table
+
+
+def _rows(result: Result) -> list[tuple[str, str, str, str]]:
+    H = result.energy
+    error = f"{result.stats.balance_error_max:.1e}"
+    rows = [("energy [J]", _number(H[0]), _number(H[-1]), error)]
+    for port in result.ports.values():
+        if not port.connected:
+            rows.append((f"  put in at '{port.name}' [J]", "0", _number(port.energy[-1]), ""))
+    if result.dissipated[-1] != 0:
+        rows.append(("  dissipated [J]", "0", _number(result.dissipated[-1]), ""))
+    seen = result.observation
+    for label, unit, L in (
+        ("linear momentum", "kg m/s", seen.linear_momentum),
+        ("angular momentum", "kg m²/s", seen.angular_momentum),
+    ):
+        if L is not None:
+            sizes = np.linalg.norm(L, axis=1)
+            rows.append((f"|{label}| [{unit}]", _number(sizes[0]), _number(sizes[-1]), ""))
+    for label, gap in (
+        ("position constraints", seen.constraint_error),
+        ("velocity constraints", seen.velocity_constraint_error),
+    ):
+        if gap is not None:
+            rows.append((label, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))
+    return rows
+
+
+def _number(value: float) -> str:
+    return f"{value:.9g}"
+
+
+def _title(result: Result) -> str:
+    span = f"{result.time[0]:g} to {result.time[-1]:g} s"
+    return f"{result.model}: {result.scheme}, h = {result.h:g} s, {span} ({result.status})"
+
+
+def _effort(result: Result) -> str:
+    stats = result.stats
+    each = stats.newton_iterations / max(1, stats.steps)
+    pace = stats.steps / max(stats.wall_time, 1e-9)
+    parts = [
+        f"{stats.steps} steps in {stats.wall_time:.3g} s",
+        f"{pace:.3g} steps/s",
+        f"{each:.2g} Newton iterations a step",
+        f"engine {result.engine}",
+    ]
+    if stats.single_steps:
+        parts.append(f"{stats.single_steps} steps by the reference engine")
+    return ", ".join(parts)
