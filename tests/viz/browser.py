@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from itertools import count
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -33,17 +34,21 @@ class Browser:
         self.process = subprocess.Popen(
             [*command, f"--user-data-dir={self.folder.name}", "about:blank"],
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
+            stderr=subprocess.DEVNULL,
         )
-        for line in self.process.stderr:
-            if line.startswith("DevTools listening on "):
-                address = line.split()[-1]
-                break
-        else:
-            raise RuntimeError("the browser did not start")
+        port, path = self._address()
+        address = f"ws://127.0.0.1:{port}{path}"
         self.socket = connect(address, max_size=None)
         self.numbers, self.events = count(1), []
+
+    def _address(self, seconds=60):
+        """Wait for the file in which the browser says where it listens."""
+        file, end = Path(self.folder.name, "DevToolsActivePort"), time.monotonic() + seconds
+        while time.monotonic() < end and self.process.poll() is None:
+            if file.exists() and len(lines := file.read_text().split()) == 2:
+                return lines
+            time.sleep(0.05)
+        raise RuntimeError("the browser did not start")
 
     def __enter__(self):
         return self
@@ -52,7 +57,6 @@ class Browser:
         self.call("Browser.close")
         self.socket.close()
         self.process.wait(20)
-        self.process.stderr.close()
         self.folder.cleanup()
 
     def call(self, method, session=None, **params):
@@ -105,7 +109,7 @@ class Tab:
             raise RuntimeError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
-    def wait(self, condition, seconds=20):
+    def wait(self, condition, seconds=60):
         end = time.monotonic() + seconds
         while not self.evaluate(condition):
             if time.monotonic() > end:

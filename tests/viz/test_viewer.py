@@ -19,7 +19,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "not in time"

@@ -61,7 +61,7 @@ def plot_overview(result: Result) -> "Figure":
     with style():
         figure = Figure(figsize=(10, 2.7 * rows + 0.5), layout="constrained")
         figure.get_layout_engine().set(h_pad=0.1, w_pad=0.1)  # type: ignore[union-attr,call-arg]
-        figure.suptitle(plain(title(result)))
+        figure.suptitle(plain(f"{result.model}: {how(result)}"))
         for k, (heading, draw) in enumerate(drawings.items()):
             ax = figure.add_subplot(rows, 2, k + 1)
             draw(ax)
@@ -69,9 +69,9 @@ def plot_overview(result: Result) -> "Figure":
         return figure
 
 
-def title(result: Result) -> str:
-    """Return what was run, and how, in one line."""
-    return f"{result.model}: {result.scheme}, h = {result.h:g} s, {result.stats.steps} steps"
+def how(result: Result) -> str:
+    """Return how a result was computed, in one line."""
+    return f"{result.scheme}, h = {result.h:g} s, {result.stats.steps} steps"
 
 
 def overview(result: Result) -> dict[str, Drawing]:

@@ -15,7 +15,7 @@ from poinsot.result import Result
 from poinsot.so3 import matrix_to_quat
 from poinsot.viz.assets import asset, digest, fill
 from poinsot.viz.meshes import mesh
-from poinsot.viz.overview import title
+from poinsot.viz.overview import how
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
 
@@ -55,11 +55,16 @@ def page(result: Result, *, bodies: Iterable[str] | None = None, frames: int | N
         "page.html",
         policy=policy,
         title=escape(result.model),
-        subtitle=escape(title(result).removeprefix(f"{result.model}: ")),
+        subtitle=escape(how(result) + _thinned(result, stage)),
         style=style,
         data=json.dumps(_data(stage), separators=(",", ":")).replace("<", "\\u003c"),
         script=script,
     )
+
+
+def _thinned(result: Result, stage: Stage) -> str:
+    shown, saved = stage.frames.time.size, result.time.size
+    return f"; {shown} of {saved} saved times are shown" if shown < saved else ""
 
 
 def program() -> tuple[str, str]:

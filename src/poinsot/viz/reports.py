@@ -13,7 +13,7 @@ import numpy as np
 from poinsot.result import Result
 from poinsot.viz.assets import asset, digest, fill
 from poinsot.viz.citations import citations
-from poinsot.viz.overview import overview, title
+from poinsot.viz.overview import how, overview
 from poinsot.viz.pages import frame, page, program
 from poinsot.viz.pictures import picture
 from poinsot.viz.stage import BODIES
@@ -40,7 +40,7 @@ def report(result: Result) -> str:
         "report.html",
         policy=policy,
         title=escape(result.model),
-        subtitle=escape(title(result).removeprefix(f"{result.model}: ")),
+        subtitle=escape(how(result)),
         style=own,
         content="\n".join(section(result) for section in sections),
         version=version("poinsot"),
