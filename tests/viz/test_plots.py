@@ -102,6 +102,12 @@ def test_reactions_that_are_not_unique_are_marked(results):
     assert "one of many" in figure.axes[0].get_ylabel()
 
 
+def test_no_two_lines_look_the_same(results):
+    (ax,) = viz.plot_reactions(results["squeezer"]).axes
+    looks = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
+    assert len(looks) == len(ax.lines) == 10
+
+
 def test_angles_and_displacements_are_plotted_apart(slider_crank):
     angles = lines(viz.plot_coordinates(slider_crank))
     assert list(angles) == ["A", "C a", "C b"]

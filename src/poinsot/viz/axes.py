@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.viz.envelope import envelope
+from poinsot.viz.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +16,7 @@ Array = NDArray[np.float64]
 
 #: A legend of more names than this hides more than it tells.
 NAMES = 12
+DASHES = ("-", "--", ":")
 
 
 def new_axes() -> "Axes":
@@ -32,7 +34,11 @@ def figure_of(ax: "Axes") -> "Figure":
 
 
 def draw_line(ax: "Axes", time: Array, values: Array, **look: Any) -> None:
-    """Draw values over time [s], thinned if there are many; a single value is a dot."""
+    """Draw values over time [s], thinned if there are many; a single value is a dot.
+
+    When all colours are used up, lines are dashed, then dotted.
+    """
+    look = {"linestyle": DASHES[len(ax.lines) // len(COLOURS) % len(DASHES)], **look}
     if time.size == 1:
         look = {"marker": "o", **look}
     ax.plot(*envelope(time, values), **look)

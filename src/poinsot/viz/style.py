@@ -31,7 +31,6 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
     from cycler import cycler
 
-    lines = cycler(linestyle=("-", "--", ":")) * cycler(color=COLOURS)
-    settings: Any = {**SETTINGS, "axes.prop_cycle": lines}
+    settings: Any = {**SETTINGS, "axes.prop_cycle": cycler(color=COLOURS)}
     with mpl.rc_context(settings):
         yield
