@@ -77,8 +77,8 @@ def test_bodies_are_where_the_result_says(results, watched):
     result = results["slider-crank"]
     viewer = watched(viz.view, result)
     viewer.show(0.5)
-    until(lambda: np.allclose(viewer._bodies["rod"].position, result.position("rod")[50]))
-    quat = viewer._bodies["rod"].wxyz
+    until(lambda: np.allclose(viewer._scene.bodies["rod"].position, result.position("rod")[50]))
+    quat = viewer._scene.bodies["rod"].wxyz
     rotation = ps.Rotation.from_quaternion(quat).matrix
     np.testing.assert_allclose(rotation, result.rotation("rod")[50], atol=1e-6)
 

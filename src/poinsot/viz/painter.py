@@ -26,10 +26,9 @@ class Painter:
 
     def __init__(self, stage: Stage, ax: "Axes") -> None:
         self.stage, self.ax = stage, ax
-        azimuth, elevation = stage.view
-        level = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
-        self.eye = np.cos(elevation) * level + np.array([0.0, 0.0, np.sin(elevation)])
-        self.right = np.array([-level[1], level[0], 0.0])
+        azimuth, _ = stage.view
+        self.eye = stage.eye
+        self.right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
         self.up = np.cross(self.eye, self.right)
         self.floor = stage.low[2] - 0.01 * stage.size
         # Boxes of inertia hide the bars that stand for their bodies.

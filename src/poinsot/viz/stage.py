@@ -91,6 +91,13 @@ class Stage:
         return bar("ground", *ends, 0.006 * self.grain, JOINT_COLOUR)
 
     @property
+    def eye(self) -> Array:
+        """The unit vector from the mechanism towards the eye."""
+        azimuth, elevation = self.view
+        level = np.cos(elevation)
+        return np.array([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)])
+
+    @property
     def travels(self) -> bool:
         """Whether the mechanism flies far away, so that the eye must follow it."""
         held = any(end.body == "ground" for end in ends(Scene((), self.pins, self.struts)))
