@@ -3,6 +3,8 @@
 SI units, radians, right-handed frames, scalar-first quaternions, world axes.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from poinsot import ph
 from poinsot.errors import (
     InconsistentStartError,
@@ -50,6 +52,9 @@ from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.result import Result, SimulationError, load
 from poinsot.so3 import Rotation
+
+if TYPE_CHECKING:
+    from poinsot import viz
 
 __version__ = "0.1.0"
 
@@ -105,4 +110,14 @@ __all__ = [
     "load",
     "ph",
     "simulate",
+    "viz",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the pictures, `viz`, when they are first asked for: a run needs none."""
+    if name == "viz":
+        from importlib import import_module
+
+        return import_module("poinsot.viz")
+    raise AttributeError(f"module 'poinsot' has no attribute '{name}'")

@@ -2,22 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from poinsot.result import Result
-from poinsot.viz import plot_constraints, plot_drift
-from poinsot.viz.outlines import box_outline, frame, place
-from poinsot.viz.style import COLOURS, style
+from poinsot.viz import animate as film
+from poinsot.viz import picture, plot_constraints, plot_drift
+from poinsot.viz.style import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FRAMES = 80
 SHOWN = 1.2  # s, of the animation: two turns
-SLIDER = box_outline((0.03, 0.03, 0.03))
 LABELS = {"ph-mp": "PH-MP", "ph-mp-ggl": "PH-MP-GGL"}
 
 
@@ -27,8 +23,9 @@ def plot(result: Result, runs: Mapping[tuple[str, float], Result]) -> "Figure":
 
     with style():
         figure = Figure(figsize=(10, 12), layout="constrained")
-        setup: Any = figure.add_subplot(4, 2, 1, projection="3d")
-        _draw_setup(result, setup)
+        setup = figure.add_subplot(4, 2, 1)
+        picture(result, setup, names=True)
+        setup.set_title("Set-up at the start")
         travel, speed, zoom, coarse, drift, positions, velocities = (
             figure.add_subplot(4, 2, k) for k in range(2, 9)
         )
@@ -67,73 +64,6 @@ def _plot_speeds(
     ax.legend(loc="lower center", ncols=2, fontsize="x-small")
 
 
-def _points(result: Result, k: int) -> dict[str, Any]:
-    """Return the lines of crank, rod and slider at the k-th saved time, world axes [m]."""
-    B = result.marker("B on the crank").position[k]
-    C = result.marker("C on the rod").position[k]
-    A = 2 * result.position("crank")[k] - B  # the crank's centre of mass is half-way
-    return {
-        "crank": np.array([A, B]),
-        "rod": np.array([B, C]),
-        "slider": place(SLIDER, result.body("slider"), k),
-    }
-
-
-def _stage(result: Result, ax: Any) -> None:
-    """Draw what does not move: the crank pin's circle and the guide; choose the limits."""
-    B = result.marker("B on the crank").position
-    x = result.position("slider")[:, 0]
-    guide = np.array([(0.0, 0.0, 0.0), (x.max() + 0.03, 0.0, 0.0)])
-    circle = np.linspace(0, 2 * np.pi, 61)
-    centre = 2 * result.position("crank")[0] - B[0]
-    radius = float(np.linalg.norm(B[0] - centre))
-    pin = centre + radius * np.column_stack([0 * circle, np.sin(circle), np.cos(circle)])
-    ax.plot(*guide.T, color="grey", linewidth=0.8)
-    ax.plot(*pin.T, ":", color="grey", linewidth=0.8)
-    frame(ax, pin, guide, place(SLIDER, result.body("slider"), 0))
-    ax.view_init(elev=22, azim=-60)
-
-
-def _draw_setup(result: Result, ax: Any) -> None:
-    _stage(result, ax)
-    lines = _points(result, 0)
-    for (name, points), colour in zip(lines.items(), COLOURS, strict=False):
-        width = 1.0 if name == "slider" else 2.5
-        ax.plot(*points.T, color=colour, linewidth=width, label=name)
-    (A, B), C = lines["crank"], lines["rod"][1]
-    for name, at, lift in (("A", A, -0.03), ("B", B, 0.01), ("C, D", C, 0.03)):
-        ax.text(*np.add(at, (0, 0, lift)), name)
-    ax.legend(loc="upper right")
-    ax.set_title("Set-up at the start")
-
-
 def animate(result: Result, path: Path) -> None:
     """Draw two turns of the mechanism as an animated GIF, slowed down three times."""
-    from matplotlib.animation import FuncAnimation, PillowWriter
-    from matplotlib.figure import Figure
-
-    last = int(np.searchsorted(result.time, min(SHOWN, result.time[-1])))
-    x = result.position("slider")[:, 0]
-    with style():
-        figure = Figure(figsize=(7.2, 3.6), layout="constrained")
-        space: Any = figure.add_subplot(1, 2, 1, projection="3d")
-        _stage(result, space)
-        space.set_zlabel("")
-        moving = [
-            space.plot([], [], [], color=colour, linewidth=width)[0]
-            for colour, width in zip(COLOURS, (3.0, 2.0, 1.2), strict=False)
-        ]
-        trace = figure.add_subplot(1, 2, 2)
-        trace.plot(result.time[: last + 1], x[: last + 1])
-        (dot,) = trace.plot([], [], "o", color=COLOURS[1])
-        trace.set(xlabel="time [s]", ylabel="position of the slider [m]")
-
-        def draw(k: int) -> list[Any]:
-            for line, points in zip(moving, _points(result, k).values(), strict=True):
-                line.set_data_3d(*points.T)
-            dot.set_data([result.time[k]], [x[k]])
-            return [*moving, dot]
-
-        frames = np.unique(np.linspace(0, last, FRAMES).astype(int))
-        animation = FuncAnimation(figure, draw, frames=list(frames))
-        animation.save(path, writer=PillowWriter(fps=22), dpi=90)
+    film(result, path, end=SHOWN)

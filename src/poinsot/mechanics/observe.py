@@ -11,10 +11,10 @@ from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forms import GROUND, WIDTH, stack
 from poinsot.mechanics.joints import Freedom
-from poinsot.mechanics.layout import JointPlace
+from poinsot.mechanics.layout import JointPlace, Layout
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.ph.matrices import Vector
-from poinsot.result import BodyRecord, JointRecord, Lazy, Observation
+from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation
 from poinsot.so3 import log
 
 Array = NDArray[np.float64]
@@ -47,6 +47,19 @@ def _observe(system: DirectorSystem | StabilisedSystem, history: History) -> Obs
         whole=_whole(mechanism, history),
         energies=_energies(mechanism, history),
         scene=layout.scene,
+        counts=_counts(layout, mechanism),
+    )
+
+
+def _counts(layout: Layout, mechanism: Mechanism) -> Counts:
+    constraints = sum(layout.joint_sizes.values())
+    repeated = mechanism.looped.size - mechanism.rank
+    return Counts(
+        bodies=len(layout.bodies),
+        joints=len(layout.joints),
+        constraints=constraints,
+        repeated=repeated,
+        freedoms=6 * len(layout.bodies) - constraints + repeated,
     )
 
 

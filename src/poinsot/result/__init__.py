@@ -4,6 +4,7 @@ from poinsot.result.load import load
 from poinsot.result.records import (
     Array,
     BodyRecord,
+    Counts,
     JointRecord,
     Lazy,
     Observation,
@@ -19,6 +20,7 @@ from poinsot.result.writer import Writer
 __all__ = [
     "Array",
     "BodyRecord",
+    "Counts",
     "JointRecord",
     "Lazy",
     "Observation",

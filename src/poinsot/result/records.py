@@ -147,6 +147,17 @@ class JointRecord:
     complete: bool
 
 
+@dataclass(frozen=True)
+class Counts:
+    """How large a mechanism is: `constraints` are those of its joints, `repeated` among them."""
+
+    bodies: int = 0
+    joints: int = 0
+    constraints: int = 0
+    repeated: int = 0
+    freedoms: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Observation:
     """What a mechanism shows; empty for systems without bodies.
@@ -154,8 +165,9 @@ class Observation:
     `whole` holds arrays of the whole mechanism by name: linear_momentum and angular_momentum
     (times, 3), constraint_error and velocity_constraint_error (times,); see `Result`. `energies`
     are its parts [J] by kind, (times,): kinetic, gravity, and springs and fields, if there are any.
-    `scene` is what it looks like. `together` holds what many records have in common as one array,
-    by the names of the variables of a file, where it is known; e.g. position (times, bodies, 3).
+    `scene` is what it looks like, `counts` how large it is. `together` holds what many records have
+    in common as one array, by the names of the variables of a file, where it is known; e.g.
+    position (times, bodies, 3).
     """
 
     bodies: Mapping[str, BodyRecord] = field(default_factory=dict)
@@ -165,6 +177,7 @@ class Observation:
     energies: Mapping[str, Array] = field(default_factory=dict)
     scene: Scene = field(default_factory=Scene)
     together: Mapping[str, Array] = field(default_factory=dict)
+    counts: Counts = field(default_factory=Counts)
 
     @property
     def linear_momentum(self) -> Array | None:

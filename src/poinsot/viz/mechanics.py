@@ -1,61 +1,74 @@
-"""Plots of a mechanism's invariants: momentum, energy, constraints, in axes of the caller's."""
+"""Plots of a mechanism's invariants: momentum, energy, constraints."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.result import Result
+from poinsot.viz.axes import draw_error, draw_line, figure_of, name_lines, new_axes, plain
 from poinsot.viz.style import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
-
-
-def _positive(values: Array) -> Array:
-    """Leave out what has no place on a logarithmic axis: what is exact."""
-    return np.where(values > 0, values, np.nan)
+    from matplotlib.figure import Figure
 
 
-def plot_momentum(result: Result, ax: "Axes") -> None:
-    """Plot the components of the total angular momentum about the origin [kg m^2/s]."""
+def plot_momentum(
+    result: Result, ax: "Axes | None" = None, kind: Literal["angular", "linear"] = "angular"
+) -> "Figure":
+    """Plot the total angular momentum about the origin [kg m²/s], or the linear one [kg m/s]."""
+    angular = kind == "angular"
+    values = result.angular_momentum if angular else result.linear_momentum
+    letter, unit = ("L", "kg m²/s") if angular else ("p", "kg m/s")
     with style():
+        ax = ax or new_axes()
         for k, axis in enumerate("xyz"):
-            ax.plot(result.time, result.angular_momentum[:, k], label=f"$L_{axis}$")
-        ax.set(xlabel="time [s]", ylabel="angular momentum [kg m²/s]")
-        ax.legend()
+            draw_line(ax, result.time, values[:, k], label=f"${letter}_{axis}$")
+        ax.set(xlabel="time [s]", ylabel=f"{kind} momentum [{unit}]")
+        name_lines(ax)
+        return figure_of(ax)
 
 
 def plot_constraints(
-    results: Mapping[str, Result], ax: "Axes", level: Literal["position", "velocity"] = "position"
-) -> None:
-    """Plot the largest violation of a constraint of each run, by label, on a logarithmic scale."""
+    results: Result | Mapping[str, Result],
+    ax: "Axes | None" = None,
+    level: Literal["position", "velocity"] = "position",
+) -> "Figure":
+    """Plot the largest violation of a constraint, of a run or of several by label.
+
+    Those of lengths are in metres, those of directions have no unit.
+    """
+    runs = {"": results} if isinstance(results, Result) else results
     with style():
-        for label, result in results.items():
-            error = (
-                result.constraint_error if level == "position" else result.velocity_constraint_error
-            )
-            ax.semilogy(result.time, _positive(error), label=label, linewidth=1.0)
-        ax.set(xlabel="time [s]", ylabel=f"max |{'g' if level == 'position' else 'G v'}|")
-        ax.legend()
+        ax = ax or new_axes()
+        for label, run in runs.items():
+            error = run.constraint_error if level == "position" else run.velocity_constraint_error
+            draw_error(ax, run.time, error, label=plain(label) or None, linewidth=1.0)
+        what = "|g|" if level == "position" else "|G v|"
+        ax.set(xlabel="time [s]", ylabel=f"max {what} [SI units]")
+        name_lines(ax)
+        return figure_of(ax)
 
 
-def plot_drift(result: Result, ax: "Axes", *, start: float = 0.0, momentum: bool = True) -> None:
+def plot_drift(
+    result: Result, ax: "Axes | None" = None, *, start: float = 0.0, momentum: bool = True
+) -> "Figure":
     """Plot how far energy and angular momentum are from their values at a time `start` [s].
 
     Relative to their size; `momentum=False` leaves out what the ground takes up.
     """
+    kept = result.time >= start - 1e-12
+    time, H, L = result.time[kept], result.energy[kept], result.angular_momentum[kept]
+    changes = [("energy", abs(H - H[0]), abs(H[0]))]
+    if momentum:
+        lost = np.linalg.norm(L - L[0], axis=1)
+        changes.append(("angular momentum", lost, np.linalg.norm(L[0])))
     with style():
-        kept = result.time >= start - 1e-12
-        time, H, L = result.time[kept], result.energy[kept], result.angular_momentum[kept]
-        changes = [("energy", abs(H - H[0]), abs(H[0]))]
-        if momentum:
-            lost = np.linalg.norm(L - L[0], axis=1)
-            changes.append(("angular momentum", lost, np.linalg.norm(L[0])))
+        ax = ax or new_axes()
         for label, change, size in changes:
-            ax.semilogy(time, _positive(change / size), ".", label=label, markersize=2)
+            look = {"linestyle": "", "marker": ".", "markersize": 2}
+            draw_error(ax, time, change / (size or 1.0), label=label, **look)
         ax.set(xlabel="time [s]", ylabel="relative change")
         ax.legend(markerscale=4)
+        return figure_of(ax)

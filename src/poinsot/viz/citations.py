@@ -1,0 +1,41 @@
+"""What to cite for a scheme; the keys are those of the bibliography."""
+
+#: Scheme -> keys.
+CITATIONS = {
+    "ph-mp": ("LKB26",),
+    "ph-mp-ggl": ("LKB26",),
+    "ph-dg": ("KB24", "G96"),
+    "ph-dg-partitioned": ("KB24", "G96"),
+    "ph-avf": ("QM08",),
+}
+
+#: Key -> reference and address.
+REFERENCES = {
+    "LKB26": (
+        "L. Latussek, P. L. Kinon, P. Betsch. Port-Hamiltonian multibody dynamics: Lagrangian "
+        "formulation, consistent interconnection, structure-preserving simulation and "
+        "index-reduction. Preprint, 2026.",
+        "https://arxiv.org/abs/2603.12841",
+    ),
+    "KB24": (
+        "P. L. Kinon, P. Betsch. Conserving integration of multibody systems with singular and "
+        "non-constant mass matrix including quaternion-based rigid body dynamics. Multibody "
+        "System Dynamics 63(1), 303–340, 2024.",
+        "https://doi.org/10.1007/s11044-024-10001-9",
+    ),
+    "G96": (
+        "O. Gonzalez. Time integration and discrete Hamiltonian systems. Journal of Nonlinear "
+        "Science 6, 449–467, 1996.",
+        "https://doi.org/10.1007/BF02440162",
+    ),
+    "QM08": (
+        "G. R. W. Quispel, D. I. McLaren. A new class of energy-preserving numerical integration "
+        "methods. Journal of Physics A 41(4), 045206, 2008.",
+        "https://doi.org/10.1088/1751-8113/41/4/045206",
+    ),
+}
+
+
+def citations(scheme: str) -> list[tuple[str, str, str]]:
+    """Return key, reference and address of what to cite for a scheme."""
+    return [(key, *REFERENCES[key]) for key in CITATIONS.get(scheme, ())]

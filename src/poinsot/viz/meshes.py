@@ -1,0 +1,149 @@
+"""Meshes of unit size, from -1/2 to 1/2 on every axis, with normals and a few outlines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+
+Array = NDArray[np.float64]
+
+ROUND = 40  # segments of a circle
+SEAMS = 4  # lines along a round body, by which its spin is seen
+TURNS = 9  # of a spring
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Vertices and normals (n, 3), triangles (m, 3) and outlines (k, 2) as indices of vertices."""
+
+    vertices: Array
+    normals: Array
+    triangles: NDArray[np.intp]
+    edges: NDArray[np.intp]
+
+
+@cache
+def mesh(shape: str) -> Mesh:
+    """Return a mesh by name: arrow, ball, box, cone, cylinder, spring, or tube and inner radius."""
+    name, _, ratio = shape.partition(" ")
+    if name == "tube":
+        return _tube(float(ratio))
+    known = {
+        "arrow": _arrow,
+        "ball": _ball,
+        "box": _box,
+        "cone": _cone,
+        "cylinder": _cylinder,
+        "spring": _spring,
+    }
+    if name not in known:
+        raise InputError(f"no mesh '{shape}'; known: {', '.join(known)}, tube")
+    return known[name]()
+
+
+def _box() -> Mesh:
+    square = np.array([(-1, -1, 1), (1, -1, 1), (1, 1, 1), (-1, 1, 1)]) / 2
+    halves, ring = np.array([(0, 1, 2), (0, 2, 3)]), np.array([(0, 1), (1, 2), (2, 3), (3, 0)])
+    turns = [np.roll(np.eye(3), k, axis=0) * sign for k in range(3) for sign in (1, -1)]
+    return _join([Mesh(square @ R.T, np.tile(R @ UP, (4, 1)), halves, ring) for R in turns])
+
+
+def _cylinder() -> Mesh:
+    side = _turned([(0.5, -0.5), (0.5, 0.5)], [(1, 0), (1, 0)], (0, 1))
+    return _join([side, *(_disc(0.0, 0.5, z) for z in (0.5, -0.5))])
+
+
+def _tube(ratio: float) -> Mesh:
+    inner = ratio / 2
+    walls = (
+        _turned([(0.5, -0.5), (0.5, 0.5)], [(1, 0), (1, 0)], (0, 1)),
+        _turned([(inner, -0.5), (inner, 0.5)], [(-1, 0), (-1, 0)], (0, 1)),
+    )
+    return _join([*walls, *(_disc(inner, 0.5, z) for z in (0.5, -0.5))])
+
+
+def _cone() -> Mesh:
+    slope = np.array([2.0, 1.0]) / np.sqrt(5.0)
+    return _join([_turned([(0.5, -0.5), (0.0, 0.5)], [slope, slope], (0,)), _disc(0.0, 0.5, -0.5)])
+
+
+def _arrow() -> Mesh:
+    neck, shaft, out = 0.2, 0.16, (1, 0)
+    slope = np.array([neck + 0.1, 0.5]) / np.hypot(neck + 0.1, 0.5)
+    parts = [
+        _turned([(shaft, -0.5), (shaft, neck)], [out, out]),
+        _turned([(0.5, neck), (0.0, 0.5)], [slope, slope]),
+    ]
+    return _join([*parts, _disc(0.0, 0.5, neck), _disc(0.0, shaft, -0.5)])
+
+
+def _ball() -> Mesh:
+    phi = np.linspace(-np.pi / 2, np.pi / 2, ROUND // 2 + 1)
+    normals = np.column_stack([np.cos(phi), np.sin(phi)])
+    return _turned(normals / 2, normals)
+
+
+def _spring(wire: float = 0.09) -> Mesh:
+    """Return a coil of wire along z, whose ends lie on the axis."""
+    s = np.linspace(0, 1, 12 * TURNS + 1)
+    out = np.column_stack([np.cos(2 * np.pi * TURNS * s), np.sin(2 * np.pi * TURNS * s), 0 * s])
+    radius = (0.5 - wire) * np.clip(10 * np.minimum(s, 1 - s), 0, 1)
+    centre = radius[:, None] * out + (s - 0.5)[:, None] * UP
+    tangent = _unit(np.gradient(centre, axis=0))
+    out = _unit(out - np.sum(out * tangent, axis=1, keepdims=True) * tangent)
+    angle = np.linspace(0, 2 * np.pi, 9)[:, None, None]
+    normals = np.cos(angle) * out + np.sin(angle) * np.cross(tangent, out)
+    # A spring is longer than wide, which stretches the mesh along z: its wire is flat before.
+    vertices = centre + wire * normals * (1.0, 1.0, 0.12)
+    return _sheet(vertices.reshape(-1, 3), normals.reshape(-1, 3), s.size)
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def _turned(profile: ArrayLike, normals: ArrayLike, rims: Sequence[int] = ()) -> Mesh:
+    """Return the surface of a profile (r, z) turned about z, with outlines: `rims` and seams."""
+    phi = np.linspace(0, 2 * np.pi, ROUND + 1)[:, None]
+
+    def turn(pairs: ArrayLike) -> Array:
+        r, z = np.asarray(pairs, dtype=float).T
+        return np.stack([r * np.cos(phi), r * np.sin(phi), z + 0 * phi], axis=-1).reshape(-1, 3)
+
+    columns = len(np.asarray(profile))
+    sheet = _sheet(turn(profile), turn(normals), columns, rims)
+    starts = columns * ROUND // SEAMS * np.arange(SEAMS)[:, None] + np.arange(columns - 1)
+    seams = np.stack([starts, starts + 1], axis=-1).reshape(-1, 2)
+    return replace(sheet, edges=np.concatenate([sheet.edges, seams]))
+
+
+def _disc(inner: float, outer: float, z: float) -> Mesh:
+    up = (0.0, float(np.sign(z)))
+    return _turned([(inner, z), (outer, z)], [up, up])
+
+
+def _sheet(vertices: Array, normals: Array, columns: int, rims: Sequence[int] = ()) -> Mesh:
+    """Return the triangles of a grid of vertices, rows times columns, some columns outlined."""
+    k = np.arange(len(vertices)).reshape(-1, columns)
+    a, b, c, d = (part.reshape(-1) for part in (k[:-1, :-1], k[1:, :-1], k[1:, 1:], k[:-1, 1:]))
+    triangles = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    lines = [np.column_stack([k[:-1, rim], k[1:, rim]]) for rim in rims]
+    return Mesh(vertices, normals, triangles, np.concatenate([np.zeros((0, 2), np.intp), *lines]))
+
+
+def _join(parts: list[Mesh]) -> Mesh:
+    first = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    return Mesh(
+        np.concatenate([part.vertices for part in parts]),
+        np.concatenate([part.normals for part in parts]),
+        np.concatenate([part.triangles + k for part, k in zip(parts, first, strict=False)]),
+        np.concatenate([part.edges + k for part, k in zip(parts, first, strict=False)]),
+    )
+
+
+def _unit(rows: Array) -> Array:
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))

@@ -1,0 +1,61 @@
+// Everything together: read the data, paint when something has changed.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const canvas = document.getElementById("picture"), trouble = document.getElementById("trouble");
+const motion = readMotion(data);
+let dirty = true, last = 0, theme = readTheme();
+const changed = () => { dirty = true; };
+
+const boxes = Object.fromEntries(["traces", "joints", "inertia", "forces", "axes", "names", "grid"].map((name) => [name, document.getElementById(`show-${name}`)]));
+const follow = document.getElementById("follow");
+follow.checked = data.travels;
+boxes.inertia.parentElement.hidden = !data.solids.some((solid) => solid.group === "inertia");
+boxes.traces.checked = data.bodies.length <= MANY;
+boxes.forces.parentElement.hidden = !data.joints.length;
+document.getElementById("shown").addEventListener("change", changed);
+
+const middle = (poses) => times(1 / poses.length, poses.reduce((sum, pose) => add(sum, pose.p), [0, 0, 0]));
+const first = middle(motion.poses(motion.find(motion.start)));
+const whole = times(0.5, add(data.low, data.high)), radius = norm(sub(data.high, data.low)) / 2;
+const home = {
+  target: data.travels ? first : whole,
+  distance: (data.travels ? 0.75 * data.size : Math.max(radius, 0.5 * data.size)) * 0.98 / Math.sin(ANGLE / 2),
+  azimuth: data.view[0], elevation: data.view[1],
+};
+const camera = makeCamera(canvas, home, changed);
+document.getElementById("home").addEventListener("click", () => camera.reset());
+
+const player = makePlayer(motion, data.pace, camera, changed);
+const label = makeLabels(document.getElementById("labels"), data.bodies);
+const mark = makeChart(document.getElementById("energy"), data, motion);
+fillLegend(document.querySelector("#legend ul"), data.bodies);
+document.getElementById("legend").open = window.innerHeight > 430;
+document.getElementById("shown").open = window.innerHeight > 560;
+player.set(motion.start);
+
+let paint = makePicture(canvas, data, motion);
+if (!paint) {
+  trouble.textContent = "This browser shows no pictures in space: WebGL 2 is missing or switched off. "
+    + "The energy and the time can still be read; another browser, or hardware acceleration in the settings, will show the mechanism.";
+  trouble.hidden = false;
+}
+canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+canvas.addEventListener("webglcontextrestored", () => { paint = makePicture(canvas, data, motion); changed(); });
+new ResizeObserver(changed).observe(canvas);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { theme = readTheme(); changed(); });
+
+const tick = (now) => {
+  if (player.playing) player.advance(Math.min(0.1, (now - last) / 1000));
+  last = now;
+  if (dirty) {
+    dirty = false;
+    const moment = motion.find(player.now), poses = motion.poses(moment);
+    const view = camera.look(follow.checked ? sub(middle(poses), first) : [0, 0, 0]);
+    const shown = Object.fromEntries(Object.entries(boxes).map(([name, box]) => [name, box.checked]));
+    if (paint) paint(moment, poses, view, shown, theme);
+    label(poses, view, shown.names);
+    mark(player.now, moment);
+  }
+  requestAnimationFrame(tick);
+};
+requestAnimationFrame(tick);

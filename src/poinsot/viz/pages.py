@@ -1,0 +1,191 @@
+"""A motion as one HTML file: it plays in any browser, without a network."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.result import Result
+from poinsot.so3 import matrix_to_quat
+from poinsot.viz.assets import asset, digest, fill
+from poinsot.viz.meshes import mesh
+from poinsot.viz.overview import how
+from poinsot.viz.solids import Solid
+from poinsot.viz.stage import Stage, round_number
+
+#: The page's own program, in the order in which its parts build on each other.
+SCRIPTS = (
+    "algebra.js",
+    "motion.js",
+    "canvas.js",
+    "lines.js",
+    "camera.js",
+    "picture.js",
+    "labels.js",
+    "chart.js",
+    "player.js",
+    "main.js",
+)
+#: Every picture needs these, whatever its bodies look like: bars, arrows, springs.
+ALWAYS = ("ball", "cone", "cylinder", "spring")
+
+
+def page(result: Result, *, bodies: Iterable[str] | None = None, frames: int | None = None) -> str:
+    """Return a self-contained HTML page that plays the motion of a mechanism.
+
+    Parameters
+    ----------
+    bodies
+        Names of the bodies to show; default: all.
+    frames
+        The most frames to keep, evenly chosen among the saved times; in between, the page
+        interpolates. By default 1500, and fewer for many bodies.
+    """
+    stage = Stage.of(result, bodies=bodies, frames=frames)
+    style, script = program()
+    # Only this style and this program may run, and nothing may be loaded from anywhere.
+    policy = f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}"
+    return fill(
+        "page.html",
+        policy=policy,
+        title=escape(result.model),
+        subtitle=escape(how(result) + _thinned(result, stage)),
+        style=style,
+        data=json.dumps(_data(stage), separators=(",", ":")).replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+def _thinned(result: Result, stage: Stage) -> str:
+    shown, saved = stage.frames.time.size, result.time.size
+    return f"; {shown} of {saved} saved times are shown" if shown < saved else ""
+
+
+def program() -> tuple[str, str]:
+    """Return the style and the program of every page."""
+    scripts = "".join(asset(name) for name in SCRIPTS)
+    return asset("page.css"), f'"use strict";\n(() => {{\n{scripts}}})();\n'
+
+
+def write_page(
+    result: Result,
+    path: str | Path,
+    *,
+    bodies: Iterable[str] | None = None,
+    frames: int | None = None,
+) -> None:
+    """Write the page of a motion to a file, see `page`."""
+    Path(path).write_text(page(result, bodies=bodies, frames=frames), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Inline:
+    """A page that a notebook shows in place."""
+
+    html: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        return frame(self.html, self.height)
+
+
+def show(
+    result: Result,
+    *,
+    bodies: Iterable[str] | None = None,
+    frames: int | None = None,
+    height: int = 480,
+) -> Inline:
+    """Show a motion in a notebook: the page of `page`, `height` pixels high."""
+    return Inline(page(result, bodies=bodies, frames=frames), height)
+
+
+def frame(html: str, height: int) -> str:
+    """Return a page inside a page: it can run its program, and reach nothing around it."""
+    return (
+        f'<iframe srcdoc="{escape(html)}" title="Motion in space" sandbox="allow-scripts" '
+        f'width="100%" height="{height}" frameborder="0"></iframe>'
+    )
+
+
+# -- what the program reads ------------------------------------------------------------------------
+
+
+def _data(stage: Stage) -> dict[str, Any]:
+    film, index = stage.frames, stage.frames.index
+    strongest = float(abs(stage.forces).max(initial=0.0)) or 1.0
+    shapes = dict.fromkeys((*ALWAYS, *(solid.shape for solid in stage.solids)))
+    azimuth, elevation = stage.view
+    return {
+        "bodies": [{"name": name, "colour": stage.colour[name]} for name in film.bodies],
+        "time": _pack(film.time, "<f4"),
+        "position": _pack(film.position, "<f4"),
+        "rotation": _pack(32767 * film.quat, "<i2"),
+        "meshes": {shape: _mesh(shape) for shape in shapes},
+        "solids": [_solid(solid, index(solid.body)) for solid in stage.solids],
+        "struts": [
+            {
+                "kind": strut.kind,
+                "a": [index(strut.a.body), _short(strut.a.position)],
+                "b": [index(strut.b.body), _short(strut.b.position)],
+            }
+            for strut in stage.struts
+        ],
+        "joints": [
+            {"name": pin.joint, "at": [index(pin.b.body), _short(pin.b.position)]}
+            for pin in stage.pins
+        ],
+        "forces": _pack(stage.forces * 32767 / strongest, "<i2"),
+        "forceScale": strongest / 32767 * stage.force_scale,
+        "forceUnit": strongest / 32767,
+        "traces": {name: _pack(path, "<f4") for name, path in stage.traces.items()},
+        "energies": {kind: _pack(values, "<f4") for kind, values in stage.energies.items()},
+        "size": stage.size,
+        "grain": stage.grain,
+        "spacing": round_number(stage.size / 3),
+        "pace": stage.pace,
+        "low": _short(stage.low),
+        "high": _short(stage.high),
+        "view": [azimuth, elevation],
+        "travels": stage.travels,
+    }
+
+
+def _solid(solid: Solid, body: int) -> dict[str, Any]:
+    return {
+        "body": body,
+        "mesh": solid.shape,
+        "scale": _short(solid.scale),
+        "position": _short(solid.position),
+        "rotation": _short(matrix_to_quat(solid.rotation)),
+        "colour": solid.colour,
+        "opacity": solid.opacity,
+        "group": solid.group,
+    }
+
+
+def _mesh(shape: str) -> dict[str, str]:
+    own = mesh(shape)
+    return {
+        "vertices": _pack(own.vertices, "<f4"),
+        "normals": _pack(127 * own.normals, "<i1"),
+        "triangles": _pack(own.triangles, "<u2"),
+        "edges": _pack(own.edges, "<u2"),
+    }
+
+
+def _pack(values: ArrayLike, kind: str) -> str:
+    """Return numbers as text; whole ones are rounded."""
+    numbers = np.asarray(values)
+    rounded = numbers if kind == "<f4" else np.round(numbers)
+    return b64encode(rounded.astype(kind).tobytes()).decode()
+
+
+def _short(values: ArrayLike) -> list[float]:
+    return [float(f"{value:.7g}") for value in np.asarray(values, dtype=float)]

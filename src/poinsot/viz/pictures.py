@@ -1,0 +1,86 @@
+"""A mechanism on paper: a picture of a moment, and a film as an animated GIF."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.result import Result
+from poinsot.viz.axes import figure_of
+from poinsot.viz.painter import Painter
+from poinsot.viz.stage import Stage
+from poinsot.viz.style import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FRAMES = 80
+RATE = 22  # frames a second of a film
+
+
+def picture(
+    result: Result,
+    ax: "Axes | None" = None,
+    *,
+    time: float = 0.0,
+    names: bool = False,
+    bodies: Iterable[str] | None = None,
+) -> "Figure":
+    """Draw a mechanism at a time [s], with the paths of its bodies until then.
+
+    `names` writes those of the joints beside them.
+    """
+    stage = Stage.of(result, bodies=bodies)
+    with style():
+        ax = ax or _new_axes()
+        frame = int(np.argmin(abs(stage.frames.time - time)))
+        painter = Painter(stage, ax)
+        painter.paint(frame)
+        if names:
+            painter.name_joints(frame)
+        return figure_of(ax)
+
+
+def animate(
+    result: Result,
+    path: str | Path,
+    *,
+    end: float | None = None,
+    frames: int = FRAMES,
+    bodies: Iterable[str] | None = None,
+) -> None:
+    """Draw a mechanism in motion as an animated GIF.
+
+    Parameters
+    ----------
+    end
+        Time of the last frame [s]; default: the end of the run.
+    frames
+        How many pictures, evenly chosen; 22 of them take a second.
+    """
+    from matplotlib.animation import PillowWriter
+
+    last = result.time[-1] if end is None else min(end, result.time[-1])
+    if last < result.time[0]:
+        raise InputError(f"animate: the run starts at {result.time[0]:g} s, after end = {end:g} s")
+    stage = Stage.of(result, bodies=bodies)
+    shown = np.searchsorted(stage.frames.time, last, side="right")
+    chosen = np.unique(np.linspace(0, shown - 1, frames).round().astype(int))
+    with style():
+        ax = _new_axes()
+        figure = figure_of(ax)
+        painter, writer = Painter(stage, ax), PillowWriter(fps=RATE)
+        with writer.saving(figure, str(path), dpi=90):
+            for frame in chosen:
+                painter.paint(int(frame))
+                ax.set_title(f"t = {stage.frames.time[frame]:.3f} s", fontsize="small")
+                writer.grab_frame()
+
+
+def _new_axes() -> "Axes":
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(6.4, 4.2), layout="constrained").add_subplot()

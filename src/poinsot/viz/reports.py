@@ -1,0 +1,195 @@
+"""A run as one HTML report: the mechanism, its balances, its plots, what to cite."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from poinsot.result import Result
+from poinsot.viz.assets import asset, digest, fill
+from poinsot.viz.citations import citations
+from poinsot.viz.overview import how, overview
+from poinsot.viz.pages import frame, page, program
+from poinsot.viz.pictures import picture
+from poinsot.viz.stage import BODIES
+from poinsot.viz.style import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Rows: TypeAlias = "Iterable[tuple[str, str]]"
+#: A table of more joints than this is of no use on paper.
+JOINTS = 60
+
+
+def report(result: Result) -> str:
+    """Return a self-contained HTML report of a run."""
+    own, (page_style, script) = asset("report.css"), program()
+    # The motion in space has a style and a program of its own; nothing is loaded from anywhere.
+    policy = (
+        f"default-src 'none'; style-src {digest(own)} {digest(page_style)}; "
+        f"script-src {digest(script)}; img-src data:"
+    )
+    sections = (_notice, _space, _numbers, _joints, _plots, _model, _sources)
+    return fill(
+        "report.html",
+        policy=policy,
+        title=escape(result.model),
+        subtitle=escape(how(result)),
+        style=own,
+        content="\n".join(section(result) for section in sections),
+        version=version("poinsot"),
+    )
+
+
+def write_report(result: Result, path: str | Path) -> None:
+    """Write the report of a run to a file."""
+    Path(path).write_text(report(result), encoding="utf-8")
+
+
+# -- sections --------------------------------------------------------------------------------------
+
+
+def _notice(result: Result) -> str:
+    if result.status == "done":
+        return ""
+    return f'<p class="notice">The run is {result.status}: {escape(result.message)}</p>'
+
+
+def _space(result: Result) -> str:
+    """Return the mechanism: to be moved on the screen, and still on paper."""
+    if not 0 < len(result.observation.bodies) <= BODIES:
+        return ""
+    names = len(result.observation.joints) <= JOINTS
+    still = _image(picture(result, names=names), "png", "The mechanism at the start")
+    return (
+        f"<h2>The mechanism</h2>{frame(page(result), 520)}"
+        f'<figure class="print">{still}<figcaption>At the start</figcaption></figure>'
+    )
+
+
+def _numbers(result: Result) -> str:
+    stats, counts = result.stats, result.observation.counts
+    run = [
+        ("scheme", result.scheme),
+        ("engine", result.engine),
+        ("step", f"{result.h:g} s"),
+        ("steps", f"{stats.steps}"),
+        ("saved times", f"{result.time.size}, {result.time[0]:g} to {result.time[-1]:g} s"),
+        ("Newton iterations", f"{stats.newton_iterations}"),
+        ("largest residual, relative", f"{stats.residual_max:.1e}"),
+        ("wall time", f"{stats.wall_time:.2f} s"),
+        ("status", result.status),
+    ]
+    balance = [
+        ("energy at the start", _joule(result.energy[0])),
+        *(
+            (f"put in at '{port.name}'", _joule(port.energy[-1]))
+            for port in result.ports.values()
+            if not port.connected
+        ),
+        ("dissipated", _joule(result.dissipated[-1])),
+        ("energy at the end", _joule(result.energy[-1])),
+        ("largest balance error", f"{stats.balance_error_max:.1e} J"),
+    ]
+    tables = [_table("Run", run), _table("Balance of energy", balance)]
+    if counts.bodies:
+        size = [
+            ("bodies", f"{counts.bodies}"),
+            ("joints", f"{counts.joints}"),
+            ("constraints of joints", f"{counts.constraints}"),
+            ("repeated among them", f"{counts.repeated}"),
+            ("degrees of freedom", f"{counts.freedoms}"),
+        ]
+        errors = [
+            ("positions, max |g|", f"{np.max(result.constraint_error):.1e}"),
+            ("velocities, max |G v|", f"{np.max(result.velocity_constraint_error):.1e}"),
+        ]
+        tables += [_table("Size", size), _table("Constraints", errors)]
+    return f'<h2>Numbers</h2><div class="tables">{"".join(tables)}</div>'
+
+
+def _joints(result: Result) -> str:
+    pins = result.observation.scene.pins
+    if not 0 < len(pins) <= JOINTS:
+        return ""
+    head = ("joint", "kind", "between", "largest force [N]", "largest torque [N m]")
+    rows = []
+    for pin in pins:
+        joint = result.joint(pin.joint)
+        force, torque = (
+            np.linalg.norm(part, axis=1).max(initial=0.0) for part in (joint.force, joint.torque)
+        )
+        note = "" if joint.complete else " *"
+        between = f"{pin.a.body}, {pin.b.body}"
+        rows.append((pin.joint, pin.kind, between, f"{force:.4g}{note}", f"{torque:.4g}{note}"))
+    many = any(row[-1].endswith("*") for row in rows)
+    note = "<p>* Constraints are repeated: this is one of many distributions.</p>" if many else ""
+    return f"<h2>Reactions of joints</h2>{_grid(head, rows)}{note}"
+
+
+def _plots(result: Result) -> str:
+    from matplotlib.figure import Figure
+
+    plots = []
+    for heading, draw in overview(result).items():
+        with style():
+            figure = Figure(figsize=(6, 3), layout="constrained")
+            draw(figure.add_subplot())
+            image = _image(figure, "svg", heading)
+        plots.append(f"<figure><figcaption>{heading}</figcaption>{image}</figure>")
+    return f'<h2>Plots</h2><div class="plots">{"".join(plots)}</div>'
+
+
+def _model(result: Result) -> str:
+    if not result.document:
+        return ""
+    return f"<h2>Model</h2><pre>{escape(result.document)}</pre>"
+
+
+def _sources(result: Result) -> str:
+    sources = "".join(
+        f'<li>[{key}] {escape(text)} <a href="{address}">{address}</a></li>'
+        for key, text, address in citations(result.scheme)
+    )
+    return f"<h2>Please cite</h2><ul>{sources}</ul>" if sources else ""
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def _joule(energy: float) -> str:
+    return f"{energy:.9g} J"
+
+
+def _table(caption: str, rows: Rows) -> str:
+    cells = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f"<table><caption>{caption}</caption><tbody>{cells}</tbody></table>"
+
+
+def _grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    first = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _image(figure: "Figure", kind: str, alt: str) -> str:
+    """Return a figure as an image inside the page."""
+    file = BytesIO()
+    figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    mime = "image/svg+xml" if kind == "svg" else "image/png"
+    data = b64encode(file.getvalue()).decode()
+    return f'<img alt="{alt}" src="data:{mime};base64,{data}">'

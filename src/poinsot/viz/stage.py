@@ -1,0 +1,223 @@
+"""Everything that a picture in space is drawn from: solids, lines, forces, and where to look."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError
+from poinsot.result import Result
+from poinsot.result.scene import Pin, Scene, Strut
+from poinsot.viz.frames import Frames
+from poinsot.viz.solids import (
+    JOINT_COLOUR,
+    SPRING_COLOUR,
+    Solid,
+    bar,
+    colours,
+    ends,
+    solids,
+)
+
+Array = NDArray[np.float64]
+
+#: A picture of more bodies than this is slow, and nothing could be seen on it.
+BODIES = 2000
+#: Of a long film, these many frames tell how large the mechanism is.
+SAMPLES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A mechanism to be shown.
+
+    `forces` [N] are those of the joints on their second bodies, at `pins`, (frames, pins, 3);
+    `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,).
+    `size` [m] is that of the mechanism at the start, `grain` [m] that of its parts: what has no
+    thickness gets a share of it. `low` and `high` hold all of the motion.
+    """
+
+    frames: Frames
+    colour: Mapping[str, str]
+    solids: tuple[Solid, ...]
+    struts: tuple[Strut, ...]
+    pins: tuple[Pin, ...]
+    forces: Array
+    traces: Mapping[str, Array]
+    energies: Mapping[str, Array]
+    size: float
+    grain: float
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(
+        cls, result: Result, *, bodies: Iterable[str] | None = None, frames: int | None = None
+    ) -> "Stage":
+        """Return the stage of a mechanism, or of a few of its bodies and what joins them."""
+        names = _chosen(result, bodies)
+        scene = _only(result.observation.scene, {*names, "ground"})
+        film = Frames.of(result, names, frames)
+        colour = {**colours(tuple(names)), "ground": JOINT_COLOUR}
+        markers = result.observation.markers if bodies is None else {}
+        size, grain = _sizes(film, scene)
+        shown = tuple(solids(scene, colour, grain, _rails(result, scene)))
+        low, high = _bounds(film, scene, shown)
+        return cls(
+            frames=film,
+            colour=colour,
+            solids=shown,
+            struts=scene.struts,
+            pins=scene.pins,
+            forces=_forces(result, scene, film),
+            traces={name: record.position[film.chosen] for name, record in markers.items()},
+            energies={
+                **{kind: E[film.chosen] for kind, E in result.observation.energies.items()},
+                "total": result.energy[film.chosen],
+            },
+            size=size,
+            grain=grain,
+            low=low,
+            high=high,
+        )
+
+    def strut(self, strut: Strut, frame: int) -> Solid:
+        """Return what a spring or a rod looks like in a frame, in world axes."""
+        ends = self.frames.path(strut.a)[frame], self.frames.path(strut.b)[frame]
+        if strut.kind == "spring":
+            return bar("ground", *ends, 0.028 * self.grain, SPRING_COLOUR, shape="spring")
+        return bar("ground", *ends, 0.006 * self.grain, JOINT_COLOUR)
+
+    @property
+    def eye(self) -> Array:
+        """The unit vector from the mechanism towards the eye."""
+        azimuth, elevation = self.view
+        level = np.cos(elevation)
+        return np.array([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)])
+
+    @property
+    def travels(self) -> bool:
+        """Whether the mechanism flies far away, so that the eye must follow it."""
+        held = any(end.body == "ground" for end in ends(Scene((), self.pins, self.struts)))
+        centre = self.frames.position.mean(axis=1)
+        return not held and bool(np.ptp(centre, axis=0).max() > 1.5 * self.size)
+
+    @property
+    def force_scale(self) -> float:
+        """Length of an arrow [m/N]: the largest force is nearly as long as the parts are."""
+        largest = float(np.linalg.norm(self.forces, axis=-1).max(initial=0.0))
+        return 0.4 * self.grain / largest if largest > 0 else 0.0
+
+    @property
+    def pace(self) -> float:
+        """How fast to play: as fast as life, unless that would be over at once or take too long."""
+        length = float(np.ptp(self.frames.time))
+        return 1.0 if 2 <= length <= 40 or length == 0 else round_number(length / 8)
+
+    @property
+    def view(self) -> tuple[float, float]:
+        """Azimuth and elevation of the eye [rad]: a plane mechanism is seen from the front."""
+        film = self.frames
+        moves = np.ptp(film.position, axis=0).max(axis=0) > 1e-3 * self.size
+        tilts = np.ptp(film.rotation, axis=0).max(axis=(0, 2)) > 1e-3
+        still = ~(moves | tilts)
+        if still.sum() == 1:
+            front = ((-0.35, 0.2), (-np.pi / 2 + 0.35, 0.2), (-np.pi / 2, 1.25))
+            return front[int(np.argmax(still))]
+        return -1.05, 0.35
+
+
+def _chosen(result: Result, bodies: Iterable[str] | None) -> list[str]:
+    known = result.observation.bodies
+    if not known:
+        raise InputError(
+            f"'{result.model}' has no bodies to show; plot_overview(result) plots its states"
+        )
+    names = list(known) if bodies is None else list(bodies)
+    for name in names:
+        result.body(name)
+    if len(names) > BODIES:
+        raise InputError(
+            f"'{result.model}' has {len(names)} bodies, and a picture shows at most {BODIES}; "
+            "name some of them: bodies=[...]"
+        )
+    return names
+
+
+def _only(scene: Scene, bodies: set[str]) -> Scene:
+    """Return what of a scene is on these bodies."""
+    return Scene(
+        tuple(piece for piece in scene.pieces if piece.body in bodies),
+        tuple(pin for pin in scene.pins if {pin.a.body, pin.b.body} <= bodies),
+        tuple(strut for strut in scene.struts if {strut.a.body, strut.b.body} <= bodies),
+    )
+
+
+def _rails(result: Result, scene: Scene) -> dict[str, tuple[float, float]]:
+    """Return how far joints slide along their axis [m]."""
+    slides = [
+        pin.joint for pin in scene.pins if pin.kind in ("Prismatic", "Cylindrical", "PointOnLine")
+    ]
+    travel = {name: result.joint(name).coordinates["displacement"] for name in slides}
+    return {name: (float(np.min(x)), float(np.max(x))) for name, x in travel.items()}
+
+
+def _forces(result: Result, scene: Scene, frames: Frames) -> Array:
+    """Return the reactions at the frames, between the midpoints where they are known."""
+    forces = np.zeros((frames.time.size, len(scene.pins), 3))
+    for k, pin in enumerate(scene.pins):
+        joint = result.joint(pin.joint)
+        if joint.time.size:
+            for axis in range(3):
+                forces[:, k, axis] = np.interp(frames.time, joint.time, joint.force[:, axis])
+    return forces
+
+
+def round_number(x: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, at most x > 0."""
+    power = math.floor(math.log10(x) + 1e-9)
+    lead = x / 10.0**power
+    return float(f"{5 if lead >= 5 else 2 if lead >= 2 else 1}e{power}")
+
+
+# -- how large it is -------------------------------------------------------------------------------
+
+
+def _sizes(frames: Frames, scene: Scene) -> tuple[float, float]:
+    """Return the diagonals of the boxes about the mechanism at the start, and about its parts."""
+    rough = solids(scene, dict.fromkeys((*frames.bodies, "ground"), ""), 0.0, {})
+    low, high = _bounds(frames.first, scene, tuple(rough))
+    # Points without joints have no size: take what they travel.
+    travel = float(np.linalg.norm(np.ptp(frames.position, axis=(0, 1))))
+    size = float(np.linalg.norm(high - low)) or travel or 1.0
+    clouds: dict[str, list[Array]] = {name: [np.zeros((1, 3))] for name in frames.bodies}
+    for body, points in (
+        *((solid.body, solid.corners) for solid in rough),
+        *((end.body, np.array([end.position])) for end in ends(scene)),
+    ):
+        if body != "ground":
+            clouds[body].append(points)
+    parts = [np.linalg.norm(np.ptp(np.concatenate(cloud), axis=0)) for cloud in clouds.values()]
+    return size, min(size, 3 * float(np.median(parts))) or size
+
+
+def _bounds(frames: Frames, scene: Scene, shown: tuple[Solid, ...]) -> tuple[Array, Array]:
+    """Return the corners of the box about everything at all times [m]."""
+    few = np.unique(np.linspace(0, frames.time.size - 1, SAMPLES).astype(int))
+    paths = [frames.path(end)[few] for end in ends(scene)]
+    low, high = frames.position.min(axis=(0, 1)), frames.position.max(axis=(0, 1))
+    clouds = [*paths, *(_cloud(solid, frames, few) for solid in shown)]
+    for cloud in clouds:
+        low, high = np.minimum(low, cloud.min(axis=0)), np.maximum(high, cloud.max(axis=0))
+    return low, high
+
+
+def _cloud(solid: Solid, frames: Frames, few: NDArray[np.intp]) -> Array:
+    """Return the corners of a solid in some frames, world axes; (points, 3)."""
+    if solid.body == "ground":
+        return solid.corners
+    k = frames.index(solid.body)
+    turned = np.einsum("fij,cj->fci", frames.rotation[few, k], solid.corners)
+    return np.asarray(frames.position[few, None, k] + turned).reshape(-1, 3)

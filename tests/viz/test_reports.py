@@ -1,0 +1,64 @@
+"""A report is one file that holds a run: numbers, plots, the mechanism, what to cite."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import poinsot as ps
+from poinsot import viz
+from poinsot.viz.citations import CITATIONS, REFERENCES
+
+KINDS = ("slider-crank", "squeezer", "motor", "free body", "one step", "evil")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_report_opens_without_complaints_and_asks_for_nothing(results, kind, chromium, tmp_path):
+    path = tmp_path / "report.html"
+    viz.write_report(results[kind], path)
+    tab = chromium.open(path.as_uri(), height=1600)
+    tab.settle()
+    assert tab.complaints == []
+    assert all(url.startswith(("file:", "data:")) for url in tab.requests)
+    text = tab.evaluate("document.body.innerText")
+    assert f"{results[kind].energy[-1]:.9g} J" in text
+    assert tab.evaluate("window.hit") is None
+    assert tab.evaluate("document.querySelector('h1').textContent") == results[kind].model
+    broken = "[...document.images].filter((i) => !i.complete || !i.naturalWidth).length"
+    assert tab.evaluate(broken) == 0
+    tab.close()
+
+
+def test_the_mechanism_in_a_report_can_be_seen(slider_crank, chromium, tmp_path):
+    path = tmp_path / "report.html"
+    viz.write_report(slider_crank, path)
+    tab = chromium.open(path.as_uri(), height=900)
+    time.sleep(0.5)
+    picture = tab.screenshot()[230:650, 150:850]
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 100
+    tab.close()
+
+
+def test_a_report_counts_and_accounts(results):
+    text = viz.report(results["squeezer"])
+    for piece in ("degrees of freedom</th><td>1<", "repeated among them</th><td>9<"):
+        assert piece in text
+    assert "put in at &#x27;motor&#x27;" in text
+    assert "one of many" in text
+    assert "[LKB26]" in text
+
+
+def test_a_run_that_failed_says_so(slider_crank):
+    text = viz.report(replace(slider_crank, status="failed", message="no solution at <1 s"))
+    assert "The run is failed: no solution at &lt;1 s" in text
+
+
+def test_a_model_file_is_part_of_the_report(slider_crank):
+    text = viz.report(replace(slider_crank, document="poinsot: 1\nbodies: {<b>: 1}\n"))
+    assert "<pre>poinsot: 1\nbodies: {&lt;b&gt;: 1}\n</pre>" in text
+
+
+def test_schemes_are_cited_as_they_declare():
+    assert {name: scheme.citations for name, scheme in ps.SCHEMES.items()} == CITATIONS
+    assert {key for keys in CITATIONS.values() for key in keys} == set(REFERENCES)
