@@ -17,7 +17,7 @@ def numbers(result):
     for kind in ("whole", "energies"):
         for name, array in getattr(seen, kind).items():
             found[f"{kind}.{name}"] = array
-    found["scene"] = seen.scene
+    found["scene"], found["counts"] = seen.scene, seen.counts
     for records in (result.states, result.ports, seen.bodies, seen.markers, seen.joints):
         for record in records.values():
             where = f"{type(record).__name__}.{record.name}"

@@ -291,7 +291,7 @@ def test_a_newer_format_is_refused(small, tmp_path):
     refused(tmp_path / "run.nc", "has format 2, .* install a newer one")
 
 
-@pytest.mark.parametrize("part", ["scheme", "status", "scene"])
+@pytest.mark.parametrize("part", ["scheme", "status", "scene", "counts"])
 def test_a_file_without_some_attribute_is_refused(small, tmp_path, part):
     small.save(tmp_path / "run.nc")
     with h5py.File(tmp_path / "run.nc", "r+") as file:

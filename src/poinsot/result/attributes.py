@@ -1,7 +1,7 @@
 """What a result says about itself as a whole: attributes of a dataset or a file."""
 
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -31,6 +31,7 @@ def attributes(result: Result) -> dict[str, Attribute]:
         "t_end": float(result.t_end),
         **progress(result),
         "scene": json.dumps(result.observation.scene.to_dict()),
+        "counts": json.dumps(asdict(result.observation.counts)),
         "document": result.document,
     }
 

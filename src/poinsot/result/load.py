@@ -11,6 +11,7 @@ from poinsot.result.attributes import FORMAT, STATS, unfinished
 from poinsot.result.records import (
     Array,
     BodyRecord,
+    Counts,
     JointRecord,
     Lazy,
     Observation,
@@ -150,6 +151,7 @@ def _observation(source: Source) -> Observation:
         whole=Lazy([name for name in WHOLE if name in source], source.__getitem__),
         energies=Lazy(kinds, lambda name: parts["energy_part"][:, kinds[name]]),
         scene=Scene.from_dict(json.loads(source.attributes["scene"])),
+        counts=Counts(**json.loads(source.attributes["counts"])),
         together=together,
     )
 
