@@ -40,3 +40,17 @@ def test_the_pendulum_hangs_at_the_centre_of_mass_that_its_file_says():
     model = ps.Model.from_yaml(next(path for path in EXAMPLES if "motor" in path.stem))
     body = model.bodies["pendulum"]
     np.testing.assert_allclose(body.position, body.shape.centre, atol=1e-4)
+
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def test_the_file_of_the_front_page_runs():
+    text = README.split("```yaml\n")[1].split("```")[0]
+    model = ps.Model.from_yaml_text(text)
+    result = ps.simulate(model, **model.simulation.options(engine="reference", t_end=0.1))
+    assert result.stats.balance_error_max < 1e-14
+    with pytest.raises(ps.ModelFileError) as error:
+        ps.Model.from_yaml_text(text.replace("revolute", "revolut"))
+    said = " ".join(README.split())
+    assert str(error.value).replace("<text>", "pendulum.yaml") in said

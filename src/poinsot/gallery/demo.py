@@ -1,4 +1,4 @@
-"""What `make demo` runs: an example, its balances and its check; a plot and a page that plays it."""
+"""What `make demo` runs: an example, its balances and check, a plot and a page that plays it."""
 
 import sys
 from pathlib import Path
