@@ -420,3 +420,20 @@ def test_models_bodies_and_results_introduce_themselves_in_one_line():
     assert repr(pin).startswith("Revolute(a=<ground>, b=<Body 'bar': Box, 1 kg>, point=")
     result = ps.simulate(model, h=0.1, t_end=0.2, engine="reference")
     assert repr(result) == "<Result of 'swing': ph-mp, h = 0.1 s, 2 steps, 0 to 0.2 s (done)>"
+
+
+def test_what_is_left_out_is_completed_before_velocities_are_projected():
+    """A crank that turns and a block that rests contradict each other; the rod has no say."""
+    model = ps.Model()
+    crank = model.add_body(
+        "crank",
+        ps.Box(mass=1, size=(1, 0.1, 0.1)),
+        position=(0.5, 0, 0),
+        angular_velocity=(0, 0, 2),
+    )
+    rod = model.add_body("rod", ps.Box(mass=100, size=(1, 0.1, 0.1)), position=(1.5, 0, 0))
+    model.add_joint("pin", ps.Revolute(model.ground, crank, point=(0, 0, 0), axis=(0, 0, 1)))
+    model.add_joint("knee", ps.Revolute(crank, rod, point=(1, 0, 0), axis=(0, 0, 1)))
+    model.project_velocities()
+    velocities = model.start_velocities()
+    np.testing.assert_allclose(velocities["crank"][1], (0, 0, 2), atol=1e-12)

@@ -162,3 +162,8 @@ def test_a_million_saved_steps_are_drawn_as_few_points(results):
     )
     for curve in lines(viz.plot_energy(long)).values():
         assert len(curve) <= 4001
+
+
+@pytest.mark.parametrize("draw", [viz.plot_energy, viz.plot_overview, viz.picture])
+def test_a_notebook_shows_a_figure_without_further_ado(draw, slider_crank):
+    assert draw(slider_crank)._repr_png_().startswith(b"\x89PNG")

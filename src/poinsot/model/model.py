@@ -287,12 +287,14 @@ class Model:
     def project_velocities(self) -> None:
         """Start from the nearest velocities, in kinetic energy, that suit the joints.
 
-        A body that is added later undoes this.
+        What was left out is completed first, as well as the joints allow. A body that is added
+        later undoes this.
         """
         bodies = list(self.bodies.values())
-        given, _ = given_twists(bodies)
+        known, given = given_twists(bodies)
         jacobian = twists.joint_matrix(self._joint_forms(), _positions(bodies))
-        self._projection = Projection(project(jacobian, bodies, given), len(self.joints))
+        completed = complete(jacobian, bodies, known, given)
+        self._projection = Projection(project(jacobian, bodies, completed), len(self.joints))
 
     @property
     def projection(self) -> Projection | None:

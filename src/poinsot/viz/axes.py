@@ -21,9 +21,9 @@ DASHES = ("-", "--", ":")
 
 def new_axes() -> "Axes":
     """Return the axes of a new figure."""
-    from matplotlib.figure import Figure
+    from poinsot.viz.figure import ShownFigure
 
-    return Figure(figsize=(7, 4), layout="constrained").add_subplot()
+    return ShownFigure(figsize=(7, 4), layout="constrained").add_subplot()
 
 
 def figure_of(ax: "Axes") -> "Figure":

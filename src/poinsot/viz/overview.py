@@ -54,12 +54,12 @@ def plot_iterations(result: Result, ax: "Axes | None" = None) -> "Figure":
 
 def plot_overview(result: Result) -> "Figure":
     """Plot what the result has: energy, balance, momenta, constraints, joints, ports, states."""
-    from matplotlib.figure import Figure
+    from poinsot.viz.figure import ShownFigure
 
     drawings = overview(result)
     rows = (len(drawings) + 1) // 2
     with style():
-        figure = Figure(figsize=(10, 2.7 * rows + 0.5), layout="constrained")
+        figure = ShownFigure(figsize=(10, 2.7 * rows + 0.5), layout="constrained")
         figure.get_layout_engine().set(h_pad=0.1, w_pad=0.1)  # type: ignore[union-attr,call-arg]
         figure.suptitle(plain(f"{result.model}: {how(result)}"))
         for k, (heading, draw) in enumerate(drawings.items()):

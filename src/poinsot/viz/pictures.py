@@ -81,6 +81,6 @@ def animate(
 
 
 def _new_axes() -> "Axes":
-    from matplotlib.figure import Figure
+    from poinsot.viz.figure import ShownFigure
 
-    return Figure(figsize=(6.4, 4.2), layout="constrained").add_subplot()
+    return ShownFigure(figsize=(6.4, 4.2), layout="constrained").add_subplot()
