@@ -137,10 +137,9 @@ class Run(NamedTuple):
 
     `gap` (nodes, 3) is what constraints lacked at the start of the run, and keep lacking; `stage`
     and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
-    `past_multiplier` (..., 5) those of the last step and their differences; `chi` (2, struts) the
-    coordinates
-    of springs, before the step in hand and after it; `turns` (2, dials) sine and full turns of
-    dials.
+    `past_multiplier` (..., 5) those of the last step and their differences, `order` (1,) that of
+    the next guess; `chi` (2, struts) the coordinates of springs, before the step in hand and after
+    it; `turns` (2, dials) sine and full turns of dials.
     """
 
     gap: Real
@@ -148,6 +147,7 @@ class Run(NamedTuple):
     multiplier: Real
     past: Real
     past_multiplier: Real
+    order: Index
     chi: Real
     turns: Real
 

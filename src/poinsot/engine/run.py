@@ -77,7 +77,7 @@ def run(
     """
     stage, multiplier = carried.stage, carried.multiplier
     joints = machine.bodies.numbers.shape[0] * ((stage.shape[1] - V) // 3)
-    rows, taken, due, order = 0, 0, True, 2
+    rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
         h = times[n + 1] - times[n]
         t = 0.5 * (times[n] + times[n + 1])
@@ -103,8 +103,8 @@ def run(
         carried.chi[0, :] = carried.chi[1, :]
         _account(sums, H, h, power, u[n], y[n], ports, iterations, residual)
         state, ahead, before = ahead, before, state
-        guessed = min(order, known + n)
-        order = extrapolate(carried.past, stage, 0, (V, stage.shape[1]), guessed)
+        guessed = min(order[0], known + n)
+        order[0] = extrapolate(carried.past, stage, 0, (V, stage.shape[1]), guessed)
         extrapolate(carried.past_multiplier, multiplier, joints, (0, 3), guessed)
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:

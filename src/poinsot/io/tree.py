@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import yaml
 
 #: Values nested deeper are refused, and so are more values, those that aliases repeat included.
-DEEPEST, MOST = 64, 1_000_000
+DEEPEST, MOST = 64, 400_000
 
 Scalar: TypeAlias = bool | int | float | str | None
 Mark: TypeAlias = tuple[int, int]

@@ -50,6 +50,7 @@ class MechanismRunner(Runner):
             multiplier=np.zeros((nodes, 3)),
             past=np.zeros((moving, unknowns, 5)),
             past_multiplier=np.zeros((nodes, 3, 5)),
+            order=np.ones(1, dtype=np.uint32),
             chi=np.zeros((2, 0 if struts is None else struts.laws.size)),
             turns=np.zeros((2, 0 if dials is None else dials.shape[0])),
         )
@@ -93,7 +94,7 @@ class MechanismRunner(Runner):
         carried.stage[:-1, parts.V :] = np.tile(twists, carried.stage.shape[1] // 12)
         node, slot, column, times_h = self.places.T
         carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
-        carried.past[:], carried.past_multiplier[:] = 0.0, 0.0
+        carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
         carried.past[:, :, 0] = carried.stage[:, parts.V :]
         carried.past_multiplier[:, :, 0] = carried.multiplier
         carried.chi[:] = self._coordinates(x[:n])
