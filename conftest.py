@@ -13,6 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 os.environ["MPLBACKEND"] = "Agg"
 # Small matrices gain nothing from threads, and two workers with two threads each lose a lot.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+# Mechanisms of all kinds share one kernel for each scheme: most of the time would go to compiling.
+os.environ["POINSOT_KERNELS"] = "one"
 
 # Pages about another program run its code, where there is one for this platform.
 MISSING = [peer for peer in ("exudyn", "mujoco") if find_spec(peer) is None]

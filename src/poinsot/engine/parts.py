@@ -106,7 +106,8 @@ class Machine(NamedTuple):
     """A mechanism, complete: what it consists of, and the tiles of its Newton matrix.
 
     `template` (tiles, 9) is what tiles hold before bodies and joints add to them. Parts that a
-    mechanism does not have are None, and nothing is compiled for them. Dials, angles to be counted
+    mechanism does not have are None, and nothing is compiled for them; it is `bare` if nothing but
+    weight acts on its bodies. Dials, angles to be counted
     over turns, are terms; `dials` (k, 2) are the first and the one after the last of each. `kinds`
     (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
     constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
@@ -126,6 +127,7 @@ class Machine(NamedTuple):
     schedule: Schedule
     template: Real
     kinds: Index
+    bare: bool
     redundant: bool
     shift: Real
     exact: bool

@@ -219,8 +219,7 @@ def take_step(
     _look_at_gaps(machine, machine.twice, state, carried.gap, work.gap)
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
-    bare = machine.struts is None and machine.loads is None and machine.fields is None
-    bare = bare and not machine.redundant
+    bare = machine.bare and not machine.redundant
     previous, fresh = inf, True
     for iteration in range(limit + 1):
         if iteration > 0:

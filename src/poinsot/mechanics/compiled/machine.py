@@ -1,5 +1,6 @@
 """From a mechanism to the arrays of the compiled engine."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,8 @@ from poinsot.mechanics.mechanism import Mechanism
 Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
+#: Environment variable; "one" asks for a kernel that all mechanisms share, whatever their parts.
+KERNELS = "POINSOT_KERNELS"
 #: A body with more points than this keeps its translation as a node: a hub.
 HUB = 3
 #: What is added to equations that may repeat others, relative to their own size.
@@ -196,19 +199,21 @@ class Assembly:
     def machine(self) -> parts.Machine:
         """Return the tables of the compiled engine."""
         struts, dials = [strut.products for strut in self._struts], self._dials
+        all_kinds = os.environ.get(KERNELS) == "one"
         return parts.Machine(
             bodies=self._body_tables(),
             points=self._point_tables(),
-            rows=self._row_tables(),
-            struts=self._strut_tables(),
-            strut_terms=self._terms(struts) if struts else None,
-            loads=self._load_tables(),
-            fields=self._field_tables(),
-            dials=_ranges(dials) if dials else None,
-            dial_terms=self._terms(dials) if dials else None,
+            rows=self._row_tables() if self._joints[1] or all_kinds else None,
+            struts=self._strut_tables() if struts or all_kinds else None,
+            strut_terms=self._terms(struts) if struts or all_kinds else None,
+            loads=self._load_tables() if self._loads or all_kinds else None,
+            fields=self._field_tables() if self._fields or all_kinds else None,
+            dials=_ranges(dials) if dials or all_kinds else None,
+            dial_terms=self._terms(dials) if dials or all_kinds else None,
             schedule=self.tiles.schedule,
             template=self._template(),
             kinds=self._kinds(),
+            bare=not (struts or self._loads or self._fields),
             redundant=self.mechanism.redundant,
             shift=self._shift,
             exact=not (self.lean and self._joints[1]) and not self.mechanism.redundant,
@@ -252,7 +257,7 @@ class Assembly:
             places.append([Kind.AXIS, *self._two(point.at), node, *tiles])
         return parts.Part(_real(numbers, 6), _index(places, 8))
 
-    def _row_tables(self) -> parts.Part | None:
+    def _row_tables(self) -> parts.Part:
         numbers, places = [], []
         for row in self._joints[1]:
             numbers.append([*self._numbers(row.at), row.constant])
@@ -265,7 +270,7 @@ class Assembly:
                 continue
             tiles = *self.tiles.column(K, node), *self.tiles.row(node, K), *self.tiles.table(K, K)
             places.append([row.at.kind, *self._two(row.at), 0, node, row.slot, *tiles])
-        return parts.Part(_real(numbers), _index(places)) if places else None
+        return parts.Part(_real(numbers), _index(places))
 
     def _twice(self, at: Product, joint: int, slot: int) -> list[int]:
         """Return what an equation of the stabilised form meets besides pairs of bodies."""
@@ -275,32 +280,26 @@ class Assembly:
         rows = tiles.row(G, K) + tiles.row(H, K) + tiles.row(H, M)
         return [at.kind, *self._two(at), 0, G, slot, H, *columns, *rows]
 
-    def _strut_tables(self) -> parts.Acts | None:
+    def _strut_tables(self) -> parts.Acts:
         places = []
         ranges = _ranges([strut.products for strut in self._struts])
         for strut, terms in zip(self._struts, ranges, strict=True):
             pair = self.tiles.table(self._momentum(strut.ends), self._motion(strut.ends))
             bodies = self._two(strut.products[0][1])
             places.append([strut.role, *bodies, strut.chart, *terms, strut.port, *pair])
-        if not places:
-            return None
         numbers = _real([strut.numbers for strut in self._struts])
         return parts.Acts(numbers, _index(places), _addresses(self._struts))
 
-    def _load_tables(self) -> parts.Acts | None:
+    def _load_tables(self) -> parts.Acts:
         numbers, places = [], []
         for load in self._loads:
             own = self.tiles.table(self.graph.momentum(load.body), self.graph.motion(load.body))
             numbers.append([*load.X, *load.axes.reshape(-1)])
             places.append([load.kind, load.body, load.port, *own])
-        if not places:
-            return None
         return parts.Acts(_real(numbers), _index(places), _addresses(self._loads))
 
-    def _field_tables(self) -> parts.Fields | None:
+    def _field_tables(self) -> parts.Fields:
         fields = self._fields
-        if not fields:
-            return None
         vectors = [vector for act in fields for vector in act.vectors]
         counts = [len(act.vectors) for act in fields]
         pairs = [
@@ -312,7 +311,7 @@ class Assembly:
         first = np.cumsum([[0, 0], *([count, count**2] for count in counts)], axis=0)
         return parts.Fields(
             numbers=_real([[moves, *X] for _, moves, X in vectors]),
-            bodies=_index([body for body, _, _ in vectors]),
+            bodies=np.array([body for body, _, _ in vectors], dtype=np.uint32),
             first=_index(first),
             pairs=_index(pairs),
             laws=_addresses(fields),
