@@ -45,5 +45,19 @@ def test_a_law_that_fails_finds_nothing_but_nan(wrong):
 def test_an_address_is_that_of_a_function():
     law = Law(lambda x: 2 * x, 1, 1)
     source, target = (ctypes.c_double * 1)(4.0), (ctypes.c_double * 1)(0.0)
-    _SIGNATURE(law.address)(source, target)
+    _SIGNATURE(law.address)(source, target, 1)
     assert target[0] == 8
+
+
+def test_slopes_are_asked_for_only_where_they_are_wanted():
+    asked = []
+
+    def slopes(x):
+        asked.append(x)
+        return [2 * x[0]]
+
+    law, found = Law(lambda x: x**2, 1, 2, slopes, 1), np.zeros(2)
+    call_law(law.address, np.array([3.0]), found, False)
+    assert (found[0], asked) == (9.0, [])
+    call_law(law.address, np.array([4.0]), found, True)
+    np.testing.assert_array_equal(found, [16, 8])

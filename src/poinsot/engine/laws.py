@@ -1,7 +1,8 @@
 """Laws that kernels cannot know: functions of Python, called by their address.
 
-A law reads numbers at `given` and writes numbers to `found`. One that fails writes NaN, so that
-the step fails and is taken again by the reference engine, which says what is wrong.
+A law reads numbers at `given` and writes numbers to `found`, its slopes last and only where they
+are wanted. One that fails writes NaN, so that the step fails and is taken again by the reference
+engine, which says what is wrong.
 """
 
 import ctypes
@@ -18,22 +19,33 @@ from poinsot.engine.algebra import Array
 from poinsot.engine.kernel import kernel
 
 _SIGNATURE = ctypes.CFUNCTYPE(
-    None, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double)
+    None, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double), ctypes.c_int64
 )
 
 
 class Law:
-    """A Python function (numbers) -> numbers with an address; it lives as long as this object."""
+    """A Python function (numbers) -> numbers with an address; it lives as long as this object.
+
+    The last `sloping` of the numbers it finds are left to another function, `slopes`.
+    """
 
     def __init__(
-        self, function: Callable[[NDArray[np.float64]], Any], given: int, found: int
+        self,
+        function: Callable[[NDArray[np.float64]], Any],
+        given: int,
+        found: int,
+        slopes: Callable[[NDArray[np.float64]], Any] | None = None,
+        sloping: int = 0,
     ) -> None:
         self.sizes = given, found
 
-        def call(source: Any, target: Any) -> None:
+        def call(source: Any, target: Any, wanted: int) -> None:
             values = np.ctypeslib.as_array(target, (found,))
             try:
-                values[:] = np.asarray(function(np.ctypeslib.as_array(source, (given,)).copy()))
+                numbers = np.ctypeslib.as_array(source, (given,)).copy()
+                values[: found - sloping] = np.asarray(function(numbers))
+                if wanted and slopes is not None:
+                    values[found - sloping :] = np.asarray(slopes(numbers))
             except BaseException:  # a law may raise KeyboardInterrupt, which must not get lost
                 values[:] = np.nan
 
@@ -45,16 +57,16 @@ class Law:
         return int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
 
 
-def _call_at(typing: Any, address: Any, given: Any, found: Any) -> Any:
-    """Call the function at an address with two pointers, all given as integers."""
-    signature = types.void(types.int64, types.uintp, types.uintp)
+def _call_at(typing: Any, address: Any, given: Any, found: Any, slopes: Any) -> Any:
+    """Call the function at an address with two pointers and a number, all given as integers."""
+    signature = types.void(types.int64, types.uintp, types.uintp, types.int64)
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         number = ir.DoubleType().as_pointer()
-        function = ir.FunctionType(ir.VoidType(), [number, number])
+        function = ir.FunctionType(ir.VoidType(), [number, number, ir.IntType(64)])
         place = builder.inttoptr(arguments[0], function.as_pointer())
-        pointers = [builder.inttoptr(argument, number) for argument in arguments[1:]]
-        builder.call(place, pointers)
+        pointers = [builder.inttoptr(argument, number) for argument in arguments[1:3]]
+        builder.call(place, [*pointers, arguments[3]])
         return context.get_dummy_value()
 
     return signature, generate
@@ -64,6 +76,6 @@ call_at: Any = intrinsic(_call_at)
 
 
 @kernel
-def call_law(address: int, given: Array, found: Array) -> None:
-    """Call the law at an address on contiguous arrays."""
-    call_at(address, given.ctypes.data, found.ctypes.data)
+def call_law(address: int, given: Array, found: Array, slopes: bool = True) -> None:
+    """Call the law at an address on contiguous arrays; it may leave out its slopes."""
+    call_at(address, given.ctypes.data, found.ctypes.data, 1 if slopes else 0)

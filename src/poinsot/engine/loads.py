@@ -91,7 +91,7 @@ def _load(
     rho = combine(vector(loads.numbers, k, POINT), D)
     if law != 0:
         _look(t, stage, b, work.given)
-        call_law(law, work.given, work.found)
+        call_law(law, work.given, work.found, tiles is not None)
         u[port], u[port + 1], u[port + 2] = work.found[0], work.found[1], work.found[2]
     by_force, by_torque = _directions(kind, matrix(loads.numbers, k, AXES), D, rho)
     given = u[port], u[port + 1], u[port + 2]

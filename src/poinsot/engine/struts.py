@@ -110,7 +110,8 @@ def struts_act(
                     by_middle = change(kind, c, middle, middle, half_A, half_B)
                     _collect(forms, AT_MIDDLE + 4 * f, by_middle)
                     _collect(forms, AT_END + 4 * f, change(kind, c, middle, end, half_A, half_B))
-            tension, dt_middle, dt_end = _tension(struts, k, t, h, work, u, y)
+            slopes = tiles is not None
+            tension, dt_middle, dt_end = _tension(struts, k, t, h, work, u, y, slopes)
             for i in range(4):
                 body = first if i < 2 else second
                 node = body_places[body, T if i % 2 == 0 else R]
@@ -149,8 +150,10 @@ def _collect(forms: Array, row: int, g: Pull) -> None:
 
 
 @kernel
-def _tension(struts: Acts, k: int, t: float, h: float, work: Work, u: Array, y: Array) -> Tension:
-    """Return the tensions of strut k and their slopes."""
+def _tension(
+    struts: Acts, k: int, t: float, h: float, work: Work, u: Array, y: Array, slopes: bool
+) -> Tension:
+    """Return the tensions of strut k and their slopes, those of laws only if wanted."""
     chart, role, port = struts.places[k, CHART], struts.places[k, ROLE], struts.places[k, PORT]
     numbers, law = vector(struts.numbers, k, 0), struts.laws[k]
     s, given, found = work.forms, work.given, work.found
@@ -189,7 +192,7 @@ def _tension(struts: Acts, k: int, t: float, h: float, work: Work, u: Array, y: 
     else:
         if role == SERVO:
             given[0], given[1], given[2] = t, chart_value(chart, middle), flow
-            call_law(law, given, found)
+            call_law(law, given, found, slopes)
             u[port], by_chi, by_rate = found[0], -found[1], -found[2]
         force = -u[port]
         y[port] = flow

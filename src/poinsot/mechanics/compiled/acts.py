@@ -169,12 +169,14 @@ def _motors(mechanism: Mechanism) -> Iterator[Strut]:
 
 
 def _servo(feedback: JointLaw) -> Law:
-    def law(given: Matrix) -> list[float]:
-        t, seen = float(given[0]), given[1:]
-        slope = jacobian(lambda s: feedback.value(t, s), seen, rough=True)
-        return [float(feedback.value(t, seen)[0]), *slope[0]]
+    def law(given: Matrix) -> Matrix:
+        return feedback.value(float(given[0]), given[1:])
 
-    return Law(law, 3, 3)
+    def slopes(given: Matrix) -> Matrix:
+        t = float(given[0])
+        return jacobian(lambda seen: feedback.value(t, seen), given[1:], rough=True).reshape(-1)
+
+    return Law(law, 3, 3, slopes, 2)
 
 
 def loads(mechanism: Mechanism) -> list[Load]:
@@ -187,12 +189,15 @@ def loads(mechanism: Mechanism) -> list[Load]:
 
 
 def _gains(feedback: Feedback) -> Law:
-    def law(given: Matrix) -> Matrix:
-        t, q, v = float(given[0]), given[1 : 1 + WIDTH], given[1 + WIDTH :]
-        by_q, by_v = feedback.slopes(t, q, v)
-        return np.concatenate([feedback(t, q, v), by_q.reshape(-1), by_v.reshape(-1)])
+    def seen(given: Matrix) -> tuple[float, Matrix, Matrix]:
+        return float(given[0]), given[1 : 1 + WIDTH], given[1 + WIDTH :]
 
-    return Law(law, 1 + 2 * WIDTH, 3 + 6 * WIDTH)
+    def slopes(given: Matrix) -> Matrix:
+        return np.concatenate([slope.reshape(-1) for slope in feedback.slopes(*seen(given))])
+
+    return Law(
+        lambda given: feedback(*seen(given)), 1 + 2 * WIDTH, 3 + 6 * WIDTH, slopes, 6 * WIDTH
+    )
 
 
 def _load(port: int, direction: Direction, law: Law | None) -> Load:
