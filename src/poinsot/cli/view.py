@@ -24,11 +24,10 @@ def view(
     Example:  poinsot view run.nc --html page.html
     """
     require_folder(html)
-    result = load(file)
     if html is not None:
         from poinsot.viz import write_page
 
-        write_page(result, html)
+        write_page(load(file), html)
         typer.echo(f"page  {html}")
         return
     from poinsot.viz import follow

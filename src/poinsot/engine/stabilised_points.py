@@ -52,7 +52,6 @@ from poinsot.engine.parts import (
     VELOCITY_NODE,
     W1,
     A,
-    B,
     Part,
     R,
     T,
@@ -79,36 +78,8 @@ def stabilised_points(
         gamma, mu = vector(multiplier, at[NODE], 0), vector(multiplier, at[VELOCITY_NODE], 0)
         put(x, at[NODE], 0, (0.0, 0.0, 0.0))
         put(x, at[VELOCITY_NODE], 0, (0.0, 0.0, 0.0))
-        _side(
-            -1.0,
-            at[A],
-            vector(numbers, k, ON_A),
-            0,
-            at,
-            body_places,
-            h,
-            gamma,
-            mu,
-            state,
-            stage,
-            x,
-            tiles,
-        )
-        _side(
-            1.0,
-            at[B],
-            vector(numbers, k, ON_B),
-            2,
-            at,
-            body_places,
-            h,
-            gamma,
-            mu,
-            state,
-            stage,
-            x,
-            tiles,
-        )
+        _side(-1.0, points, k, 0, body_places, h, gamma, mu, state, stage, x, tiles)
+        _side(1.0, points, k, 1, body_places, h, gamma, mu, state, stage, x, tiles)
         if tiles is not None:
             reach = max(size(vector(numbers, k, ON_A)), size(vector(numbers, k, ON_B)))
             sizes[OF_POSITION] = max(sizes[OF_POSITION], reach / h)
@@ -119,10 +90,9 @@ def stabilised_points(
 @kernel
 def _side(
     sign: float,
-    b: int,
-    X: Vec,
-    shift: int,
-    at: Array,
+    points: Part,
+    k: int,
+    side: int,
     body_places: Array,
     h: float,
     gamma: Vec,
@@ -132,7 +102,9 @@ def _side(
     x: Array,
     tiles: Array,
 ) -> None:
-    """Add what one body contributes and feels; `shift` is where its tiles begin among four."""
+    """Add what one body of point k contributes and feels: A (side 0) or B (side 1)."""
+    at = points.places[k]
+    b, X, shift = at[A + side], vector(points.numbers, k, ON_A + 3 * side), 2 * side
     rho0, rho = combine(X, matrix(state, b, DIRECTORS)), combine(X, matrix(stage, b, DIRECTORS))
     rho1, w1 = sub(scale(2.0, rho), rho0), vector(stage, b, W1)
     rate = scale(0.5, add(combine(X, matrix(state, b, RATES)), cross(w1, rho1)))

@@ -221,6 +221,7 @@ class Recorder:
         *,
         recover: Recover | None = None,
         recovered: frozenset[str] = frozenset(),
+        document: str = "",
     ) -> Result:
         """Return everything saved so far, and the last step in any case.
 
@@ -231,9 +232,17 @@ class Recorder:
             self.finish()
         except StorageError as error:
             message = f"{message}; {error}" if message else str(error)
-        shown = [state.name for state in self.system.states]
         return self.snapshot(
-            scheme, engine, h, t_end, status, message, shown, recover=recover, recovered=recovered
+            scheme,
+            engine,
+            h,
+            t_end,
+            status,
+            message,
+            [state.name for state in self.system.states],
+            recover=recover,
+            recovered=recovered,
+            document=document,
         )
 
     def snapshot(
@@ -249,6 +258,7 @@ class Recorder:
         recover: Recover | None = None,
         recovered: frozenset[str] = frozenset(),
         survey: Callable[[History], Observation] | None = None,
+        document: str = "",
     ) -> Result:
         """Return what is saved now, with these of the states; a survey looks at all at once."""
         history = self._history(recover, recovered)
@@ -284,6 +294,7 @@ class Recorder:
             status=status,
             message=message,
             observation=observe(system, history) if survey is None else survey(history),
+            document=document,
         )
 
     def _history(self, recover: Recover | None, recovered: frozenset[str]) -> History:

@@ -1,7 +1,6 @@
 """The time loop."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import ceil
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
@@ -162,27 +161,20 @@ def simulate(
             newton=newton,
         )
     kind = "reference" if runner is None else "compiled"
-    recover = None if runner is None else runner.recover
     recovered = frozenset[str]() if runner is None else runner.recovered
-
-    survey = surveyor(system)
+    facts: dict[str, Any] = {
+        "recover": None if runner is None else runner.recover,
+        "recovered": recovered,
+        "document": document,
+    }
+    survey = None if place is None else surveyor(system)
 
     def look(status: Status, message: str) -> Result:
         """Return what is saved now, without the states that the engine leaves out."""
         states = [state.name for state in system.states if state.name not in recovered]
-        found = recorder.snapshot(
-            method,
-            kind,
-            h,
-            t_end,
-            status,
-            message,
-            states,
-            recover=recover,
-            recovered=recovered,
-            survey=survey,
+        return recorder.snapshot(
+            method, kind, h, t_end, status, message, states, survey=survey, **facts
         )
-        return replace(found, document=document)
 
     stream = None if place is None else Stream(place, recorder, look)
 
@@ -193,10 +185,7 @@ def simulate(
     def result(status: Status, message: str = "") -> Result:
         if stream is not None:
             return stream.finish(status, message)
-        found = recorder.result(
-            method, kind, h, t_end, status, message, recover=recover, recovered=recovered
-        )
-        return replace(found, document=document)
+        return recorder.result(method, kind, h, t_end, status, message, **facts)
 
     def step(n: int, x: Vector) -> Vector:
         """Take step n with the reference engine, and record it."""

@@ -1,5 +1,6 @@
 """Positions, rotations, momenta, joint coordinates and reactions of a simulated mechanism."""
 
+from collections.abc import Callable, Mapping
 from itertools import accumulate
 
 import numpy as np
@@ -91,11 +92,7 @@ def _whole(mechanism: Mechanism, history: History) -> Lazy[Array]:
         ),
     }
 
-    def total(name: str) -> Array:
-        look, columns = looks[name]
-        return history.over_times(lambda x: (look(x),), columns)[0]
-
-    return Lazy(looks, total)
+    return _lazily(looks, history)
 
 
 def _energies(mechanism: Mechanism, history: History) -> Lazy[Array]:
@@ -114,12 +111,19 @@ def _energies(mechanism: Mechanism, history: History) -> Lazy[Array]:
     looks = {"kinetic": (kinetic, slice(n, 2 * n)), "gravity": (gravity, slice(0, n))}
     if mechanism.potentials:
         looks["springs and fields"] = stored, slice(0, n)
+    return _lazily(looks, history)
 
-    def kind(name: str) -> Array:
+
+def _lazily(
+    looks: Mapping[str, tuple[Callable[[Array], Array], slice]], history: History
+) -> Lazy[Array]:
+    """Return arrays by name, each a look at some columns of the saved states when asked for."""
+
+    def look_at(name: str) -> Array:
         look, columns = looks[name]
         return history.over_times(lambda x: (look(x),), columns)[0]
 
-    return Lazy(looks, kind)
+    return Lazy(looks, look_at)
 
 
 def _worst(values: Array) -> Array:
