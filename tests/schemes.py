@@ -1,6 +1,10 @@
-"""The schemes that apply to every system; the stabilised ones need a mechanism."""
+"""The schemes that apply to every system; others need a mechanism or a Lagrangian."""
 
 import poinsot as ps
 
-GENERAL = [s for s, scheme in ps.SCHEMES.items() if not getattr(scheme, "stabilised", False)]
+GENERAL = [
+    name
+    for name, scheme in ps.SCHEMES.items()
+    if scheme.formulation == "ph" and not scheme.stabilised
+]
 EXACT_FOR_ANY = [s for s in GENERAL if ps.SCHEMES[s].exact_energy == "any"]

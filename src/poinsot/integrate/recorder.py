@@ -122,7 +122,7 @@ class Recorder:
         """Account for one step, and save it if it is due. A step counts only when complete."""
         system, totals = self.system, self.totals
         effort = system.resistive(stage.x, stage.z)
-        dissipation = float(stage.z @ effort)
+        dissipation = float(stage.z @ effort) if stage.lost is None else stage.lost
         if dissipation < -1e-10 * np.linalg.norm(stage.z) * np.linalg.norm(effort):
             raise StructureError(
                 f"the dissipation creates energy at t = {t_mid:g} s: its power is "

@@ -43,7 +43,10 @@ CHECKED_SIZE = 2000
 class Compilable(Protocol):
     """A model: something that compiles to a system with a start, and may be written as text."""
 
-    def compile(self, coordinates: str, *, stabilised: bool) -> PHSystem: ...  # noqa: D102
+    @property
+    def default_scheme(self) -> str: ...  # noqa: D102
+
+    def compile_for(self, scheme: Scheme) -> PHSystem: ...  # noqa: D102
 
     def document(  # noqa: D102
         self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
@@ -112,7 +115,8 @@ def simulate(
     if not isinstance(options, Newton):
         raise InputError(f"newton: expected poinsot.Newton(...), got {newton!r}")
     if isinstance(model, PHSystem):
-        method, system = find_scheme(scheme or model.default_scheme), model
+        method = find_scheme(scheme or model.default_scheme)
+        system = model.in_form(method.formulation)
         if method.stabilised and not system.stabilised:
             raise InputError(
                 f"scheme '{method.name}' needs a model, or its system from "
@@ -121,8 +125,8 @@ def simulate(
     else:
         if not isinstance(model, Compilable):
             raise InputError(f"simulate: expected a Model or a PHSystem, got {model!r}")
-        method = find_scheme(scheme or "ph-mp")
-        system = model.compile("directors", stabilised=method.stabilised)
+        method = find_scheme(scheme or model.default_scheme)
+        system = model.compile_for(method)
     steps = _count_steps(h, t_start, t_end)
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
@@ -133,6 +137,7 @@ def simulate(
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
     x = system.state({} if x0 is None else x0)
+    system.check_start(x)
     _check_structure(system, x)
     if method.constant_E and system.dE(x, x) is not None:
         raise InputError(

@@ -7,7 +7,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from poinsot.integrate.newton import Evaluation, Newton, Solution, Tangent, solve
+from poinsot.integrate.newton import Evaluation, Newton, NewtonFailure, Solution, Tangent, solve
 from poinsot.integrate.schemes import Scheme
 from poinsot.ph.gradients import Costate, Step
 from poinsot.ph.matrices import Matrix, Vector, add, scale_columns
@@ -16,12 +16,16 @@ from poinsot.ph.system import PHSystem
 
 @dataclass(frozen=True)
 class Stage:
-    """What a step passes through: midpoint state, discrete costate, input, output."""
+    """What a step passes through: midpoint state, discrete costate, input, output.
+
+    `lost` is the power dissipated [W], if it is not that of the system at x and z.
+    """
 
     x: Vector
     z: Vector
     u: Vector
     y: Vector
+    lost: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,10 @@ class StepProblem(ABC):
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
         """The name of every equation."""
+
+    def diagnose(self) -> str:
+        """Return what may have made the step fail, or nothing."""
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +136,10 @@ def take_step(
 ) -> tuple[Solution, Stage]:
     """Solve one step of size h [s] with midpoint t from x0; returns the state at its end."""
     problem = step_problem(system, scheme, t, x0, system.u(t), h)
-    solution = solve(problem.evaluate, problem.guess, options, problem.labels)
+    try:
+        solution = solve(problem.evaluate, problem.guess, options, problem.labels)
+    except NewtonFailure as failure:
+        failure.reason += problem.diagnose()
+        raise
     x1, stage = problem.finish(solution.x)
     return Solution(x1, solution.iterations, solution.residual), stage

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from itertools import accumulate
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,11 @@ Array = NDArray[np.float64]
 
 
 def _observe(system: DirectorSystem | StabilisedSystem, history: History) -> Observation:
-    layout, mechanism = system.layout, system.mechanism
+    return look_at(system.layout, system.mechanism, history)
+
+
+def look_at(layout: Layout, mechanism: Mechanism, history: History) -> Observation:
+    """Return what there is to see of a mechanism whose history is in directors."""
     places = {name: k for k, name in enumerate(layout.bodies)}
     markers = {marker.name: marker for marker in layout.markers}
     joints = {joint.name: joint for joint in layout.joints}
@@ -45,8 +50,8 @@ def _observe(system: DirectorSystem | StabilisedSystem, history: History) -> Obs
         bodies=Lazy(places, body),
         markers=Lazy(markers, marker),
         joints=Lazy(joints, joint),
-        whole=_whole(mechanism, history),
-        energies=_energies(mechanism, history),
+        whole=lazily(_whole(mechanism), history),
+        energies=lazily(_energies(mechanism), history),
         scene=layout.scene,
         counts=_counts(layout, mechanism),
     )
@@ -71,7 +76,11 @@ def _rotating(joint: JointPlace) -> list[Freedom]:
 # -- the whole mechanism ---------------------------------------------------------------------------
 
 
-def _whole(mechanism: Mechanism, history: History) -> Lazy[Array]:
+#: Functions of some columns of the saved states, by the name of what they return.
+Looks: TypeAlias = Mapping[str, tuple[Callable[[Array], Array], slice]]
+
+
+def _whole(mechanism: Mechanism) -> Looks:
     """Return momenta and violations of constraints."""
     n, forms = mechanism.n, mechanism.constraints
 
@@ -82,25 +91,30 @@ def _whole(mechanism: Mechanism, history: History) -> Lazy[Array]:
         q, p = (part.reshape(-1, n // 3, 3) for part in (x[:, :n], mechanism.mass * x[:, n:]))
         return np.asarray(np.cross(q, p).sum(axis=1))
 
-    looks = {
+    return {
         "linear_momentum": (linear_momentum, slice(n, 2 * n)),
         "angular_momentum": (angular_momentum, slice(0, 2 * n)),
-        "constraint_error": (lambda q: _worst(forms.values(q)), slice(0, n)),
+        "constraint_error": (lambda q: worst(forms.values(q)), slice(0, n)),
         "velocity_constraint_error": (
-            lambda x: _worst(forms.rates(x[:, :n], x[:, n:])),
+            lambda x: worst(forms.rates(x[:, :n], x[:, n:])),
             slice(0, 2 * n),
         ),
     }
 
-    return _lazily(looks, history)
 
-
-def _energies(mechanism: Mechanism, history: History) -> Lazy[Array]:
+def _energies(mechanism: Mechanism) -> Looks:
     """Return the kinds of energy [J]."""
     n = mechanism.n
 
     def kinetic(v: Array) -> Array:
         return np.asarray(v**2 @ mechanism.mass / 2)
+
+    return {"kinetic": (kinetic, slice(n, 2 * n)), **potential_energies(mechanism)}
+
+
+def potential_energies(mechanism: Mechanism) -> Looks:
+    """Return the kinds of potential energy [J]."""
+    n = mechanism.n
 
     def gravity(q: Array) -> Array:
         return np.asarray(q @ mechanism.weight)
@@ -108,25 +122,24 @@ def _energies(mechanism: Mechanism, history: History) -> Lazy[Array]:
     def stored(q: Array) -> Array:
         return np.array([mechanism.stored(row) for row in q])
 
-    looks = {"kinetic": (kinetic, slice(n, 2 * n)), "gravity": (gravity, slice(0, n))}
+    looks = {"gravity": (gravity, slice(0, n))}
     if mechanism.potentials:
         looks["springs and fields"] = stored, slice(0, n)
-    return _lazily(looks, history)
+    return looks
 
 
-def _lazily(
-    looks: Mapping[str, tuple[Callable[[Array], Array], slice]], history: History
-) -> Lazy[Array]:
+def lazily(looks: Looks, history: History) -> Lazy[Array]:
     """Return arrays by name, each a look at some columns of the saved states when asked for."""
 
-    def look_at(name: str) -> Array:
-        look, columns = looks[name]
-        return history.over_times(lambda x: (look(x),), columns)[0]
+    def look(name: str) -> Array:
+        function, columns = looks[name]
+        return history.over_times(lambda x: (function(x),), columns)[0]
 
-    return Lazy(looks, look_at)
+    return Lazy(looks, look)
 
 
-def _worst(values: Array) -> Array:
+def worst(values: Array) -> Array:
+    """Return the largest absolute value of each row."""
     return np.asarray(np.max(abs(values), axis=1, initial=0.0))
 
 
@@ -240,7 +253,12 @@ def _wrench(block: Array, pull: Array, at: Array) -> tuple[Array, Array]:
 
 
 def _angles(system: DirectorSystem | StabilisedSystem, x: Vector) -> Vector:
-    cosines_and_sines = system.layout.angle_forms(x[: system.mechanism.n]).reshape(-1, 2)
+    return joint_angles(system.layout, x[: system.mechanism.n])
+
+
+def joint_angles(layout: Layout, q: Vector) -> Vector:
+    """Return the angles of all joints in (-pi, pi], q in directors."""
+    cosines_and_sines = layout.angle_forms(q).reshape(-1, 2)
     return np.arctan2(cosines_and_sines[:, 1], cosines_and_sines[:, 0])
 
 

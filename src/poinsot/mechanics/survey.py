@@ -4,6 +4,7 @@ The same quantities as in `observe`, which shows one body or joint at a time; he
 of a thousand bodies takes a few operations on large arrays.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import accumulate
 
@@ -15,6 +16,8 @@ from poinsot.integrate.history import History
 from poinsot.integrate.observe import observe, surveyor
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forms import GROUND, WIDTH, VectorForm, stack
+from poinsot.mechanics.layout import Layout
+from poinsot.mechanics.mechanism import Mechanism
 from poinsot.result import JointRecord, Lazy, Observation
 from poinsot.so3 import log
 
@@ -27,10 +30,10 @@ AT_REST = np.vstack([np.zeros(3), np.eye(3)])
 
 
 class Survey:
-    """Looks at all bodies, markers and joints of a system."""
+    """Looks at all bodies, markers and joints of a mechanism whose history is in directors."""
 
-    def __init__(self, system: DirectorSystem | StabilisedSystem) -> None:
-        self.system, layout, mechanism = system, system.layout, system.mechanism
+    def __init__(self, layout: Layout, mechanism: Mechanism) -> None:
+        self.layout = layout
         joints, markers = layout.joints, layout.markers
         self.n, self.bodies = mechanism.n, len(layout.bodies)
         self.axes = np.swapaxes(layout.R_BP, 1, 2)
@@ -48,15 +51,15 @@ class Survey:
         lengths = [freedom.forms[0] for freedom in freedoms if not freedom.rotates]
         self.displacements = stack(lengths, self.bodies)
         self.rows = np.concatenate([np.zeros(0, np.intp), *(joint.rows for joint in joints)])
-        self._entries(system)
+        self._entries(mechanism)
 
-    def _entries(self, system: DirectorSystem | StabilisedSystem) -> None:
+    def _entries(self, mechanism: Mechanism) -> None:
         """Prepare G^T lam for each joint by itself, on its two bodies."""
         quadratic, linear = [], []
         count = 0
-        for k, joint in enumerate(system.layout.joints):
+        for k, joint in enumerate(self.layout.joints):
             for row in joint.rows:
-                form = system.mechanism.constraints.forms[row]
+                form = mechanism.constraints.forms[row]
                 # Where a coordinate of one of the two bodies is among those of all joints.
                 for i, j, value in form.A:
                     place = (2 * k + (i // WIDTH == joint.b)) * WIDTH + i % WIDTH
@@ -65,7 +68,7 @@ class Survey:
                     place = (2 * k + (i // WIDTH == joint.b)) * WIDTH + i % WIDTH
                     linear.append((count, place, value))
                 count += 1
-        size = 2 * WIDTH * len(system.layout.joints)
+        size = 2 * WIDTH * len(self.layout.joints)
         table = np.array(quadratic, dtype=float).reshape(-1, 4)
         self.of_row, place, self.of_q = (table[:, c].astype(np.intp) for c in range(3))
         entries = np.arange(len(table))
@@ -74,11 +77,10 @@ class Survey:
         where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
         self.constant = sp.csr_array((table[:, 2], where), shape=(count, size))
 
-    def __call__(self, history: History) -> Observation:
-        """Return what there is to see; the records of joints are views of what all of them show."""
-        together = self._together(history)
-        places = {joint.name: k for k, joint in enumerate(self.system.layout.joints)}
-        joints = self.system.layout.joints
+    def complete(self, seen: Observation, history: History) -> Observation:
+        """Return what was seen; the records of joints are views of what all of them show."""
+        together, joints = self._together(history), self.layout.joints
+        places = {joint.name: k for k, joint in enumerate(joints)}
         ends = [0, *accumulate(len(joint.freedoms) for joint in joints)]
 
         def joint(name: str) -> JointRecord:
@@ -94,7 +96,6 @@ class Survey:
                 **{side: together[f"reaction_{side}"][:, k] for side in SIDES},
             )
 
-        seen = observe(self.system, history)
         return replace(seen, joints=Lazy(places, joint), together=together)
 
     def _together(self, history: History) -> dict[str, Array]:
@@ -190,5 +191,12 @@ def _vectors(forms: list[VectorForm], n: int) -> tuple[sp.csr_array, Array]:
     return W, np.array(constants, dtype=float).reshape(-1, 3)
 
 
+def _surveyor(
+    system: DirectorSystem | StabilisedSystem,
+) -> Callable[[History], Observation]:
+    survey = Survey(system.layout, system.mechanism)
+    return lambda history: survey.complete(observe(system, history), history)
+
+
 for _kind in (DirectorSystem, StabilisedSystem):
-    surveyor.register(_kind, Survey)
+    surveyor.register(_kind, _surveyor)

@@ -1,7 +1,7 @@
 """The model: named bodies, joints, forces and ports, checked as it grows."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,24 +10,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import vector3
+from poinsot.integrate import Scheme
 from poinsot.mechanics import twists
-from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body, rigidity
+from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body
 from poinsot.mechanics.coordinates import localise
-from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
 from poinsot.mechanics.forms import Forms, stack
 from poinsot.mechanics.inertia import Shape
 from poinsot.mechanics.joints import Joint, Row
-from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.loads import PortPlace
-from poinsot.mechanics.mechanism import Mechanism
+from poinsot.mechanics.quaternions import quaternion_system
 from poinsot.mechanics.redundancy import find_loops, find_repeated
 from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project
 from poinsot.mechanics.tensors import PrincipalInertia
+from poinsot.model.compiling import (
+    Parts,
+    System,
+    director_system,
+    require_coordinates,
+    require_inertia,
+)
 from poinsot.model.simulation import Simulation
 from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Signal
-from poinsot.ph.system import State
+from poinsot.ph.system import PHSystem
 from poinsot.so3 import RotationLike, as_rotation_matrix
 
 #: Joint equations may be violated by this much at the start [m].
@@ -318,70 +324,53 @@ class Model:
 
     # -- compiling ----------------------------------------------------------------------------
 
-    def compile(
-        self, coordinates: str = "directors", *, stabilised: bool = False
-    ) -> DirectorSystem | StabilisedSystem:
+    def compile(self, coordinates: str = "directors", *, stabilised: bool = False) -> System:
         """Return the port-Hamiltonian system of this model, with its start.
 
         Parameters
         ----------
-        coordinates : {"directors"}
-            How rotations are described.
+        coordinates : {"directors", "quaternions"}
+            How rotations are described: by nine numbers a body and a constant mass
+            [LKB26, eq. (24)], or by a unit quaternion, scalar first, in Livens' form
+            [KB24, eq. (47)].
         stabilised : bool
-            Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs.
+            Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
         """
-        if coordinates != "directors":
-            raise InputError(f"coordinates '{coordinates}' are not available; use 'directors'")
+        require_coordinates(coordinates)
         if not self.bodies:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
-        bodies, count = list(self.bodies.values()), len(self.bodies)
-        rows, (repeated, overdetermined) = self._joint_rows(), self._repeated()
-        rigid = [form for body in bodies for form in rigidity(body.index)]
-        constraints = stack([*rigid, *(row.form for _, row in rows)], count)
-        mass = np.concatenate([body.director_mass for body in bodies])
-        placed = [force.place(name, self.joints) for name, force in self.forces.items()]
-        inlets = [port.place(name, self.joints) for name, port in self.ports.items()]
-        weight = np.zeros((count, 4, 3))
-        weight[:, 0] = -np.array([body.mass for body in bodies])[:, None] * self.gravity
-        mechanism = Mechanism(
-            mass=mass,
-            constraints=constraints,
-            weight=weight.reshape(-1),
-            potentials=tuple(p for potentials, _ in placed for p in potentials),
-            dampers=tuple(d for _, dampers in placed for d in dampers),
-            inlets=tuple(inlet for _, inlet in inlets),
-            looped=len(rigid) + np.flatnonzero(overdetermined),
-            rank=int(np.sum(overdetermined & ~repeated)),
+        bodies = list(self.bodies.values())
+        parts = Parts.of(
+            bodies,
+            self.markers.values(),
+            self.joints,
+            self._joint_rows(),
+            self._repeated(),
+            self.forces,
+            self.ports,
+            self.gravity,
         )
-        undetermined = {rows[k][0] for k in np.flatnonzero(overdetermined)}
-        markers = list(self.markers.values())
-        layout = Layout.of(bodies, self.joints, undetermined, markers, self.forces)
-        q = _positions(bodies)
-        v = twists.velocities(q, self._velocities(constraints))
-        multipliers = [
-            *(State(f"{body.name}.rigidity", 6) for body in bodies),
-            *(State(name, size) for name, size in layout.joint_sizes.items() if size),
-        ]
-        states = [
-            *(State(f"{body.name}.q", 12) for body in bodies),
-            *(State(f"{body.name}.v", 12) for body in bodies),
-            *multipliers,
-        ]
-        kind: type[DirectorSystem] | type[StabilisedSystem] = DirectorSystem
-        zeros = np.zeros(constraints.m)
-        start = [q, v, zeros]
+        q, motion = _positions(bodies), self._velocities(parts.mechanism.constraints)
+        if coordinates == "quaternions":
+            if stabilised:
+                raise InputError("velocity constraints are stabilised in directors only")
+            return quaternion_system(
+                self.name, parts.mechanism, parts.layout, parts.ports, q, motion
+            )
         if stabilised:
-            self._require_inertia(bodies)
-            states += [replace(state, name=f"{state.name} (velocity)") for state in multipliers]
-            kind, start = StabilisedSystem, [*start, zeros]
-        return kind(
-            name=self.name,
-            states=tuple(states),
-            ports=tuple(port for port, _ in inlets),
-            mechanism=mechanism,
-            layout=layout,
-            initial=np.concatenate(start),
-        )
+            require_inertia(bodies)
+        return director_system(self.name, parts, q, motion, stabilised)
+
+    @property
+    def default_scheme(self) -> str:
+        """The scheme that a model runs with unless told otherwise."""
+        return "ph-mp"
+
+    def compile_for(self, scheme: Scheme) -> PHSystem:
+        """Return the system that a scheme integrates."""
+        if scheme.formulation == "ph":
+            return self.compile("directors", stabilised=scheme.stabilised)
+        return self.compile("quaternions").in_form(scheme.formulation)
 
     # -- files --------------------------------------------------------------------------------
 
@@ -430,16 +419,6 @@ class Model:
             return write(describe(self, Simulation(**simulation), inputs))
         except InputError:
             return ""
-
-    # -- inside -------------------------------------------------------------------------------
-
-    def _require_inertia(self, bodies: Sequence[Body]) -> None:
-        for body in bodies:
-            if np.any(body.director_mass == 0):
-                raise InputError(
-                    f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
-                    "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"
-                )
 
 
 def _bodies_of(joints: Iterable[Joint]) -> list[Body]:

@@ -164,9 +164,26 @@ class PHSystem(ABC):
         return False
 
     @property
+    def formulation(self) -> str:
+        """The form of the equations, which decides what schemes there are: `"ph"`."""
+        return "ph"
+
+    def in_form(self, formulation: str) -> "PHSystem":
+        """Return the system with its equations in that form, or say that there is none."""
+        if formulation == self.formulation:
+            return self
+        raise InputError(
+            f"system '{self.name}' has no form '{formulation}', which the scheme needs; give a "
+            "Model or a LagrangianSystem"
+        )
+
+    @property
     def start(self) -> Vector:
         """Where a simulation starts unless told otherwise: zero."""
         return np.zeros(self.n)
+
+    def check_start(self, x: Vector) -> None:  # noqa: B027 - most systems have nothing to refuse
+        """Refuse a state that no simulation can start from; by default, none."""
 
     # -- derived ------------------------------------------------------------------------------
 

@@ -1,0 +1,278 @@
+r"""What a Lagrangian offers to the forms of its equations and to their time steps.
+
+.. math:: L(q, v) = \tfrac12\, v \cdot M(q) v - V(q), \qquad g(q) = 0, \qquad B(q)\, u
+
+M may be singular and may depend on q. Derivatives are exact; those of a step are with respect to
+its end.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.ph.matrices import Matrix, Vector, add, dense
+
+
+class Rule(Enum):
+    """How a step takes derivatives of energies and constraints."""
+
+    #: At the midpoint.
+    MIDPOINT = "midpoint"
+    #: As discrete derivatives, which keep energy and constraints.
+    DISCRETE = "discrete"
+    #: The same with the lever arms of forces and the travel of bodies taken from mean rotations,
+    #: which keeps the angular momentum of jointed bodies, too.
+    MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of an energy by q and by s (v or p) over a step, and theirs by q1 and s1."""
+
+    by_q: Vector
+    by_s: Vector
+    qq: Matrix
+    qs: Matrix
+    sq: Matrix
+    ss: Matrix
+
+
+@dataclass(frozen=True)
+class Hessian:
+    """Second derivatives of an energy of q and s at a state; ss is M, or its inverse."""
+
+    qq: Matrix
+    qs: Matrix
+    ss: Matrix
+
+
+@dataclass(frozen=True)
+class Push:
+    """What acts over a step: the impulse h F - G^T mu, its derivative by q1, and G (m, n).
+
+    `sizes` (n,) are those of its terms, u and y (inputs,) what went through the ports, `lost` the
+    power that dampers took [W].
+    """
+
+    impulse: Vector
+    tangent: Matrix
+    G: Matrix
+    sizes: Vector
+    u: Vector
+    y: Vector
+    lost: float = 0.0
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A step of size h [s] with midpoint t, from q0 to q1, and the inputs u that are given."""
+
+    t: float
+    h: float
+    q0: Vector
+    q1: Vector
+    u: Vector
+
+    @property
+    def middle(self) -> Vector:
+        """The midpoint of q."""
+        return (self.q0 + self.q1) / 2
+
+
+class Chart(ABC):
+    """The configurations near q0 by as few numbers as there are freedoms without joints."""
+
+    #: Which constraints hold by themselves.
+    satisfied: slice
+
+    @abstractmethod
+    def guess(self, q1: Vector) -> Vector:
+        """Return the numbers of a configuration, roughly."""
+
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Return the name of every projected equation."""
+
+    @abstractmethod
+    def at(self, w: Vector) -> tuple[Vector, Matrix]:
+        """Return q1 at the numbers w, and its derivative."""
+
+    @abstractmethod
+    def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix]:
+        """Return P r with the discrete null-space matrix P, then P, then the derivative by q1."""
+
+    @abstractmethod
+    def multipliers(self, q1: Vector, r: Vector) -> Vector:
+        """Return the multipliers of the constraints that were left out, balancing r."""
+
+
+class Lagrangian(ABC):
+    """A mechanical system by its energies; q and v have shape (n,), multipliers (m,)."""
+
+    n: int
+    m: int
+
+    # -- energies -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def M(self, q: Vector) -> Matrix:
+        """Return the mass matrix; shape (n, n)."""
+
+    @abstractmethod
+    def dT(self, q: Vector, v: Vector) -> Vector:
+        """Return the derivative of T by q; shape (n,)."""
+
+    @abstractmethod
+    def ddT(self, q: Vector, v: Vector) -> Hessian:
+        """Return the second derivatives of T."""
+
+    @abstractmethod
+    def V(self, q: Vector) -> float:
+        """Return the potential energy [J]."""
+
+    @abstractmethod
+    def dV(self, q: Vector) -> Vector:
+        """Return the gradient of V; shape (n,)."""
+
+    @abstractmethod
+    def ddV(self, q: Vector) -> Matrix:
+        """Return the Hessian of V; shape (n, n)."""
+
+    def T(self, q: Vector, v: Vector) -> float:
+        """Return the kinetic energy [J]."""
+        return float(v @ (self.M(q) @ v)) / 2
+
+    # -- constraints, ports, dampers ----------------------------------------------------------
+
+    @abstractmethod
+    def g(self, q: Vector) -> Vector:
+        """Return the constraints; shape (m,)."""
+
+    @abstractmethod
+    def G(self, q: Vector) -> Matrix:
+        """Return the Jacobian of the constraints; shape (m, n)."""
+
+    @abstractmethod
+    def curvature(self, q: Vector, lam: Vector) -> Matrix:
+        """Return the derivative of G(q)^T lam by q; shape (n, n)."""
+
+    @abstractmethod
+    def slope(self, q: Vector, v: Vector) -> Matrix:
+        """Return the derivative of G(q) v by q; shape (m, n)."""
+
+    @abstractmethod
+    def B(self, q: Vector) -> Matrix:
+        """Return the port matrix; shape (n, inputs)."""
+
+    @abstractmethod
+    def dB(self, q: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of B(q) u by q; None if it is zero."""
+
+    @abstractmethod
+    def dy(self, q: Vector, v: Vector) -> Matrix | None:
+        """Return the derivative of B(q)^T v by q; None if it is zero."""
+
+    def damping(self, q: Vector, v: Vector) -> Vector | None:
+        """Return the generalised damping force, against the motion; None without dampers."""
+        return None
+
+    def ddamping(self, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
+        """Return the derivatives of `damping` by q and by v."""
+        return None
+
+    def feedback(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
+        """Return the inputs with those filled in that depend on the state."""
+        return u
+
+    # -- Hamiltonian: where M, or what replaces it, can be inverted ---------------------------
+
+    def momentum(self, q: Vector, v: Vector) -> Vector:
+        """Return p = M(q) v."""
+        return np.asarray(self.M(q) @ v)
+
+    def velocity(self, q: Vector, p: Vector) -> Vector:
+        """Return v = M(q)^-1 p."""
+        return np.asarray(np.linalg.solve(dense(self.M(q)), p), dtype=float)
+
+    def co_T(self, q: Vector, p: Vector) -> float:
+        """Return T as a function of q and p [J]."""
+        return float(p @ self.velocity(q, p)) / 2
+
+    def co_dT(self, q: Vector, p: Vector) -> Vector:
+        """Return the derivative of `co_T` by q: that of T, with the other sign."""
+        return -self.dT(q, self.velocity(q, p))
+
+    def co_ddT(self, q: Vector, p: Vector) -> Hessian:
+        """Return the second derivatives of `co_T`, from v_q = -M^-1 T_vq."""
+        H = self.ddT(q, self.velocity(q, p))
+        inverse, T_qv = np.asarray(np.linalg.inv(dense(H.ss))), dense(H.qs)
+        return Hessian(T_qv @ inverse @ T_qv.T - dense(H.qq), -T_qv @ inverse, inverse)
+
+    # -- steps --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def kinetic(self, rule: Rule, q0: Vector, v0: Vector, q1: Vector, v1: Vector) -> Slopes:
+        """Return the derivatives of T(q, v) over a step."""
+
+    @abstractmethod
+    def cokinetic(self, rule: Rule, q0: Vector, p0: Vector, q1: Vector, p1: Vector) -> Slopes:
+        """Return the derivatives of T as a function of q and p over a step."""
+
+    @abstractmethod
+    def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
+        """Return what potentials, dampers, ports and constraints (mu = h lam) do over a step."""
+
+    def travel(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix | None]:
+        """Return what h v_mid is equal to, q1 - q0, and its derivative by q1; None: identity."""
+        return q1 - q0, None
+
+    def forecast(self, h: float, q0: Vector, v0: Vector, p0: Vector) -> Vector:
+        """Return where a step may lead: q0 + h v0."""
+        return q0 + h * v0
+
+    def chart(self, q0: Vector) -> Chart:
+        """Return a chart near q0, for null-space methods."""
+        raise InputError(
+            "a null-space scheme needs coordinates that it knows, those of a model in quaternions; "
+            "use 'reml'"
+        )
+
+    def independent(self, q: Vector) -> Matrix | None:
+        """Return T, whose rows combine the constraints to independent ones; None: all are."""
+        return None
+
+    def smallest(self, q: Vector, lam: Vector) -> Vector:
+        """Return the smallest multipliers that do the same as `lam`."""
+        return lam
+
+    def names(self) -> tuple[str, ...]:
+        """Return the name of every constraint."""
+        return tuple(f"g[{k}]" for k in range(self.m))
+
+    def diagnose(self, q0: Vector) -> str:
+        """Return why a step from q0 may have failed, if something is to be seen there."""
+        return ""
+
+    def check(self, q: Vector, v: Vector) -> None:  # noqa: B027 - nothing to refuse by default
+        """Refuse a start that is no configuration of the system."""
+
+    def watch(self, q: Vector) -> None:  # noqa: B027 - nothing to refuse by default
+        """Refuse a configuration that was reached and should not have been."""
+
+
+def negative(a: Matrix) -> Matrix:
+    """Return -a, of the same kind."""
+    result: Matrix = -a
+    return result
+
+
+def total(*terms: Matrix | None) -> Matrix:
+    """Return a sum in which None stands for zero, and at least one term does not."""
+    there = [term for term in terms if term is not None]
+    result = there[0]
+    for term in there[1:]:
+        result = add(result, term)
+    return result

@@ -1,0 +1,311 @@
+"""A Lagrangian as a port-Hamiltonian system: in Livens' form (q, v, p) and in Hamilton's (q, p)."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InconsistentStartError, InputError
+from poinsot.livens.lagrangian import Lagrangian, negative, total
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.system import PHSystem
+
+#: What constraints may lack at the start, relative to the size of the coordinates.
+TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangianForm(PHSystem):
+    """What both forms share: constraints, dampers and ports act on the equation of p."""
+
+    lagrangian: Lagrangian
+    initial: Vector
+
+    @property
+    @abstractmethod
+    def _p(self) -> int:
+        """Where p begins in x."""
+
+    @property
+    @abstractmethod
+    def _rate(self) -> int:
+        """Where the costate begins that is the velocity of q."""
+
+    @abstractmethod
+    def velocity(self, x: Vector) -> Vector:
+        """Return the velocity v; shape (n,)."""
+
+    def q(self, x: Vector) -> Vector:
+        """Return the coordinates; shape (n,)."""
+        return x[: self.lagrangian.n]
+
+    def p(self, x: Vector) -> Vector:
+        """Return the momenta; shape (n,)."""
+        return x[self._p : self._p + self.lagrangian.n]
+
+    def lam(self, x: Vector) -> Vector:
+        """Return the multipliers; shape (m,)."""
+        return x[self._p + self.lagrangian.n :]
+
+    @property
+    def start(self) -> Vector:
+        """Where a simulation starts unless told otherwise."""
+        return self.initial
+
+    @property
+    def proven(self) -> bool:
+        """Yes: J is skew and R semi-definite by construction."""
+        return True
+
+    def check_start(self, x: Vector) -> None:
+        """Refuse a state that is none, or in which a constraint does not hold."""
+        q = self.q(x)
+        self.lagrangian.check(q, self.velocity(x))
+        g = self.lagrangian.g(q)
+        size = 1.0 + float(np.max(abs(q), initial=0.0))
+        if g.size and np.max(abs(g)) > TOLERANCE * size:
+            k = int(np.argmax(abs(g)))
+            raise InconsistentStartError(
+                f"system '{self.name}': the initial state violates the constraint "
+                f"'{self.lagrangian.names()[k]}' by {abs(g[k]):.3g}; correct the coordinates"
+            )
+
+    @cached_property
+    def _E(self) -> Matrix:
+        entries = np.zeros(self.n)
+        entries[: self.lagrangian.n] = 1.0
+        entries[self._p : self._p + self.lagrangian.n] = 1.0
+        return diagonal(entries)
+
+    def E(self, x: Vector) -> Matrix:
+        """Return the descriptor matrix: q and p have derivatives."""
+        return self._E
+
+    def dE(self, x: Vector, a: Vector) -> None:
+        """Return None: E is constant."""
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """All but q and p."""
+        n, there = self.lagrangian.n, np.ones(self.n, dtype=bool)
+        there[:n] = there[self._p : self._p + n] = False
+        return there
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the structure matrix: q' = z_p, p' = -z_q - G^T lam, 0 = G z_p."""
+        n, p, lam = self.lagrangian.n, self._p, self._p + self.lagrangian.n
+        identity, G = diagonal(np.ones(n)), self.lagrangian.G(self.q(x))
+        placed: list[Placed] = [(0, p, identity), (p, 0, negative(identity))]
+        if self.lagrangian.m:
+            placed += [(p, lam, -G.T), (lam, p, G)]
+        return assemble((self.n, self.n), placed)
+
+    def B(self, x: Vector) -> Matrix:
+        """Return the port matrix, in the equation of p."""
+        return assemble((self.n, self.m), [(self._p, 0, self.lagrangian.B(self.q(x)))])
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return the damping force in the equation of p."""
+        n, effort = self.lagrangian.n, np.zeros(self.n)
+        force = self.lagrangian.damping(self.q(x), z[self._rate : self._rate + n])
+        if force is None:
+            return None
+        effort[self._p : self._p + n] = force
+        return effort
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of r by z."""
+        n = self.lagrangian.n
+        slopes = self.lagrangian.ddamping(self.q(x), z[self._rate : self._rate + n])
+        if slopes is None:
+            return None
+        return assemble((self.n, self.n), [(self._p, self._rate, slopes[1])])
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of (J - R) z - r + B u by x, which is one by q."""
+        lagrangian, n, p, q = self.lagrangian, self.lagrangian.n, self._p, self.q(x)
+        rate = z[self._rate : self._rate + n]
+        slopes, dB = lagrangian.ddamping(q, rate), lagrangian.dB(q, u)
+        placed: list[Placed] = []
+        if lagrangian.m:
+            placed.append((p, 0, negative(lagrangian.curvature(q, z[p + n :]))))
+            placed.append((p + n, 0, lagrangian.slope(q, rate)))
+        if slopes is not None:
+            placed.append((p, 0, negative(slopes[0])))
+        if dB is not None:
+            placed.append((p, 0, dB))
+        return assemble((self.n, self.n), placed) if placed else None
+
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of B^T z by x."""
+        rate = z[self._rate : self._rate + self.lagrangian.n]
+        dy = self.lagrangian.dy(self.q(x), rate)
+        return None if dy is None else assemble((self.m, self.n), [(0, 0, dy)])
+
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with state-dependent loads filled in."""
+        rate = z[self._rate : self._rate + self.lagrangian.n]
+        return self.lagrangian.feedback(t, self.q(x), rate, u)
+
+
+@dataclass(frozen=True, eq=False)
+class LivensSystem(LagrangianForm):
+    r"""Livens' form of a Lagrangian [KB24, eq. (22)], x = (q, v, p, lambda).
+
+    .. math:: \dot q = v, \quad \dot p = \partial_q L - G^\top \lambda + B u, \quad
+              p = \partial_v L, \quad g(q) = 0
+
+    As a port-Hamiltonian system its energy is the generalised one, E(q, v, p) = p·v - L(q, v), with
+    the costate (dE/dq, dE/dv, v, lambda). The fibre derivative p = dL/dv says dE/dv = 0, so that
+    E^T z = grad H holds wherever it does; its row is written as 0 = -dE/dv, a resistance that takes
+    no power. M is not inverted, and may be singular.
+    """
+
+    @property
+    def _p(self) -> int:
+        return 2 * self.lagrangian.n
+
+    @property
+    def _rate(self) -> int:
+        return self._p
+
+    @property
+    def formulation(self) -> str:
+        """Livens' one."""
+        return "livens"
+
+    @property
+    def default_scheme(self) -> str:
+        """The energy-momentum scheme."""
+        return "eml"
+
+    def velocity(self, x: Vector) -> Vector:
+        """Return v."""
+        n = self.lagrangian.n
+        return x[n : 2 * n]
+
+    def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
+        """Make a state; momenta that are not given follow from p = M v."""
+        x = super().state(values)
+        momenta = [s.name for s in self.states if s.name == "p" or s.name.endswith(".p")]
+        if isinstance(values, Mapping) and not any(name in values for name in momenta):
+            x[self._p : self._p + self.lagrangian.n] = self.lagrangian.momentum(
+                self.q(x), self.velocity(x)
+            )
+        return x
+
+    @cached_property
+    def _R(self) -> Matrix:
+        n, entries = self.lagrangian.n, np.zeros(self.n)
+        entries[n : 2 * n] = 1.0
+        return diagonal(entries)
+
+    def R(self, x: Vector) -> Matrix:
+        """Return the identity on the fibre derivative, which vanishes."""
+        return self._R
+
+    def energies(self, x: Vector) -> Vector:
+        """Return the generalised energy p·v - T(q, v) + V(q) [J] [KB24, eq. (74)]."""
+        q, v, lagrangian = self.q(x), self.velocity(x), self.lagrangian
+        return np.array([self.p(x) @ v - lagrangian.T(q, v) + lagrangian.V(q)])
+
+    def z(self, x: Vector) -> Vector:
+        """Return (dV - dT/dq, p - M v, v, lambda)."""
+        q, v, lagrangian = self.q(x), self.velocity(x), self.lagrangian
+        force = lagrangian.dV(q) - lagrangian.dT(q, v)
+        return np.concatenate([force, self.p(x) - lagrangian.momentum(q, v), v, self.lam(x)])
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return the derivative of z."""
+        n, m, lagrangian = self.lagrangian.n, self.lagrangian.m, self.lagrangian
+        q, v = self.q(x), self.velocity(x)
+        H, identity = lagrangian.ddT(q, v), diagonal(np.ones(n))
+        placed: list[Placed] = [
+            (0, 0, total(lagrangian.ddV(q), negative(H.qq))),
+            (0, n, negative(H.qs)),
+            (n, 0, -H.qs.T),
+            (n, n, negative(H.ss)),
+            (n, 2 * n, identity),
+            (2 * n, n, identity),
+        ]
+        if m:
+            placed.append((3 * n, 3 * n, diagonal(np.ones(m))))
+        return assemble((self.n, self.n), placed)
+
+
+@dataclass(frozen=True, eq=False)
+class HamiltonianSystem(LagrangianForm):
+    r"""Hamilton's form of a Lagrangian [KB24, eq. (16)], x = (q, p, lambda).
+
+    .. math:: \dot q = M^{-1} p, \quad \dot p = -\partial_q H - G^\top \lambda + B u, \quad
+              g(q) = 0, \qquad H = \tfrac12\, p \cdot M(q)^{-1} p + V(q)
+    """
+
+    @property
+    def _p(self) -> int:
+        return self.lagrangian.n
+
+    @property
+    def _rate(self) -> int:
+        return self._p
+
+    @property
+    def formulation(self) -> str:
+        """Hamilton's one."""
+        return "hamiltonian"
+
+    @property
+    def default_scheme(self) -> str:
+        """The energy-momentum scheme."""
+        return "emh"
+
+    def velocity(self, x: Vector) -> Vector:
+        """Return v = M^-1 p."""
+        return self.lagrangian.velocity(self.q(x), self.p(x))
+
+    def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
+        """Make a state; velocities may be given instead of momenta."""
+        if not isinstance(values, Mapping) or "v" not in values or "v" in self.slices:
+            return super().state(values)
+        if "p" in values:
+            raise InputError(f"system '{self.name}': give velocities v or momenta p, not both")
+        x = super().state({name: value for name, value in values.items() if name != "v"})
+        v = np.asarray(values["v"], dtype=float).reshape(-1)
+        x[self._p : self._p + v.size] = self.lagrangian.momentum(self.q(x), v)
+        return x
+
+    @cached_property
+    def _R(self) -> Matrix:
+        return assemble((self.n, self.n), [])
+
+    def R(self, x: Vector) -> Matrix:
+        """Return 0: dampers are in r."""
+        return self._R
+
+    def energies(self, x: Vector) -> Vector:
+        """Return H [J]."""
+        q, lagrangian = self.q(x), self.lagrangian
+        return np.array([lagrangian.co_T(q, self.p(x)) + lagrangian.V(q)])
+
+    def z(self, x: Vector) -> Vector:
+        """Return (dH/dq, v, lambda)."""
+        q, p, lagrangian = self.q(x), self.p(x), self.lagrangian
+        force = lagrangian.dV(q) + lagrangian.co_dT(q, p)
+        return np.concatenate([force, lagrangian.velocity(q, p), self.lam(x)])
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return the derivative of z."""
+        n, m, q = self.lagrangian.n, self.lagrangian.m, self.q(x)
+        H = self.lagrangian.co_ddT(q, self.p(x))
+        placed: list[Placed] = [
+            (0, 0, total(self.lagrangian.ddV(q), H.qq)),
+            (0, n, H.qs),
+            (n, 0, H.qs.T),
+            (n, n, H.ss),
+        ]
+        if m:
+            placed.append((2 * n, 2 * n, diagonal(np.ones(m))))
+        return assemble((self.n, self.n), placed)

@@ -1,0 +1,188 @@
+"""What a simulated mechanism in quaternions shows: its own momenta, and the rest in directors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.integrate.history import Columns, History, Indices
+from poinsot.integrate.observe import angles, observe, surveyor
+from poinsot.mechanics.bodies import RIGIDITY
+from poinsot.mechanics.forms import WIDTH
+from poinsot.mechanics.observe import (
+    Looks,
+    joint_angles,
+    lazily,
+    look_at,
+    potential_energies,
+    worst,
+)
+from poinsot.mechanics.quaternions.mechanism import SEVEN, QuaternionMechanism
+from poinsot.mechanics.quaternions.products import BODY, WHOLE, WORLD, director_slopes, directors
+from poinsot.mechanics.quaternions.systems import (
+    QuaternionForm,
+    QuaternionHamiltonian,
+    QuaternionSystem,
+)
+from poinsot.mechanics.survey import Survey
+from poinsot.ph.matrices import Vector
+from poinsot.result import Lazy, Observation
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class InDirectors(History):
+    """The history of a mechanism in quaternions, read as (q, v, lambda) in directors.
+
+    Bodies are turned by the unit quaternions that are nearest: at midpoints, the mean ones are
+    shorter than one.
+    """
+
+    system: QuaternionForm | None = None
+
+    @classmethod
+    def of(cls, system: QuaternionForm, history: History) -> "InDirectors":
+        """Return the same history in directors."""
+        known = {field.name: getattr(history, field.name) for field in fields(history)}
+        return cls(**known, system=system)
+
+    @cached_property
+    def start(self) -> Array:
+        """The state in which the run began, in directors."""
+        return np.asarray(self._translated(History.start.func(self)[None])[0])  # type: ignore[attr-defined]
+
+    @cached_property
+    def _places(self) -> Indices:
+        assert self.system is not None
+        size = WIDTH * self.system.lagrangian.bodies
+        joints = self.system.lagrangian.joints.m
+        return np.full(2 * size + RIGIDITY * (size // WIDTH) + joints, -1, dtype=np.intp)
+
+    def _rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
+        rows: Array = self._translated(self.table.rows(name, start, stop))[:, columns]
+        return rows
+
+    def _translated(self, x: Array) -> Array:
+        """Return rows (states, n) in directors."""
+        assert self.system is not None
+        bodies = self.system.lagrangian.bodies
+        q, v = positions(self.system, x), velocities(self.system, x)
+        unit = q[:, :, 3:] / np.linalg.norm(q[:, :, 3:], axis=2, keepdims=True)
+        rates = np.einsum("tnka,tna->tnk", director_slopes(unit), v[:, :, 3:])
+        joints = self.system.lagrangian.joints.m
+        return np.hstack(
+            [
+                np.concatenate([q[:, :, :3], directors(unit)], axis=2).reshape(len(x), -1),
+                np.concatenate([v[:, :, :3], rates], axis=2).reshape(len(x), -1),
+                np.zeros((len(x), RIGIDITY * bodies)),
+                x[:, x.shape[1] - joints :],
+            ]
+        )
+
+
+def positions(system: QuaternionForm, x: Array) -> Array:
+    """Return q of many states; (states, bodies, 7)."""
+    return x[:, : system.lagrangian.n].reshape(len(x), -1, SEVEN)
+
+
+def momenta(system: QuaternionForm, x: Array) -> Array:
+    """Return p of many states; (states, bodies, 7)."""
+    n = system.lagrangian.n
+    first = n if isinstance(system, QuaternionHamiltonian) else 2 * n
+    return x[:, first : first + n].reshape(len(x), -1, SEVEN)
+
+
+def velocities(system: QuaternionForm, x: Array) -> Array:
+    """Return v of many states; (states, bodies, 7)."""
+    n, lagrangian = system.lagrangian.n, system.lagrangian
+    if isinstance(system, QuaternionSystem):
+        return x[:, n : 2 * n].reshape(len(x), -1, SEVEN)
+    q, p = positions(system, x), momenta(system, x)
+    y = lagrangian.augmented * np.einsum("iab,tna,tnb->tni", WHOLE, q[:, :, 3:], p[:, :, 3:])
+    rates = np.einsum("iab,tna,tni->tnb", WHOLE, q[:, :, 3:], y)
+    return np.concatenate([p[:, :, :3] / lagrangian.mass[:, None], rates], axis=2)
+
+
+def _whole(system: QuaternionForm) -> Looks:
+    """Return momenta and violations of constraints."""
+    lagrangian, everything = system.lagrangian, slice(0, system.n)
+
+    def linear_momentum(x: Array) -> Array:
+        return np.asarray(momenta(system, x)[:, :, :3].sum(axis=1))
+
+    def angular_momentum(x: Array) -> Array:
+        q, p = positions(system, x), momenta(system, x)
+        turning = np.einsum("iab,tna,tnb->tni", WORLD, q[:, :, 3:], p[:, :, 3:]) / 2
+        return np.asarray((np.cross(q[:, :, :3], p[:, :, :3]) + turning).sum(axis=1))
+
+    def constraints(x: Array) -> Array:
+        q = positions(system, x)
+        units = (np.sum(q[:, :, 3:] ** 2, axis=2) - 1) / 2
+        return worst(np.hstack([units, lagrangian.joints.values(_in_directors(q))]))
+
+    def rates(x: Array) -> Array:
+        q, v = positions(system, x), velocities(system, x)
+        units = np.sum(q[:, :, 3:] * v[:, :, 3:], axis=2)
+        turning = np.einsum("tnka,tna->tnk", director_slopes(q[:, :, 3:]), v[:, :, 3:])
+        moved = np.concatenate([v[:, :, :3], turning], axis=2).reshape(len(x), -1)
+        return worst(np.hstack([units, lagrangian.joints.rates(_in_directors(q), moved)]))
+
+    return {
+        "linear_momentum": (linear_momentum, everything),
+        "angular_momentum": (angular_momentum, everything),
+        "constraint_error": (constraints, everything),
+        "velocity_constraint_error": (rates, everything),
+    }
+
+
+def _in_directors(q: Array) -> Array:
+    return np.concatenate([q[:, :, :3], directors(q[:, :, 3:])], axis=2).reshape(len(q), -1)
+
+
+def _kinetic(system: QuaternionForm) -> Callable[[Array], Array]:
+    """Return the generalised kinetic energy p·v - T(q, v) of many states [J]."""
+    lagrangian: QuaternionMechanism = system.lagrangian
+
+    def kinetic(x: Array) -> Array:
+        q, v, p = positions(system, x), velocities(system, x), momenta(system, x)
+        spin = 2 * np.einsum("iab,tna,tnb->tni", BODY, q[:, :, 3:], v[:, :, 3:])
+        twice = np.einsum("n,tni->t", lagrangian.mass, v[:, :, :3] ** 2)
+        twice = twice + np.einsum("ni,tni->t", lagrangian.inertia, spin**2)
+        return np.asarray(np.sum(p * v, axis=(1, 2)) - twice / 2)
+
+    return kinetic
+
+
+def _observe(system: QuaternionForm, history: History) -> Observation:
+    lagrangian, translated = system.lagrangian, InDirectors.of(system, history)
+    seen = look_at(lagrangian.layout, lagrangian.mechanism, translated)
+    whole = _whole(system)
+    kinetic = lazily({"kinetic": (_kinetic(system), slice(0, system.n))}, history)
+    potential = lazily(potential_energies(lagrangian.mechanism), translated)
+
+    def energy(name: str) -> Array:
+        return (kinetic if name in kinetic else potential)[name]
+
+    energies = Lazy([*kinetic, *potential], energy)
+    return replace(seen, whole=lazily(whole, history), energies=energies)
+
+
+def _surveyor(system: QuaternionForm) -> Callable[[History], Observation]:
+    survey = Survey(system.lagrangian.layout, system.lagrangian.mechanism)
+    return lambda history: survey.complete(
+        observe(system, history), InDirectors.of(system, history)
+    )
+
+
+def _angles(system: QuaternionForm, x: Vector) -> Vector:
+    lagrangian = system.lagrangian
+    return joint_angles(lagrangian.layout, lagrangian.directors(x[: lagrangian.n]))
+
+
+for _kind in (QuaternionSystem, QuaternionHamiltonian):
+    observe.register(_kind, _observe)
+    surveyor.register(_kind, _surveyor)
+    angles.register(_kind, _angles)

@@ -1,0 +1,110 @@
+"""Mechanisms in unit quaternions as port-Hamiltonian systems, in Livens' form and in Hamilton's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.livens.systems import HamiltonianSystem, LivensSystem
+from poinsot.mechanics.layout import Layout
+from poinsot.mechanics.mechanism import Mechanism
+from poinsot.mechanics.quaternions.mechanism import SEVEN, QuaternionMechanism
+from poinsot.mechanics.quaternions.products import world
+from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port
+from poinsot.ph.system import State
+from poinsot.so3 import matrix_to_quat
+
+
+@dataclass(frozen=True, eq=False)
+class QuaternionSystem(LivensSystem):
+    """A mechanism in quaternions in Livens' form, x = (q, v, p, lambda) [KB24, eq. (47)].
+
+    q = (phi, quat) of every body: the centre of mass in world axes [m], and the unit quaternion,
+    scalar first, of the principal axes of inertia. The multipliers are those of the unit
+    constraints, then those of the joints.
+    """
+
+    lagrangian: QuaternionMechanism
+
+    def in_form(self, formulation: str) -> "QuaternionForm":
+        """Return the system in Livens' or Hamilton's form."""
+        if formulation == self.formulation:
+            return self
+        _require_hamiltonian(self.name, formulation)
+        q, lam = self.q(self.initial), self.lam(self.initial)
+        # By the augmented mass; rates of unit quaternions are normal to these, so p is the same.
+        initial = np.concatenate([q, self.p(self.initial), lam])
+        states = [state for state in self.states if not state.name.endswith(".v")]
+        return QuaternionHamiltonian(self.name, tuple(states), self.ports, self.lagrangian, initial)
+
+
+@dataclass(frozen=True, eq=False)
+class QuaternionHamiltonian(HamiltonianSystem):
+    """A mechanism in quaternions in Hamilton's form, x = (q, p, lambda) [KB24, eq. (143)].
+
+    The mass of rotations is augmented by tr(J)/2 along the quaternion, which makes it regular and
+    changes nothing while rates of quaternions are normal to these.
+    """
+
+    lagrangian: QuaternionMechanism
+
+    def in_form(self, formulation: str) -> "QuaternionForm":
+        """Return the system in Livens' or Hamilton's form."""
+        if formulation == self.formulation:
+            return self
+        if formulation != "livens":
+            _require_hamiltonian(self.name, formulation)
+        q, p, lam = self.q(self.initial), self.p(self.initial), self.lam(self.initial)
+        initial = np.concatenate([q, self.velocity(self.initial), p, lam])
+        names = self.lagrangian.layout.bodies
+        states = _states(names, self.lagrangian.layout)
+        return QuaternionSystem(self.name, states, self.ports, self.lagrangian, initial)
+
+
+QuaternionForm: TypeAlias = QuaternionSystem | QuaternionHamiltonian
+
+
+def _require_hamiltonian(name: str, formulation: str) -> None:
+    if formulation != "hamiltonian":
+        raise InputError(
+            f"system '{name}' is in quaternions, which schemes of [KB24] integrate: eml, reml, "
+            "null-eml, emh, mpl, mph, eml-mean, emh-mean; the others run model.compile('directors')"
+        )
+
+
+def _states(names: Sequence[str], layout: Layout) -> tuple[State, ...]:
+    return (
+        *(State(f"{name}.q", SEVEN) for name in names),
+        *(State(f"{name}.v", SEVEN) for name in names),
+        *(State(f"{name}.p", SEVEN) for name in names),
+        *(State(f"{name}.unit") for name in names),
+        *(State(name, size) for name, size in layout.joint_sizes.items() if size),
+    )
+
+
+def quaternion_system(
+    name: str,
+    mechanism: Mechanism,
+    layout: Layout,
+    ports: Sequence[Port],
+    q: Vector,
+    twists: Vector,
+) -> QuaternionSystem:
+    """Return the system of a mechanism at director coordinates q, with twists (v, omega)."""
+    lagrangian = QuaternionMechanism(mechanism, layout)
+    blocks, motion = q.reshape(-1, 4, 3), twists.reshape(-1, 2, 3)
+    quat = matrix_to_quat(np.swapaxes(blocks[:, 1:], 1, 2))
+    rate = np.einsum("nia,ni->na", world(quat), motion[:, 1]) / 2
+    coordinates = np.hstack([blocks[:, 0], quat]).reshape(-1)
+    v = np.hstack([motion[:, 0], rate]).reshape(-1)
+    p, zeros = lagrangian.momentum(coordinates, v), np.zeros(lagrangian.m)
+    return QuaternionSystem(
+        name=name,
+        states=_states(layout.bodies, layout),
+        ports=tuple(ports),
+        lagrangian=lagrangian,
+        initial=np.concatenate([coordinates, v, p, zeros]),
+    )

@@ -1,0 +1,122 @@
+"""From a model to the system that is simulated."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError, did_you_mean
+from poinsot.mechanics import twists
+from poinsot.mechanics.bodies import Body, Marker, rigidity
+from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
+from poinsot.mechanics.forces import Force
+from poinsot.mechanics.forms import stack
+from poinsot.mechanics.joints import Joint, Row
+from poinsot.mechanics.layout import Layout
+from poinsot.mechanics.loads import PortPlace
+from poinsot.mechanics.mechanism import Mechanism
+from poinsot.mechanics.quaternions import QuaternionForm
+from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port
+from poinsot.ph.system import State
+
+#: What a model compiles to.
+System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm
+
+#: What rotations are described by.
+COORDINATES = ("directors", "quaternions")
+
+
+def require_coordinates(coordinates: str) -> None:
+    """Refuse coordinates that there are not."""
+    if coordinates not in COORDINATES:
+        hint = did_you_mean(coordinates, COORDINATES)
+        raise InputError(f"no coordinates '{coordinates}'; {hint}")
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A model as numbers: its mechanism, who is who in it, and its ports."""
+
+    mechanism: Mechanism
+    layout: Layout
+    ports: tuple[Port, ...]
+
+    @classmethod
+    def of(
+        cls,
+        bodies: Sequence[Body],
+        markers: Iterable[Marker],
+        joints: Mapping[str, Joint],
+        rows: Sequence[tuple[str, Row]],
+        repetition: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+        forces: Mapping[str, Force],
+        ports: Mapping[str, PortPlace],
+        gravity: Vector,
+    ) -> "Parts":
+        """Return the parts of a model.
+
+        `rows` are the equations of the joints, `repetition` tells which of them repeat others and
+        which are in loops with such ones.
+        """
+        repeated, overdetermined = repetition
+        rigid = [form for body in bodies for form in rigidity(body.index)]
+        placed = [force.place(name, joints) for name, force in forces.items()]
+        inlets = [port.place(name, joints) for name, port in ports.items()]
+        weight = np.zeros((len(bodies), 4, 3))
+        weight[:, 0] = -np.array([body.mass for body in bodies])[:, None] * gravity
+        mechanism = Mechanism(
+            mass=np.concatenate([body.director_mass for body in bodies]),
+            constraints=stack([*rigid, *(row.form for _, row in rows)], len(bodies)),
+            weight=weight.reshape(-1),
+            potentials=tuple(p for potentials, _ in placed for p in potentials),
+            dampers=tuple(d for _, dampers in placed for d in dampers),
+            inlets=tuple(inlet for _, inlet in inlets),
+            looped=len(rigid) + np.flatnonzero(overdetermined),
+            rank=int(np.sum(overdetermined & ~repeated)),
+        )
+        undetermined = {rows[int(k)][0] for k in np.flatnonzero(overdetermined)}
+        layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
+        return cls(mechanism, layout, tuple(port for port, _ in inlets))
+
+
+def director_system(
+    name: str, parts: Parts, q: Vector, motion: Vector, stabilised: bool
+) -> DirectorSystem | StabilisedSystem:
+    """Return the system in directors at q, with twists (v, omega) of every body."""
+    mechanism, layout = parts.mechanism, parts.layout
+    multipliers = [
+        *(State(f"{body}.rigidity", 6) for body in layout.bodies),
+        *(State(joint, size) for joint, size in layout.joint_sizes.items() if size),
+    ]
+    states = [
+        *(State(f"{body}.q", 12) for body in layout.bodies),
+        *(State(f"{body}.v", 12) for body in layout.bodies),
+        *multipliers,
+    ]
+    zeros = np.zeros(mechanism.m)
+    start = [q, twists.velocities(q, motion), zeros]
+    kind: type[DirectorSystem] | type[StabilisedSystem] = DirectorSystem
+    if stabilised:
+        states += [replace(state, name=f"{state.name} (velocity)") for state in multipliers]
+        kind, start = StabilisedSystem, [*start, zeros]
+    return kind(
+        name=name,
+        states=tuple(states),
+        ports=parts.ports,
+        mechanism=mechanism,
+        layout=layout,
+        initial=np.concatenate(start),
+    )
+
+
+def require_inertia(bodies: Sequence[Body]) -> None:
+    """Refuse bodies whose mass cannot be inverted."""
+    for body in bodies:
+        if np.any(body.director_mass == 0):
+            raise InputError(
+                f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
+                "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"
+            )
