@@ -27,10 +27,10 @@ def machine() -> Any:
     import poinsot as ps
     from benchmarks.mechanisms.chain import chain
     from benchmarks.peers.poinsot import build
-    from poinsot.mechanics.compiled.runner import MechanismRunner
+    from poinsot.mechanics.compiled.runner import DirectorRunner
 
     system = build(chain(BARS)).compile()
-    runner = MechanismRunner(system, system.start, H, ps.Newton())
+    runner = DirectorRunner(system, system.start, H, ps.Newton())
     runner.carried.multiplier[:] = np.random.default_rng(0).standard_normal(runner.work.x.shape)
     return runner
 

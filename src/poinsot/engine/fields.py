@@ -43,8 +43,12 @@ def fields_act(
     stage: Array,
     work: Work,
     tiles: Array,
+    levers: int,
 ) -> None:
-    """Add residuals to work.x (nodes, 3), and tiles unless None."""
+    """Add residuals to work.x (nodes, 3), and tiles unless None.
+
+    Forces have the lever arms of the directors in column `levers` of the stage.
+    """
     if fields is not None:
         given, found, x, sizes = work.given, work.found, work.x, work.sizes
         for k in range(fields.laws.size):
@@ -61,7 +65,8 @@ def fields_act(
                 b, j = fields.bodies[i], 1 + 3 * (i - first)
                 rho = combine(vector(fields.numbers, i, 1), matrix(stage, b, DIRECTORS))
                 z = found[j], found[j + 1], found[j + 2]
-                force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(rho, z))
+                arm = combine(vector(fields.numbers, i, 1), matrix(stage, b, levers))
+                force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(arm, z))
                 gather(x, body_places[b, T], 0, force)
                 gather(x, body_places[b, R], 0, torque)
                 sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(force))

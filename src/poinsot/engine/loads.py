@@ -13,6 +13,7 @@ from poinsot.engine.algebra import (
     matrix,
     minus,
     multiply,
+    outer,
     plus,
     scale,
     size,
@@ -38,12 +39,14 @@ from poinsot.engine.parts import (
     POSITION,
     Acts,
     R,
+    Spins,
     T,
     V,
     W,
     Work,
 )
 from poinsot.engine.terms import UNIT
+from poinsot.engine.turning import arms_of, cosine
 
 FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = 0, 1, 2, 3, 4, 5
 ZERO: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -60,14 +63,19 @@ def loads_act(
     u: Array,
     y: Array,
     tiles: Array,
+    levers: int,
+    spins: Spins | None,
 ) -> None:
-    """Add residuals to work.x (nodes, 3), and tiles unless None; sets y, and u of laws."""
+    """Add residuals to work.x (nodes, 3), and tiles unless None; sets y, and u of laws.
+
+    Forces have the lever arms of the directors in column `levers` of the stage.
+    """
     if loads is not None:
         for k in range(loads.places.shape[0]):
             if loads.places[k, KIND] == GENERALISED:
                 _generalised(loads, k, body_places, h, stage, work, u, y, tiles)
             else:
-                _load(loads, k, body_places, t, h, stage, work, u, y, tiles)
+                _load(loads, k, body_places, t, h, stage, work, u, y, tiles, levers, spins)
 
 
 @kernel
@@ -82,6 +90,8 @@ def _load(
     u: Array,
     y: Array,
     tiles: Array,
+    levers: int,
+    spins: Spins | None,
 ) -> None:
     """Act by a force or a torque."""
     at, x, law = loads.places[k], work.x, loads.laws[k]
@@ -94,8 +104,14 @@ def _load(
         call_law(law, work.given, work.found, tiles is not None)
         u[port], u[port + 1], u[port + 2] = work.found[0], work.found[1], work.found[2]
     by_force, by_torque = _directions(kind, matrix(loads.numbers, k, AXES), D, rho)
-    given = u[port], u[port + 1], u[port + 2]
-    force, torque = apply(by_force, given), apply(by_torque, given)
+    given, turning = (u[port], u[port + 1], u[port + 2]), by_torque
+    if levers != DIRECTORS:
+        arm = combine(vector(loads.numbers, k, POINT), matrix(stage, b, levers))
+        turning = _turning(kind, by_force, by_torque, a, arm)
+    if spins is not None:  # noqa: SIM102 - alone, Numba leaves it out where there are none
+        if kind == PUBLISHED_TORQUE:
+            by_torque, turning = _on_quaternion(a, spins.mean)
+    force, torque = apply(by_force, given), apply(turning, given)
     gather(x, body_places[b, T], 0, scale(-h, force))
     gather(x, body_places[b, R], 0, scale(-h, torque))
     work.sizes[OF_TRANSLATION] = max(work.sizes[OF_TRANSLATION], h * size(force))
@@ -112,17 +128,13 @@ def _load(
         if kind == BODY_TORQUE:
             gather_matrix(tiles, RR, 0, times(f, lever(a, torque)))
         if kind == PUBLISHED_TORQUE:
-            for i in range(3):
-                d = combine(UNIT[i], D)
-                P = times(0.5 * f, lever(a, d))
-                gather_matrix(tiles, RR, 0, skew_times(d, skew_times(given, P)))
-                gather_matrix(tiles, RR, 0, skew_times(cross(d, given), P))
+            gather_matrix(tiles, RR, 0, times(f, _published_change(spins, given, a, D)))
         if law != 0:
             by_v, by_w = _gains(h, a, D, work.found)
             gather_matrix(tiles, TT, 0, times(-h, multiply(by_force, by_v)))
             gather_matrix(tiles, TR, 0, times(-h, multiply(by_force, by_w)))
-            gather_matrix(tiles, RT, 0, times(-h, multiply(by_torque, by_v)))
-            gather_matrix(tiles, RR, 0, times(-h, multiply(by_torque, by_w)))
+            gather_matrix(tiles, RT, 0, times(-h, multiply(turning, by_v)))
+            gather_matrix(tiles, RR, 0, times(-h, multiply(turning, by_w)))
 
 
 @inline
@@ -142,6 +154,45 @@ def _directions(kind: int, axes: Mat, D: Mat, rho: Vec) -> tuple[Mat, Mat]:
     if kind == BODY_FORCE:
         return turned, skew_times(rho, turned)
     return ZERO, turned
+
+
+@inline
+def _turning(kind: int, by_force: Mat, by_torque: Mat, a: Vec, arm: Vec) -> Mat:
+    """Return the torque of unit inputs on other directors than those of the output.
+
+    A torque tau is a force tau x d^i / 2 on each director, and has (tr A - A) tau / 2 there.
+    """
+    if kind in (FORCE, BODY_FORCE):
+        return skew_times(arm, by_force)
+    A = arms_of(a, UNIT)
+    half = 0.5 * (A[0][0] + A[1][1] + A[2][2])
+    return minus(times(half, by_torque), times(0.5, multiply(A, by_torque)))
+
+
+@inline
+def _on_quaternion(a: Vec, mean: bool) -> tuple[Mat, Mat]:
+    """Return how torques 2 E(q_m)^T tau are met by w, and how they turn a body [KB24, eq. (128)].
+
+    The output 2 E(q_m) v_m is c kappa w, the torque (1 + c)/2 tau.
+    """
+    c = cosine(a)
+    met = 0.5 * (1.0 + c) if mean else c
+    return times(met, UNIT), times(0.5 * (1.0 + c), UNIT)
+
+
+@inline
+def _published_change(spins: Spins | None, given: Vec, a: Vec, D: Mat) -> Mat:
+    """Return how such a torque changes, per h/2, with a turn the other way."""
+    if spins is not None:
+        c = cosine(a)
+        return times(0.5 * c * c * c, outer(given, a))
+    S = ZERO
+    for i in range(3):
+        d = combine(UNIT[i], D)
+        P = times(0.5, lever(a, d))
+        S = plus(S, skew_times(d, skew_times(given, P)))
+        S = plus(S, skew_times(cross(d, given), P))
+    return S
 
 
 @inline

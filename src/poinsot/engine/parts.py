@@ -23,6 +23,13 @@ POSITION, DIRECTORS, VELOCITY, RATES = 0, 3, 12, 15
 #: form also velocity and angular velocity at its end. 21 or 27 columns.
 HALF, V, W, V1, W1 = 12, 15, 18, 21, 24
 
+#: Of a state in quaternions, after the velocity: the quaternion, scalar first; what its velocity
+#: and its momentum have along it and across, seen from the body: q·q', Omega, q·p, Pi; 27 columns.
+QUAT, SLIP, SPIN, SHARE, MOMENTUM = 15, 19, 20, 23, 24
+#: Of a stage in quaternions, after v and w: further unknowns, and the directors of the mean
+#: quaternion, on which forces have their lever arms; 39 columns.
+SPARE, LEVERS = 21, 30
+
 #: Of bodies: 2 m, 2 E_i, gradient of the potential of gravity.
 MASS2, EULER2, WEIGHT = 0, 1, 4
 #: The nodes of translation and rotation (of momentum), and their diagonal tiles; if the body is
@@ -89,6 +96,24 @@ class Fields(NamedTuple):
     laws: NDArray[np.int64]
 
 
+#: Forms of the equations of rotation in quaternions, and how many nodes a body has besides.
+HAMILTON, LIVENS = 0, 1
+SHORTEST, REDUCED, FULL = 0, 1, 3
+
+
+class Spins(NamedTuple):
+    """Bodies in quaternions: principal moments of `inertia` (bodies, 3) [kg m^2].
+
+    `form` of the equations, `mean` levers or those of the mean quaternion, and `places` of spare
+    nodes: these and their tiles, see `livens_bodies`.
+    """
+
+    inertia: Real
+    places: Index
+    form: int
+    mean: bool
+
+
 class Schedule(NamedTuple):
     """The elimination as lists.
 
@@ -112,7 +137,9 @@ class Machine(NamedTuple):
     (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
     constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
     `exact` whether the matrix is that of Newton's method, or lacks a small part of it. In the
-    stabilised form, `twice` is there (its content does not matter), else None.
+    stabilised form, `twice` is there (its content does not matter), else None; `spins` are there in
+    quaternions. `levers` is the column of a stage where the directors are that forces act on,
+    `spare` the number of nodes that bodies have besides translation and rotation.
     """
 
     bodies: Part
@@ -132,6 +159,9 @@ class Machine(NamedTuple):
     shift: Real
     exact: bool
     twice: Index | None
+    spins: Spins | None
+    levers: int
+    spare: int
 
 
 class Run(NamedTuple):

@@ -76,8 +76,12 @@ def common_points(
     x: Array,
     tiles: Array,
     sizes: Array,
+    levers: int,
 ) -> None:
-    """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back."""
+    """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back.
+
+    The force has the lever arms of the directors in column `levers` of the stage.
+    """
     numbers, places = points
     forces, torques = 0.0, 0.0
     for k in range(numbers.shape[0]):
@@ -88,15 +92,19 @@ def common_points(
         v_A = add(vector(stage, first, V), cross(vector(stage, first, W), rho_A))
         v_B = add(vector(stage, second, V), cross(vector(stage, second, W), rho_B))
         put(x, node, 0, axpy(drift, vector(gap, node, 0), sub(v_B, v_A)))
+        arm_A, arm_B = rho_A, rho_B
+        if levers != DIRECTORS:
+            arm_A = combine(vector(numbers, k, ON_A), matrix(stage, first, levers))
+            arm_B = combine(vector(numbers, k, ON_B), matrix(stage, second, levers))
         gather(x, body_places[first, T], 0, scale(-1.0, mu))
-        gather(x, body_places[first, R], 0, cross(mu, rho_A))
+        gather(x, body_places[first, R], 0, cross(mu, arm_A))
         gather(x, body_places[second, T], 0, mu)
-        gather(x, body_places[second, R], 0, cross(rho_B, mu))
+        gather(x, body_places[second, R], 0, cross(arm_B, mu))
         if tiles is not None:
             P_A = lever(vector(stage, first, HALF), rho_A)
             P_B = lever(vector(stage, second, HALF), rho_B)
-            put_matrix(tiles, places[k, POINT_COLUMN], 0, skew(scale(-1.0, rho_A)))
-            put_matrix(tiles, places[k, POINT_COLUMN + 1], 0, skew(rho_B))
+            put_matrix(tiles, places[k, POINT_COLUMN], 0, skew(scale(-1.0, arm_A)))
+            put_matrix(tiles, places[k, POINT_COLUMN + 1], 0, skew(arm_B))
             put_matrix(tiles, places[k, POINT_ROW], 0, P_A)
             put_matrix(tiles, places[k, POINT_ROW + 1], 0, times(-1.0, P_B))
             push = scale(0.5 * h, mu)

@@ -7,6 +7,7 @@ from poinsot.engine.parts import (
     COEFFICIENT,
     COLUMN,
     CONSTANT,
+    DIRECTORS,
     HALF,
     KIND,
     NODE,
@@ -23,7 +24,17 @@ from poinsot.engine.parts import (
     V,
     W,
 )
-from poinsot.engine.terms import add_change, beyond, change, pull, rate, value, vectors
+from poinsot.engine.terms import (
+    add_change,
+    arms,
+    beyond,
+    change,
+    pull,
+    pull_on,
+    rate,
+    value,
+    vectors,
+)
 
 
 @kernel
@@ -50,8 +61,12 @@ def constraint_rows(
     x: Array,
     tiles: Array,
     sizes: Array,
+    levers: int,
 ) -> None:
-    """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back."""
+    """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back.
+
+    Forces have the lever arms of the directors in column `levers` of the stage.
+    """
     if rows is not None:
         numbers, places = rows
         forces, torques = 0.0, 0.0
@@ -63,6 +78,8 @@ def constraint_rows(
             v_A, w_A = vector(stage, first, V), vector(stage, first, W)
             v_B, w_B = vector(stage, second, V), vector(stage, second, W)
             x[node, slot] = rate(g, v_A, w_A, v_B, w_B) + drift * gap[node, slot]
+            if levers != DIRECTORS:
+                g = pull_on(kind, c, middle, arms(rows, k, stage, levers))
             mu = multiplier[node, slot]
             gather(x, body_places[first, T], 0, scale(mu, g[0]))
             gather(x, body_places[first, R], 0, scale(mu, g[1]))

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from poinsot.engine.algebra import Array, cross, put, vector
+from poinsot.engine.algebra import Array, cross
 from poinsot.engine.dials import count_turns, read_dials
 from poinsot.engine.fields import field_energy
 from poinsot.engine.kernel import entry, kernel
@@ -22,9 +22,11 @@ from poinsot.engine.parts import (
     Machine,
     Run,
     Saved,
+    Spins,
     V,
     Work,
 )
+from poinsot.engine.quaternion_motion import move_quaternions, save_quaternions
 from poinsot.engine.step import take_step
 from poinsot.engine.struts import stored
 
@@ -76,7 +78,8 @@ def run(
         Balances, carried on.
     """
     stage, multiplier = carried.stage, carried.multiplier
-    joints = machine.bodies.numbers.shape[0] * ((stage.shape[1] - V) // 3)
+    unknowns = V, V + carried.past.shape[1]
+    joints = machine.bodies.numbers.shape[0] * (carried.past.shape[1] // 3)
     rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
         h = times[n + 1] - times[n]
@@ -85,16 +88,16 @@ def run(
             machine, t, h, u[n], y[n], state, carried, work, rtol, limit
         )
         if residual == inf and known + n > 0:
-            go_back(carried.past, stage, (V, stage.shape[1]))
+            go_back(carried.past, stage, unknowns)
             go_back(carried.past_multiplier, multiplier, (0, 3))
             iterations, residual = take_step(
                 machine, t, h, u[n], y[n], state, carried, work, rtol, limit
             )
         if residual == inf:
-            go_back(carried.past, stage, (V, stage.shape[1]))
+            go_back(carried.past, stage, unknowns)
             go_back(carried.past_multiplier, multiplier, (0, 3))
             break
-        H = move(machine.bodies, machine.twice, h, state, stage, ahead)
+        H = _move(machine, machine.spins, h, state, stage, ahead)
         springs, jumped = stored(machine.struts, machine.strut_terms, ahead, work, carried.chi)
         H += springs + field_energy(machine.fields, ahead, work)
         power = work.sizes[LOST_POWER]
@@ -104,20 +107,20 @@ def run(
         _account(sums, H, h, power, u[n], y[n], ports, iterations, residual)
         state, ahead, before = ahead, before, state
         guessed = min(order[0], known + n)
-        order[0] = extrapolate(carried.past, stage, 0, (V, stage.shape[1]), guessed)
+        order[0] = extrapolate(carried.past, stage, 0, unknowns, guessed)
         extrapolate(carried.past_multiplier, multiplier, joints, (0, 3), guessed)
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:
-            straighten(machine.bodies.numbers.shape[0], state)
+            _straighten(machine, machine.spins, state)
         count_turns(machine.dials, machine.dial_terms, state, carried.turns)
         due = (done + taken) % save_every == 0 or done + taken == total
         if due:
-            _save(saved, rows, n, h, places, state, before, carried, machine, machine.twice, sums)
+            _save(saved, rows, n, h, places, state, before, carried, machine, sums)
             rows += 1
     if not due:
         n = taken - 1
-        h, twice = times[n + 1] - times[n], machine.twice
-        _save(saved, rows, n, h, places, state, before, carried, machine, twice, sums)
+        h = times[n + 1] - times[n]
+        _save(saved, rows, n, h, places, state, before, carried, machine, sums)
     return taken, rows
 
 
@@ -152,6 +155,23 @@ def _account(
 
 
 @kernel
+def _move(
+    machine: Machine, spins: Spins | None, h: float, state: Array, stage: Array, ahead: Array
+) -> float:
+    """Set the motion at the end of a step; return kinetic energy and that of gravity [J]."""
+    if spins is None:
+        return move(machine.bodies, machine.twice, h, state, stage, ahead)
+    return move_quaternions(machine.bodies, spins, h, state, stage, ahead)
+
+
+@kernel
+def _straighten(machine: Machine, spins: Spins | None, state: Array) -> None:
+    """Take back what round-off has done to directors; those of quaternions need it not."""
+    if spins is None:
+        straighten(machine.bodies.numbers.shape[0], state)
+
+
+@kernel
 def _save(
     saved: Saved,
     row: int,
@@ -162,27 +182,14 @@ def _save(
     before: Array,
     carried: Run,
     machine: Machine,
-    twice: Array,
     sums: Array,
 ) -> None:
     """Write the last step to a row: x = (q, v, multipliers) at its end and at its midpoint.
 
-    Midpoints are means of both ends; only in the plain form w x d is the more exact rate of
-    directors, where one without mass has none of its own. Multipliers of rigidity are left out.
+    Multipliers of rigidity and of unit quaternions are left out.
     """
-    x, stage, past = saved.x, saved.stage, carried.past
-    count = state.shape[0] - 1
-    for b in range(count):
-        q, rate = 12 * b, 12 * (count + b)
-        for i in range(12):
-            x[row, q + i], x[row, rate + i] = state[b, i], state[b, 12 + i]
-            stage[row, q + i] = 0.5 * (before[b, i] + state[b, i])
-            stage[row, rate + i] = 0.5 * (before[b, 12 + i] + state[b, 12 + i])
-        if twice is None:
-            w = past[b, 3, 0], past[b, 4, 0], past[b, 5, 0]
-            for i in range(3):
-                d = vector(stage, row, q + 3 + 3 * i)
-                put(stage, row, rate + 3 + 3 * i, cross(w, d))
+    x, stage = saved.x, saved.stage
+    _save_motion(machine, machine.spins, machine.twice, state, before, carried, x[row], stage[row])
     for k in range(places.shape[0]):
         lam = carried.past_multiplier[places[k, 0], places[k, 1], 0]
         if places[k, 3] == 1:
@@ -193,3 +200,39 @@ def _save(
     for i in range(sums.size):
         saved.sums[row, i] = sums[i]
     read_dials(machine.dials, machine.dial_terms, state, carried.turns, saved.turns[row])
+
+
+@kernel
+def _save_motion(
+    machine: Machine,
+    spins: Spins | None,
+    twice: Array,
+    state: Array,
+    before: Array,
+    carried: Run,
+    x: Array,
+    stage: Array,
+) -> None:
+    """Write the motion of all bodies.
+
+    Midpoints are means of both ends; only in the plain form w x d is the more exact rate of
+    directors, where one without mass has none of its own.
+    """
+    if spins is not None:
+        save_quaternions(machine.bodies, spins, state, before, x, stage)
+    else:
+        count = state.shape[0] - 1
+        for b in range(count):
+            q, rate = 12 * b, 12 * (count + b)
+            for i in range(12):
+                x[q + i], x[rate + i] = state[b, i], state[b, 12 + i]
+                stage[q + i] = 0.5 * (before[b, i] + state[b, i])
+                stage[rate + i] = 0.5 * (before[b, 12 + i] + state[b, 12 + i])
+            if twice is None:
+                past = carried.past
+                w = past[b, 3, 0], past[b, 4, 0], past[b, 5, 0]
+                for i in range(3):
+                    at = q + 3 + 3 * i
+                    turned = cross(w, (stage[at], stage[at + 1], stage[at + 2]))
+                    at = rate + 3 + 3 * i
+                    stage[at], stage[at + 1], stage[at + 2] = turned

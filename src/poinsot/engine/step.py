@@ -19,17 +19,20 @@ from poinsot.engine.parts import (
     OF_POSITION,
     OF_ROTATION,
     OF_TRANSLATION,
+    SPARE,
     V1,
     W1,
     Machine,
     R,
     Run,
+    Spins,
     T,
     V,
     W,
     Work,
 )
 from poinsot.engine.points import common_points, fold, gaps, unfold
+from poinsot.engine.quaternion_bodies import quaternion_bodies
 from poinsot.engine.rows import constraint_rows, row_gaps
 from poinsot.engine.stabilised_bodies import stabilised_bodies
 from poinsot.engine.stabilised_points import stabilised_points
@@ -58,6 +61,7 @@ HALF_TURN = 5.0
 def _constrained_bodies(
     machine: Machine,
     twice: Array,
+    spins: Spins | None,
     h: float,
     state: Array,
     stage: Array,
@@ -66,13 +70,18 @@ def _constrained_bodies(
     tiles: Array,
 ) -> None:
     """Set the residual of bodies and joints, plain or stabilised (`twice` is not None)."""
-    bodies, points, rows = machine.bodies, machine.points, machine.rows
+    bodies, points, rows, levers = machine.bodies, machine.points, machine.rows, machine.levers
     places, x, gap, sizes = bodies.places, work.x, work.gap, work.sizes
     if twice is None:
         drift = DRIFT / h
-        free_bodies(bodies, h, state, stage, x, tiles, sizes)
-        common_points(points, places, h, drift, gap, stage, multiplier, x, tiles, sizes)
-        constraint_rows(rows, places, h, drift, gap, state, stage, multiplier, x, tiles, sizes)
+        if spins is None:
+            free_bodies(bodies, h, state, stage, x, tiles, sizes)
+        else:
+            quaternion_bodies(bodies, spins, machine.spare, h, state, stage, x, tiles, sizes)
+        common_points(points, places, h, drift, gap, stage, multiplier, x, tiles, sizes, levers)
+        constraint_rows(
+            rows, places, h, drift, gap, state, stage, multiplier, x, tiles, sizes, levers
+        )
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
         stabilised_points(points, places, h, state, stage, multiplier, x, tiles, sizes)
@@ -93,13 +102,14 @@ def evaluate(
     tiles: Array,
 ) -> None:
     """Set the residual in work.x, and tiles unless None."""
-    places, x = machine.bodies.places, work.x
+    places, x, levers, spins = machine.bodies.places, work.x, machine.levers, machine.spins
     work.sizes[LOST_POWER] = 0.0
     put(x, x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
-    _constrained_bodies(machine, machine.twice, h, state, stage, multiplier, work, tiles)
-    struts_act(machine.struts, machine.strut_terms, places, t, h, state, stage, work, u, y, tiles)
-    loads_act(machine.loads, places, t, h, stage, work, u, y, tiles)
-    fields_act(machine.fields, places, h, state, stage, work, tiles)
+    _constrained_bodies(machine, machine.twice, spins, h, state, stage, multiplier, work, tiles)
+    terms = machine.strut_terms
+    struts_act(machine.struts, terms, places, t, h, state, stage, work, u, y, tiles, levers)
+    loads_act(machine.loads, places, t, h, stage, work, u, y, tiles, levers, spins)
+    fields_act(machine.fields, places, h, state, stage, work, tiles, levers)
 
 
 @inline
@@ -131,14 +141,18 @@ def _relative(kinds: Array, x: Array, sizes: Array) -> float:
 
 
 @kernel
-def _correct(places: Array, twice: Array, stage: Array, multiplier: Array, x: Array) -> float:
+def _correct(
+    places: Array, twice: Array, spare: int, stage: Array, multiplier: Array, x: Array
+) -> float:
     """Subtract the solution from the unknowns; return the size of the angular velocities."""
     spin, first = 0.0, 0
     for b in range(places.shape[0] - 1):
         if twice is None:
             _subtract(stage, b, V, x, places[b, T])
             _subtract(stage, b, W, x, places[b, R])
-            first = 2 * b + 2
+            for k in range(spare):
+                _subtract(stage, b, SPARE + 3 * k, x, places[b, R] + 1 + k)
+            first = (2 + spare) * (b + 1)
         else:
             _subtract(stage, b, V, x, places[b, KT])
             _subtract(stage, b, W, x, places[b, KR])
@@ -247,7 +261,10 @@ def take_step(
             factorise(schedule, tiles, machine.redundant)
         solve(schedule, tiles, x)
         _unfold(machine, machine.twice, x)
-        if 0.5 * h * _correct(places, machine.twice, stage, multiplier, x) > HALF_TURN:
+        if (
+            0.5 * h * _correct(places, machine.twice, machine.spare, stage, multiplier, x)
+            > HALF_TURN
+        ):
             break
         rate = residual / previous if iteration > 0 else residual if machine.exact else 1.0
         if bare and residual <= rtol and rate * residual < EPS / 64:

@@ -24,6 +24,7 @@ from poinsot.engine.laws import call_law
 from poinsot.engine.parts import (
     CHART,
     COEFFICIENT,
+    DIRECTORS,
     FIRST,
     FORM,
     HALF,
@@ -48,9 +49,11 @@ from poinsot.engine.parts import (
 from poinsot.engine.terms import (
     Pull,
     add_change,
+    arms,
     beyond,
     change,
     pull,
+    pull_on,
     rate,
     value,
     vectors,
@@ -81,10 +84,12 @@ def struts_act(
     u: Array,
     y: Array,
     tiles: Array,
+    levers: int,
 ) -> None:
     """Add residuals to work.x (nodes, 3), and tiles unless None.
 
-    Sets outputs y of motors and inputs u of servos; adds up the power lost.
+    Forces have the lever arms of the directors in column `levers` of the stage. Sets outputs y of
+    motors and inputs u of servos; adds up the power lost.
     """
     if struts is not None:
         forms, x = work.forms, work.x
@@ -105,6 +110,8 @@ def struts_act(
                 v_A, w_A = vector(stage, first, V), vector(stage, first, W)
                 v_B, w_B = vector(stage, second, V), vector(stage, second, W)
                 forms[S_STEP, f] += h * rate(g, v_A, w_A, v_B, w_B)
+                if levers != DIRECTORS:
+                    g = pull_on(kind, c, middle, arms(terms, j, stage, levers))
                 _collect(forms, PULL + 4 * f, g)
                 if tiles is not None:
                     by_middle = change(kind, c, middle, middle, half_A, half_B)

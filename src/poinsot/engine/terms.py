@@ -115,6 +115,29 @@ def pull(kind: int, c: float, at: Vectors) -> Pull:
 
 
 @inline
+def arms(terms: Part, k: int, stage: Array, levers: int) -> Vectors:
+    """Return the vectors of term k on other directors, for lever arms only."""
+    numbers, first, second = terms.numbers, terms.places[k, A], terms.places[k, B]
+    D_A, D_B = matrix(stage, first, levers), matrix(stage, second, levers)
+    return (
+        combine(vector(numbers, k, DIRECTION_A), D_A),
+        combine(vector(numbers, k, DIRECTION_B), D_B),
+        combine(vector(numbers, k, POINT_A), D_A),
+        combine(vector(numbers, k, POINT_B), D_B),
+        NONE,
+    )
+
+
+@inline
+def pull_on(kind: int, c: float, at: Vectors, arm: Vectors) -> Pull:
+    """Return the same with the lever arms of others."""
+    n, p, q = slopes(kind, c, at)
+    if kind == DOT:
+        return NONE, cross(arm[0], p), NONE, cross(arm[1], q)
+    return scale(-1.0, n), sub(cross(arm[0], p), cross(arm[2], n)), n, cross(arm[3], n)
+
+
+@inline
 def change(kind: int, c: float, middle: Vectors, at: Vectors, half_A: Vec, half_B: Vec) -> Pull:
     """Return what turns changes of (v_A, w_A, v_B, w_B) into that of s, per h (h/2 at the middle).
 

@@ -17,6 +17,13 @@ from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
 
 
+def rule_of(scheme: Scheme) -> Rule:
+    """Return how a scheme takes derivatives."""
+    if isinstance(scheme.gradient, Midpoint):
+        return Rule.MIDPOINT
+    return Rule.MEAN if scheme.mean_levers else Rule.DISCRETE
+
+
 @dataclass(frozen=True, eq=False)
 class _LagrangianStep(StepProblem):
     """What all of these steps share: rule, constraints, and what acts."""
@@ -26,9 +33,7 @@ class _LagrangianStep(StepProblem):
     @property
     def rule(self) -> Rule:
         """How derivatives are taken."""
-        if isinstance(self.scheme.gradient, Midpoint):
-            return Rule.MIDPOINT
-        return Rule.MEAN if self.scheme.mean_levers else Rule.DISCRETE
+        return rule_of(self.scheme)
 
     @property
     def q0(self) -> Vector:

@@ -7,6 +7,11 @@ from poinsot.integrate.blocks import Runner, accelerate
 from poinsot.integrate.newton import Newton
 from poinsot.integrate.schemes import Scheme
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
+from poinsot.mechanics.quaternions import (
+    QuaternionForm,
+    QuaternionHamiltonian,
+    QuaternionSystem,
+)
 from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Vector
 
@@ -17,10 +22,23 @@ def _accelerate(
     """Return a runner for the midpoint rule."""
     if not isinstance(scheme.gradient, Midpoint):
         return None
-    from poinsot.mechanics.compiled.runner import MechanismRunner
+    from poinsot.mechanics.compiled.runner import DirectorRunner
 
-    return MechanismRunner(system, x, h, options)
+    return DirectorRunner(system, x, h, options)
+
+
+def _accelerate_quaternions(
+    system: QuaternionForm, scheme: Scheme, x: Vector, h: float, options: Newton
+) -> Runner | None:
+    """Return a runner for the energy-momentum schemes."""
+    if isinstance(scheme.gradient, Midpoint):
+        return None
+    from poinsot.mechanics.compiled.quaternions import QuaternionRunner
+
+    return QuaternionRunner(system, scheme, x, h, options)
 
 
 for _kind in (DirectorSystem, StabilisedSystem):
     accelerate.register(_kind, _accelerate)
+for _form in (QuaternionSystem, QuaternionHamiltonian):
+    accelerate.register(_form, _accelerate_quaternions)

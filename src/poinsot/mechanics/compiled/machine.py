@@ -49,9 +49,24 @@ class _Row:
     slot: int
 
 
+@dataclass(frozen=True)
+class Turning:
+    """How bodies in quaternions turn: the form of the equations, the levers, and spare nodes.
+
+    `first` is the column of x with the first multiplier of joints.
+    """
+
+    form: int
+    mean: bool
+    spare: int
+    first: int
+
+
 @dataclass(frozen=True, eq=False)
 class Assembly:
     """A mechanism on its way to a machine, in the plain form or in the stabilised one (`twice`).
+
+    With a `turning` the bodies are in quaternions.
 
     A `lean` machine leaves out of its matrix how the reactions of joints turn with the OTHER body,
     a term of order h^2 that ties bodies to each other: elimination is much cheaper, and Newton's
@@ -62,6 +77,7 @@ class Assembly:
     layout: Layout
     twice: bool = False
     lean: bool = False
+    turning: Turning | None = None
 
     @property
     def _bodies(self) -> int:
@@ -107,6 +123,8 @@ class Assembly:
     def places(self) -> Index:
         """Of every multiplier of joints: node, slot, column of x, 1 if it is times h; (m, 4)."""
         first, graph = 2 * self.mechanism.n + RIGIDITY * self._bodies, self.graph
+        if self.turning is not None:
+            first = self.turning.first
         places = [
             (graph.velocity(joint), slot, first + k, 1)
             for k, (joint, slot) in enumerate(self._joints[2])
@@ -153,7 +171,10 @@ class Assembly:
     def graph(self) -> Graph:
         """Which nodes meet."""
         points, rows, places = self._joints
-        graph = Graph(self._bodies, max((joint for joint, _ in places), default=-1) + 1, self.twice)
+        joints = max((joint for joint, _ in places), default=-1) + 1
+        graph = Graph(self._bodies, joints, self.twice, self._spare)
+        for body in range(self._bodies if self._spare else 0):
+            graph.meet((graph.motion(body)[1], *graph.spares(body)))
         for body in range(self._bodies if self.twice else 0):
             for pair in zip(graph.motion(body), graph.momentum(body), strict=True):
                 graph.meet(pair)
@@ -184,6 +205,10 @@ class Assembly:
                 for node in graph.of_bodies([body], moves=bool(moves))
             )
         return graph
+
+    @property
+    def _spare(self) -> int:
+        return 0 if self.turning is None else self.turning.spare
 
     @cached_property
     def tiles(self) -> Tiles:
@@ -216,15 +241,49 @@ class Assembly:
             bare=not (struts or self._loads or self._fields),
             redundant=self.mechanism.redundant,
             shift=self._shift,
-            exact=not (self.lean and self._joints[1]) and not self.mechanism.redundant,
+            exact=self._exact,
             twice=_index([1]) if self.twice else None,
+            spins=self._spin_tables(),
+            levers=self._levers,
+            spare=self._spare,
+        )
+
+    @property
+    def _levers(self) -> int:
+        """Where the directors are that forces act on."""
+        mean = self.turning is None or self.turning.mean
+        return parts.DIRECTORS if mean else parts.LEVERS
+
+    @property
+    def _exact(self) -> bool:
+        """Whether the matrix is that of Newton's method: the turn of other levers is left out."""
+        acted_on = bool(self._joints[2] or self._struts or self._loads or self._fields)
+        levers = self._levers == parts.DIRECTORS or not acted_on
+        return levers and not (self.lean and self._joints[1]) and not self.mechanism.redundant
+
+    def _spin_tables(self) -> parts.Spins | None:
+        if self.turning is None:
+            return None
+        euler = self.mechanism.mass.reshape(-1, 4, 3)[:, 1:, 0]
+        places = []
+        for body in range(self._bodies):
+            nodes = [self.graph.motion(body)[1], *self.graph.spares(body)]
+            # With one spare node it is the rest, and velocity and momentum are not there.
+            named = [nodes[0], *[self.graph.nodes] * (4 - len(nodes)), *nodes[1:]]
+            places.append([*named[1:], *self.tiles.table(named, named)])
+        return parts.Spins(
+            inertia=_real(euler.sum(axis=1, keepdims=True) - euler),
+            places=_index(places),
+            form=self.turning.form,
+            mean=self.turning.mean,
         )
 
     def _kinds(self) -> Index:
         """Return which of the sizes measures each node's equations."""
         kinds = np.full(self.graph.nodes, parts.OF_CLOSURE)
-        kinds[: self.graph.first_joint : 2] = parts.OF_TRANSLATION
-        kinds[1 : self.graph.first_joint : 2] = parts.OF_ROTATION
+        kinds[: self.graph.first_joint] = parts.OF_ROTATION
+        stride = 2 + self._spare
+        kinds[: self.graph.first_joint : stride] = parts.OF_TRANSLATION
         if self.twice:
             kinds[self.graph.first_joint :: 2] = parts.OF_POSITION
         return _index(kinds)

@@ -24,13 +24,15 @@ class Graph:
     """The nodes of a mechanism and the edges between them, collected part by part.
 
     First come those of bodies: translation and rotation, in the stabilised form (`twice`) of
-    kinematics and of momentum; then those of joints, one for each three equations, in the
-    stabilised form one for positions and one for velocities. The ground's comes last.
+    kinematics and of momentum, and `spare` ones; then those of joints, one for each three
+    equations, in the stabilised form one for positions and one for velocities. The ground's comes
+    last.
     """
 
     bodies: int
     joints: int
     twice: bool = False
+    spare: int = 0
     edges: set[tuple[int, int]] = field(default_factory=set)
 
     @property
@@ -39,9 +41,14 @@ class Graph:
         return 2 if self.twice else 1
 
     @property
+    def of_body(self) -> int:
+        """How many nodes a body has."""
+        return 2 * self.forms + self.spare
+
+    @property
     def first_joint(self) -> int:
         """The first node of joints."""
-        return 2 * self.forms * self.bodies
+        return self.of_body * self.bodies
 
     @property
     def nodes(self) -> int:
@@ -52,12 +59,17 @@ class Graph:
         """Return the nodes of translation and rotation that say how a body moves in a step."""
         if body == GROUND:
             return self.nodes, self.nodes
-        return 2 * self.forms * body, 2 * self.forms * body + 1
+        return self.of_body * body, self.of_body * body + 1
 
     def momentum(self, body: int) -> tuple[int, int]:
         """Return the nodes of translation and rotation where forces act."""
         T, R = self.motion(body)
         return (T, R) if body == GROUND or not self.twice else (T + 2, R + 2)
+
+    def spares(self, body: int) -> list[int]:
+        """Return the spare nodes of a body, which follow its rotation."""
+        R = self.motion(body)[1]
+        return [] if body == GROUND else list(range(R + 1, R + 1 + self.spare))
 
     def position(self, joint: int) -> int:
         """Return the node of a joint's equations, of positions in the stabilised form."""
@@ -112,14 +124,17 @@ def arrange(graph: Graph, slim: NDArray[np.bool_], ends: Sequence[Sequence[int]]
     kept = [node for node in range(graph.nodes) if node not in left_out]
     number = {node: k for k, node in enumerate(kept)}
     body_nodes = [
-        sorted({number[node] for node in graph.of_bodies([b]) if node in number})
+        sorted({number[n] for n in (*graph.of_bodies([b]), *graph.spares(b)) if n in number})
         for b in range(graph.bodies)
     ]
     # Groups of equations between the same two bodies are one joint to the rest.
     pairs = sorted({tuple(sorted(pair)) for pair in ends})
     wait = dict(zip(pairs, waiting(pairs, body_nodes), strict=True))
     joints = [wait[tuple(sorted(pair))] for pair in ends for _ in range(graph.forms)]
-    after = [()] * (len(kept) - len(joints)) + joints
+    # A rotation is hardly determined by itself while spare unknowns of the body are there.
+    spares = {graph.motion(b)[1]: graph.spares(b) for b in range(graph.bodies)}
+    inner = [tuple(number[n] for n in spares.get(node, ())) for node in kept]
+    after = inner[: len(kept) - len(joints)] + joints
     pattern = analyse(len(kept), ((number[i], number[j]) for i, j in graph.edges), after)
     back = np.array(kept, dtype=np.uint32)
     schedule = pattern.schedule

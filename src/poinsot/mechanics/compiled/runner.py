@@ -1,5 +1,6 @@
 """Runs a mechanism in the compiled engine, block by block."""
 
+from abc import abstractmethod
 from functools import cached_property
 
 import numpy as np
@@ -17,9 +18,11 @@ from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.compiled.machine import Assembly
 from poinsot.mechanics.compiled.recover import recover
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.mechanism import local
+from poinsot.mechanics.layout import Layout
+from poinsot.mechanics.mechanism import Mechanism, local
 from poinsot.mechanics.potentials import Potential
 from poinsot.ph.matrices import Vector
+from poinsot.ph.system import PHSystem
 
 Array = NDArray[np.float64]
 
@@ -31,22 +34,25 @@ THOROUGH = 256
 class MechanismRunner(Runner):
     """The state of a run: two buffers for the motion, the stage, and what is carried on."""
 
-    def __init__(
-        self, system: DirectorSystem | StabilisedSystem, x: Vector, h: float, options: Newton
-    ) -> None:
+    #: Columns of a state; and of a stage, unknowns at most.
+    columns, width = 24, 27
+
+    def __init__(self, system: PHSystem, x: Vector, h: float, options: Newton) -> None:
         self.system, self.options = system, options
-        assembly = Assembly(system.mechanism, system.layout, system.stabilised, lean=self._leans)
+        assembly = self.assembly(lean=self._leans)
         self.machine, self.places = assembly.machine(), assembly.places
         self.laws = assembly.laws
-        self.bodies = len(system.layout.bodies)
+        self.bodies = len(self.layout.bodies)
         self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
-        self.state, self.ahead, self.before = (_rest(self.bodies) for _ in range(3))
+        self.state, self.ahead, self.before = (self._rest() for _ in range(3))
         struts, dials = self.machine.struts, self.machine.dials
         nodes, moving = assembly.graph.nodes + 1, self.bodies + 1
-        unknowns = 12 if system.stabilised else 6
+        unknowns = 3 * assembly.graph.of_body
+        stage = np.zeros((moving, self.width))
+        stage[:, : parts.VELOCITY] = self.state[:, : parts.VELOCITY]
         self.carried = parts.Run(
             gap=np.zeros((nodes, 3)),
-            stage=np.hstack([self.state[:, :12], np.zeros((moving, 3 + unknowns))]),
+            stage=self._with_levers(stage),
             multiplier=np.zeros((nodes, 3)),
             past=np.zeros((moving, unknowns, 5)),
             past_multiplier=np.zeros((nodes, 3, 5)),
@@ -68,8 +74,40 @@ class MechanismRunner(Runner):
         self.start(x, angles(system, x))
         if not system.stabilised:
             node, slot = self.places.T[:2]
-            gaps = system.mechanism.constraints(x[: system.mechanism.n])
+            gaps = self.mechanism.constraints(self._directors(x))
             self.carried.gap[node, slot] = gaps[RIGIDITY * self.bodies :]
+
+    # -- what depends on the coordinates ------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Mechanism:
+        """The mechanism in directors."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """Names."""
+
+    @abstractmethod
+    def assembly(self, *, lean: bool = False) -> Assembly:
+        """Return the mechanism on its way to a machine."""
+
+    @abstractmethod
+    def _directors(self, x: Vector) -> Vector:
+        """Return the coordinates of a state in directors."""
+
+    @abstractmethod
+    def _fill(self, x: Vector) -> Array:
+        """Set the motion of bodies from a state; return velocities and angular velocities."""
+
+    @abstractmethod
+    def _motion(self) -> Vector:
+        """Return the motion of bodies as the beginning of a state."""
+
+    def _with_levers(self, stage: Array) -> Array:
+        """Return a stage with what the ground needs in it."""
+        return stage
 
     @property
     def _leans(self) -> bool:
@@ -79,25 +117,25 @@ class MechanismRunner(Runner):
     @cached_property
     def _thorough(self) -> tuple[parts.Machine, parts.Work]:
         """The machine with the exact tangent, for steps on which the lean one fails."""
-        full = Assembly(self.system.mechanism, self.system.layout)
+        full = self.assembly()
         self.laws += full.laws
         machine = full.machine()
         return machine, self.work._replace(tiles=np.zeros_like(machine.template))
 
+    # -- the run ------------------------------------------------------------------------------
+
     def start(self, x: Vector, turned: Vector) -> None:
         """Go on from a state with angles followed over turns; no step before it is known."""
-        n, carried = self.system.mechanism.n, self.carried
-        q, v = x[:n].reshape(-1, 12), x[n : 2 * n].reshape(-1, 12)
-        self.state[:-1] = np.hstack([q, v])
-        D, rates = q[:, 3:].reshape(-1, 3, 3), v[:, 3:].reshape(-1, 3, 3)
-        twists = np.hstack([v[:, :3], np.cross(D, rates).sum(axis=1) / 2])
-        carried.stage[:-1, parts.V :] = np.tile(twists, carried.stage.shape[1] // 12)
+        carried, twists = self.carried, self._fill(x)
+        unknowns = carried.past.shape[1]
+        copies = unknowns // 6 if self.system.stabilised else 1
+        carried.stage[:-1, parts.V : parts.V + 6 * copies] = np.tile(twists, copies)
         node, slot, column, times_h = self.places.T
         carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
         carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
-        carried.past[:, :, 0] = carried.stage[:, parts.V :]
+        carried.past[:, :, 0] = carried.stage[:, parts.V : parts.V + unknowns]
         carried.past_multiplier[:, :, 0] = carried.multiplier
-        carried.chi[:] = self._coordinates(x[:n])
+        carried.chi[:] = self._coordinates(self._directors(x))
         angle = angles(self.system, x)
         carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
         self.base, self.known = turned - angle, 0
@@ -107,18 +145,16 @@ class MechanismRunner(Runner):
         struts = self.machine.struts
         if struts is None:
             return []
-        mechanism = self.system.mechanism
-        springs = [p for p in mechanism.potentials if isinstance(p, Potential)]
+        springs = [p for p in self.mechanism.potentials if isinstance(p, Potential)]
         found = [p.chart.value(p.forms(local(q, p.bodies))) for p in springs]
         return found + [0.0] * (struts.laws.size - len(found))
 
     @property
     def x(self) -> Vector:
-        """The state, with multipliers of rigidity left at zero."""
-        q, v = self.state[:-1, :12], self.state[:-1, 12:]
+        """The state, with multipliers that the engine leaves out at zero."""
         node, slot, column, times_h = self.places.T
-        x = np.zeros(self.system.n)
-        x[: q.size], x[q.size : 2 * q.size] = q.reshape(-1), v.reshape(-1)
+        x, motion = np.zeros(self.system.n), self._motion()
+        x[: motion.size] = motion
         multiplier = self.carried.past_multiplier[node, slot, 0]
         x[column] = multiplier / np.where(times_h, self.h, 1.0)
         return x
@@ -203,18 +239,6 @@ class MechanismRunner(Runner):
         """Whether some laws are Python functions."""
         return bool(self.laws)
 
-    @property
-    def recovered(self) -> frozenset[str]:
-        """The multipliers of rigidity, and those of joints where some repeat others."""
-        rigid = {f"{name}.rigidity" for name in self.system.layout.bodies}
-        loops = {joint.name for joint in self.system.layout.joints if not joint.complete}
-        plain = rigid | loops
-        return frozenset(plain | {f"{name} (velocity)" for name in plain})
-
-    def recover(self, saved: Saved) -> tuple[Array, Array]:
-        """Return x and stage_x with all multipliers."""
-        return recover(self.system, saved)
-
     def _room(self, rows: int) -> parts.Saved:
         """Return room for so many saved steps."""
         return parts.Saved(
@@ -244,9 +268,53 @@ class MechanismRunner(Runner):
             iterations=sums[:, parts.LAST_ITERATIONS].astype(np.intp),
         )
 
+    def _rest(self) -> Array:
+        """Return room for the motion of bodies and the ground, which stays at the origin."""
+        state = np.zeros((self.bodies + 1, self.columns))
+        state[:, parts.DIRECTORS : parts.VELOCITY] = np.eye(3).reshape(-1)
+        return state
 
-def _rest(bodies: int) -> Array:
-    """Return room for the motion of bodies and the ground, which stays at the origin."""
-    state = np.zeros((bodies + 1, 24))
-    state[:, parts.DIRECTORS : parts.VELOCITY] = np.eye(3).reshape(-1)
-    return state
+
+class DirectorRunner(MechanismRunner):
+    """A mechanism in directors, plain or stabilised."""
+
+    system: DirectorSystem | StabilisedSystem
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """That of the system."""
+        return self.system.mechanism
+
+    @property
+    def layout(self) -> Layout:
+        """That of the system."""
+        return self.system.layout
+
+    def assembly(self, *, lean: bool = False) -> Assembly:
+        return Assembly(self.mechanism, self.layout, self.system.stabilised, lean=lean)
+
+    def _directors(self, x: Vector) -> Vector:
+        return x[: self.mechanism.n]
+
+    def _fill(self, x: Vector) -> Array:
+        n = self.mechanism.n
+        q, v = x[:n].reshape(-1, 12), x[n : 2 * n].reshape(-1, 12)
+        self.state[:-1] = np.hstack([q, v])
+        D, rates = q[:, 3:].reshape(-1, 3, 3), v[:, 3:].reshape(-1, 3, 3)
+        return np.hstack([v[:, :3], np.cross(D, rates).sum(axis=1) / 2])
+
+    def _motion(self) -> Vector:
+        q, v = self.state[:-1, :12], self.state[:-1, 12:]
+        return np.concatenate([q.reshape(-1), v.reshape(-1)])
+
+    @property
+    def recovered(self) -> frozenset[str]:
+        """The multipliers of rigidity, and those of joints where some repeat others."""
+        rigid = {f"{name}.rigidity" for name in self.layout.bodies}
+        loops = {joint.name for joint in self.layout.joints if not joint.complete}
+        plain = rigid | loops
+        return frozenset(plain | {f"{name} (velocity)" for name in plain})
+
+    def recover(self, saved: Saved) -> tuple[Array, Array]:
+        """Return x and stage_x with all multipliers."""
+        return recover(self.system, saved)

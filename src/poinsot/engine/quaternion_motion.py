@@ -1,0 +1,137 @@
+"""The end of a step in quaternions, its energy, and what is saved of it."""
+
+from poinsot.engine.algebra import (
+    Array,
+    Vec,
+    axpy,
+    dot,
+    matrix,
+    put,
+    put_matrix,
+    scale,
+    sub,
+    vector,
+)
+from poinsot.engine.kernel import inline, kernel
+from poinsot.engine.livens_bodies import momentum_of, velocity_of
+from poinsot.engine.parts import (
+    DIRECTORS,
+    LIVENS,
+    MASS2,
+    MOMENTUM,
+    POSITION,
+    QUAT,
+    SHARE,
+    SLIP,
+    SPIN,
+    VELOCITY,
+    WEIGHT,
+    Part,
+    Spins,
+    V,
+    W,
+)
+from poinsot.engine.quaternions import (
+    Quat,
+    directors_of,
+    dot_quat,
+    inner,
+    product,
+    put_quat,
+    quat_at,
+    unit_quat,
+)
+from poinsot.engine.turning import (
+    hamilton,
+    mean_momentum,
+    momentum_after,
+    turn_of,
+    velocity_after,
+)
+
+#: Coordinates of a body.
+SEVEN = 7
+
+
+@kernel
+def move_quaternions(
+    bodies: Part, spins: Spins, h: float, state: Array, stage: Array, ahead: Array
+) -> float:
+    """Set the motion at the end of a step; return kinetic energy and that of gravity [J].
+
+    Of Livens' equations the generalised energy p·v - T [KB24, eq. (74)].
+    """
+    H = 0.0
+    for b in range(bodies.numbers.shape[0]):
+        v, w, J = vector(stage, b, V), vector(stage, b, W), vector(spins.inertia, b, 0)
+        position = axpy(h, v, vector(state, b, POSITION))
+        velocity = sub(scale(2.0, v), vector(state, b, VELOCITY))
+        D0 = matrix(state, b, DIRECTORS)
+        a = scale(0.5 * h, (dot(D0[0], w), dot(D0[1], w), dot(D0[2], w)))
+        turn = turn_of(a, spins.mean)
+        delta = turn[0]
+        quat = unit_quat(product(quat_at(state, b, QUAT), delta))
+        put(ahead, b, POSITION, position)
+        put(ahead, b, VELOCITY, velocity)
+        put_quat(ahead, b, QUAT, quat)
+        put_matrix(ahead, b, DIRECTORS, directors_of(quat))
+        if spins.form == LIVENS:
+            nu0, pi0 = velocity_of(state, b), momentum_of(state, b)
+            nu1 = velocity_after(h, turn, nu0)
+            pi1 = momentum_after(delta, mean_momentum(J, vector(state, b, SPIN), delta, nu1), pi0)
+            Omega, Pi = scale(2.0, inner(delta, nu1)), scale(0.5, inner(delta, pi1))
+            slip, share = dot_quat(delta, nu1), dot_quat(delta, pi1)
+            H += share * slip + dot(Pi, Omega) - 0.5 * _quadratic(J, Omega)
+        else:
+            Pi = hamilton(h, J, turn, a, vector(state, b, MOMENTUM))[0]
+            Omega, slip, share = (Pi[0] / J[0], Pi[1] / J[1], Pi[2] / J[2]), 0.0, 0.0
+            H += 0.5 * dot(Pi, Omega)
+        ahead[b, SLIP], ahead[b, SHARE] = slip, share
+        put(ahead, b, SPIN, Omega)
+        put(ahead, b, MOMENTUM, Pi)
+        H += 0.25 * bodies.numbers[b, MASS2] * dot(velocity, velocity)
+        H += dot(vector(bodies.numbers, b, WEIGHT), position)
+    return H
+
+
+@inline
+def _quadratic(J: Vec, a: Vec) -> float:
+    """Return a·J a."""
+    return J[0] * a[0] * a[0] + J[1] * a[1] * a[1] + J[2] * a[2] * a[2]
+
+
+@kernel
+def save_quaternions(
+    bodies: Part, spins: Spins, state: Array, before: Array, x: Array, middle: Array
+) -> None:
+    """Write q, v and p, or q and p, of all bodies at the end of a step, and their mean over it."""
+    count = bodies.numbers.shape[0]
+    blocks = 3 if spins.form == LIVENS else 2
+    for b in range(count):
+        for k in range(blocks):
+            at = SEVEN * (count * k + b)
+            kind = 2 if k == blocks - 1 else k
+            end = _write(bodies, state, b, kind, at, x)
+            start = _write(bodies, before, b, kind, at, middle)
+            for i in range(3):
+                middle[at + i] = 0.5 * (start[0][i] + end[0][i])
+                middle[at + 4 + i] = 0.5 * (start[1][1][i] + end[1][1][i])
+            middle[at + 3] = 0.5 * (start[1][0] + end[1][0])
+
+
+@inline
+def _write(bodies: Part, state: Array, b: int, kind: int, at: int, row: Array) -> tuple[Vec, Quat]:
+    """Write position, velocity or momentum (kind 0, 1, 2) of a body to a row, and return it."""
+    quat, translation = quat_at(state, b, QUAT), vector(state, b, VELOCITY)
+    rotation = quat
+    if kind == 0:
+        translation = vector(state, b, POSITION)
+    elif kind == 1:
+        rotation = product(quat, velocity_of(state, b))
+    else:
+        translation = scale(0.5 * bodies.numbers[b, MASS2], translation)
+        rotation = product(quat, momentum_of(state, b))
+    row[at], row[at + 1], row[at + 2] = translation
+    row[at + 3] = rotation[0]
+    row[at + 4], row[at + 5], row[at + 6] = rotation[1]
+    return translation, rotation
