@@ -5,7 +5,7 @@ from math import inf
 from poinsot.engine.algebra import Array, cross
 from poinsot.engine.dials import count_turns, read_dials
 from poinsot.engine.fields import field_energy
-from poinsot.engine.kernel import entry, kernel
+from poinsot.engine.kernel import entry, inline, kernel
 from poinsot.engine.motion import extrapolate, go_back, move, straighten
 from poinsot.engine.parts import (
     BALANCE,
@@ -124,7 +124,7 @@ def run(
     return taken, rows
 
 
-@kernel
+@inline
 def _account(
     sums: Array,
     H: float,
@@ -154,7 +154,7 @@ def _account(
     sums[ENERGY] = H
 
 
-@kernel
+@inline
 def _move(
     machine: Machine, spins: Spins | None, h: float, state: Array, stage: Array, ahead: Array
 ) -> float:
@@ -164,7 +164,7 @@ def _move(
     return move_quaternions(machine.bodies, spins, h, state, stage, ahead)
 
 
-@kernel
+@inline
 def _straighten(machine: Machine, spins: Spins | None, state: Array) -> None:
     """Take back what round-off has done to directors; those of quaternions need it not."""
     if spins is None:
@@ -202,7 +202,7 @@ def _save(
     read_dials(machine.dials, machine.dial_terms, state, carried.turns, saved.turns[row])
 
 
-@kernel
+@inline
 def _save_motion(
     machine: Machine,
     spins: Spins | None,

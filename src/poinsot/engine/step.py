@@ -57,7 +57,7 @@ ROUND_OFF = 1e-14
 HALF_TURN = 5.0
 
 
-@kernel
+@inline
 def _constrained_bodies(
     machine: Machine,
     twice: Array,
@@ -117,7 +117,7 @@ def _ratio(a: float, b: float) -> float:
     return 0.0 if a == 0.0 else a / max(a, b)
 
 
-@kernel
+@inline
 def _relative(kinds: Array, x: Array, sizes: Array) -> float:
     """Return the largest residual over the size of its terms; infinite if there is a NaN."""
     translation, rotation, closure, position, whole = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -140,7 +140,7 @@ def _relative(kinds: Array, x: Array, sizes: Array) -> float:
     return max(by_force, by_torque, by_velocity, _ratio(position, sizes[OF_POSITION]))
 
 
-@kernel
+@inline
 def _correct(
     places: Array, twice: Array, spare: int, stage: Array, multiplier: Array, x: Array
 ) -> float:
@@ -177,7 +177,7 @@ def _copy(source: Array, target: Array) -> None:
         b[i] = a[i]
 
 
-@kernel
+@inline
 def _look_at_gaps(machine: Machine, twice: Array, state: Array, kept: Array, gap: Array) -> None:
     """Set how gaps of constraints have grown, which the plain form takes back little by little."""
     if twice is None:
@@ -185,19 +185,19 @@ def _look_at_gaps(machine: Machine, twice: Array, state: Array, kept: Array, gap
         row_gaps(machine.rows, state, kept, gap)
 
 
-@kernel
+@inline
 def _fold(machine: Machine, twice: Array, x: Array) -> None:
     if twice is None:
         fold(machine.points, machine.bodies, x)
 
 
-@kernel
+@inline
 def _unfold(machine: Machine, twice: Array, x: Array) -> None:
     if twice is None:
         unfold(machine.points, machine.bodies, x)
 
 
-@kernel
+@inline
 def _settle(shift: Array, multiplier: Array, x: Array) -> None:
     """Ask the first correction to take away what the constraints leave open of the multipliers.
 

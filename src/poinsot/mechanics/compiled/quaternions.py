@@ -54,6 +54,7 @@ class QuaternionRunner(MechanismRunner):
         return self.system.lagrangian.layout
 
     def assembly(self, *, lean: bool = False) -> Assembly:
+        """Return the mechanism on its way to a machine."""
         return Assembly(self.mechanism, self.layout, lean=lean, turning=self.turning)
 
     def _directors(self, x: Vector) -> Vector:

@@ -291,6 +291,7 @@ class DirectorRunner(MechanismRunner):
         return self.system.layout
 
     def assembly(self, *, lean: bool = False) -> Assembly:
+        """Return the mechanism on its way to a machine."""
         return Assembly(self.mechanism, self.layout, self.system.stabilised, lean=lean)
 
     def _directors(self, x: Vector) -> Vector:
