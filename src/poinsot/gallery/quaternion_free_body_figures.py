@@ -40,7 +40,7 @@ def plot(
 
     with style():
         figure = Figure(figsize=(10, 14.5), layout="constrained")
-        grid = figure.add_gridspec(5, 2, height_ratios=(0.9, 1, 1, 1, 1))
+        grid = figure.add_gridspec(5, 2, height_ratios=(1.05, 1, 1, 1, 1))
         motion: Any = figure.add_subplot(grid[0, :], projection="3d")
         _plot_motion(result, motion)
         energy, energy_steps, momentum, momentum_steps, unit, spin, off, order = (
@@ -78,12 +78,12 @@ def _plot_motion(result: Result, ax: Any) -> None:
         for axis in range(3):
             tip = place + R[:, axis] * BOX[axis] / 2
             draw(ax, np.array([place, tip]), color=COLOURS[axis + 1], linewidth=1.4)
-        ax.text(distance * n, 0, -8.5, f"{t:g} s", ha="center", fontsize="small")
+        ax.text(distance * n, 0, -7.5, f"{t:g} s", ha="center", fontsize="small")
     ax.set(xlim=(-5, 5 * distance + 5), ylim=(-5, 5), zlim=(-6, 6), aspect="equal")
     ax.set_axis_off()
     ax.set_proj_type("ortho")
-    ax.view_init(elev=15, azim=-80)
-    ax.set_box_aspect(ax.get_box_aspect(), zoom=4.6)
+    ax.view_init(elev=15, azim=-87)
+    ax.set_box_aspect(ax.get_box_aspect(), zoom=3.9)
     ax.set_title("The body, as a box with its moments of inertia, and its principal axes")
 
 
