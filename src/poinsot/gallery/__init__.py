@@ -16,6 +16,9 @@ MODULES = {
     "free-body": "free_body",
     "pendulum": "pendulum",
     "andrews-squeezer": "andrews_squeezer",
+    "quaternion-free-body": "quaternion_free_body",
+    "quaternion-heavy-top": "quaternion_heavy_top",
+    "quaternion-closed-loop": "quaternion_closed_loop",
 }
 
 

@@ -30,7 +30,7 @@ def plot(
         figure = Figure(figsize=(10, 11.5), layout="constrained")
         grid = figure.add_gridspec(4, 2, height_ratios=(1.7, 1, 1, 1))
         motion: Any = figure.add_subplot(grid[0, :], projection="3d")
-        _plot_motion(result, bar, motion)
+        plot_motion(result, bar, motion)
         force, energy, momentum, lost, drift, constraints = (
             figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(6)
         )
@@ -60,7 +60,8 @@ def plot(
     return figure
 
 
-def _plot_motion(result: Result, bar: tuple[float, float], ax: Any) -> None:
+def plot_motion(result: Result, bar: tuple[float, float], ax: Any) -> None:
+    """Draw the loop at a few times; `bar` is length and width of a bar [m]."""
     length, width = bar
     upright, lying = box_outline((width, length, width)), box_outline((length, width, width))
     shown = []

@@ -1,0 +1,139 @@
+r"""The heavy top in a unit quaternion about its tip [KB24, sec. 5.4].
+
+The tip is held by the choice of coordinates: J is taken about it, and the weight is the potential
+
+.. math:: V(q) = m g l\, e_3 \cdot R(q) e_3
+
+[KB24, eq. (115)]. Four schemes are compared with the steady precession in closed form, by the error
+
+.. math:: e = |\varphi_\mathrm{ref} - \varphi_\mathrm{num}| / |\varphi_\mathrm{ref}|, \qquad
+          \varphi = l\, R e_3
+
+at 0.1 s [KB24, eq. (121)].
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.gallery import quaternion_heavy_top_figures as figures
+from poinsot.gallery.example import Check, Example
+from poinsot.gallery.heavy_top import Top
+from poinsot.integrate import simulate
+from poinsot.mechanics import Field, RigidBody
+from poinsot.model import Model
+from poinsot.result import Result
+from poinsot.so3 import Rotation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+#: Steps [s] and schemes of the convergence, and the relative error of each.
+STEPS = (1e-2, 5e-3, 1e-3, 5e-4)
+ERRORS = {
+    "eml": (0.13895, 0.034296, 1.3568e-3, 3.3908e-4),
+    "mpl": (0.068036, 0.014666, 5.6442e-4, 1.4094e-4),
+    "emh": (0.26309, 0.073002, 3.0118e-3, 7.5367e-4),
+    "mph": (0.62962, 0.16777, 6.7450e-3, 1.6864e-3),
+}
+
+
+def model(top: Top = Top()) -> Model:  # noqa: B008 - a frozen value
+    """Build the cone, body `top`, whose point of reference is the tip, with its `weight`."""
+    J1, J3 = top.inertia
+    weight = top.mass * top.gravity * top.arm
+    tilt = Rotation.from_axis_angle((1, 0, 0), top.inclination)
+    axis = tilt.matrix[:, 2]
+
+    def potential(points: Array, directions: Array) -> float:
+        return float(weight * directions[0, 2])
+
+    def gradient(points: Array, directions: Array) -> tuple[Array, Array]:
+        return np.zeros((0, 3)), np.array([[0.0, 0.0, weight]])
+
+    mechanism = Model(name="quaternion-heavy-top")
+    body = mechanism.add_body(
+        "top",
+        RigidBody(mass=top.mass, inertia=(J1, J1, J3)),
+        velocity=(0, 0, 0),
+        rotation=tilt,
+        angular_velocity=top.spin * axis + (0, 0, top.precession),
+    )
+    mechanism.add_force("weight", Field(potential, directions=[(body, axis)], gradient=gradient))
+    return mechanism
+
+
+def centre(result: Result) -> Array:
+    """Return the centre of mass l R e3 [m]; shape (times, 3)."""
+    return np.asarray(Top().arm * result.rotation("top")[:, :, 2])
+
+
+def errors(scheme: str, steps: Sequence[float] = STEPS, t: float = 0.1) -> Array:
+    """Return the relative error of the centre of mass [KB24, eq. (121)]; shape (steps,)."""
+    exact = Top().position(t)[0]
+    ends = [centre(simulate(model(), scheme=scheme, h=h, t_end=t))[-1] for h in steps]
+    return np.asarray(np.linalg.norm(np.array(ends) - exact, axis=1) / np.linalg.norm(exact))
+
+
+def check(result: Result) -> list[Check]:
+    """Compare invariants with closed forms, and all errors with an independent code."""
+    top, momentum = Top(), result.angular_momentum[:, 2]
+    code, steady = "independent code of the four schemes", "steady precession in closed form"
+    found = {scheme: errors(scheme) for scheme in ERRORS}
+    return [
+        Check("omega_s [rad/s]", top.spin, 135.6, 1e-12, "[KB24, eq. (118)], J_1 with m l^2"),
+        Check("energy at the start [J]", result.energy[0], 5.669055190633, 1e-12, steady),
+        Check("change of energy [J]", np.ptp(result.energy), 0.0, 1e-12, "[KB24, fig. 10]"),
+        Check("L_3 at the start [kg m^2/s]", momentum[0], 0.0710657711, 6e-11, steady),
+        Check("change of L_3 [kg m^2/s]", np.ptp(momentum), 0.0, 1e-14, "[KB24, fig. 11]"),
+        *(
+            Check(
+                f"{scheme.upper()}: error at 0.1 s, h = {h:g} s",
+                ours,
+                theirs,
+                _last_digit(theirs),
+                code,
+            )
+            for scheme, published in ERRORS.items()
+            for h, ours, theirs in zip(STEPS, found[scheme], published, strict=True)
+        ),
+    ]
+
+
+def _last_digit(value: float) -> float:
+    """Return half of the last digit of a number with five, and a little for round-off."""
+    return float(0.501 * 10 ** (np.floor(np.log10(value)) - 4))
+
+
+def plot(result: Result) -> "Figure":
+    """Draw figures 10 to 13 of the paper, and the convergence of two schemes of ours."""
+    names = [*ERRORS, "eml-mean", "emh-mean"]
+    runs = {
+        scheme: simulate(model(), scheme=scheme, h=result.h, t_end=result.t_end)
+        for scheme in ERRORS
+    }
+    times = np.linspace(0, result.t_end, 500)
+    return figures.plot(
+        runs,
+        {scheme: centre(run) for scheme, run in runs.items()},
+        (times, Top().position(times)),
+        (np.array(STEPS), {scheme: errors(scheme) for scheme in names}),
+        Top().rotation(0.0)[0],
+    )
+
+
+EXAMPLE = Example(
+    name="quaternion-heavy-top",
+    title="Heavy top in a unit quaternion",
+    source="[KB24, sec. 5.4]",
+    scheme="eml",
+    h=0.01,
+    t_end=2.0,
+    model=model,
+    check=check,
+    plot=plot,
+)
