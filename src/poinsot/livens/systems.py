@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.livens.lagrangian import Lagrangian, negative, total
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
 from poinsot.ph.system import PHSystem
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
@@ -234,6 +234,14 @@ class LivensSystem(LagrangianForm):
         if m:
             placed.append((3 * n, 3 * n, diagonal(np.ones(m))))
         return assemble((self.n, self.n), placed)
+
+    def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
+        """Return that of the states with p = dL/dv; the effort that keeps them there is free."""
+        n, H = self.lagrangian.n, self.lagrangian.ddT(self.q(x), self.velocity(x))
+        along, effort = np.eye(self.n), np.zeros((self.n, self.n))
+        along[2 * n : 3 * n, : 3 * n] = np.hstack([dense(H.qs).T, dense(H.ss), np.zeros((n, n))])
+        effort[n : 2 * n, 2 * n : 3 * n] = np.eye(n)
+        return self.E(x) @ along, self.dz(x) @ along + effort
 
 
 @dataclass(frozen=True, eq=False)

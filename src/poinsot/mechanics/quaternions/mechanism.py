@@ -279,7 +279,7 @@ class QuaternionMechanism(Lagrangian):
 
     def velocity(self, q: Vector, p: Vector) -> Vector:
         """Return v of p by the augmented mass."""
-        return self.cokinetic(Rule.MIDPOINT, q, p, q, p).by_s
+        return self.cokinetic(Rule.DISCRETE, q, p, q, p).by_s
 
     def co_T(self, q: Vector, p: Vector) -> float:
         """Return T of q and p [J]."""
@@ -289,11 +289,11 @@ class QuaternionMechanism(Lagrangian):
 
     def co_dT(self, q: Vector, p: Vector) -> Vector:
         """Return its derivative by q."""
-        return self.cokinetic(Rule.MIDPOINT, q, p, q, p).by_q
+        return self.cokinetic(Rule.DISCRETE, q, p, q, p).by_q
 
     def co_ddT(self, q: Vector, p: Vector) -> Hessian:
         """Return its second derivatives."""
-        T = self.cokinetic(Rule.MIDPOINT, q, p, q, p)
+        T = self.cokinetic(Rule.DISCRETE, q, p, q, p)
         return Hessian(2 * T.qq, 2 * T.qs, 2 * T.ss)
 
     # -- steps --------------------------------------------------------------------------------
