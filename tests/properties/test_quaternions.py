@@ -1,0 +1,83 @@
+"""Random trees and loops of all joints in unit quaternions: what is promised is kept."""
+
+from dataclasses import replace
+
+import loads
+import mechanisms
+import numpy as np
+import pytest
+from balance import turnover
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from mechanisms import laws
+from schemes import EXACT_QUATERNIONS
+
+import poinsot as ps
+
+H = 0.01
+MEAN = [s for s in EXACT_QUATERNIONS if ps.SCHEMES[s].mean_levers]
+seeds = st.integers(0, 10**6)
+counts = st.integers(1, 3)
+
+
+def run(model, scheme, steps=8):
+    return ps.simulate(model, scheme=scheme, h=H, t_end=steps * H, engine="reference")
+
+
+@pytest.mark.parametrize("scheme", EXACT_QUATERNIONS)
+@laws(4)
+@given(seed=seeds, bodies=counts, loops=st.integers(0, 1), ground=st.booleans())
+def test_every_energy_balance_is_exact_and_every_joint_closed(scheme, seed, bodies, loops, ground):
+    plan = mechanisms.full(seed, bodies=bodies, loops=loops, ground=ground)
+    assume(plan.model().check().freedoms > 0)
+    result = run(plan.model(), scheme)
+    assert abs(result.balance_error).max() < 1e-12 * turnover(result)
+    assert np.diff(result.dissipated).min() >= 0
+    assert result.constraint_error.max() < 1e-11
+
+
+@pytest.mark.parametrize("scheme", EXACT_QUATERNIONS)
+@laws(3)
+@given(seed=seeds, bodies=counts)
+def test_laws_that_look_at_the_motion_are_balanced_too(scheme, seed, bodies):
+    result = run(loads.loaded(seed, bodies=bodies), scheme)
+    assert abs(result.balance_error).max() < 1e-12 * turnover(result)
+
+
+def free(seed, bodies, *, springs):
+    """Bodies on joints, and between them springs; nothing from outside."""
+    plan = mechanisms.tree(seed, bodies=bodies, ground=False, gravity=False, loops=1)
+    forces = {
+        name: force
+        for name, force in mechanisms.springs(plan, seed).forces.items()
+        if "ground" not in (force[1].get("a"), force[1].get("b"))
+    }
+    return replace(plan, forces=forces if springs else {})
+
+
+@pytest.mark.parametrize("scheme", MEAN)
+@pytest.mark.parametrize("springs", [False, True], ids=["joints", "joints and springs"])
+@laws(6)
+@given(seed=seeds, bodies=st.integers(2, 3))
+def test_a_mechanism_left_alone_keeps_energy_and_momenta(scheme, springs, seed, bodies):
+    result = run(free(seed, bodies, springs=springs).model(), scheme, steps=12)
+    balance = result.energy + result.dissipated
+    for values in (result.linear_momentum, result.angular_momentum, balance[:, None]):
+        size = 1 + np.linalg.norm(values[0])
+        np.testing.assert_allclose(values, values[:1].repeat(13, axis=0), atol=1e-12 * size)
+    assert result.constraint_error.max() < 1e-12
+
+
+@laws(4)
+@given(seed=seeds, bodies=counts, loops=st.integers(0, 1))
+def test_condensed_steps_follow_the_trajectory_of_the_full_ones(seed, bodies, loops):
+    """EML, REML and Null-EML [KB24, sec. 4.4] in two dozen steps, reactions included."""
+    plan = mechanisms.full(seed, bodies=bodies, loops=loops)
+    assume(plan.model().check().freedoms > 0)
+    full, *others = (run(plan.model(), s, steps=24) for s in ("eml", "reml", "null-eml"))
+    for other in others:
+        for name in full.states:
+            # Multipliers are what is left of momenta over h, and share their round-off.
+            tolerance = 1e-11 if name.endswith((".q", ".v", ".p")) else 1e-9
+            size = tolerance * (1 + abs(full[name]).max())
+            np.testing.assert_allclose(other[name], full[name], atol=size, err_msg=name)
