@@ -77,7 +77,7 @@ def test_condensed_steps_follow_the_trajectory_of_the_full_ones(seed, bodies, lo
     full, *others = (run(plan.model(), s, steps=24) for s in ("eml", "reml", "null-eml"))
     for other in others:
         for name in full.states:
-            # Multipliers are what is left of momenta over h, and share their round-off.
-            tolerance = 1e-11 if name.endswith((".q", ".v", ".p")) else 1e-9
+            # Rates are differences over h, and multipliers once more; round-off grows with them.
+            tolerance = {"q": 1e-11, "v": 1e-10, "p": 1e-10}.get(name.split(".")[-1], 1e-9)
             size = tolerance * (1 + abs(full[name]).max())
             np.testing.assert_allclose(other[name], full[name], atol=size, err_msg=name)

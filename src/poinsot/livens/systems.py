@@ -61,16 +61,20 @@ class LagrangianForm(PHSystem):
         return True
 
     def check_start(self, x: Vector) -> None:
-        """Refuse a state that is none, or in which a constraint does not hold."""
-        q = self.q(x)
-        self.lagrangian.check(q, self.velocity(x))
-        g = self.lagrangian.g(q)
-        size = 1.0 + float(np.max(abs(q), initial=0.0))
-        if g.size and np.max(abs(g)) > TOLERANCE * size:
-            k = int(np.argmax(abs(g)))
+        """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
+        q, v = self.q(x), self.velocity(x)
+        self.lagrangian.check(q, v)
+        self._require("constraint", self.lagrangian.g(q), 1.0 + abs(q), "coordinates")
+        G = self.lagrangian.G(q)
+        self._require("rate of the constraint", G @ v, abs(G) @ abs(v), "velocities")
+
+    def _require(self, what: str, values: Vector, sizes: Vector, wrong: str) -> None:
+        """Refuse values that do not vanish, one of each constraint."""
+        if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
+            k = int(np.argmax(abs(values)))
             raise InconsistentStartError(
-                f"system '{self.name}': the initial state violates the constraint "
-                f"'{self.lagrangian.names()[k]}' by {abs(g[k]):.3g}; correct the coordinates"
+                f"system '{self.name}': the initial state violates the {what} "
+                f"'{self.lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
             )
 
     @cached_property
@@ -196,6 +200,19 @@ class LivensSystem(LagrangianForm):
                 self.q(x), self.velocity(x)
             )
         return x
+
+    def check_start(self, x: Vector) -> None:
+        """Refuse momenta that are not those of the velocities, too."""
+        super().check_start(x)
+        momenta, p = self.lagrangian.momentum(self.q(x), self.velocity(x)), self.p(x)
+        gap, size = abs(p - momenta), np.max(abs(p) + abs(momenta))
+        if np.max(gap) > TOLERANCE * size:
+            k = int(np.argmax(gap))
+            raise InconsistentStartError(
+                f"system '{self.name}': the momentum '{self.labels[self._p + k]}' at the start is "
+                f"{p[k]:.6g}, while that of the velocities is {momenta[k]:.6g}; leave momenta out, "
+                "they follow from p = dL/dv"
+            )
 
     @cached_property
     def _R(self) -> Matrix:
