@@ -21,7 +21,9 @@ def add_laws(model, body, joint, freedom):
     )
     model.add_force("field", field)
     for axes in ("world", "body"):
-        drag = ps.ForcePort(body, point=end, axes=axes, law=lambda t, m: np.cos(t) - 0.4 * m.velocity)
+        drag = ps.ForcePort(
+            body, point=end, axes=axes, law=lambda t, m: np.cos(t) - 0.4 * m.velocity
+        )
         twist = ps.TorquePort(body, axes=axes, law=lambda t, m: -0.3 * m.angular_velocity)
         model.add_port(f"drag in {axes} axes", drag)
         model.add_port(f"twist in {axes} axes", twist)

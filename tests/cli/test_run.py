@@ -116,7 +116,9 @@ def test_a_model_file_runs_in_quaternions(command, scheme, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["eml", "emh-mean"])
-@pytest.mark.parametrize("example", ["closed-loop", "spatial-slider-crank", "flying-cylindrical-pair"])
+@pytest.mark.parametrize(
+    "example", ["closed-loop", "spatial-slider-crank", "flying-cylindrical-pair"]
+)
 def test_published_examples_run_in_quaternions(command, example, scheme, tmp_path):
     words = ("--scheme", scheme, "--t-end", "0.02", "--engine", "reference")
     status, out, _ = command("run", example, *words, "--summary", tmp_path / "run.json")

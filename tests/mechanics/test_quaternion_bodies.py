@@ -4,8 +4,8 @@ import mechanisms
 import numpy as np
 import pytest
 from numerics import observed_orders
-from scipy.special import ellipj, ellipk
 from schemes import QUATERNIONS
+from scipy.special import ellipj, ellipk
 from test_degenerate_bodies import G, exact_plate, swing
 from test_repeated_constraints import four_bar, ladder
 

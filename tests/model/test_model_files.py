@@ -312,9 +312,9 @@ def test_coordinates_choose_the_scheme_and_must_not_contradict_it():
     assert ps.simulate(model, coordinates="quaternions", scheme="mph", **run).scheme == "mph"
     with pytest.raises(ps.InputError, match="no coordinates 'quaternion'; did you mean 'quatern"):
         ps.simulate(model, coordinates="quaternion", **run)
-    with pytest.raises(ps.InputError, match="'ph-mp' runs in directors.* such as 'eml'"):
+    with pytest.raises(ps.InputError, match=r"'ph-mp' runs in directors.* such as 'eml'"):
         ps.simulate(model, coordinates="quaternions", scheme="ph-mp", **run)
-    with pytest.raises(ps.InputError, match="'eml' runs in quaternions.* such as 'ph-mp'"):
+    with pytest.raises(ps.InputError, match=r"'eml' runs in quaternions.* such as 'ph-mp'"):
         ps.simulate(model, coordinates="directors", scheme="eml", **run)
     with pytest.raises(ps.InputError, match="system 'model' has its own; give a Model"):
         ps.simulate(model.compile(), coordinates="directors", **run)

@@ -83,7 +83,7 @@ class Simulation:
             "newton": chosen.newton,
         }
 
-    def _fitting(self, given: Mapping[str, Any]) -> dict[str, None]:
+    def _fitting(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return what of scheme and coordinates must give way to the other one."""
         if "scheme" in given:
             return {} if "coordinates" in given else {"coordinates": None}

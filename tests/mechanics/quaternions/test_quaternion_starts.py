@@ -52,7 +52,7 @@ def test_a_wrong_start_is_refused(what, scheme):
 
 
 def test_a_quaternion_that_grows_is_refused():
-    with pytest.raises(ps.PoinsotError, match="the rate of the constraint 'box.unit' by 1; corr"):
+    with pytest.raises(ps.PoinsotError, match=r"the rate of the constraint 'box.unit' by 1; corr"):
         run(pendulum(), x0={"box.v": [-2, 0, 0, 1, 0, 0, 0]})
 
 

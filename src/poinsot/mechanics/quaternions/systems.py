@@ -64,7 +64,6 @@ class QuaternionHamiltonian(HamiltonianSystem):
         states = _states(names, self.lagrangian.layout)
         return QuaternionSystem(self.name, states, self.ports, self.lagrangian, initial)
 
-
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
         """Make a state; velocities `body.v` may be given instead of momenta."""
         names = self.lagrangian.layout.bodies
