@@ -90,6 +90,29 @@ def test_a_thin_rod_swings_by_elliptic_functions(scheme):
     assert observed_orders(steps, found)[0] == pytest.approx(2.0, abs=0.1)
 
 
+@pytest.mark.parametrize("scheme", ["emh", "emh-mean"])
+@pytest.mark.parametrize("h", [0.02, 0.005])
+def test_thin_rods_on_balls_move_as_in_directors(scheme, h):
+    """Nothing holds their spin, and next to no inertia."""
+    model, last = ps.Model(gravity=(0, 0, -G)), None
+    across = ps.Rotation.from_axis_angle((0, 1, 0), np.pi / 2)
+    for i in range(2):
+        rod = model.add_body(
+            f"rod{i}",
+            ps.ThinRod(mass=1, length=1),
+            position=(i + 0.5, 0, 0),
+            rotation=across,
+            angular_velocity=(0, 0.5, 1 + i),
+        )
+        model.add_joint(f"ball{i}", ps.Spherical(last or model.ground, rod, point=(i, 0, 0)))
+        last = rod
+    model.project_velocities()
+    here, there = (run(model, s, h, 0.2) for s in (scheme, "ph-mp"))
+    assert abs(here.position("rod1") - there.position("rod1")).max() < 1e-5 + 0.1 * h**2
+    assert here.stats.balance_error_max < 1e-11
+    assert here.stats.newton_iterations < 8 * here.stats.steps
+
+
 @pytest.mark.parametrize("scheme", QUATERNIONS)
 def test_a_point_mass_falls_freely(scheme):
     model = ps.Model(gravity=(0, 0, -G))

@@ -145,3 +145,9 @@ def test_velocities_of_slender_bodies_blow_up_in_livens_form_only(scheme):
     here, there = (run(slender(), s, h=0.01).angular_velocity("rod") for s in (scheme, "ph-mp"))
     error = abs(here - there).max()
     assert error > 0.1 if ps.SCHEMES[scheme].formulation == "livens" else error < 1e-3
+
+
+@pytest.mark.parametrize("scheme", ["eml", "null-eml"])
+def test_a_run_that_ends_in_such_velocities_says_so(scheme):
+    with pytest.raises(ps.SimulationError, match=r"velocities have left momenta .* 'emh-mean'"):
+        run(slender(), scheme, h=0.01, t_end=1.0)
