@@ -102,6 +102,32 @@ def test_a_model_file_runs_as_it_says_or_otherwise(command, tmp_path):
     assert (result.stats.steps, result.engine) == (20, "reference")
 
 
+@pytest.mark.parametrize("scheme", ["eml", "emh-mean"])
+def test_a_model_file_runs_in_quaternions(command, scheme, tmp_path):
+    words = ("--scheme", scheme, "-o", tmp_path / "run.nc", "--summary", tmp_path / "run.json")
+    status, out, _ = command("run", FILE, *SHORT, *words)
+    assert status == 0
+    assert f"pendulum-with-motor: {scheme}, h = 0.005 s, 0 to 0.1 s (done)" in out
+    summary = json.loads((tmp_path / "run.json").read_text())
+    assert summary["energy_error_max"] < 1e-12
+    assert summary["constraint_position_max"] < 1e-12
+    again = command("run", tmp_path / "run.nc", "--scheme", "ph-mp", "--engine", "reference")
+    assert again[0] == 0
+
+
+@pytest.mark.parametrize("scheme", ["eml", "emh-mean"])
+@pytest.mark.parametrize(
+    "example", ["closed-loop", "spatial-slider-crank", "flying-cylindrical-pair"]
+)
+def test_published_examples_run_in_quaternions(command, example, scheme, tmp_path):
+    words = ("--scheme", scheme, "--t-end", "0.02", "--engine", "reference")
+    status, out, _ = command("run", example, *words, "--summary", tmp_path / "run.json")
+    assert status == 0
+    assert scheme in out
+    summary = json.loads((tmp_path / "run.json").read_text())
+    assert summary["energy_error_max"] < 1e-11 * max(1, abs(summary["energy_end"]))
+
+
 def test_a_result_runs_again_to_the_bit(command, tmp_path):
     first, second = tmp_path / "first.nc", tmp_path / "second.nc"
     assert command("run", FILE, *SHORT, "-o", first)[0] == 0

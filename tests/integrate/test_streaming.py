@@ -82,6 +82,16 @@ def test_a_streamed_run_has_the_same_result(model, every, path, at_every_step):
         assert ds.attrs["status"] == "done"
 
 
+@pytest.mark.parametrize("scheme", ["eml", "emh-mean"])
+def test_a_streamed_run_in_quaternions_has_the_same_result(scheme, path, at_every_step):
+    options = {"h": 0.02, "t_end": 0.2, "scheme": scheme, "engine": "reference"}
+    whole = ps.simulate(chain(), **options)
+    streamed = ps.simulate(chain(), **options, output=path)
+    assert_close(streamed, whole)
+    assert list(streamed.states) == list(whole.states)
+    assert_same(ps.load(path), streamed)
+
+
 def test_a_compiled_run_is_streamed_without_the_states_that_the_engine_leaves_out(
     path, monkeypatch
 ):

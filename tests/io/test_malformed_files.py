@@ -415,7 +415,15 @@ MALFORMED = {
     ),
     "unknown coordinates": (
         run("{coordinates: euler}"),
-        ":3:27: simulation.coordinates: expected 'directors'",
+        ":3:27: simulation.coordinates: expected 'directors' or 'quaternions'",
+    ),
+    "directors for a scheme of quaternions": (
+        run("{scheme: eml, coordinates: directors}"),
+        ":3:40: simulation.coordinates: scheme 'eml' runs in quaternions, not in directors",
+    ),
+    "quaternions for a scheme of directors": (
+        run("{coordinates: quaternions, scheme: ph-mp-ggl}"),
+        ":3:27: simulation.coordinates: scheme 'ph-mp-ggl' runs in directors, not in quaternions",
     ),
     "negative step": (
         run("{step: -0.1}"),
@@ -423,7 +431,7 @@ MALFORMED = {
     ),
     "end before start": (
         run("{t_start: 5, t_end: 1}"),
-        ":3:1: simulation: t_end = 1 s is not after t_start = 5",
+        ":3:33: simulation.t_end: t_end = 1 s is not after t_start = 5",
     ),
     "half a step saved": (
         run("{save_every: 0.5}"),

@@ -12,7 +12,7 @@ import poinsot as ps
 G = 9.81
 
 
-def swing(scheme, h, t_end, spin=0.0):
+def swing(scheme, h, t_end, engine="auto"):
     """A thin rod of length 1.2 m let go 2 rad from hanging, turning about y."""
     angle = 2.0
     down = np.array([np.sin(angle), 0, -np.cos(angle)])
@@ -22,7 +22,7 @@ def swing(scheme, h, t_end, spin=0.0):
         "rod", ps.ThinRod(mass=0.7, length=1.2), position=0.6 * down, rotation=turned
     )
     model.add_joint("hinge", ps.Revolute(model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
-    result = ps.simulate(model, scheme=scheme, h=h, t_end=t_end)
+    result = ps.simulate(model, scheme=scheme, h=h, t_end=t_end, engine=engine)
     x, _, z = result.position("rod").T
     return result, np.unwrap(np.arctan2(x, -z))
 

@@ -278,12 +278,57 @@ def test_options_of_a_run_come_before_those_of_the_file():
     assert options["save_every"] == 3
 
 
+def test_a_scheme_of_a_run_brings_its_coordinates_along():
+    simulation = ps.Simulation(coordinates="directors", step=0.01, t_end=5.0)
+    options = simulation.options(scheme="eml")
+    assert (options["scheme"], options["coordinates"]) == ("eml", None)
+
+
+def test_coordinates_of_a_run_keep_the_scheme_only_if_it_fits():
+    simulation = ps.Simulation(scheme="emh-mean", step=0.01, t_end=5.0)
+    options = simulation.options(coordinates="quaternions")
+    assert (options["scheme"], options["coordinates"]) == ("emh-mean", "quaternions")
+    options = simulation.options(coordinates="directors")
+    assert (options["scheme"], options["coordinates"]) == (None, "directors")
+    with pytest.raises(ps.InputError, match="'eml' runs in quaternions, not in directors"):
+        simulation.options(coordinates="directors", scheme="eml")
+
+
+@pytest.mark.parametrize("coordinates", ["directors", "quaternions", None])
+def test_files_keep_the_coordinates(coordinates):
+    model = mechanisms.pair("Spherical", 1).model()
+    model.simulation = ps.Simulation(coordinates=coordinates, step=0.01, t_end=0.02)
+    again = ps.Model.from_yaml_text(model.to_yaml())
+    assert again.simulation == model.simulation
+    result = ps.simulate(again, **again.simulation.options(engine="reference"))
+    assert result.scheme == ("eml" if coordinates == "quaternions" else "ph-mp")
+
+
+def test_coordinates_choose_the_scheme_and_must_not_contradict_it():
+    model = mechanisms.pair("Spherical", 1).model()
+    run = {"h": 0.01, "t_end": 0.01, "engine": "reference"}
+    assert ps.simulate(model, coordinates="quaternions", **run).scheme == "eml"
+    assert ps.simulate(model, coordinates="directors", **run).scheme == "ph-mp"
+    assert ps.simulate(model, coordinates="quaternions", scheme="mph", **run).scheme == "mph"
+    with pytest.raises(ps.InputError, match="no coordinates 'quaternion'; did you mean 'quatern"):
+        ps.simulate(model, coordinates="quaternion", **run)
+    with pytest.raises(ps.InputError, match=r"'ph-mp' runs in directors.* such as 'eml'"):
+        ps.simulate(model, coordinates="quaternions", scheme="ph-mp", **run)
+    with pytest.raises(ps.InputError, match=r"'eml' runs in quaternions.* such as 'ph-mp'"):
+        ps.simulate(model, coordinates="directors", scheme="eml", **run)
+    with pytest.raises(ps.InputError, match="system 'model' has its own; give a Model"):
+        ps.simulate(model.compile(), coordinates="directors", **run)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"scheme": "ph-mpp"}, "no scheme 'ph-mpp'; did you mean 'ph-mp'"),
         ({"engine": "steam"}, "no engine 'steam'"),
-        ({"coordinates": "euler"}, "coordinates 'euler' are not available"),
+        ({"coordinates": "euler"}, "no coordinates 'euler'"),
+        ({"coordinates": 3}, "coordinates: expected one of directors, quaternions"),
+        ({"coordinates": "quaternions", "scheme": "ph-mp"}, "'ph-mp' runs in directors, not in q"),
+        ({"coordinates": "directors", "scheme": "emh"}, "'emh' runs in quaternions, not in dir"),
         ({"step": 0.0}, "the step is 0 s; it must be positive"),
         ({"step": float("nan")}, "step is nan"),
         ({"t_end": -1.0}, "t_end = -1 s is not after t_start = 0 s"),

@@ -39,6 +39,17 @@ def stabilised():
     return ps.simulate(model, h=0.05, t_end=0.5, scheme="ph-mp-ggl", engine="reference")
 
 
+def quaternions(scheme="eml"):
+    model = mechanisms.full(8, bodies=2, kinds=("Revolute", "Cylindrical")).model()
+    model.add_marker("tip", model.bodies["body0"], position=(0.1, 0.2, 0.3))
+    return ps.simulate(model, h=0.02, t_end=0.2, scheme=scheme, engine="reference")
+
+
+def momenta():
+    """In quaternions, without velocities."""
+    return quaternions("emh-mean")
+
+
 def free():
     """No joints and no ports."""
     model = ps.Model(gravity=(0, 0, -9.81))
@@ -78,7 +89,10 @@ def at_once():
     return error.value.result
 
 
-RUNS = {f.__name__: f for f in (chain, stabilised, free, train, interrupted, at_once)}
+RUNS = {
+    f.__name__: f
+    for f in (chain, stabilised, quaternions, momenta, free, train, interrupted, at_once)
+}
 
 
 @pytest.fixture(scope="module", params=RUNS)

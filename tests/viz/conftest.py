@@ -21,6 +21,7 @@ def results(slider_crank):
         "pendulum": run("pendulum", t_end=0.2),  # a point on a rod
         "top": run("heavy-top", t_end=0.1),
         "pair": run("flying-cylindrical-pair", t_end=0.02),
+        "quaternions": run("spatial-slider-crank", t_end=0.2, scheme="emh-mean"),
         "one step": run("spatial-slider-crank", t_end=0.01),
         "evil": evil(),
     }

@@ -15,7 +15,17 @@ import poinsot as ps
 from poinsot import viz
 from poinsot.result import Counts, Observation
 
-KINDS = ("slider-crank", "squeezer", "free body", "pendulum", "top", "pair", "one step", "evil")
+KINDS = (
+    "slider-crank",
+    "squeezer",
+    "free body",
+    "pendulum",
+    "top",
+    "pair",
+    "quaternions",
+    "one step",
+    "evil",
+)
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +92,14 @@ def test_a_page_holds_the_motion(slider_crank):
         np.testing.assert_allclose(rotation, slider_crank.rotation(name)[-1], atol=2e-4)
     # No frame flips the sign of a quaternion: what lies between two frames is the short way.
     assert np.all(np.sum(quat[1:] * quat[:-1], axis=-1) > 0)
+
+
+def test_a_page_of_a_run_in_quaternions_holds_its_motion(results):
+    result = results["quaternions"]
+    film = data(viz.page(result))
+    position = unpack(film["position"], "<f4", result.time.size, 3, 3)
+    np.testing.assert_allclose(position[:, 1], result.position("rod"), atol=1e-7)
+    assert [joint["name"] for joint in film["joints"]] == ["A", "B", "C", "D"]
 
 
 def test_a_page_of_the_slider_crank_is_small():

@@ -24,7 +24,16 @@ MECHANICAL = {
     "plot_reactions": "N",
     "plot_coordinates": "rad",
 }
-KINDS = ("slider-crank", "squeezer", "motor", "free body", "pendulum", "one step", "evil")
+KINDS = (
+    "slider-crank",
+    "squeezer",
+    "motor",
+    "free body",
+    "pendulum",
+    "one step",
+    "evil",
+    "quaternions",
+)
 
 
 def lines(figure):

@@ -10,7 +10,7 @@ import poinsot as ps
 from poinsot import viz
 from poinsot.viz.citations import CITATIONS, REFERENCES
 
-KINDS = ("slider-crank", "squeezer", "motor", "free body", "one step", "evil")
+KINDS = ("slider-crank", "squeezer", "motor", "free body", "quaternions", "one step", "evil")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -47,6 +47,14 @@ def test_a_report_counts_and_accounts(results):
     assert "put in at &#x27;motor&#x27;" in text
     assert "one of many" in text
     assert "[LKB26]" in text
+
+
+def test_a_report_of_a_run_in_quaternions_cites_its_scheme(results):
+    text = viz.report(results["quaternions"])
+    assert "emh-mean" in text
+    assert "[KB24]" in text
+    assert "[BS09]" in text
+    assert "degrees of freedom</th><td>1<" in text
 
 
 def test_a_run_that_failed_says_so(slider_crank):

@@ -43,8 +43,9 @@ CHECKED_SIZE = 2000
 class Compilable(Protocol):
     """A model: something that compiles to a system with a start, and may be written as text."""
 
-    @property
-    def default_scheme(self) -> str: ...  # noqa: D102
+    def scheme_for(  # noqa: D102
+        self, scheme: str | Scheme | None, coordinates: str | None
+    ) -> Scheme: ...
 
     def compile_for(self, scheme: Scheme) -> PHSystem: ...  # noqa: D102
 
@@ -59,6 +60,7 @@ def simulate(
     h: float,
     t_end: float,
     scheme: str | Scheme | None = None,
+    coordinates: str | None = None,
     x0: ArrayLike | Mapping[str, ArrayLike] | None = None,
     t_start: float = 0.0,
     inputs: Mapping[str, Signal | ArrayLike] | None = None,
@@ -78,8 +80,11 @@ def simulate(
         Step, end and start [s]; the last step is shortened if the span is no multiple of h.
     scheme : str
         `"ph-mp"` (midpoint), `"ph-mp-ggl"` (with velocity constraints, for models), `"ph-dg"`
-        (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; see `SCHEMES`. Default: `"ph-mp"` for a
-        model, `"ph-dg"` for a system.
+        (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; `"eml"`, `"emh-mean"` and others for models
+        in quaternions; see `SCHEMES`. Default: `"ph-mp"` for a model, `"ph-dg"` for a system.
+    coordinates : {"directors", "quaternions"}
+        How a model describes rotations; default: as the scheme needs it. Quaternions without a
+        scheme are integrated by `"eml"`.
     x0 : array or mapping
         Initial state, whole or by name; what is left out is as in `system.start`.
     inputs : mapping
@@ -115,6 +120,10 @@ def simulate(
     if not isinstance(options, Newton):
         raise InputError(f"newton: expected poinsot.Newton(...), got {newton!r}")
     if isinstance(model, PHSystem):
+        if coordinates is not None:
+            raise InputError(
+                f"coordinates: system '{model.name}' has its own; give a Model to choose them"
+            )
         method = find_scheme(scheme or model.default_scheme)
         system = model.in_form(method.formulation)
         if method.stabilised and not system.stabilised:
@@ -125,7 +134,7 @@ def simulate(
     else:
         if not isinstance(model, Compilable):
             raise InputError(f"simulate: expected a Model or a PHSystem, got {model!r}")
-        method = find_scheme(scheme or model.default_scheme)
+        method = model.scheme_for(scheme, coordinates)
         system = model.compile_for(method)
     steps = _count_steps(h, t_start, t_end)
     if engine not in ENGINES:

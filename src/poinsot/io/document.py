@@ -75,8 +75,8 @@ class Simulation(Entry):
     """Keep every so many steps."""
     engine: Literal["auto", "compiled", "reference"] = "auto"
     """Engine."""
-    coordinates: Literal["directors"] = "directors"
-    """How rotations are described."""
+    coordinates: Literal["directors", "quaternions"] | None = None
+    """How rotations are described; default: as the scheme needs it."""
     newton: Newton | None = None
     """Tolerances."""
 

@@ -16,6 +16,9 @@ from poinsot.livens.systems import HamiltonianSystem, LagrangianForm, LivensSyst
 from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
 
+#: Velocities that are off by so much, relative to momenta, are told to whoever asks for a reason.
+ASTRAY = 1e-2
+
 
 def rule_of(scheme: Scheme) -> Rule:
     """Return how a scheme takes derivatives."""
@@ -144,6 +147,21 @@ class LivensStep(_LagrangianStep):
         """The names of the system's own equations."""
         n = self.system.lagrangian.n
         return (*self.system.labels[: 3 * n], *self.names_of_constraints())
+
+    def diagnose(self) -> str:
+        """Return what the Lagrangian sees, and whether velocities have left their momenta.
+
+        Each step has v1 = 2 v_m - v0: what v alternates by is remembered, and may grow.
+        """
+        momenta = self.system.lagrangian.momentum(self.q0, self.v0)
+        gap, size = np.max(abs(self.p0 - momenta)), np.max(abs(self.p0))
+        found = super().diagnose()
+        if gap <= ASTRAY * size:
+            return found
+        return (
+            f"{found}; velocities have left momenta by {gap / size:.0%} of these, as those of "
+            "slender bodies do in Livens' form: try a scheme of Hamilton's form, 'emh-mean'"
+        )
 
     def _split(self, w: Vector) -> tuple[Vector, Vector, Vector, Vector]:
         n = self.system.lagrangian.n

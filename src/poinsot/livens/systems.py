@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.livens.lagrangian import Lagrangian, negative, total
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
 from poinsot.ph.system import PHSystem
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
@@ -61,16 +61,20 @@ class LagrangianForm(PHSystem):
         return True
 
     def check_start(self, x: Vector) -> None:
-        """Refuse a state that is none, or in which a constraint does not hold."""
-        q = self.q(x)
-        self.lagrangian.check(q, self.velocity(x))
-        g = self.lagrangian.g(q)
-        size = 1.0 + float(np.max(abs(q), initial=0.0))
-        if g.size and np.max(abs(g)) > TOLERANCE * size:
-            k = int(np.argmax(abs(g)))
+        """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
+        q, v = self.q(x), self.velocity(x)
+        self.lagrangian.check(q, v)
+        self._require("constraint", self.lagrangian.g(q), 1.0 + abs(q), "coordinates")
+        G = self.lagrangian.G(q)
+        self._require("rate of the constraint", G @ v, abs(G) @ abs(v), "velocities")
+
+    def _require(self, what: str, values: Vector, sizes: Vector, wrong: str) -> None:
+        """Refuse values that do not vanish, one of each constraint."""
+        if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
+            k = int(np.argmax(abs(values)))
             raise InconsistentStartError(
-                f"system '{self.name}': the initial state violates the constraint "
-                f"'{self.lagrangian.names()[k]}' by {abs(g[k]):.3g}; correct the coordinates"
+                f"system '{self.name}': the initial state violates the {what} "
+                f"'{self.lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
             )
 
     @cached_property
@@ -197,6 +201,19 @@ class LivensSystem(LagrangianForm):
             )
         return x
 
+    def check_start(self, x: Vector) -> None:
+        """Refuse momenta that are not those of the velocities, too."""
+        super().check_start(x)
+        momenta, p = self.lagrangian.momentum(self.q(x), self.velocity(x)), self.p(x)
+        gap, size = abs(p - momenta), np.max(abs(p) + abs(momenta))
+        if np.max(gap) > TOLERANCE * size:
+            k = int(np.argmax(gap))
+            raise InconsistentStartError(
+                f"system '{self.name}': the momentum '{self.labels[self._p + k]}' at the start is "
+                f"{p[k]:.6g}, while that of the velocities is {momenta[k]:.6g}; leave momenta out, "
+                "they follow from p = dL/dv"
+            )
+
     @cached_property
     def _R(self) -> Matrix:
         n, entries = self.lagrangian.n, np.zeros(self.n)
@@ -234,6 +251,14 @@ class LivensSystem(LagrangianForm):
         if m:
             placed.append((3 * n, 3 * n, diagonal(np.ones(m))))
         return assemble((self.n, self.n), placed)
+
+    def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
+        """Return that of the states with p = dL/dv; the effort that keeps them there is free."""
+        n, H = self.lagrangian.n, self.lagrangian.ddT(self.q(x), self.velocity(x))
+        along, effort = np.eye(self.n), np.zeros((self.n, self.n))
+        along[2 * n : 3 * n, : 3 * n] = np.hstack([dense(H.qs).T, dense(H.ss), np.zeros((n, n))])
+        effort[n : 2 * n, 2 * n : 3 * n] = np.eye(n)
+        return self.E(x) @ along, self.dz(x) @ along + effort
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,9 @@ from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.so3 import Rotation, RotationLike
 
+#: Keys of a simulation that make sense only with another one.
+PAIRED = {"t_end": "t_start", "coordinates": "scheme"}
+
 
 def build(file: ModelFile) -> Model:
     """Return the model of a file, or the list of the parts that cannot be built."""
@@ -117,13 +120,14 @@ class _Builder:
         """Keep how to run the model; each key is tried alone, so that a message can name it."""
         given, before = _given(entry), len(self.problems)
         for key, value in given.items():
-            if key != "t_end":  # it needs the start, too
+            if key not in PAIRED:
                 self.attempt(("simulation", key), _simulation, {key: value})
         if len(self.problems) == before:
-            self.attempt(("simulation",), self._keep_simulation, given)
-
-    def _keep_simulation(self, given: dict[str, Any]) -> None:
-        self.model.simulation = _simulation(given)
+            for key in [key for key in PAIRED if key in given]:
+                pair = {name: given[name] for name in (PAIRED[key], key) if name in given}
+                self.attempt(("simulation", key), _simulation, pair)
+        if len(self.problems) == before:
+            self.model.simulation = _simulation(given)
 
     def start(self, projected: bool) -> None:
         """Refuse velocities that contradict the joints."""

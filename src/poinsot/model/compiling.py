@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError, did_you_mean
+from poinsot.integrate.schemes import Scheme, find_scheme
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body, Marker, rigidity
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
@@ -25,15 +26,37 @@ from poinsot.ph.system import State
 #: What a model compiles to.
 System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm
 
-#: What rotations are described by.
-COORDINATES = ("directors", "quaternions")
+#: What rotations are described by, and the scheme for it unless another one is given.
+COORDINATES = {"directors": "ph-mp", "quaternions": "eml"}
 
 
 def require_coordinates(coordinates: str) -> None:
     """Refuse coordinates that there are not."""
+    if not isinstance(coordinates, str):
+        raise InputError(f"coordinates: expected one of {', '.join(COORDINATES)}")
     if coordinates not in COORDINATES:
         hint = did_you_mean(coordinates, COORDINATES)
         raise InputError(f"no coordinates '{coordinates}'; {hint}")
+
+
+def choose_scheme(scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
+    """Return the scheme for a model in some coordinates; None: those that the scheme needs."""
+    if coordinates is None:
+        return find_scheme(scheme or COORDINATES["directors"])
+    require_coordinates(coordinates)
+    method = find_scheme(scheme or COORDINATES[coordinates])
+    if coordinates_of(method) != coordinates:
+        raise InputError(
+            f"scheme '{method.name}' runs in {coordinates_of(method)}, not in {coordinates}; "
+            f"leave the coordinates out, or take another scheme such as "
+            f"'{COORDINATES[coordinates]}'"
+        )
+    return method
+
+
+def coordinates_of(scheme: Scheme) -> str:
+    """Return the coordinates that a scheme needs."""
+    return "directors" if scheme.formulation == "ph" else "quaternions"
 
 
 @dataclass(frozen=True, eq=False)

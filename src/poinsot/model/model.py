@@ -26,6 +26,8 @@ from poinsot.mechanics.tensors import PrincipalInertia
 from poinsot.model.compiling import (
     Parts,
     System,
+    choose_scheme,
+    coordinates_of,
     director_system,
     require_coordinates,
     require_inertia,
@@ -361,16 +363,14 @@ class Model:
             require_inertia(bodies)
         return director_system(self.name, parts, q, motion, stabilised)
 
-    @property
-    def default_scheme(self) -> str:
-        """The scheme that a model runs with unless told otherwise."""
-        return "ph-mp"
+    def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
+        """Return the scheme that a model runs with; refuse one that needs other coordinates."""
+        return choose_scheme(scheme, coordinates)
 
     def compile_for(self, scheme: Scheme) -> PHSystem:
         """Return the system that a scheme integrates."""
-        if scheme.formulation == "ph":
-            return self.compile("directors", stabilised=scheme.stabilised)
-        return self.compile("quaternions").in_form(scheme.formulation)
+        system = self.compile(coordinates_of(scheme), stabilised=scheme.stabilised)
+        return system.in_form(scheme.formulation)
 
     # -- files --------------------------------------------------------------------------------
 

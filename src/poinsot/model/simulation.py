@@ -1,5 +1,6 @@
 """How to run a model, as its file says."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from poinsot.inputs import number
 from poinsot.integrate import Newton
 from poinsot.integrate.schemes import find_scheme
 from poinsot.integrate.simulate import ENGINES
+from poinsot.model.compiling import choose_scheme, coordinates_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +26,8 @@ class Simulation:
         Keep every so many steps.
     engine : {"auto", "compiled", "reference"}
         What computes the steps.
-    coordinates : {"directors"}
-        How rotations are described.
+    coordinates : {"directors", "quaternions"} or None
+        How rotations are described; None: as the scheme needs it.
     newton : Newton or None
         Tolerances.
     """
@@ -36,17 +38,14 @@ class Simulation:
     t_start: float = 0.0
     save_every: int = 1
     engine: str = "auto"
-    coordinates: str = "directors"
+    coordinates: str | None = None
     newton: Newton | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no simulation could use."""
-        if self.scheme is not None:
-            find_scheme(self.scheme)
+        choose_scheme(self.scheme, self.coordinates)
         if self.engine not in ENGINES:
             raise InputError(f"no engine '{self.engine}'; choose from {', '.join(ENGINES)}")
-        if self.coordinates != "directors":
-            raise InputError(f"coordinates '{self.coordinates}' are not available; use 'directors'")
         if self.step is not None and number(self.step, "step") <= 0:
             raise InputError(f"the step is {self.step:g} s; it must be positive")
         if not isinstance(self.save_every, int) or self.save_every < 1:
@@ -58,13 +57,15 @@ class Simulation:
     def options(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `simulate`; changes that are not None come first.
 
+        A scheme brings its coordinates along, and coordinates a scheme if the old one does not fit.
+
         `ps.simulate(model, **model.simulation.options(t_end=2.0))`
         """
         given = {name: value for name, value in changes.items() if value is not None}
         unknown = set(given) - {field.name for field in fields(self)}
         if unknown:
             raise InputError(f"a simulation has no option '{sorted(unknown)[0]}'")
-        chosen = replace(self, **given)
+        chosen = replace(self, **self._fitting(given), **given)
         for name in ("step", "t_end"):
             if getattr(chosen, name) is None:
                 raise InputError(
@@ -73,6 +74,7 @@ class Simulation:
                 )
         return {
             "scheme": chosen.scheme,
+            "coordinates": chosen.coordinates,
             "h": chosen.step,
             "t_end": chosen.t_end,
             "t_start": chosen.t_start,
@@ -80,3 +82,12 @@ class Simulation:
             "engine": chosen.engine,
             "newton": chosen.newton,
         }
+
+    def _fitting(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what of scheme and coordinates must give way to the other one."""
+        if "scheme" in given:
+            return {} if "coordinates" in given else {"coordinates": None}
+        if "coordinates" not in given or self.scheme is None:
+            return {}
+        fits = coordinates_of(find_scheme(self.scheme)) == given["coordinates"]
+        return {} if fits else {"scheme": None}

@@ -96,15 +96,15 @@ def dirac_structure(system: PHSystem, x: Vector) -> DiracStructure:
 def lagrangian_defect(system: PHSystem, x: Vector) -> float:
     """Return the defect of the Lagrangian-submanifold property at a state [BHRS25, def. 5].
 
-    Constant E: the tangent space {(E a, dz a)} of the stored (E x, z), constraints and their
-    multipliers included (prop. 5). Else: {(a, d(grad H) a)}. Either must be isotropic,
-    a1·b2 - b1·a2 = 0, and of dimension n.
+    Constant E: the tangent space of the stored (E x, z), constraints and their multipliers
+    included (prop. 5). Else: {(a, d(grad H) a)}. Either must be isotropic, a1·b2 - b1·a2 = 0, and
+    of dimension n.
     """
-    E, dz, n = dense(system.E(x)), dense(system.dz(x)), system.n
+    n = system.n
     if system.dE(x, x) is None:
-        first, second = E, dz
+        first, second = map(dense, system.stored(x))
     else:
-        z = system.z(x)
+        E, dz, z = dense(system.E(x)), dense(system.dz(x)), system.z(x)
         columns = [system.dE(x, unit) for unit in np.eye(n)]
         dE_z = np.array([np.zeros(n) if c is None else c.T @ z for c in columns])
         first, second = np.eye(n), E.T @ dz + dE_z

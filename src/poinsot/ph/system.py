@@ -185,6 +185,10 @@ class PHSystem(ABC):
     def check_start(self, x: Vector) -> None:  # noqa: B027 - most systems have nothing to refuse
         """Refuse a state that no simulation can start from; by default, none."""
 
+    def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
+        """Return the tangent space of the stored (E x, z), E constant: columns (E a, dz a)."""
+        return self.E(x), self.dz(x)
+
     # -- derived ------------------------------------------------------------------------------
 
     def H(self, x: Vector) -> float:

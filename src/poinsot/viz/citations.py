@@ -7,6 +7,14 @@ CITATIONS = {
     "ph-dg": ("KB24", "G96"),
     "ph-dg-partitioned": ("KB24", "G96"),
     "ph-avf": ("QM08",),
+    "eml": ("KB24", "G96"),
+    "reml": ("KB24", "G96"),
+    "null-eml": ("KB24", "G96"),
+    "emh": ("KB24", "BS09"),
+    "mpl": ("KB24", "G96"),
+    "mph": ("KB24", "BS09"),
+    "eml-mean": ("KB24", "G96"),
+    "emh-mean": ("KB24", "BS09"),
 }
 
 #: Key -> reference and address.
@@ -27,6 +35,12 @@ REFERENCES = {
         "O. Gonzalez. Time integration and discrete Hamiltonian systems. Journal of Nonlinear "
         "Science 6, 449–467, 1996.",
         "https://doi.org/10.1007/BF02440162",
+    ),
+    "BS09": (
+        "P. Betsch, R. Siebert. Rigid body dynamics in terms of quaternions: Hamiltonian "
+        "formulation and conserving numerical integration. International Journal for Numerical "
+        "Methods in Engineering 79(4), 444–473, 2009.",
+        "https://doi.org/10.1002/nme.2586",
     ),
     "QM08": (
         "G. R. W. Quispel, D. I. McLaren. A new class of energy-preserving numerical integration "

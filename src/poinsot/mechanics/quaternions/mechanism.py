@@ -45,6 +45,9 @@ Array = NDArray[np.float64]
 #: Coordinates of a body, and where its quaternion is among them.
 SEVEN = 7
 QUAT = slice(3, 7)
+#: Least moment of inertia, as a part of the greatest one of the body. That of a thin rod about its
+#: axis is none, while Newton's method divides by it.
+THIN = 1e-5
 #: Departure of a quaternion's norm from one that a start may have.
 UNIT = 1e-8
 
@@ -94,9 +97,10 @@ class QuaternionMechanism(Lagrangian):
 
     @cached_property
     def inertia(self) -> Array:
-        """Principal moments of inertia [kg m^2]; (bodies, 3)."""
+        """Principal moments of inertia [kg m^2], none below `THIN`; (bodies, 3)."""
         euler = self.mechanism.mass.reshape(-1, 4, 3)[:, 1:, 0]
-        return np.asarray(euler.sum(axis=1, keepdims=True) - euler)
+        moments = euler.sum(axis=1, keepdims=True) - euler
+        return np.asarray(np.maximum(moments, THIN * moments.max(axis=1, keepdims=True)))
 
     @cached_property
     def _spin(self) -> Spin:
@@ -279,7 +283,7 @@ class QuaternionMechanism(Lagrangian):
 
     def velocity(self, q: Vector, p: Vector) -> Vector:
         """Return v of p by the augmented mass."""
-        return self.cokinetic(Rule.MIDPOINT, q, p, q, p).by_s
+        return self.cokinetic(Rule.DISCRETE, q, p, q, p).by_s
 
     def co_T(self, q: Vector, p: Vector) -> float:
         """Return T of q and p [J]."""
@@ -289,11 +293,11 @@ class QuaternionMechanism(Lagrangian):
 
     def co_dT(self, q: Vector, p: Vector) -> Vector:
         """Return its derivative by q."""
-        return self.cokinetic(Rule.MIDPOINT, q, p, q, p).by_q
+        return self.cokinetic(Rule.DISCRETE, q, p, q, p).by_q
 
     def co_ddT(self, q: Vector, p: Vector) -> Hessian:
         """Return its second derivatives."""
-        T = self.cokinetic(Rule.MIDPOINT, q, p, q, p)
+        T = self.cokinetic(Rule.DISCRETE, q, p, q, p)
         return Hessian(2 * T.qq, 2 * T.qs, 2 * T.ss)
 
     # -- steps --------------------------------------------------------------------------------

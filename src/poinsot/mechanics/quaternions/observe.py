@@ -75,8 +75,8 @@ class InDirectors(History):
         joints = self.system.lagrangian.joints.m
         return np.hstack(
             [
-                np.concatenate([q[:, :, :3], directors(unit)], axis=2).reshape(len(x), -1),
-                np.concatenate([v[:, :, :3], rates], axis=2).reshape(len(x), -1),
+                _flat(q[:, :, :3], directors(unit)),
+                _flat(v[:, :, :3], rates),
                 np.zeros((len(x), RIGIDITY * bodies)),
                 x[:, x.shape[1] - joints :],
             ]
@@ -85,25 +85,35 @@ class InDirectors(History):
 
 def positions(system: QuaternionForm, x: Array) -> Array:
     """Return q of many states; (states, bodies, 7)."""
-    return x[:, : system.lagrangian.n].reshape(len(x), -1, SEVEN)
+    return _blocks(system, x, 0)
 
 
 def momenta(system: QuaternionForm, x: Array) -> Array:
     """Return p of many states; (states, bodies, 7)."""
-    n = system.lagrangian.n
-    first = n if isinstance(system, QuaternionHamiltonian) else 2 * n
-    return x[:, first : first + n].reshape(len(x), -1, SEVEN)
+    return _blocks(system, x, 1 if isinstance(system, QuaternionHamiltonian) else 2)
 
 
 def velocities(system: QuaternionForm, x: Array) -> Array:
     """Return v of many states; (states, bodies, 7)."""
-    n, lagrangian = system.lagrangian.n, system.lagrangian
+    lagrangian = system.lagrangian
     if isinstance(system, QuaternionSystem):
-        return x[:, n : 2 * n].reshape(len(x), -1, SEVEN)
+        return _blocks(system, x, 1)
     q, p = positions(system, x), momenta(system, x)
     y = lagrangian.augmented * np.einsum("iab,tna,tnb->tni", WHOLE, q[:, :, 3:], p[:, :, 3:])
     rates = np.einsum("iab,tna,tni->tnb", WHOLE, q[:, :, 3:], y)
     return np.concatenate([p[:, :, :3] / lagrangian.mass[:, None], rates], axis=2)
+
+
+def _blocks(system: QuaternionForm, x: Array, place: int) -> Array:
+    """Return those seven numbers a body of many states, or of none; (states, bodies, 7)."""
+    n, bodies = system.lagrangian.n, system.lagrangian.bodies
+    return x[:, place * n : (place + 1) * n].reshape(len(x), bodies, SEVEN)
+
+
+def _flat(phi: Array, turned: Array) -> Array:
+    """Return many states, or none, body by body; (states, 12 bodies)."""
+    states, bodies, _ = phi.shape
+    return np.concatenate([phi, turned], axis=2).reshape(states, WIDTH * bodies)
 
 
 def _whole(system: QuaternionForm) -> Looks:
@@ -127,7 +137,7 @@ def _whole(system: QuaternionForm) -> Looks:
         q, v = positions(system, x), velocities(system, x)
         units = np.sum(q[:, :, 3:] * v[:, :, 3:], axis=2)
         turning = np.einsum("tnka,tna->tnk", director_slopes(q[:, :, 3:]), v[:, :, 3:])
-        moved = np.concatenate([v[:, :, :3], turning], axis=2).reshape(len(x), -1)
+        moved = _flat(v[:, :, :3], turning)
         return worst(np.hstack([units, lagrangian.joints.rates(_in_directors(q), moved)]))
 
     return {
@@ -139,7 +149,7 @@ def _whole(system: QuaternionForm) -> Looks:
 
 
 def _in_directors(q: Array) -> Array:
-    return np.concatenate([q[:, :, :3], directors(q[:, :, 3:])], axis=2).reshape(len(q), -1)
+    return _flat(q[:, :, :3], directors(q[:, :, 3:]))
 
 
 def _kinetic(system: QuaternionForm) -> Callable[[Array], Array]:

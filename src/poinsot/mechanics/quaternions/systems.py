@@ -1,10 +1,11 @@
 """Mechanisms in unit quaternions as port-Hamiltonian systems, in Livens' form and in Hamilton's."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
 from poinsot.livens.systems import HamiltonianSystem, LivensSystem
@@ -62,6 +63,17 @@ class QuaternionHamiltonian(HamiltonianSystem):
         names = self.lagrangian.layout.bodies
         states = _states(names, self.lagrangian.layout)
         return QuaternionSystem(self.name, states, self.ports, self.lagrangian, initial)
+
+    def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
+        """Make a state; velocities `body.v` may be given instead of momenta."""
+        names = self.lagrangian.layout.bodies
+        if not isinstance(values, Mapping) or not any(f"{name}.v" in values for name in names):
+            return super().state(values)
+        if any(f"{name}.p" in values for name in names):
+            raise InputError(f"system '{self.name}': give velocities v or momenta p, not both")
+        livens = self.in_form("livens")
+        x = livens.state(values)
+        return np.concatenate([livens.q(x), livens.p(x), livens.lam(x)])
 
 
 QuaternionForm: TypeAlias = QuaternionSystem | QuaternionHamiltonian
