@@ -9,12 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError, InputError
+from poinsot.inputs import numbers
 from poinsot.livens.lagrangian import Lagrangian, negative, total
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 from poinsot.ph.system import PHSystem
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
 TOLERANCE = 1e-8
+
+
+def require_consistent(name: str, lagrangian: Lagrangian, q: Vector, v: Vector) -> None:
+    """Refuse a start that is none, or in which a constraint does not hold."""
+    lagrangian.check(q, v)
+    g = lagrangian.g(q)
+    size = 1.0 + float(np.max(abs(q), initial=0.0))
+    if g.size and np.max(abs(g)) > TOLERANCE * size:
+        k = int(np.argmax(abs(g)))
+        raise InconsistentStartError(
+            f"system '{name}': the initial state violates the constraint "
+            f"'{lagrangian.names()[k]}' by {abs(g[k]):.3g}; correct the coordinates"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +76,7 @@ class LagrangianForm(PHSystem):
 
     def check_start(self, x: Vector) -> None:
         """Refuse a state that is none, or in which a constraint does not hold."""
-        q = self.q(x)
-        self.lagrangian.check(q, self.velocity(x))
-        g = self.lagrangian.g(q)
-        size = 1.0 + float(np.max(abs(q), initial=0.0))
-        if g.size and np.max(abs(g)) > TOLERANCE * size:
-            k = int(np.argmax(abs(g)))
-            raise InconsistentStartError(
-                f"system '{self.name}': the initial state violates the constraint "
-                f"'{self.lagrangian.names()[k]}' by {abs(g[k]):.3g}; correct the coordinates"
-            )
+        require_consistent(self.name, self.lagrangian, self.q(x), self.velocity(x))
 
     @cached_property
     def _E(self) -> Matrix:
@@ -273,7 +278,12 @@ class HamiltonianSystem(LagrangianForm):
         if "p" in values:
             raise InputError(f"system '{self.name}': give velocities v or momenta p, not both")
         x = super().state({name: value for name, value in values.items() if name != "v"})
-        v = np.asarray(values["v"], dtype=float).reshape(-1)
+        v = numbers(values["v"], f"system '{self.name}': state 'v'").reshape(-1)
+        if v.size != self.lagrangian.n:
+            raise InputError(
+                f"system '{self.name}': state 'v' has {v.size} entries, expected "
+                f"{self.lagrangian.n}"
+            )
         x[self._p : self._p + v.size] = self.lagrangian.momentum(self.q(x), v)
         return x
 
