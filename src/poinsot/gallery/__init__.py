@@ -16,6 +16,8 @@ MODULES = {
     "free-body": "free_body",
     "pendulum": "pendulum",
     "andrews-squeezer": "andrews_squeezer",
+    "mass-spring": "mass_spring",
+    "spring-pendulum": "spring_pendulum",
 }
 
 

@@ -65,14 +65,15 @@ def inverse(K: Smooth, invert: Callable[[Array], Array]) -> Smooth:
 
     def jacobian(q: Vector) -> Array:
         N = invert(matrix(K, q))
-        slope = -np.einsum("ia,abk,bj->ijk", N, derivative(K, q), N, optimize=True)
-        return slope.reshape(-1, q.size)
+        dN = -N @ np.moveaxis(derivative(K, q), 2, 0) @ N
+        return np.asarray(dN.reshape(q.size, -1).T)
 
     def curvature(q: Vector, w: Vector) -> Array:
-        N, dK, W = invert(matrix(K, q)), derivative(K, q), w.reshape(q.size, q.size)
-        A = N @ ((W + W.T) / 2) @ N
-        twice = 2 * np.einsum("ab,bck,cd,dal->kl", A, dK, N, dK, optimize=True)
-        return np.asarray(twice - K.curvature(q, A.reshape(-1)))
+        n, N, W = q.size, invert(matrix(K, q)), w.reshape(q.size, q.size)
+        dK, A = np.moveaxis(derivative(K, q), 2, 0), N @ ((W + W.T) / 2) @ N
+        # The second derivatives of N are 2 N K_k N K_l N - N K_kl N, paired with W.
+        traces = (A @ dK).reshape(n, -1) @ np.swapaxes(N @ dK, 1, 2).reshape(n, -1).T
+        return np.asarray(2 * traces - K.curvature(q, A.reshape(-1)))
 
     return Smooth(
         value=value,

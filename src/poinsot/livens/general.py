@@ -131,16 +131,13 @@ class GeneralLagrangian(Lagrangian):
 
     # -- Hamiltonian --------------------------------------------------------------------------
 
-    def _invert(self, M: Array) -> Array:
-        return masses.inverse_of(self.name, self.coordinates, M)
-
     @cached_property
     def _inverse(self) -> Smooth:
-        return forms.inverse(self.mass, self._invert)
+        return forms.inverse(self.mass, masses.inverse_of)
 
     def velocity(self, q: Vector, p: Vector) -> Vector:
         """Return v = M(q)^-1 p."""
-        return np.asarray(self._invert(self.M(q)) @ p)
+        return np.asarray(masses.require_inverse(self.name, self.coordinates, self.M(q)) @ p)
 
     # -- steps --------------------------------------------------------------------------------
 
@@ -187,7 +184,7 @@ class GeneralLagrangian(Lagrangian):
 
     def check(self, q: Vector, v: Vector) -> None:
         """Refuse a start with an impossible M, without energy, or against the constraints."""
-        masses.require_mass(self.name, self.coordinates, self.M(q), "at the start")
+        masses.require_mass(self.name, self.coordinates, self.M(q), " at the start")
         self._require_finite(q, "at the start")
         G = self.G(q)
         rates, sizes = G @ v, abs(G) @ abs(v)
@@ -212,7 +209,7 @@ class GeneralLagrangian(Lagrangian):
         if self.mass.constant:
             return
         M0, M1 = self.M(q0), self.M(q1)
-        masses.require_mass(self.name, self.coordinates, M1, "after this step")
+        masses.require_mass(self.name, self.coordinates, M1, " after this step")
         size = np.sqrt(np.diag(M0))
         scale = np.where(size > 0, size, 1.0)
         if masses.rank(M1, self.G(q1), scale) < masses.rank(M0, self.G(q0), scale):

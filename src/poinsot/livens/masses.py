@@ -14,7 +14,7 @@ ROUND_OFF = 1e-10
 #: Below this, relative to what it was, an eigenvalue is taken for zero.
 LOST = 1e-10
 #: Below this, relative to the largest one, an eigenvalue is worth a word when a step fails.
-SMALL = 1e-3
+SMALL = 1e-2
 
 
 @dataclass(frozen=True)
@@ -26,37 +26,45 @@ class Weakest:
     along: str
 
 
-def require_mass(name: str, coordinates: Sequence[str], M: Array, where: str) -> None:
+def require_mass(name: str, coordinates: Sequence[str], M: Array, where: str = "") -> None:
     """Refuse a matrix that is not finite, symmetric and positive semi-definite."""
     if not np.all(np.isfinite(M)):
-        raise StructureError(f"system '{name}': M contains NaN or infinity {where}")
+        raise StructureError(f"system '{name}': M contains NaN or infinity{where}")
     largest, gap = float(np.max(abs(M), initial=0.0)), abs(M - M.T)
     if np.max(gap, initial=0.0) > ROUND_OFF * largest:
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
         raise StructureError(
-            f"system '{name}': M is not symmetric {where}: its entry ({i}, {j}) is {M[i, j]:.6g}, "
+            f"system '{name}': M is not symmetric{where}: its entry ({i}, {j}) is {M[i, j]:.6g}, "
             f"and ({j}, {i}) is {M[j, i]:.6g}; give both the same value"
         )
     eigenvalues, vectors = np.linalg.eigh((M + M.T) / 2)
     if eigenvalues[0] < -ROUND_OFF * largest:
         raise StructureError(
-            f"system '{name}': M is indefinite {where}: it has the eigenvalue "
+            f"system '{name}': M is indefinite{where}: it has the eigenvalue "
             f"{eigenvalues[0]:.6g} along {_along(coordinates, vectors[:, 0])}; a kinetic energy is "
             "never negative, check the signs in M"
         )
 
 
-def inverse_of(name: str, coordinates: Sequence[str], M: Array) -> Array:
-    """Return the inverse, or say that there is none."""
-    scale = np.sqrt(np.diag(M)) if np.all(np.diag(M) > 0) else np.zeros(len(M))
-    if scale.all():
-        eigenvalues, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+def inverse_of(M: Array) -> Array:
+    """Return the inverse of a positive definite matrix; NaN if it is none."""
+    if np.all(np.isfinite(M)) and np.all(np.diag(M) > 0):
+        scale = np.sqrt(np.outer(np.diag(M), np.diag(M)))
+        eigenvalues, vectors = np.linalg.eigh(M / scale)
         if eigenvalues[0] > len(M) * np.finfo(float).eps:
-            inverse: Array = (vectors / eigenvalues) @ vectors.T / np.outer(scale, scale)
-            return inverse
-    lowest, vectors = np.linalg.eigh((M + M.T) / 2)
+            return np.asarray((vectors / eigenvalues) @ vectors.T / scale)
+    return np.full_like(M, np.nan)
+
+
+def require_inverse(name: str, coordinates: Sequence[str], M: Array) -> Array:
+    """Return the inverse, or say that there is none."""
+    inverse = inverse_of(M)
+    if np.all(np.isfinite(inverse)):
+        return inverse
+    require_mass(name, coordinates, M)
+    eigenvalues, vectors = np.linalg.eigh((M + M.T) / 2)
     raise InputError(
-        f"system '{name}': M is singular, with the eigenvalue {lowest[0]:.3g} along "
+        f"system '{name}': M is singular, with the eigenvalue {eigenvalues[0]:.3g} along "
         f"{_along(coordinates, vectors[:, 0])}; Hamilton's form (emh, mph) needs its inverse, use "
         "'eml', 'reml' or 'mpl'"
     )

@@ -193,13 +193,12 @@ class LagrangianSystem:
     ) -> "LagrangianSystem":
         if lagrangian.mass.constant:
             M = lagrangian.M(np.zeros(lagrangian.n))
-            masses.require_mass(name, lagrangian.coordinates, M, "everywhere")
+            masses.require_mass(name, lagrangian.coordinates, M)
         known = ("q", "v", "p", "lam")
         for state in units or {}:
             if state not in known:
-                raise InputError(
-                    f"system '{name}': no state '{state}'; {did_you_mean(state, known)}"
-                )
+                hint = did_you_mean(state, known)
+                raise InputError(f"system '{name}': units: no state '{state}'; {hint}")
         return cls(name, lagrangian, tuple(ports), dict(units or {}))
 
     def total_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -260,11 +259,8 @@ class LagrangianSystem:
                 f"scheme '{scheme.name}' is for models of bodies, not for the Lagrangian "
                 f"'{self.name}'; use '{instead}'"
             )
-        if scheme.formulation == "livens":
-            return self.livens()
-        return (
-            self.hamiltonian() if scheme.formulation == "hamiltonian" else self.port_hamiltonian()
-        )
+        forms = {"livens": self.livens, "hamiltonian": self.hamiltonian}
+        return forms.get(scheme.formulation, self.port_hamiltonian)()
 
     def document(self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any) -> str:
         """Return nothing: there is no file format for functions."""

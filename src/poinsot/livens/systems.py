@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import numbers
 from poinsot.livens.lagrangian import Lagrangian, negative, total
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
 from poinsot.ph.system import PHSystem
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
@@ -211,6 +212,11 @@ class LivensSystem(LagrangianForm):
     def R(self, x: Vector) -> Matrix:
         """Return the identity on the fibre derivative, which vanishes."""
         return self._R
+
+    def directions(self, x: Vector) -> NDArray[np.float64]:
+        """Return those along which the fibre derivative p = dL/dv goes on to hold."""
+        n = self.lagrangian.n
+        return scipy.linalg.null_space(dense(self.dz(x))[n : 2 * n])
 
     def energies(self, x: Vector) -> Vector:
         """Return the generalised energy p·v - T(q, v) + V(q) [J] [KB24, eq. (74)]."""

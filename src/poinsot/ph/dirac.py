@@ -98,7 +98,8 @@ def lagrangian_defect(system: PHSystem, x: Vector) -> float:
 
     Constant E: the tangent space {(E a, dz a)} of the stored (E x, z), constraints and their
     multipliers included (prop. 5). Else: {(a, d(grad H) a)}. Either must be isotropic,
-    a1·b2 - b1·a2 = 0, and of dimension n.
+    a1·b2 - b1·a2 = 0, and of dimension n, the number of directions `system.directions` that a can
+    have.
     """
     E, dz, n = dense(system.E(x)), dense(system.dz(x)), system.n
     if system.dE(x, x) is None:
@@ -108,6 +109,9 @@ def lagrangian_defect(system: PHSystem, x: Vector) -> float:
         columns = [system.dE(x, unit) for unit in np.eye(n)]
         dE_z = np.array([np.zeros(n) if c is None else c.T @ z for c in columns])
         first, second = np.eye(n), E.T @ dz + dE_z
+    directions = system.directions(x)
+    if directions is not None:
+        first, second, n = first @ directions, second @ directions, directions.shape[1]
     isotropy = first.T @ second
     missing = n - np.linalg.matrix_rank(np.vstack([first, second]))
     return symmetry_defect(isotropy) + float(missing)

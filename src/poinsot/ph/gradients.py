@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -258,15 +258,15 @@ def excess(
 
 
 def without_loss(
-    H0: float | Vector,
-    H1: float | Vector,
-    paired: float | Vector,
+    H0: Any,
+    H1: Any,
+    paired: Any,
     along: Vector,
-    work: float | Vector,
+    work: Any,
     *,
     exact: bool,
 ) -> Vector:
-    """Return H1 - H0 - paired of one or several functions, without loss of digits.
+    """Return H1 - H0 - paired, numbers or arrays (...), without loss of digits.
 
     `along` (5, ...) are the slopes z·e at the `NODES` of the step, `work` the size of the terms in
     them. Their integral by Gauss' rule is the better number if it agrees with the difference of
@@ -279,7 +279,7 @@ def without_loss(
     integral, difference = gauss + (middle - paired), H1 - H0 - paired
     settled = exact & (abs(gauss - simpson) <= ROUND_OFF * work)
     agrees = abs(difference - integral) <= ROUND_OFF * (abs(H0) + abs(H1))
-    return np.where(settled | agrees, integral, difference)
+    return np.asarray(np.where(settled | agrees, integral, difference), dtype=float)
 
 
 @dataclass(frozen=True)

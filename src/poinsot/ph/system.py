@@ -134,6 +134,10 @@ class PHSystem(ABC):
         """The parts of the energy, in the order of `energies`."""
         return (Storage(np.flatnonzero(~self.algebraic)),)
 
+    def directions(self, x: Vector) -> NDArray[np.float64] | None:
+        """Return a basis of the directions in which stored states vary; None: all; (n, k)."""
+        return None
+
     @property
     def connected(self) -> tuple[Port, ...]:
         """The ports that were used up by interconnection, inside this system."""
