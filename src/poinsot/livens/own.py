@@ -211,6 +211,10 @@ class LagrangianSystem:
                     f"system '{self.name}': {what} has shape {array.shape}, expected (times, {n})"
                 )
             rows.append(array)
+        if rows[0].shape != rows[1].shape:
+            raise InputError(
+                f"system '{self.name}': q has shape {rows[0].shape}, and v {rows[1].shape}"
+            )
         pairs = zip(*(array.reshape(-1, n) for array in rows), strict=True)
         total = [self.lagrangian.T(at, rate) + self.lagrangian.V(at) for at, rate in pairs]
         return np.array(total).reshape(rows[0].shape[:-1])
