@@ -16,6 +16,7 @@ from poinsot.errors import (
     StructureError,
 )
 from poinsot.integrate import SCHEMES, Newton, Scheme, simulate
+from poinsot.livens import LagrangianSystem
 from poinsot.mechanics import (
     Body,
     Box,
@@ -75,6 +76,7 @@ __all__ = [
     "InputError",
     "JointPort",
     "JointSpring",
+    "LagrangianSystem",
     "Marker",
     "MissingDerivativeWarning",
     "Model",

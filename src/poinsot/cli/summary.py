@@ -31,15 +31,24 @@ def summarise(result: Result) -> dict[str, Any]:
 
 
 def _states(result: Result) -> dict[str, Any]:
-    return {"final": {name: state.values[-1].tolist() for name, state in result.states.items()}}
+    return {
+        **({} if result.observation.constraint_error is None else _constraints(result)),
+        "final": {name: state.values[-1].tolist() for name, state in result.states.items()},
+    }
+
+
+def _constraints(result: Result) -> dict[str, float]:
+    return {
+        "constraint_position_max": float(result.constraint_error.max()),
+        "constraint_velocity_max": float(result.velocity_constraint_error.max()),
+    }
 
 
 def _mechanism(result: Result) -> dict[str, Any]:
     return {
         "angular_momentum_start": result.angular_momentum[0].tolist(),
         "angular_momentum_end": result.angular_momentum[-1].tolist(),
-        "constraint_position_max": float(result.constraint_error.max()),
-        "constraint_velocity_max": float(result.velocity_constraint_error.max()),
+        **_constraints(result),
         "final": {
             name: {
                 "position": body.position[-1].tolist(),

@@ -16,6 +16,8 @@ MODULES = {
     "free-body": "free_body",
     "pendulum": "pendulum",
     "andrews-squeezer": "andrews_squeezer",
+    "mass-spring": "mass_spring",
+    "spring-pendulum": "spring_pendulum",
     "quaternion-free-body": "quaternion_free_body",
     "quaternion-heavy-top": "quaternion_heavy_top",
     "quaternion-closed-loop": "quaternion_closed_loop",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from poinsot.integrate import simulate
+from poinsot.livens import LagrangianSystem
 from poinsot.model import Model
 from poinsot.ph import PHSystem
 from poinsot.result import Result
@@ -53,7 +54,7 @@ class Example:
     scheme: str
     h: float
     t_end: float
-    model: Callable[[], Model | PHSystem]
+    model: Callable[[], Model | PHSystem | LagrangianSystem]
     check: Callable[[Result], Sequence[Check]]
     plot: Callable[[Result], "Figure"]
     animate: Callable[[Result, Path], None] | None = None

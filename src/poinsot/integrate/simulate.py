@@ -74,19 +74,21 @@ def simulate(
 
     Parameters
     ----------
-    model : Model or PHSystem
+    model : Model, LagrangianSystem or PHSystem
         What to simulate.
     h, t_end, t_start : float
         Step, end and start [s]; the last step is shortened if the span is no multiple of h.
     scheme : str
         `"ph-mp"` (midpoint), `"ph-mp-ggl"` (with velocity constraints, for models), `"ph-dg"`
         (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; `"eml"`, `"emh-mean"` and others for models
-        in quaternions; see `SCHEMES`. Default: `"ph-mp"` for a model, `"ph-dg"` for a system.
+        in quaternions and Lagrangians; see `SCHEMES`. Default: `"ph-mp"` for a model, `"eml"` for a
+        Lagrangian, `"ph-dg"` for a system.
     coordinates : {"directors", "quaternions"}
         How a model describes rotations; default: as the scheme needs it. Quaternions without a
         scheme are integrated by `"eml"`.
     x0 : array or mapping
-        Initial state, whole or by name; what is left out is as in `system.start`.
+        Initial state, whole or by name; what is left out is as in `system.start`. That of a
+        Lagrangian is `{"q": [...], "v": [...]}` for all schemes.
     inputs : mapping
         Port name -> function of time [s] or constant; open ports have u = 0.
     engine : {"auto", "compiled", "reference"}
@@ -133,7 +135,9 @@ def simulate(
             )
     else:
         if not isinstance(model, Compilable):
-            raise InputError(f"simulate: expected a Model or a PHSystem, got {model!r}")
+            raise InputError(
+                f"simulate: expected a Model, a LagrangianSystem or a PHSystem, got {model!r}"
+            )
         method = model.scheme_for(scheme, coordinates)
         system = model.compile_for(method)
     steps = _count_steps(h, t_start, t_end)

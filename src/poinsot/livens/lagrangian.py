@@ -259,8 +259,8 @@ class Lagrangian(ABC):
     def check(self, q: Vector, v: Vector) -> None:  # noqa: B027 - nothing to refuse by default
         """Refuse a start that is no configuration of the system."""
 
-    def watch(self, q: Vector) -> None:  # noqa: B027 - nothing to refuse by default
-        """Refuse a configuration that was reached and should not have been."""
+    def watch(self, q0: Vector, q1: Vector) -> None:  # noqa: B027 - nothing to refuse by default
+        """Refuse a step to a configuration that should not have been reached."""
 
 
 def negative(a: Matrix) -> Matrix:

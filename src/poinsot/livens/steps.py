@@ -213,7 +213,7 @@ class LivensStep(_LagrangianStep):
         return self._finished(q1, v1, p1, mu)
 
     def _finished(self, q1: Vector, v1: Vector, p1: Vector, mu: Vector) -> tuple[Vector, Stage]:
-        self.system.lagrangian.watch(q1)
+        self.system.lagrangian.watch(self.q0, q1)
         v, p = (self.v0 + v1) / 2, (self.p0 + p1) / 2
         force = -(p1 - self.p0) / self.h
         stage = self.stage(q1, [v, p], [force, np.zeros_like(v), v], mu)
@@ -417,7 +417,7 @@ class HamiltonianStep(_LagrangianStep):
         """Return the state at the end, and the stage."""
         q1, p1, mu = self._split(w)
         lagrangian = self.system.lagrangian
-        lagrangian.watch(q1)
+        lagrangian.watch(self.q0, q1)
         T = lagrangian.cokinetic(self.rule, self.q0, self.p0, q1, p1)
         force = -(p1 - self.p0) / self.h
         stage = self.stage(q1, [(self.p0 + p1) / 2], [force, T.by_s], mu)

@@ -9,12 +9,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError, InputError
+from poinsot.inputs import numbers
 from poinsot.livens.lagrangian import Lagrangian, negative, total
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
 from poinsot.ph.system import PHSystem
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
 TOLERANCE = 1e-8
+
+
+def require_consistent(name: str, lagrangian: Lagrangian, q: Vector, v: Vector) -> None:
+    """Refuse a start that is none, or in which a constraint or its rate does not vanish."""
+    lagrangian.check(q, v)
+    G = lagrangian.G(q)
+    for what, values, sizes, wrong in (
+        ("constraint", lagrangian.g(q), 1.0 + abs(q), "coordinates"),
+        ("rate of the constraint", G @ v, abs(G) @ abs(v), "velocities"),
+    ):
+        if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
+            k = int(np.argmax(abs(values)))
+            raise InconsistentStartError(
+                f"system '{name}': the initial state violates the {what} "
+                f"'{lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,20 +79,7 @@ class LagrangianForm(PHSystem):
 
     def check_start(self, x: Vector) -> None:
         """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
-        q, v = self.q(x), self.velocity(x)
-        self.lagrangian.check(q, v)
-        self._require("constraint", self.lagrangian.g(q), 1.0 + abs(q), "coordinates")
-        G = self.lagrangian.G(q)
-        self._require("rate of the constraint", G @ v, abs(G) @ abs(v), "velocities")
-
-    def _require(self, what: str, values: Vector, sizes: Vector, wrong: str) -> None:
-        """Refuse values that do not vanish, one of each constraint."""
-        if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
-            k = int(np.argmax(abs(values)))
-            raise InconsistentStartError(
-                f"system '{self.name}': the initial state violates the {what} "
-                f"'{self.lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
-            )
+        require_consistent(self.name, self.lagrangian, self.q(x), self.velocity(x))
 
     @cached_property
     def _E(self) -> Matrix:
@@ -298,7 +302,12 @@ class HamiltonianSystem(LagrangianForm):
         if "p" in values:
             raise InputError(f"system '{self.name}': give velocities v or momenta p, not both")
         x = super().state({name: value for name, value in values.items() if name != "v"})
-        v = np.asarray(values["v"], dtype=float).reshape(-1)
+        v = numbers(values["v"], f"system '{self.name}': state 'v'").reshape(-1)
+        if v.size != self.lagrangian.n:
+            raise InputError(
+                f"system '{self.name}': state 'v' has {v.size} entries, expected "
+                f"{self.lagrangian.n}"
+            )
         x[self._p : self._p + v.size] = self.lagrangian.momentum(self.q(x), v)
         return x
 

@@ -1,6 +1,6 @@
 """Port-Hamiltonian systems from SymPy expressions, all derivatives exact and compiled."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -194,35 +194,15 @@ def symbolic(
     if len(set(x)) < len(x):
         raise InputError(f"system '{name}': a symbol stands for two states")
     n, m = len(x), sum(port.size for port in ports)
-    values = {
-        sympy.Symbol(k) if isinstance(k, str) else k: v for k, v in (parameters or {}).items()
-    }
-    by_name = {str(symbol): value for symbol, value in values.items()}
-
-    def expression(what: str, given: Any, shape: tuple[int, int]) -> sympy.Matrix:
-        try:
-            matrix = sympy.Matrix(given)
-        except (TypeError, ValueError, sympy.SympifyError) as error:
-            raise InputError(f"system '{name}': {what} is not a matrix ({error})") from None
-        if matrix.shape != shape:
-            raise InputError(f"system '{name}': {what} has shape {matrix.shape}, expected {shape}")
-        # Symbols of equal name and other assumptions mean the same parameter.
-        known = {
-            s: by_name[str(s)] for s in matrix.free_symbols if s not in x and str(s) in by_name
-        }
-        matrix = matrix.subs(known)
-        unknown = sorted(str(s) for s in matrix.free_symbols - set(x) - set(z_) - set(a_) - set(u_))
-        if unknown:
-            raise InputError(
-                f"system '{name}': {what} contains {', '.join(unknown)}, neither state nor "
-                "parameter; give its value in parameters={...}"
-            )
-        return matrix
-
     z_, a_, u_ = (
         [sympy.Dummy(f"{letter}{i}") for i in range(size)]
         for letter, size in (("z", n), ("a", n), ("u", m))
     )
+    known = {*x, *z_, *a_, *u_}
+
+    def expression(what: str, given: Any, shape: tuple[int, int]) -> sympy.Matrix:
+        return read_matrix(f"system '{name}': {what}", given, shape, known, parameters)
+
     energy = expression("H", [[H]], (1, 1))
     matrix_E = sympy.eye(n) if E is None else expression("E", E, (n, n))
     matrix_J = expression("J", J, (n, n))
@@ -239,9 +219,9 @@ def symbolic(
         if z is None
         else expression("z", [[e] for e in z], (n, 1))
     )
-    _require_zero(name, "J + J^T, so J is not skew-symmetric", matrix_J + matrix_J.T)
-    _require_zero(name, "R - R^T, so R is not symmetric", matrix_R - matrix_R.T)
-    _require_zero(
+    require_zero(name, "J + J^T, so J is not skew-symmetric", matrix_J + matrix_J.T)
+    require_zero(name, "R - R^T, so R is not symmetric", matrix_R - matrix_R.T)
+    require_zero(
         name, "E^T z - grad H, so z is not the costate of H", matrix_E.T * costate - grad_H
     )
     if not matrix_R.free_symbols:
@@ -282,6 +262,34 @@ def symbolic(
     )
 
 
+def read_matrix(
+    what: str,
+    given: Any,
+    shape: tuple[int, int],
+    known: Collection[sympy.Symbol],
+    parameters: Mapping[Any, float] | None,
+) -> sympy.Matrix:
+    """Return a user's expressions as a matrix, with numbers for parameters and `known` symbols."""
+    try:
+        matrix = sympy.Matrix(given)
+    except (TypeError, ValueError, sympy.SympifyError) as error:
+        raise InputError(f"{what} is not a matrix ({error})") from None
+    if matrix.shape != shape:
+        raise InputError(f"{what} has shape {matrix.shape}, expected {shape}")
+    # Symbols of equal name and other assumptions mean the same parameter.
+    values = {str(symbol): value for symbol, value in (parameters or {}).items()}
+    matrix = matrix.subs(
+        {s: values[str(s)] for s in matrix.free_symbols if s not in known and str(s) in values}
+    )
+    unknown = sorted(str(s) for s in matrix.free_symbols - set(known))
+    if unknown:
+        raise InputError(
+            f"{what} contains {', '.join(unknown)}, neither state nor parameter; give its value in "
+            "parameters={...}"
+        )
+    return matrix
+
+
 def _costate(name: str, x: list[Any], E: Any, grad_H: Any) -> Any:
     """Solve E^T z = grad H where E is invertible; multipliers are their own costate."""
     n = len(x)
@@ -300,7 +308,7 @@ def _costate(name: str, x: list[Any], E: Any, grad_H: Any) -> Any:
     return costate
 
 
-def _require_zero(name: str, what: str, matrix: Any) -> None:
+def require_zero(name: str, what: str, matrix: Any) -> None:
     """Refuse a matrix that should vanish identically and does not, naming the worst entry."""
     rows, columns = matrix.shape
     for i in range(rows):

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -250,19 +250,36 @@ def excess(
 ) -> float:
     """Return H1 - H0 - paired, where paired is z·e at the midpoint, without loss of digits.
 
-    `samples` are z and e at the `NODES` of the step. The integral of z·e by Gauss' rule is the
-    better number if it agrees with the difference of energies to the round-off of these, or, where
-    z is `exact`, with Simpson's rule to the round-off of its own terms.
+    `samples` are z and e at the `NODES` of the step.
     """
-    start, first, middle, last, end = (float(z @ e) for z, e in samples)
+    along = np.array([float(z @ e) for z, e in samples])
+    work = max(float(abs(z) @ abs(e)) for z, e in samples)
+    return float(without_loss(H0, H1, paired, along, work, exact=exact))
+
+
+def without_loss(
+    H0: Any,
+    H1: Any,
+    paired: Any,
+    along: Vector,
+    work: Any,
+    *,
+    exact: bool,
+) -> Vector:
+    """Return H1 - H0 - paired, numbers or arrays (...), without loss of digits.
+
+    `along` (5, ...) are the slopes z·e at the `NODES` of the step, `work` the size of the terms in
+    them. Their integral by Gauss' rule is the better number if it agrees with the difference of
+    energies to the round-off of these, or, where z is `exact`, with Simpson's rule to the round-off
+    of its own terms.
+    """
+    start, first, middle, last, end = along
     gauss = 5 / 18 * ((first - middle) + (last - middle))
     simpson = ((start - middle) + (end - middle)) / 6
-    work = max(float(abs(z) @ abs(e)) for z, e in samples)
     integral, difference = gauss + (middle - paired), H1 - H0 - paired
-    settled = exact and abs(gauss - simpson) <= ROUND_OFF * work
-    if settled or abs(difference - integral) <= ROUND_OFF * (abs(H0) + abs(H1)):
-        return integral
-    return difference
+    settled = exact & (abs(gauss - simpson) <= ROUND_OFF * work)
+    agrees = abs(difference - integral) <= ROUND_OFF * (abs(H0) + abs(H1))
+    return np.asarray(np.where(settled | agrees, integral, difference), dtype=float)
 
 
 @dataclass(frozen=True)

@@ -498,9 +498,6 @@ class QuaternionMechanism(Lagrangian):
                 f"has norm {norms[k]:.9g}, not 1; divide it by its norm (scalar first: w, x, y, z)"
             )
 
-    def watch(self, q: Vector) -> None:
-        """Accept any configuration."""
-
 
 def shortening(quat0: Array, quat1: Array) -> tuple[Array, Array]:
     r"""Return 4 tan(a/4) / (2 tan(a/2)), a the angle of a step, and its derivative by quat1.

@@ -1,0 +1,127 @@
+"""A mass on a nonlinear spring, in spherical coordinates [KB24, sec. 5.2].
+
+The mass matrix diag(1, r^2, r^2 sin^2 theta) m depends on the coordinates. The force is central:
+the motion stays in a plane, and angular momentum is constant.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.gallery import spring_pendulum_figures as figures
+from poinsot.gallery.example import Check, Example
+from poinsot.gallery.extrapolation import extrapolate
+from poinsot.integrate import simulate
+from poinsot.livens import LagrangianSystem
+from poinsot.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+START = {"q": (1.05, np.pi / 2, 0.0), "v": (0.0, 1.0, 1.0)}
+#: Time [s] -> r [m], theta and phi [rad] without error of integration, 15 digits.
+EXACT = {
+    0.1: (0.997599301968416, 1.67454710530793, 0.104313730138231),
+    0.25: (0.994010772286899, 1.84501427248673, 0.285153222285025),
+    0.5: (0.970540337381846, 2.08400436695248, 0.598710919220669),
+    1.0: (1.02399083618783, 2.35597750092816, 1.54133734627951),
+}
+
+
+@dataclass(frozen=True)
+class Pendulum:
+    """Parameters of [KB24, table 3], SI units.
+
+    `published` corrects T along all coordinates, as [KB24] does; otherwise the momentum of phi is
+    as exact as the energy.
+    """
+
+    mass: float = 1.0
+    stiffness: float = 300.0  # EA
+    rest_length: float = 1.0  # l0
+    published: bool = True
+
+
+def model(pendulum: Pendulum = Pendulum()) -> LagrangianSystem:  # noqa: B008 - a frozen value
+    """Build the system in q = (r, theta, phi); V = EA/2 eps^2 with Green's strain eps."""
+    import sympy
+
+    r, theta, phi = sympy.symbols("r theta phi")
+    m, l0 = pendulum.mass, pendulum.rest_length
+    strain = (r**2 - l0**2) / (2 * l0**2)
+    return LagrangianSystem.symbolic(
+        "spring-pendulum",
+        q=[r, theta, phi],
+        M=sympy.diag(m, m * r**2, m * r**2 * sympy.sin(theta) ** 2),
+        V=pendulum.stiffness / 2 * strain**2,
+        published=pendulum.published,
+    )
+
+
+def position(result: Result) -> Array:
+    """Return x, y and z of the mass [m]; shape (times, 3)."""
+    r, theta, phi = result["q"].T
+    return np.column_stack(
+        [r * np.sin(theta) * np.cos(phi), r * np.sin(theta) * np.sin(phi), r * np.cos(theta)]
+    )
+
+
+def total_energy(result: Result) -> Array:
+    """Return T(q, v) + V(q) [J] [KB24, eq. (80)]; shape (times,)."""
+    return model().total_energy(result["q"], result["v"])
+
+
+def check(result: Result) -> list[Check]:
+    """Compare with the published run, and the limit of small steps with the exact motion."""
+    steps = result.h, result.h / 2, result.h / 4
+    runs = [simulate(model(), scheme=result.scheme, h=h, t_end=1.0, x0=START) for h in steps]
+    ends = [run["q"][-1] for run in runs]
+    errors = [float(np.linalg.norm(end - EXACT[1.0])) for end in ends]
+    names = "r [m]", "theta [rad]", "phi [rad]"
+    published, exact = "[KB24, sec. 5.2]", "exact motion, 15 digits"
+    return [
+        Check("energy at the start [J]", result.energy[0], 1.496484375, 1e-12, "[KB24, fig. 3]"),
+        Check("largest energy error [J]", result.stats.balance_error_max, 0.0, 1e-12, "theory"),
+        Check(
+            "largest change of T + V in a step, log10 of J",
+            float(np.log10(abs(np.diff(total_energy(result))).max())),
+            -4.0,
+            0.5,
+            "[KB24, fig. 4]",
+        ),
+        *(
+            Check(f"{name} at 1 s", ours, theirs, 1e-10, published)
+            for name, ours, theirs in zip(
+                names, result["q"][-1], (1.0221519311, 2.3559702621, 1.5413991880), strict=True
+            )
+        ),
+        *(
+            Check(f"{name} at 1 s, h -> 0", ours, theirs, 1e-7, exact)
+            for name, ours, theirs in zip(names, extrapolate(ends), EXACT[1.0], strict=True)
+        ),
+        Check("order", float(np.log2(errors[1] / errors[2])), 2.0, 0.1, "theory"),
+    ]
+
+
+def plot(result: Result) -> "Figure":
+    """Draw the path, energies, and the changes of both energies in every step."""
+    fine = simulate(model(), scheme=result.scheme, h=1e-3, t_end=result.time[-1], x0=START)
+    return figures.plot(result, position(result), position(fine), total_energy(result))
+
+
+EXAMPLE = Example(
+    name="spring-pendulum",
+    title="Spring pendulum in spherical coordinates",
+    source="[KB24, sec. 5.2]",
+    scheme="eml",
+    h=0.01,
+    t_end=1.0,
+    model=model,
+    check=check,
+    plot=plot,
+    x0=START,
+)

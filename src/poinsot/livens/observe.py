@@ -1,0 +1,57 @@
+"""What a Lagrangian shows besides its states: energies, and how well constraints hold."""
+
+from functools import partial
+
+import numpy as np
+
+from poinsot.integrate.history import History
+from poinsot.integrate.observe import observe
+from poinsot.livens.general import GeneralLagrangian
+from poinsot.livens.systems import HamiltonianSystem, LivensSystem
+from poinsot.livens.velocities import VelocitySystem
+from poinsot.ph.matrices import Vector
+from poinsot.result import Array, Lazy, Observation
+
+
+def _velocity(system: LivensSystem | HamiltonianSystem | VelocitySystem, x: Vector) -> Vector:
+    if isinstance(system, VelocitySystem):
+        n = system.lagrangian.n
+        return x[n : 2 * n]
+    return system.velocity(x)
+
+
+def _observe(
+    system: LivensSystem | HamiltonianSystem | VelocitySystem, history: History
+) -> Observation:
+    lagrangian, n = system.lagrangian, system.lagrangian.n
+    if not isinstance(lagrangian, GeneralLagrangian):
+        return Observation()
+
+    def potential(x: Vector) -> float:
+        return lagrangian.V(x[:n])
+
+    def kinetic(x: Vector) -> float:
+        return system.H(x) - lagrangian.V(x[:n])
+
+    def gap(x: Vector) -> float:
+        return float(np.max(abs(lagrangian.g(x[:n])), initial=0.0))
+
+    def rate(x: Vector) -> float:
+        v = _velocity(system, x)
+        return float(np.max(abs(lagrangian.G(x[:n]) @ v), initial=0.0))
+
+    energies = {"kinetic": kinetic, "potential": potential}
+    whole = {"constraint_error": gap, "velocity_constraint_error": rate}
+
+    def look(name: str) -> Array:
+        one = {**energies, **whole}[name]
+        rows = partial(np.apply_along_axis, one, 1)
+        return history.over_times(lambda x: (np.asarray(rows(x)),), slice(0, system.n))[0]
+
+    return Observation(
+        whole=Lazy(whole if lagrangian.m else (), look), energies=Lazy(energies, look)
+    )
+
+
+for _kind in (LivensSystem, HamiltonianSystem, VelocitySystem):
+    observe.register(_kind, _observe)
