@@ -141,7 +141,7 @@ def other():
 
 REFUSED = {
     "no bodies": (lambda m: ps.Model(name="empty").compile(), "model 'empty' has no bodies"),
-    "coordinates": (lambda m: m.compile("euler"), "coordinates 'euler' are not available"),
+    "coordinates": (lambda m: m.compile("euler"), "no coordinates 'euler'"),
     "gravity": (lambda m: ps.Model(gravity=(0, 0)), "gravity: expected three finite numbers"),
     "gravity text": (lambda m: ps.Model(gravity="down"), "gravity: expected three numbers"),
     "body name taken": (lambda m: m.add_body("a", BOX), "the name 'a' is taken by a body"),
