@@ -301,18 +301,18 @@ def test_files_keep_the_coordinates(coordinates):
     again = ps.Model.from_yaml_text(model.to_yaml())
     assert again.simulation == model.simulation
     result = ps.simulate(again, **again.simulation.options(engine="reference"))
-    assert result.scheme == ("eml" if coordinates == "quaternions" else "ph-mp")
+    assert result.scheme == ("emh-mean" if coordinates == "quaternions" else "ph-mp")
 
 
 def test_coordinates_choose_the_scheme_and_must_not_contradict_it():
     model = mechanisms.pair("Spherical", 1).model()
     run = {"h": 0.01, "t_end": 0.01, "engine": "reference"}
-    assert ps.simulate(model, coordinates="quaternions", **run).scheme == "eml"
+    assert ps.simulate(model, coordinates="quaternions", **run).scheme == "emh-mean"
     assert ps.simulate(model, coordinates="directors", **run).scheme == "ph-mp"
     assert ps.simulate(model, coordinates="quaternions", scheme="mph", **run).scheme == "mph"
     with pytest.raises(ps.InputError, match="no coordinates 'quaternion'; did you mean 'quatern"):
         ps.simulate(model, coordinates="quaternion", **run)
-    with pytest.raises(ps.InputError, match=r"'ph-mp' runs in directors.* such as 'eml'"):
+    with pytest.raises(ps.InputError, match=r"'ph-mp' runs in directors.* such as 'emh-mean'"):
         ps.simulate(model, coordinates="quaternions", scheme="ph-mp", **run)
     with pytest.raises(ps.InputError, match=r"'eml' runs in quaternions.* such as 'ph-mp'"):
         ps.simulate(model, coordinates="directors", scheme="eml", **run)

@@ -85,7 +85,7 @@ def simulate(
         Lagrangian, `"ph-dg"` for a system.
     coordinates : {"directors", "quaternions"}
         How a model describes rotations; default: as the scheme needs it. Quaternions without a
-        scheme are integrated by `"eml"`.
+        scheme are integrated by `"emh-mean"`.
     x0 : array or mapping
         Initial state, whole or by name; what is left out is as in `system.start`. That of a
         Lagrangian is `{"q": [...], "v": [...]}` for all schemes.

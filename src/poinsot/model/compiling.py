@@ -27,7 +27,7 @@ from poinsot.ph.system import State
 System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm
 
 #: What rotations are described by, and the scheme for it unless another one is given.
-COORDINATES = {"directors": "ph-mp", "quaternions": "eml"}
+COORDINATES = {"directors": "ph-mp", "quaternions": "emh-mean"}
 
 
 def require_coordinates(coordinates: str) -> None:

@@ -49,13 +49,15 @@ class _Row:
     slot: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Turning:
     """How bodies in quaternions turn: the form of the equations, the levers, and spare nodes.
 
-    `first` is the column of x with the first multiplier of joints.
+    `inertia` (bodies, 3) are principal moments [kg m^2], `first` is the column of x with the first
+    multiplier of joints.
     """
 
+    inertia: Real
     form: int
     mean: bool
     spare: int
@@ -264,7 +266,6 @@ class Assembly:
     def _spin_tables(self) -> parts.Spins | None:
         if self.turning is None:
             return None
-        euler = self.mechanism.mass.reshape(-1, 4, 3)[:, 1:, 0]
         places = []
         for body in range(self._bodies):
             nodes = [self.graph.motion(body)[1], *self.graph.spares(body)]
@@ -272,7 +273,7 @@ class Assembly:
             named = [nodes[0], *[self.graph.nodes] * (4 - len(nodes)), *nodes[1:]]
             places.append([*named[1:], *self.tiles.table(named, named)])
         return parts.Spins(
-            inertia=_real(euler.sum(axis=1, keepdims=True) - euler),
+            inertia=_real(self.turning.inertia),
             places=_index(places),
             form=self.turning.form,
             mean=self.turning.mean,

@@ -36,6 +36,7 @@ class QuaternionRunner(MechanismRunner):
         self.scheme, lagrangian = scheme, system.lagrangian
         self.livens = isinstance(system, QuaternionSystem)
         self.turning = Turning(
+            inertia=lagrangian.inertia,
             form=parts.LIVENS if self.livens else parts.HAMILTON,
             mean=scheme.mean_levers,
             spare=SPARE[scheme.condensation] if self.livens else parts.SHORTEST,
