@@ -10,6 +10,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: A product may be fused with a sum; sums are not reordered.
 FUSED = {"contract"}
+#: Kernels own no memory: counting references to arrays would take as long as small steps do.
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FUSED, "_nrt": False}
 
 
 def entry(function: F) -> F:
@@ -29,9 +31,9 @@ def _stamp() -> tuple[tuple[str, float, int], ...]:
 
 def kernel(function: F) -> F:
     """Compile a kernel that kernels call."""
-    return cast(F, numba.njit(error_model="numpy", fastmath=FUSED)(function))
+    return cast(F, numba.njit(**OPTIONS)(function))
 
 
 def inline(function: F) -> F:
     """Compile a function of a few numbers into the kernels that call it."""
-    return cast(F, numba.njit(error_model="numpy", fastmath=FUSED, forceinline=True)(function))
+    return cast(F, numba.njit(forceinline=True, **OPTIONS)(function))

@@ -73,11 +73,11 @@ def quaternion_bodies(
     sizes: Array,
 ) -> None:
     """Place the bodies at the midpoint; set residuals in x (nodes, 3), and tiles unless None."""
-    numbers, places = bodies
+    (numbers, places), inertia = bodies, spins.inertia
     forces, torques, speeds = 0.0, 0.0, 0.0
     for b in range(numbers.shape[0]):
         v, w, v0 = vector(stage, b, V), vector(stage, b, W), vector(state, b, VELOCITY)
-        D0, J, a = matrix(state, b, DIRECTORS), vector(spins.inertia, b, 0), scale(0.5 * h, w)
+        D0, J, a = matrix(state, b, DIRECTORS), vector(inertia, b, 0), scale(0.5 * h, w)
         D = turn(a, D0[0]), turn(a, D0[1]), turn(a, D0[2])
         D1 = (
             sub(scale(2.0, D[0]), D0[0]),

@@ -61,9 +61,9 @@ def move_quaternions(
 
     Of Livens' equations the generalised energy p·v - T [KB24, eq. (74)].
     """
-    H = 0.0
-    for b in range(bodies.numbers.shape[0]):
-        v, w, J = vector(stage, b, V), vector(stage, b, W), vector(spins.inertia, b, 0)
+    H, numbers, inertia = 0.0, bodies.numbers, spins.inertia
+    for b in range(numbers.shape[0]):
+        v, w, J = vector(stage, b, V), vector(stage, b, W), vector(inertia, b, 0)
         position = axpy(h, v, vector(state, b, POSITION))
         velocity = sub(scale(2.0, v), vector(state, b, VELOCITY))
         D0 = matrix(state, b, DIRECTORS)
@@ -89,8 +89,8 @@ def move_quaternions(
         ahead[b, SLIP], ahead[b, SHARE] = slip, share
         put(ahead, b, SPIN, Omega)
         put(ahead, b, MOMENTUM, Pi)
-        H += 0.25 * bodies.numbers[b, MASS2] * dot(velocity, velocity)
-        H += dot(vector(bodies.numbers, b, WEIGHT), position)
+        H += 0.25 * numbers[b, MASS2] * dot(velocity, velocity)
+        H += dot(vector(numbers, b, WEIGHT), position)
     return H
 
 

@@ -103,7 +103,8 @@ def run(
         power = work.sizes[LOST_POWER]
         if jumped or power < 0.0 or H - H != 0.0:
             break
-        carried.chi[0, :] = carried.chi[1, :]
+        for k in range(carried.chi.shape[1]):
+            carried.chi[0, k] = carried.chi[1, k]
         _account(sums, H, h, power, u[n], y[n], ports, iterations, residual)
         state, ahead, before = ahead, before, state
         guessed = min(order[0], known + n)

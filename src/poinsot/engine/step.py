@@ -172,9 +172,9 @@ def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
 
 @kernel
 def _copy(source: Array, target: Array) -> None:
-    a, b = source.reshape(-1), target.reshape(-1)
-    for i in range(a.size):
-        b[i] = a[i]
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
 
 
 @inline
@@ -228,7 +228,8 @@ def take_step(
     """
     stage, multiplier = carried.stage, carried.multiplier
     x, tiles, places, schedule = work.x, work.tiles, machine.bodies.places, machine.schedule
-    work.sizes[:] = 0.0
+    for k in range(work.sizes.size):
+        work.sizes[k] = 0.0
     work.sizes[OF_CLOSURE] = REST / h
     _look_at_gaps(machine, machine.twice, state, carried.gap, work.gap)
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
