@@ -277,8 +277,10 @@ class ReducedStep(LivensStep):
         return self._from(w[:n], self.spread(w[n:]))
 
     def _from(self, q1: Vector, mu: Vector) -> tuple[Vector, Stage]:
-        _, T, _, v1, _ = self.balance(q1, mu)
-        return self._finished(q1, v1, 2 * T.by_s - self.p0, mu)
+        _, T, push, v1, _ = self.balance(q1, mu)
+        # By the balance, which is the same but for round-off: 2 T.by_s - p0 would gather that of
+        # q1 - q0, and momenta and energy drift in long runs.
+        return self._finished(q1, v1, self.p0 + self.h * T.by_q + push.impulse, mu)
 
 
 @dataclass(frozen=True, eq=False)
