@@ -225,9 +225,9 @@ class Lagrangian(ABC):
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
         """Return what potentials, dampers, ports and constraints (mu = h lam) do over a step."""
 
-    def travel(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix | None]:
-        """Return what h v_mid is equal to, q1 - q0, and its derivative by q1; None: identity."""
-        return q1 - q0, None
+    def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
+        """Return what h v_mid equals, dq = q1 - q0, and its derivative by q1; None: identity."""
+        return dq, None
 
     def forecast(self, h: float, q0: Vector, v0: Vector, p0: Vector) -> Vector:
         """Return where a step may lead: q0 + h v0."""

@@ -172,7 +172,7 @@ class LivensStep(_LagrangianStep):
         h, lagrangian = self.h, self.system.lagrangian
         q1, v1, p1, mu = self._split(w)
         v0, p0, v = self.v0, self.p0, (self.v0 + v1) / 2
-        travel, dtravel = lagrangian.travel(self.rule, self.q0, q1)
+        travel, dtravel = lagrangian.travel(self.rule, self.q0, q1 - self.q0)
         T = lagrangian.kinetic(self.rule, self.q0, v0, q1, v1)
         push, (g, G1, reach) = self.push(q1, mu), self.closure(q1)
         residual = np.concatenate(
@@ -222,15 +222,17 @@ class LivensStep(_LagrangianStep):
 
 @dataclass(frozen=True, eq=False)
 class ReducedStep(LivensStep):
-    r"""The same for (q1, h lambda) alone: v1 and p1 are eliminated [KB24, eq. (101)-(103)].
+    r"""The same for (q1 - q0, h lambda) alone: v1 and p1 are eliminated [KB24, eq. (101)-(103)].
 
     .. math:: v_1 = \tfrac2h (q_1 - q_0) - v_0, \qquad p_1 = 2\, \bar\partial_v L - p_0
+
+    The increment is the unknown: a coordinate that has grown large would cost it digits.
     """
 
     @property
     def guess(self) -> Vector:
         """Go on as before."""
-        return np.concatenate([self.guessed_q1, self.guessed_mu])
+        return np.concatenate([self.guessed_q1 - self.q0, self.guessed_mu])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -238,10 +240,10 @@ class ReducedStep(LivensStep):
         n = self.system.lagrangian.n
         return (*self.system.labels[2 * n : 3 * n], *self.names_of_constraints())
 
-    def balance(self, q1: Vector, mu: Vector) -> tuple[Vector, Slopes, Push, Vector, Matrix | None]:
+    def balance(self, dq: Vector, mu: Vector) -> tuple[Vector, Slopes, Push, Vector, Matrix | None]:
         """Return 2 p_m - 2 p0 - h dL/dq, what it is made of, v1, and the tangent of travel."""
-        h, lagrangian = self.h, self.system.lagrangian
-        travel, dtravel = lagrangian.travel(self.rule, self.q0, q1)
+        h, lagrangian, q1 = self.h, self.system.lagrangian, self.q0 + dq
+        travel, dtravel = lagrangian.travel(self.rule, self.q0, dq)
         v1 = 2 / h * travel - self.v0
         T = lagrangian.kinetic(self.rule, self.q0, self.v0, q1, v1)
         push = self.push(q1, mu)
@@ -257,9 +259,9 @@ class ReducedStep(LivensStep):
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of momentum and constraints."""
         n, h = self.system.lagrangian.n, self.h
-        q1, mu = w[:n], self.spread(w[n:])
-        balance, T, push, v1, dtravel = self.balance(q1, mu)
-        g, G1, reach = self.closure(q1)
+        dq, mu = w[:n], self.spread(w[n:])
+        balance, T, push, v1, dtravel = self.balance(dq, mu)
+        g, G1, reach = self.closure(self.q0 + dq)
         sizes = 2 * (abs(T.by_s) + abs(self.p0)) + h * abs(T.by_q) + push.sizes
         efforts = np.concatenate([(self.v0 + v1) / 2, w[n:] / h])
 
@@ -276,11 +278,11 @@ class ReducedStep(LivensStep):
         n = self.system.lagrangian.n
         return self._from(w[:n], self.spread(w[n:]))
 
-    def _from(self, q1: Vector, mu: Vector) -> tuple[Vector, Stage]:
-        _, T, push, v1, _ = self.balance(q1, mu)
+    def _from(self, dq: Vector, mu: Vector) -> tuple[Vector, Stage]:
+        _, T, push, v1, _ = self.balance(dq, mu)
         # By the balance, which is the same but for round-off: 2 T.by_s - p0 would gather that of
         # q1 - q0, and momenta and energy drift in long runs.
-        return self._finished(q1, v1, self.p0 + self.h * T.by_q + push.impulse, mu)
+        return self._finished(self.q0 + dq, v1, self.p0 + self.h * T.by_q + push.impulse, mu)
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +322,7 @@ class NullSpaceStep(ReducedStep):
         """Return the residual of the projected momentum and the constraints that are left."""
         size, h = w.size - self._m, self.h
         (q1, N), mu = self.chart.at(w[:size]), self.spread(w[size:])
-        balance, T, push, v1, dtravel = self.balance(q1, mu)
+        balance, T, push, v1, dtravel = self.balance(q1 - self.q0, mu)
         projected, P, dP = self.chart.project(q1, balance)
         g, G1, reach = self.closure(q1)
         sizes = 2 * (abs(T.by_s) + abs(self.p0)) + h * abs(T.by_q) + push.sizes
@@ -344,10 +346,10 @@ class NullSpaceStep(ReducedStep):
         """Return the state at the end, and the stage; inner multipliers balance what is left."""
         size = w.size - self._m
         (q1, _), mu = self.chart.at(w[:size]), self.spread(w[size:])
-        balance = self.balance(q1, mu)[0]
+        balance = self.balance(q1 - self.q0, mu)[0]
         mu = mu.copy()
         mu[self.chart.satisfied] = self.chart.multipliers(q1, balance)
-        return self._from(q1, mu)
+        return self._from(q1 - self.q0, mu)
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,7 +388,7 @@ class HamiltonianStep(_LagrangianStep):
         """Return the residual of kinematics, momentum and constraints."""
         h, lagrangian = self.h, self.system.lagrangian
         q1, p1, mu = self._split(w)
-        travel, dtravel = lagrangian.travel(self.rule, self.q0, q1)
+        travel, dtravel = lagrangian.travel(self.rule, self.q0, q1 - self.q0)
         T = lagrangian.cokinetic(self.rule, self.q0, self.p0, q1, p1)
         push, (g, G1, reach) = self.push(q1, mu), self.closure(q1)
         residual = np.concatenate(

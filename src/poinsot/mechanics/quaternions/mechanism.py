@@ -337,16 +337,15 @@ class QuaternionMechanism(Lagrangian):
             self._blocks(mass / 2, ss),
         )
 
-    def travel(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix | None]:
-        """Return q1 - q0, that of quaternions over `shortening` if levers are mean ones."""
-        change = q1 - q0
+    def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
+        """Return dq, that of quaternions over `shortening` if levers are mean ones."""
         if rule is not Rule.MEAN:
-            return change, None
-        (_, quat0), (_, quat1) = self.blocks(q0), self.blocks(q1)
-        short, dshort = shortening(quat0, quat1)
-        dquat = (quat1 - quat0) / short[:, None]
+            return dq, None
+        (_, quat0), (_, change) = self.blocks(q0), self.blocks(dq)
+        short, dshort = shortening(quat0, quat0 + change)
+        dquat = change / short[:, None]
         slope = (np.eye(4) - np.einsum("na,nb->nab", dquat, dshort)) / short[:, None, None]
-        travel = change.reshape(-1, SEVEN).copy()
+        travel = dq.reshape(-1, SEVEN).copy()
         travel[:, QUAT] = dquat
         return travel.reshape(-1), self._blocks(np.ones(self.bodies), slope)
 
@@ -366,7 +365,7 @@ class QuaternionMechanism(Lagrangian):
         turning, dturning = self._torques.forces(at.quat, u)
         y, outer = np.asarray(B.T @ rate), mu[: self.bodies]
         if self._torques.bodies.size:
-            moved = self.travel(rule, step.q0, step.q1)[0] / h
+            moved = self.travel(rule, step.q0, step.q1 - step.q0)[0] / h
             y[self._torques.inputs] = self._torques.outputs(at.quat, self.blocks(moved)[1])
         # The unit constraints pull along q_m.
         turning = h * turning - outer[:, None] * at.quat
