@@ -82,9 +82,9 @@ STARTS = [
     (growing([[1, 1], [1, 1]]), (0, 0), (0, 0), "emh", "singular.*'eml'"),
     (growing([[1, 1], [1, 1]]), (0, 0), (0, 0), "mph", "singular.*'eml'"),
     (growing([[1, 0], [0, 1]], g=[a - 2 * b]), (0, 0.1), (0, 0), "eml", "violates.*'g.0.' by 0.2"),
-    (growing([[1, 0], [0, 1]], g=[a - 2 * b]), (0, 0), (0, 1), "eml", "velocities violate.*-2"),
-    (growing([[1, 0], [0, 1]], g=[a - 2 * b]), (0, 0), (0, 1), "ph-dg", "velocities violate"),
-    (growing([[1, 0], [0, 1]], g=[a - 2 * b]), (0, 0), (0, 1), "emh", "velocities violate"),
+    (growing([[1, 0], [0, 1]], g=[a - 2 * b]), (0, 0), (0, 1), "eml", "rate of the constraint.* by 2"),
+    (growing([[1, 0], [0, 1]], g=[a - 2 * b]), (0, 0), (0, 1), "ph-dg", "rate of the constraint"),
+    (growing([[1, 0], [0, 1]], g=[a - 2 * b]), (0, 0), (0, 1), "emh", "rate of the constraint"),
     (growing([[1, 0], [0, 1]]), (0, 0), (0, 1, 2), "emh", "'v' has 3 entries, expected 2"),
     (growing([[1, 0], [0, 1]]), (0, 0), (0, 1, 2), "eml", "'v' has 3 entries, expected 2"),
     (growing([[1, 0], [0, 1]], V=sympy.log(a)), (-1, 0), (0, 0), "eml", "V is nan at the start"),
@@ -119,6 +119,18 @@ def test_a_coordinate_singularity_is_named_and_what_was_computed_is_kept(scheme)
     ) as caught:
         run(sphere(), start, scheme, 0.05, 1.0)
     np.testing.assert_allclose(caught.value.result["q"][-1], (0.05, 0), atol=1e-12)
+
+
+@pytest.mark.parametrize("start", [0.53, 0.501, 0.5499])
+def test_a_singularity_that_a_step_passes_over_is_named(start):
+    with pytest.raises(ps.SimulationError, match=r"singularity .* along 'b'") as caught:
+        run(sphere(), {"q": (start, 0.0), "v": (-1.0, 0.0)}, "eml", 0.05, 1.0)
+    assert 0 < caught.value.result["q"][-1, 0] < 0.05
+
+
+def test_a_singularity_that_is_only_passed_by_is_none():
+    start = {"q": (1.0, 0.0), "v": (0.0, 1.0)}
+    assert run(sphere(sympy.cos(a)), start, "eml", 0.01, 3.0).status == "done"
 
 
 @pytest.mark.parametrize("scheme", ["emh", "ph-dg"])

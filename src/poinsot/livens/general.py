@@ -7,15 +7,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InconsistentStartError, InputError
+from poinsot.errors import InputError
 from poinsot.livens import forms, masses
 from poinsot.livens.chords import chord
 from poinsot.livens.lagrangian import Hessian, Interval, Lagrangian, Push, Rule, Slopes
 from poinsot.livens.smooth import Array, Smooth
 from poinsot.ph.matrices import Vector
-
-#: G v at the start, relative to the size of its terms.
-TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,17 +180,9 @@ class GeneralLagrangian(Lagrangian):
     # -- checks -------------------------------------------------------------------------------
 
     def check(self, q: Vector, v: Vector) -> None:
-        """Refuse a start with an impossible M, without energy, or against the constraints."""
+        """Refuse a start with an impossible M, or without energy."""
         masses.require_mass(self.name, self.coordinates, self.M(q), " at the start")
         self._require_finite(q, "at the start")
-        G = self.G(q)
-        rates, sizes = G @ v, abs(G) @ abs(v)
-        if self.m and np.max(abs(rates)) > TOLERANCE * np.max(sizes):
-            k = int(np.argmax(abs(rates)))
-            raise InconsistentStartError(
-                f"system '{self.name}': the initial velocities violate the constraint "
-                f"'{self.names()[k]}': its rate G v is {rates[k]:.3g}; correct v"
-            )
 
     def _require_finite(self, q: Vector, where: str) -> None:
         for what, values in (("V", np.array([self.V(q)])), ("g", self.g(q))):
@@ -204,19 +193,26 @@ class GeneralLagrangian(Lagrangian):
                 )
 
     def watch(self, q0: Vector, q1: Vector) -> None:
-        """Refuse an end of a step where M has lost rank, or is no mass, or energy is not there."""
+        """Refuse a step on which M loses rank, or is no mass, or energy is not there."""
         self._require_finite(q1, "after this step")
         if self.mass.constant:
             return
-        M0, M1 = self.M(q0), self.M(q1)
-        masses.require_mass(self.name, self.coordinates, M1, " after this step")
-        size = np.sqrt(np.diag(M0))
+        masses.require_mass(self.name, self.coordinates, self.M(q1), " after this step")
+        size = np.sqrt(np.diag(self.M(q0)))
         scale = np.where(size > 0, size, 1.0)
-        if masses.rank(M1, self.G(q1), scale) < masses.rank(M0, self.G(q0), scale):
-            found = masses.weakest(self.coordinates, M1, self.G(q1))
+
+        def at(s: float) -> Array:
+            q = q0 + s * (q1 - q0)
+            return masses.eigenvalues(self.M(q), self.G(q), scale)
+
+        where = masses.where_lost(at)
+        if where is not None:
+            q = q0 + where * (q1 - q0)
+            found = masses.weakest(self.coordinates, self.M(q), self.G(q))
             assert found is not None
             raise InputError(
-                "a coordinate singularity is reached: at the end of this step M has the eigenvalue "
+                "a coordinate singularity is reached: within this step, at q = "
+                f"{np.array2string(q, precision=4, suppress_small=True)}, M has the eigenvalue "
                 f"{found.eigenvalue:.3g} along {found.along}, and its rank is less than before; "
                 "describe the motion by other coordinates there"
             )

@@ -1,10 +1,11 @@
 """What a mass matrix must be: symmetric, semi-definite, and regular where constraints leave off."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy.optimize import minimize_scalar
 
 from poinsot.errors import InputError, StructureError
 from poinsot.livens.smooth import Array
@@ -13,6 +14,8 @@ from poinsot.livens.smooth import Array
 ROUND_OFF = 1e-10
 #: Below this, relative to what it was, an eigenvalue is taken for zero.
 LOST = 1e-10
+#: How an eigenvalue changes at either end of a step is seen so far inwards.
+EDGE = 1e-4
 #: Below this, relative to the largest one, an eigenvalue is worth a word when a step fails.
 SMALL = 1e-2
 
@@ -81,12 +84,33 @@ def weakest(coordinates: Sequence[str], M: Array, G: Array) -> Weakest | None:
     )
 
 
-def rank(M: Array, G: Array, scale: Array) -> int:
-    """Return the rank of M on the directions that G leaves, coordinates measured by `scale`."""
+def eigenvalues(M: Array, G: Array, scale: Array) -> Array:
+    """Return those of M on the directions that G leaves, coordinates measured by `scale`."""
     scaled = G / scale
     free = scipy.linalg.null_space(scaled) if G.size else np.eye(len(M))
-    eigenvalues = np.linalg.eigvalsh(free.T @ (M / np.outer(scale, scale)) @ free)
-    return int(np.sum(eigenvalues > LOST))
+    return np.asarray(np.linalg.eigvalsh(free.T @ (M / np.outer(scale, scale)) @ free))
+
+
+def where_lost(at: Callable[[float], Array]) -> float | None:
+    """Return where on [0, 1] eigenvalues (ascending, of a mass) lose rank; None: nowhere.
+
+    One that is there at the start may vanish at the end, or in between: where the product of these
+    falls from both ends inwards, its minimum is looked for.
+    """
+    there = int(np.sum(at(0.0) > LOST))
+    if there == 0:
+        return None
+    if int(np.sum(at(1.0) > LOST)) < there:
+        return 1.0
+
+    def product(s: float) -> float:
+        return float(np.prod(at(s)[-there:]))
+
+    start, end = product(0.0), product(1.0)
+    if not (product(EDGE) < start and product(1.0 - EDGE) < end):
+        return None
+    lowest = minimize_scalar(product, bounds=(0.0, 1.0), options={"xatol": 1e-9})
+    return float(lowest.x) if lowest.fun <= LOST * min(start, end) else None
 
 
 def _along(coordinates: Sequence[str], direction: Array) -> str:
