@@ -162,8 +162,8 @@ def simulate(
     runner = None if engine == "reference" else accelerate(system, method, x, h, options)
     if engine == "compiled" and runner is None:
         raise InputError(
-            f"the compiled engine runs mechanisms with 'ph-mp', 'ph-mp-ggl' and the exact schemes of "
-            f"quaternions, not system '{system.name}' with '{method.name}'; use engine='auto'"
+            "the compiled engine runs mechanisms with 'ph-mp', 'ph-mp-ggl' and the exact schemes "
+            f"of quaternions, not system '{system.name}' with '{method.name}'; use engine='auto'"
         )
     recorder = Recorder(system, x, t_start, steps, save_every, keep=place is None)
     document = ""

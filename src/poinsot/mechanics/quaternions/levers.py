@@ -11,20 +11,17 @@ ends, which the angular momentum of jointed bodies asks for. Mean levers put in 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.livens.lagrangian import Rule, total
 from poinsot.mechanics.forms import WIDTH
+from poinsot.mechanics.quaternions.bodies import QuaternionBodies
 from poinsot.mechanics.quaternions.products import WORLD, director_slopes, world
 from poinsot.mechanics.quaternions.spread import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import skew
-
-if TYPE_CHECKING:
-    from poinsot.mechanics.quaternions.mechanism import QuaternionMechanism
 
 Array = NDArray[np.float64]
 
@@ -33,7 +30,7 @@ Array = NDArray[np.float64]
 class Levers(ABC):
     """The directors of a step from q0 to q1: d0, d1, and d where forces are evaluated."""
 
-    of: "QuaternionMechanism"
+    of: QuaternionBodies
     q0: Vector
     q1: Vector
 
@@ -165,7 +162,7 @@ class MeanLevers(AtMean):
         return total(spread(blocks), None if df is None else self.S.T @ df)
 
 
-def levers(rule: Rule, of: "QuaternionMechanism", q0: Vector, q1: Vector) -> Levers:
+def levers(rule: Rule, of: QuaternionBodies, q0: Vector, q1: Vector) -> Levers:
     """Return the levers of a rule."""
     kind = {Rule.MIDPOINT: AtMidpoint, Rule.DISCRETE: AtMean, Rule.MEAN: MeanLevers}[rule]
     return kind(of, q0, q1)

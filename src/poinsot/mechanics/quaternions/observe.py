@@ -19,7 +19,8 @@ from poinsot.mechanics.observe import (
     potential_energies,
     worst,
 )
-from poinsot.mechanics.quaternions.mechanism import SEVEN, QuaternionMechanism
+from poinsot.mechanics.quaternions.bodies import SEVEN
+from poinsot.mechanics.quaternions.mechanism import QuaternionMechanism
 from poinsot.mechanics.quaternions.products import BODY, WHOLE, WORLD, director_slopes, directors
 from poinsot.mechanics.quaternions.systems import (
     QuaternionForm,

@@ -11,7 +11,8 @@ from poinsot.errors import InputError
 from poinsot.livens.systems import HamiltonianSystem, LivensSystem
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.quaternions.mechanism import SEVEN, QuaternionMechanism
+from poinsot.mechanics.quaternions.bodies import SEVEN
+from poinsot.mechanics.quaternions.mechanism import QuaternionMechanism
 from poinsot.mechanics.quaternions.products import world
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
