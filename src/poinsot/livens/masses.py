@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.optimize import minimize_scalar
 
 from poinsot.errors import InputError, StructureError
 from poinsot.livens.smooth import Array
@@ -109,6 +108,8 @@ def where_lost(at: Callable[[float], Array]) -> float | None:
     start, end = product(0.0), product(1.0)
     if not (product(EDGE) < start and product(1.0 - EDGE) < end):
         return None
+    from scipy.optimize import minimize_scalar  # a heavy import, for this rare case alone
+
     lowest = minimize_scalar(product, bounds=(0.0, 1.0), options={"xatol": 1e-9})
     return float(lowest.x) if lowest.fun <= LOST * min(start, end) else None
 
