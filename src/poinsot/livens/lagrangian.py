@@ -244,8 +244,8 @@ class Lagrangian(ABC):
         """Return T, whose rows combine the constraints to independent ones; None: all are."""
         return None
 
-    def smallest(self, q: Vector, lam: Vector) -> Vector:
-        """Return the smallest multipliers that do the same as `lam`."""
+    def smallest(self, q0: Vector, q1: Vector, lam: Vector) -> Vector:
+        """Return the smallest multipliers that do the same as `lam` over a step."""
         return lam
 
     def names(self) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ class _LagrangianStep(StepProblem):
 
     def multipliers(self, q1: Vector, mu: Vector) -> Vector:
         """Return the multipliers of a step."""
-        return self.system.lagrangian.smallest((self.q0 + q1) / 2, mu / self.h)
+        return self.system.lagrangian.smallest(self.q0, q1, mu / self.h)
 
 
 @dataclass(frozen=True, eq=False)

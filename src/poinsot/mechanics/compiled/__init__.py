@@ -30,8 +30,13 @@ def _accelerate(
 def _accelerate_quaternions(
     system: QuaternionForm, scheme: Scheme, x: Vector, h: float, options: Newton
 ) -> Runner | None:
-    """Return a runner for the energy-momentum schemes."""
-    if isinstance(scheme.gradient, Midpoint):
+    """Return a runner for the energy-momentum schemes.
+
+    Repeated constraints leave a share of the multipliers open. It does nothing with mean levers;
+    with others the motion depends on it, and the reference engine chooses.
+    """
+    open_share = system.lagrangian.mechanism.redundant and not scheme.mean_levers
+    if isinstance(scheme.gradient, Midpoint) or open_share:
         return None
     from poinsot.mechanics.compiled.quaternions import QuaternionRunner
 

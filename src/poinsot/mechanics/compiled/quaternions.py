@@ -115,7 +115,7 @@ class QuaternionRunner(MechanismRunner):
     def _multipliers(self, h: float, start: Vector, end: Vector, u: Vector) -> Vector:
         system, lagrangian, rule = self.system, self.system.lagrangian, rule_of(self.scheme)
         q0, q1, p0, p1 = system.q(start), system.q(end), system.p(start), system.p(end)
-        mu = h * system.lam(end)
+        mu = lagrangian.smallest(q0, q1, h * system.lam(end))
         mu[: lagrangian.bodies] = 0.0
         if self.livens:
             v0, v1 = system.velocity(start), system.velocity(end)
@@ -125,7 +125,7 @@ class QuaternionRunner(MechanismRunner):
         impulse = lagrangian.push(rule, Interval(0.0, h, q0, q1, u), mu).impulse
         left = p1 - p0 - change - impulse
         mu[: lagrangian.bodies] = lagrangian.chart(q0).multipliers(q1, left)
-        return lagrangian.smallest((q0 + q1) / 2, mu / h)
+        return np.asarray(mu / h)
 
 
 def _along(quat: Array, a: Array) -> Array:

@@ -22,7 +22,6 @@ from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.forms import Forms
 from poinsot.mechanics.quaternions.bodies import QUAT, SEVEN, QuaternionBodies
 from poinsot.mechanics.quaternions.levers import Levers, levers
-from poinsot.mechanics.quaternions.products import directors
 from poinsot.mechanics.quaternions.spread import spread
 from poinsot.mechanics.quaternions.torques import PublishedTorques
 from poinsot.ph.matrices import Matrix, Vector, assemble
@@ -234,19 +233,14 @@ class QuaternionMechanism(QuaternionBodies):
         shape = (inner.shape[0] + self.bodies, self.m)
         return assemble(shape, [(0, 0, units), (self.bodies, self.bodies, inner)])
 
-    def smallest(self, q: Vector, lam: Vector) -> Vector:
+    def smallest(self, q0: Vector, q1: Vector, lam: Vector) -> Vector:
         """Return the smallest multipliers of joints that move bodies like `lam` does."""
         if not self.mechanism.redundant:
             return lam
+        d = (self.directors(q0) + self.directors(q1)) / 2
         whole = np.concatenate([np.zeros(RIGIDITY * self.bodies), lam[self.bodies :]])
-        smaller = self.mechanism.smallest(self.turned(q), whole)
+        smaller = self.mechanism.smallest(d, whole)
         return np.concatenate([lam[: self.bodies], smaller[RIGIDITY * self.bodies :]])
-
-    def turned(self, q: Vector) -> Vector:
-        """Return the directors of the unit quaternions that those of q are nearest to."""
-        phi, quat = self.blocks(q)
-        unit = quat / np.linalg.norm(quat, axis=1, keepdims=True)
-        return np.hstack([phi, directors(unit)]).reshape(-1)
 
     # -- names and checks ---------------------------------------------------------------------
 
