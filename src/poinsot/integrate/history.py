@@ -188,7 +188,7 @@ class History:
         columns: Columns,
     ) -> tuple[Array, ...]:
         width = self._places[columns].size
-        parts = [look(self._rows(name, *rows, columns)) for rows in self._pieces(first, width)]
+        parts = [look(self.rows(name, *rows, columns)) for rows in self._pieces(first, width)]
         if len(parts) == 1:
             return parts[0]
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
@@ -199,7 +199,8 @@ class History:
         for start in range(first, max(first + 1, self.times), many):
             yield start, min(start + many, self.times)
 
-    def _rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
+    def rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
+        """Return some columns of x or stage_x in some rows, with what the run left out."""
         # A map of these rows alone: it goes when they are done, and its pages with it.
         rows: Array = self.table.rows(name, start, stop)[:, columns]
         places = self._places[columns]

@@ -38,50 +38,70 @@ Array = NDArray[np.float64]
 class InDirectors(History):
     """The history of a mechanism in quaternions, read as (q, v, lambda) in directors.
 
-    Bodies are turned by the unit quaternions that are nearest: at midpoints, the mean ones are
-    shorter than one.
+    At midpoints the directors are the means of both ends, on which joints act.
     """
 
     system: QuaternionForm | None = None
+    inner: History | None = None
 
     @classmethod
     def of(cls, system: QuaternionForm, history: History) -> "InDirectors":
         """Return the same history in directors."""
         known = {field.name: getattr(history, field.name) for field in fields(history)}
-        return cls(**known, system=system)
+        return cls(**known, system=system, inner=history)
+
+    @property
+    def _known(self) -> tuple[QuaternionForm, History]:
+        assert self.system is not None
+        assert self.inner is not None
+        return self.system, self.inner
 
     @cached_property
     def start(self) -> Array:
         """The state in which the run began, in directors."""
-        return np.asarray(self._translated(History.start.func(self)[None])[0])  # type: ignore[attr-defined]
+        system, inner = self._known
+        return np.asarray(self._translated(inner.start[None, : self._motion(system)], None)[0])
 
     @cached_property
     def _places(self) -> Indices:
-        assert self.system is not None
-        size = WIDTH * self.system.lagrangian.bodies
-        joints = self.system.lagrangian.joints.m
-        return np.full(2 * size + RIGIDITY * (size // WIDTH) + joints, -1, dtype=np.intp)
+        system, _ = self._known
+        joints = system.lagrangian.joints.m
+        return np.full(_first_joint(system) + joints, -1, dtype=np.intp)
 
-    def _rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
-        rows: Array = self._translated(self.table.rows(name, start, stop))[:, columns]
-        return rows
+    def rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
+        """Return some columns, in directors; multipliers are read only if they are wanted."""
+        system, inner = self._known
+        wanted, first = np.arange(self._places.size)[columns], _first_joint(system)
+        motion = inner.rows(name, start, stop, slice(0, self._motion(system)))
+        ends = None
+        if name == "stage_x":
+            ends = inner.rows("x", start, stop, slice(0, system.lagrangian.n))
+        translated = self._translated(motion, ends)
+        if np.all(wanted < first):
+            return np.asarray(translated[:, wanted])
+        joints = inner.rows(name, start, stop, slice(system.n - system.lagrangian.joints.m, None))
+        return np.asarray(np.hstack([translated, joints])[:, wanted])
 
-    def _translated(self, x: Array) -> Array:
-        """Return rows (states, n) in directors."""
-        assert self.system is not None
-        bodies = self.system.lagrangian.bodies
-        q, v = positions(self.system, x), velocities(self.system, x)
-        unit = q[:, :, 3:] / np.linalg.norm(q[:, :, 3:], axis=2, keepdims=True)
-        rates = np.einsum("tnka,tna->tnk", director_slopes(unit), v[:, :, 3:])
-        joints = self.system.lagrangian.joints.m
-        return np.hstack(
-            [
-                _flat(q[:, :, :3], directors(unit)),
-                _flat(v[:, :, :3], rates),
-                np.zeros((len(x), RIGIDITY * bodies)),
-                x[:, x.shape[1] - joints :],
-            ]
-        )
+    def _motion(self, system: QuaternionForm) -> int:
+        """Return how many columns come before the multipliers."""
+        return system.n - system.lagrangian.m
+
+    def _translated(self, x: Array, ends: Array | None) -> Array:
+        """Return rows without multipliers of joints in directors; `ends` are q at ends of steps."""
+        system, _ = self._known
+        q, v = positions(system, x), velocities(system, x)
+        d = directors(q[:, :, 3:])
+        if ends is not None:
+            end = ends.reshape(q.shape)[:, :, 3:]
+            d = (directors(2 * q[:, :, 3:] - end) + directors(end)) / 2
+        rates = np.einsum("tnka,tna->tnk", director_slopes(q[:, :, 3:]), v[:, :, 3:])
+        rigidity = np.zeros((len(x), RIGIDITY * system.lagrangian.bodies))
+        return np.hstack([_flat(q[:, :, :3], d), _flat(v[:, :, :3], rates), rigidity])
+
+
+def _first_joint(system: QuaternionForm) -> int:
+    """Return where multipliers of joints begin, in directors."""
+    return (2 * WIDTH + RIGIDITY) * system.lagrangian.bodies
 
 
 def positions(system: QuaternionForm, x: Array) -> Array:
