@@ -107,6 +107,10 @@ def test_both_engines_take_the_same_steps(name, scheme):
         tolerance = {"q": 1e-11, "v": 1e-9, "p": 1e-9}.get(state.rpartition(".")[2], 1e-6)
         size = max(1.0, abs(expected).max())
         np.testing.assert_allclose(ours[state], expected, rtol=0, atol=tolerance * size)
+    for joint in theirs.observation.joints:
+        force, expected = ours.reaction(joint).force, theirs.reaction(joint).force
+        size = max(1.0, abs(expected).max())
+        np.testing.assert_allclose(force, expected, rtol=0, atol=1e-6 * size)
     for port in theirs.ports:
         np.testing.assert_allclose(ours.port(port).y, theirs.port(port).y, rtol=0, atol=1e-9)
     assert ours.stats.balance_error_max <= 1e-12 * max(1.0, abs(ours.energy).max())
