@@ -38,7 +38,7 @@ def test_stored_energy_is_a_lagrangian_submanifold(case):
     n, k = laws.n, laws.k
     dc = laws.dc(zeta)
     N = scipy.linalg.null_space(dc) if laws.n_c else np.eye(n)
-    stiffness = laws.ddV(zeta) + laws.constraints.curvature(zeta, lam)
+    stiffness = laws.ddV(zeta) + laws.ddc(zeta, lam)
     flows = scipy.linalg.block_diag(np.hstack([N, np.zeros_like(dc.T)]), laws.M)
     efforts = scipy.linalg.block_diag(np.hstack([stiffness @ N, dc.T]), np.eye(k))
     isotropy = flows.T @ efforts

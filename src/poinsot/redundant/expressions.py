@@ -65,6 +65,7 @@ def read(
     parts = list(V) if isinstance(V, Sequence) and not isinstance(V, str) else [V]
     potentials = [column("V", [part], 1, q) for part in parts]
     constraints = [c] if isinstance(c, sympy.Expr) else list(c)
+    rows_c = column("c", constraints, len(constraints), q)
     losses = [0] * k if dissipation is None else list(dissipation)
     both = [*q, *rates]
     return Laws(
@@ -72,7 +73,7 @@ def read(
         velocities=[str(symbol) for symbol in rates],
         M=mass,
         potentials=[expressions.smooth(q, list(part)) for part in potentials],
-        constraints=expressions.smooth(q, list(column("c", constraints, len(constraints), q))),
+        constraints=[expressions.smooth(q, [row]) for row in rows_c],
         Z=field(q, kinematics),
         G=field(momenta, turning),
         A=field(q, restrictions),

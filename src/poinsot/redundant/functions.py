@@ -77,7 +77,7 @@ def read(
         velocities=labels[1],
         M=M,
         potentials=[law("V", (), n, 0.0)],
-        constraints=law("c", (n_c,), n, np.zeros(n_c)),
+        constraints=[law("c", (n_c,), n, np.zeros(n_c))] if n_c else [],
         Z=field("Z", (n, k), n, np.eye(n)[:, :k]),
         G=field("G", (k, k), k, np.zeros((k, k))),
         A=field("A", (n_A, k), n, np.zeros((n_A, k))),

@@ -24,8 +24,8 @@ class Laws:
         Mass matrix.
     potentials : sequence of Smooth
         Parts of V [J]; each has a discrete derivative of its own.
-    constraints : Smooth
-        :math:`c(\zeta)`.
+    constraints : sequence of Smooth
+        Parts of :math:`c(\zeta)`, one after the other; each has a discrete derivative of its own.
     Z, A, B : Field
         Kinematics (n, k), rows of :math:`A w = 0`, and the port matrix (k, inputs), of
         :math:`\zeta`.
@@ -41,7 +41,7 @@ class Laws:
     velocities: Sequence[str]
     M: Array
     potentials: Sequence[Smooth]
-    constraints: Smooth
+    constraints: Sequence[Smooth]
     Z: Field
     G: Field
     A: Field
@@ -59,10 +59,10 @@ class Laws:
         """Number of velocities."""
         return len(self.velocities)
 
-    @property
+    @cached_property
     def n_c(self) -> int:
         """Number of constraints on coordinates."""
-        return self.constraints.size
+        return sum(part.size for part in self.constraints)
 
     @cached_property
     def n_A(self) -> int:
@@ -97,11 +97,23 @@ class Laws:
 
     def c(self, zeta: Vector) -> Vector:
         """Return the constraints; shape (n_c,)."""
-        return self.constraints.value(zeta)
+        return np.concatenate([np.zeros(0), *(part.value(zeta) for part in self.constraints)])
 
     def dc(self, zeta: Vector) -> Array:
         """Return their Jacobian c'; shape (n_c, n)."""
-        return self.constraints.jacobian(zeta)
+        rows = (part.jacobian(zeta) for part in self.constraints)
+        return np.vstack([np.zeros((0, self.n)), *rows])
+
+    def ddc(self, zeta: Vector, lam: Vector) -> Array:
+        """Return the second derivatives of lam·c; shape (n, n)."""
+        shares = zip(self.constraints, self.shares(lam), strict=True)
+        parts = (part.curvature(zeta, share) for part, share in shares)
+        return sum(parts, np.zeros((self.n, self.n)))
+
+    def shares(self, lam: Vector) -> list[Vector]:
+        """Return the multipliers of each part of the constraints."""
+        ends = np.cumsum([part.size for part in self.constraints])
+        return np.split(lam, ends[:-1]) if self.constraints else []
 
     def rates(self, zeta: Vector) -> Array:
         """Return all constraints as rates of w, the rows c' Z and A; shape (n_c + n_A, k)."""

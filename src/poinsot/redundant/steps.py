@@ -34,12 +34,13 @@ class _Middle:
     G: Array
     tau_d: Vector
     V: list[Chord]
-    c: Chord
+    c: list[Chord]
     dV: Vector
+    dc: Array
 
     def impulse(self, h: float) -> Vector:
         """Return h dV + C^T h lam, the impulse of potential and constraints along zeta."""
-        return h * self.dV + self.L @ self.c.jacobian
+        return h * self.dV + self.L @ self.dc
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,7 @@ class RedundantStep(StepProblem):
         zeta1, w1, L, N = self.system.split(unknowns)
         zeta, w = (zeta0 + zeta1) / 2, w0 + self.weight * (w1 - w0)
         V = [chord(rule, part, zeta0, zeta1) for part in laws.potentials]
+        c = [chord(rule, part, zeta0, zeta1) for part in laws.constraints]
         return _Middle(
             zeta1=zeta1,
             w1=w1,
@@ -105,8 +107,9 @@ class RedundantStep(StepProblem):
             G=laws.G(laws.M @ w),
             tau_d=laws.tau_d(zeta, w),
             V=V,
-            c=chord(rule, laws.constraints, zeta0, zeta1),
+            c=c,
             dV=sum((part.jacobian[0] for part in V), np.zeros(laws.n)),
+            dc=np.vstack([np.zeros((0, laws.n)), *(part.jacobian for part in c)]),
         )
 
     def evaluate(self, w: Vector) -> Evaluation:
@@ -129,7 +132,7 @@ class RedundantStep(StepProblem):
             [
                 abs(zeta0) + abs(at.zeta1) + h * abs(at.Z) @ abs(at.w),
                 abs(laws.M) @ (abs(w0) + abs(at.w1))
-                + abs(at.Z.T) @ (h * abs(at.dV) + abs(at.L) @ abs(at.c.jacobian))
+                + abs(at.Z.T) @ (h * abs(at.dV) + abs(at.L) @ abs(at.dc))
                 + h * (abs(at.tau_d) + abs(at.G) @ abs(at.w) + abs(at.B) @ abs(u))
                 + abs(at.N) @ abs(at.A),
                 abs(laws.dc(at.zeta1)) @ (abs(at.zeta1) + h * abs(at.Z) @ speeds),
@@ -155,7 +158,9 @@ class RedundantStep(StepProblem):
         w, lam, mu = self.system.places
         by_zeta, by_w = laws.dtau_d(at.zeta, at.w)
         stiffness = sum((part.tangent(np.ones(1)) for part in at.V), np.zeros((w, w)))
-        push = at.Z.T @ (h * stiffness + at.c.tangent(at.L))
+        bends = zip(at.c, laws.shares(at.L), strict=True)
+        stiffness = sum((part.tangent(share) for part, share in bends), h * stiffness)
+        push = at.Z.T @ stiffness
         push += (laws.Z.back(at.zeta, at.impulse(h)) + laws.A.back(at.zeta, at.N)) / 2
         push += h / 2 * (by_zeta - laws.B.along(at.zeta, self.u))
         turning = at.G + laws.G.along(laws.M @ at.w, at.w) @ laws.M
@@ -165,7 +170,7 @@ class RedundantStep(StepProblem):
             (0, w, -h * at.Z * half),
             (w, 0, push),
             (w, w, laws.M + h * (by_w + turning) * half),
-            (w, lam, at.Z.T @ at.c.jacobian.T),
+            (w, lam, at.Z.T @ at.dc.T),
             (w, mu, at.A.T),
             (lam, 0, laws.dc(at.zeta1)),
             (mu, 0, laws.A.along(at.zeta, at.w) / 2),

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.livens.functions import OfCoordinates, warn_missing
+from poinsot.ph.connections import Transformer
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 from poinsot.ph.ports import Port
 from poinsot.ph.system import PHSystem, State, Storage
-from poinsot.redundant import checks, functions
+from poinsot.redundant import checks, functions, joining
 from poinsot.redundant.functions import Law, OfBoth
 from poinsot.redundant.laws import Laws
 
@@ -202,6 +203,51 @@ class RedundantSystem(PHSystem):
         warn_missing(name, missing)
         return cls(name, _states(name, laws, units), tuple(ports), laws)
 
+    def joined(
+        self, other: "RedundantSystem", ports: Mapping[str, str], *, name: str | None = None
+    ) -> "RedundantSystem":
+        """Join it with another system at ports: again a system of this class [BHRS25, sec. 6].
+
+        Velocities of joined ports are the same, and forces are opposite. The rows
+        B_1^T w_1 - B_2^T w_2 = 0 are added to A, and their multipliers to `mu`. They hold as rates:
+        the state to start from decides where the ports are.
+
+        Parameters
+        ----------
+        other : RedundantSystem
+            The other system.
+        ports : mapping
+            Ports of this system -> ports of the other one; those that are left stay ports.
+        name : str
+            Name of the result; default: both names joined by `+`.
+        """
+        if not isinstance(other, RedundantSystem):
+            raise InputError(f"system '{self.name}': expected a RedundantSystem, got {other!r}")
+        if not ports:
+            raise InputError(f"system '{self.name}': no ports to join with '{other.name}'")
+        for ours, theirs in ports.items():
+            pair = self.port(ours), other.port(theirs)
+            for port in pair:
+                if port.signal is not None or port.by_law:
+                    raise InputError(f"port '{port.name}' is fed by an input; it cannot be joined")
+            if pair[0].size != pair[1].size:
+                raise InputError(
+                    f"port '{ours}' has the size {pair[0].size}, and '{theirs}' {pair[1].size}; "
+                    "join ports of one size"
+                )
+            Transformer(ours, theirs).check(pair)
+        laws = joining.join(
+            self.laws,
+            other.laws,
+            (self.name, other.name),
+            np.concatenate([_columns(self, port) for port in ports]),
+            np.concatenate([_columns(other, port) for port in ports.values()]),
+        )
+        left = [port for port in self.ports if port.name not in ports]
+        left += [port for port in other.ports if port.name not in ports.values()]
+        whole = name or f"{self.name}+{other.name}"
+        return RedundantSystem(whole, _states(whole, laws, None), tuple(left), laws)
+
     # -- the parts of the state ---------------------------------------------------------------
 
     @cached_property
@@ -290,7 +336,7 @@ class RedundantSystem(PHSystem):
         (zeta, rate, _, _), (force, a, l_, m_) = self.split(x), self.split(z)
         laws, (w, lam, mu) = self.laws, self.places
         Z, dc = laws.Z(zeta), laws.dc(zeta)
-        push = -laws.Z.back(zeta, force + l_ @ dc) - Z.T @ laws.constraints.curvature(zeta, l_)
+        push = -laws.Z.back(zeta, force + l_ @ dc) - Z.T @ laws.ddc(zeta, l_)
         push += laws.B.along(zeta, u) - laws.A.back(zeta, m_) - laws.dtau_d(zeta, a)[0]
         placed: list[Placed] = [
             (0, 0, laws.Z.along(zeta, a)),
@@ -300,7 +346,7 @@ class RedundantSystem(PHSystem):
         ]
         if laws.n_c:
             travel, units = Z @ a, np.eye(laws.n_c)
-            bent = np.array([laws.constraints.curvature(zeta, unit) @ travel for unit in units])
+            bent = np.array([laws.ddc(zeta, unit) @ travel for unit in units])
             placed.append((lam, 0, bent + dc @ laws.Z.along(zeta, a)))
         return assemble((self.n, self.n), placed)
 
@@ -344,6 +390,11 @@ class RedundantSystem(PHSystem):
         """One, quadratic where V is."""
         quadratic = all(part.is_quadratic for part in self.laws.potentials)
         return (Storage(np.flatnonzero(~self.algebraic), quadratic=quadratic),)
+
+
+def _columns(system: RedundantSystem, port: str) -> NDArray[np.intp]:
+    """Return where the inputs of a port are."""
+    return np.arange(system.m)[system.port_slices[port]]
 
 
 def _states(name: str, laws: Laws, units: Mapping[str, str] | None) -> tuple[State, ...]:
