@@ -51,6 +51,7 @@ from poinsot.mechanics import (
 from poinsot.model import Model, ModelCheck, Simulation
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
+from poinsot.redundant import RedundantSystem
 from poinsot.result import Result, SimulationError, load
 from poinsot.so3 import Rotation
 
@@ -90,6 +91,7 @@ __all__ = [
     "PointOnLine",
     "PointOnPlane",
     "Prismatic",
+    "RedundantSystem",
     "Result",
     "Revolute",
     "RigidBody",

@@ -18,6 +18,7 @@ MODULES = {
     "andrews-squeezer": "andrews_squeezer",
     "mass-spring": "mass_spring",
     "spring-pendulum": "spring_pendulum",
+    "differential-drive": "differential_drive",
     "quaternion-free-body": "quaternion_free_body",
     "quaternion-heavy-top": "quaternion_heavy_top",
     "quaternion-closed-loop": "quaternion_closed_loop",

@@ -1,0 +1,166 @@
+"""A robot on two driven wheels that do not slip sideways [BHRS25, sec. 7.1].
+
+Coordinates are those of the middle of the axle and the heading, velocities those along the robot's
+own axes; v_y = 0 is a constraint on velocities only. It can be kept with a multiplier or resolved.
+"""
+
+from dataclasses import dataclass
+from math import cos, sin
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.gallery import differential_drive_figures as figures
+from poinsot.gallery.example import Check, Example
+from poinsot.gallery.extrapolation import extrapolate
+from poinsot.integrate import simulate
+from poinsot.ph import PHSystem, Port, feed
+from poinsot.redundant import RedundantSystem
+from poinsot.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+#: What `EXACT` lists.
+NAMES = ("x [m]", "y [m]", "phi [rad]", "v_x [m/s]", "omega [rad/s]", "energy supplied [J]")
+#: Time [s] -> the motion without error of integration: 80-bit arithmetic, 15 digits.
+EXACT = {
+    1.0: (
+        5.94027189356517e-01,
+        -3.10941350452848e-03,
+        -1.75448811895748e-02,
+        1.18229353129457e00,
+        -6.40398383736534e-02,
+        1.39945843450055e00,
+    ),
+    5.0: (
+        6.90870050490455e00,
+        -2.16403099486383e00,
+        -7.19173791990802e-01,
+        2.22520845401991e00,
+        -1.15185162171021e-01,
+        4.95685971247544e00,
+    ),
+    10.0: (
+        2.12499337634889e01,
+        -1.65285152770568e01,
+        -9.07772891997330e-01,
+        4.82519743855963e00,
+        -1.01410851741637e-01,
+        2.32866439854228e01,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Robot:
+    """Parameters, SI units, and forces of the wheels; [BHRS25] gives no numbers."""
+
+    mass: float = 2.0
+    arm: float = 0.5  # ell, from the axle to the centre of mass, forwards
+    inertia: float = 0.3  # I_S, about the centre of mass
+    track: float = 0.4  # b, between the wheels
+
+    @property
+    def inertia_at_axle(self) -> float:
+        """I_O [BHRS25, eq. (14)]."""
+        return self.inertia + self.mass * self.arm**2
+
+
+def left(t: float) -> float:
+    """Return the force of the left wheel [N] at time t [s]."""
+    return 1.0 + 0.5 * sin(2 * t)
+
+
+def right(t: float) -> float:
+    """Return the force of the right wheel [N] at time t [s]."""
+    return 1.2 * cos(t)
+
+
+def model(robot: Robot = Robot(), *, resolved: bool = False) -> PHSystem:  # noqa: B008 - frozen
+    """Build the robot with its constraint, w = (v_x, v_y, omega), or without v_y."""
+    import sympy
+
+    x, y, phi, v_x, v_y, omega = sympy.symbols("x y phi v_x v_y omega")
+    m, ell, inertia = robot.mass, robot.arm, robot.inertia_at_axle
+    forward = [sympy.cos(phi), sympy.sin(phi), 0]
+    sideways = [-sympy.sin(phi), sympy.cos(phi), 0]
+    turning = [0, 0, 1]
+    wheels = [[1, 1], [0, 0], [-robot.track / 2, robot.track / 2]]
+
+    def momenta(Gamma: Any) -> list[list[Any]]:
+        return [[0, 0, -Gamma[1]], [0, 0, Gamma[0]], [Gamma[1], -Gamma[0], 0]]
+
+    def along_track(Gamma: Any) -> list[list[Any]]:
+        pull = m * ell / inertia * Gamma[1]  # m ell omega
+        return [[0, -pull], [pull, 0]]
+
+    given: dict[str, Any] = {
+        "w": [v_x, v_y, omega],
+        "M": [[m, 0, 0], [0, m, m * ell], [0, m * ell, inertia]],
+        "Z": sympy.Matrix([forward, sideways, turning]).T,
+        "G": momenta,
+        "A": [[0, 1, 0]],
+        "B": wheels,
+    }
+    if resolved:
+        given = {
+            "w": [v_x, omega],
+            "M": [[m, 0], [0, inertia]],
+            "Z": sympy.Matrix([forward, turning]).T,
+            "G": along_track,
+            "B": [wheels[0], wheels[2]],
+        }
+    ports = [Port(name, 1, "N", "m/s") for name in ("left", "right")]
+    system = RedundantSystem.symbolic(
+        "differential-drive", zeta=[x, y, phi], ports=ports, units={"mu": "N"}, **given
+    )
+    return feed(feed(system, "left", left), "right", right)
+
+
+def motion(result: Result) -> Array:
+    """Return the columns of `NAMES`; shape (times, 6)."""
+    supplied = result.port("left").energy + result.port("right").energy
+    return np.column_stack([result["zeta"], result["w"][:, [0, -1]], supplied])
+
+
+def check(result: Result) -> list[Check]:
+    """Compare the limit of small steps with the exact motion, and both ways to keep v_y = 0."""
+    steps, t_end = (result.h / 2, result.h / 4, result.h / 8), 10.0
+    runs = [simulate(model(), scheme=result.scheme, h=h, t_end=t_end) for h in steps]
+    ends = [motion(run)[-1] for run in runs]
+    errors = [float(np.linalg.norm(end - EXACT[t_end])) for end in ends]
+    resolved = simulate(model(resolved=True), scheme=result.scheme, h=result.h, t_end=t_end)
+    apart = float(np.max(abs(motion(resolved) - motion(result))))
+    slip = float(np.max(abs(result["w"][:, 1])))
+    return [
+        Check("largest energy error [J]", result.stats.balance_error_max, 0.0, 1e-11, "theory"),
+        Check("largest |v_y| [m/s]", slip, 0.0, 1e-13, "[BHRS25, sec. 7.1]"),
+        Check("constraint kept or resolved, apart by", apart, 0.0, 1e-11, "[BHRS25, sec. 7.1]"),
+        *(
+            Check(f"{name.replace(' [', ' at 10 s [')}, h -> 0", ours, theirs, 1e-8, "exact motion")
+            for name, ours, theirs in zip(NAMES, extrapolate(ends), EXACT[t_end], strict=True)
+        ),
+        Check("order", float(np.log2(errors[1] / errors[2])), 2.0, 0.1, "theory"),
+    ]
+
+
+def plot(result: Result) -> "Figure":
+    """Draw path, speeds of the wheels, energy and the force that keeps it from slipping."""
+    return figures.plot(result, Robot())
+
+
+EXAMPLE = Example(
+    name="differential-drive",
+    title="A robot on two wheels that do not slip",
+    source="[BHRS25, sec. 7.1]",
+    scheme="ph-dg",
+    h=0.05,
+    t_end=10.0,
+    model=model,
+    check=check,
+    plot=plot,
+)

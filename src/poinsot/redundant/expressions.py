@@ -1,0 +1,103 @@
+"""Laws from SymPy expressions, all derivatives exact and compiled."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+
+from poinsot.errors import InputError
+from poinsot.livens import expressions
+from poinsot.livens.masses import require_mass
+from poinsot.ph.expressions import Compiled, read_matrix, require_zero
+from poinsot.ph.matrices import Vector
+from poinsot.redundant.fields import Field
+from poinsot.redundant.laws import Laws
+
+
+def read(
+    name: str,
+    zeta: Sequence[Any],
+    w: Sequence[Any],
+    Gamma: Sequence[Any] | None,
+    *,
+    M: Any,
+    V: Any,
+    Z: Any,
+    G: Any,
+    c: Sequence[Any],
+    A: Any,
+    B: Any,
+    inputs: int,
+    dissipation: Any,
+    parameters: Mapping[Any, float] | None,
+) -> Laws:
+    """Return the laws of these expressions; see `RedundantSystem.symbolic`."""
+    q, rates = _symbols(name, "zeta", zeta), _symbols(name, "w", w)
+    n, k = len(q), len(rates)
+    momenta = [sympy.Dummy(f"Gamma{i}") for i in range(k)]
+    if Gamma is not None:
+        momenta = _symbols(name, "Gamma", Gamma)
+        if len(momenta) != k:
+            raise InputError(f"system '{name}': {len(momenta)} symbols Gamma of {k} momenta")
+    if len({*q, *rates, *momenta}) < n + 2 * k:
+        raise InputError(f"system '{name}': a symbol of zeta, w or Gamma is used twice")
+
+    def matrix(what: str, given: Any, shape: tuple[int, int], known: Sequence[Any]) -> Any:
+        return read_matrix(f"system '{name}': {what}", given, shape, known, parameters)
+
+    def column(what: str, given: Sequence[Any], size: int, known: Sequence[Any]) -> Any:
+        return matrix(what, [[e] for e in given], (size, 1), known) if size else sympy.zeros(0, 1)
+
+    mass = np.array(matrix("M", M, (k, k), ()).tolist(), dtype=float)
+    require_mass(name, [str(symbol) for symbol in rates], mass)
+    if Z is None and n != k:
+        raise InputError(f"system '{name}': {n} coordinates and {k} velocities need Z ({n}, {k})")
+    kinematics = sympy.eye(n) if Z is None else matrix("Z", Z, (n, k), q)
+    turning = sympy.zeros(k, k)
+    if G is not None:
+        given = G(sympy.Matrix(momenta)) if callable(G) else G
+        turning = matrix("G", given, (k, k), momenta)
+    require_zero(name, "G + G^T, so G is not skew-symmetric", turning + turning.T)
+    rows = [] if A is None else sympy.Matrix(A).tolist()
+    restrictions = matrix("A", rows, (len(rows), k), q) if rows else sympy.zeros(0, k)
+    inlets = sympy.zeros(k, 0) if B is None else matrix("B", B, (k, inputs), q)
+    parts = list(V) if isinstance(V, Sequence) and not isinstance(V, str) else [V]
+    potentials = [column("V", [part], 1, q) for part in parts]
+    constraints = [c] if isinstance(c, sympy.Expr) else list(c)
+    rows_c = column("c", constraints, len(constraints), q)
+    losses = [0] * k if dissipation is None else list(dissipation)
+    both = [*q, *rates]
+    return Laws(
+        coordinates=[str(symbol) for symbol in q],
+        velocities=[str(symbol) for symbol in rates],
+        M=mass,
+        potentials=[expressions.smooth(q, list(part)) for part in potentials],
+        constraints=[expressions.smooth(q, [row]) for row in rows_c],
+        Z=field(q, kinematics),
+        G=field(momenta, turning),
+        A=field(q, restrictions),
+        B=field(q, inlets),
+        dissipation=field(both, matrix("dissipation", [[e] for e in losses], (k, 1), both)),
+        skew=True,
+    )
+
+
+def _symbols(name: str, what: str, given: Any) -> list[Any]:
+    symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
+    if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
+        raise InputError(f"system '{name}': {what} is {given!r}; give a list of SymPy symbols")
+    return symbols
+
+
+def field(q: Sequence[Any], matrix: Any) -> Field:
+    """Return a matrix by its expressions in the symbols q."""
+    n, shape = len(q), tuple(matrix.shape)
+    value = Compiled([q], matrix)
+    slopes = [sympy.diff(entry, symbol) for entry in matrix for symbol in q]
+    jacobian = Compiled([q], sympy.Matrix(len(matrix), n, slopes))
+
+    def derivative(at: Vector) -> Any:
+        return jacobian(at).reshape(*shape, n)
+
+    return Field(value, derivative, constant=jacobian.is_zero)

@@ -1,0 +1,131 @@
+"""The laws that make up a system in redundant coordinates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.livens.smooth import Array, Smooth
+from poinsot.ph.matrices import Vector
+from poinsot.redundant.fields import Field
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    r"""What stands on the right of [BHRS25, eq. (10)], as functions with their derivatives.
+
+    Parameters
+    ----------
+    coordinates, velocities : sequence of str
+        Names of the entries of :math:`\zeta`, n of them, and of w, k of them.
+    M : (k, k)
+        Mass matrix.
+    potentials : sequence of Smooth
+        Parts of V [J]; each has a discrete derivative of its own.
+    constraints : sequence of Smooth
+        Parts of :math:`c(\zeta)`, one after the other; each has a discrete derivative of its own.
+    Z, A, B : Field
+        Kinematics (n, k), rows of :math:`A w = 0`, and the port matrix (k, inputs), of
+        :math:`\zeta`.
+    G : Field
+        Gyroscopic matrix (k, k), skew, of the momenta :math:`\Gamma = M w`.
+    dissipation : Field
+        :math:`\tau_d` as one column (k, 1), of :math:`(\zeta, w)` in one vector.
+    skew : bool
+        Whether G is known to be skew at all momenta.
+    """
+
+    coordinates: Sequence[str]
+    velocities: Sequence[str]
+    M: Array
+    potentials: Sequence[Smooth]
+    constraints: Sequence[Smooth]
+    Z: Field
+    G: Field
+    A: Field
+    B: Field
+    dissipation: Field
+    skew: bool
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    def k(self) -> int:
+        """Number of velocities."""
+        return len(self.velocities)
+
+    @cached_property
+    def n_c(self) -> int:
+        """Number of constraints on coordinates."""
+        return sum(part.size for part in self.constraints)
+
+    @cached_property
+    def n_A(self) -> int:
+        """Number of constraints on velocities."""
+        return int(self.A(np.zeros(self.n)).shape[0])
+
+    @cached_property
+    def massless(self) -> NDArray[np.bool_]:
+        """Velocities without any mass; shape (k,)."""
+        return np.asarray(~np.any(self.M, axis=0))
+
+    # -- energies -----------------------------------------------------------------------------
+
+    def T(self, w: Vector) -> float:
+        """Return the kinetic energy w·M w / 2 [J]."""
+        return float(w @ self.M @ w) / 2
+
+    def V(self, zeta: Vector) -> float:
+        """Return the potential energy [J]."""
+        return sum(float(part.value(zeta)[0]) for part in self.potentials)
+
+    def dV(self, zeta: Vector) -> Vector:
+        """Return the gradient of V; shape (n,)."""
+        return sum((part.jacobian(zeta)[0] for part in self.potentials), np.zeros(self.n))
+
+    def ddV(self, zeta: Vector) -> Array:
+        """Return the Hessian of V; shape (n, n)."""
+        parts = (part.curvature(zeta, np.ones(1)) for part in self.potentials)
+        return sum(parts, np.zeros((self.n, self.n)))
+
+    # -- constraints --------------------------------------------------------------------------
+
+    def c(self, zeta: Vector) -> Vector:
+        """Return the constraints; shape (n_c,)."""
+        return np.concatenate([np.zeros(0), *(part.value(zeta) for part in self.constraints)])
+
+    def dc(self, zeta: Vector) -> Array:
+        """Return their Jacobian c'; shape (n_c, n)."""
+        rows = (part.jacobian(zeta) for part in self.constraints)
+        return np.vstack([np.zeros((0, self.n)), *rows])
+
+    def ddc(self, zeta: Vector, lam: Vector) -> Array:
+        """Return the second derivatives of lam·c; shape (n, n)."""
+        shares = zip(self.constraints, self.shares(lam), strict=True)
+        parts = (part.curvature(zeta, share) for part, share in shares)
+        return sum(parts, np.zeros((self.n, self.n)))
+
+    def shares(self, lam: Vector) -> list[Vector]:
+        """Return the multipliers of each part of the constraints."""
+        ends = np.cumsum([part.size for part in self.constraints])
+        return np.split(lam, ends[:-1]) if self.constraints else []
+
+    def rates(self, zeta: Vector) -> Array:
+        """Return all constraints as rates of w, the rows c' Z and A; shape (n_c + n_A, k)."""
+        return np.vstack([self.dc(zeta) @ self.Z(zeta), self.A(zeta)])
+
+    # -- dissipation --------------------------------------------------------------------------
+
+    def tau_d(self, zeta: Vector, w: Vector) -> Vector:
+        """Return the dissipative forces; shape (k,)."""
+        return self.dissipation(np.concatenate([zeta, w]))[:, 0]
+
+    def dtau_d(self, zeta: Vector, w: Vector) -> tuple[Array, Array]:
+        """Return their derivatives by zeta (k, n) and by w (k, k)."""
+        both = self.dissipation.derivative(np.concatenate([zeta, w]))[:, 0]
+        return both[:, : self.n], both[:, self.n :]

@@ -1,0 +1,206 @@
+"""The time step of systems in redundant coordinates."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.integrate.newton import Evaluation, Tangent
+from poinsot.integrate.schemes import Scheme
+from poinsot.integrate.step import Stage, StepProblem, largest_of_each, step_problem
+from poinsot.livens.chords import Chord, chord
+from poinsot.livens.lagrangian import Rule
+from poinsot.livens.smooth import Array
+from poinsot.ph.gradients import MeanValue, Midpoint
+from poinsot.ph.matrices import Placed, Vector, assemble, diagonal
+from poinsot.redundant import checks
+from poinsot.redundant.system import RedundantSystem
+
+
+@dataclass(frozen=True, eq=False)
+class _Middle:
+    """What stands in the equations of a step at its midpoint; L, N are h lam and h mu."""
+
+    zeta1: Vector
+    w1: Vector
+    L: Vector
+    N: Vector
+    zeta: Vector
+    w: Vector
+    Z: Array
+    A: Array
+    B: Array
+    G: Array
+    tau_d: Vector
+    V: list[Chord]
+    c: list[Chord]
+    dV: Vector
+    dc: Array
+
+    def impulse(self, h: float) -> Vector:
+        """Return h dV + C^T h lam, the impulse of potential and constraints along zeta."""
+        return h * self.dV + self.L @ self.dc
+
+
+@dataclass(frozen=True, eq=False)
+class RedundantStep(StepProblem):
+    r"""A step of [BHRS25, eq. (10)], for the unknowns (zeta1, w1, h lam, h mu).
+
+    .. math::
+
+        \zeta_1 - \zeta_0 &= h\, Z(\zeta_m)\, w_m \\
+        M (w_1 - w_0) &= h\, (B u - Z^\top \bar\nabla V - \tau_d - G(M w_m)\, w_m)
+                         - Z^\top \bar\nabla c^\top h\lambda - A^\top h\mu \\
+        c(\zeta_1) &= 0, \qquad A(\zeta_m)\, w_m = 0
+
+    Matrices and tau_d are those at the midpoint. With discrete derivatives
+    :math:`\bar\nabla V \cdot h Z w_m = V_1 - V_0` and
+    :math:`\bar\nabla c\, h Z w_m = c_1 - c_0 = 0`, so that
+    :math:`H_1 - H_0 = h\, (u \cdot y - w_m \cdot \tau_d)` with y = B^T w_m. Velocities without mass
+    have one value per step, at the midpoint, as multipliers have.
+    """
+
+    system: RedundantSystem
+
+    @property
+    def rule(self) -> Rule:
+        """How derivatives of V and c are taken."""
+        midpoint = isinstance(self.scheme.gradient, Midpoint)
+        return Rule.MIDPOINT if midpoint else Rule.DISCRETE
+
+    @cached_property
+    def weight(self) -> Vector:
+        """How much of the change of w is done at the midpoint: half, or all without mass."""
+        return np.where(self.system.laws.massless, 1.0, 0.5)
+
+    @property
+    def guess(self) -> Vector:
+        """Go on as before."""
+        zeta0, w0, lam, mu = self.system.split(self.x0)
+        ahead = zeta0 + self.h * self.system.laws.Z(zeta0) @ w0
+        return np.concatenate([ahead, w0, self.h * lam, self.h * mu])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Equations are named after states."""
+        return self.system.labels
+
+    def middle(self, unknowns: Vector) -> _Middle:
+        """Return all that acts over a step to these unknowns."""
+        laws, rule = self.system.laws, self.rule
+        zeta0, w0, _, _ = self.system.split(self.x0)
+        zeta1, w1, L, N = self.system.split(unknowns)
+        zeta, w = (zeta0 + zeta1) / 2, w0 + self.weight * (w1 - w0)
+        V = [chord(rule, part, zeta0, zeta1) for part in laws.potentials]
+        c = [chord(rule, part, zeta0, zeta1) for part in laws.constraints]
+        return _Middle(
+            zeta1=zeta1,
+            w1=w1,
+            L=L,
+            N=N,
+            zeta=zeta,
+            w=w,
+            Z=laws.Z(zeta),
+            A=laws.A(zeta),
+            B=laws.B(zeta),
+            G=laws.G(laws.M @ w),
+            tau_d=laws.tau_d(zeta, w),
+            V=V,
+            c=c,
+            dV=sum((part.jacobian[0] for part in V), np.zeros(laws.n)),
+            dc=np.vstack([np.zeros((0, laws.n)), *(part.jacobian for part in c)]),
+        )
+
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the residual of kinematics, momentum and constraints."""
+        h, u, laws, at = self.h, self.u, self.system.laws, self.middle(w)
+        zeta0, w0, _, _ = self.system.split(self.x0)
+        force, speeds = at.impulse(h), self._speeds(at.w)
+        residual = np.concatenate(
+            [
+                at.zeta1 - zeta0 - h * at.Z @ at.w,
+                laws.M @ (at.w1 - w0)
+                + at.Z.T @ force
+                + h * (at.tau_d + at.G @ at.w - at.B @ u)
+                + at.N @ at.A,
+                laws.c(at.zeta1),
+                at.A @ at.w,
+            ]
+        )
+        terms = np.concatenate(
+            [
+                abs(zeta0) + abs(at.zeta1) + h * abs(at.Z) @ abs(at.w),
+                abs(laws.M) @ (abs(w0) + abs(at.w1))
+                + abs(at.Z.T) @ (h * abs(at.dV) + abs(at.L) @ abs(at.dc))
+                + h * (abs(at.tau_d) + abs(at.G) @ abs(at.w) + abs(at.B) @ abs(u))
+                + abs(at.N) @ abs(at.A),
+                abs(laws.dc(at.zeta1)) @ (abs(at.zeta1) + h * abs(at.Z) @ speeds),
+                abs(at.A) @ speeds,
+            ]
+        )
+        sizes = largest_of_each(terms, [state.size for state in self.system.states])
+        efforts = np.concatenate([force / h, at.w, at.L / h, at.N])
+        return Evaluation(residual, sizes, efforts, lambda: self._tangent(at))
+
+    def _speeds(self, w: Vector) -> Vector:
+        """Return the size of each velocity: its own, plus what the kinetic energy would give it.
+
+        A constraint such as w_1 = 0 leaves terms that are round-off, and no measure of it.
+        """
+        M, mass = self.system.laws.M, np.diag(self.system.laws.M)
+        energy = float(abs(w) @ abs(M) @ abs(w))
+        return abs(w) + np.sqrt(energy / np.where(mass > 0, mass, np.inf))
+
+    def _tangent(self, at: _Middle) -> Tangent:
+        """Return the derivative of the residual."""
+        h, laws, half = self.h, self.system.laws, self.weight
+        w, lam, mu = self.system.places
+        by_zeta, by_w = laws.dtau_d(at.zeta, at.w)
+        stiffness = sum((part.tangent(np.ones(1)) for part in at.V), np.zeros((w, w)))
+        bends = zip(at.c, laws.shares(at.L), strict=True)
+        stiffness = sum((part.tangent(share) for part, share in bends), h * stiffness)
+        push = at.Z.T @ stiffness
+        push += (laws.Z.back(at.zeta, at.impulse(h)) + laws.A.back(at.zeta, at.N)) / 2
+        push += h / 2 * (by_zeta - laws.B.along(at.zeta, self.u))
+        turning = at.G + laws.G.along(laws.M @ at.w, at.w) @ laws.M
+        placed: list[Placed] = [
+            (0, 0, diagonal(np.ones(w))),
+            (0, 0, -h / 2 * laws.Z.along(at.zeta, at.w)),
+            (0, w, -h * at.Z * half),
+            (w, 0, push),
+            (w, w, laws.M + h * (by_w + turning) * half),
+            (w, lam, at.Z.T @ at.dc.T),
+            (w, mu, at.A.T),
+            (lam, 0, laws.dc(at.zeta1)),
+            (mu, 0, laws.A.along(at.zeta, at.w) / 2),
+            (mu, w, at.A * half),
+        ]
+        size, none = self.system.n, np.zeros((self.system.n, 0))
+        return Tangent(assemble((size, size), placed), none, none)
+
+    def finish(self, w: Vector) -> tuple[Vector, Stage]:
+        """Return x1 and the stage at the midpoint."""
+        at, system = self.middle(w), self.system
+        checks.require_passive(system.name, system.laws, at.zeta, at.w, "in this step")
+        multipliers = np.concatenate([at.L, at.N]) / self.h
+        stage = Stage(
+            x=np.concatenate([at.zeta, at.w, multipliers]),
+            z=np.concatenate([at.dV, at.w, multipliers]),
+            u=self.u,
+            y=at.w @ at.B,
+            lost=float(at.w @ at.tau_d),
+        )
+        return np.concatenate([at.zeta1, at.w1, multipliers]), stage
+
+
+@step_problem.register
+def _redundant(
+    system: RedundantSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+) -> StepProblem:
+    if isinstance(scheme.gradient, MeanValue):
+        raise InputError(
+            f"scheme '{scheme.name}' does not keep the constraints of redundant coordinates; use "
+            "'ph-dg'"
+        )
+    return RedundantStep(scheme, t, x0, u, h, system)

@@ -1,0 +1,145 @@
+"""Bad input is refused with what, where and what to do."""
+
+import numpy as np
+import pytest
+import sympy
+from redundant_systems import PENDULUM_START, body, body_start, pendulum, run
+
+import poinsot as ps
+
+a, b, va, vb, g1, g2, other = sympy.symbols("a b va vb g1 g2 other")
+PORT = ps.ph.Port("push")
+EYE = np.eye(2)
+
+
+def symbolic(**options):
+    given = {"zeta": [a, b], "w": [va, vb], "M": [[1, 0], [0, 1]], **options}
+    return ps.RedundantSystem.symbolic("s", **given)
+
+
+def from_functions(**options):
+    return ps.RedundantSystem.from_functions("s", **{"n_zeta": 2, "n_w": 2, "M": EYE, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"M": [[1, 2], [3, 9]]}, ps.StructureError, r"\(0, 1\) is 2, and \(1, 0\) is 3"),
+        ({"M": [[1, 0], [0, -2]]}, ps.StructureError, "indefinite: .* eigenvalue -2 along 'vb'"),
+        ({"M": [[a, 0], [0, 1]]}, ps.InputError, "M contains a"),
+        ({"M": [[1, 0]]}, ps.InputError, r"M has shape \(1, 2\), expected \(2, 2\)"),
+        ({"G": [[0, 1], [1, 0]]}, ps.StructureError, "G is not skew-symmetric"),
+        ({"G": [[0, g1], [-g1, 0]]}, ps.InputError, "G contains g1"),
+        ({"G": [[0, g1], [g1, 0]], "Gamma": [g1, g2]}, ps.StructureError, "G is not skew"),
+        ({"Gamma": [g1]}, ps.InputError, "1 symbols Gamma of 2 momenta"),
+        ({"Z": [[1, 0]]}, ps.InputError, r"Z has shape \(1, 2\), expected \(2, 2\)"),
+        ({"w": [va], "M": [[1]]}, ps.InputError, r"2 coordinates and 1 velocities need Z"),
+        ({"A": [[1, 0, 0]]}, ps.InputError, r"A has shape \(1, 3\), expected \(1, 2\)"),
+        ({"A": [[va, 0]]}, ps.InputError, "A contains va"),
+        ({"c": [a - other]}, ps.InputError, "c contains other, .* parameters"),
+        ({"V": other * a}, ps.InputError, "V contains other, .* parameters"),
+        ({"dissipation": [va]}, ps.InputError, r"dissipation has shape \(1, 1\)"),
+        ({"B": [[1], [0]]}, ps.InputError, "B and the ports .* together"),
+        ({"B": [[1, 0]], "ports": [PORT]}, ps.InputError, r"B has shape \(1, 2\)"),
+        ({"ports": ["push"], "B": [[1], [0]]}, ps.InputError, "expected a Port"),
+        ({"zeta": [a, a]}, ps.InputError, "used twice"),
+        ({"zeta": "ab"}, ps.InputError, "list of SymPy symbols"),
+        ({"units": {"q": "m"}}, ps.InputError, "units: no state 'q'"),
+    ],
+)
+def test_expressions_that_make_no_system_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        symbolic(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"M": np.eye(3)}, ps.InputError, r"M has shape \(3, 3\), expected \(2, 2\)"),
+        ({"M": [[1, 2], [3, 9]]}, ps.StructureError, r"\(0, 1\) is 2, and \(1, 0\) is 3"),
+        ({"M": -EYE}, ps.StructureError, "indefinite"),
+        ({"G": EYE}, ps.StructureError, "G is not skew-symmetric: .* check the signs"),
+        ({"G": lambda p: np.diag(p)}, ps.StructureError, "G is not skew-symmetric"),
+        ({"Z": np.eye(3)}, ps.InputError, r"Z has shape \(3, 3\), expected \(2, 2\)"),
+        ({"c": lambda q: q}, ps.InputError, "give c and its number n_c together"),
+        ({"n_A": 1}, ps.InputError, "give A and its number n_A together"),
+        ({"n_w": 0}, ps.InputError, "n_w is 0"),
+        ({"n_w": 3}, ps.InputError, "2 coordinates and 3 velocities need Z"),
+        ({"velocities": ["v"]}, ps.InputError, "1 names of 2 velocities"),
+    ],
+)
+def test_functions_that_make_no_system_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        from_functions(**options)
+
+
+def test_missing_derivatives_are_named():
+    with pytest.warns(
+        ps.MissingDerivativeWarning, match="'s': dV, ddV, dc, ddc, dZ, dA, dB, dissipation_dzeta"
+    ):
+        from_functions(
+            V=lambda q: q @ q,
+            c=lambda q: q[:1],
+            n_c=1,
+            Z=lambda q: EYE,
+            A=lambda q: EYE[:1],
+            n_A=1,
+            B=lambda q: EYE[:, :1],
+            ports=[PORT],
+            dissipation=lambda q, w: w,
+        )
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ({"zeta": [0.5, 0.5]}, r"row 0 of c = 0 by .*; correct zeta"),
+        ({**PENDULUM_START, "w": [1.0, 0.0]}, r"row 0 of rate c' Z w of c = 0 by .*; correct w"),
+    ],
+)
+def test_a_start_that_violates_a_constraint_is_refused(start, message):
+    with pytest.raises(ps.InconsistentStartError, match=message):
+        run(pendulum(), start)
+
+
+def test_a_start_that_violates_a_velocity_constraint_is_refused():
+    with pytest.raises(ps.InconsistentStartError, match="row 0 of A w = 0 by 1; correct w"):
+        run(symbolic(A=[[0, 1]]), {"w": [0.0, 1.0]})
+
+
+def test_constraints_that_repeat_each_other_are_named():
+    with pytest.raises(ps.InputError, match=r"have the rank 1 .*: c\[0\], A\[0\] depend"):
+        run(symbolic(c=[a + b], A=[[2, 2]]), {})
+
+
+def test_a_constraint_that_the_kinematics_keeps_is_not_asked_for_twice():
+    free = body("quaternion").laws
+    system = ps.RedundantSystem.from_functions(
+        "s",
+        n_zeta=7,
+        n_w=6,
+        M=free.M,
+        Z=free.Z.value,
+        dZ=free.Z.derivative,
+        c=lambda q: [q[3:] @ q[3:] - 1],
+        dc=lambda q: [[0, 0, 0, *(2 * q[3:])]],
+        ddc=[np.diag([0, 0, 0, 2, 2, 2, 2])],
+        n_c=1,
+    )
+    with pytest.raises(ps.InputError, match=r"keeps row 0 of c by itself, .* leave this row out"):
+        run(system, body_start("quaternion"))
+
+
+def test_dissipation_that_creates_energy_is_refused():
+    with pytest.raises(ps.StructureError, match=r"creates energy at the start: .* check its sign"):
+        run(symbolic(dissipation=[-va, vb]), {"w": [1.0, 0.0]})
+
+
+def test_dissipation_that_creates_energy_on_the_way_is_refused():
+    with pytest.raises(ps.SimulationError, match="creates energy in this step"):
+        run(symbolic(dissipation=[(1 - a) * va, 0]), {"zeta": [0.9, 0], "w": [1.0, 0.0]})
+
+
+def test_schemes_that_lose_constraints_are_refused():
+    with pytest.raises(ps.SimulationError, match=r"'ph-avf' does not keep .* use 'ph-dg'"):
+        run(pendulum(), PENDULUM_START, scheme="ph-avf")
