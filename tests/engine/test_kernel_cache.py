@@ -1,7 +1,10 @@
 """Compiled code is kept on disk until a file of the engine changes."""
 
+import copy
 import os
+import pickle
 
+import numba
 import pytest
 
 from poinsot.engine import kernel
@@ -57,3 +60,12 @@ def test_the_stamp_covers_the_engine_itself():
 
 def test_the_time_loop_is_kept_with_the_stamp_of_the_whole_engine():
     assert run._cache._cache_file._source_stamp == kernel._stamp()
+
+
+def test_what_another_version_of_the_engine_kept_is_not_even_read(tmp_path):
+    file = copy.copy(run._cache._cache_file)
+    file._index_path = str(tmp_path / "index.nbi")
+    with open(file._index_path, "wb") as index:
+        pickle.dump(numba.__version__, index)
+        index.write(b"a type that is gone")
+    assert file._load_index() == {}

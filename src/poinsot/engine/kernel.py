@@ -1,5 +1,6 @@
 """How kernels are compiled: with products fused and no errors of division; kept on disk."""
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -18,8 +19,13 @@ def entry(function: F) -> F:
     """Compile a kernel that Python calls; its machine code is kept on disk with all it calls."""
     compiled: Any = numba.njit(cache=True, error_model="numpy", fastmath=FUSED)(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
-        # Numba looks at the age of the function's own file only, not of those that it calls.
-        compiled._cache._cache_file._source_stamp = _stamp()
+        # Numba looks at the age of the function's own file only, not of those that it calls; and it
+        # reads what another version of the engine kept, types that are gone included, unless it
+        # takes it for that of another Numba.
+        file = compiled._cache._cache_file
+        file._source_stamp = _stamp()
+        engine = hashlib.sha256(repr(file._source_stamp).encode()).hexdigest()
+        file._version = f"{numba.__version__}, engine {engine}"
     return cast(F, compiled)
 
 
