@@ -50,6 +50,13 @@ def number(value: Any, what: str, *, minimum: float = -np.inf) -> float:
     return converted
 
 
+def count(value: Any, what: str, least: int) -> int:
+    """Return a whole number, not below the least one."""
+    if not isinstance(value, int) or value < least:
+        raise InputError(f"{what} is {value!r}, expected a whole number, at least {least}")
+    return value
+
+
 def function(value: Any, what: str) -> Callable[..., Any]:
     """Return the value if it can be called."""
     if not callable(value):

@@ -1,14 +1,15 @@
 """What a kind of system shows besides its states: bodies, joints, momenta."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import singledispatch
+from typing import TypeAlias
 
 import numpy as np
 
 from poinsot.integrate.history import History
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
-from poinsot.result import Observation
+from poinsot.result import Array, Lazy, Observation
 
 
 @singledispatch
@@ -27,3 +28,28 @@ def angles(system: PHSystem, x: Vector) -> Vector:
 def surveyor(system: PHSystem) -> Callable[[History], Observation]:
     """Return what does the same as `observe`, for those who want to see everything."""
     return lambda history: observe(system, history)
+
+
+#: Functions of some columns of the saved states, by the name of what they return.
+Looks: TypeAlias = Mapping[str, tuple[Callable[[Array], Array], slice]]
+
+
+def lazily(looks: Looks, history: History) -> Lazy[Array]:
+    """Return arrays by name, each a look at some columns of the saved states when asked for."""
+
+    def look(name: str) -> Array:
+        function, columns = looks[name]
+        return history.over_times(lambda x: (function(x),), columns)[0]
+
+    return Lazy(looks, look)
+
+
+def state_by_state(
+    system: PHSystem, looks: Mapping[str, Callable[[Vector], float]], history: History
+) -> Lazy[Array]:
+    """Return numbers by name, each a function of a whole state, at the saved times."""
+
+    def over(one: Callable[[Vector], float]) -> Callable[[Array], Array]:
+        return lambda rows: np.asarray(np.apply_along_axis(one, 1, rows))
+
+    return lazily({name: (over(one), slice(0, system.n)) for name, one in looks.items()}, history)

@@ -9,7 +9,7 @@ import sympy
 from poinsot.errors import InputError
 from poinsot.livens.general import GeneralLagrangian
 from poinsot.livens.smooth import Smooth
-from poinsot.ph.expressions import Compiled, read_matrix, require_zero
+from poinsot.ph.expressions import Compiled, read_matrix, read_symbols, require_zero
 from poinsot.ph.matrices import Vector
 
 
@@ -25,9 +25,7 @@ def read(
     published: bool,
 ) -> GeneralLagrangian:
     """Return the Lagrangian of these expressions in the symbols q; see `LagrangianSystem`."""
-    symbols = [q] if isinstance(q, sympy.Symbol) else list(q)
-    if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
-        raise InputError(f"system '{name}': q is {q!r}; give a list of SymPy symbols")
+    symbols = read_symbols(f"system '{name}': q", q)
     if len(set(symbols)) < len(symbols):
         raise InputError(f"system '{name}': a symbol stands for two coordinates")
     n = len(symbols)

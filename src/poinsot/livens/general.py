@@ -11,7 +11,7 @@ from poinsot.errors import InputError
 from poinsot.livens import forms, masses
 from poinsot.livens.chords import chord
 from poinsot.livens.lagrangian import Hessian, Interval, Lagrangian, Push, Rule, Slopes
-from poinsot.livens.smooth import Array, Smooth
+from poinsot.livens.smooth import Array, Potential, Smooth
 from poinsot.ph.matrices import Vector
 
 
@@ -76,16 +76,15 @@ class GeneralLagrangian(Lagrangian):
 
     def V(self, q: Vector) -> float:
         """Return the potential energy [J]."""
-        return sum(float(part.value(q)[0]) for part in self.potentials)
+        return Potential(self.potentials).value(q)
 
     def dV(self, q: Vector) -> Vector:
         """Return the gradient of V."""
-        return sum((part.jacobian(q)[0] for part in self.potentials), np.zeros(self.n))
+        return Potential(self.potentials).gradient(q)
 
     def ddV(self, q: Vector) -> Array:
         """Return the Hessian of V."""
-        parts = (part.curvature(q, np.ones(1)) for part in self.potentials)
-        return sum(parts, np.zeros((self.n, self.n)))
+        return Potential(self.potentials).hessian(q)
 
     # -- constraints and ports ----------------------------------------------------------------
 

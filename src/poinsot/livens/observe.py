@@ -1,16 +1,14 @@
 """What a Lagrangian shows besides its states: energies, and how well constraints hold."""
 
-from functools import partial
-
 import numpy as np
 
 from poinsot.integrate.history import History
-from poinsot.integrate.observe import observe
+from poinsot.integrate.observe import observe, state_by_state
 from poinsot.livens.general import GeneralLagrangian
 from poinsot.livens.systems import HamiltonianSystem, LivensSystem
 from poinsot.livens.velocities import VelocitySystem
 from poinsot.ph.matrices import Vector
-from poinsot.result import Array, Lazy, Observation
+from poinsot.result import Observation
 
 
 def _velocity(system: LivensSystem | HamiltonianSystem | VelocitySystem, x: Vector) -> Vector:
@@ -43,13 +41,9 @@ def _observe(
     energies = {"kinetic": kinetic, "potential": potential}
     whole = {"constraint_error": gap, "velocity_constraint_error": rate}
 
-    def look(name: str) -> Array:
-        one = {**energies, **whole}[name]
-        rows = partial(np.apply_along_axis, one, 1)
-        return history.over_times(lambda x: (np.asarray(rows(x)),), slice(0, system.n))[0]
-
     return Observation(
-        whole=Lazy(whole if lagrangian.m else (), look), energies=Lazy(energies, look)
+        whole=state_by_state(system, whole if lagrangian.m else {}, history),
+        energies=state_by_state(system, energies, history),
     )
 
 

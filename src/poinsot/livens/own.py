@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
-from poinsot.inputs import numbers
+from poinsot.inputs import count, numbers
 from poinsot.integrate.schemes import Scheme, find_scheme
 from poinsot.livens import functions, masses
 from poinsot.livens.functions import OfCoordinates
@@ -17,9 +17,9 @@ from poinsot.livens.smooth import Array, Smooth
 from poinsot.livens.systems import HamiltonianSystem, LivensSystem
 from poinsot.livens.velocities import VelocitySystem
 from poinsot.ph.matrices import Vector
-from poinsot.ph.ports import Port
+from poinsot.ph.ports import Port, count_inputs
 from poinsot.ph.signals import Signal
-from poinsot.ph.system import PHSystem, State
+from poinsot.ph.system import PHSystem, State, require_states
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class LagrangianSystem:
         """
         from poinsot.livens import expressions
 
-        inputs = _count_inputs(name, B, ports)
+        inputs = count_inputs(name, B, ports)
         lagrangian = expressions.read(name, q, M, V, g, B, inputs, parameters, published)
         return cls._checked(name, lagrangian, ports, units)
 
@@ -145,16 +145,12 @@ class LagrangianSystem:
             Names the derivatives that were left out and are computed by finite differences.
         """
         for what, size, least in (("n", n, 1), ("m", m, 0)):
-            if not isinstance(size, int) or size < least:
-                raise InputError(
-                    f"system '{name}': {what} is {size!r}, expected a whole number, at least "
-                    f"{least}"
-                )
+            count(size, f"system '{name}': {what}", least)
         if (g is None) != (m == 0):
             raise InputError(
                 f"system '{name}': give constraints g and their number m together, or none of them"
             )
-        inputs = _count_inputs(name, B, ports)
+        inputs = count_inputs(name, B, ports)
         names = [f"q[{k}]" for k in range(n)] if coordinates is None else list(coordinates)
         if len(names) != n:
             raise InputError(f"system '{name}': {len(names)} names of {n} coordinates")
@@ -194,11 +190,7 @@ class LagrangianSystem:
         if lagrangian.mass.constant:
             M = lagrangian.M(np.zeros(lagrangian.n))
             masses.require_mass(name, lagrangian.coordinates, M)
-        known = ("q", "v", "p", "lam")
-        for state in units or {}:
-            if state not in known:
-                hint = did_you_mean(state, known)
-                raise InputError(f"system '{name}': units: no state '{state}'; {hint}")
+        require_states(name, units, ("q", "v", "p", "lam"))
         return cls(name, lagrangian, tuple(ports), dict(units or {}))
 
     def total_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -270,15 +262,3 @@ class LagrangianSystem:
     def document(self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any) -> str:
         """Return nothing: there is no file format for functions."""
         return ""
-
-
-def _count_inputs(name: str, B: Any, ports: Sequence[Port]) -> int:
-    """Return the number of inputs; B and ports belong together."""
-    for port in ports:
-        if not isinstance(port, Port):
-            raise InputError(f"system '{name}': expected a Port, got {port!r}")
-    if (B is None) != (len(ports) == 0):
-        raise InputError(
-            f"system '{name}': give B and the ports of its columns together, or none of them"
-        )
-    return sum(port.size for port in ports)

@@ -1,6 +1,6 @@
 """Functions of the coordinates with their derivatives: what a Lagrangian is made of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,3 +65,23 @@ def constant(values: Array, n: int) -> Smooth:
         along=np.zeros(n),
         constant=True,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Potential:
+    """An energy V(q) [J], the sum of `parts` with one value each."""
+
+    parts: Sequence[Smooth]
+
+    def value(self, q: Vector) -> float:
+        """Return V."""
+        return sum(float(part.value(q)[0]) for part in self.parts)
+
+    def gradient(self, q: Vector) -> Vector:
+        """Return dV/dq; shape (n,)."""
+        return sum((part.jacobian(q)[0] for part in self.parts), np.zeros(q.size))
+
+    def hessian(self, q: Vector) -> Array:
+        """Return the second derivatives; shape (n, n)."""
+        parts = (part.curvature(q, np.ones(1)) for part in self.parts)
+        return sum(parts, np.zeros((q.size, q.size)))

@@ -102,13 +102,9 @@ class _LagrangianStep(StepProblem):
 
     def stage(self, q1: Vector, inner: Sequence[Vector], z: Sequence[Vector], mu: Vector) -> Stage:
         """Return the stage of a step that is solved; x = (q, *inner, lam) at its midpoint."""
-        lam, push = self.multipliers(q1, mu), self.push(q1, mu)
+        lam, push = self.system.lagrangian.smallest(self.q0, q1, mu / self.h), self.push(q1, mu)
         x = np.concatenate([(self.q0 + q1) / 2, *inner, lam])
         return Stage(x, np.concatenate([*z, lam]), push.u, push.y, push.lost)
-
-    def multipliers(self, q1: Vector, mu: Vector) -> Vector:
-        """Return the multipliers of a step."""
-        return self.system.lagrangian.smallest(self.q0, q1, mu / self.h)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +213,7 @@ class LivensStep(_LagrangianStep):
         v, p = (self.v0 + v1) / 2, (self.p0 + p1) / 2
         force = -(p1 - self.p0) / self.h
         stage = self.stage(q1, [v, p], [force, np.zeros_like(v), v], mu)
-        return np.concatenate([q1, v1, p1, self.multipliers(q1, mu)]), stage
+        return np.concatenate([q1, v1, p1, self.system.lam(stage.x)]), stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,7 +421,7 @@ class HamiltonianStep(_LagrangianStep):
         T = lagrangian.cokinetic(self.rule, self.q0, self.p0, q1, p1)
         force = -(p1 - self.p0) / self.h
         stage = self.stage(q1, [(self.p0 + p1) / 2], [force, T.by_s], mu)
-        return np.concatenate([q1, p1, self.multipliers(q1, mu)]), stage
+        return np.concatenate([q1, p1, self.system.lam(stage.x)]), stage
 
 
 def _alike(sizes: Vector) -> Vector:

@@ -311,14 +311,6 @@ class HamiltonianSystem(LagrangianForm):
         x[self._p : self._p + v.size] = self.lagrangian.momentum(self.q(x), v)
         return x
 
-    @cached_property
-    def _R(self) -> Matrix:
-        return assemble((self.n, self.n), [])
-
-    def R(self, x: Vector) -> Matrix:
-        """Return 0: dampers are in r."""
-        return self._R
-
     def energies(self, x: Vector) -> Vector:
         """Return H [J]."""
         q, lagrangian = self.q(x), self.lagrangian

@@ -70,14 +70,6 @@ class VelocitySystem(PHSystem):
             placed += [(n, 2 * n, -G.T), (2 * n, n, G)]
         return assemble((self.n, self.n), placed)
 
-    @cached_property
-    def _R(self) -> Matrix:
-        return assemble((self.n, self.n), [])
-
-    def R(self, x: Vector) -> Matrix:
-        """Return 0."""
-        return self._R
-
     def B(self, x: Vector) -> Matrix:
         """Return the port matrix, in the equation of v."""
         n = self.lagrangian.n

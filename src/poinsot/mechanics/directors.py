@@ -63,14 +63,6 @@ class _Directors(PHSystem):
         """Return diag(I, M, 0)."""
         return self._E
 
-    @cached_property
-    def _R(self) -> Matrix:
-        return assemble((self.n, self.n), [])
-
-    def R(self, x: Vector) -> Matrix:
-        """Return 0: dampers are in r."""
-        return self._R
-
     def r(self, x: Vector, z: Vector) -> Vector | None:
         """Return the damping force in the momentum equation."""
         if not self.mechanism.dampers:

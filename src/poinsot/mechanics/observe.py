@@ -1,14 +1,12 @@
 """Positions, rotations, momenta, joint coordinates and reactions of a simulated mechanism."""
 
-from collections.abc import Callable, Mapping
 from itertools import accumulate
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.integrate.history import History
-from poinsot.integrate.observe import angles, observe
+from poinsot.integrate.observe import Looks, angles, lazily, observe
 from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forms import GROUND, WIDTH, stack
@@ -76,10 +74,6 @@ def _rotating(joint: JointPlace) -> list[Freedom]:
 # -- the whole mechanism ---------------------------------------------------------------------------
 
 
-#: Functions of some columns of the saved states, by the name of what they return.
-Looks: TypeAlias = Mapping[str, tuple[Callable[[Array], Array], slice]]
-
-
 def _whole(mechanism: Mechanism) -> Looks:
     """Return momenta and violations of constraints."""
     n, forms = mechanism.n, mechanism.constraints
@@ -126,16 +120,6 @@ def potential_energies(mechanism: Mechanism) -> Looks:
     if mechanism.potentials:
         looks["springs and fields"] = stored, slice(0, n)
     return looks
-
-
-def lazily(looks: Looks, history: History) -> Lazy[Array]:
-    """Return arrays by name, each a look at some columns of the saved states when asked for."""
-
-    def look(name: str) -> Array:
-        function, columns = looks[name]
-        return history.over_times(lambda x: (function(x),), columns)[0]
-
-    return Lazy(looks, look)
 
 
 def worst(values: Array) -> Array:

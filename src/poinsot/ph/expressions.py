@@ -262,6 +262,14 @@ def symbolic(
     )
 
 
+def read_symbols(what: str, given: Any) -> list[Any]:
+    """Return a user's symbols, one or several."""
+    symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
+    if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
+        raise InputError(f"{what} is {given!r}; give a list of SymPy symbols")
+    return symbols
+
+
 def read_matrix(
     what: str,
     given: Any,

@@ -1,7 +1,8 @@
 """Ports: the places where power enters a system."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,3 +118,15 @@ class Port:
             raise InputError(
                 f"port '{self.name}': the input at t = {times[k]:g} s is {u[k]}, not finite"
             )
+
+
+def count_inputs(name: str, B: Any, ports: Sequence[Port]) -> int:
+    """Return the number of inputs; B and ports belong together."""
+    for port in ports:
+        if not isinstance(port, Port):
+            raise InputError(f"system '{name}': expected a Port, got {port!r}")
+    if (B is None) != (len(ports) == 0):
+        raise InputError(
+            f"system '{name}': give B and the ports of its columns together, or none of them"
+        )
+    return sum(port.size for port in ports)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import numbers
-from poinsot.ph.matrices import Matrix, Vector, add
+from poinsot.ph.matrices import Matrix, Vector, add, assemble
 from poinsot.ph.ports import Port
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ class PHSystem(ABC):
     def J(self, x: Vector) -> Matrix:
         """Return the structure matrix, skew-symmetric; shape (n, n)."""
 
-    @abstractmethod
     def R(self, x: Vector) -> Matrix:
-        """Return the linear dissipation, symmetric and positive semi-definite; shape (n, n)."""
+        """Return the linear dissipation, symmetric, semi-definite; 0 by default; shape (n, n)."""
+        return self._no_dissipation
 
     @abstractmethod
     def B(self, x: Vector) -> Matrix:
@@ -231,6 +231,10 @@ class PHSystem(ABC):
 
         return defects(self, self.state(x), seed=seed)
 
+    @cached_property
+    def _no_dissipation(self) -> Matrix:
+        return assemble((self.n, self.n), [])
+
     # -- names --------------------------------------------------------------------------------
 
     @cached_property
@@ -335,6 +339,14 @@ def as_states(states: Iterable["State | str"], name: str) -> tuple[State, ...]:
         if not isinstance(block, State):
             raise InputError(f"system '{name}': expected a State or a name, got {block!r}")
     return blocks
+
+
+def require_states(name: str, units: Mapping[str, str] | None, known: Iterable[str]) -> None:
+    """Refuse units of states that a system does not have."""
+    for state in units or {}:
+        if state not in known:
+            hint = did_you_mean(state, known)
+            raise InputError(f"system '{name}': units: no state '{state}'; {hint}")
 
 
 def _slices(blocks: tuple[State, ...] | tuple[Port, ...]) -> Iterator[tuple[str, slice]]:

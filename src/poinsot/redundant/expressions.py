@@ -9,7 +9,7 @@ import sympy
 from poinsot.errors import InputError
 from poinsot.livens import expressions
 from poinsot.livens.masses import require_mass
-from poinsot.ph.expressions import Compiled, read_matrix, require_zero
+from poinsot.ph.expressions import Compiled, read_matrix, read_symbols, require_zero
 from poinsot.ph.matrices import Vector
 from poinsot.redundant.fields import Field
 from poinsot.redundant.laws import Laws
@@ -33,11 +33,11 @@ def read(
     parameters: Mapping[Any, float] | None,
 ) -> Laws:
     """Return the laws of these expressions; see `RedundantSystem.symbolic`."""
-    q, rates = _symbols(name, "zeta", zeta), _symbols(name, "w", w)
+    q, rates = read_symbols(f"system '{name}': zeta", zeta), read_symbols(f"system '{name}': w", w)
     n, k = len(q), len(rates)
     momenta = [sympy.Dummy(f"Gamma{i}") for i in range(k)]
     if Gamma is not None:
-        momenta = _symbols(name, "Gamma", Gamma)
+        momenta = read_symbols(f"system '{name}': Gamma", Gamma)
         if len(momenta) != k:
             raise InputError(f"system '{name}': {len(momenta)} symbols Gamma of {k} momenta")
     if len({*q, *rates, *momenta}) < n + 2 * k:
@@ -81,13 +81,6 @@ def read(
         dissipation=field(both, matrix("dissipation", [[e] for e in losses], (k, 1), both)),
         skew=True,
     )
-
-
-def _symbols(name: str, what: str, given: Any) -> list[Any]:
-    symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
-    if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
-        raise InputError(f"system '{name}': {what} is {given!r}; give a list of SymPy symbols")
-    return symbols
 
 
 def field(q: Sequence[Any], matrix: Any) -> Field:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
-from poinsot.inputs import numbers
+from poinsot.inputs import count, numbers
 from poinsot.livens.functions import OfCoordinates, smooth
 from poinsot.livens.masses import require_mass
 from poinsot.livens.smooth import Smooth
@@ -36,10 +36,7 @@ def read(
     """
     n, k, n_c, n_A = sizes
     for what, size, least in zip(("n_zeta", "n_w", "n_c", "n_A"), sizes, (1, 1, 0, 0), strict=True):
-        if not isinstance(size, int) or size < least:
-            raise InputError(
-                f"system '{name}': {what} is {size!r}, expected a whole number, at least {least}"
-            )
+        count(size, f"system '{name}': {what}", least)
     for what, rows in (("c", n_c), ("A", n_A)):
         if (laws[what] is None) != (rows == 0):
             raise InputError(

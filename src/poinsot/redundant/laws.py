@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.livens.smooth import Array, Smooth
+from poinsot.livens.smooth import Array, Potential, Smooth
 from poinsot.ph.matrices import Vector
 from poinsot.redundant.fields import Field
 
@@ -82,16 +82,15 @@ class Laws:
 
     def V(self, zeta: Vector) -> float:
         """Return the potential energy [J]."""
-        return sum(float(part.value(zeta)[0]) for part in self.potentials)
+        return Potential(self.potentials).value(zeta)
 
     def dV(self, zeta: Vector) -> Vector:
         """Return the gradient of V; shape (n,)."""
-        return sum((part.jacobian(zeta)[0] for part in self.potentials), np.zeros(self.n))
+        return Potential(self.potentials).gradient(zeta)
 
     def ddV(self, zeta: Vector) -> Array:
         """Return the Hessian of V; shape (n, n)."""
-        parts = (part.curvature(zeta, np.ones(1)) for part in self.potentials)
-        return sum(parts, np.zeros((self.n, self.n)))
+        return Potential(self.potentials).hessian(zeta)
 
     # -- constraints --------------------------------------------------------------------------
 

@@ -1,14 +1,12 @@
 """What a system in redundant coordinates shows besides its states."""
 
-from functools import partial
-
 import numpy as np
 
 from poinsot.integrate.history import History
-from poinsot.integrate.observe import observe
+from poinsot.integrate.observe import observe, state_by_state
 from poinsot.ph.matrices import Vector
 from poinsot.redundant.system import RedundantSystem
-from poinsot.result import Array, Lazy, Observation
+from poinsot.result import Observation
 
 
 @observe.register
@@ -33,9 +31,7 @@ def _observe(system: RedundantSystem, history: History) -> Observation:
     if laws.n_c or laws.n_A:
         whole["velocity_constraint_error"] = rate
 
-    def look(name: str) -> Array:
-        one = {**energies, **whole}[name]
-        rows = partial(np.apply_along_axis, one, 1)
-        return history.over_times(lambda x: (np.asarray(rows(x)),), slice(0, system.n))[0]
-
-    return Observation(whole=Lazy(whole, look), energies=Lazy(energies, look))
+    return Observation(
+        whole=state_by_state(system, whole, history),
+        energies=state_by_state(system, energies, history),
+    )

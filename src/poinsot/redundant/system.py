@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import InputError, did_you_mean
+from poinsot.errors import InputError
 from poinsot.livens.functions import OfCoordinates, warn_missing
 from poinsot.ph.connections import Transformer
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
-from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage
+from poinsot.ph.ports import Port, count_inputs
+from poinsot.ph.system import PHSystem, State, Storage, require_states
 from poinsot.redundant import checks, functions, joining
 from poinsot.redundant.functions import Law, OfBoth
 from poinsot.redundant.laws import Laws
@@ -95,7 +95,7 @@ class RedundantSystem(PHSystem):
         """
         from poinsot.redundant import expressions
 
-        inputs = _count_inputs(name, B, ports)
+        inputs = count_inputs(name, B, ports)
         laws = expressions.read(
             name,
             zeta,
@@ -184,7 +184,7 @@ class RedundantSystem(PHSystem):
         laws, missing = functions.read(
             name,
             (n_zeta, n_w, n_c, n_A),
-            _count_inputs(name, B, ports),
+            count_inputs(name, B, ports),
             {"M": M, "V": V, "Z": Z, "G": G, "c": c, "A": A, "B": B},
             {
                 "dV": dV,
@@ -286,14 +286,6 @@ class RedundantSystem(PHSystem):
         placed: list[Placed] = [(0, w, Z), (w, 0, -Z.T), (w, w, -laws.G(laws.M @ rate))]
         placed += [(w, lam, -K.T), (lam, w, K)]
         return assemble((self.n, self.n), placed)
-
-    @cached_property
-    def _R(self) -> Matrix:
-        return assemble((self.n, self.n), [])
-
-    def R(self, x: Vector) -> Matrix:
-        """Return 0: what is lost is in r."""
-        return self._R
 
     def B(self, x: Vector) -> Matrix:
         """Return the port matrix, in the equation of w."""
@@ -400,20 +392,5 @@ def _columns(system: RedundantSystem, port: str) -> NDArray[np.intp]:
 def _states(name: str, laws: Laws, units: Mapping[str, str] | None) -> tuple[State, ...]:
     """Return the blocks of the state that exist."""
     sizes = {"zeta": laws.n, "w": laws.k, "lam": laws.n_c, "mu": laws.n_A}
-    for state in units or {}:
-        if state not in sizes:
-            hint = did_you_mean(state, sizes)
-            raise InputError(f"system '{name}': units: no state '{state}'; {hint}")
+    require_states(name, units, sizes)
     return tuple(State(key, size, (units or {}).get(key)) for key, size in sizes.items() if size)
-
-
-def _count_inputs(name: str, B: Any, ports: Sequence[Port]) -> int:
-    """Return the number of inputs; B and ports belong together."""
-    for port in ports:
-        if not isinstance(port, Port):
-            raise InputError(f"system '{name}': expected a Port, got {port!r}")
-    if (B is None) != (len(ports) == 0):
-        raise InputError(
-            f"system '{name}': give B and the ports of its columns together, or none of them"
-        )
-    return sum(port.size for port in ports)

@@ -12,8 +12,9 @@ from poinsot.engine import parts
 from poinsot.engine.laws import Law
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.compiled import acts
+from poinsot.mechanics.compiled.equations import SLOTS, Point, Row, group_equations
 from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
-from poinsot.mechanics.compiled.products import Kind, Product, product
+from poinsot.mechanics.compiled.products import Kind, Product
 from poinsot.mechanics.forms import GROUND, WIDTH
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
@@ -27,26 +28,6 @@ KERNELS = "POINSOT_KERNELS"
 HUB = 3
 #: What is added to equations that may repeat others, relative to their own size.
 SHIFT = 1e-9
-#: Equations of a node.
-SLOTS = 3
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """Three equations r_B - r_A = 0; `joint` counts groups of up to three equations."""
-
-    at: Product
-    joint: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Row:
-    """One equation, its group and its slot there, and the constant that it keeps."""
-
-    at: Product
-    constant: float
-    joint: int
-    slot: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,28 +67,9 @@ class Assembly:
         return len(self.layout.bodies)
 
     @cached_property
-    def _joints(self) -> tuple[list[_Point], list[_Row], list[tuple[int, int]]]:
+    def _joints(self) -> tuple[list[Point], list[Row], list[tuple[int, int]]]:
         """Points, rows, and the (group, slot) of every equation of the joints."""
-        points: list[_Point] = []
-        rows: list[_Row] = []
-        places: list[tuple[int, int]] = []
-        group = 0
-        for joint in self.layout.joints:
-            equations = [self._equation(row) for row in joint.rows]
-            if _meet_in_a_point([at for at, _ in equations[:SLOTS]]):
-                points.append(_Point(equations[0][0], group))
-                places += [(group, slot) for slot in range(SLOTS)]
-                equations, group = equations[SLOTS:], group + 1
-            for k, (at, constant) in enumerate(equations):
-                rows.append(_Row(at, constant, group + k // SLOTS, k % SLOTS))
-                places.append((group + k // SLOTS, k % SLOTS))
-            group += -(-len(equations) // SLOTS)
-        return points, rows, places
-
-    def _equation(self, row: int) -> tuple[Product, float]:
-        form = self.mechanism.constraints.forms[row]
-        (term,) = form.terms
-        return product(*term), -form.c
+        return group_equations(self.mechanism, self.layout)
 
     @cached_property
     def _struts(self) -> list[acts.Strut]:
@@ -216,7 +178,7 @@ class Assembly:
     def tiles(self) -> Tiles:
         """The tiles of the Newton matrix."""
         points, rows, _ = self._joints
-        equations: list[_Point | _Row] = [*points, *rows]
+        equations: list[Point | Row] = [*points, *rows]
         bodies = {equation.joint: _ends(equation.at) for equation in equations}
         ends = [[b for b in bodies[k] if b != GROUND] for k in range(self.graph.joints)]
         return arrange(self.graph, self.slim[:-1], ends)
@@ -478,16 +440,6 @@ class Assembly:
             if self.twice:
                 shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]
         return shift
-
-
-def _meet_in_a_point(equations: Sequence[Product]) -> bool:
-    """Tell whether three equations are r_B - r_A = 0, one for each axis of the world."""
-    return (
-        len(equations) == SLOTS
-        and all(p.kind in (Kind.AXIS, Kind.OFFSET) for p in equations)
-        and np.array_equal([p.a for p in equations], np.eye(SLOTS))
-        and (equations[0].kind == Kind.AXIS or equations[0].A == GROUND)
-    )
 
 
 def _ends(p: Product) -> tuple[int, int]:

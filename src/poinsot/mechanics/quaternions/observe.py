@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.integrate.history import Columns, History, Indices
-from poinsot.integrate.observe import angles, observe, surveyor
+from poinsot.integrate.observe import Looks, angles, lazily, observe, surveyor
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.observe import (
-    Looks,
     joint_angles,
-    lazily,
     look_at,
     potential_energies,
     worst,
