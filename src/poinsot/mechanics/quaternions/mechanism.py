@@ -248,9 +248,9 @@ class QuaternionMechanism(QuaternionBodies):
         """Return the name of every constraint."""
         units = [f"{name}.unit" for name in self.layout.bodies]
         joints = [
-            name if size == 1 else f"{name}[{k}]"
-            for name, size in self.layout.joint_sizes.items()
-            for k in range(size)
+            state.name if state.size == 1 else f"{state.name}[{k}]"
+            for state in self.layout.multipliers
+            for k in range(state.size)
         ]
         return (*units, *joints)
 
