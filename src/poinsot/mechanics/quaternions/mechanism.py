@@ -10,7 +10,7 @@ and joints, springs, loads and ports are those of the mechanism in directors, at
 of a step.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from poinsot.errors import InconsistentStartError
 from poinsot.livens.lagrangian import Interval, Push, Rule, total
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.forms import Forms
+from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions.bodies import QUAT, SEVEN, QuaternionBodies
 from poinsot.mechanics.quaternions.levers import Levers, levers
 from poinsot.mechanics.quaternions.spread import spread
@@ -38,14 +39,19 @@ class QuaternionMechanism(QuaternionBodies):
 
     @property
     def m(self) -> int:  # type: ignore[override]
-        """Number of constraints: one of each body, then those of the joints."""
-        return self.bodies + self.joints.m
+        """Number of constraints: one of each body, those of the joints, then those of contacts."""
+        return self.bodies + self.joints.m + self.mechanism.slips
 
     @cached_property
     def joints(self) -> Forms:
         """The constraints of the joints, in directors."""
         forms = self.mechanism.constraints
         return Forms(forms.forms[RIGIDITY * self.bodies :], forms.bodies)
+
+    @cached_property
+    def _held(self) -> Mechanism:
+        """The mechanism without rigidity: joints and contacts only."""
+        return replace(self.mechanism, constraints=self.joints)
 
     # -- energy ------------------------------------------------------------------------------
 
@@ -78,11 +84,11 @@ class QuaternionMechanism(QuaternionBodies):
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
         return self._stack(
-            self._units(self.blocks(q)[1]), self.joints.G(self.directors(q)) @ self.D(q)
+            self._units(self.blocks(q)[1]), self._held.G(self.directors(q)) @ self.D(q)
         )
 
     def _stack(self, units: Matrix, joints: Matrix) -> Matrix:
-        if not self.joints.m:
+        if self.m == self.bodies:
             return units
         return assemble((self.m, self.n), [(0, 0, units), (self.bodies, 0, joints)])
 
@@ -90,14 +96,14 @@ class QuaternionMechanism(QuaternionBodies):
         """Return the derivative of G^T lam by q."""
         d, D, units = self.directors(q), self.D(q), lam[: self.bodies]
         unit = self._blocks(None, units[:, None, None] * np.eye(4))
-        pull = self.joints.G(d).T @ lam[self.bodies :]
-        curved = D.T @ self.joints.curvature(lam[self.bodies :]) @ D
+        pull = self._held.G(d).T @ lam[self.bodies :]
+        curved = D.T @ self._held.curvature(d, lam[self.bodies :]) @ D
         return total(unit, self.bend(np.asarray(pull)), curved)
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G v by q."""
         d, D, (_, rate) = self.directors(q), self.D(q), self.blocks(v)
-        joints = self.joints.slope(np.asarray(D @ v)) @ D + self.joints.G(d) @ self.dD(v)
+        joints = self._held.slope(d, np.asarray(D @ v)) @ D + self._held.G(d) @ self.dD(v)
         return self._stack(self._units(rate), joints)
 
     def B(self, q: Vector) -> Matrix:
@@ -153,7 +159,7 @@ class QuaternionMechanism(QuaternionBodies):
         through_directors = u.copy()
         through_directors[self._torques.inputs] = 0.0
         dV, ddV = self._potential(rule, at)
-        B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), self.joints.G(at.d)
+        B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), self._held.G(at.d)
         force = h * (B @ through_directors - dV - damping) - G.T @ inner
         forces = h * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
         dforce = self._dforce(step, at, rate, through_directors, inner, ddV)
@@ -176,6 +182,15 @@ class QuaternionMechanism(QuaternionBodies):
             y=y,
             lost=float(damping @ rate),
         )
+
+    def slips(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix] | None:
+        """Return how far contacts slip over a step, and its derivative."""
+        if not self.mechanism.rolls:
+            return None
+        at = levers(rule, self, q0, q1)
+        moved = at.d1 - at.d0
+        A, slope = self.mechanism.A(at.d), self._held.slope(at.d, moved)[self.joints.m :]
+        return np.asarray(A @ moved), A @ at.D1 + slope @ at.dd
 
     @cached_property
     def _torques(self) -> PublishedTorques:
@@ -203,7 +218,7 @@ class QuaternionMechanism(QuaternionBodies):
         by_d: list[Matrix] = []
         by_rate: list[Matrix] = []
         if mu.size:
-            by_d.append(-self.joints.curvature(mu))
+            by_d.append(-self._held.curvature(at.d, mu))
         dB, slopes = mechanism.dB(at.d, u), mechanism.ddamping(at.d, rate)
         gains = mechanism.dfeedback(step.t, at.d, rate)
         if dB is not None:
