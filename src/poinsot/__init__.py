@@ -51,7 +51,7 @@ from poinsot.mechanics import (
     Universal,
     Weld,
 )
-from poinsot.model import Model, ModelCheck, Simulation
+from poinsot.model import DifferentialDrive, Model, ModelCheck, Simulation, Wheel
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.redundant import RedundantSystem
@@ -71,6 +71,7 @@ __all__ = [
     "Cone",
     "Cylinder",
     "Cylindrical",
+    "DifferentialDrive",
     "Ellipsoid",
     "Field",
     "ForcePort",
@@ -116,6 +117,7 @@ __all__ = [
     "TorquePort",
     "Universal",
     "Weld",
+    "Wheel",
     "__version__",
     "load",
     "ph",

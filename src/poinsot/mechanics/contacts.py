@@ -23,6 +23,9 @@ from poinsot.so3 import skew
 Array = NDArray[np.float64]
 Vector3 = tuple[float, float, float]
 
+#: Angle between axis and normal [rad] below which a disc is said to lie down.
+LYING = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class Contact(Direction):
@@ -47,6 +50,10 @@ class Contact(Direction):
     def size(self) -> int:
         """Number of rows."""
         return len(self.labels)
+
+    def trouble(self, q: Vector) -> str:
+        """Return what is the matter with the contact, if there is something."""
+        return ""
 
     # -- as a direction -----------------------------------------------------------------------
 
@@ -177,6 +184,15 @@ class Disc(Contact):
     def labels(self) -> tuple[str, ...]:
         """Both directions, or only one."""
         return ("forwards", "sideways")[: self.rows]
+
+    def trouble(self, q: Vector) -> str:
+        """Tell that the disc is about to lie on the plane, where its rim touches everywhere."""
+        tilt = np.linalg.norm(np.cross(_vector(q, self.a), self.N))
+        if tilt > LYING:
+            return ""
+        return (
+            f"the disc falls on its side, its axis {np.degrees(tilt):.2g} degrees from the normal"
+        )
 
     def _height(self, q: Array) -> Array:
         return np.asarray((q[..., :3] + _vector(q, self.X) - np.array(self.base)) @ self.N)

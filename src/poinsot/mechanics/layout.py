@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from poinsot.mechanics.bodies import RIGIDITY, Body, Marker
 from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import Forms, VectorForm, stack
+from poinsot.mechanics.forms import WIDTH, Forms, VectorForm, stack
 from poinsot.mechanics.joints import Freedom, Joint
 from poinsot.mechanics.scene import scene
+from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.result import Scene
 
@@ -106,3 +107,12 @@ class Layout:
         held = [State(joint.name, joint.rows.size) for joint in self.joints if joint.rows.size]
         slips = [(joint.name, joint.slips.size) for joint in self.joints if joint.slips.size]
         return (*held, *(State(f"{name} (contact)", size) for name, size in slips))
+
+    def diagnose(self, q: Vector) -> str:
+        """Return what is the matter with contacts at q, in directors; empty if nothing is."""
+        blocks, found = q.reshape(-1, WIDTH), []
+        for joint in self.joints:
+            trouble = "" if joint.contact is None else joint.contact.trouble(blocks[joint.b])
+            if trouble:
+                found.append(f"; joint '{joint.name}': {trouble}")
+        return "".join(found)

@@ -100,7 +100,7 @@ def _places(joint: Joint) -> tuple[ArrayLike, ArrayLike]:
     """Return the points of a joint on both bodies, in the world at the start."""
     if isinstance(joint, Rod):
         return joint.point_a, joint.point_b
-    at = getattr(joint, "point", None)
+    at = getattr(joint, "centre", getattr(joint, "point", None))
     if at is None:  # a weld
         at = joint.b.position if isinstance(joint.b, Body) else joint.a.position
     return at, at

@@ -37,6 +37,10 @@ class _MechanismStep(StepProblem):
         """What combines the constraints to independent ones, at the start of the step."""
         return self.system.mechanism.independent(self.system.parts(self.x0)[0])
 
+    def diagnose(self) -> str:
+        """Return what is the matter with contacts at the start of the step."""
+        return self.system.layout.diagnose(self.system.parts(self.x0)[0])
+
     @property
     def _m(self) -> int:
         """Number of independent constraints."""

@@ -78,7 +78,7 @@ class Parts:
         """Return the parts of a model."""
         bodies, joints, rows = equations.bodies, equations.joints, equations.held
         repeated, overdetermined = equations.repetition()
-        equations.require_independent(repeated)
+        equations.require_independent()
         rigid = [form for body in bodies for form in rigidity(body.index)]
         placed = [force.place(name, joints) for name, force in forces.items()]
         inlets = [port.place(name, joints) for name, port in ports.items()]

@@ -96,27 +96,19 @@ class JointEquations:
             overdetermined[places] = repeated[places].any()
         return repeated, overdetermined
 
-    def require_independent(self, repeated: NDArray[np.bool_]) -> None:
+    def require_independent(self) -> None:
         """Refuse contacts that forbid what is forbidden already [BHRS25, eq. (13)]."""
-        if not self.contacts:
+        if not self.contacts or independent(self.jacobian, DEPENDENT, width=6):
             return
-        once = np.flatnonzero(~np.concatenate([repeated, np.zeros(self._slips, dtype=bool)]))
-        J = self.jacobian[once]
-        if independent(J, DEPENDENT, width=6):
-            return
-        dependent = dependent_rows(J, DEPENDENT, width=6)
-        labels = self.labels
-        names = [f"'{labels[once[k]][0]}: {labels[once[k]][1]}'" for k in np.flatnonzero(dependent)]
-        raise InputError(
-            f"{len(once)} constraints on {6 * len(self.bodies)} velocities have the rank "
-            f"{len(once) - len(names)} at the start: {', '.join(names[:LISTED])} forbid what other "
-            "joints forbid already [BHRS25, eq. (13)]; leave them out (RollingDisc(..., "
-            "sideways=False) for all but one wheel of an axle)"
-        )
-
-    @property
-    def _slips(self) -> int:
-        return sum(contact.size for contact in self.contacts.values())
+        dependent = dependent_rows(self.jacobian, DEPENDENT, width=6)[self.forms.m :]
+        names = [f"'{name}: {label}'" for name, label in self.labels[self.forms.m :]]
+        idle = [names[k] for k in np.flatnonzero(dependent)]
+        if idle:
+            raise InputError(
+                f"contacts forbid velocities that are forbidden already, at the start: "
+                f"{', '.join(idle[:LISTED])} [BHRS25, eq. (13)]; leave them out, such as by "
+                "RollingDisc(..., sideways=False) for all but one wheel of an axle"
+            )
 
     def completed(self, known: Vector, given: NDArray[np.bool_]) -> Vector:
         """Return twists with what was not given completed; refuse those that contradict joints."""

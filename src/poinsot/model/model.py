@@ -19,6 +19,7 @@ from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.quaternions import quaternion_system
 from poinsot.mechanics.start import complete, given_twists, project
 from poinsot.mechanics.tensors import PrincipalInertia
+from poinsot.model.assemblies import Assembly
 from poinsot.model.compiling import (
     Parts,
     System,
@@ -212,6 +213,14 @@ class Model:
         self.ports[name] = port
         return port
 
+    def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
+        """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""
+        if not isinstance(assembly, Assembly):
+            raise InputError(
+                f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
+            )
+        return assembly.add_to(self, name)
+
     def _new(self, name: str) -> None:
         if not name or name == self.ground.name:
             raise InputError(f"'{name}' cannot be a name")
@@ -278,7 +287,7 @@ class Model:
         equations = self.equations
         self._velocities(equations)
         repeated, _ = equations.repetition()
-        equations.require_independent(repeated)
+        equations.require_independent()
         names = [f"{name}: {label}" for name, label in equations.labels]
         return ModelCheck(
             bodies=len(self.bodies),

@@ -83,9 +83,8 @@ class QuaternionMechanism(QuaternionBodies):
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
-        return self._stack(
-            self._units(self.blocks(q)[1]), self._held.G(self.directors(q)) @ self.D(q)
-        )
+        joints = self._held.G(self.directors(q)) @ self.D(q)
+        return self._stack(self._units(self.blocks(q)[1]), joints)
 
     def _stack(self, units: Matrix, joints: Matrix) -> Matrix:
         if self.m == self.bodies:
@@ -268,6 +267,10 @@ class QuaternionMechanism(QuaternionBodies):
             for k in range(state.size)
         ]
         return (*units, *joints)
+
+    def diagnose(self, q0: Vector) -> str:
+        """Return what is the matter with contacts."""
+        return self.layout.diagnose(self.directors(q0))
 
     def check(self, q: Vector, v: Vector) -> None:
         """Refuse quaternions that are not unit."""
