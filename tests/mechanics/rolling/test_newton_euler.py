@@ -8,7 +8,7 @@ from rolling_models import MODELS
 import poinsot as ps
 
 STEPS = (0.02, 0.01, 0.005)
-T_END = 0.4
+T_END = 0.2
 
 
 def reference(model, oracle, times):
