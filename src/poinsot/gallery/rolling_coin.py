@@ -20,7 +20,7 @@ from poinsot.gallery import rolling_coin_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.integrate import simulate
-from poinsot.mechanics import RigidBody, RollingDisc
+from poinsot.mechanics import Cylinder, RollingDisc
 from poinsot.model import Model
 from poinsot.result import Result
 from poinsot.so3 import Rotation
@@ -62,12 +62,11 @@ class Coin:
 def model(coin: Coin = Coin()) -> Model:  # noqa: B008 - a frozen value
     """Build the coin, body `coin`, with its contact `rim`; its axis is along y at first."""
     table = Model(gravity=(0, 0, -coin.gravity), name="rolling-coin")
-    J_a, J_t = coin.inertia
-    turned = Rotation.from_axis_angle((1, 0, 0), coin.tilt)
-    axis = turned.matrix[:, 1]
+    turned = Rotation.from_axis_angle((1, 0, 0), coin.tilt - np.pi / 2)
+    axis = turned.matrix[:, 2]
     body = table.add_body(
         "coin",
-        RigidBody(mass=coin.mass, inertia=(J_t, J_a, J_t)),
+        Cylinder(mass=coin.mass, radius=coin.radius, length=0.0),
         position=(0, 0, coin.radius * np.cos(coin.tilt)),
         rotation=turned,
         angular_velocity=coin.spin * axis + (0, 0, coin.turn),
@@ -78,7 +77,7 @@ def model(coin: Coin = Coin()) -> Model:  # noqa: B008 - a frozen value
 
 def trail(result: Result, radius: float) -> Array:
     """Return the points of the table that the coin has touched; shape (times, 3)."""
-    axis, up = result.rotation("coin")[:, :, 1], np.array([0.0, 0.0, 1.0])
+    axis, up = result.rotation("coin")[:, :, 2], np.array([0.0, 0.0, 1.0])
     down = axis[:, 2:] * axis - up
     return np.asarray(
         result.position("coin") + radius * down / np.linalg.norm(down, axis=1)[:, None]
@@ -97,7 +96,7 @@ AFTER_ONE_SECOND = np.array(
 
 def measured(result: Result) -> Array:
     """Return centre and axis at the end; shape (6,)."""
-    return np.concatenate([result.position("coin")[-1], result.rotation("coin")[-1][:, 1]])
+    return np.concatenate([result.position("coin")[-1], result.rotation("coin")[-1][:, 2]])
 
 
 def check(result: Result) -> list[Check]:
@@ -129,7 +128,7 @@ def _steady_height(circle: float = 0.4) -> float:
 def _wobbles() -> float:
     """Return the frequency [rad/s] of a very small tilt, from its upward passages."""
     run = simulate(model(Coin(tilt=1e-4, spin=10.0, turn=0.0)), h=2e-4, t_end=4.0)
-    lean = run.rotation("coin")[:, 2, 1]
+    lean = run.rotation("coin")[:, 2, 2]
     lean = lean - lean.mean()
     k = np.flatnonzero((lean[:-1] < 0) & (lean[1:] >= 0))
     times = run.time[k] - lean[k] * run.h / (lean[k + 1] - lean[k])

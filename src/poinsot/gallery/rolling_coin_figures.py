@@ -17,7 +17,7 @@ def plot(result: Result, trail: NDArray[np.float64]) -> "Figure":
     """Plot where the coin touched the table, its tilt, the contact force and the balance."""
     from matplotlib.figure import Figure
 
-    tilt = np.degrees(np.arcsin(result.rotation("coin")[:, 2, 1]))
+    tilt = np.degrees(np.arcsin(result.rotation("coin")[:, 2, 2]))
     reaction = result.reaction("rim")
     with style():
         figure = Figure(figsize=(9, 7), layout="constrained")

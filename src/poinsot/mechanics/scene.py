@@ -42,7 +42,9 @@ def scene(
         for name, part in (*joints.items(), *forces.items())
         if isinstance(part, Rod | Spring)
     ]
-    return Scene(tuple(pieces), tuple(_pin(*item) for item in joints.items()), tuple(struts))
+    # A contact moves along the plane: it has no pin.
+    pins = [_pin(name, joint) for name, joint in joints.items() if joint.contact() is None]
+    return Scene(tuple(pieces), tuple(pins), tuple(struts))
 
 
 def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
@@ -100,7 +102,7 @@ def _places(joint: Joint) -> tuple[ArrayLike, ArrayLike]:
     """Return the points of a joint on both bodies, in the world at the start."""
     if isinstance(joint, Rod):
         return joint.point_a, joint.point_b
-    at = getattr(joint, "centre", getattr(joint, "point", None))
+    at = getattr(joint, "point", None)
     if at is None:  # a weld
         at = joint.b.position if isinstance(joint.b, Body) else joint.a.position
     return at, at
