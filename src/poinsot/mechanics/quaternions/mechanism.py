@@ -10,7 +10,7 @@ and joints, springs, loads and ports are those of the mechanism in directors, at
 of a step.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -120,6 +120,11 @@ class QuaternionMechanism(QuaternionBodies):
         if inner is None:
             return None
         return total(inner @ D, self.mechanism.B(d).T @ self.dD(v))
+
+    def remembering(self) -> "QuaternionMechanism":
+        """Return the same for one run of Newton's method."""
+        mechanism = self.mechanism.remembering()
+        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
     def damping(self, q: Vector, v: Vector) -> Vector | None:
         """Return the damping force."""
