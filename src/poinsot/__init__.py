@@ -32,6 +32,7 @@ from poinsot.mechanics import (
     JointFriction,
     JointPort,
     JointSpring,
+    KnifeEdge,
     Marker,
     Motion,
     Planar,
@@ -42,6 +43,8 @@ from poinsot.mechanics import (
     Revolute,
     RigidBody,
     Rod,
+    RollingDisc,
+    RollingSphere,
     Sphere,
     Spherical,
     Spring,
@@ -50,7 +53,7 @@ from poinsot.mechanics import (
     Universal,
     Weld,
 )
-from poinsot.model import Model, ModelCheck, Simulation
+from poinsot.model import DifferentialDrive, Model, ModelCheck, Simulation, Wheel
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.redundant import RedundantSystem
@@ -70,6 +73,7 @@ __all__ = [
     "Cone",
     "Cylinder",
     "Cylindrical",
+    "DifferentialDrive",
     "Drag",
     "Ellipsoid",
     "Field",
@@ -81,6 +85,7 @@ __all__ = [
     "JointFriction",
     "JointPort",
     "JointSpring",
+    "KnifeEdge",
     "LagrangianSystem",
     "Marker",
     "MissingDerivativeWarning",
@@ -100,6 +105,8 @@ __all__ = [
     "Revolute",
     "RigidBody",
     "Rod",
+    "RollingDisc",
+    "RollingSphere",
     "Rotation",
     "Scheme",
     "Simulation",
@@ -114,6 +121,7 @@ __all__ = [
     "TorquePort",
     "Universal",
     "Weld",
+    "Wheel",
     "__version__",
     "load",
     "ph",

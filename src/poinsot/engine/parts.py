@@ -72,6 +72,12 @@ DRAGGED, DRAG_OWN = 1, 2
 POINT, AXES = 0, 3
 LOADED, INPUT, OWN = 1, 2, 3
 
+#: Of contacts with a plane: edge or axis a and spot X in director axes; normal and base in world
+#: axes, see `skids`; a constant that is held. Kind, body, node and slot of the multiplier, tiles of
+#: (T, R) with the node: column and row; tiles of (T, R) with each other.
+EDGE, SPOT, NORMAL, BASE, HELD = 0, 3, 6, 9, 12
+SKID_BODY, SKID_NODE, SKID_SLOT, SKID_COLUMN, SKID_ROW, SKID_OWN = 1, 2, 3, 4, 6, 8
+
 
 class Part(NamedTuple):
     """Parts of one kind: numbers and places, a row each."""
@@ -152,6 +158,7 @@ class Machine(NamedTuple):
     bodies: Part
     points: Part
     rows: Part | None
+    skids: Part | None
     struts: Acts | None
     strut_terms: Part | None
     loads: Acts | None

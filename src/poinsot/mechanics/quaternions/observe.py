@@ -63,8 +63,7 @@ class InDirectors(History):
     @cached_property
     def _places(self) -> Indices:
         system, _ = self._known
-        joints = system.lagrangian.joints.m
-        return np.full(_first_joint(system) + joints, -1, dtype=np.intp)
+        return np.full(_first_joint(system) + joint_multipliers(system), -1, dtype=np.intp)
 
     def rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
         """Return some columns, in directors; multipliers are read only if they are wanted."""
@@ -77,7 +76,7 @@ class InDirectors(History):
         translated = self._translated(motion, ends)
         if np.all(wanted < first):
             return np.asarray(translated[:, wanted])
-        joints = inner.rows(name, start, stop, slice(system.n - system.lagrangian.joints.m, None))
+        joints = inner.rows(name, start, stop, slice(system.n - joint_multipliers(system), None))
         return np.asarray(np.hstack([translated, joints])[:, wanted])
 
     def _motion(self, system: QuaternionForm) -> int:
@@ -95,6 +94,11 @@ class InDirectors(History):
         rates = np.einsum("tnka,tna->tnk", director_slopes(q[:, :, 3:]), v[:, :, 3:])
         rigidity = np.zeros((len(x), RIGIDITY * system.lagrangian.bodies))
         return np.hstack([_flat(q[:, :, :3], d), _flat(v[:, :, :3], rates), rigidity])
+
+
+def joint_multipliers(system: QuaternionForm) -> int:
+    """Return how many multipliers joints and contacts have."""
+    return system.lagrangian.m - system.lagrangian.bodies
 
 
 def _first_joint(system: QuaternionForm) -> int:
@@ -156,8 +160,9 @@ def _whole(system: QuaternionForm) -> Looks:
         q, v = positions(system, x), velocities(system, x)
         units = np.sum(q[:, :, 3:] * v[:, :, 3:], axis=2)
         turning = np.einsum("tnka,tna->tnk", director_slopes(q[:, :, 3:]), v[:, :, 3:])
-        moved = _flat(v[:, :, :3], turning)
-        return worst(np.hstack([units, lagrangian.joints.rates(_in_directors(q), moved)]))
+        d, moved = _in_directors(q), _flat(v[:, :, :3], turning)
+        slips = lagrangian.mechanism.slip_rates(d, moved)
+        return worst(np.hstack([units, lagrangian.joints.rates(d, moved), slips]))
 
     return {
         "linear_momentum": (linear_momentum, everything),
