@@ -86,8 +86,8 @@ class Remembering(Resistance):
         f' = c_0 \frac{1 - w \sigma}{r}, \qquad
         w_{k+1} = \sigma_k + (1 - w_k \sigma_k) \frac{y_{k+1} - y_k}{r_k}, \quad |w| \le 1
 
-    (T. F. Chan, G. H. Golub, P. Mulet, SIAM J. Sci. Comput. 20, 1999, for total variation). At a
-    solution w = sigma and the slope is exact, as it is the first time. The force is never another.
+    as [CGM99] does for total variation. At a solution w = sigma and the slope is exact, as it is
+    the first time. The force is never another.
     """
 
     law: Friction
