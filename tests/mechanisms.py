@@ -226,6 +226,24 @@ def springs(plan, seed):
     return replace(plan, forces=forces)
 
 
+def resistances(plan, seed, slip=0.3):
+    """Friction on every free direction and drag on every body, besides what there is."""
+    random = np.random.default_rng(seed)
+    forces = dict(plan.forces)
+    for name, (kind, _) in plan.joints.items():
+        for freedom in _movable(kind):
+            viscous, quadratic, coulomb = random.uniform(0, 1, 3)
+            law = {"viscous": viscous, "quadratic": quadratic, "coulomb": coulomb, "slip": slip}
+            at = {"joint": name, "freedom": freedom}
+            forces[f"friction in {name} {freedom}"] = ("JointFriction", {**at, **law})
+    for name, arguments in plan.bodies.items():
+        labels = ("viscous", "quadratic", "angular_viscous", "angular_quadratic")
+        law = dict(zip(labels, random.uniform(0, 0.5, 4), strict=True))
+        point = arguments["position"] + 0.3 * random.standard_normal(3)
+        forces[f"drag on {name}"] = ("Drag", {"body": name, "point": point, **law})
+    return replace(plan, forces=forces)
+
+
 def _movable(kind):
     """Free directions that do not depend on how the plane's axes were chosen."""
     return [name for name in COORDINATES[kind] if name[-1] not in "12"]

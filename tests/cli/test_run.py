@@ -115,6 +115,29 @@ def test_a_model_file_runs_in_quaternions(command, scheme, tmp_path):
     assert again[0] == 0
 
 
+BRAKED = """
+poinsot: 1
+bodies: {disc: {cylinder: {mass: 4, radius: 1, length: 0.1}, angular_velocity: [0, 0, 1]}}
+joints: {hub: {revolute: {bodies: [ground, disc], point: [0, 0, 0], axis: [0, 0, 1]}}}
+forces:
+  brake: {joint_friction: {joint: hub, coulomb: 0.5}}
+  air: {drag: {body: disc, angular_viscous: 0.1}}
+simulation: {step: 0.01, t_end: 6}
+"""
+
+
+def test_what_friction_and_drag_take_is_in_the_summary_and_in_the_table(command, tmp_path):
+    """All of J omega^2 / 2 = 1 J is lost when the disc rests."""
+    file, summary = tmp_path / "braked.yaml", tmp_path / "run.json"
+    file.write_text(BRAKED)
+    status, said, _ = command("run", file, "--summary", summary, "--no-progress")
+    written = json.loads(summary.read_text())
+    assert status == 0
+    assert written["dissipated"] == pytest.approx(1.0, rel=1e-5)
+    assert written["energy_error_max"] < 1e-13
+    assert "dissipated [J]" in said
+
+
 @pytest.mark.parametrize("scheme", ["eml", "emh-mean"])
 @pytest.mark.parametrize(
     "example", ["closed-loop", "spatial-slider-crank", "flying-cylindrical-pair"]

@@ -61,6 +61,7 @@ class Step:
             carried.stage[body, at : at + 3] = unknowns[node]
         residual, tiles = np.zeros_like(self.work.x), np.zeros_like(self.work.tiles)
         u, y = self.u.copy(), np.zeros_like(self.u)
+        self.work.memory[:] = np.nan  # slopes of dry friction are exact where nothing is remembered
         given = (self.machine, T, H, u, y, run.state, carried.stage, carried.multiplier)
         newton(*given, self.work, residual, tiles)
         return residual[:-1], tiles, self.work.x[:-1].copy()
@@ -131,6 +132,9 @@ MODELS = {
         mechanisms.tree(2, bodies=4, kinds=("Spherical", "Universal", "Revolute"))
     ),
     "laws": lambda: with_laws(7),
+    "friction and drag": lambda: finished(
+        mechanisms.resistances(mechanisms.tree(3, bodies=3, kinds=("Revolute", "Cylindrical")), 4)
+    ),
 }
 
 

@@ -326,6 +326,26 @@ MALFORMED = {
         force("{joint_spring: {joint: J, stiffness: -1}}"),
         ":5:3: forces.F: JointSpring: stiffness is -1.0; it must be a finite number >= 0",
     ),
+    "friction that pushes": (
+        force("{joint_friction: {joint: J, coulomb: -1}}"),
+        ":5:3: forces.F: JointFriction: coulomb is -1.0; it must be a finite number >= 0",
+    ),
+    "friction that jumps": (
+        force("{joint_friction: {joint: J, coulomb: 1, slip: 0}}"),
+        ":5:3: forces.F: JointFriction: slip is 0.0; it must be > 0",
+    ),
+    "friction of another name": (
+        force("{joint_friction: {joint: J, dry: 1}}"),
+        ":5:34: forces.F.joint_friction: unknown key 'dry'; known: 'joint', 'freedom'",
+    ),
+    "drag on the ground": (
+        force("{drag: {body: ground, viscous: 1}}"),
+        ":5:20: forces.F.drag.body: the ground cannot move; name a body",
+    ),
+    "drag without numbers": (
+        force("{drag: {body: a}}"),
+        ":5:3: forces.F: force 'F': give viscous or quadratic drag",
+    ),
     "misspelt joint of a spring": (
         force("{joint_spring: {joint: j, stiffness: 1}}"),
         ":5:29: forces.F.joint_spring.joint: no joint 'j'; known: 'J'",

@@ -55,7 +55,7 @@ def signal(random, size):
 
 
 def writable(seed):
-    """A random mechanism with shapes, springs and ports of every kind that a file can hold."""
+    """A random mechanism with shapes, forces and ports of every kind that a file can hold."""
     random = np.random.default_rng(seed)
     plan = mechanisms.full(seed, bodies=int(random.integers(1, 5)), loops=int(random.integers(2)))
     bodies = {
@@ -72,7 +72,7 @@ def writable(seed):
         if kind == "JointPort" and random.integers(2):
             fed = {"value": None, "law": ps.Formula("sin(t) - 10*x - v", "txv")}
         ports[name] = kind, arguments | fed
-    return replace(plan, bodies=bodies, forces=forces, ports=ports)
+    return mechanisms.resistances(replace(plan, bodies=bodies, forces=forces, ports=ports), seed)
 
 
 def assert_same(a, b):

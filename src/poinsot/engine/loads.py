@@ -46,7 +46,7 @@ from poinsot.engine.parts import (
     Work,
 )
 from poinsot.engine.terms import UNIT
-from poinsot.engine.turning import arms_of, cosine
+from poinsot.engine.turning import cosine, on_levers
 
 FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = 0, 1, 2, 3, 4, 5
 ZERO: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -158,15 +158,10 @@ def _directions(kind: int, axes: Mat, D: Mat, rho: Vec) -> tuple[Mat, Mat]:
 
 @inline
 def _turning(kind: int, by_force: Mat, by_torque: Mat, a: Vec, arm: Vec) -> Mat:
-    """Return the torque of unit inputs on other directors than those of the output.
-
-    A torque tau is a force tau x d^i / 2 on each director, and has (tr A - A) tau / 2 there.
-    """
+    """Return the torque of unit inputs on other directors than those of the output."""
     if kind in (FORCE, BODY_FORCE):
         return skew_times(arm, by_force)
-    A = arms_of(a, UNIT)
-    half = 0.5 * (A[0][0] + A[1][1] + A[2][2])
-    return minus(times(half, by_torque), times(0.5, multiply(A, by_torque)))
+    return multiply(on_levers(a), by_torque)
 
 
 @inline

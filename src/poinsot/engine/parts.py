@@ -61,6 +61,13 @@ POINT_NODE, POINT_COLUMN, POINT_ROW = 3, 4, 6
 #: input, and tiles of (T_A, R_A, T_B, R_B) with each other.
 ROLE, CHART, FIRST, LAST, PORT, STRUT_PAIR = 0, 3, 4, 5, 6, 7
 
+#: Of struts that are dampers, and of drags: viscous and quadratic; of the former also dry friction
+#: and the rate that it fades below.
+VISCOUS, QUADRATIC, COULOMB, SLIP_RATE = range(4)
+#: Of drags: point; kind, body, tiles of (T, R) with each other.
+DRAG_POINT = 4
+DRAGGED, DRAG_OWN = 1, 2
+
 #: Of loads: point and axes; kind, body, first input, tiles of (T, R) with each other.
 POINT, AXES = 0, 3
 LOADED, INPUT, OWN = 1, 2, 3
@@ -155,6 +162,7 @@ class Machine(NamedTuple):
     struts: Acts | None
     strut_terms: Part | None
     loads: Acts | None
+    drags: Part | None
     fields: Fields | None
     dials: Index | None
     dial_terms: Part | None
@@ -196,6 +204,7 @@ class Work(NamedTuple):
 
     `sizes` (5,): of the terms of translation, rotation, and constraints on velocities and on
     positions; power lost. `forms` (28, 3): what one strut needs. `given`, `found`: of laws.
+    `memory` (struts, 2): of dry friction, none if there is none.
     """
 
     x: Real
@@ -205,6 +214,7 @@ class Work(NamedTuple):
     forms: Real
     given: Real
     found: Real
+    memory: Real
 
 
 #: Sizes of terms, and the power that dampers take.

@@ -4,10 +4,11 @@ The matrix is factorised for the guess, and again only if that does not converge
 is of up to fifth order in h, so that the first correction mostly hits.
 """
 
-from math import inf
+from math import inf, nan
 
 from poinsot.engine.algebra import Array, gather, put, scale, size, vector
 from poinsot.engine.bodies import free_bodies
+from poinsot.engine.drags import drags_act
 from poinsot.engine.fields import fields_act
 from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.loads import loads_act
@@ -50,9 +51,11 @@ REST = 1e-5
 SLOW = 0.02
 #: One that reduces it by less than this does not help any more.
 STALLED = 0.5
-#: So many corrections may lead over a hill first, where the guess is far off.
+#: So many corrections may lead over a hill first, where the guess is far off; any number where dry
+#: friction may begin to stick.
 FAR = 3
-#: Residuals below this are round-off; a larger one may be, if the matrix is exact.
+#: Residuals below this are round-off; a larger one may be, if the matrix is exact, or dry friction
+#: multiplies the round-off of rates.
 ROUND_OFF = 1e-14
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
@@ -111,6 +114,7 @@ def evaluate(
     terms = machine.strut_terms
     struts_act(machine.struts, terms, places, t, h, state, stage, work, u, y, tiles, levers)
     loads_act(machine.loads, places, t, h, stage, work, u, y, tiles, levers, spins)
+    drags_act(machine.drags, places, h, stage, work, tiles, levers)
     fields_act(machine.fields, places, h, state, stage, work, tiles, levers)
 
 
@@ -212,6 +216,13 @@ def _settle(shift: Array, multiplier: Array, x: Array) -> None:
             x[node, slot] += shift[node, slot] * multiplier[node, slot]
 
 
+@inline
+def _forget(memory: Array) -> None:
+    """Let slopes of dry friction begin anew."""
+    for k in range(memory.shape[0]):
+        memory[k, 1] = nan
+
+
 @kernel
 def take_step(
     machine: Machine,
@@ -234,6 +245,8 @@ def take_step(
     for k in range(work.sizes.size):
         work.sizes[k] = 0.0
     work.sizes[OF_CLOSURE] = REST / h
+    _forget(work.memory)
+    dry = work.memory.shape[0] > 0
     _look_at_gaps(machine, machine.twice, state, carried.gap, work.gap)
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
@@ -246,9 +259,10 @@ def take_step(
             if residual <= EPS:
                 return iteration, residual
             if residual > STALLED * previous:
-                if residual <= ROUND_OFF or (fresh and machine.exact and residual <= rtol):
+                known = machine.exact or dry
+                if residual <= ROUND_OFF or (fresh and known and residual <= rtol):
                     return iteration, residual
-                if fresh and iteration > FAR:
+                if fresh and iteration > FAR and not dry:
                     return limit, inf
             fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:

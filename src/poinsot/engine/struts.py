@@ -46,6 +46,7 @@ from poinsot.engine.parts import (
     W,
     Work,
 )
+from poinsot.engine.resistance import friction
 from poinsot.engine.terms import (
     Pull,
     add_change,
@@ -162,14 +163,14 @@ def _tension(
 ) -> Tension:
     """Return the tensions of strut k and their slopes, those of laws only if wanted."""
     chart, role, port = struts.places[k, CHART], struts.places[k, ROLE], struts.places[k, PORT]
-    numbers, law = vector(struts.numbers, k, 0), struts.laws[k]
+    law = struts.laws[k]
     s, given, found = work.forms, work.given, work.found
     start, middle = (s[S_START, 0], s[S_START, 1]), (s[S_MIDDLE, 0], s[S_MIDDLE, 1])
     end, step = (s[S_END, 0], s[S_END, 1]), (s[S_STEP, 0], s[S_STEP, 1])
     if role == SPRING:
         b, db = chart_secant(chart, start, end, step)
         chi, dchi = chart_value(chart, start), b[0] * step[0] + b[1] * step[1]
-        force, stiffness, rest = numbers
+        force, stiffness, rest = vector(struts.numbers, k, 0)
         mean, slope = force + stiffness * (chi + 0.5 * dchi - rest), 0.5 * stiffness
         if law != 0:
             given[0], given[1] = chi, dchi
@@ -190,11 +191,12 @@ def _tension(
     )
     force, by_chi, by_rate = 0.0, 0.0, 0.0
     if role == DAMPER:
-        force, by_rate = numbers[0] * flow, numbers[0]
         if law != 0:
             given[0] = flow
             call_law(law, given, found)
             force, by_rate = found[0], found[1]
+        else:
+            force, by_rate = friction(struts.numbers, k, flow, work.memory, slopes)
         work.sizes[LOST_POWER] += force * flow
     else:
         if role == SERVO:

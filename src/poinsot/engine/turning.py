@@ -16,9 +16,10 @@ say J (2/h) kappa 2c/(1+c) a = (Pi_0 + Pi_1) / 2.
 from math import sqrt
 from typing import TypeAlias
 
-from poinsot.engine.algebra import Mat, Vec, axpy, dot, outer, plus, scale, sub, times
+from poinsot.engine.algebra import Mat, Vec, axpy, dot, minus, outer, plus, scale, sub, times
 from poinsot.engine.kernel import inline
 from poinsot.engine.quaternions import Quat, dot_quat, inner, plus_quat, scale_quat, times_vector
+from poinsot.engine.terms import UNIT
 
 #: delta, kappa, and their derivatives by the three components of a.
 Turn: TypeAlias = tuple[Quat, float, tuple[Quat, Quat, Quat], Vec]
@@ -145,6 +146,17 @@ def arms_of(a: Vec, D: Mat) -> Mat:
         axpy(t * dot(a, D[1]), a, scale(s, D[1])),
         axpy(t * dot(a, D[2]), a, scale(s, D[2])),
     )
+
+
+@inline
+def on_levers(a: Vec) -> Mat:
+    """Return what a torque has on the directors of the mean quaternion.
+
+    A torque tau is a force tau x d^i / 2 on each director, and has (tr A - A) tau / 2 there.
+    """
+    A = arms_of(a, UNIT)
+    half = 0.5 * (A[0][0] + A[1][1] + A[2][2])
+    return minus(times(half, UNIT), times(0.5, A))
 
 
 @inline

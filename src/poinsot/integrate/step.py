@@ -135,7 +135,7 @@ def take_step(
     system: PHSystem, scheme: Scheme, t: float, x0: Vector, h: float, options: Newton
 ) -> tuple[Solution, Stage]:
     """Solve one step of size h [s] with midpoint t from x0; returns the state at its end."""
-    problem = step_problem(system, scheme, t, x0, system.u(t), h)
+    problem = step_problem(system.remembering(), scheme, t, x0, system.u(t), h)
     try:
         solution = solve(problem.evaluate, problem.guess, options, problem.labels)
     except NewtonFailure as failure:

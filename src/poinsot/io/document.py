@@ -97,7 +97,7 @@ class Document(Entry):
     joints: Section[Joints] = Field(default_factory=dict)
     """Joints by name."""
     forces: Section[Forces] = Field(default_factory=dict)
-    """Springs and dampers by name."""
+    """Springs, dampers, friction and drag by name."""
     ports: Section[Ports] = Field(default_factory=dict)
     """Loads and motors by name."""
     project_velocities: bool = False

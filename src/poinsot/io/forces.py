@@ -55,11 +55,47 @@ class JointSpring(SpringDamper):
     """Where a linear spring is without force."""
 
 
+class JointFriction(Part):
+    """Friction on a free direction of a joint, against its rate [rad/s or m/s]."""
+
+    joint: Name
+    """The joint by name."""
+    freedom: str | None = None
+    """The free direction, where the joint has several."""
+    coulomb: Number = 0.0
+    """Dry friction [N m or N]."""
+    slip: Number = 1e-3
+    """Rate below which dry friction fades [rad/s or m/s]."""
+    viscous: Number = 0.0
+    """Friction over the rate [N m s/rad or N s/m]."""
+    quadratic: Number = 0.0
+    """Friction over the square of the rate [N m s^2/rad^2 or N s^2/m^2]."""
+
+
+class Drag(Part):
+    """Drag on a body in a medium at rest."""
+
+    body: Name
+    """The body by name."""
+    point: Vector | None = None
+    """Where the force acts [m]; default: the centre of mass."""
+    viscous: Number = 0.0
+    """Force over the velocity of the point [N s/m]."""
+    quadratic: Number = 0.0
+    """Force over the square of that velocity [N s^2/m^2]."""
+    angular_viscous: Number = 0.0
+    """Torque over the angular velocity [N m s/rad]."""
+    angular_quadratic: Number = 0.0
+    """Torque over the square of the angular velocity [N m s^2/rad^2]."""
+
+
 class Forces(OneOf):
     """The kinds of forces."""
 
     spring: Spring | None = None
     joint_spring: JointSpring | None = None
+    joint_friction: JointFriction | None = None
+    drag: Drag | None = None
 
 
 class ForcePort(Part):

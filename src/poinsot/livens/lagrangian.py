@@ -175,6 +175,10 @@ class Lagrangian(ABC):
     def dy(self, q: Vector, v: Vector) -> Matrix | None:
         """Return the derivative of B(q)^T v by q; None if it is zero."""
 
+    def remembering(self) -> "Lagrangian":
+        """Return the same for one run of Newton's method, see `PHSystem.remembering`."""
+        return self
+
     def damping(self, q: Vector, v: Vector) -> Vector | None:
         """Return the generalised damping force, against the motion; None without dampers."""
         return None

@@ -2,8 +2,9 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,6 +72,11 @@ class LagrangianForm(PHSystem):
     def start(self) -> Vector:
         """Where a simulation starts unless told otherwise."""
         return self.initial
+
+    def remembering(self) -> Self:
+        """Return the system for one run of Newton's method."""
+        lagrangian = self.lagrangian.remembering()
+        return self if lagrangian is self.lagrangian else replace(self, lagrangian=lagrangian)
 
     @property
     def proven(self) -> bool:

@@ -2,6 +2,7 @@
 
 from poinsot.mechanics import compiled, observe, stepping, survey
 from poinsot.mechanics.bodies import Body, Ground, Marker
+from poinsot.mechanics.dissipation import Drag, JointFriction
 from poinsot.mechanics.feedback import Motion
 from poinsot.mechanics.forces import Field, JointSpring, Spring, SpringDamper
 from poinsot.mechanics.inertia import (
@@ -41,12 +42,14 @@ __all__ = [
     "Cone",
     "Cylinder",
     "Cylindrical",
+    "Drag",
     "Ellipsoid",
     "Field",
     "ForcePort",
     "Ground",
     "HollowCylinder",
     "Joint",
+    "JointFriction",
     "JointPort",
     "JointSpring",
     "KinematicPair",

@@ -1,7 +1,8 @@
 """Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -70,6 +71,11 @@ class _Directors(PHSystem):
         total, n = np.zeros(self.n), self.mechanism.n
         total[n : 2 * n] = self.mechanism.damping(x[:n], z[n : 2 * n])
         return total
+
+    def remembering(self) -> Self:
+        """Return the system for one run of Newton's method."""
+        mechanism = self.mechanism.remembering()
+        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of r with respect to z."""

@@ -21,6 +21,7 @@ from poinsot.mechanics.forms import components, direction, point, stack
 from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.mechanism import Damper
 from poinsot.mechanics.potentials import Elastic, FieldPotential, Potential, affine
+from poinsot.mechanics.resistance import AnyLaw, Friction, Resistance
 from poinsot.ph.derivatives import gradient
 from poinsot.ph.matrices import Vector
 
@@ -109,7 +110,7 @@ class SpringDamper(Force):
         potentials: list[Potential | FieldPotential] = []
         if elastic is not None:
             potentials.append(Potential(name, at.bodies, at.forms, at.chart, elastic))
-        return potentials, [] if viscous is None else [Damper(name, at.direction, *viscous)]
+        return potentials, [] if viscous is None else [Damper(name, at.direction, viscous)]
 
     def _elastic(self, at: Coordinate, what: str) -> Elastic | None:
         """Return the spring's energy and its derivatives."""
@@ -127,25 +128,15 @@ class SpringDamper(Force):
             return None
         return affine(0.0, float(self.stiffness), self._rest(at))
 
-    def _viscous(
-        self, what: str
-    ) -> (
-        tuple[Callable[[Vector], Vector], Callable[[Vector], NDArray[np.float64]], float | None]
-        | None
-    ):
-        """Return the damping force, its derivative, and the coefficient if there is only that."""
+    def _viscous(self, what: str) -> Resistance | None:
+        """Return the damping force, if there is any."""
         c, law = float(self.damping), self.law
         if law is None:
-            return (lambda y: c * y, lambda y: np.array([[c]]), c) if c else None
+            return Friction(viscous=c) if c else None
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
             if law(float(rate)) * rate < 0:
                 raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
-        dlaw = self.dlaw or _slope(law, 1.0)
-        return (
-            lambda y: c * y + np.array([law(float(y[0]))]),
-            lambda y: np.array([[c + dlaw(float(y[0]))]]),
-            None,
-        )
+        return AnyLaw(c, law, self.dlaw or _slope(law, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """A mechanism in director coordinates, as numbers: what systems and time steps are written in."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from poinsot.mechanics.directions import Direction
 from poinsot.mechanics.feedback import Feedback
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.potentials import FieldPotential, Potential
+from poinsot.mechanics.resistance import Resistance
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, large
 
 #: Shift of inverse iteration, relative to the largest entry.
@@ -25,16 +26,11 @@ NULL = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Damper:
-    """A resistance along a direction: force -f(y) with y·f(y) >= 0 and y = B^T v.
-
-    `coefficient` is c if f(y) = c y.
-    """
+    """A resistance along a direction: force -f(y) with y·f(y) >= 0 and y = B^T v."""
 
     name: str
     direction: Direction
-    law: Callable[[Vector], Vector]
-    dlaw: Callable[[Vector], NDArray[np.float64]]
-    coefficient: float | None = None
+    law: Resistance
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,10 +288,18 @@ class Mechanism:
             q_, v_ = local(q, bodies), local(v, bodies)
             B = d.direction.B(q_)
             y = B.T @ v_
-            slope = d.dlaw(y)
+            slope = d.law.slope(y)
             by_q.append((bodies, d.direction.dB(q_, d.law(y)) + B @ slope @ d.direction.dy(q_, v_)))
             by_v.append((bodies, B @ slope @ B.T))
         return (self._square(by_q), self._square(by_v)) if by_q else None
+
+    def remembering(self) -> "Mechanism":
+        """Return the mechanism for one run of Newton's method: dry friction has slopes for it."""
+        laws = [d.law.remembering() for d in self.dampers]
+        if all(law is d.law for law, d in zip(laws, self.dampers, strict=True)):
+            return self
+        dampers = [replace(d, law=law) for law, d in zip(laws, self.dampers, strict=True)]
+        return replace(self, dampers=tuple(dampers))
 
     # -- ports --------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ The keys of a kind are the arguments of its class; but `bodies` names the two of
 
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.mechanics import joints, rolling
+from poinsot.mechanics.dissipation import Drag, JointFriction
 from poinsot.mechanics.forces import Force, JointSpring, Spring
 from poinsot.mechanics.inertia import (
     Box,
@@ -50,7 +51,12 @@ JOINTS: dict[str, type[joints.Joint]] = {
     "rolling_sphere": rolling.RollingSphere,
 }
 
-FORCES: dict[str, type[Force]] = {"spring": Spring, "joint_spring": JointSpring}
+FORCES: dict[str, type[Force]] = {
+    "spring": Spring,
+    "joint_spring": JointSpring,
+    "joint_friction": JointFriction,
+    "drag": Drag,
+}
 
 PORTS: dict[str, type[PortPlace]] = {"force": ForcePort, "torque": TorquePort, "joint": JointPort}
 

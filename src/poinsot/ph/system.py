@@ -98,6 +98,13 @@ class PHSystem(ABC):
 
     # -- what Newton's method needs -----------------------------------------------------------
 
+    def remembering(self) -> "PHSystem":
+        """Return the same system for one run of Newton's method.
+
+        Its tangents may remember the iteration, which some resistances need; its values may not.
+        """
+        return self
+
     @abstractmethod
     def dE(self, x: Vector, a: Vector) -> Matrix | None:
         """Return the derivative of E(x) a with respect to x, a fixed; None if E is constant."""

@@ -1,10 +1,10 @@
-"""What acts on bodies, as the compiled engine knows it: struts, loads and fields.
+"""What acts on bodies, as the compiled engine knows it: struts, loads, drags and fields.
 
 Laws that are plain numbers become numbers; any other law stays the Python function that it is.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ from poinsot.engine.loads import (
     PUBLISHED_TORQUE,
     TORQUE,
 )
+from poinsot.engine.parts import COULOMB
 from poinsot.engine.struts import DAMPER, MOTOR, SERVO, SPRING
 from poinsot.mechanics.charts import Angle, Chart, Length
 from poinsot.mechanics.compiled.products import Kind, Product, products
@@ -36,6 +37,7 @@ from poinsot.mechanics.feedback import Feedback, JointLaw
 from poinsot.mechanics.forms import GROUND, WIDTH, Form, Forms
 from poinsot.mechanics.mechanism import Damper, Mechanism
 from poinsot.mechanics.potentials import Affine, FieldPotential, Potential
+from poinsot.mechanics.resistance import Friction
 from poinsot.ph.derivatives import jacobian
 
 Matrix = NDArray[np.float64]
@@ -50,9 +52,14 @@ class Strut:
     products: Products
     chart: int
     role: int
-    numbers: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    numbers: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     law: Law | None = None
     port: int = 0
+
+    @property
+    def dry(self) -> bool:
+        """Whether it is dry friction."""
+        return self.role == DAMPER and self.numbers[COULOMB] > 0
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -84,6 +91,21 @@ class Load:
 
 
 @dataclass(frozen=True, eq=False)
+class DragAct:
+    """A force at a point X of a body, in director axes, or a torque; see `Friction` for numbers."""
+
+    kind: int
+    body: int
+    X: Matrix
+    numbers: tuple[float, float, float, float]
+
+    @property
+    def moves(self) -> bool:
+        """Whether it couples translation and rotation."""
+        return self.kind == FORCE
+
+
+@dataclass(frozen=True, eq=False)
 class FieldAct:
     """A potential of vectors (body, 1 for a point or 0 for a direction, X in director axes)."""
 
@@ -98,7 +120,7 @@ Act: TypeAlias = Strut | Load | FieldAct
 def struts(mechanism: Mechanism) -> list[Strut]:
     """Return springs, dampers, and motors along coordinates."""
     springs = [_spring(p) for p in mechanism.potentials if isinstance(p, Potential)]
-    dampers = [_damper(d) for d in mechanism.dampers]
+    dampers = [_damper(d) for d in mechanism.dampers if isinstance(d.direction, Charted)]
     return [*springs, *dampers, *_motors(mechanism)]
 
 
@@ -126,7 +148,7 @@ def _chart(chart: Chart) -> int:
 def _spring(p: Potential) -> Strut:
     where, elastic = along(p.bodies, p.forms.forms), p.law
     if isinstance(elastic, Affine):
-        numbers = (elastic.force, elastic.stiffness, elastic.rest)
+        numbers = (elastic.force, elastic.stiffness, elastic.rest, 0.0)
         return Strut(where, _chart(p.chart), SPRING, numbers)
 
     def law(given: Matrix) -> list[float]:
@@ -140,13 +162,28 @@ def _damper(d: Damper) -> Strut:
     direction = d.direction
     assert isinstance(direction, Charted)
     where, chart = along(direction.bodies, direction.forms.forms), _chart(direction.chart)
-    if d.coefficient is not None:
-        return Strut(where, chart, DAMPER, (d.coefficient, 0.0, 0.0))
+    if isinstance(d.law, Friction):
+        return Strut(where, chart, DAMPER, astuple(d.law))
 
     def law(given: Matrix) -> list[float]:
-        return [float(d.law(given)[0]), float(d.dlaw(given)[0, 0])]
+        return [float(d.law(given)[0]), float(d.law.slope(given)[0, 0])]
 
     return Strut(where, chart, DAMPER, law=Law(law, 1, 2))
+
+
+def drags(mechanism: Mechanism) -> list[DragAct]:
+    """Return the resistances against velocities of points and spins of bodies."""
+    return [_drag(d) for d in mechanism.dampers if not isinstance(d.direction, Charted)]
+
+
+def _drag(d: Damper) -> DragAct:
+    direction = d.direction
+    assert isinstance(d.law, Friction)
+    (body,) = direction.bodies
+    if isinstance(direction, Along):
+        return DragAct(FORCE, body, _material(direction.forms), astuple(d.law))
+    assert isinstance(direction, Torque)
+    return DragAct(TORQUE, body, np.zeros(3), astuple(d.law))
 
 
 def _inlets(mechanism: Mechanism) -> Iterator[tuple[int, Direction, Feedback | None]]:

@@ -80,6 +80,15 @@ class Assembly:
         return acts.loads(self.mechanism)
 
     @cached_property
+    def _drags(self) -> list[acts.DragAct]:
+        return acts.drags(self.mechanism)
+
+    @property
+    def remembering(self) -> int:
+        """How many struts need a memory: all, if one of them is dry friction."""
+        return len(self._struts) if any(strut.dry for strut in self._struts) else 0
+
+    @cached_property
     def _fields(self) -> list[acts.FieldAct]:
         return acts.fields(self.mechanism)
 
@@ -122,6 +131,7 @@ class Assembly:
         touched += [body for strut in self._struts if strut.moves for body in strut.ends]
         touched += [skid.body for skid in self._joints.skids]
         touched += [load.body for load in self._loads if load.moves]
+        touched += [drag.body for drag in self._drags if drag.moves]
         touched += [body for act in self._fields for body, moves, _ in act.vectors if moves]
         slim[touched] = False
         ends = np.array([_ends(point.at) for point in points], dtype=int).reshape(-1)
@@ -165,6 +175,8 @@ class Assembly:
             graph.meet(graph.of_bodies(strut.ends, moves=strut.moves))
         for load in self._loads:
             graph.meet(graph.of_bodies([load.body], moves=load.moves))
+        for drag in self._drags:
+            graph.meet(graph.of_bodies([drag.body], moves=drag.moves))
         for act in self._fields:
             graph.meet(
                 node
@@ -200,13 +212,14 @@ class Assembly:
             struts=self._strut_tables() if struts or all_kinds else None,
             strut_terms=self._terms(struts) if struts or all_kinds else None,
             loads=self._load_tables() if self._loads or all_kinds else None,
+            drags=self._drag_tables() if self._drags or all_kinds else None,
             fields=self._field_tables() if self._fields or all_kinds else None,
             dials=_ranges(dials) if dials or all_kinds else None,
             dial_terms=self._terms(dials) if dials or all_kinds else None,
             schedule=self.tiles.schedule,
             template=self._template(),
             kinds=self._kinds(),
-            bare=not (struts or self._loads or self._fields),
+            bare=not self._acted_on,
             redundant=self.mechanism.redundant,
             shift=self._shift,
             exact=self._exact,
@@ -223,9 +236,14 @@ class Assembly:
         return parts.DIRECTORS if mean else parts.LEVERS
 
     @property
+    def _acted_on(self) -> bool:
+        """Whether more than weight and joints acts on bodies."""
+        return bool(self._struts or self._loads or self._drags or self._fields)
+
+    @property
     def _exact(self) -> bool:
         """Whether the matrix is that of Newton's method: the turn of other levers is left out."""
-        acted_on = bool(self._joints.places or self._struts or self._loads or self._fields)
+        acted_on = self._joints.places or self._acted_on
         levers = self._levers == parts.DIRECTORS or not acted_on
         return levers and not (self.lean and self._joints.rows) and not self.mechanism.redundant
 
@@ -332,6 +350,14 @@ class Assembly:
             numbers.append([*load.X, *load.axes.reshape(-1)])
             places.append([load.kind, load.body, load.port, *own])
         return parts.Acts(_real(numbers), _index(places), _addresses(self._loads))
+
+    def _drag_tables(self) -> parts.Part:
+        numbers, places = [], []
+        for drag in self._drags:
+            own = self.tiles.table(self.graph.momentum(drag.body), self.graph.motion(drag.body))
+            numbers.append([*drag.numbers, *drag.X])
+            places.append([drag.kind, drag.body, *own])
+        return parts.Part(_real(numbers), _index(places))
 
     def _field_tables(self) -> parts.Fields:
         fields = self._fields

@@ -69,6 +69,7 @@ class MechanismRunner(Runner):
             forms=np.zeros((28, 3)),
             given=np.zeros(given),
             found=np.zeros(found),
+            memory=np.full((assembly.remembering, 2), np.nan),
         )
         self.h = h
         self.start(x, angles(system, x))

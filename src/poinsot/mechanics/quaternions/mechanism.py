@@ -126,6 +126,11 @@ class QuaternionMechanism(QuaternionBodies):
             return None
         return total(inner @ D, self.mechanism.B(d).T @ self.dD(v))
 
+    def remembering(self) -> "QuaternionMechanism":
+        """Return the same for one run of Newton's method."""
+        mechanism = self.mechanism.remembering()
+        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
+
     def damping(self, q: Vector, v: Vector) -> Vector | None:
         """Return the damping force."""
         if not self.mechanism.dampers:
