@@ -21,6 +21,7 @@ from poinsot.mechanics.joints import Joint, Row
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.quaternions import quaternion_system
 from poinsot.mechanics.redundancy import find_loops, find_repeated
+from poinsot.mechanics.rotations import PARAMETRISATIONS, rotation_system
 from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project
 from poinsot.mechanics.tensors import PrincipalInertia
 from poinsot.model.compiling import (
@@ -331,10 +332,12 @@ class Model:
 
         Parameters
         ----------
-        coordinates : {"directors", "quaternions"}
-            How rotations are described: by nine numbers a body and a constant mass
-            [LKB26, eq. (24)], or by a unit quaternion, scalar first, in Livens' form
-            [KB24, eq. (47)].
+        coordinates : str
+            How rotations are described: `"directors"`, nine numbers a body and a constant mass
+            [LKB26, eq. (24)]; `"quaternions"`, a unit quaternion, scalar first, in Livens' form
+            [KB24, eq. (47)]; or velocities in body axes and a rotation matrix (`"rotations"`), a
+            unit quaternion (`"rotations-quaternion"`) or Euler angles (`"rotations-euler"`)
+            [BHRS25, eqs. (10), (11), (16a)].
         stabilised : bool
             Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
         """
@@ -353,12 +356,13 @@ class Model:
             self.gravity,
         )
         q, motion = _positions(bodies), self._velocities(parts.mechanism.constraints)
+        if stabilised and coordinates != "directors":
+            raise InputError("velocity constraints are stabilised in directors only")
+        known = self.name, parts.mechanism, parts.layout, parts.ports, q, motion
         if coordinates == "quaternions":
-            if stabilised:
-                raise InputError("velocity constraints are stabilised in directors only")
-            return quaternion_system(
-                self.name, parts.mechanism, parts.layout, parts.ports, q, motion
-            )
+            return quaternion_system(*known)
+        if coordinates in PARAMETRISATIONS:
+            return rotation_system(*known, coordinates)
         if stabilised:
             require_inertia(bodies)
         return director_system(self.name, parts, q, motion, stabilised)
@@ -367,9 +371,10 @@ class Model:
         """Return the scheme that a model runs with; refuse one that needs other coordinates."""
         return choose_scheme(scheme, coordinates)
 
-    def compile_for(self, scheme: Scheme) -> PHSystem:
-        """Return the system that a scheme integrates."""
-        system = self.compile(coordinates_of(scheme), stabilised=scheme.stabilised)
+    def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
+        """Return the system that a scheme integrates, in coordinates that suit it."""
+        chosen = coordinates or coordinates_of(scheme)
+        system = self.compile(chosen, stabilised=scheme.stabilised)
         return system.in_form(scheme.formulation)
 
     # -- files --------------------------------------------------------------------------------

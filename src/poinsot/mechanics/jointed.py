@@ -1,0 +1,36 @@
+"""The constraints of joints alone, for coordinates in which bodies are rigid by themselves."""
+
+import numpy as np
+
+from poinsot.mechanics.bodies import RIGIDITY
+from poinsot.mechanics.forms import WIDTH, Forms
+from poinsot.mechanics.mechanism import Mechanism
+from poinsot.ph.matrices import Matrix, Vector
+
+
+def _rigid(mechanism: Mechanism) -> int:
+    """Return how many constraints of rigidity come before those of the joints."""
+    return RIGIDITY * (mechanism.n // WIDTH)
+
+
+def joint_forms(mechanism: Mechanism) -> Forms:
+    """Return the constraints of the joints, in directors."""
+    forms = mechanism.constraints
+    return Forms(forms.forms[_rigid(mechanism) :], forms.bodies)
+
+
+def independent(mechanism: Mechanism, q: Vector) -> Matrix | None:
+    """Return what combines the joints' constraints to independent ones; see `Mechanism`."""
+    combination, rigid = mechanism.independent(q), _rigid(mechanism)
+    if combination is None:
+        return None
+    inner: Matrix = combination[rigid:, rigid:]
+    return inner
+
+
+def smallest(mechanism: Mechanism, q: Vector, lam: Vector) -> Vector:
+    """Return the smallest multipliers of the joints that move bodies like `lam` does at q."""
+    if not mechanism.redundant:
+        return lam
+    rigid = _rigid(mechanism)
+    return mechanism.smallest(q, np.concatenate([np.zeros(rigid), lam]))[rigid:]
