@@ -36,6 +36,8 @@ class _Middle:
     #: What turns twists into rates of directors, (12 bodies, 6 bodies), and the derivative of q.
     S: Matrix
     dq: Matrix
+    #: What turns directors at the start into mean ones; (bodies, 3, 3).
+    C: Array
     #: Angular velocity and angular momentum at the end, in body axes; (bodies, 3).
     Omega1: Array
     Pi1: Array
@@ -126,6 +128,7 @@ class RotationStep(StepProblem):
             rate=twists.velocities(q, t),
             S=spread(twists.velocity_blocks(blocks)),
             dq=spread(dq.reshape(-1, 12, SIX)),
+            C=C,
             Omega1=Omega1,
             Pi1=J * Omega1,
         )
@@ -206,19 +209,14 @@ class RotationStep(StepProblem):
         bodies, h = self.system.bodies, self.h
         d = at.q.reshape(-1, 4, 3)[:, 1:]
         R1 = np.swapaxes(at.q1.reshape(-1, 4, 3)[:, 1:], 1, 2)
-        C = np.linalg.inv(np.eye(3) - h / 2 * skew(self._omega(at)))
         blocks = np.zeros((bodies.count, SIX, SIX))
         blocks[:, :3, :3] = 2 * bodies.mass[:, None, None] * np.eye(3)
         blocks[:, 3:, 3:] = 2 * (R1 * bodies.inertia[:, None]) @ np.swapaxes(self._R0, 1, 2)
-        blocks[:, 3:, 3:] -= h * C @ skew(np.einsum("nki,nk->ni", d, at.Pi1))
+        blocks[:, 3:, 3:] -= h * at.C @ skew(np.einsum("nki,nk->ni", d, at.Pi1))
         # d_i x f_i changes by -f_i x (d d_i), and d d_i = -(h/2) C [d_i] d omega.
         forces = force.reshape(-1, 4, 3)[:, 1:]
-        blocks[:, 3:, 3:] += h / 2 * np.einsum("nkij,njl,nklm->nim", skew(forces), C, skew(d))
+        blocks[:, 3:, 3:] += h / 2 * np.einsum("nkij,njl,nklm->nim", skew(forces), at.C, skew(d))
         return spread(blocks)
-
-    def _omega(self, at: _Middle) -> Array:
-        """Return the angular velocity over the step, in world axes."""
-        return np.asarray(np.einsum("nij,nj->ni", self._R0, (self._w0[:, 1] + at.Omega1) / 2))
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return the end of the step, and the means of both ends."""
