@@ -151,6 +151,20 @@ def test_a_thin_rod_swings_as_in_quaternions():
     assert gaps(one, other).max() < 1e-11
 
 
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_what_is_written_as_a_run_goes_is_what_it_returns(coordinates, tmp_path):
+    model = mechanisms.tree(5, bodies=2).model()
+    kept, written = (run(model, coordinates, output=to) for to in (None, tmp_path / "run.nc"))
+    read = ps.load(tmp_path / "run.nc")
+    for result in (written, read):
+        for a, b in zip(motions(result), motions(kept), strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-13)
+        for name in kept.observation.joints:
+            a, b = result.reaction(name).force, kept.reaction(name).force
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(result.angular_momentum, kept.angular_momentum)
+
+
 STARTS = {
     "no rotation matrix": ("rotations", [0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1], "is off by 3"),
     "a reflection": ("rotations", [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, -1], "rotation matrix is off"),

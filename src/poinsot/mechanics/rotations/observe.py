@@ -39,7 +39,7 @@ class RotationView(View):
         bodies = self.system.bodies
         zeta = x[:, : bodies.n]
         w = x[:, bodies.n : self.motion].reshape(len(x), bodies.count, 2, 3)
-        R, phi = bodies.rotations(zeta), zeta.reshape(len(x), bodies.count, -1)[:, :, :3]
+        R, phi = bodies.rotations(zeta), zeta.reshape(len(x), bodies.count, bodies.width)[:, :, :3]
         velocity, spin = np.moveaxis(np.einsum("tnij,tnkj->tnki", R, w), 2, 0)
         return phi, R, velocity, spin
 

@@ -111,7 +111,7 @@ class RotationStep(StepProblem):
         h, q0, J = self.h, self._q0, self.system.bodies.inertia
         V, omega = np.swapaxes(t.reshape(-1, 2, 3), 0, 1)
         a, blocks0 = h / 2 * omega, q0.reshape(-1, 4, 3)
-        C = np.linalg.inv(np.eye(3) - skew(a))
+        C: Array = np.linalg.inv(np.eye(3) - skew(a)).astype(float)
         blocks = np.empty_like(blocks0)
         blocks[:, 0] = blocks0[:, 0] + h / 2 * V
         blocks[:, 1:] = np.einsum("nij,nkj->nki", C, blocks0[:, 1:])
