@@ -30,6 +30,7 @@ from poinsot.mechanics import (
     HollowCylinder,
     JointPort,
     JointSpring,
+    KnifeEdge,
     Marker,
     Motion,
     Planar,
@@ -40,6 +41,8 @@ from poinsot.mechanics import (
     Revolute,
     RigidBody,
     Rod,
+    RollingDisc,
+    RollingSphere,
     Sphere,
     Spherical,
     Spring,
@@ -48,7 +51,7 @@ from poinsot.mechanics import (
     Universal,
     Weld,
 )
-from poinsot.model import Model, ModelCheck, Simulation
+from poinsot.model import DifferentialDrive, Model, ModelCheck, Simulation, Wheel
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.redundant import RedundantSystem
@@ -68,6 +71,7 @@ __all__ = [
     "Cone",
     "Cylinder",
     "Cylindrical",
+    "DifferentialDrive",
     "Ellipsoid",
     "Field",
     "ForcePort",
@@ -77,6 +81,7 @@ __all__ = [
     "InputError",
     "JointPort",
     "JointSpring",
+    "KnifeEdge",
     "LagrangianSystem",
     "Marker",
     "MissingDerivativeWarning",
@@ -96,6 +101,8 @@ __all__ = [
     "Revolute",
     "RigidBody",
     "Rod",
+    "RollingDisc",
+    "RollingSphere",
     "Rotation",
     "Scheme",
     "Simulation",
@@ -110,6 +117,7 @@ __all__ = [
     "TorquePort",
     "Universal",
     "Weld",
+    "Wheel",
     "__version__",
     "load",
     "ph",

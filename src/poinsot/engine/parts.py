@@ -65,6 +65,12 @@ ROLE, CHART, FIRST, LAST, PORT, STRUT_PAIR = 0, 3, 4, 5, 6, 7
 POINT, AXES = 0, 3
 LOADED, INPUT, OWN = 1, 2, 3
 
+#: Of contacts with a plane: edge or axis a and spot X in director axes; normal and base in world
+#: axes, see `skids`; a constant that is held. Kind, body, node and slot of the multiplier, tiles of
+#: (T, R) with the node: column and row; tiles of (T, R) with each other.
+EDGE, SPOT, NORMAL, BASE, HELD = 0, 3, 6, 9, 12
+SKID_BODY, SKID_NODE, SKID_SLOT, SKID_COLUMN, SKID_ROW, SKID_OWN = 1, 2, 3, 4, 6, 8
+
 
 class Part(NamedTuple):
     """Parts of one kind: numbers and places, a row each."""
@@ -145,6 +151,7 @@ class Machine(NamedTuple):
     bodies: Part
     points: Part
     rows: Part | None
+    skids: Part | None
     struts: Acts | None
     strut_terms: Part | None
     loads: Acts | None

@@ -34,6 +34,7 @@ from poinsot.engine.parts import (
 from poinsot.engine.points import common_points, fold, gaps, unfold
 from poinsot.engine.quaternion_bodies import quaternion_bodies
 from poinsot.engine.rows import constraint_rows, row_gaps
+from poinsot.engine.skids import skid_gaps, skids_act
 from poinsot.engine.stabilised_bodies import stabilised_bodies
 from poinsot.engine.stabilised_points import stabilised_points
 from poinsot.engine.stabilised_rows import stabilised_rows
@@ -82,6 +83,7 @@ def _constrained_bodies(
         constraint_rows(
             rows, places, h, drift, gap, state, stage, multiplier, x, tiles, sizes, levers
         )
+        skids_act(machine.skids, places, h, drift, gap, stage, multiplier, x, tiles, sizes)
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
         stabilised_points(points, places, h, state, stage, multiplier, x, tiles, sizes)
@@ -183,6 +185,7 @@ def _look_at_gaps(machine: Machine, twice: Array, state: Array, kept: Array, gap
     if twice is None:
         gaps(machine.points, state, kept, gap)
         row_gaps(machine.rows, state, kept, gap)
+        skid_gaps(machine.skids, state, kept, gap)
 
 
 @inline

@@ -19,6 +19,7 @@ MODULES = {
     "mass-spring": "mass_spring",
     "spring-pendulum": "spring_pendulum",
     "differential-drive": "differential_drive",
+    "rolling-coin": "rolling_coin",
     "quaternion-free-body": "quaternion_free_body",
     "quaternion-heavy-top": "quaternion_heavy_top",
     "quaternion-closed-loop": "quaternion_closed_loop",

@@ -4,7 +4,7 @@ Points and axes in world axes at the start.
 """
 
 from poinsot.io.entries import OneOf, Part
-from poinsot.io.numbers import Pair, Vector
+from poinsot.io.numbers import Number, Pair, Vector
 
 
 class Joint(Part):
@@ -53,6 +53,39 @@ class Rod(Joint):
     """Its end on the second body [m]."""
 
 
+class KnifeEdge(Joint):
+    """A blade that cannot move sideways; the first body is the ground."""
+
+    point: Vector
+    """Where the blade is [m]."""
+    along: Vector
+    """Where it can go, any length."""
+    normal: Vector | None = None
+    """Normal of the plane; upwards along z if left out."""
+
+
+class OnPlane(Joint):
+    """A round body that rolls on a plane; the first body is the ground."""
+
+    radius: Number
+    """Its radius [m]."""
+    centre: Vector | None = None
+    """Its centre [m]; the centre of mass if left out."""
+    point: Vector | None = None
+    """A point of the plane [m]; the origin if left out."""
+    normal: Vector | None = None
+    """Normal of the plane; upwards along z if left out."""
+
+
+class RollingDisc(OnPlane):
+    """A disc, coin or wheel on its rim."""
+
+    axis: Vector | None = None
+    """Its axis, any length; along y if left out."""
+    sideways: bool | None = None
+    """Whether it grips sideways, too; it does if left out."""
+
+
 class Joints(OneOf):
     """The kinds of joints."""
 
@@ -66,3 +99,6 @@ class Joints(OneOf):
     rod: Rod | None = None
     point_on_line: Axial | None = None
     point_on_plane: AtPlane | None = None
+    knife_edge: KnifeEdge | None = None
+    rolling_disc: RollingDisc | None = None
+    rolling_sphere: OnPlane | None = None

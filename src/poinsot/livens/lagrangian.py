@@ -149,11 +149,11 @@ class Lagrangian(ABC):
 
     @abstractmethod
     def g(self, q: Vector) -> Vector:
-        """Return the constraints; shape (m,)."""
+        """Return the constraints; shape (m,), less those on velocities alone."""
 
     @abstractmethod
     def G(self, q: Vector) -> Matrix:
-        """Return the Jacobian of the constraints; shape (m, n)."""
+        """Return the Jacobian of the constraints, below it those on velocities; shape (m, n)."""
 
     @abstractmethod
     def curvature(self, q: Vector, lam: Vector) -> Matrix:
@@ -224,6 +224,13 @@ class Lagrangian(ABC):
     @abstractmethod
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
         """Return what potentials, dampers, ports and constraints (mu = h lam) do over a step."""
+
+    def slips(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix] | None:
+        """Return A dq over a step, and its derivative by q1, of constraints on velocities alone.
+
+        None: there are none.
+        """
+        return None
 
     def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
         """Return what h v_mid equals, dq = q1 - q0, and its derivative by q1; None: identity."""

@@ -82,11 +82,15 @@ class _LagrangianStep(StepProblem):
         return spread
 
     def closure(self, q1: Vector) -> tuple[Vector, Matrix, Vector]:
-        """Return g(q1), its derivative, and the size of its terms."""
+        """Return g(q1), below it A dq, their derivatives, and the size of their terms."""
         lagrangian = self.system.lagrangian
-        G1 = lagrangian.G(q1)
+        g, G1 = lagrangian.g(q1), lagrangian.G(q1)
+        slips = lagrangian.slips(self.rule, self.q0, q1)
+        if slips is not None:
+            G1 = assemble(G1.shape, [(0, 0, G1[: g.size]), (g.size, 0, slips[1])])
+            g = np.concatenate([g, slips[0]])
         sizes = np.full(self._m, float((abs(G1) @ abs(q1)).max(initial=0.0)))
-        return self.combined(lagrangian.g(q1)), self.combined(G1), sizes
+        return self.combined(g), self.combined(G1), sizes
 
     def names_of_constraints(self) -> Sequence[str]:
         """Return the name of every independent constraint."""

@@ -32,6 +32,7 @@ from poinsot.mechanics.joints import (
 )
 from poinsot.mechanics.loads import ForcePort, JointPort, TorquePort
 from poinsot.mechanics.pairs import KinematicPair, external_ports, free_body, internal_ports
+from poinsot.mechanics.rolling import KnifeEdge, RollingDisc, RollingSphere
 
 __all__ = [
     "Body",
@@ -49,6 +50,7 @@ __all__ = [
     "JointPort",
     "JointSpring",
     "KinematicPair",
+    "KnifeEdge",
     "Marker",
     "Motion",
     "Planar",
@@ -59,6 +61,8 @@ __all__ = [
     "Revolute",
     "RigidBody",
     "Rod",
+    "RollingDisc",
+    "RollingSphere",
     "Shape",
     "Sphere",
     "Spherical",

@@ -10,7 +10,7 @@ from poinsot.errors import InputError, did_you_mean
 from poinsot.mechanics.bodies import Body, Ground
 from poinsot.mechanics.charts import Chart, Length
 from poinsot.mechanics.directions import Charted
-from poinsot.mechanics.forms import Form, Forms, half_square, point, stack
+from poinsot.mechanics.forms import Forms, half_square, point, stack
 from poinsot.mechanics.joints import Freedom, Joint
 
 
@@ -30,11 +30,6 @@ class Coordinate:
         return Charted(self.bodies, self.forms, self.chart)
 
 
-def localise(form: Form, bodies: tuple[int, ...]) -> Form:
-    """Return the form with its indices counted among a few bodies only."""
-    return Form(tuple((k, a.among(bodies), b.among(bodies)) for k, a, b in form.terms), form.c)
-
-
 def _touched(*partners: Body | Ground) -> tuple[int, ...]:
     return tuple(partner.index for partner in partners if isinstance(partner, Body))
 
@@ -46,7 +41,7 @@ def distance(
     world_a, world_b = np.asarray(point_a, dtype=float), np.asarray(point_b, dtype=float)
     bodies = _touched(a, b)
     on_a, on_b = point(a.index, a.local_point(world_a)), point(b.index, b.local_point(world_b))
-    forms = stack([localise(half_square(on_b - on_a), bodies)], len(bodies))
+    forms = stack([half_square(on_b - on_a).among(bodies)], len(bodies))
     return Coordinate(bodies, forms, Length(), float(np.linalg.norm(world_b - world_a)), "m")
 
 
@@ -69,5 +64,5 @@ def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: 
         hint = did_you_mean(freedom, free)
         raise InputError(f"{what}: joint '{name}' has no free direction '{freedom}'; {hint}")
     chosen, bodies = free[freedom], _touched(joint.a, joint.b)
-    forms = stack([localise(form, bodies) for form in chosen.forms], len(bodies))
+    forms = stack([form.among(bodies) for form in chosen.forms], len(bodies))
     return Coordinate(bodies, forms, chosen.chart, 0.0, "rad" if chosen.rotates else "m")

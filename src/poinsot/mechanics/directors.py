@@ -138,11 +138,14 @@ class DirectorSystem(_Directors):
         \begin{bmatrix} 0 & I & 0 \\ -I & 0 & -G^\top \\ 0 & G & 0 \end{bmatrix}
         \begin{bmatrix} \nabla V \\ v \\ \lambda \end{bmatrix}
         + \begin{bmatrix} 0 \\ B \\ 0 \end{bmatrix} u
+
+    G has the gradients of all constraints on positions, and below them the rows A(q) v = 0 of
+    contacts that cannot slip.
     """
 
     def J(self, x: Vector) -> Matrix:
         """Return the structure matrix."""
-        n, G = self.mechanism.n, self.mechanism.constraints.G(x[: self.mechanism.n])
+        n, G = self.mechanism.n, self.mechanism.G(x[: self.mechanism.n])
         identity = diagonal(np.ones(n))
         return assemble(
             (self.n, self.n),
@@ -160,8 +163,8 @@ class DirectorSystem(_Directors):
         _, v, lam = self.parts(z)
         q = x[:n]
         placed: list[Placed] = [
-            (n, 0, minus(mechanism.constraints.curvature(lam))),
-            (2 * n, 0, mechanism.constraints.slope(v)),
+            (n, 0, minus(mechanism.curvature(q, lam))),
+            (2 * n, 0, mechanism.slope(q, v)),
         ]
         slopes, dB = mechanism.ddamping(q, v), mechanism.dB(q, u)
         if slopes is not None:

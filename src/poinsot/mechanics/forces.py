@@ -16,7 +16,7 @@ from poinsot.errors import InputError, StructureError
 from poinsot.inputs import function, number, vector3
 from poinsot.mechanics.bodies import Body, Ground, loaded_body, partner
 from poinsot.mechanics.charts import Linear
-from poinsot.mechanics.coordinates import Coordinate, distance, localise, of_joint
+from poinsot.mechanics.coordinates import Coordinate, distance, of_joint
 from poinsot.mechanics.forms import components, direction, point, stack
 from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.mechanism import Damper
@@ -284,7 +284,7 @@ class Field(Force):
             raise InputError(f"force '{name}': give at least one point or direction")
         vectors = [point(body.index, body.local_point(w)) for body, w in at]
         vectors += [direction(body.index, body.local_direction(w)) for body, w in along]
-        forms = stack([localise(f, bodies) for v in vectors for f in components(v)], len(bodies))
+        forms = stack([f.among(bodies) for v in vectors for f in components(v)], len(bodies))
         split = len(at)
 
         def V(a: Vector) -> float:

@@ -10,7 +10,7 @@ which is why the midpoint rule integrates it exactly:
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -132,6 +132,52 @@ class Form:
     def constant(self) -> float:
         """What is left at q = 0."""
         return self.c + sum(k * float(np.dot(a.constant, b.constant)) for k, a, b in self.terms)
+
+    def among(self, bodies: tuple[int, ...]) -> "Form":
+        """Return the form with its bodies counted among a few only."""
+        terms = tuple((k, a.among(bodies), b.among(bodies)) for k, a, b in self.terms)
+        return Form(terms, self.c)
+
+
+@dataclass(frozen=True)
+class Height(Form):
+    """A disc on a plane with normal n: ((n·r)^2 + (n·a)^2 - a·a) / 2.
+
+    r leads from the plane to the centre, a is the axis with the length of the radius: the disc
+    touches where n·r is the radius times the sine of the angle between a and n.
+    """
+
+    n: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    r: VectorForm = VectorForm(())
+    a: VectorForm = VectorForm(())
+
+    @property
+    def A(self) -> Iterator[tuple[int, int, float]]:
+        """Entries of the matrix."""
+        across = np.outer(self.n, self.n)
+        for form in (self.r, self.a):
+            for body, w in form.weights:
+                block = np.kron(np.outer(w, w), across)
+                for i, j in np.argwhere(block):
+                    yield WIDTH * body + int(i), WIDTH * body + int(j), float(block[i, j])
+
+    @property
+    def b(self) -> Iterator[tuple[int, float]]:
+        """Entries of the linear part."""
+        height = float(np.dot(self.n, self.r.constant))
+        for body, w in self.r.weights:
+            for i, value in enumerate(np.kron(w, self.n) * height):
+                if value:
+                    yield WIDTH * body + i, float(value)
+
+    @property
+    def constant(self) -> float:
+        """What is left at q = 0."""
+        return self.c + float(np.dot(self.n, self.r.constant)) ** 2 / 2
+
+    def among(self, bodies: tuple[int, ...]) -> "Height":
+        """Return the form with its bodies counted among a few only."""
+        return replace(self, r=self.r.among(bodies), a=self.a.among(bodies))
 
 
 def dot(a: VectorForm, b: VectorForm, minus: float = 0.0) -> Form:

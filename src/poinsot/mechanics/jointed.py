@@ -1,5 +1,7 @@
 """The constraints of joints alone, for coordinates in which bodies are rigid by themselves."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from poinsot.mechanics.bodies import RIGIDITY
@@ -13,10 +15,11 @@ def _rigid(mechanism: Mechanism) -> int:
     return RIGIDITY * (mechanism.n // WIDTH)
 
 
-def joint_forms(mechanism: Mechanism) -> Forms:
-    """Return the constraints of the joints, in directors."""
+def held(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism without rigidity: joints, and contacts that cannot slip."""
     forms = mechanism.constraints
-    return Forms(forms.forms[_rigid(mechanism) :], forms.bodies)
+    joints = Forms(forms.forms[_rigid(mechanism) :], forms.bodies)
+    return replace(mechanism, constraints=joints)
 
 
 def independent(mechanism: Mechanism, q: Vector) -> Matrix | None:

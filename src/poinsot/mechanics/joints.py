@@ -17,6 +17,7 @@ from poinsot.errors import InputError
 from poinsot.inputs import unit3, vector3
 from poinsot.mechanics.bodies import Body, Ground, partner
 from poinsot.mechanics.charts import Angle, Chart, Linear
+from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forms import (
     GROUND,
     Form,
@@ -89,6 +90,10 @@ class Joint(ABC):
     @abstractmethod
     def freedoms(self) -> tuple[Freedom, ...]:
         """Return the free directions that have a coordinate."""
+
+    def contact(self) -> Contact | None:
+        """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""
+        return None
 
     @property
     @abstractmethod

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.mechanics.bodies import RIGIDITY, Body, Marker
+from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import Forms, VectorForm, stack
+from poinsot.mechanics.forms import WIDTH, Forms, VectorForm, stack
 from poinsot.mechanics.joints import Freedom, Joint
 from poinsot.mechanics.scene import scene
+from poinsot.ph.matrices import Vector
+from poinsot.ph.system import State
 from poinsot.result import Scene
 
 
@@ -19,8 +22,9 @@ from poinsot.result import Scene
 class JointPlace:
     """A joint: the indices of its bodies (the ground is -1), its point on either, its rows.
 
-    `rows` index the constraints of the mechanism. `complete` is False if constraints of its loop
-    are repeated, so that its reaction is one of many.
+    `rows` index the constraints of the mechanism, `slips` those on velocities, which its `contact`
+    has. `complete` is False if constraints of its loop are repeated, so that its reaction is one of
+    many.
     """
 
     name: str
@@ -30,6 +34,8 @@ class JointPlace:
     freedoms: tuple[Freedom, ...]
     rows: NDArray[np.intp]
     complete: bool
+    contact: Contact | None
+    slips: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +69,11 @@ class Layout:
     ) -> "Layout":
         """Return the layout; `undetermined` names the joints whose reactions are not unique."""
         places, first = [], RIGIDITY * len(bodies)
+        first_slip = first + sum(len(joint.rows()) for joint in joints.values())
         for name, joint in joints.items():
-            rows = np.arange(first, first + len(joint.rows()))
-            first += rows.size
+            rows, contact = np.arange(first, first + len(joint.rows())), joint.contact()
+            slips = np.arange(first_slip, first_slip + (contact.size if contact else 0))
+            first, first_slip = first + rows.size, first_slip + slips.size
             places.append(
                 JointPlace(
                     name=name,
@@ -75,6 +83,8 @@ class Layout:
                     freedoms=joint.freedoms(),
                     rows=rows,
                     complete=name not in undetermined,
+                    contact=contact,
+                    slips=slips,
                 )
             )
         return cls(
@@ -92,6 +102,17 @@ class Layout:
         return stack([form for f in free for form in f.forms], len(self.bodies))
 
     @property
-    def joint_sizes(self) -> dict[str, int]:
-        """Number of multipliers of every joint."""
-        return {joint.name: joint.rows.size for joint in self.joints}
+    def multipliers(self) -> tuple[State, ...]:
+        """Those of joints as states: of positions, then of contacts that cannot slip."""
+        held = [State(joint.name, joint.rows.size) for joint in self.joints if joint.rows.size]
+        slips = [(joint.name, joint.slips.size) for joint in self.joints if joint.slips.size]
+        return (*held, *(State(f"{name} (contact)", size) for name, size in slips))
+
+    def diagnose(self, q: Vector) -> str:
+        """Return what is the matter with contacts at q, in directors; empty if nothing is."""
+        blocks, found = q.reshape(-1, WIDTH), []
+        for joint in self.joints:
+            trouble = "" if joint.contact is None else joint.contact.trouble(blocks[joint.b])
+            if trouble:
+                found.append(f"; joint '{joint.name}': {trouble}")
+        return "".join(found)

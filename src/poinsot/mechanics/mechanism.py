@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import RIGIDITY
+from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.directions import Direction
 from poinsot.mechanics.feedback import Feedback
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.potentials import FieldPotential, Potential
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, large
+from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, large
 
 #: Shift of inverse iteration, relative to the largest entry.
 NULL = 1e-7
@@ -59,6 +60,8 @@ class Mechanism:
         Gradient of the potential of gravity, which is linear in q.
     looped, rank
         Rows of joints that close loops, and how many of them are independent.
+    rolls
+        Contacts that forbid velocities, A(q) v = 0; their multipliers follow those of g.
     """
 
     mass: Vector
@@ -69,6 +72,7 @@ class Mechanism:
     inlets: tuple[Inlet, ...] = ()
     looped: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     rank: int = 0
+    rolls: tuple[Contact, ...] = ()
 
     @property
     def n(self) -> int:
@@ -77,8 +81,13 @@ class Mechanism:
 
     @property
     def m(self) -> int:
-        """Number of constraints."""
-        return self.constraints.m
+        """Number of constraints, on positions and on velocities."""
+        return self.constraints.m + self.slips
+
+    @property
+    def slips(self) -> int:
+        """Number of constraints on velocities alone."""
+        return sum(contact.size for contact in self.rolls)
 
     @property
     def redundant(self) -> bool:
@@ -113,7 +122,7 @@ class Mechanism:
             return lam
         total, change = lam.copy(), np.zeros(self.m)
         change[self.looped] = -self._idle(q, lam[self.looped])
-        pull = self.constraints.pulls(q[None], change[None])[0]
+        pull = self._pull(q, change)
         total += change
         total[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull)
         return total
@@ -134,7 +143,7 @@ class Mechanism:
         wrench = np.hstack([pushes[:, 0], torque]).reshape(-1)
         change, JT = np.zeros(self.m), twists.jacobian(self._loop_forms, q).T
         change[self.looped] = np.linalg.lstsq(JT, wrench, rcond=1e-11)[0]
-        pull = self.constraints.pulls(q[None], change[None])[0]
+        pull = self._pull(q, change)
         change[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull - push)
         return self.smallest(q, lam + change), smaller
 
@@ -154,6 +163,10 @@ class Mechanism:
             lam = e * solver.solve(lam)
         return lam
 
+    def _pull(self, q: Vector, lam: Vector) -> Vector:
+        """Return G^T lam; shape (n,)."""
+        return np.asarray(self.G(q).T @ lam)
+
     def rigidity(self, q: Vector, push: Vector) -> Vector:
         """Return multipliers of rigidity that balance a push (n,) without torque on bodies at q.
 
@@ -163,6 +176,62 @@ class Mechanism:
         Lambda = -np.linalg.solve(np.swapaxes(D, 1, 2), np.swapaxes(P, 1, 2))
         pairs = (Lambda + np.swapaxes(Lambda, 1, 2)) / 2
         return np.asarray(pairs[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]].reshape(-1))
+
+    # -- constraints --------------------------------------------------------------------------
+
+    def A(self, q: Vector) -> Matrix:
+        """Return the rows A(q) v = 0 of contacts; shape (slips, n)."""
+        placed: list[Placed] = []
+        row = 0
+        for contact in self.rolls:
+            (body,) = contact.bodies
+            placed.append((row, WIDTH * body, contact.B(local(q, contact.bodies)).T))
+            row += contact.size
+        return assemble((row, self.n), placed)
+
+    def G(self, q: Vector) -> Matrix:
+        """Return all constraints on velocities, dg/dq and A; shape (m, n)."""
+        G = self.constraints.G(q)
+        return self._with_slips(G, self.A(q)) if self.rolls else G
+
+    def slope(self, q: Vector, v: Vector) -> Matrix:
+        """Return the derivative of G(q) v by q; shape (m, n)."""
+        slope = self.constraints.slope(v)
+        if not self.rolls:
+            return slope
+        placed: list[Placed] = []
+        row = 0
+        for contact in self.rolls:
+            (body,) = contact.bodies
+            dy = contact.dy(local(q, contact.bodies), local(v, contact.bodies))
+            placed.append((row, WIDTH * body, dy))
+            row += contact.size
+        return self._with_slips(slope, assemble((row, self.n), placed))
+
+    def _with_slips(self, rows: Matrix, slips: Matrix) -> Matrix:
+        return assemble((self.m, self.n), [(0, 0, rows), (self.constraints.m, 0, slips)])
+
+    def curvature(self, q: Vector, lam: Vector) -> Matrix:
+        """Return the derivative of G(q)^T lam by q; shape (n, n)."""
+        split = self.constraints.m
+        curvature = self.constraints.curvature(lam[:split])
+        if not self.rolls:
+            return curvature
+        blocks = []
+        for contact in self.rolls:
+            mu = lam[split : split + contact.size]
+            blocks.append((contact.bodies, contact.dB(local(q, contact.bodies), mu)))
+            split += contact.size
+        return add(curvature, self._square(blocks))
+
+    def slip_rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return A(q) v of many states, (states, n) to (states, slips)."""
+        rates = [np.zeros((len(q), 0))]
+        for contact in self.rolls:
+            (body,) = contact.bodies
+            own = slice(WIDTH * body, WIDTH * (body + 1))
+            rates.append(contact.rates(q[:, own], v[:, own]))
+        return np.hstack(rates)
 
     # -- potential energy ---------------------------------------------------------------------
 

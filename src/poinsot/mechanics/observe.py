@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from poinsot.integrate.history import History
 from poinsot.integrate.observe import Looks, angles, lazily, observe
-from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forms import GROUND, WIDTH, stack
 from poinsot.mechanics.joints import Freedom
@@ -56,7 +55,7 @@ def look_at(layout: Layout, mechanism: Mechanism, history: History) -> Observati
 
 
 def _counts(layout: Layout, mechanism: Mechanism) -> Counts:
-    constraints = sum(layout.joint_sizes.values())
+    constraints = sum(joint.rows.size + joint.slips.size for joint in layout.joints)
     repeated = mechanism.looped.size - mechanism.rank
     return Counts(
         bodies=len(layout.bodies),
@@ -85,14 +84,15 @@ def _whole(mechanism: Mechanism) -> Looks:
         q, p = (part.reshape(-1, n // 3, 3) for part in (x[:, :n], mechanism.mass * x[:, n:]))
         return np.asarray(np.cross(q, p).sum(axis=1))
 
+    def rates(x: Array) -> Array:
+        q, v = x[:, :n], x[:, n:]
+        return worst(np.hstack([forms.rates(q, v), mechanism.slip_rates(q, v)]))
+
     return {
         "linear_momentum": (linear_momentum, slice(n, 2 * n)),
         "angular_momentum": (angular_momentum, slice(0, 2 * n)),
         "constraint_error": (lambda q: worst(forms.values(q)), slice(0, n)),
-        "velocity_constraint_error": (
-            lambda x: worst(forms.rates(x[:, :n], x[:, n:])),
-            slice(0, 2 * n),
-        ),
+        "velocity_constraint_error": (rates, slice(0, 2 * n)),
     }
 
 
@@ -177,7 +177,7 @@ def _joint(
 
 def _displacement(freedom: Freedom, bodies: tuple[int, ...], history: History) -> Array:
     """Return a displacement of a joint over time: the value of its one form."""
-    forms = stack([localise(form, bodies) for form in freedom.forms], len(bodies))
+    forms = stack([form.among(bodies) for form in freedom.forms], len(bodies))
     return history.over_times(lambda q: (forms.values(q)[:, 0],), _coordinates(bodies))[0]
 
 
@@ -205,25 +205,31 @@ def _reactions(
 ) -> tuple[Array, ...]:
     """Return force and torque on the first body, then on the second, at the midpoints."""
     rows = [mechanism.constraints.forms[k] for k in joint.rows]
-    forms = stack([localise(form, bodies) for form in rows], len(bodies))
+    forms = stack([form.among(bodies) for form in rows], len(bodies))
     at_a, at_b = (origin.among(bodies) for origin in joint.origin)
     columns = _coordinates(bodies)
+    split = columns.size + joint.rows.size
 
     def look(x: Array) -> tuple[Array, ...]:
-        q, lam = x[:, : columns.size], x[:, columns.size :]
+        q, lam, mu = x[:, : columns.size], x[:, columns.size : split], x[:, split:]
         shape = (-1, len(bodies), 4, 3)
         blocks, pulls = q.reshape(shape), -forms.pulls(q, lam).reshape(shape)
         r_a, r_b = at_a.many(q), at_b.many(q)
         # The ground feels the opposite of what its partner feels.
         if joint.a == GROUND:
             force, torque = _wrench(blocks[:, 0], pulls[:, 0], r_b)
+            if joint.contact is not None:
+                pull, turn = joint.contact.pulls(q, mu)
+                force -= pull
+                torque -= turn - np.cross(r_b - blocks[:, 0, 0], pull)
             return -force, -torque - np.cross(r_b - r_a, force), force, torque
         force, torque = _wrench(blocks[:, 0], pulls[:, 0], r_a)
         if joint.b == GROUND:
             return force, torque, -force, -torque + np.cross(r_b - r_a, force)
         return force, torque, *_wrench(blocks[:, 1], pulls[:, 1], r_b)
 
-    return history.over_midpoints(look, np.concatenate([columns, 2 * mechanism.n + joint.rows]))
+    multipliers = 2 * mechanism.n + np.concatenate([joint.rows, joint.slips])
+    return history.over_midpoints(look, np.concatenate([columns, multipliers]))
 
 
 def _wrench(block: Array, pull: Array, at: Array) -> tuple[Array, Array]:

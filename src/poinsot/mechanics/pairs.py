@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
 from poinsot.mechanics.bodies import Body, rigidity
-from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.directions import Charted, Generalised
 from poinsot.mechanics.directors import DirectorSystem
 from poinsot.mechanics.forms import WIDTH, Forms, stack
@@ -64,7 +63,7 @@ def _forms(joint: Joint) -> Forms:
     if not (isinstance(joint.a, Body) and isinstance(joint.b, Body)):
         raise InputError(f"{joint.kind}: an interconnection joins two bodies, not the ground")
     bodies = (joint.a.index, joint.b.index)
-    return stack([localise(row.form, bodies) for row in joint.rows()], 2)
+    return stack([row.form.among(bodies) for row in joint.rows()], 2)
 
 
 def internal_ports(
@@ -81,7 +80,7 @@ def external_ports(
     """Return B_A and B_B of the free directions: rate = -B_A^T v_A + B_B^T v_B; (12, freedoms)."""
     bodies = (joint.a.index, joint.b.index)
     columns = [
-        Charted((0, 1), stack([localise(f, bodies) for f in free.forms], 2), free.chart).B(
+        Charted((0, 1), stack([f.among(bodies) for f in free.forms], 2), free.chart).B(
             np.concatenate([q_a, q_b])
         )
         for free in joint.freedoms()

@@ -42,7 +42,9 @@ def scene(
         for name, part in (*joints.items(), *forces.items())
         if isinstance(part, Rod | Spring)
     ]
-    return Scene(tuple(pieces), tuple(_pin(*item) for item in joints.items()), tuple(struts))
+    # A contact moves along the plane: it has no pin.
+    pins = [_pin(name, joint) for name, joint in joints.items() if joint.contact() is None]
+    return Scene(tuple(pieces), tuple(pins), tuple(struts))
 
 
 def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:

@@ -38,6 +38,10 @@ class _MechanismStep(StepProblem):
         """What combines the constraints to independent ones, at the start of the step."""
         return self.system.mechanism.independent(self.system.parts(self.x0)[0])
 
+    def diagnose(self) -> str:
+        """Return what is the matter with contacts at the start of the step."""
+        return self.system.layout.diagnose(self.system.parts(self.x0)[0])
+
     @property
     def _m(self) -> int:
         """Number of independent constraints."""
@@ -53,7 +57,8 @@ class MidpointStep(_MechanismStep):
         2 M (v_mid - v0) + h (dV - B u) + G^T h lambda = 0,    G v_mid = 0,
 
     G and B at q_mid; dV is the discrete gradient of the potential. Repeated constraints are
-    combined to independent ones, T G v_mid = 0 with lambda = T^T mu. What round-off left of g(q0)
+    combined to independent ones, T G v_mid = 0 with lambda = T^T mu. Contacts that cannot slip are
+    rows of G, too: A(q_mid) v_mid = 0 [BHRS25, eq. (10)]. What round-off left of g(q0)
     is taken back little by little, or it would grow with the number of steps.
     """
 
@@ -61,7 +66,10 @@ class MidpointStep(_MechanismStep):
 
     @cached_property
     def _gap(self) -> Vector:
-        return self.system.mechanism.constraints(self.system.parts(self.x0)[0])
+        """What round-off has left of g; what rolls has no place to get back to."""
+        mechanism = self.system.mechanism
+        gap = mechanism.constraints(self.system.parts(self.x0)[0])
+        return np.concatenate([gap, np.zeros(mechanism.slips)])
 
     @property
     def guess(self) -> Vector:
@@ -82,7 +90,7 @@ class MidpointStep(_MechanismStep):
         v, mu = w[:n], _spread(self.T, w[n:])
         q_mid, q1 = q0 + h / 2 * v, q0 + h * v
         u = mechanism.feedback(self.t, q_mid, v, self.u)
-        G, B = mechanism.constraints.G(q_mid), mechanism.B(q_mid)
+        G, B = mechanism.G(q_mid), mechanism.B(q_mid)
         dV, ddV = mechanism.discrete_dV(q0, q1)
         damping = mechanism.damping(q_mid, v)
         force = dV - B @ u + damping
@@ -100,12 +108,11 @@ class MidpointStep(_MechanismStep):
         self, q_mid: Vector, v: Vector, mu: Vector, u: Vector, G: Matrix, ddV: Matrix | None
     ) -> Tangent:
         mechanism, h, n = self.system.mechanism, self.h, self.system.mechanism.n
-        forms = mechanism.constraints
         placed: list[Placed] = [
             (0, 0, diagonal(2 * mechanism.mass)),
-            (0, 0, h / 2 * forms.curvature(mu)),
+            (0, 0, h / 2 * mechanism.curvature(q_mid, mu)),
             (0, n, G.T if self.T is None else G.T @ self.T.T),
-            (n, 0, _combined(self.T, G + h / 2 * forms.slope(v))),
+            (n, 0, _combined(self.T, G + h / 2 * mechanism.slope(q_mid, v))),
         ]
         dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, v)
         gains = mechanism.dfeedback(self.t, q_mid, v)

@@ -4,7 +4,7 @@ The same quantities as in `observe`, which shows one body or joint at a time; he
 of a thousand bodies takes a few operations on large arrays.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import accumulate
 
@@ -51,6 +51,7 @@ class Survey:
         lengths = [freedom.forms[0] for freedom in freedoms if not freedom.rotates]
         self.displacements = stack(lengths, self.bodies)
         self.rows = np.concatenate([np.zeros(0, np.intp), *(joint.rows for joint in joints)])
+        self.slips = np.concatenate([np.zeros(0, np.intp), *(joint.slips for joint in joints)])
         self._entries(mechanism)
 
     def _entries(self, mechanism: Mechanism) -> None:
@@ -111,7 +112,8 @@ class Survey:
         coordinates = np.empty((history.times, self.rotates.size))
         coordinates[:, self.rotates] = history.at_times("turned")
         coordinates[:, ~self.rotates] = found.pop("displacement")
-        columns = np.concatenate([np.arange(self.n), 2 * self.n + self.rows])
+        multipliers = 2 * self.n + np.concatenate([self.rows, self.slips])
+        columns = np.concatenate([np.arange(self.n), multipliers])
         reactions = history.over_midpoints(self._reactions, columns)
         return {
             **found,
@@ -149,7 +151,7 @@ class Survey:
 
     def _reactions(self, x: Array) -> tuple[Array, ...]:
         """Return force and torque on the first bodies, then on the second; (times, joints, 3)."""
-        q, lam = x[:, : self.n], x[:, self.n :]
+        q, (lam, mu) = x[:, : self.n], np.split(x[:, self.n :], [self.rows.size], axis=1)
         products = lam[:, self.of_row] * q[:, self.of_q]
         shape = (len(x), len(self.pairs), 2, 4, 3)
         pulls = -np.asarray(products @ self.collect + lam @ self.constant).reshape(shape)
@@ -157,6 +159,9 @@ class Survey:
         r = np.stack([np.asarray(q @ W).reshape(*shape[:2], 3) + c for W, c in self.points], axis=2)
         force = pulls[:, :, :, 0]
         torque = _moment(blocks[:, :, :, 1:], pulls[:, :, :, 1:])
+        for at, pull, turn in self._contacts(q, mu):
+            force[:, at, 1] -= pull
+            torque[:, at, 1] -= turn
         torque -= np.cross(r - blocks[:, :, :, 0], force)
         # The ground feels the opposite of what its partner feels.
         for side in (0, 1):
@@ -166,6 +171,15 @@ class Survey:
             force[:, k, side] = -partner
             torque[:, k, side] = -torque[:, k, 1 - side] - np.cross(arm, partner)
         return force[:, :, 0], torque[:, :, 0], force[:, :, 1], torque[:, :, 1]
+
+    def _contacts(self, q: Array, mu: Array) -> Iterator[tuple[int, Array, Array]]:
+        """Return number, force and torque about the centre of mass of each contact."""
+        first = 0
+        for k, joint in enumerate(self.layout.joints):
+            if joint.contact is not None:
+                own = q[:, WIDTH * joint.b : WIDTH * (joint.b + 1)]
+                yield k, *joint.contact.pulls(own, mu[:, first : first + joint.slips.size])
+                first += joint.slips.size
 
 
 def _moment(d: Array, f: Array) -> Array:

@@ -4,13 +4,16 @@ A body that moves with velocity v and angular velocity omega (world axes) has th
 velocities omega x d_i; rigidity is then satisfied by itself, and only the joints are left to ask.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, is_sparse
 from poinsot.so3 import exp, skew
 
 
@@ -34,6 +37,16 @@ def joint_matrix(forms: Forms, q: Vector) -> Matrix:
     # g_i·(omega x d_i) = omega·(d_i x g_i)
     result[:, :, 1] = np.cross(blocks[None, :, 1:], gradients[:, :, 1:]).sum(axis=2)
     return result.reshape(forms.m, 6 * forms.bodies)
+
+
+def contact_matrix(contacts: Sequence[Contact], q: Vector) -> Matrix:
+    """Return A v with respect to the twists, rows (e, t) of every contact; (slips, 6 bodies)."""
+    blocks, placed, row = q.reshape(-1, WIDTH), list[Placed](), 0
+    for contact in contacts:
+        (body,) = contact.bodies
+        placed.append((row, 6 * body, np.hstack(contact.wrench(blocks[body]))))
+        row += contact.size
+    return assemble((row, 6 * len(blocks)), placed)
 
 
 def jacobian(forms: Forms, q: Vector) -> NDArray[np.float64]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.integrate.schemes import Scheme, find_scheme
@@ -14,12 +13,12 @@ from poinsot.mechanics.bodies import Body, Marker, rigidity
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
 from poinsot.mechanics.forms import stack
-from poinsot.mechanics.joints import Joint, Row
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions import QuaternionForm
 from poinsot.mechanics.rotations import PARAMETRISATIONS, RotationSystem
+from poinsot.model.equations import JointEquations
 from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
@@ -84,21 +83,16 @@ class Parts:
     @classmethod
     def of(
         cls,
-        bodies: Sequence[Body],
+        equations: JointEquations,
         markers: Iterable[Marker],
-        joints: Mapping[str, Joint],
-        rows: Sequence[tuple[str, Row]],
-        repetition: tuple[NDArray[np.bool_], NDArray[np.bool_]],
         forces: Mapping[str, Force],
         ports: Mapping[str, PortPlace],
         gravity: Vector,
     ) -> "Parts":
-        """Return the parts of a model.
-
-        `rows` are the equations of the joints, `repetition` tells which of them repeat others and
-        which are in loops with such ones.
-        """
-        repeated, overdetermined = repetition
+        """Return the parts of a model."""
+        bodies, joints, rows = equations.bodies, equations.joints, equations.held
+        repeated, overdetermined = equations.repetition()
+        equations.require_independent()
         rigid = [form for body in bodies for form in rigidity(body.index)]
         placed = [force.place(name, joints) for name, force in forces.items()]
         inlets = [port.place(name, joints) for name, port in ports.items()]
@@ -113,6 +107,7 @@ class Parts:
             inlets=tuple(inlet for _, inlet in inlets),
             looped=len(rigid) + np.flatnonzero(overdetermined),
             rank=int(np.sum(overdetermined & ~repeated)),
+            rolls=tuple(equations.contacts.values()),
         )
         undetermined = {rows[int(k)][0] for k in np.flatnonzero(overdetermined)}
         layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
@@ -126,7 +121,7 @@ def director_system(
     mechanism, layout = parts.mechanism, parts.layout
     multipliers = [
         *(State(f"{body}.rigidity", 6) for body in layout.bodies),
-        *(State(joint, size) for joint, size in layout.joint_sizes.items() if size),
+        *layout.multipliers,
     ]
     states = [
         *(State(f"{body}.q", 12) for body in layout.bodies),
@@ -149,8 +144,13 @@ def director_system(
     )
 
 
-def require_inertia(bodies: Sequence[Body]) -> None:
-    """Refuse bodies whose mass cannot be inverted."""
+def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:
+    """Refuse bodies whose mass cannot be inverted, and contacts that cannot slip."""
+    if mechanism.rolls:
+        raise InputError(
+            "the stabilised form keeps joints only, not contacts that cannot slip; use scheme "
+            "'ph-mp', or coordinates='rotations'"
+        )
     for body in bodies:
         if np.any(body.director_mass == 0):
             raise InputError(

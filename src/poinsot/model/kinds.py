@@ -4,7 +4,7 @@ The keys of a kind are the arguments of its class; but `bodies` names the two of
 """
 
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
-from poinsot.mechanics import joints
+from poinsot.mechanics import joints, rolling
 from poinsot.mechanics.forces import Force, JointSpring, Spring
 from poinsot.mechanics.inertia import (
     Box,
@@ -45,6 +45,9 @@ JOINTS: dict[str, type[joints.Joint]] = {
     "rod": joints.Rod,
     "point_on_line": joints.PointOnLine,
     "point_on_plane": joints.PointOnPlane,
+    "knife_edge": rolling.KnifeEdge,
+    "rolling_disc": rolling.RollingDisc,
+    "rolling_sphere": rolling.RollingSphere,
 }
 
 FORCES: dict[str, type[Force]] = {"spring": Spring, "joint_spring": JointSpring}

@@ -1,29 +1,26 @@
 """The model: named bodies, joints, forces and ports, checked as it grows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import vector3
 from poinsot.integrate import Scheme
-from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body
-from poinsot.mechanics.coordinates import localise
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import Forms, stack
 from poinsot.mechanics.inertia import Shape
 from poinsot.mechanics.joints import Joint, Row
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.quaternions import quaternion_system
-from poinsot.mechanics.redundancy import find_loops, find_repeated
 from poinsot.mechanics.rotations import PARAMETRISATIONS, rotation_system
-from poinsot.mechanics.start import TOLERANCE, complete, given_twists, project
+from poinsot.mechanics.start import complete, given_twists, project
 from poinsot.mechanics.tensors import PrincipalInertia
+from poinsot.model.assemblies import Assembly
 from poinsot.model.compiling import (
     Parts,
     System,
@@ -31,8 +28,9 @@ from poinsot.model.compiling import (
     coordinates_of,
     director_system,
     require_coordinates,
-    require_inertia,
+    require_stabilisable,
 )
+from poinsot.model.equations import JointEquations, bodies_of, local_forms, positions
 from poinsot.model.simulation import Simulation
 from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Signal
@@ -180,10 +178,10 @@ class Model:
             raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
         self._own(joint.a, f"joint '{name}'")
         self._own(joint.b, f"joint '{name}'")
-        bodies, rows = _bodies_of([joint]), joint.rows()
-        q = _positions(bodies)
+        bodies, rows = bodies_of([joint]), joint.rows()
+        q = positions(bodies)
         round_off = 1e-14 * float(np.max(abs(q)))
-        for row, value in zip(rows, _local_forms(rows, bodies)(q), strict=True):
+        for row, value in zip(rows, local_forms(rows, bodies)(q), strict=True):
             gap = abs(float(value)) / (row.length or 1.0)
             if gap > GAP + round_off:
                 raise InconsistentStartError(
@@ -216,6 +214,14 @@ class Model:
         self.ports[name] = port
         return port
 
+    def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
+        """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""
+        if not isinstance(assembly, Assembly):
+            raise InputError(
+                f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
+            )
+        return assembly.add_to(self, name)
+
     def _new(self, name: str) -> None:
         if not name or name == self.ground.name:
             raise InputError(f"'{name}' cannot be a name")
@@ -238,59 +244,24 @@ class Model:
 
     # -- the start ----------------------------------------------------------------------------
 
-    def _joint_rows(self) -> list[tuple[str, Row]]:
-        return [(name, row) for name, joint in self.joints.items() for row in self._rows[joint]]
+    @property
+    def equations(self) -> JointEquations:
+        """The equations of the joints."""
+        return JointEquations(list(self.bodies.values()), self.joints, self._rows)
 
-    def _joint_forms(self) -> Forms:
-        return stack([row.form for _, row in self._joint_rows()], len(self.bodies))
-
-    def _repeated(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows of the joints repeat others, and which are in loops with such rows."""
-        joints = list(self.joints.values())
-        starts = np.cumsum([0, *(len(self._rows[joint]) for joint in joints)])
-        repeated, overdetermined = np.zeros((2, starts[-1]), dtype=bool)
-        for loop in find_loops([(joint.a.index, joint.b.index) for joint in joints]):
-            places = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in loop])
-            rows = [row for k in loop for row in self._rows[joints[k]]]
-            bodies = _bodies_of(joints[k] for k in loop)
-            repeated[places] = find_repeated(_local_forms(rows, bodies), _positions(bodies))
-            overdetermined[places] = repeated[places].any()
-        return repeated, overdetermined
-
-    def _velocities(self, forms: Forms) -> Vector:
-        """Return the twists at the start, completed; refuse what contradicts the joints.
-
-        `forms` end with the joints' equations, and what comes before them is ignored.
-        """
-        bodies, rows = list(self.bodies.values()), self._joint_rows()
-        known, given = given_twists(bodies)
+    def _velocities(self, equations: JointEquations) -> Vector:
+        """Return the twists at the start, completed; refuse what contradicts the joints."""
+        known, given = given_twists(equations.bodies)
         if self.projection is not None:
             known, given = self.projection.twists, np.ones_like(given)
-        if not known.any():
-            return known
-        jacobian = twists.joint_matrix(forms, _positions(bodies))[forms.m - len(rows) :]
-        completed = complete(jacobian, bodies, known, given)
-        size = 1.0 + float(np.max(abs(completed)))
-        wrong: dict[str, float] = {}
-        for (name, _), value in zip(rows, abs(jacobian @ completed).tolist(), strict=True):
-            if value > TOLERANCE * size:
-                wrong[name] = max(wrong.get(name, 0.0), value)
-        if wrong:
-            listed = [f"'{name}' by {value:.3g}" for name, value in wrong.items()]
-            if len(listed) > LISTED:
-                listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
-            raise InconsistentStartError(
-                f"the velocities at the start contradict the joints: {', '.join(listed)}; leave "
-                "some out to have them completed, or call model.project_velocities()"
-            )
-        return completed
+        return equations.completed(known, given)
 
     def start_velocities(self) -> dict[str, tuple[Vector, Vector]]:
         """Return velocity [m/s] and angular velocity [rad/s] of every body at the start, by name.
 
         World axes; with what was left out completed, or projected where that was asked for.
         """
-        pairs = self._velocities(self._joint_forms()).reshape(-1, 2, 3)
+        pairs = self._velocities(self.equations).reshape(-1, 2, 3)
         return {name: (v, omega) for name, (v, omega) in zip(self.bodies, pairs, strict=True)}
 
     def project_velocities(self) -> None:
@@ -301,7 +272,7 @@ class Model:
         """
         bodies = list(self.bodies.values())
         known, given = given_twists(bodies)
-        jacobian = twists.joint_matrix(self._joint_forms(), _positions(bodies))
+        jacobian = self.equations.jacobian
         completed = complete(jacobian, bodies, known, given)
         self._projection = Projection(project(jacobian, bodies, completed), len(self.joints))
 
@@ -314,15 +285,17 @@ class Model:
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
-        self._velocities(self._joint_forms())
-        (repeated, _), rows = self._repeated(), self._joint_rows()
-        names = [f"{name}: {row.label}" for name, row in rows]
+        equations = self.equations
+        self._velocities(equations)
+        repeated, _ = equations.repetition()
+        equations.require_independent()
+        names = [f"{name}: {label}" for name, label in equations.labels]
         return ModelCheck(
             bodies=len(self.bodies),
             joints=len(self.joints),
-            constraints=len(rows),
-            freedoms=6 * len(self.bodies) - int(np.sum(~repeated)),
-            repeated=tuple(name for name, out in zip(names, repeated, strict=True) if out),
+            constraints=len(names),
+            freedoms=6 * len(self.bodies) - len(names) + int(np.sum(repeated)),
+            repeated=tuple(names[int(k)] for k in np.flatnonzero(repeated)),
         )
 
     # -- compiling ----------------------------------------------------------------------------
@@ -344,18 +317,10 @@ class Model:
         require_coordinates(coordinates)
         if not self.bodies:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
-        bodies = list(self.bodies.values())
-        parts = Parts.of(
-            bodies,
-            self.markers.values(),
-            self.joints,
-            self._joint_rows(),
-            self._repeated(),
-            self.forces,
-            self.ports,
-            self.gravity,
-        )
-        q, motion = _positions(bodies), self._velocities(parts.mechanism.constraints)
+        equations = self.equations
+        bodies = equations.bodies
+        parts = Parts.of(equations, self.markers.values(), self.forces, self.ports, self.gravity)
+        q, motion = positions(bodies), self._velocities(equations)
         if stabilised and coordinates != "directors":
             raise InputError("velocity constraints are stabilised in directors only")
         known = self.name, parts.mechanism, parts.layout, parts.ports, q, motion
@@ -364,7 +329,7 @@ class Model:
         if coordinates in PARAMETRISATIONS:
             return rotation_system(*known, coordinates)
         if stabilised:
-            require_inertia(bodies)
+            require_stabilisable(bodies, parts.mechanism)
         return director_system(self.name, parts, q, motion, stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
@@ -424,22 +389,3 @@ class Model:
             return write(describe(self, Simulation(**simulation), inputs))
         except InputError:
             return ""
-
-
-def _bodies_of(joints: Iterable[Joint]) -> list[Body]:
-    """Return the bodies that some joints connect, each once, without the ground."""
-    partners = [partner for joint in joints for partner in (joint.a, joint.b)]
-    return list(dict.fromkeys(p for p in partners if isinstance(p, Body)))
-
-
-def _positions(bodies: Sequence[Body]) -> Vector:
-    """Return q of some bodies at the start."""
-    positions = np.array([body.position for body in bodies]).reshape(-1, 3)
-    rotations = np.array([body.R_WP for body in bodies]).reshape(-1, 3, 3)
-    return twists.coordinates(positions, rotations)
-
-
-def _local_forms(rows: Iterable[Row], bodies: Sequence[Body]) -> Forms:
-    """Return equations on the coordinates of a few bodies only."""
-    indices = tuple(body.index for body in bodies)
-    return stack([localise(row.form, indices) for row in rows], len(bodies))

@@ -35,10 +35,12 @@ def _accelerate_quaternions(
     """Return a runner for the energy-momentum schemes.
 
     Repeated constraints leave a share of the multipliers open. It does nothing with mean levers;
-    with others the motion depends on it, and the reference engine chooses.
+    with others the motion depends on it, and the reference engine chooses. Contacts that cannot
+    slip act on mean levers only.
     """
-    open_share = system.lagrangian.mechanism.redundant and not scheme.mean_levers
-    if isinstance(scheme.gradient, Midpoint) or open_share:
+    mechanism = system.lagrangian.mechanism
+    by_mean = mechanism.redundant or mechanism.rolls
+    if isinstance(scheme.gradient, Midpoint) or (by_mean and not scheme.mean_levers):
         return None
     from poinsot.mechanics.compiled.quaternions import QuaternionRunner
 

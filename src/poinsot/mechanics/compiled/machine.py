@@ -12,7 +12,7 @@ from poinsot.engine import parts
 from poinsot.engine.laws import Law
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.compiled import acts
-from poinsot.mechanics.compiled.equations import SLOTS, Point, Row, group_equations
+from poinsot.mechanics.compiled.equations import SLOTS, Equations, Point, Row, group_equations
 from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
 from poinsot.mechanics.compiled.products import Kind, Product
 from poinsot.mechanics.forms import GROUND, WIDTH
@@ -67,8 +67,8 @@ class Assembly:
         return len(self.layout.bodies)
 
     @cached_property
-    def _joints(self) -> tuple[list[Point], list[Row], list[tuple[int, int]]]:
-        """Points, rows, and the (group, slot) of every equation of the joints."""
+    def _joints(self) -> Equations:
+        """The equations of the joints."""
         return group_equations(self.mechanism, self.layout)
 
     @cached_property
@@ -91,13 +91,13 @@ class Assembly:
             first = self.turning.first
         places = [
             (graph.velocity(joint), slot, first + k, 1)
-            for k, (joint, slot) in enumerate(self._joints[2])
+            for k, (joint, slot) in enumerate(self._joints.places)
         ]
         if self.twice:
             first += self.mechanism.m
             places += [
                 (graph.position(joint), slot, first + k, 0)
-                for k, (joint, slot) in enumerate(self._joints[2])
+                for k, (joint, slot) in enumerate(self._joints.places)
             ]
         return _index(places, 4)
 
@@ -117,9 +117,10 @@ class Assembly:
     def slim(self) -> NDArray[np.bool_]:
         """Bodies whose translation meets nothing but a few points of joints; the ground last."""
         slim = np.ones(self._bodies + 1, dtype=bool)
-        points, rows, _ = self._joints
+        points, rows = self._joints.points, self._joints.rows
         touched = [body for row in rows if row.at.kind != Kind.DOT for body in _ends(row.at)]
         touched += [body for strut in self._struts if strut.moves for body in strut.ends]
+        touched += [skid.body for skid in self._joints.skids]
         touched += [load.body for load in self._loads if load.moves]
         touched += [body for act in self._fields for body, moves, _ in act.vectors if moves]
         slim[touched] = False
@@ -134,8 +135,8 @@ class Assembly:
     @cached_property
     def graph(self) -> Graph:
         """Which nodes meet."""
-        points, rows, places = self._joints
-        joints = max((joint for joint, _ in places), default=-1) + 1
+        points, rows = self._joints.points, self._joints.rows
+        joints = max((joint for joint, _ in self._joints.places), default=-1) + 1
         graph = Graph(self._bodies, joints, self.twice, self._spare)
         for body in range(self._bodies if self._spare else 0):
             graph.meet((graph.motion(body)[1], *graph.spares(body)))
@@ -158,6 +159,8 @@ class Assembly:
             for together in ends:
                 bodies = graph.of_bodies(together, moves=row.at.kind != Kind.DOT)
                 graph.meet((*bodies, *nodes))
+        for skid in self._joints.skids:
+            graph.meet((*graph.of_bodies([skid.body]), graph.position(skid.joint)))
         for strut in self._struts:
             graph.meet(graph.of_bodies(strut.ends, moves=strut.moves))
         for load in self._loads:
@@ -177,9 +180,9 @@ class Assembly:
     @cached_property
     def tiles(self) -> Tiles:
         """The tiles of the Newton matrix."""
-        points, rows, _ = self._joints
-        equations: list[Point | Row] = [*points, *rows]
+        equations: list[Point | Row] = [*self._joints.points, *self._joints.rows]
         bodies = {equation.joint: _ends(equation.at) for equation in equations}
+        bodies |= {skid.joint: (GROUND, skid.body) for skid in self._joints.skids}
         ends = [[b for b in bodies[k] if b != GROUND] for k in range(self.graph.joints)]
         return arrange(self.graph, self.slim[:-1], ends)
 
@@ -192,7 +195,8 @@ class Assembly:
         return parts.Machine(
             bodies=self._body_tables(),
             points=self._point_tables(),
-            rows=self._row_tables() if self._joints[1] or all_kinds else None,
+            rows=self._row_tables() if self._joints.rows or all_kinds else None,
+            skids=self._skid_tables() if self._joints.skids or all_kinds else None,
             struts=self._strut_tables() if struts or all_kinds else None,
             strut_terms=self._terms(struts) if struts or all_kinds else None,
             loads=self._load_tables() if self._loads or all_kinds else None,
@@ -221,9 +225,9 @@ class Assembly:
     @property
     def _exact(self) -> bool:
         """Whether the matrix is that of Newton's method: the turn of other levers is left out."""
-        acted_on = bool(self._joints[2] or self._struts or self._loads or self._fields)
+        acted_on = bool(self._joints.places or self._struts or self._loads or self._fields)
         levers = self._levers == parts.DIRECTORS or not acted_on
-        return levers and not (self.lean and self._joints[1]) and not self.mechanism.redundant
+        return levers and not (self.lean and self._joints.rows) and not self.mechanism.redundant
 
     def _spin_tables(self) -> parts.Spins | None:
         if self.turning is None:
@@ -268,7 +272,7 @@ class Assembly:
 
     def _point_tables(self) -> parts.Part:
         numbers, places = [], []
-        for point in self._joints[0]:
+        for point in self._joints.points:
             numbers.append([*point.at.XA, *point.at.XB])
             node = self.graph.position(point.joint)
             if self.twice:
@@ -281,7 +285,7 @@ class Assembly:
 
     def _row_tables(self) -> parts.Part:
         numbers, places = [], []
-        for row in self._joints[1]:
+        for row in self._joints.rows:
             numbers.append([*self._numbers(row.at), row.constant])
             node, K = self.graph.position(row.joint), self._motion(_ends(row.at))
             if self.twice:
@@ -293,6 +297,15 @@ class Assembly:
             tiles = *self.tiles.column(K, node), *self.tiles.row(node, K), *self.tiles.table(K, K)
             places.append([row.at.kind, *self._two(row.at), 0, node, row.slot, *tiles])
         return parts.Part(_real(numbers), _index(places))
+
+    def _skid_tables(self) -> parts.Part:
+        numbers, places = [], []
+        for skid in self._joints.skids:
+            node, K = self.graph.position(skid.joint), self.graph.motion(skid.body)
+            numbers.append([*skid.edge, *skid.spot, *skid.normal, *skid.base, skid.held])
+            tiles = *self.tiles.column(K, node), *self.tiles.row(node, K), *self.tiles.table(K, K)
+            places.append([skid.kind, skid.body, node, skid.slot, *tiles])
+        return parts.Part(_real(numbers, 13), _index(places, 12))
 
     def _twice(self, at: Product, joint: int, slot: int) -> list[int]:
         """Return what an equation of the stabilised form meets besides pairs of bodies."""
@@ -388,7 +401,7 @@ class Assembly:
     def _leave_out(self, template: Real) -> None:
         """Keep multipliers at zero that have no equation."""
         filled = np.zeros((self.graph.joints, SLOTS), dtype=bool)
-        filled[tuple(np.array(self._joints[2], dtype=int).reshape(-1, 2).T)] = True
+        filled[tuple(np.array(self._joints.places, dtype=int).reshape(-1, 2).T)] = True
         for joint, slot in np.argwhere(~filled):
             for node in {self.graph.position(int(joint)), self.graph.velocity(int(joint))}:
                 template[self._diagonal(node), slot, slot] = 1.0
@@ -397,7 +410,7 @@ class Assembly:
         """Put in how points meet translations, and what is left where these are eliminated."""
         at, graph, mass = self.tiles.at, self.graph, self.mechanism.mass
         sides: dict[int, list[tuple[int, float]]] = {}
-        for point in self._joints[0]:
+        for point in self._joints.points:
             for body, sign in zip(_ends(point.at), (-1.0, 1.0), strict=True):
                 if body != GROUND:
                     sides.setdefault(body, []).append((graph.position(point.joint), sign))
@@ -418,24 +431,25 @@ class Assembly:
 
         SHIFT times the size of an equation's own entry of G M^-1 G^T, about.
         """
-        points, rows, places = self._joints
+        joints = self._joints
         shift = np.zeros((self.graph.nodes, SLOTS))
         if not self.mechanism.redundant:
             return shift
         mass = np.vstack([self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0], np.full(4, np.inf)])
         by_force, by_torque = 1 / mass[:, 0], 1 / mass[:, 1:].sum(axis=1)
         size = {}
-        for point in points:
+        for point in joints.points:
             reach = (point.at.XA @ point.at.XA, point.at.XB @ point.at.XB)
             each = [
                 by_force[b] + r * by_torque[b] for b, r in zip(_ends(point.at), reach, strict=True)
             ]
             size.update({(point.joint, slot): sum(each) for slot in range(SLOTS)})
-        for row in rows:
+        size |= {(skid.joint, skid.slot): by_force[skid.body] for skid in joints.skids}
+        for row in joints.rows:
             by = by_torque if row.at.kind == Kind.DOT else by_force
             size[row.joint, row.slot] = sum(by[b] for b in _ends(row.at))
         for k in self.mechanism.looped - RIGIDITY * self._bodies:
-            joint, slot = places[k]
+            joint, slot = joints.places[k]
             shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
             if self.twice:
                 shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]

@@ -40,7 +40,7 @@ class QuaternionRunner(MechanismRunner):
             form=parts.LIVENS if self.livens else parts.HAMILTON,
             mean=scheme.mean_levers,
             spare=SPARE[scheme.condensation] if self.livens else parts.SHORTEST,
-            first=system.n - lagrangian.joints.m,
+            first=system.n - (lagrangian.m - lagrangian.bodies),
         )
         super().__init__(system, x, h, options)
 

@@ -54,6 +54,6 @@ def _with_rigidity(
     mechanism, rigid = system.mechanism, RIGIDITY * (system.mechanism.n // WIDTH)
     found = lam.copy()
     found[:rigid] = 0.0
-    pull = mechanism.constraints.pulls(q[None], found[None])[0]
+    pull = np.asarray(mechanism.G(q).T @ found)
     found[:rigid] = mechanism.rigidity(q, sign * push + pull)
     return found

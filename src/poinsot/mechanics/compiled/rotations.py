@@ -62,7 +62,7 @@ class RotationRunner(Runner):
 
         What describes rotations follows from the quaternions unless it is known.
         """
-        bodies, states, m = self.system.bodies, len(rows), self.system.joints.m
+        bodies, states, m = self.system.bodies, len(rows), self.system.held.m
         motion = rows[:, : 2 * SEVEN * bodies.count].reshape(states, 2, bodies.count, SEVEN)
         (phi, p), (quat, push) = (motion[..., part].swapaxes(0, 1) for part in (PHI, QUAT))
         d = directors(quat)
@@ -87,7 +87,7 @@ class RotationRunner(Runner):
 
     def _with_states(self, saved: Saved, start: Array, end: Array) -> Saved:
         """Return steps between states; at midpoints are the means, with multipliers of the end."""
-        lam = self.system.n - self.system.joints.m
+        lam = self.system.n - self.system.held.m
         stage = (start + end) / 2
         stage[:, lam:] = end[:, lam:]
         return replace(saved, x=end, stage_x=stage)

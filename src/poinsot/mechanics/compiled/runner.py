@@ -73,9 +73,9 @@ class MechanismRunner(Runner):
         self.h = h
         self.start(x, angles(system, x))
         if not system.stabilised:
-            node, slot = self.places.T[:2]
-            gaps = self.mechanism.constraints(self._directors(x))
-            self.carried.gap[node, slot] = gaps[RIGIDITY * self.bodies :]
+            gaps = self.mechanism.constraints(self._directors(x))[RIGIDITY * self.bodies :]
+            node, slot = self.places[: gaps.size].T[:2]
+            self.carried.gap[node, slot] = gaps
 
     # -- what depends on the coordinates ------------------------------------------------------
 

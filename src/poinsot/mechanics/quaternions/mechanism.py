@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from poinsot.errors import InconsistentStartError
 from poinsot.livens.lagrangian import Interval, Push, Rule, total
 from poinsot.mechanics.forms import Forms
-from poinsot.mechanics.jointed import independent, joint_forms, smallest
+from poinsot.mechanics.jointed import held, independent, smallest
+from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions.bodies import QUAT, SEVEN, QuaternionBodies
 from poinsot.mechanics.quaternions.levers import Levers, levers
 from poinsot.mechanics.quaternions.torques import PublishedTorques
@@ -38,13 +39,18 @@ class QuaternionMechanism(QuaternionBodies):
 
     @property
     def m(self) -> int:  # type: ignore[override]
-        """Number of constraints: one of each body, then those of the joints."""
-        return self.bodies + self.joints.m
+        """Number of constraints: one of each body, those of the joints, then those of contacts."""
+        return self.bodies + self.joints.m + self.mechanism.slips
 
     @cached_property
     def joints(self) -> Forms:
         """The constraints of the joints, in directors."""
-        return joint_forms(self.mechanism)
+        return self._held.constraints
+
+    @cached_property
+    def _held(self) -> Mechanism:
+        """The mechanism without rigidity: joints and contacts only."""
+        return held(self.mechanism)
 
     # -- energy ------------------------------------------------------------------------------
 
@@ -76,12 +82,11 @@ class QuaternionMechanism(QuaternionBodies):
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
-        return self._stack(
-            self._units(self.blocks(q)[1]), self.joints.G(self.directors(q)) @ self.D(q)
-        )
+        joints = self._held.G(self.directors(q)) @ self.D(q)
+        return self._stack(self._units(self.blocks(q)[1]), joints)
 
     def _stack(self, units: Matrix, joints: Matrix) -> Matrix:
-        if not self.joints.m:
+        if self.m == self.bodies:
             return units
         return assemble((self.m, self.n), [(0, 0, units), (self.bodies, 0, joints)])
 
@@ -89,14 +94,14 @@ class QuaternionMechanism(QuaternionBodies):
         """Return the derivative of G^T lam by q."""
         d, D, units = self.directors(q), self.D(q), lam[: self.bodies]
         unit = self._blocks(None, units[:, None, None] * np.eye(4))
-        pull = self.joints.G(d).T @ lam[self.bodies :]
-        curved = D.T @ self.joints.curvature(lam[self.bodies :]) @ D
+        pull = self._held.G(d).T @ lam[self.bodies :]
+        curved = D.T @ self._held.curvature(d, lam[self.bodies :]) @ D
         return total(unit, self.bend(np.asarray(pull)), curved)
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G v by q."""
         d, D, (_, rate) = self.directors(q), self.D(q), self.blocks(v)
-        joints = self.joints.slope(np.asarray(D @ v)) @ D + self.joints.G(d) @ self.dD(v)
+        joints = self._held.slope(d, np.asarray(D @ v)) @ D + self._held.G(d) @ self.dD(v)
         return self._stack(self._units(rate), joints)
 
     def B(self, q: Vector) -> Matrix:
@@ -152,7 +157,7 @@ class QuaternionMechanism(QuaternionBodies):
         through_directors = u.copy()
         through_directors[self._torques.inputs] = 0.0
         dV, ddV = self._potential(rule, at)
-        B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), self.joints.G(at.d)
+        B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), self._held.G(at.d)
         force = h * (B @ through_directors - dV - damping) - G.T @ inner
         forces = h * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
         dforce = self._dforce(step, at, rate, through_directors, inner, ddV)
@@ -175,6 +180,15 @@ class QuaternionMechanism(QuaternionBodies):
             y=y,
             lost=float(damping @ rate),
         )
+
+    def slips(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix] | None:
+        """Return how far contacts slip over a step, and its derivative."""
+        if not self.mechanism.rolls:
+            return None
+        at = levers(rule, self, q0, q1)
+        moved = at.d1 - at.d0
+        A, slope = self.mechanism.A(at.d), self._held.slope(at.d, moved)[self.joints.m :]
+        return np.asarray(A @ moved), A @ at.D1 + slope @ at.dd
 
     @cached_property
     def _torques(self) -> PublishedTorques:
@@ -202,7 +216,7 @@ class QuaternionMechanism(QuaternionBodies):
         by_d: list[Matrix] = []
         by_rate: list[Matrix] = []
         if mu.size:
-            by_d.append(-self.joints.curvature(mu))
+            by_d.append(-self._held.curvature(at.d, mu))
         dB, slopes = mechanism.dB(at.d, u), mechanism.ddamping(at.d, rate)
         gains = mechanism.dfeedback(step.t, at.d, rate)
         if dB is not None:
@@ -243,11 +257,15 @@ class QuaternionMechanism(QuaternionBodies):
         """Return the name of every constraint."""
         units = [f"{name}.unit" for name in self.layout.bodies]
         joints = [
-            name if size == 1 else f"{name}[{k}]"
-            for name, size in self.layout.joint_sizes.items()
-            for k in range(size)
+            state.name if state.size == 1 else f"{state.name}[{k}]"
+            for state in self.layout.multipliers
+            for k in range(state.size)
         ]
         return (*units, *joints)
+
+    def diagnose(self, q0: Vector) -> str:
+        """Return what is the matter with contacts."""
+        return self.layout.diagnose(self.directors(q0))
 
     def check(self, q: Vector, v: Vector) -> None:
         """Refuse quaternions that are not unit."""

@@ -40,8 +40,8 @@ class QuaternionView(View):
     @classmethod
     def of(cls, system: QuaternionForm) -> "QuaternionView":
         """Return the view of a system."""
-        lagrangian, joints = system.lagrangian, system.lagrangian.joints.m
-        motion = system.n - lagrangian.m
+        lagrangian, motion = system.lagrangian, system.n - system.lagrangian.m
+        joints = lagrangian.m - lagrangian.bodies
         return cls(lagrangian.bodies, joints, lagrangian.n, motion, system.n, system)
 
     def directors(self, q: Array) -> Array:
@@ -109,7 +109,9 @@ def _whole(system: QuaternionForm) -> Looks:
     def rates(x: Array) -> Array:
         q, v = positions(system, x), velocities(system, x)
         units = np.sum(q[:, :, 3:] * v[:, :, 3:], axis=2)
-        return worst(np.hstack([units, lagrangian.joints.rates(_in_directors(q), view.rates(x))]))
+        d, moved = _in_directors(q), view.rates(x)
+        slips = lagrangian.mechanism.slip_rates(d, moved)
+        return worst(np.hstack([units, lagrangian.joints.rates(d, moved), slips]))
 
     return {
         "linear_momentum": (linear_momentum, everything),

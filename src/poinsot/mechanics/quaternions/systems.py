@@ -94,7 +94,7 @@ def _states(names: Sequence[str], layout: Layout) -> tuple[State, ...]:
         *(State(f"{name}.v", SEVEN) for name in names),
         *(State(f"{name}.p", SEVEN) for name in names),
         *(State(f"{name}.unit") for name in names),
-        *(State(name, size) for name, size in layout.joint_sizes.items() if size),
+        *layout.multipliers,
     )
 
 

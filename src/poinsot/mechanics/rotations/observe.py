@@ -27,7 +27,7 @@ class RotationView(View):
     @classmethod
     def of(cls, system: RotationSystem) -> "RotationView":
         """Return the view of a system."""
-        bodies, joints = system.bodies, system.joints.m
+        bodies, joints = system.bodies, system.held.m
         return cls(bodies.count, joints, bodies.n, bodies.n + bodies.k, system.n, system)
 
     def directors(self, q: Array) -> Array:
@@ -71,7 +71,9 @@ def _whole(view: RotationView) -> Looks:
         return worst(np.hstack([excess, system.joints.values(view.directors(zeta))]))
 
     def rates(x: Array) -> Array:
-        return worst(system.joints.rates(view.directors(x[:, : bodies.n]), view.rates(x)))
+        d, moved = view.directors(x[:, : bodies.n]), view.rates(x)
+        slips = system.mechanism.slip_rates(d, moved)
+        return worst(np.hstack([system.joints.rates(d, moved), slips]))
 
     return {
         "linear_momentum": (linear_momentum, everything),

@@ -60,8 +60,8 @@ class RotationStep(StepProblem):
         R_1 J \Omega_1 - R_0 J \Omega_0 &= h \tau
 
     with the forces of directors, :math:`f = f_\phi` and :math:`\tau = \sum_i \bar d_i \times f_i`,
-    and joints as in `MidpointStep`: one multiplier vector per step, repeated constraints combined
-    to independent ones.
+    and joints and contacts as in `MidpointStep`: one multiplier vector per step, repeated
+    constraints combined to independent ones.
     """
 
     system: RotationSystem
@@ -91,7 +91,9 @@ class RotationStep(StepProblem):
 
     @cached_property
     def _gap(self) -> Vector:
-        return self.system.joints(self._q0)
+        """What round-off has left of c; what rolls has no place to get back to."""
+        gap = self.system.joints(self._q0)
+        return np.concatenate([gap, np.zeros(self.system.mechanism.slips)])
 
     @property
     def guess(self) -> Vector:
@@ -105,6 +107,10 @@ class RotationStep(StepProblem):
         n, k = self.system.bodies.n, self.system.bodies.k
         labels = self.system.labels
         return (*labels[n : n + k], *labels_of(self.T, labels[n + k :]))
+
+    def diagnose(self) -> str:
+        """Return what is the matter with contacts at the start of the step."""
+        return self.system.layout.diagnose(self._q0)
 
     def _middle(self, t: Vector) -> _Middle:
         """Return where a step by these twists leads."""
@@ -139,7 +145,7 @@ class RotationStep(StepProblem):
         t, mu = w[: system.bodies.k], spread_out(self.T, w[system.bodies.k :])
         at = self._middle(t)
         u = mechanism.feedback(self.t, at.q, at.rate, self.u)
-        G, B = system.joints.G(at.q), mechanism.B(at.q)
+        G, B = system.held.G(at.q), mechanism.B(at.q)
         dV, ddV = mechanism.discrete_dV(at.q0, at.q1)
         damping = mechanism.damping(at.q, at.rate)
         force = h * (dV - B @ u + damping) + G.T @ mu
@@ -178,7 +184,7 @@ class RotationStep(StepProblem):
         ddV: Matrix | None,
     ) -> Tangent:
         system, mechanism, h, k = self.system, self.system.mechanism, self.h, t.size
-        by_q: list[Matrix] = [system.joints.curvature(mu)]
+        by_q: list[Matrix] = [system.held.curvature(at.q, mu)]
         by_rate: list[Matrix] = []
         dB, slopes = mechanism.dB(at.q, u), mechanism.ddamping(at.q, at.rate)
         gains = mechanism.dfeedback(self.t, at.q, at.rate)
@@ -197,7 +203,7 @@ class RotationStep(StepProblem):
         placed: list[Placed] = [(0, 0, self._dinertia(at, force))]
         placed += [(0, 0, at.S.T @ slope @ at.dq) for slope in by_q]
         placed += [(0, 0, at.S.T @ slope @ drate) for slope in by_rate]
-        closing = system.joints.slope(at.rate) @ at.dq + G @ drate
+        closing = system.held.slope(at.q, at.rate) @ at.dq + G @ drate
         placed.append((0, k, combined(self.T, G @ at.S).T))
         placed.append((k, 0, combined(self.T, closing)))
         size = k + placed[-1][2].shape[0]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InconsistentStartError
 from poinsot.mechanics.forms import Forms
-from poinsot.mechanics.jointed import joint_forms
+from poinsot.mechanics.jointed import held
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.rotations.bodies import SIX, RotationBodies
@@ -29,15 +29,17 @@ class RotationSystem(PHSystem):
     .. math::
 
         \dot\zeta &= Z(\zeta)\, w \\
-        M \dot w &= -Z^\top \nabla V - G(M w)\, w - Z^\top c'^\top \lambda - \tau_d + B u \\
-        0 &= c(\zeta), \qquad y = B^\top w
+        M \dot w &= -Z^\top \nabla V - G(M w)\, w - Z^\top c'^\top \lambda - A^\top \mu
+                    - \tau_d + B u \\
+        0 &= c(\zeta), \qquad 0 = A(\zeta)\, w, \qquad y = B^\top w
 
     For every body zeta = (phi, theta): the centre of mass in world axes [m], and what describes the
     rotation of its principal axes of inertia: the columns of R [BHRS25, eq. (11)], a unit
     quaternion (scalar first), or Euler angles [BHRS25, eq. (16a)]. w = (v, Omega) are the velocity
     of the centre of mass [m/s] and the angular velocity [rad/s] in these axes, in which
     M = diag(m, J) is constant. E = diag(I, M, 0), z = (grad V, w, lambda). The multipliers are
-    those of the joints: theta stays a rotation by its kinematics [BHRS25, sec. 5].
+    those of the joints, mu of contacts that cannot slip last: theta stays a rotation by its
+    kinematics [BHRS25, sec. 5].
     """
 
     mechanism: Mechanism
@@ -53,9 +55,14 @@ class RotationSystem(PHSystem):
         return RotationBodies(self.mechanism, PARAMETRISATIONS[self.coordinates])
 
     @cached_property
+    def held(self) -> Mechanism:
+        """The mechanism without rigidity: joints, and contacts that cannot slip, in directors."""
+        return held(self.mechanism)
+
+    @property
     def joints(self) -> Forms:
-        """The constraints of the joints, in directors."""
-        return joint_forms(self.mechanism)
+        """The constraints of the joints on positions, in directors."""
+        return self.held.constraints
 
     @property
     def start(self) -> Vector:
@@ -106,16 +113,17 @@ class RotationSystem(PHSystem):
         gaps, q = abs(self.c(zeta)), self.bodies.directors(zeta)
         k = int(np.argmax(gaps)) if gaps.size else 0
         if gaps.size and gaps[k] > GAP * (1 + float(np.max(abs(self.joints.G(q)) @ abs(q)))):
+            label = self.labels[self.bodies.n + self.bodies.k + k]
             raise InconsistentStartError(
-                f"system '{self.name}': the start violates the constraint "
-                f"'{self.labels[self.n - gaps.size + k]}' by {gaps[k]:.3g}; correct the coordinates"
+                f"system '{self.name}': the start violates the constraint '{label}' by "
+                f"{gaps[k]:.3g}; correct the coordinates"
             )
 
     # -- the six ingredients ------------------------------------------------------------------
 
     @cached_property
     def _E(self) -> Matrix:
-        ones, none = np.ones(self.bodies.n), np.zeros(self.joints.m)
+        ones, none = np.ones(self.bodies.n), np.zeros(self.held.m)
         return diagonal(np.concatenate([ones, self.bodies.weights, none]))
 
     def E(self, x: Vector) -> Matrix:
@@ -126,7 +134,7 @@ class RotationSystem(PHSystem):
         """Return the structure matrix [BHRS25, eq. (7)], with the multipliers of joints."""
         zeta, w, _ = self.split(x)
         bodies, n, lam = self.bodies, self.bodies.n, self.bodies.n + self.bodies.k
-        Z, K = bodies.Z(zeta), self.joints.G(bodies.directors(zeta)) @ bodies.P(zeta)
+        Z, K = bodies.Z(zeta), self.held.G(bodies.directors(zeta)) @ bodies.P(zeta)
         gyration = bodies.G(bodies.weights * w)
         return assemble(
             (self.n, self.n),
@@ -190,10 +198,10 @@ class RotationSystem(PHSystem):
         (zeta, _, _), (force, a, lam) = self.split(x), self.split(z)
         bodies, mechanism, n = self.bodies, self.mechanism, self.bodies.n
         q, D, P = bodies.directors(zeta), bodies.D(zeta), bodies.P(zeta)
-        rate, drate, G = np.asarray(P @ a), bodies.P_along(zeta, a), self.joints.G(q)
+        rate, drate, G = np.asarray(P @ a), bodies.P_along(zeta, a), self.held.G(q)
         # What acts on directors besides the potential, and its derivative by zeta.
         pull = G.T @ lam - mechanism.B(q) @ u + mechanism.damping(q, rate)
-        dpull: Matrix = self.joints.curvature(lam) @ D
+        dpull: Matrix = self.held.curvature(q, lam) @ D
         dB, slopes = mechanism.dB(q, u), mechanism.ddamping(q, rate)
         if dB is not None:
             dpull = add(dpull, -1.0 * (dB @ D))
@@ -205,7 +213,7 @@ class RotationSystem(PHSystem):
             (n, 0, -1.0 * bodies.P_back(zeta, pull)),
             (n, 0, -(P.T @ dpull)),
             (n, n, -(bodies.dG(a) @ bodies.M)),
-            (n + bodies.k, 0, self.joints.slope(rate) @ D + G @ drate),
+            (n + bodies.k, 0, self.held.slope(q, rate) @ D + G @ drate),
         ]
         return assemble((self.n, self.n), placed)
 
@@ -257,7 +265,7 @@ def rotation_system(
     R = np.swapaxes(blocks[:, 1:], 1, 2)
     zeta = np.hstack([blocks[:, 0], parametrisation.of(R)])
     w = np.einsum("nji,nkj->nki", R, motion)
-    multipliers = [State(joint, size) for joint, size in layout.joint_sizes.items() if size]
+    multipliers = layout.multipliers
     return RotationSystem(
         name=name,
         states=(

@@ -1,0 +1,132 @@
+"""The equations of a model's joints, on positions and on velocities, and how they hang together."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InconsistentStartError, InputError
+from poinsot.mechanics import twists
+from poinsot.mechanics.bodies import Body
+from poinsot.mechanics.contacts import Contact
+from poinsot.mechanics.forms import Forms, stack
+from poinsot.mechanics.joints import Joint, Row
+from poinsot.mechanics.redundancy import DEPENDENT, find_loops, find_repeated
+from poinsot.mechanics.start import TOLERANCE, complete
+from poinsot.ph.dependence import dependent_rows
+from poinsot.ph.equations import independent
+from poinsot.ph.matrices import Matrix, Vector, assemble
+
+#: How many joints a message names at most.
+LISTED = 8
+
+
+def positions(bodies: Sequence[Body]) -> Vector:
+    """Return q of some bodies at the start."""
+    places = np.array([body.position for body in bodies]).reshape(-1, 3)
+    rotations = np.array([body.R_WP for body in bodies]).reshape(-1, 3, 3)
+    return twists.coordinates(places, rotations)
+
+
+def bodies_of(joints: Iterable[Joint]) -> list[Body]:
+    """Return the bodies that some joints connect, each once, without the ground."""
+    partners = [partner for joint in joints for partner in (joint.a, joint.b)]
+    return list(dict.fromkeys(p for p in partners if isinstance(p, Body)))
+
+
+def local_forms(rows: Iterable[Row], bodies: Sequence[Body]) -> Forms:
+    """Return equations on the coordinates of a few bodies only."""
+    indices = tuple(body.index for body in bodies)
+    return stack([row.form.among(indices) for row in rows], len(bodies))
+
+
+@dataclass(frozen=True, eq=False)
+class JointEquations:
+    """The equations of joints: `rows` of each on positions, and contacts that cannot slip."""
+
+    bodies: Sequence[Body]
+    joints: Mapping[str, Joint]
+    rows: Mapping[Joint, tuple[Row, ...]]
+
+    @property
+    def held(self) -> list[tuple[str, Row]]:
+        """The equations on positions, with the names of their joints."""
+        return [(name, row) for name, joint in self.joints.items() for row in self.rows[joint]]
+
+    @cached_property
+    def contacts(self) -> dict[str, Contact]:
+        """The contacts by the names of their joints."""
+        found = {name: joint.contact() for name, joint in self.joints.items()}
+        return {name: contact for name, contact in found.items() if contact is not None}
+
+    @property
+    def labels(self) -> list[tuple[str, str]]:
+        """Joint and name of every equation, those on positions first."""
+        slips = [(name, label) for name, at in self.contacts.items() for label in at.labels]
+        return [*((name, row.label) for name, row in self.held), *slips]
+
+    @cached_property
+    def forms(self) -> Forms:
+        """The equations on positions, on all bodies."""
+        return stack([row.form for _, row in self.held], len(self.bodies))
+
+    @cached_property
+    def jacobian(self) -> Matrix:
+        """What twists (v, omega) of the bodies violate, at the start; (equations, 6 bodies)."""
+        q = positions(self.bodies)
+        held = twists.joint_matrix(self.forms, q)
+        if not self.contacts:
+            return held
+        slips = twists.contact_matrix(list(self.contacts.values()), q)
+        rows = self.forms.m + slips.shape[0]
+        return assemble((rows, 6 * len(self.bodies)), [(0, 0, held), (self.forms.m, 0, slips)])
+
+    def repetition(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which equations on positions repeat others, and which are in loops with such."""
+        joints = list(self.joints.values())
+        starts = np.cumsum([0, *(len(self.rows[joint]) for joint in joints)])
+        repeated, overdetermined = np.zeros((2, starts[-1]), dtype=bool)
+        for loop in find_loops([(joint.a.index, joint.b.index) for joint in joints]):
+            places = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in loop])
+            rows = [row for k in loop for row in self.rows[joints[k]]]
+            bodies = bodies_of(joints[k] for k in loop)
+            repeated[places] = find_repeated(local_forms(rows, bodies), positions(bodies))
+            overdetermined[places] = repeated[places].any()
+        return repeated, overdetermined
+
+    def require_independent(self) -> None:
+        """Refuse contacts that forbid what is forbidden already [BHRS25, eq. (13)]."""
+        if not self.contacts or independent(self.jacobian, DEPENDENT, width=6):
+            return
+        dependent = dependent_rows(self.jacobian, DEPENDENT, width=6)[self.forms.m :]
+        names = [f"'{name}: {label}'" for name, label in self.labels[self.forms.m :]]
+        idle = [names[k] for k in np.flatnonzero(dependent)]
+        if idle:
+            raise InputError(
+                f"contacts forbid velocities that are forbidden already, at the start: "
+                f"{', '.join(idle[:LISTED])} [BHRS25, eq. (13)]; leave them out, such as by "
+                "RollingDisc(..., sideways=False) for all but one wheel of an axle"
+            )
+
+    def completed(self, known: Vector, given: NDArray[np.bool_]) -> Vector:
+        """Return twists with what was not given completed; refuse those that contradict joints."""
+        if not known.any():
+            return known
+        twist = complete(self.jacobian, self.bodies, known, given)
+        size = 1.0 + float(np.max(abs(twist)))
+        wrong: dict[str, float] = {}
+        values = abs(self.jacobian @ twist).tolist()
+        for (name, _), value in zip(self.labels, values, strict=True):
+            if value > TOLERANCE * size:
+                wrong[name] = max(wrong.get(name, 0.0), value)
+        if wrong:
+            listed = [f"'{name}' by {value:.3g}" for name, value in wrong.items()]
+            if len(listed) > LISTED:
+                listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
+            raise InconsistentStartError(
+                f"the velocities at the start contradict the joints: {', '.join(listed)}; leave "
+                "some out to have them completed, or call model.project_velocities()"
+            )
+        return twist

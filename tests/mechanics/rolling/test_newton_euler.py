@@ -1,0 +1,53 @@
+"""Rolling and sliding bodies against Newton's and Euler's equations."""
+
+import numpy as np
+import pytest
+from numerics import observed_orders
+from rolling_models import MODELS
+
+import poinsot as ps
+
+STEPS = (0.02, 0.01, 0.005)
+T_END = 0.2
+
+
+def reference(model, oracle, times):
+    (body,) = model.bodies.values()
+    v, omega = model.start_velocities()["body"]
+    return oracle.run(body.position, body.R_WB, v, omega, times)
+
+
+@pytest.mark.parametrize("scheme", ["ph-mp", "emh-mean", "eml"])
+@pytest.mark.parametrize("name", MODELS)
+def test_motion_converges_with_order_two(name, scheme):
+    model, oracle = MODELS[name]()
+    r, R, v, omega, _ = (a[-1] for a in reference(model, oracle, [0.0, T_END]))
+    errors = []
+    for h in STEPS:
+        result = ps.simulate(model, h=h, t_end=T_END, scheme=scheme, engine="reference")
+        gaps = [
+            result.position("body")[-1] - r,
+            result.rotation("body")[-1] - R,
+            0.1 * (result.velocity("body")[-1] - v),
+            0.01 * (result.angular_velocity("body")[-1] - omega),
+        ]
+        errors.append(max(np.max(abs(gap)) for gap in gaps))
+    assert observed_orders(STEPS, errors) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_mean_contact_force_of_two_steps_converges_with_order_two(name):
+    """That of a single step may alternate, and is of order one then."""
+    model, oracle = MODELS[name]()
+    single, mean = [], []
+    steps = (0.01, 0.005, 0.0025)
+    for h in steps:
+        result = ps.simulate(model, h=h, t_end=T_END, scheme="ph-mp", engine="reference")
+        force = result.reaction("contact").force
+        middles = result.reaction("contact").time
+        exact = reference(model, oracle, [0.0, *middles])[4][1:]
+        ends = reference(model, oracle, result.time)[4]
+        single.append(np.max(abs(force - exact)[2:]))
+        mean.append(np.max(abs((force[1:] + force[:-1]) / 2 - ends[1:-1])[2:]))
+    assert observed_orders(steps, mean) == pytest.approx(2.0, abs=0.1)
+    assert np.all(observed_orders(steps, single) > 0.9)
