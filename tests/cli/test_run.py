@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from commands import EXAMPLES, here, poinsot
 
@@ -136,6 +137,19 @@ def test_what_friction_and_drag_take_is_in_the_summary_and_in_the_table(command,
     assert written["dissipated"] == pytest.approx(1.0, rel=1e-5)
     assert written["energy_error_max"] < 1e-13
     assert "dissipated [J]" in said
+
+
+def test_a_model_file_and_its_result_run_in_rotations(command, tmp_path):
+    words = ("--coordinates", "rotations-euler", "-o", tmp_path / "run.nc")
+    assert command("run", FILE, *SHORT, *words)[0] == 0
+    result = ps.load(tmp_path / "run.nc")
+    assert (result.scheme, result["pendulum.zeta"].shape[1]) == ("ph-mp", 6)
+    assert command("run", tmp_path / "run.nc", "-o", tmp_path / "again.nc")[0] == 0
+    again = ps.load(tmp_path / "again.nc")
+    np.testing.assert_array_equal(again["pendulum.zeta"], result["pendulum.zeta"])
+    status, out, _ = command("run", "closed-loop", "--coordinates", "quaternions", *SHORT)
+    assert (status, "emh-mean" in out) == (0, True)
+    assert command("run", FILE, "--coordinates", "euler")[0] == 2
 
 
 @pytest.mark.parametrize("scheme", ["eml", "emh-mean"])

@@ -294,7 +294,10 @@ def test_coordinates_of_a_run_keep_the_scheme_only_if_it_fits():
         simulation.options(coordinates="directors", scheme="eml")
 
 
-@pytest.mark.parametrize("coordinates", ["directors", "quaternions", None])
+@pytest.mark.parametrize(
+    "coordinates",
+    ["directors", "quaternions", "rotations", "rotations-quaternion", "rotations-euler", None],
+)
 def test_files_keep_the_coordinates(coordinates):
     model = mechanisms.pair("Spherical", 1).model()
     model.simulation = ps.Simulation(coordinates=coordinates, step=0.01, t_end=0.02)

@@ -14,6 +14,7 @@ from poinsot.cli.writing import require_folder, writing
 from poinsot.errors import InputError
 from poinsot.integrate.schemes import SCHEMES
 from poinsot.integrate.simulate import ENGINES
+from poinsot.model.compiling import COORDINATES
 from poinsot.result import Result, SimulationError
 
 
@@ -22,6 +23,9 @@ def run(
     what: Annotated[str, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to simulate.")],
     scheme: Annotated[
         str | None, typer.Option(help=f"One of {', '.join(SCHEMES)}.", show_default=False)
+    ] = None,
+    coordinates: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(COORDINATES)}.", show_default=False)
     ] = None,
     step: Annotated[float | None, typer.Option(help="Step size [s].")] = None,
     t_end: Annotated[float | None, typer.Option(help="End time [s].")] = None,
@@ -51,6 +55,7 @@ def run(
         typer.echo(task.describe())
     given = {
         "scheme": scheme,
+        "coordinates": coordinates,
         "h": step,
         "t_end": t_end,
         "engine": engine,

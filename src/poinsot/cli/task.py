@@ -83,9 +83,8 @@ class Described(Task):
     def simulate(self, **options: Any) -> Result:
         """Simulate as the file says, or otherwise."""
         own = {"step": options.pop("h", None)}
-        own |= {
-            k: options.pop(k) for k in ("scheme", "t_end", "engine", "save_every") if k in options
-        }
+        names = ("scheme", "coordinates", "t_end", "engine", "save_every")
+        own |= {k: options.pop(k) for k in names if k in options}
         chosen = (self.model.simulation or Simulation()).options(**own)
         return simulate(self.model, **chosen, **options)
 

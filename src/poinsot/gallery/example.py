@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from poinsot.integrate import simulate
+from poinsot.integrate.schemes import find_scheme
 from poinsot.livens import LagrangianSystem
 from poinsot.model import Model
+from poinsot.model.compiling import fits
 from poinsot.ph import PHSystem
 from poinsot.result import Result
 
@@ -64,6 +66,7 @@ class Example:
         self,
         *,
         scheme: str | None = None,
+        coordinates: str | None = None,
         h: float | None = None,
         t_end: float | None = None,
         engine: str = "auto",
@@ -71,10 +74,15 @@ class Example:
         progress: bool | None = None,
         output: Path | None = None,
     ) -> Result:
-        """Simulate the published case, or a variation of it."""
+        """Simulate the published case, or a variation of it.
+
+        Coordinates that the published scheme does not suit bring their own one.
+        """
+        suits = coordinates is None or fits(find_scheme(self.scheme), coordinates)
         return simulate(
             self.model(),
-            scheme=self.scheme if scheme is None else scheme,
+            scheme=self.scheme if scheme is None and suits else scheme,
+            coordinates=coordinates,
             h=self.h if h is None else h,
             t_end=self.t_end if t_end is None else t_end,
             x0=self.x0,

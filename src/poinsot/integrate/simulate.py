@@ -47,7 +47,9 @@ class Compilable(Protocol):
         self, scheme: str | Scheme | None, coordinates: str | None
     ) -> Scheme: ...
 
-    def compile_for(self, scheme: Scheme) -> PHSystem: ...  # noqa: D102
+    def compile_for(  # noqa: D102
+        self, scheme: Scheme, coordinates: str | None = None
+    ) -> PHSystem: ...
 
     def document(  # noqa: D102
         self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
@@ -83,9 +85,11 @@ def simulate(
         (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; `"eml"`, `"emh-mean"` and others for models
         in quaternions and Lagrangians; see `SCHEMES`. Default: `"ph-mp"` for a model, `"eml"` for a
         Lagrangian, `"ph-dg"` for a system.
-    coordinates : {"directors", "quaternions"}
-        How a model describes rotations; default: as the scheme needs it. Quaternions without a
-        scheme are integrated by `"emh-mean"`.
+    coordinates : str
+        How a model describes rotations: `"directors"`, `"quaternions"`, or, with velocities in
+        body axes, `"rotations"`, `"rotations-quaternion"` and `"rotations-euler"`; see
+        `Model.compile`. Default: as the scheme needs it. Quaternions without a scheme are
+        integrated by `"emh-mean"`, all others by `"ph-mp"`.
     x0 : array or mapping
         Initial state, whole or by name; what is left out is as in `system.start`. That of a
         Lagrangian is `{"q": [...], "v": [...]}` for all schemes.
@@ -139,7 +143,7 @@ def simulate(
                 f"simulate: expected a Model, a LagrangianSystem or a PHSystem, got {model!r}"
             )
         method = model.scheme_for(scheme, coordinates)
-        system = model.compile_for(method)
+        system = model.compile_for(method, coordinates)
     steps = _count_steps(h, t_start, t_end)
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
@@ -171,6 +175,7 @@ def simulate(
         document = model.document(
             inputs or {},
             scheme=method.name,
+            coordinates=coordinates,
             step=h,
             t_end=t_end,
             t_start=t_start,

@@ -14,6 +14,11 @@ from poinsot.io.shapes import Shapes
 #: The version of the format that is read and written.
 VERSION = 1
 
+#: What rotations may be described by.
+Coordinates: TypeAlias = Literal[
+    "directors", "quaternions", "rotations", "rotations-quaternion", "rotations-euler"
+]
+
 T = TypeVar("T")
 
 
@@ -75,7 +80,7 @@ class Simulation(Entry):
     """Keep every so many steps."""
     engine: Literal["auto", "compiled", "reference"] = "auto"
     """Engine."""
-    coordinates: Literal["directors", "quaternions"] | None = None
+    coordinates: Coordinates | None = None
     """How rotations are described; default: as the scheme needs it."""
     newton: Newton | None = None
     """Tolerances."""

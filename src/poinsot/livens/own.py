@@ -248,7 +248,7 @@ class LagrangianSystem:
             raise InputError(f"coordinates: Lagrangian '{self.name}' has its own")
         return find_scheme(scheme or "eml")
 
-    def compile_for(self, scheme: Scheme) -> PHSystem:
+    def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
         """Return the form that a scheme integrates."""
         if scheme.mean_levers or scheme.stabilised or scheme.condensation == "null-space":
             instead = "ph-dg" if scheme.stabilised else "reml" if not scheme.mean_levers else "eml"

@@ -4,10 +4,8 @@ The trajectories are those of the general step on the same system, to round-off;
 how many equations Newton's method sees.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -15,9 +13,12 @@ from poinsot.errors import InputError
 from poinsot.integrate.newton import Evaluation, Tangent
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import GeneralStep, Stage, StepProblem, step_problem
+from poinsot.mechanics.combining import combined as _combined
+from poinsot.mechanics.combining import labels_of as _labels
+from poinsot.mechanics.combining import spread_out as _spread
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem, minus
 from poinsot.ph.gradients import Midpoint
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 
 #: Part of a position that a velocity times h may fall short of without being noticed; times
 #: Newton's relative tolerance this is the round-off of positions.
@@ -302,25 +303,6 @@ def _by_kind(sizes: Vector) -> Vector:
 def _all_alike(sizes: Vector, count: int) -> Vector:
     """Return the largest size, so many times."""
     return np.full(count, sizes.max(initial=0.0))
-
-
-def _combined(T: Matrix | None, rows: Any) -> Any:
-    """Return T rows, of a vector or a matrix."""
-    return rows if T is None else T @ rows
-
-
-def _spread(T: Matrix | None, mu: Vector) -> Vector:
-    """Return the multipliers of all constraints, T^T mu."""
-    return mu if T is None else np.asarray(T.T @ mu)
-
-
-def _labels(T: Matrix | None, names: Sequence[str]) -> Sequence[str]:
-    """Return the names of independent constraints; a combination is called a loop."""
-    if T is None:
-        return names
-    counts = np.count_nonzero(dense(T), axis=1)
-    single = iter(names)
-    return [next(single) if count == 1 else "loop" for count in counts]
 
 
 def _step(

@@ -30,7 +30,7 @@ def joint_matrix(forms: Forms, q: Vector) -> Matrix:
     """Return the derivative of G(q) v with respect to the twists, sparse if G is; (m, 6 bodies)."""
     G, blocks = forms.G(q), q.reshape(-1, 4, 3)
     if is_sparse(G):
-        return sp.csr_array(G @ _spread(blocks))
+        return sp.csr_array(G @ block_diagonal(velocity_blocks(blocks)))
     gradients = dense(G).reshape(forms.m, forms.bodies, 4, 3)
     result = np.empty((forms.m, forms.bodies, 2, 3))
     result[:, :, 0] = gradients[:, :, 0]
@@ -54,13 +54,13 @@ def jacobian(forms: Forms, q: Vector) -> NDArray[np.float64]:
     return dense(joint_matrix(forms, q))
 
 
-def _spread(blocks: NDArray[np.float64]) -> sp.csr_array:
-    """Return P with v = P t, which is `velocities` as a matrix; shape (12 bodies, 6 bodies)."""
+def velocity_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return P of every body with v = P t, which is `velocities` as matrices; (bodies, 12, 6)."""
     bodies = blocks.shape[0]
     tiles = np.zeros((bodies, 4, 3, 2, 3))
     tiles[:, 0, :, 0] = np.eye(3)
     tiles[:, 1:, :, 1] = -skew(blocks[:, 1:])  # omega x d = -d x omega
-    return block_diagonal(tiles.reshape(bodies, WIDTH, 6))
+    return tiles.reshape(bodies, WIDTH, 6)
 
 
 def block_diagonal(blocks: NDArray[np.float64]) -> sp.csr_array:

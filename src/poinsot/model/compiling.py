@@ -17,16 +17,22 @@ from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions import QuaternionForm
+from poinsot.mechanics.rotations import PARAMETRISATIONS, RotationSystem
 from poinsot.model.equations import JointEquations
+from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.system import State
 
 #: What a model compiles to.
-System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm
+System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem
 
 #: What rotations are described by, and the scheme for it unless another one is given.
-COORDINATES = {"directors": "ph-mp", "quaternions": "emh-mean"}
+COORDINATES = {
+    "directors": "ph-mp",
+    "quaternions": "emh-mean",
+    **dict.fromkeys(PARAMETRISATIONS, "ph-mp"),
+}
 
 
 def require_coordinates(coordinates: str) -> None:
@@ -44,7 +50,7 @@ def choose_scheme(scheme: str | Scheme | None, coordinates: str | None) -> Schem
         return find_scheme(scheme or COORDINATES["directors"])
     require_coordinates(coordinates)
     method = find_scheme(scheme or COORDINATES[coordinates])
-    if coordinates_of(method) != coordinates:
+    if not fits(method, coordinates):
         raise InputError(
             f"scheme '{method.name}' runs in {coordinates_of(method)}, not in {coordinates}; "
             f"leave the coordinates out, or take another scheme such as "
@@ -54,8 +60,16 @@ def choose_scheme(scheme: str | Scheme | None, coordinates: str | None) -> Schem
 
 
 def coordinates_of(scheme: Scheme) -> str:
-    """Return the coordinates that a scheme needs."""
+    """Return the coordinates that a scheme needs, or takes unless told otherwise."""
     return "directors" if scheme.formulation == "ph" else "quaternions"
+
+
+def fits(scheme: Scheme, coordinates: str) -> bool:
+    """Tell whether a scheme integrates models in these coordinates."""
+    if coordinates in PARAMETRISATIONS:
+        midpoint = scheme.formulation == "ph" and isinstance(scheme.gradient, Midpoint)
+        return midpoint and not scheme.stabilised
+    return coordinates_of(scheme) == coordinates
 
 
 @dataclass(frozen=True, eq=False)

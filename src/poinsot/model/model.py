@@ -17,6 +17,7 @@ from poinsot.mechanics.inertia import Shape
 from poinsot.mechanics.joints import Joint, Row
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.quaternions import quaternion_system
+from poinsot.mechanics.rotations import PARAMETRISATIONS, rotation_system
 from poinsot.mechanics.start import complete, given_twists, project
 from poinsot.mechanics.tensors import PrincipalInertia
 from poinsot.model.assemblies import Assembly
@@ -304,10 +305,12 @@ class Model:
 
         Parameters
         ----------
-        coordinates : {"directors", "quaternions"}
-            How rotations are described: by nine numbers a body and a constant mass
-            [LKB26, eq. (24)], or by a unit quaternion, scalar first, in Livens' form
-            [KB24, eq. (47)].
+        coordinates : str
+            How rotations are described: `"directors"`, nine numbers a body and a constant mass
+            [LKB26, eq. (24)]; `"quaternions"`, a unit quaternion, scalar first, in Livens' form
+            [KB24, eq. (47)]; or velocities in body axes and a rotation matrix (`"rotations"`), a
+            unit quaternion (`"rotations-quaternion"`) or Euler angles (`"rotations-euler"`)
+            [BHRS25, eqs. (10), (11), (16a)].
         stabilised : bool
             Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
         """
@@ -318,12 +321,13 @@ class Model:
         bodies = equations.bodies
         parts = Parts.of(equations, self.markers.values(), self.forces, self.ports, self.gravity)
         q, motion = positions(bodies), self._velocities(equations)
+        if stabilised and coordinates != "directors":
+            raise InputError("velocity constraints are stabilised in directors only")
+        known = self.name, parts.mechanism, parts.layout, parts.ports, q, motion
         if coordinates == "quaternions":
-            if stabilised:
-                raise InputError("velocity constraints are stabilised in directors only")
-            return quaternion_system(
-                self.name, parts.mechanism, parts.layout, parts.ports, q, motion
-            )
+            return quaternion_system(*known)
+        if coordinates in PARAMETRISATIONS:
+            return rotation_system(*known, coordinates)
         if stabilised:
             require_stabilisable(bodies, parts.mechanism)
         return director_system(self.name, parts, q, motion, stabilised)
@@ -332,9 +336,10 @@ class Model:
         """Return the scheme that a model runs with; refuse one that needs other coordinates."""
         return choose_scheme(scheme, coordinates)
 
-    def compile_for(self, scheme: Scheme) -> PHSystem:
-        """Return the system that a scheme integrates."""
-        system = self.compile(coordinates_of(scheme), stabilised=scheme.stabilised)
+    def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
+        """Return the system that a scheme integrates, in coordinates that suit it."""
+        chosen = coordinates or coordinates_of(scheme)
+        system = self.compile(chosen, stabilised=scheme.stabilised)
         return system.in_form(scheme.formulation)
 
     # -- files --------------------------------------------------------------------------------

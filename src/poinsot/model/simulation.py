@@ -9,7 +9,7 @@ from poinsot.inputs import number
 from poinsot.integrate import Newton
 from poinsot.integrate.schemes import find_scheme
 from poinsot.integrate.simulate import ENGINES
-from poinsot.model.compiling import choose_scheme, coordinates_of
+from poinsot.model.compiling import choose_scheme, fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +26,8 @@ class Simulation:
         Keep every so many steps.
     engine : {"auto", "compiled", "reference"}
         What computes the steps.
-    coordinates : {"directors", "quaternions"} or None
-        How rotations are described; None: as the scheme needs it.
+    coordinates : str or None
+        How rotations are described, see `Model.compile`; None: as the scheme needs it.
     newton : Newton or None
         Tolerances.
     """
@@ -89,5 +89,4 @@ class Simulation:
             return {} if "coordinates" in given else {"coordinates": None}
         if "coordinates" not in given or self.scheme is None:
             return {}
-        fits = coordinates_of(find_scheme(self.scheme)) == given["coordinates"]
-        return {} if fits else {"scheme": None}
+        return {} if fits(find_scheme(self.scheme), given["coordinates"]) else {"scheme": None}

@@ -6,12 +6,14 @@ Importing the modules of this package imports Numba; only this one does not.
 from poinsot.integrate.blocks import Runner, accelerate
 from poinsot.integrate.newton import Newton
 from poinsot.integrate.schemes import Scheme
+from poinsot.mechanics.directions import Torque
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.quaternions import (
     QuaternionForm,
     QuaternionHamiltonian,
     QuaternionSystem,
 )
+from poinsot.mechanics.rotations import RotationSystem
 from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Vector
 
@@ -43,6 +45,28 @@ def _accelerate_quaternions(
     from poinsot.mechanics.compiled.quaternions import QuaternionRunner
 
     return QuaternionRunner(system, scheme, x, h, options)
+
+
+@accelerate.register
+def _accelerate_rotations(
+    system: RotationSystem, scheme: Scheme, x: Vector, h: float, options: Newton
+) -> Runner | None:
+    """Return a runner for the midpoint rule.
+
+    Torques as [LKB26, eq. (32)] puts them in are others in the engine's quaternions.
+    """
+    lines = [inlet.direction for inlet in system.mechanism.inlets]
+    if any(isinstance(line, Torque) and not line.reciprocal for line in lines):
+        return None
+    if not isinstance(scheme.gradient, Midpoint):
+        return None
+    if system.coordinates == "rotations-euler":
+        from poinsot.mechanics.compiled.euler import EulerRunner
+
+        return EulerRunner(system, x, h, options)
+    from poinsot.mechanics.compiled.rotations import RotationRunner
+
+    return RotationRunner(system, x, h, options)
 
 
 for _kind in (DirectorSystem, StabilisedSystem):

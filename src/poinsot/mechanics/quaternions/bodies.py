@@ -14,10 +14,11 @@ from poinsot.livens.lagrangian import Chart, Hessian, Lagrangian, Rule, Slopes
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
+from poinsot.mechanics.moments import masses, moments
 from poinsot.mechanics.quaternions.charts import TurnChart
 from poinsot.mechanics.quaternions.kinetics import Spin
 from poinsot.mechanics.quaternions.products import BODY, CURVE, WHOLE, director_slopes, directors
-from poinsot.mechanics.quaternions.spread import spread
+from poinsot.mechanics.spread import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
 
@@ -26,9 +27,6 @@ Array = NDArray[np.float64]
 #: Coordinates of a body, and where its quaternion is among them.
 SEVEN = 7
 QUAT = slice(3, 7)
-#: Least moment of inertia, as a part of the greatest one of the body. That of a thin rod about its
-#: axis is none, while Newton's method divides by it.
-THIN = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +59,12 @@ class QuaternionBodies(Lagrangian):
     @cached_property
     def mass(self) -> Array:
         """Mass of every body [kg]; (bodies,)."""
-        return self.mechanism.mass.reshape(-1, 4, 3)[:, 0, 0]
+        return masses(self.mechanism)
 
     @cached_property
     def inertia(self) -> Array:
-        """Principal moments of inertia [kg m^2], none below `THIN`; (bodies, 3)."""
-        euler = self.mechanism.mass.reshape(-1, 4, 3)[:, 1:, 0]
-        moments = euler.sum(axis=1, keepdims=True) - euler
-        return np.asarray(np.maximum(moments, THIN * moments.max(axis=1, keepdims=True)))
+        """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
+        return moments(self.mechanism)
 
     @cached_property
     def _spin(self) -> Spin:

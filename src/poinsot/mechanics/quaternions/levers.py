@@ -19,7 +19,7 @@ from poinsot.livens.lagrangian import Rule, total
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.quaternions.bodies import QuaternionBodies
 from poinsot.mechanics.quaternions.products import WORLD, director_slopes, world
-from poinsot.mechanics.quaternions.spread import spread
+from poinsot.mechanics.spread import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import skew
 

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InconsistentStartError
 from poinsot.livens.lagrangian import Interval, Push, Rule, total
-from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.forms import Forms
+from poinsot.mechanics.jointed import held, independent, smallest
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions.bodies import QUAT, SEVEN, QuaternionBodies
 from poinsot.mechanics.quaternions.levers import Levers, levers
-from poinsot.mechanics.quaternions.spread import spread
 from poinsot.mechanics.quaternions.torques import PublishedTorques
+from poinsot.mechanics.spread import spread
 from poinsot.ph.matrices import Matrix, Vector, assemble
 
 Array = NDArray[np.float64]
@@ -45,13 +45,12 @@ class QuaternionMechanism(QuaternionBodies):
     @cached_property
     def joints(self) -> Forms:
         """The constraints of the joints, in directors."""
-        forms = self.mechanism.constraints
-        return Forms(forms.forms[RIGIDITY * self.bodies :], forms.bodies)
+        return self._held.constraints
 
     @cached_property
     def _held(self) -> Mechanism:
         """The mechanism without rigidity: joints and contacts only."""
-        return replace(self.mechanism, constraints=self.joints)
+        return held(self.mechanism)
 
     # -- energy ------------------------------------------------------------------------------
 
@@ -242,12 +241,9 @@ class QuaternionMechanism(QuaternionBodies):
 
     def independent(self, q: Vector) -> Matrix | None:
         """Return what combines the constraints to independent ones; see `Mechanism`."""
-        combination = self.mechanism.independent(self.directors(q))
-        if combination is None:
+        inner = independent(self.mechanism, self.directors(q))
+        if inner is None:
             return None
-        # In directors, rigidity has six rows a body that come first; here one.
-        rigid = RIGIDITY * self.bodies
-        inner = combination[rigid:, rigid:]
         units = np.eye(self.bodies)
         shape = (inner.shape[0] + self.bodies, self.m)
         return assemble(shape, [(0, 0, units), (self.bodies, self.bodies, inner)])
@@ -257,9 +253,8 @@ class QuaternionMechanism(QuaternionBodies):
         if not self.mechanism.redundant:
             return lam
         d = (self.directors(q0) + self.directors(q1)) / 2
-        whole = np.concatenate([np.zeros(RIGIDITY * self.bodies), lam[self.bodies :]])
-        smaller = self.mechanism.smallest(d, whole)
-        return np.concatenate([lam[: self.bodies], smaller[RIGIDITY * self.bodies :]])
+        inner = smallest(self.mechanism, d, lam[self.bodies :])
+        return np.concatenate([lam[: self.bodies], inner])
 
     # -- names and checks ---------------------------------------------------------------------
 

@@ -1,16 +1,15 @@
 """What a simulated mechanism in quaternions shows: its own momenta, and the rest in directors."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.integrate.history import Columns, History, Indices
+from poinsot.integrate.history import History
 from poinsot.integrate.observe import Looks, angles, lazily, observe, surveyor
-from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.forms import WIDTH
+from poinsot.mechanics.in_directors import InDirectors, View
 from poinsot.mechanics.observe import (
     joint_angles,
     look_at,
@@ -33,77 +32,27 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class InDirectors(History):
-    """The history of a mechanism in quaternions, read as (q, v, lambda) in directors.
+class QuaternionView(View):
+    """Directors of states in quaternions."""
 
-    At midpoints the directors are the means of both ends, on which joints act.
-    """
-
-    system: QuaternionForm | None = None
-    inner: History | None = None
+    system: QuaternionForm
 
     @classmethod
-    def of(cls, system: QuaternionForm, history: History) -> "InDirectors":
-        """Return the same history in directors."""
-        known = {field.name: getattr(history, field.name) for field in fields(history)}
-        return cls(**known, system=system, inner=history)
+    def of(cls, system: QuaternionForm) -> "QuaternionView":
+        """Return the view of a system."""
+        lagrangian, motion = system.lagrangian, system.n - system.lagrangian.m
+        joints = lagrangian.m - lagrangian.bodies
+        return cls(lagrangian.bodies, joints, lagrangian.n, motion, system.n, system)
 
-    @property
-    def _known(self) -> tuple[QuaternionForm, History]:
-        assert self.system is not None
-        assert self.inner is not None
-        return self.system, self.inner
+    def directors(self, q: Array) -> Array:
+        """Return the columns of R(q)."""
+        return _in_directors(positions(self.system, q))
 
-    @cached_property
-    def start(self) -> Array:
-        """The state in which the run began, in directors."""
-        system, inner = self._known
-        return np.asarray(self._translated(inner.start[None, : self._motion(system)], None)[0])
-
-    @cached_property
-    def _places(self) -> Indices:
-        system, _ = self._known
-        return np.full(_first_joint(system) + joint_multipliers(system), -1, dtype=np.intp)
-
-    def rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
-        """Return some columns, in directors; multipliers are read only if they are wanted."""
-        system, inner = self._known
-        wanted, first = np.arange(self._places.size)[columns], _first_joint(system)
-        motion = inner.rows(name, start, stop, slice(0, self._motion(system)))
-        ends = None
-        if name == "stage_x":
-            ends = inner.rows("x", start, stop, slice(0, system.lagrangian.n))
-        translated = self._translated(motion, ends)
-        if np.all(wanted < first):
-            return np.asarray(translated[:, wanted])
-        joints = inner.rows(name, start, stop, slice(system.n - joint_multipliers(system), None))
-        return np.asarray(np.hstack([translated, joints])[:, wanted])
-
-    def _motion(self, system: QuaternionForm) -> int:
-        """Return how many columns come before the multipliers."""
-        return system.n - system.lagrangian.m
-
-    def _translated(self, x: Array, ends: Array | None) -> Array:
-        """Return rows without multipliers of joints in directors; `ends` are q at ends of steps."""
-        system, _ = self._known
-        q, v = positions(system, x), velocities(system, x)
-        d = directors(q[:, :, 3:])
-        if ends is not None:
-            end = ends.reshape(q.shape)[:, :, 3:]
-            d = (directors(2 * q[:, :, 3:] - end) + directors(end)) / 2
-        rates = np.einsum("tnka,tna->tnk", director_slopes(q[:, :, 3:]), v[:, :, 3:])
-        rigidity = np.zeros((len(x), RIGIDITY * system.lagrangian.bodies))
-        return np.hstack([_flat(q[:, :, :3], d), _flat(v[:, :, :3], rates), rigidity])
-
-
-def joint_multipliers(system: QuaternionForm) -> int:
-    """Return how many multipliers joints and contacts have."""
-    return system.lagrangian.m - system.lagrangian.bodies
-
-
-def _first_joint(system: QuaternionForm) -> int:
-    """Return where multipliers of joints begin, in directors."""
-    return (2 * WIDTH + RIGIDITY) * system.lagrangian.bodies
+    def rates(self, x: Array) -> Array:
+        """Return D(q) v."""
+        q, v = positions(self.system, x), velocities(self.system, x)
+        turning = np.einsum("tnka,tna->tnk", director_slopes(q[:, :, 3:]), v[:, :, 3:])
+        return _flat(v[:, :, :3], turning)
 
 
 def positions(system: QuaternionForm, x: Array) -> Array:
@@ -142,6 +91,7 @@ def _flat(phi: Array, turned: Array) -> Array:
 def _whole(system: QuaternionForm) -> Looks:
     """Return momenta and violations of constraints."""
     lagrangian, everything = system.lagrangian, slice(0, system.n)
+    view = QuaternionView.of(system)
 
     def linear_momentum(x: Array) -> Array:
         return np.asarray(momenta(system, x)[:, :, :3].sum(axis=1))
@@ -159,8 +109,7 @@ def _whole(system: QuaternionForm) -> Looks:
     def rates(x: Array) -> Array:
         q, v = positions(system, x), velocities(system, x)
         units = np.sum(q[:, :, 3:] * v[:, :, 3:], axis=2)
-        turning = np.einsum("tnka,tna->tnk", director_slopes(q[:, :, 3:]), v[:, :, 3:])
-        d, moved = _in_directors(q), _flat(v[:, :, :3], turning)
+        d, moved = _in_directors(q), view.rates(x)
         slips = lagrangian.mechanism.slip_rates(d, moved)
         return worst(np.hstack([units, lagrangian.joints.rates(d, moved), slips]))
 
@@ -191,7 +140,7 @@ def _kinetic(system: QuaternionForm) -> Callable[[Array], Array]:
 
 
 def _observe(system: QuaternionForm, history: History) -> Observation:
-    lagrangian, translated = system.lagrangian, InDirectors.of(system, history)
+    lagrangian, translated = system.lagrangian, InDirectors.of(QuaternionView.of(system), history)
     seen = look_at(lagrangian.layout, lagrangian.mechanism, translated)
     whole = _whole(system)
     kinetic = lazily({"kinetic": (_kinetic(system), slice(0, system.n))}, history)
@@ -207,7 +156,7 @@ def _observe(system: QuaternionForm, history: History) -> Observation:
 def _surveyor(system: QuaternionForm) -> Callable[[History], Observation]:
     survey = Survey(system.lagrangian.layout, system.lagrangian.mechanism)
     return lambda history: survey.complete(
-        observe(system, history), InDirectors.of(system, history)
+        observe(system, history), InDirectors.of(QuaternionView.of(system), history)
     )
 
 
