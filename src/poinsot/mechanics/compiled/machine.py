@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,85 +11,22 @@ from poinsot.engine import parts
 from poinsot.engine.laws import Law
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.compiled import acts
-from poinsot.mechanics.compiled.equations import SLOTS, Equations, Point, Row, group_equations
-from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
+from poinsot.mechanics.compiled.equations import SLOTS
+from poinsot.mechanics.compiled.nodes import Nodes, ends_of
 from poinsot.mechanics.compiled.products import Kind, Product
 from poinsot.mechanics.forms import GROUND, WIDTH
-from poinsot.mechanics.layout import Layout
-from poinsot.mechanics.mechanism import Mechanism
 
 Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
 #: Environment variable; "one" asks for a kernel that all mechanisms share, whatever their parts.
 KERNELS = "POINSOT_KERNELS"
-#: A body with more points than this keeps its translation as a node: a hub.
-HUB = 3
 #: What is added to equations that may repeat others, relative to their own size.
 SHIFT = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Turning:
-    """How bodies in quaternions turn: the form of the equations, the levers, and spare nodes.
-
-    `inertia` (bodies, 3) are principal moments [kg m^2], `first` is the column of x with the first
-    multiplier of joints.
-    """
-
-    inertia: Real
-    form: int
-    mean: bool
-    spare: int
-    first: int
-
-
-@dataclass(frozen=True, eq=False)
-class Assembly:
-    """A mechanism on its way to a machine, in the plain form or in the stabilised one (`twice`).
-
-    With a `turning` the bodies are in quaternions.
-
-    A `lean` machine leaves out of its matrix how the reactions of joints turn with the OTHER body,
-    a term of order h^2 that ties bodies to each other: elimination is much cheaper, and Newton's
-    method converges almost as fast unless the step is large.
-    """
-
-    mechanism: Mechanism
-    layout: Layout
-    twice: bool = False
-    lean: bool = False
-    turning: Turning | None = None
-
-    @property
-    def _bodies(self) -> int:
-        return len(self.layout.bodies)
-
-    @cached_property
-    def _joints(self) -> Equations:
-        """The equations of the joints."""
-        return group_equations(self.mechanism, self.layout)
-
-    @cached_property
-    def _struts(self) -> list[acts.Strut]:
-        return acts.struts(self.mechanism)
-
-    @cached_property
-    def _loads(self) -> list[acts.Load]:
-        return acts.loads(self.mechanism)
-
-    @cached_property
-    def _drags(self) -> list[acts.DragAct]:
-        return acts.drags(self.mechanism)
-
-    @property
-    def remembering(self) -> int:
-        """How many struts need a memory: all, if one of them is dry friction."""
-        return len(self._struts) if any(strut.dry for strut in self._struts) else 0
-
-    @cached_property
-    def _fields(self) -> list[acts.FieldAct]:
-        return acts.fields(self.mechanism)
+class Assembly(Nodes):
+    """A mechanism on its way to a machine: the tables of the compiled engine."""
 
     @property
     def places(self) -> Index:
@@ -121,82 +57,6 @@ class Assembly:
         """How many numbers laws are given, and how many they find."""
         sizes = [law.sizes for law in self.laws]
         return max((g for g, _ in sizes), default=0), max((f for _, f in sizes), default=0)
-
-    @cached_property
-    def slim(self) -> NDArray[np.bool_]:
-        """Bodies whose translation meets nothing but a few points of joints; the ground last."""
-        slim = np.ones(self._bodies + 1, dtype=bool)
-        points, rows = self._joints.points, self._joints.rows
-        touched = [body for row in rows if row.at.kind != Kind.DOT for body in _ends(row.at)]
-        touched += [body for strut in self._struts if strut.moves for body in strut.ends]
-        touched += [skid.body for skid in self._joints.skids]
-        touched += [load.body for load in self._loads if load.moves]
-        touched += [drag.body for drag in self._drags if drag.moves]
-        touched += [body for act in self._fields for body, moves, _ in act.vectors if moves]
-        slim[touched] = False
-        ends = np.array([_ends(point.at) for point in points], dtype=int).reshape(-1)
-        counts = np.bincount(ends % (self._bodies + 1), minlength=self._bodies + 1)
-        slim &= counts <= HUB
-        slim[GROUND] = False
-        if self.twice:
-            slim[:] = False
-        return slim
-
-    @cached_property
-    def graph(self) -> Graph:
-        """Which nodes meet."""
-        points, rows = self._joints.points, self._joints.rows
-        joints = max((joint for joint, _ in self._joints.places), default=-1) + 1
-        graph = Graph(self._bodies, joints, self.twice, self._spare)
-        for body in range(self._bodies if self._spare else 0):
-            graph.meet((graph.motion(body)[1], *graph.spares(body)))
-        for body in range(self._bodies if self.twice else 0):
-            for pair in zip(graph.motion(body), graph.momentum(body), strict=True):
-                graph.meet(pair)
-        on_slim: dict[int, list[int]] = {}
-        for point in points:
-            nodes = graph.position(point.joint), graph.velocity(point.joint)
-            for body in _ends(point.at):
-                slim = body != GROUND and bool(self.slim[body])
-                graph.meet((*graph.of_bodies([body], moves=not slim), *nodes))
-                if slim:
-                    on_slim.setdefault(body, []).append(nodes[0])
-        for group in on_slim.values():
-            graph.meet(group)
-        for row in rows:
-            nodes = graph.position(row.joint), graph.velocity(row.joint)
-            ends = [[body] for body in _ends(row.at)] if self.lean else [_ends(row.at)]
-            for together in ends:
-                bodies = graph.of_bodies(together, moves=row.at.kind != Kind.DOT)
-                graph.meet((*bodies, *nodes))
-        for skid in self._joints.skids:
-            graph.meet((*graph.of_bodies([skid.body]), graph.position(skid.joint)))
-        for strut in self._struts:
-            graph.meet(graph.of_bodies(strut.ends, moves=strut.moves))
-        for load in self._loads:
-            graph.meet(graph.of_bodies([load.body], moves=load.moves))
-        for drag in self._drags:
-            graph.meet(graph.of_bodies([drag.body], moves=drag.moves))
-        for act in self._fields:
-            graph.meet(
-                node
-                for body, moves, _ in act.vectors
-                for node in graph.of_bodies([body], moves=bool(moves))
-            )
-        return graph
-
-    @property
-    def _spare(self) -> int:
-        return 0 if self.turning is None else self.turning.spare
-
-    @cached_property
-    def tiles(self) -> Tiles:
-        """The tiles of the Newton matrix."""
-        equations: list[Point | Row] = [*self._joints.points, *self._joints.rows]
-        bodies = {equation.joint: _ends(equation.at) for equation in equations}
-        bodies |= {skid.joint: (GROUND, skid.body) for skid in self._joints.skids}
-        ends = [[b for b in bodies[k] if b != GROUND] for k in range(self.graph.joints)]
-        return arrange(self.graph, self.slim[:-1], ends)
 
     # -- arrays -------------------------------------------------------------------------------
 
@@ -296,7 +156,7 @@ class Assembly:
             if self.twice:
                 places.append(self._twice(point.at, point.joint, 0))
                 continue
-            R = [self.graph.motion(body)[1] for body in _ends(point.at)]
+            R = [self.graph.motion(body)[1] for body in ends_of(point.at)]
             tiles = *self.tiles.column(R, node), *self.tiles.row(node, R)
             places.append([Kind.AXIS, *self._two(point.at), node, *tiles])
         return parts.Part(_real(numbers, 6), _index(places, 8))
@@ -305,9 +165,9 @@ class Assembly:
         numbers, places = [], []
         for row in self._joints.rows:
             numbers.append([*self._numbers(row.at), row.constant])
-            node, K = self.graph.position(row.joint), self._motion(_ends(row.at))
+            node, K = self.graph.position(row.joint), self._motion(ends_of(row.at))
             if self.twice:
-                M = self._momentum(_ends(row.at))
+                M = self._momentum(ends_of(row.at))
                 table = self.tiles.table
                 pairs = [*table(K, K), *table(M, K), *table(M, M)]
                 places.append([*self._twice(row.at, row.joint, row.slot), *pairs])
@@ -327,7 +187,7 @@ class Assembly:
 
     def _twice(self, at: Product, joint: int, slot: int) -> list[int]:
         """Return what an equation of the stabilised form meets besides pairs of bodies."""
-        K, M = self._motion(_ends(at)), self._momentum(_ends(at))
+        K, M = self._motion(ends_of(at)), self._momentum(ends_of(at))
         G, H, tiles = self.graph.position(joint), self.graph.velocity(joint), self.tiles
         columns = tiles.column(K, G) + tiles.column(M, G) + tiles.column(M, H)
         rows = tiles.row(G, K) + tiles.row(H, K) + tiles.row(H, M)
@@ -398,7 +258,7 @@ class Assembly:
 
     def _two(self, p: Product) -> list[int]:
         """Return the bodies A and B, the ground being the last."""
-        return [self._bodies if body == GROUND else body for body in _ends(p)]
+        return [self._bodies if body == GROUND else body for body in ends_of(p)]
 
     def _numbers(self, p: Product) -> list[float]:
         return [*p.a, *p.b, *p.XA, *p.XB, p.coefficient]
@@ -437,7 +297,7 @@ class Assembly:
         at, graph, mass = self.tiles.at, self.graph, self.mechanism.mass
         sides: dict[int, list[tuple[int, float]]] = {}
         for point in self._joints.points:
-            for body, sign in zip(_ends(point.at), (-1.0, 1.0), strict=True):
+            for body, sign in zip(ends_of(point.at), (-1.0, 1.0), strict=True):
                 if body != GROUND:
                     sides.setdefault(body, []).append((graph.position(point.joint), sign))
         for body, points in sides.items():
@@ -467,23 +327,20 @@ class Assembly:
         for point in joints.points:
             reach = (point.at.XA @ point.at.XA, point.at.XB @ point.at.XB)
             each = [
-                by_force[b] + r * by_torque[b] for b, r in zip(_ends(point.at), reach, strict=True)
+                by_force[b] + r * by_torque[b]
+                for b, r in zip(ends_of(point.at), reach, strict=True)
             ]
             size.update({(point.joint, slot): sum(each) for slot in range(SLOTS)})
         size |= {(skid.joint, skid.slot): by_force[skid.body] for skid in joints.skids}
         for row in joints.rows:
             by = by_torque if row.at.kind == Kind.DOT else by_force
-            size[row.joint, row.slot] = sum(by[b] for b in _ends(row.at))
+            size[row.joint, row.slot] = sum(by[b] for b in ends_of(row.at))
         for k in self.mechanism.looped - RIGIDITY * self._bodies:
             joint, slot = joints.places[k]
             shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
             if self.twice:
                 shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]
         return shift
-
-
-def _ends(p: Product) -> tuple[int, int]:
-    return p.A, p.B
 
 
 def _ranges(groups: Sequence[Sequence[object]]) -> Index:

@@ -9,7 +9,8 @@ from poinsot.integrate.newton import Newton
 from poinsot.integrate.schemes import Scheme
 from poinsot.livens.lagrangian import Interval
 from poinsot.livens.steps import rule_of
-from poinsot.mechanics.compiled.machine import Assembly, Turning
+from poinsot.mechanics.compiled.machine import Assembly
+from poinsot.mechanics.compiled.nodes import Turning
 from poinsot.mechanics.compiled.runner import MechanismRunner
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism

@@ -1,0 +1,164 @@
+"""What a mechanism consists of for the compiled engine, and which nodes of its matrix meet."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.mechanics.compiled import acts
+from poinsot.mechanics.compiled.equations import Equations, Point, Row, group_equations
+from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
+from poinsot.mechanics.compiled.products import Kind, Product
+from poinsot.mechanics.forms import GROUND
+from poinsot.mechanics.layout import Layout
+from poinsot.mechanics.mechanism import Mechanism
+
+Real = NDArray[np.float64]
+
+#: A body with more points than this keeps its translation as a node: a hub.
+HUB = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Turning:
+    """How bodies in quaternions turn: the form of the equations, the levers, and spare nodes.
+
+    `inertia` (bodies, 3) are principal moments [kg m^2], `first` is the column of x with the first
+    multiplier of joints.
+    """
+
+    inertia: Real
+    form: int
+    mean: bool
+    spare: int
+    first: int
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The parts of a mechanism and the nodes that they meet.
+
+    In the plain form or in the stabilised one (`twice`). With a `turning` the bodies are in quaternions.
+
+    A `lean` machine leaves out of its matrix how the reactions of joints turn with the OTHER body,
+    a term of order h^2 that ties bodies to each other: elimination is much cheaper, and Newton's
+    method converges almost as fast unless the step is large.
+    """
+
+    mechanism: Mechanism
+    layout: Layout
+    twice: bool = False
+    lean: bool = False
+    turning: Turning | None = None
+
+    @property
+    def _bodies(self) -> int:
+        return len(self.layout.bodies)
+
+    @cached_property
+    def _joints(self) -> Equations:
+        """The equations of the joints."""
+        return group_equations(self.mechanism, self.layout)
+
+    @cached_property
+    def _struts(self) -> list[acts.Strut]:
+        return acts.struts(self.mechanism)
+
+    @cached_property
+    def _loads(self) -> list[acts.Load]:
+        return acts.loads(self.mechanism)
+
+    @cached_property
+    def _drags(self) -> list[acts.DragAct]:
+        return acts.drags(self.mechanism)
+
+    @property
+    def remembering(self) -> int:
+        """How many struts need a memory: all, if one of them is dry friction."""
+        return len(self._struts) if any(strut.dry for strut in self._struts) else 0
+
+    @cached_property
+    def _fields(self) -> list[acts.FieldAct]:
+        return acts.fields(self.mechanism)
+
+    @cached_property
+    def slim(self) -> NDArray[np.bool_]:
+        """Bodies whose translation meets nothing but a few points of joints; the ground last."""
+        slim = np.ones(self._bodies + 1, dtype=bool)
+        points, rows = self._joints.points, self._joints.rows
+        touched = [body for row in rows if row.at.kind != Kind.DOT for body in ends_of(row.at)]
+        touched += [body for strut in self._struts if strut.moves for body in strut.ends]
+        touched += [skid.body for skid in self._joints.skids]
+        touched += [load.body for load in self._loads if load.moves]
+        touched += [drag.body for drag in self._drags if drag.moves]
+        touched += [body for act in self._fields for body, moves, _ in act.vectors if moves]
+        slim[touched] = False
+        ends = np.array([ends_of(point.at) for point in points], dtype=int).reshape(-1)
+        counts = np.bincount(ends % (self._bodies + 1), minlength=self._bodies + 1)
+        slim &= counts <= HUB
+        slim[GROUND] = False
+        if self.twice:
+            slim[:] = False
+        return slim
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Which nodes meet."""
+        points, rows = self._joints.points, self._joints.rows
+        joints = max((joint for joint, _ in self._joints.places), default=-1) + 1
+        graph = Graph(self._bodies, joints, self.twice, self._spare)
+        for body in range(self._bodies if self._spare else 0):
+            graph.meet((graph.motion(body)[1], *graph.spares(body)))
+        for body in range(self._bodies if self.twice else 0):
+            for pair in zip(graph.motion(body), graph.momentum(body), strict=True):
+                graph.meet(pair)
+        on_slim: dict[int, list[int]] = {}
+        for point in points:
+            nodes = graph.position(point.joint), graph.velocity(point.joint)
+            for body in ends_of(point.at):
+                slim = body != GROUND and bool(self.slim[body])
+                graph.meet((*graph.of_bodies([body], moves=not slim), *nodes))
+                if slim:
+                    on_slim.setdefault(body, []).append(nodes[0])
+        for group in on_slim.values():
+            graph.meet(group)
+        for row in rows:
+            nodes = graph.position(row.joint), graph.velocity(row.joint)
+            ends = [[body] for body in ends_of(row.at)] if self.lean else [ends_of(row.at)]
+            for together in ends:
+                bodies = graph.of_bodies(together, moves=row.at.kind != Kind.DOT)
+                graph.meet((*bodies, *nodes))
+        for skid in self._joints.skids:
+            graph.meet((*graph.of_bodies([skid.body]), graph.position(skid.joint)))
+        for strut in self._struts:
+            graph.meet(graph.of_bodies(strut.ends, moves=strut.moves))
+        for load in self._loads:
+            graph.meet(graph.of_bodies([load.body], moves=load.moves))
+        for drag in self._drags:
+            graph.meet(graph.of_bodies([drag.body], moves=drag.moves))
+        for act in self._fields:
+            graph.meet(
+                node
+                for body, moves, _ in act.vectors
+                for node in graph.of_bodies([body], moves=bool(moves))
+            )
+        return graph
+
+    @property
+    def _spare(self) -> int:
+        return 0 if self.turning is None else self.turning.spare
+
+    @cached_property
+    def tiles(self) -> Tiles:
+        """The tiles of the Newton matrix."""
+        equations: list[Point | Row] = [*self._joints.points, *self._joints.rows]
+        bodies = {equation.joint: ends_of(equation.at) for equation in equations}
+        bodies |= {skid.joint: (GROUND, skid.body) for skid in self._joints.skids}
+        ends = [[b for b in bodies[k] if b != GROUND] for k in range(self.graph.joints)]
+        return arrange(self.graph, self.slim[:-1], ends)
+
+
+def ends_of(p: Product) -> tuple[int, int]:
+    """Return the bodies A and B of a product."""
+    return p.A, p.B
