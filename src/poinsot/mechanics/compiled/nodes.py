@@ -39,7 +39,7 @@ class Turning:
 class Nodes:
     """The parts of a mechanism and the nodes that they meet.
 
-    In the plain form or in the stabilised one (`twice`). With a `turning` the bodies are in quaternions.
+    In the plain form or in the stabilised one (`twice`); with a `turning`, in quaternions.
 
     A `lean` machine leaves out of its matrix how the reactions of joints turn with the OTHER body,
     a term of order h^2 that ties bodies to each other: elimination is much cheaper, and Newton's
