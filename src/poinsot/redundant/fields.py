@@ -34,11 +34,11 @@ class Field:
 
     def along(self, q: Vector, a: Vector) -> Array:
         """Return the derivative of F(q) a by q, a held fixed; shape (rows, n)."""
-        return np.asarray(np.einsum("ijk,j->ik", self.derivative(q), a))
+        return np.asarray(self.derivative(q).transpose(0, 2, 1) @ a)
 
     def back(self, q: Vector, b: Vector) -> Array:
         """Return the derivative of F(q)^T b by q, b held fixed; shape (columns, n)."""
-        return np.asarray(np.einsum("ijk,i->jk", self.derivative(q), b))
+        return np.asarray(self.derivative(q).transpose(1, 2, 0) @ b)
 
     # -- other matrices made of it ------------------------------------------------------------
 
