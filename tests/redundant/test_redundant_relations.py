@@ -116,7 +116,7 @@ def test_forces_that_put_energy_in_show():
     parts = system.split(x)[:3]
     assert relations(system.laws, *parts).resistive.defect == 0.0
     law = system.laws.dissipation
-    active = Field(lambda q: -law.value(q), lambda q: -law.derivative(q))
+    active = Field(lambda q: -law.value(q), lambda q: -law.derivative(q), law.shape)
     assert relations(replace(system.laws, dissipation=active), *parts).resistive.defect > 0.1
 
 

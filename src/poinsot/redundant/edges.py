@@ -10,7 +10,7 @@ from poinsot.redundant.laws import Laws
 
 #: An edge that is fewer steps away than this is worth a word when a step fails.
 NEAR = 10.0
-REMEDY = "describe the motion by coordinates without this edge, e.g. by a rotation matrix"
+REMEDY = "use coordinates without this edge; for rotations, a matrix or a quaternion"
 
 
 def require_inside(name: str, laws: Laws, zeta: Vector) -> None:

@@ -94,7 +94,7 @@ def read(
 
 def field(q: Sequence[Any], matrix: Any) -> Field:
     """Return a matrix by its expressions in the symbols q."""
-    n, shape = len(q), tuple(matrix.shape)
+    n, shape = len(q), (int(matrix.rows), int(matrix.cols))
     value = Compiled([q], matrix)
     slopes = [sympy.diff(entry, symbol) for entry in matrix for symbol in q]
     jacobian = Compiled([q], sympy.Matrix(len(matrix), n, slopes))
@@ -102,4 +102,4 @@ def field(q: Sequence[Any], matrix: Any) -> Field:
     def derivative(at: Vector) -> Any:
         return jacobian(at).reshape(*shape, n)
 
-    return Field(value, derivative, constant=jacobian.is_zero)
+    return Field(value, derivative, shape, jacobian.is_zero)
