@@ -95,11 +95,11 @@ def require_passive(name: str, laws: Laws, zeta: Vector, w: Vector, where: str) 
 def require_start(name: str, laws: Laws, zeta: Vector, w: Vector) -> None:
     """Refuse a start that violates a constraint or repeats one, or at which energy is created."""
     edges.require_inside(name, laws, zeta)
-    dc, Z, A = laws.dc(zeta), laws.Z(zeta), laws.A(zeta)
+    dc, Z, A, speeds = laws.dc(zeta), laws.Z(zeta), laws.A(zeta), laws.speeds(w)
     for what, names, values, sizes, wrong in (
         ("", laws.names_c, laws.c(zeta), np.array([1.0 + np.max(abs(zeta))]), "zeta"),
-        ("the rate c' Z w of ", laws.names_c, dc @ Z @ w, abs(dc) @ abs(Z) @ abs(w), "w"),
-        ("A w = 0, ", laws.names_A, A @ w, abs(A) @ abs(w), "w"),
+        ("the rate c' Z w of ", laws.names_c, dc @ Z @ w, abs(dc) @ abs(Z) @ speeds, "w"),
+        ("A w = 0, ", laws.names_A, A @ w, abs(A) @ speeds, "w"),
     ):
         if values.size and not np.max(abs(values)) <= TOLERANCE * float(np.max(sizes)):
             row = int(np.argmax(abs(values)))

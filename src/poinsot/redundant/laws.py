@@ -133,6 +133,14 @@ class Laws:
         """Return the Hessian of V; shape (n, n)."""
         return Potential(self.potentials).hessian(zeta)
 
+    def speeds(self, w: Vector) -> Vector:
+        """Return the size of each velocity: its own, plus what the kinetic energy would give it.
+
+        A constraint such as w_1 = 0 leaves terms that are round-off, and no measure of it.
+        """
+        size = abs(w)
+        return np.asarray(size + np.sqrt(float(size @ self.size_M @ size) * self.lightness))
+
     # -- constraints --------------------------------------------------------------------------
 
     def c(self, zeta: Vector) -> Vector:

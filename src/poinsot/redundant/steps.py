@@ -134,9 +134,7 @@ class RedundantStep(StepProblem):
         push += Z.T @ (h * abs(at.dV) + abs(at.L) @ abs(at.dc)) + h * abs(at.tau_d)
         terms = [abs(zeta0) + place + h * Z @ w, push]
         if laws.n_c or laws.n_A:
-            # A constraint such as w_1 = 0 leaves terms that are round-off, and no measure of it:
-            # a velocity has the size, too, that all the kinetic energy would give it.
-            speeds = w + np.sqrt(float(w @ laws.size_M @ w) * laws.lightness)
+            speeds = laws.speeds(at.w)
             push += abs(at.N) @ abs(at.A)
             terms += [abs(laws.dc(at.zeta1)) @ (place + h * Z @ speeds), abs(at.A) @ speeds]
         return np.concatenate(terms)
