@@ -4,7 +4,7 @@ The crank turns about A, the slider and the rod are one body about B, and both m
 tied by the velocities of C, as interconnection does it, or by its positions [BHRS25, rem. 4].
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -160,9 +160,9 @@ def model(
     mechanism: Mechanism = Mechanism(),  # noqa: B008 - frozen
     *,
     level: str = "position",
-    torque: float = TORQUE,
+    torque: float | Callable[[float], float] = TORQUE,
 ) -> PHSystem:
-    """Join both at C, by velocities or by positions, with a constant torque at the crank."""
+    """Join both at C, by velocities or by positions, with a torque [N m] at the crank."""
     whole = crank(mechanism).joined(
         rod(mechanism), {"C": "C"}, level=level, name="planar-slider-crank"
     )
