@@ -2,11 +2,12 @@
 
 `python -m benchmarks.balances [NAME ...] [--steps N]` prints a table of the largest relative error
 of stored + dissipated - supplied, the least power that is dissipated, |A w| at midpoints, c at the
-ends of steps, and the time taken. The status is 1 if a bar is missed.
+ends of steps, and the processor time. The status is 1 if a bar is missed.
 """
 
 import argparse
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -92,9 +93,11 @@ def run(case: Case, steps: int) -> Row:
     import poinsot as ps
 
     system, x0 = case.make()
+    before = time.process_time()
     result = ps.simulate(
         system, h=case.h, t_end=steps * case.h, x0=x0, engine="reference", progress=False
     )
+    seconds = time.process_time() - before
     seen, stats = result.observation, result.stats
     in_play = float(np.max(abs(result.energy)) + np.max(abs(result.supplied)))
     lost = np.diff(result.dissipated) / np.diff(result.time)
@@ -109,7 +112,7 @@ def run(case: Case, steps: int) -> Row:
         float(np.min(lost)),
         worst(seen.velocity_constraint_error_mid),
         worst(seen.constraint_error),
-        stats.wall_time,
+        seconds,
     )
 
 

@@ -44,9 +44,9 @@ def plot(result: Result, locked: tuple[Result, Array], free: tuple[Result, Array
         energy.plot(
             result.time, 1e6 * gained, color=COLOURS[6], linewidth=1, label="kinetic, since start"
         )
-        energy.set(xlabel="time [s]", ylabel="energy [µJ]")
+        energy.set(xlabel="time [s]", ylabel="energy [µJ]", ylim=(-0.5, 16.5))
         energy.set_title(f"Of {result.energy[0]:.0f} J, microjoules come and go")
-        energy.legend()
+        energy.legend(loc="upper center")
         plot_lock(locked, free, lock)
     return figure
 
