@@ -187,6 +187,19 @@ CASES = {
 }
 
 
+def consistent(case, seed=0):
+    """A state with random multipliers on which all constraints hold."""
+    make, start = CASES[case]
+    system, random = make(), np.random.default_rng(seed)
+    x = system.state(start)
+    zeta, w, _, _ = system.split(x)
+    K = system.laws.rates(zeta)
+    w = w + random.standard_normal(w.size)
+    x[system.laws.n : system.places[1]] = w - np.linalg.pinv(K) @ K @ w
+    x[system.places[1] :] = random.standard_normal(system.n - system.places[1])
+    return system, x
+
+
 def run(system, x0, *, h=0.01, t_end=0.5, scheme="ph-dg", **options):
     return ps.simulate(
         system, x0=x0, h=h, t_end=t_end, scheme=scheme, engine="reference", **options

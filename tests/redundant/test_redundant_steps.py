@@ -184,3 +184,25 @@ def test_a_velocity_that_is_held_at_zero_does_not_stop_newton():
     result = run(skate(slope=0.0), {"zeta": [0, 0, 0], "w": [0.0, 0.0, 1.5]}, h=0.05)
     assert result.status == "done"
     np.testing.assert_allclose(result["w"][:, :2], 0.0, atol=1e-13)
+
+
+def test_both_errors_of_velocity_constraints_are_reported(tmp_path):
+    """None in the middle of steps; at their ends a drift of order two."""
+    drifts = []
+    for h in (0.02, 0.01):
+        result = run(skate("world"), SKATE_START_WORLD, h=h, t_end=1.0)
+        assert result.velocity_constraint_error_mid.shape == result.midpoint.shape
+        assert result.velocity_constraint_error_mid.max() < 1e-13
+        drifts.append(result.velocity_constraint_error.max())
+    assert np.log2(drifts[0] / drifts[1]) == pytest.approx(2.0, abs=0.1)
+    assert "at midpoints" in result.summary()
+    result.save(tmp_path / "run.nc")
+    loaded = ps.load(tmp_path / "run.nc")
+    for name in ("velocity_constraint_error", "velocity_constraint_error_mid"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(result, name))
+        assert f"{name} [SI]" in result.to_pandas()
+
+
+def test_without_velocity_constraints_there_is_no_error_of_them():
+    with pytest.raises(ps.InputError, match="no constraints A w = 0"):
+        _ = run(pendulum(), PENDULUM_START).velocity_constraint_error_mid

@@ -55,6 +55,7 @@ def _rows(result: Result) -> list[tuple[str, str, str, str]]:
     for label, gap in (
         ("position constraints", seen.constraint_error),
         ("velocity constraints", seen.velocity_constraint_error),
+        ("  at midpoints", seen.velocity_constraint_error_mid),
     ):
         if gap is not None:
             rows.append((label, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))

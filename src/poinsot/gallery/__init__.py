@@ -19,6 +19,8 @@ MODULES = {
     "mass-spring": "mass_spring",
     "spring-pendulum": "spring_pendulum",
     "differential-drive": "differential_drive",
+    "gyroscope": "gyroscope",
+    "planar-slider-crank": "planar_slider_crank",
     "rolling-coin": "rolling_coin",
     "quaternion-free-body": "quaternion_free_body",
     "quaternion-heavy-top": "quaternion_heavy_top",

@@ -63,6 +63,7 @@ class Robot:
     arm: float = 0.5  # ell, from the axle to the centre of mass, forwards
     inertia: float = 0.3  # I_S, about the centre of mass
     track: float = 0.4  # b, between the wheels
+    drag: float = 0.0  # N s/m, against v_x
 
     @property
     def inertia_at_axle(self) -> float:
@@ -105,6 +106,7 @@ def model(robot: Robot = Robot(), *, resolved: bool = False) -> PHSystem:  # noq
         "G": momenta,
         "A": [[0, 1, 0]],
         "B": wheels,
+        "dissipation": [robot.drag * v_x, 0, 0],
     }
     if resolved:
         given = {
@@ -113,6 +115,7 @@ def model(robot: Robot = Robot(), *, resolved: bool = False) -> PHSystem:  # noq
             "Z": sympy.Matrix([forward, turning]).T,
             "G": along_track,
             "B": [wheels[0], wheels[2]],
+            "dissipation": [robot.drag * v_x, 0],
         }
     ports = [Port(name, 1, "N", "m/s") for name in ("left", "right")]
     system = RedundantSystem.symbolic(

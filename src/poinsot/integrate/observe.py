@@ -45,11 +45,22 @@ def lazily(looks: Looks, history: History) -> Lazy[Array]:
 
 
 def state_by_state(
-    system: PHSystem, looks: Mapping[str, Callable[[Vector], float]], history: History
+    system: PHSystem,
+    looks: Mapping[str, Callable[[Vector], float]],
+    history: History,
+    midpoints: Mapping[str, Callable[[Vector], float]] | None = None,
 ) -> Lazy[Array]:
-    """Return numbers by name, each a function of a whole state, at the saved times."""
+    """Return numbers by name, each a function of a whole state, at saved times or midpoints."""
+    inner = midpoints or {}
 
-    def over(one: Callable[[Vector], float]) -> Callable[[Array], Array]:
-        return lambda rows: np.asarray(np.apply_along_axis(one, 1, rows))
+    def look(name: str) -> Array:
+        one = {**looks, **inner}[name]
+        over = history.over_midpoints if name in inner else history.over_times
+        return over(lambda rows: (_each(one, rows),), slice(0, system.n))[0]
 
-    return lazily({name: (over(one), slice(0, system.n)) for name, one in looks.items()}, history)
+    return Lazy([*looks, *inner], look)
+
+
+def _each(one: Callable[[Vector], float], rows: Array) -> Array:
+    """Return a number of every row."""
+    return np.array([one(row) for row in rows], dtype=float)

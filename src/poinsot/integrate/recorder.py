@@ -121,13 +121,16 @@ class Recorder:
     def add(self, t_mid: float, t1: float, h: float, solution: Solution, stage: Stage) -> None:
         """Account for one step, and save it if it is due. A step counts only when complete."""
         system, totals = self.system, self.totals
-        effort = system.resistive(stage.x, stage.z)
-        dissipation = float(stage.z @ effort) if stage.lost is None else stage.lost
-        if dissipation < -1e-10 * np.linalg.norm(stage.z) * np.linalg.norm(effort):
-            raise StructureError(
-                f"the dissipation creates energy at t = {t_mid:g} s: its power is "
-                f"{dissipation:.3g} W; R must be positive semi-definite and z·r(x, z) >= 0"
-            )
+        dissipation = stage.lost
+        if dissipation is None:
+            dissipation = float(stage.z @ system.resistive(stage.x, stage.z))
+        if dissipation < 0:
+            effort = system.resistive(stage.x, stage.z)
+            if dissipation < -1e-10 * np.linalg.norm(stage.z) * np.linalg.norm(effort):
+                raise StructureError(
+                    f"the dissipation creates energy at t = {t_mid:g} s: its power is "
+                    f"{dissipation:.3g} W; R must be positive semi-definite and z·r(x, z) >= 0"
+                )
         inner = system.connected_values(stage.x, stage.z, stage.u)
         values = [(stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()] + inner
         lost = totals.lost + h * dissipation

@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import cache, singledispatch
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.integrate.newton import Evaluation, Newton, NewtonFailure, Solution, Tangent, solve
 from poinsot.integrate.schemes import Scheme
@@ -119,8 +120,19 @@ def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:
 
     The entries of a vector are of one kind, and one that vanishes is measured by the others.
     """
-    starts = np.cumsum([0, *blocks[:-1]])
-    return np.repeat(np.maximum.reduceat(sizes, starts), blocks)
+    return np.maximum.reduceat(sizes, _starts(tuple(blocks)))[_owners(tuple(blocks))]
+
+
+@cache
+def _starts(blocks: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return where each block begins."""
+    return np.cumsum([0, *blocks[:-1]])
+
+
+@cache
+def _owners(blocks: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return the block of each entry."""
+    return np.repeat(np.arange(len(blocks)), blocks)
 
 
 @singledispatch

@@ -28,8 +28,8 @@ class Weakest:
     along: str
 
 
-def require_mass(name: str, coordinates: Sequence[str], M: Array, where: str = "") -> None:
-    """Refuse a matrix that is not finite, symmetric and positive semi-definite."""
+def require_symmetric(name: str, M: Array, where: str = "") -> None:
+    """Refuse a matrix that is not finite and symmetric."""
     if not np.all(np.isfinite(M)):
         raise StructureError(f"system '{name}': M contains NaN or infinity{where}")
     largest, gap = float(np.max(abs(M), initial=0.0)), abs(M - M.T)
@@ -39,6 +39,12 @@ def require_mass(name: str, coordinates: Sequence[str], M: Array, where: str = "
             f"system '{name}': M is not symmetric{where}: its entry ({i}, {j}) is {M[i, j]:.6g}, "
             f"and ({j}, {i}) is {M[j, i]:.6g}; give both the same value"
         )
+
+
+def require_mass(name: str, coordinates: Sequence[str], M: Array, where: str = "") -> None:
+    """Refuse a matrix that is not finite, symmetric and positive semi-definite."""
+    require_symmetric(name, M, where)
+    largest = float(np.max(abs(M), initial=0.0))
     eigenvalues, vectors = np.linalg.eigh((M + M.T) / 2)
     if eigenvalues[0] < -ROUND_OFF * largest:
         raise StructureError(

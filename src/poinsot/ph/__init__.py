@@ -8,13 +8,14 @@ from typing import Any
 from poinsot.ph.connections import Connection, Gyrator, Junction, Resistor, Swap, Transformer
 from poinsot.ph.dirac import (
     Defects,
-    DiracStructure,
     constraint_ranks,
     dirac_structure,
     gradient_defect,
     lagrangian_defect,
+    lagrangian_submanifold,
     rank_defect,
     resistive_defect,
+    resistive_relation,
 )
 from poinsot.ph.functions import FunctionSystem, from_functions
 from poinsot.ph.gradients import DiscreteGradient, Gonzalez, MeanValue, Midpoint, Partitioned
@@ -22,6 +23,7 @@ from poinsot.ph.interconnect import close, feed, interconnect, swap
 from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.linear import LinearSystem, linear
 from poinsot.ph.ports import Port
+from poinsot.ph.relations import DiracStructure, LagrangianSubmanifold, ResistiveRelation
 from poinsot.ph.start import consistent_state
 from poinsot.ph.system import PHSystem, State, Storage
 
@@ -35,12 +37,14 @@ __all__ = [
     "Gyrator",
     "Interconnection",
     "Junction",
+    "LagrangianSubmanifold",
     "LinearSystem",
     "MeanValue",
     "Midpoint",
     "PHSystem",
     "Partitioned",
     "Port",
+    "ResistiveRelation",
     "Resistor",
     "State",
     "Storage",
@@ -56,9 +60,11 @@ __all__ = [
     "gradient_defect",
     "interconnect",
     "lagrangian_defect",
+    "lagrangian_submanifold",
     "linear",
     "rank_defect",
     "resistive_defect",
+    "resistive_relation",
     "swap",
     "symbolic",
 ]

@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InputError
 from poinsot.ph.derivatives import RELATIVE_STEP, gradient
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, largest
+from poinsot.ph.relations import DiracStructure, LagrangianSubmanifold, ResistiveRelation
 from poinsot.ph.system import PHSystem
 
-#: How many random efforts a nonlinear resistive relation is tried on.
-SAMPLES = 64
 #: More states than this are varied together, in so many random ways.
 SINGLY, WAYS = 32, 8
 
@@ -45,29 +44,6 @@ def semidefinite_defect(R: Matrix) -> float:
     return max(0.0, -lowest / scale - 8 * used.size * np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
-class DiracStructure:
-    """A subspace of flows and efforts, spanned by the columns of (F; E); F, E have n rows."""
-
-    F: NDArray[np.float64]
-    E: NDArray[np.float64]
-
-    @property
-    def power_defect(self) -> float:
-        """max|F^T E + E^T F|: the power of any two of its elements vanishes [BHRS25, def. 3]."""
-        return largest(self.F.T @ self.E + self.E.T @ self.F)
-
-    @property
-    def dimension_defect(self) -> int:
-        """How much the dimension falls short of n, the largest that isotropy allows."""
-        return int(self.F.shape[0] - np.linalg.matrix_rank(np.vstack([self.F, self.E])))
-
-    @property
-    def defect(self) -> float:
-        """Zero for a Dirac structure: F^T E + E^T F = 0 and dimension n."""
-        return self.power_defect + abs(self.dimension_defect)
-
-
 def dirac_structure(system: PHSystem, x: Vector) -> DiracStructure:
     """Return the system's space of (flow, effort) at a state [BHRS25, (7), prop. 2].
 
@@ -93,24 +69,30 @@ def dirac_structure(system: PHSystem, x: Vector) -> DiracStructure:
     return DiracStructure(F=basis[: rank + n + m], E=basis[rank + n + m :])
 
 
-def lagrangian_defect(system: PHSystem, x: Vector) -> float:
-    """Return the defect of the Lagrangian-submanifold property at a state [BHRS25, def. 5].
+def lagrangian_submanifold(system: PHSystem, x: Vector) -> LagrangianSubmanifold:
+    """Return the tangent space of the stored energy at a state [BHRS25, def. 5].
 
-    Constant E: the tangent space of the stored (E x, z), constraints and their multipliers
-    included (prop. 5). Else: {(a, d(grad H) a)}. Either must be isotropic, a1·b2 - b1·a2 = 0, and
-    of dimension n.
+    Constant E: that of the stored (E x, z), constraints and their multipliers included (prop. 5).
+    Else: {(a, d(grad H) a)}.
     """
-    n = system.n
     if system.dE(x, x) is None:
-        first, second = map(dense, system.stored(x))
-    else:
-        E, dz, z = dense(system.E(x)), dense(system.dz(x)), system.z(x)
-        columns = [system.dE(x, unit) for unit in np.eye(n)]
-        dE_z = np.array([np.zeros(n) if c is None else c.T @ z for c in columns])
-        first, second = np.eye(n), E.T @ dz + dE_z
-    isotropy = first.T @ second
-    missing = n - np.linalg.matrix_rank(np.vstack([first, second]))
-    return symmetry_defect(isotropy) + float(missing)
+        S, P = map(dense, system.stored(x))
+        return LagrangianSubmanifold(S, P)
+    n, E, dz, z = system.n, dense(system.E(x)), dense(system.dz(x)), system.z(x)
+    columns = [system.dE(x, unit) for unit in np.eye(n)]
+    dE_z = np.array([np.zeros(n) if c is None else c.T @ z for c in columns])
+    return LagrangianSubmanifold(np.eye(n), E.T @ dz + dE_z)
+
+
+def lagrangian_defect(system: PHSystem, x: Vector) -> float:
+    """Return the defect of the Lagrangian-submanifold property at a state [BHRS25, def. 5]."""
+    return lagrangian_submanifold(system, x).defect
+
+
+def resistive_relation(system: PHSystem, x: Vector, *, seed: int = 0) -> ResistiveRelation:
+    """Return the relation of z and the dissipative effort R z + r(x, z) [BHRS25, def. 6]."""
+    own = system.z(x)[None, :]
+    return ResistiveRelation(lambda z: system.resistive(x, z), system.n, own, seed)
 
 
 def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
@@ -119,18 +101,7 @@ def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
     Relative to the sizes of z and R z + r, over the state's own effort and random ones of many
     magnitudes.
     """
-    random = np.random.default_rng(seed)
-    z_own = system.z(x)
-    tries = random.standard_normal((SAMPLES, system.n)) * 10.0 ** random.uniform(
-        -3, 3, (SAMPLES, 1)
-    )
-    worst = 0.0
-    for z in (z_own, *tries):
-        effort = system.resistive(x, z)
-        size = float(np.linalg.norm(z) * np.linalg.norm(effort))
-        if size > 0:
-            worst = max(worst, -float(z @ effort) / size)
-    return worst if worst > 4 * system.n * np.finfo(float).eps else 0.0
+    return resistive_relation(system, x, seed=seed).defect
 
 
 def gradient_defect(system: PHSystem, x: Vector) -> float:

@@ -27,6 +27,8 @@ class Compiled:
         self.constant = np.array(
             [0.0 if i in set(varying) else float(e) for i, e in enumerate(flat)]
         )
+        self.fixed = self.constant.reshape(self.shape)
+        self.fixed.flags.writeable = False
         self.function = (
             sympy.lambdify(arguments, [flat[i] for i in varying], modules="math", cse=True)
             if varying
@@ -40,12 +42,13 @@ class Compiled:
 
     def __call__(self, *arguments: Vector) -> NDArray[np.float64]:
         """Evaluate; a point outside the domain (log of a negative number) gives NaN."""
+        if self.function is None:
+            return self.fixed
         values = self.constant.copy()
-        if self.function is not None:
-            try:
-                values[self.indices] = self.function(*(a.tolist() for a in arguments))
-            except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-                values[self.indices] = np.nan
+        try:
+            values[self.indices] = self.function(*(a.tolist() for a in arguments))
+        except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+            values[self.indices] = np.nan
         return values.reshape(self.shape)
 
 

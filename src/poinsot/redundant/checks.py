@@ -1,19 +1,34 @@
 """What a system in redundant coordinates and its start must satisfy."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from poinsot.errors import InconsistentStartError, InputError, StructureError
-from poinsot.livens.smooth import Array
+from poinsot.errors import InconsistentStartError, InputError, StructureError, did_you_mean
+from poinsot.livens import masses
 from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port
 from poinsot.ph.start import TOLERANCE
+from poinsot.redundant import dependence, edges
 from poinsot.redundant.laws import Laws
 
-#: Relative departure from skew-symmetry and from w·tau_d >= 0 that is taken for round-off.
+#: Relative departure from skew-symmetry, from w·tau_d >= 0 and from p' Z = B^T that is round-off.
 ROUND_OFF = 1e-10
-#: On how many random momenta and velocities laws are tried.
+#: The same, of derivatives by finite differences.
+DIFFERENCES = 1e-6
+#: On how many random momenta, velocities and coordinates laws are tried.
 SAMPLES = 32
-#: Singular values of the constraints below this, relative to the largest one, are zero.
-RANK = 1e-10
+
+
+# -- the laws themselves ----------------------------------------------------------------------
+
+
+def require_mass(name: str, laws: Laws) -> None:
+    """Refuse an M that is not symmetric, or indefinite where nothing restricts the motion."""
+    if laws.n_c or laws.n_A:
+        masses.require_symmetric(name, laws.M)
+    else:
+        masses.require_mass(name, laws.velocities, laws.M)
 
 
 def require_skew(name: str, laws: Laws) -> None:
@@ -30,8 +45,41 @@ def require_skew(name: str, laws: Laws) -> None:
             )
 
 
+def require_positions(name: str, laws: Laws, ports: Sequence[Port]) -> None:
+    """Refuse positions of ports whose rates are not their outputs, at random coordinates."""
+    random = np.random.default_rng(0)
+    tries = random.uniform(-1.5, 1.5, (SAMPLES, laws.n))
+    ends = np.cumsum([port.size for port in ports])
+    columns = {p.name: slice(end - p.size, end) for p, end in zip(ports, ends, strict=True)}
+    for port, position in laws.positions.items():
+        if port not in columns:
+            raise InputError(
+                f"system '{name}': positions: no port '{port}'; {did_you_mean(port, columns)}"
+            )
+        size = columns[port].stop - columns[port].start
+        if position.size != size:
+            raise InputError(
+                f"system '{name}': the position of port '{port}' has {position.size} entries, and "
+                f"the port {size}"
+            )
+        allowed = ROUND_OFF if position.exact else DIFFERENCES
+        for zeta in tries:
+            slope, Z = position.jacobian(zeta), laws.Z(zeta)
+            gap = abs(slope @ Z - laws.B(zeta)[:, columns[port]].T)
+            scale = float(np.max(abs(slope) @ abs(Z)))
+            if np.max(gap) > allowed * max(scale, float(np.max(abs(laws.B(zeta)), initial=0.0))):
+                i, j = (int(place) for place in np.unravel_index(np.argmax(gap), gap.shape))
+                raise StructureError(
+                    f"system '{name}': the rate of the position of port '{port}' is not its "
+                    f"output: entry ({i}, {j}) of p' Z - B^T is {gap[i, j]:.3g} at zeta = "
+                    f"{np.array2string(zeta, precision=3)}; give B the columns (p' Z)^T"
+                )
+
+
 def require_passive(name: str, laws: Laws, zeta: Vector, w: Vector, where: str) -> None:
     """Refuse forces tau_d that put energy in at these velocities."""
+    if laws.lossless:
+        return
     tau_d = laws.tau_d(zeta, w)
     if float(w @ tau_d) < -ROUND_OFF * float(abs(w) @ abs(tau_d)):
         raise StructureError(
@@ -41,49 +89,37 @@ def require_passive(name: str, laws: Laws, zeta: Vector, w: Vector, where: str) 
         )
 
 
+# -- a start ----------------------------------------------------------------------------------
+
+
 def require_start(name: str, laws: Laws, zeta: Vector, w: Vector) -> None:
-    """Refuse a start at which a constraint is violated or repeated, or energy is created."""
-    dc, Z, A = laws.dc(zeta), laws.Z(zeta), laws.A(zeta)
-    for what, values, sizes, wrong in (
-        ("c", laws.c(zeta), np.array([1.0 + np.max(abs(zeta))]), "zeta"),
-        ("rate c' Z w of c", dc @ Z @ w, abs(dc) @ abs(Z) @ abs(w), "w"),
-        ("A w", A @ w, abs(A) @ abs(w), "w"),
+    """Refuse a start that violates a constraint or repeats one, or at which energy is created."""
+    edges.require_inside(name, laws, zeta)
+    dc, Z, A, speeds = laws.dc(zeta), laws.Z(zeta), laws.A(zeta), laws.speeds(w)
+    for what, names, values, sizes, wrong in (
+        ("", laws.names_c, laws.c(zeta), np.array([1.0 + np.max(abs(zeta))]), "zeta"),
+        ("the rate c' Z w of ", laws.names_c, dc @ Z @ w, abs(dc) @ abs(Z) @ speeds, "w"),
+        ("A w = 0, ", laws.names_A, A @ w, abs(A) @ speeds, "w"),
     ):
         if values.size and not np.max(abs(values)) <= TOLERANCE * float(np.max(sizes)):
             row = int(np.argmax(abs(values)))
             raise InconsistentStartError(
-                f"system '{name}': the initial state violates row {row} of {what} = 0 by "
+                f"system '{name}': the initial state violates {what}'{names[row]}' by "
                 f"{abs(values[row]):.3g}; correct {wrong}"
             )
-    require_independent(name, laws, zeta)
+    dependence.require_independent(name, laws, zeta)
+    _require_kinetic_energy(name, laws, zeta)
     random = np.random.default_rng(0)
     for scale in 10.0 ** random.uniform(-3, 3, SAMPLES):
         require_passive(name, laws, zeta, scale * random.standard_normal(laws.k), "at the start")
 
 
-def require_independent(name: str, laws: Laws, zeta: Vector) -> None:
-    """Refuse constraints that say the same twice, or that the kinematics fulfils by itself."""
-    rows = laws.rates(zeta)
-    lengths = np.linalg.norm(rows, axis=1)
-    size = np.linalg.norm(laws.dc(zeta), axis=1) * np.linalg.norm(laws.Z(zeta))
-    for i in np.flatnonzero(lengths[: laws.n_c] <= RANK * size):
-        raise InputError(
-            f"system '{name}': the kinematics keeps row {i} of c by itself, c' Z = 0, as it does "
-            "the orthonormality of a rotation matrix [BHRS25, sec. 5]; leave this row out"
+def _require_kinetic_energy(name: str, laws: Laws, zeta: Vector) -> None:
+    """Refuse an M that is indefinite on the motions that the constraints leave."""
+    found = masses.weakest(laws.velocities, laws.M, laws.rates(zeta))
+    if found is not None and found.eigenvalue < -ROUND_OFF * float(np.max(abs(laws.M))):
+        raise StructureError(
+            f"system '{name}': M is indefinite on the motions that the constraints leave: it has "
+            f"the eigenvalue {found.eigenvalue:.6g} along {found.along}; a kinetic energy is "
+            "never negative, check the signs in M"
         )
-    if not rows.size:
-        return
-    U, singular, _ = np.linalg.svd(rows / np.where(lengths > 0, lengths, 1.0)[:, None])
-    rank = int(np.sum(singular > RANK))
-    if rank < len(rows):
-        raise InputError(
-            f"system '{name}': {len(rows)} constraints on {laws.k} velocities have the rank {rank} "
-            f"at the start: {_combination(laws, U[:, -1])} depend on each other [BHRS25, eq. "
-            "(13)]; leave one out"
-        )
-
-
-def _combination(laws: Laws, weights: Array) -> str:
-    names = [f"c[{i}]" for i in range(laws.n_c)] + [f"A[{i}]" for i in range(laws.n_A)]
-    size = abs(weights)
-    return ", ".join(names[i] for i in np.flatnonzero(size > 1e-6 * size.max()))

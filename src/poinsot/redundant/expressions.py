@@ -8,9 +8,9 @@ import sympy
 
 from poinsot.errors import InputError
 from poinsot.livens import expressions
-from poinsot.livens.masses import require_mass
 from poinsot.ph.expressions import Compiled, read_matrix, read_symbols, require_zero
 from poinsot.ph.matrices import Vector
+from poinsot.redundant.checks import require_mass
 from poinsot.redundant.fields import Field
 from poinsot.redundant.laws import Laws
 
@@ -30,6 +30,8 @@ def read(
     B: Any,
     inputs: int,
     dissipation: Any,
+    positions: Mapping[str, Sequence[Any]],
+    domain: Mapping[str, Any],
     parameters: Mapping[Any, float] | None,
 ) -> Laws:
     """Return the laws of these expressions; see `RedundantSystem.symbolic`."""
@@ -50,7 +52,6 @@ def read(
         return matrix(what, [[e] for e in given], (size, 1), known) if size else sympy.zeros(0, 1)
 
     mass = np.array(matrix("M", M, (k, k), ()).tolist(), dtype=float)
-    require_mass(name, [str(symbol) for symbol in rates], mass)
     if Z is None and n != k:
         raise InputError(f"system '{name}': {n} coordinates and {k} velocities need Z ({n}, {k})")
     kinematics = sympy.eye(n) if Z is None else matrix("Z", Z, (n, k), q)
@@ -68,7 +69,9 @@ def read(
     rows_c = column("c", constraints, len(constraints), q)
     losses = [0] * k if dissipation is None else list(dissipation)
     both = [*q, *rates]
-    return Laws(
+    places = {port: column(f"position of '{port}'", p, len(p), q) for port, p in positions.items()}
+    edges = {edge: column(f"domain '{edge}'", [inside], 1, q) for edge, inside in domain.items()}
+    laws = Laws(
         coordinates=[str(symbol) for symbol in q],
         velocities=[str(symbol) for symbol in rates],
         M=mass,
@@ -80,12 +83,18 @@ def read(
         B=field(q, inlets),
         dissipation=field(both, matrix("dissipation", [[e] for e in losses], (k, 1), both)),
         skew=True,
+        names_c=[f"c[{i}]" for i in range(len(constraints))],
+        names_A=[f"A[{i}]" for i in range(len(rows))],
+        positions={port: expressions.smooth(q, list(p)) for port, p in places.items()},
+        domain={edge: expressions.smooth(q, list(inside)) for edge, inside in edges.items()},
     )
+    require_mass(name, laws)
+    return laws
 
 
 def field(q: Sequence[Any], matrix: Any) -> Field:
     """Return a matrix by its expressions in the symbols q."""
-    n, shape = len(q), tuple(matrix.shape)
+    n, shape = len(q), (int(matrix.rows), int(matrix.cols))
     value = Compiled([q], matrix)
     slopes = [sympy.diff(entry, symbol) for entry in matrix for symbol in q]
     jacobian = Compiled([q], sympy.Matrix(len(matrix), n, slopes))
@@ -93,4 +102,4 @@ def field(q: Sequence[Any], matrix: Any) -> Field:
     def derivative(at: Vector) -> Any:
         return jacobian(at).reshape(*shape, n)
 
-    return Field(value, derivative, constant=jacobian.is_zero)
+    return Field(value, derivative, shape, jacobian.is_zero)

@@ -1,6 +1,7 @@
 """Laws from Python functions; derivatives that are not given are found by differences."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError
 from poinsot.inputs import count, numbers
 from poinsot.livens.functions import OfCoordinates, smooth
-from poinsot.livens.masses import require_mass
 from poinsot.livens.smooth import Smooth
 from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port
+from poinsot.redundant.checks import require_mass
 from poinsot.redundant.fields import Field, of
 from poinsot.redundant.laws import Laws
 
@@ -19,6 +21,32 @@ from poinsot.redundant.laws import Laws
 OfBoth: TypeAlias = Callable[[Vector, Vector], ArrayLike]
 #: A law: constant, or a function of zeta (G: of the momenta).
 Law: TypeAlias = ArrayLike | OfCoordinates
+
+
+@dataclass(frozen=True)
+class Places:
+    """Positions of ports and their derivatives, by the names of the ports."""
+
+    ports: Sequence[Port]
+    value: Mapping[str, OfCoordinates]
+    first: Mapping[str, OfCoordinates]
+    second: Mapping[str, Law]
+
+    def read(self, name: str, n: int, missing: list[str]) -> dict[str, Smooth]:
+        """Return the positions as functions of n coordinates; adds derivatives that are missing."""
+        sizes, found = {port.name: port.size for port in self.ports}, {}
+        for port, value in self.value.items():
+            found[port], lost = smooth(
+                f"system '{name}': position of '{port}'",
+                (sizes.get(port, 0),),
+                n,
+                value,
+                (f"dpositions['{port}']", self.first.get(port)),
+                (f"ddpositions['{port}']", self.second.get(port)),
+                along=np.ones(n),
+            )
+            missing.extend(lost)
+        return found
 
 
 def read(
@@ -29,6 +57,8 @@ def read(
     slopes: Mapping[str, Law | None],
     dissipation: tuple[OfBoth | None, OfBoth | None, OfBoth | None],
     names: tuple[Sequence[str] | None, Sequence[str] | None],
+    places: Places,
+    domain: Mapping[str, OfCoordinates],
 ) -> tuple[Laws, list[str]]:
     """Return the laws, and the names of the derivatives that are missing.
 
@@ -68,7 +98,6 @@ def read(
     M = numbers(laws["M"], f"system '{name}': M")
     if M.shape != (k, k):
         raise InputError(f"system '{name}': M has shape {M.shape}, expected {(k, k)}")
-    require_mass(name, labels[1], M)
     made = Laws(
         coordinates=labels[0],
         velocities=labels[1],
@@ -81,7 +110,15 @@ def read(
         B=field("B", (k, inputs), n, np.zeros((k, inputs))),
         dissipation=_dissipation(name, n, k, dissipation, missing),
         skew=not callable(laws["G"]),
+        names_c=[f"c[{i}]" for i in range(n_c)],
+        names_A=[f"A[{i}]" for i in range(n_A)],
+        positions=places.read(name, n, missing),
+        domain={
+            edge: smooth(f"system '{name}': domain '{edge}'", (), n, inside, along=np.ones(n))[0]
+            for edge, inside in domain.items()
+        },
     )
+    require_mass(name, made)
     return made, missing
 
 

@@ -1,7 +1,7 @@
 """The laws that make up a system in redundant coordinates."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +35,15 @@ class Laws:
         :math:`\tau_d` as one column (k, 1), of :math:`(\zeta, w)` in one vector.
     skew : bool
         Whether G is known to be skew at all momenta.
+    names_c, names_A : sequence of str
+        Names of the constraints, for messages.
+    positions : mapping
+        Port -> its position, whose rate is the output of the port: p' Z = B^T.
+    domain : mapping
+        What happens at an edge of the admissible positions -> a function of one value that is
+        positive inside.
+    parts : sequence of str
+        Names of the systems that were joined.
     """
 
     coordinates: Sequence[str]
@@ -48,6 +57,11 @@ class Laws:
     B: Field
     dissipation: Field
     skew: bool
+    names_c: Sequence[str] = ()
+    names_A: Sequence[str] = ()
+    positions: Mapping[str, Smooth] = field(default_factory=dict)
+    domain: Mapping[str, Smooth] = field(default_factory=dict)
+    parts: Sequence[str] = ()
 
     @property
     def n(self) -> int:
@@ -59,20 +73,47 @@ class Laws:
         """Number of velocities."""
         return len(self.velocities)
 
-    @cached_property
+    @property
     def n_c(self) -> int:
         """Number of constraints on coordinates."""
-        return sum(part.size for part in self.constraints)
+        return len(self.names_c)
 
-    @cached_property
+    @property
     def n_A(self) -> int:
         """Number of constraints on velocities."""
-        return int(self.A(np.zeros(self.n)).shape[0])
+        return len(self.names_A)
 
     @cached_property
     def massless(self) -> NDArray[np.bool_]:
         """Velocities without any mass; shape (k,)."""
         return np.asarray(~np.any(self.M, axis=0))
+
+    @cached_property
+    def weight(self) -> Vector:
+        """How much of the change of w is done at a midpoint: half, or all without mass; (k,)."""
+        return np.where(self.massless, 1.0, 0.5)
+
+    @cached_property
+    def size_M(self) -> Array:
+        """The entries of M without their signs; shape (k, k)."""
+        return abs(self.M)
+
+    @cached_property
+    def lightness(self) -> Vector:
+        """1 / M_ii, and 0 for what has no mass of its own; shape (k,)."""
+        mass = np.diag(self.M)
+        return np.divide(1.0, mass, out=np.zeros(self.k), where=mass > 0)
+
+    @cached_property
+    def varying(self) -> Sequence[Smooth]:
+        """Parts of V that are no constants: those that make forces."""
+        return [part for part in self.potentials if not part.constant]
+
+    @cached_property
+    def lossless(self) -> bool:
+        """Whether tau_d is known to vanish."""
+        known = self.dissipation.constant
+        return known and not np.any(self.dissipation(np.zeros(self.n + self.k)))
 
     # -- energies -----------------------------------------------------------------------------
 
@@ -92,16 +133,27 @@ class Laws:
         """Return the Hessian of V; shape (n, n)."""
         return Potential(self.potentials).hessian(zeta)
 
+    def speeds(self, w: Vector) -> Vector:
+        """Return the size of each velocity: its own, plus what the kinetic energy would give it.
+
+        A constraint such as w_1 = 0 leaves terms that are round-off, and no measure of it.
+        """
+        size = abs(w)
+        return np.asarray(size + np.sqrt(float(size @ self.size_M @ size) * self.lightness))
+
     # -- constraints --------------------------------------------------------------------------
 
     def c(self, zeta: Vector) -> Vector:
         """Return the constraints; shape (n_c,)."""
-        return np.concatenate([np.zeros(0), *(part.value(zeta) for part in self.constraints)])
+        if not self.constraints:
+            return np.zeros(0)
+        return np.concatenate([part.value(zeta) for part in self.constraints])
 
     def dc(self, zeta: Vector) -> Array:
         """Return their Jacobian c'; shape (n_c, n)."""
-        rows = (part.jacobian(zeta) for part in self.constraints)
-        return np.vstack([np.zeros((0, self.n)), *rows])
+        if not self.constraints:
+            return np.zeros((0, self.n))
+        return np.concatenate([part.jacobian(zeta) for part in self.constraints])
 
     def ddc(self, zeta: Vector, lam: Vector) -> Array:
         """Return the second derivatives of lam·c; shape (n, n)."""

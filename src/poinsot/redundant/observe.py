@@ -26,12 +26,17 @@ def _observe(system: RedundantSystem, history: History) -> Observation:
         zeta, w, _, _ = system.split(x)
         return float(np.max(abs(laws.rates(zeta) @ w), initial=0.0))
 
+    def slip(x: Vector) -> float:
+        zeta, w, _, _ = system.split(x)
+        return float(np.max(abs(laws.A(zeta) @ w)))
+
     energies = {"kinetic": kinetic, "potential": potential}
     whole = {"constraint_error": gap} if laws.n_c else {}
     if laws.n_c or laws.n_A:
         whole["velocity_constraint_error"] = rate
+    middle = {"velocity_constraint_error_mid": slip} if laws.n_A else {}
 
     return Observation(
-        whole=state_by_state(system, whole, history),
+        whole=state_by_state(system, whole, history, middle),
         energies=state_by_state(system, energies, history),
     )

@@ -1,7 +1,6 @@
 """The time step of systems in redundant coordinates."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from poinsot.livens.chords import Chord, chord
 from poinsot.livens.lagrangian import Rule
 from poinsot.livens.smooth import Array
 from poinsot.ph.gradients import MeanValue, Midpoint
-from poinsot.ph.matrices import Placed, Vector, assemble, diagonal
-from poinsot.redundant import checks
+from poinsot.ph.matrices import Placed, Vector, assemble
+from poinsot.redundant import checks, dependence, edges
 from poinsot.redundant.system import RedundantSystem
 
 
@@ -69,11 +68,6 @@ class RedundantStep(StepProblem):
         midpoint = isinstance(self.scheme.gradient, Midpoint)
         return Rule.MIDPOINT if midpoint else Rule.DISCRETE
 
-    @cached_property
-    def weight(self) -> Vector:
-        """How much of the change of w is done at the midpoint: half, or all without mass."""
-        return np.where(self.system.laws.massless, 1.0, 0.5)
-
     @property
     def guess(self) -> Vector:
         """Go on as before."""
@@ -91,8 +85,8 @@ class RedundantStep(StepProblem):
         laws, rule = self.system.laws, self.rule
         zeta0, w0, _, _ = self.system.split(self.x0)
         zeta1, w1, L, N = self.system.split(unknowns)
-        zeta, w = (zeta0 + zeta1) / 2, w0 + self.weight * (w1 - w0)
-        V = [chord(rule, part, zeta0, zeta1) for part in laws.potentials]
+        zeta, w = (zeta0 + zeta1) / 2, w0 + self.system.laws.weight * (w1 - w0)
+        V = [chord(rule, part, zeta0, zeta1) for part in laws.varying]
         c = [chord(rule, part, zeta0, zeta1) for part in laws.constraints]
         return _Middle(
             zeta1=zeta1,
@@ -105,18 +99,18 @@ class RedundantStep(StepProblem):
             A=laws.A(zeta),
             B=laws.B(zeta),
             G=laws.G(laws.M @ w),
-            tau_d=laws.tau_d(zeta, w),
+            tau_d=np.zeros(laws.k) if laws.lossless else laws.tau_d(zeta, w),
             V=V,
             c=c,
             dV=sum((part.jacobian[0] for part in V), np.zeros(laws.n)),
-            dc=np.vstack([np.zeros((0, laws.n)), *(part.jacobian for part in c)]),
+            dc=np.concatenate([part.jacobian for part in c]) if c else np.zeros((0, laws.n)),
         )
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of kinematics, momentum and constraints."""
         h, u, laws, at = self.h, self.u, self.system.laws, self.middle(w)
         zeta0, w0, _, _ = self.system.split(self.x0)
-        force, speeds = at.impulse(h), self._speeds(at.w)
+        force = at.impulse(h)
         residual = np.concatenate(
             [
                 at.zeta1 - zeta0 - h * at.Z @ at.w,
@@ -128,60 +122,61 @@ class RedundantStep(StepProblem):
                 at.A @ at.w,
             ]
         )
-        terms = np.concatenate(
-            [
-                abs(zeta0) + abs(at.zeta1) + h * abs(at.Z) @ abs(at.w),
-                abs(laws.M) @ (abs(w0) + abs(at.w1))
-                + abs(at.Z.T) @ (h * abs(at.dV) + abs(at.L) @ abs(at.dc))
-                + h * (abs(at.tau_d) + abs(at.G) @ abs(at.w) + abs(at.B) @ abs(u))
-                + abs(at.N) @ abs(at.A),
-                abs(laws.dc(at.zeta1)) @ (abs(at.zeta1) + h * abs(at.Z) @ speeds),
-                abs(at.A) @ speeds,
-            ]
-        )
-        sizes = largest_of_each(terms, [state.size for state in self.system.states])
+        sizes = largest_of_each(self._terms(at), [state.size for state in self.system.states])
         efforts = np.concatenate([force / h, at.w, at.L / h, at.N])
         return Evaluation(residual, sizes, efforts, lambda: self._tangent(at))
 
-    def _speeds(self, w: Vector) -> Vector:
-        """Return the size of each velocity: its own, plus what the kinetic energy would give it.
-
-        A constraint such as w_1 = 0 leaves terms that are round-off, and no measure of it.
-        """
-        M, mass = self.system.laws.M, np.diag(self.system.laws.M)
-        energy = float(abs(w) @ abs(M) @ abs(w))
-        return abs(w) + np.sqrt(energy / np.where(mass > 0, mass, np.inf))
+    def _terms(self, at: _Middle) -> Vector:
+        """Return the sum of the sizes of all terms, of every equation."""
+        h, laws, (zeta0, w0, _, _) = self.h, self.system.laws, self.system.split(self.x0)
+        place, w, Z = abs(at.zeta1), abs(at.w), abs(at.Z)
+        push = laws.size_M @ (abs(w0) + abs(at.w1)) + h * (abs(at.G) @ w + abs(at.B) @ abs(self.u))
+        push += Z.T @ (h * abs(at.dV) + abs(at.L) @ abs(at.dc)) + h * abs(at.tau_d)
+        terms = [abs(zeta0) + place + h * Z @ w, push]
+        if laws.n_c or laws.n_A:
+            speeds = laws.speeds(at.w)
+            push += abs(at.N) @ abs(at.A)
+            terms += [abs(laws.dc(at.zeta1)) @ (place + h * Z @ speeds), abs(at.A) @ speeds]
+        return np.concatenate(terms)
 
     def _tangent(self, at: _Middle) -> Tangent:
         """Return the derivative of the residual."""
-        h, laws, half = self.h, self.system.laws, self.weight
+        h, laws, half = self.h, self.system.laws, self.system.laws.weight
         w, lam, mu = self.system.places
-        by_zeta, by_w = laws.dtau_d(at.zeta, at.w)
+        kinematics = np.eye(w) - h / 2 * laws.Z.along(at.zeta, at.w)
         stiffness = sum((part.tangent(np.ones(1)) for part in at.V), np.zeros((w, w)))
         bends = zip(at.c, laws.shares(at.L), strict=True)
         stiffness = sum((part.tangent(share) for part, share in bends), h * stiffness)
         push = at.Z.T @ stiffness
-        push += (laws.Z.back(at.zeta, at.impulse(h)) + laws.A.back(at.zeta, at.N)) / 2
-        push += h / 2 * (by_zeta - laws.B.along(at.zeta, self.u))
-        turning = at.G + laws.G.along(laws.M @ at.w, at.w) @ laws.M
-        placed: list[Placed] = [
-            (0, 0, diagonal(np.ones(w))),
-            (0, 0, -h / 2 * laws.Z.along(at.zeta, at.w)),
-            (0, w, -h * at.Z * half),
-            (w, 0, push),
-            (w, w, laws.M + h * (by_w + turning) * half),
-            (w, lam, at.Z.T @ at.dc.T),
-            (w, mu, at.A.T),
-            (lam, 0, laws.dc(at.zeta1)),
-            (mu, 0, laws.A.along(at.zeta, at.w) / 2),
-            (mu, w, at.A * half),
-        ]
+        push += laws.Z.back(at.zeta, at.impulse(h)) / 2
+        push -= h / 2 * laws.B.along(at.zeta, self.u)
+        inertia = laws.M + h * (at.G + laws.G.along(laws.M @ at.w, at.w) @ laws.M) * half
+        placed: list[Placed] = []
+        if not laws.lossless:
+            by_zeta, by_w = laws.dtau_d(at.zeta, at.w)
+            push, inertia = push + h / 2 * by_zeta, inertia + h * by_w * half
+        if laws.n_c:
+            placed += [(w, lam, at.Z.T @ at.dc.T), (lam, 0, laws.dc(at.zeta1))]
+        if laws.n_A:
+            push += laws.A.back(at.zeta, at.N) / 2
+            placed += [(w, mu, at.A.T), (mu, w, at.A * half)]
+            placed += [(mu, 0, laws.A.along(at.zeta, at.w) / 2)]
+        placed += [(0, 0, kinematics), (0, w, -h * at.Z * half), (w, 0, push), (w, w, inertia)]
         size, none = self.system.n, np.zeros((self.system.n, 0))
         return Tangent(assemble((size, size), placed), none, none)
+
+    def diagnose(self) -> str:
+        """Return that coordinates end or constraints lose their rank nearby, if they do."""
+        (zeta0, w0, _, _), laws = self.system.split(self.x0), self.system.laws
+        rate = laws.Z(zeta0) @ w0
+        edge = edges.near(laws, zeta0, rate, self.t - self.h / 2, self.h)
+        return edge or dependence.along(laws, zeta0, self.h * rate)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return x1 and the stage at the midpoint."""
         at, system = self.middle(w), self.system
+        zeta0, t0 = system.split(self.x0)[0], self.t - self.h / 2
+        edges.require_not_crossed(system.laws, zeta0, at.zeta1, t0, self.h)
         checks.require_passive(system.name, system.laws, at.zeta, at.w, "in this step")
         multipliers = np.concatenate([at.L, at.N]) / self.h
         stage = Stage(

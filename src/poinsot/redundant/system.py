@@ -2,25 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
 from poinsot.livens.functions import OfCoordinates, warn_missing
-from poinsot.ph.connections import Transformer
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 from poinsot.ph.ports import Port, count_inputs
-from poinsot.ph.system import PHSystem, State, Storage, require_states
 from poinsot.redundant import checks, functions, joining
+from poinsot.redundant.equations import Equations, states
 from poinsot.redundant.functions import Law, OfBoth
-from poinsot.redundant.laws import Laws
+from poinsot.redundant.relations import Relations, relations
+
+#: What may be tied at joined ports.
+LEVELS = ("velocity", "position")
 
 
 @dataclass(frozen=True, eq=False)
-class RedundantSystem(PHSystem):
+class RedundantSystem(Equations):
     r"""Rigid bodies in redundant coordinates and velocities of their own [BHRS25, eq. (10)].
 
     .. math::
@@ -30,13 +29,12 @@ class RedundantSystem(PHSystem):
                     - A^\top \mu + B u \\
         0 &= c(\zeta), \qquad 0 = A(\zeta)\, w, \qquad y = B^\top w
 
-    M is constant and may be singular, G skew, :math:`w \cdot \tau_d \ge 0`. Power u·y goes in: the
-    port of [BHRS25] is -u. As a port-Hamiltonian system x = (zeta, w, lam, mu), the multipliers
-    where there are constraints, E = diag(I, M, 0, 0) and z = (grad V, w, lam, mu). Made by
-    `RedundantSystem.symbolic` or `RedundantSystem.from_functions`.
+    M is constant and may be singular, with w·M w >= 0 on the motions that constraints leave; G is
+    skew, :math:`w \cdot \tau_d \ge 0`. Power u·y goes in: the port of [BHRS25] is -u. As a
+    port-Hamiltonian system x = (zeta, w, lam, mu), the multipliers where there are constraints,
+    E = diag(I, M, 0, 0) and z = (grad V, w, lam, mu). Made by `RedundantSystem.symbolic` or
+    `RedundantSystem.from_functions`.
     """
-
-    laws: Laws
 
     @classmethod
     def symbolic(
@@ -54,6 +52,8 @@ class RedundantSystem(PHSystem):
         B: Any = None,
         ports: Sequence[Port] = (),
         dissipation: Any = None,
+        positions: Mapping[str, Sequence[Any]] | None = None,
+        domain: Mapping[str, Any] | None = None,
         Gamma: Sequence[Any] | None = None,
         parameters: Mapping[Any, float] | None = None,
         units: Mapping[str, str] | None = None,
@@ -86,6 +86,12 @@ class RedundantSystem(PHSystem):
             Names, sizes and units of the inputs u.
         dissipation : list of expressions
             Forces tau_d of zeta and w, w·tau_d >= 0; k of them.
+        positions : mapping
+            Port -> list of expressions of zeta whose rates are the output of the port,
+            p' Z = B^T; for `joined` at the level of positions.
+        domain : mapping
+            What happens at an edge of the coordinates -> expression of zeta that is positive
+            inside, e.g. `{"gimbal lock": cos(beta)}`; a run stops there and says so.
         Gamma : list of symbols
             The momenta, for G.
         parameters : mapping
@@ -110,9 +116,12 @@ class RedundantSystem(PHSystem):
             B=B,
             inputs=inputs,
             dissipation=dissipation,
+            positions=positions or {},
+            domain=domain or {},
             parameters=parameters,
         )
-        return cls(name, _states(name, laws, units), tuple(ports), laws)
+        checks.require_positions(name, laws, ports)
+        return cls(name, states(name, laws, units), tuple(ports), laws)
 
     @classmethod
     def from_functions(
@@ -142,6 +151,10 @@ class RedundantSystem(PHSystem):
         dB: Law | None = None,
         dissipation_dzeta: OfBoth | None = None,
         dissipation_dw: OfBoth | None = None,
+        positions: Mapping[str, OfCoordinates] | None = None,
+        dpositions: Mapping[str, OfCoordinates] | None = None,
+        ddpositions: Mapping[str, Law] | None = None,
+        domain: Mapping[str, OfCoordinates] | None = None,
         coordinates: Sequence[str] | None = None,
         velocities: Sequence[str] | None = None,
         units: Mapping[str, str] | None = None,
@@ -171,6 +184,10 @@ class RedundantSystem(PHSystem):
             Derivatives, of the same arguments; dc is the Jacobian (n_c, n_zeta).
         dissipation_dzeta, dissipation_dw : callable
             (zeta, w) -> derivatives of tau_d, (n_w, n_zeta) and (n_w, n_w).
+        positions, dpositions, ddpositions : mapping
+            Port -> function of zeta, its position (size of the port,) and the derivatives.
+        domain : mapping
+            As in `symbolic`; functions of zeta that return one number.
         coordinates, velocities : sequence of str
             Names, for messages.
         ports, units
@@ -198,19 +215,29 @@ class RedundantSystem(PHSystem):
             },
             (dissipation, dissipation_dzeta, dissipation_dw),
             (coordinates, velocities),
+            functions.Places(ports, positions or {}, dpositions or {}, ddpositions or {}),
+            domain or {},
         )
         checks.require_skew(name, laws)
+        checks.require_positions(name, laws, ports)
         warn_missing(name, missing)
-        return cls(name, _states(name, laws, units), tuple(ports), laws)
+        return cls(name, states(name, laws, units), tuple(ports), laws)
 
     def joined(
-        self, other: "RedundantSystem", ports: Mapping[str, str], *, name: str | None = None
+        self,
+        other: "RedundantSystem",
+        ports: Mapping[str, str],
+        *,
+        level: str = "velocity",
+        name: str | None = None,
     ) -> "RedundantSystem":
         """Join it with another system at ports: again a system of this class [BHRS25, sec. 6].
 
         Velocities of joined ports are the same, and forces are opposite. The rows
         B_1^T w_1 - B_2^T w_2 = 0 are added to A, and their multipliers to `mu`. They hold as rates:
-        the state to start from decides where the ports are.
+        the state to start from decides where the ports are. At the level of positions
+        [BHRS25, rem. 4] p_1(zeta_1) - p_2(zeta_2) = 0 is added to c instead, and multipliers to
+        `lam`: the ports stay together to round-off.
 
         Parameters
         ----------
@@ -218,179 +245,28 @@ class RedundantSystem(PHSystem):
             The other system.
         ports : mapping
             Ports of this system -> ports of the other one; those that are left stay ports.
+        level : {"velocity", "position"}
+            What is tied; "position" needs the `positions` of both ports.
         name : str
             Name of the result; default: both names joined by `+`.
         """
         if not isinstance(other, RedundantSystem):
             raise InputError(f"system '{self.name}': expected a RedundantSystem, got {other!r}")
-        if not ports:
-            raise InputError(f"system '{self.name}': no ports to join with '{other.name}'")
-        for ours, theirs in ports.items():
-            pair = self.port(ours), other.port(theirs)
-            for port in pair:
-                if port.signal is not None or port.by_law:
-                    raise InputError(f"port '{port.name}' is fed by an input; it cannot be joined")
-            if pair[0].size != pair[1].size:
-                raise InputError(
-                    f"port '{ours}' has the size {pair[0].size}, and '{theirs}' {pair[1].size}; "
-                    "join ports of one size"
-                )
-            Transformer(ours, theirs).check(pair)
-        laws = joining.join(
-            self.laws,
-            other.laws,
-            (self.name, other.name),
-            np.concatenate([_columns(self, port) for port in ports]),
-            np.concatenate([_columns(other, port) for port in ports.values()]),
-        )
+        if level not in LEVELS:
+            raise InputError(
+                f"system '{self.name}': level is {level!r}; choose from {', '.join(LEVELS)}"
+            )
+        positions = level == "position"
+        joining.require_ports(self, other, ports, positions)
+        laws = joining.join(self, other, ports, positions)
         left = [port for port in self.ports if port.name not in ports]
         left += [port for port in other.ports if port.name not in ports.values()]
         whole = name or f"{self.name}+{other.name}"
-        return RedundantSystem(whole, _states(whole, laws, None), tuple(left), laws)
+        return RedundantSystem(whole, states(whole, laws, None), tuple(left), laws)
 
-    # -- the parts of the state ---------------------------------------------------------------
+    def relations(self, x: ArrayLike | Mapping[str, ArrayLike]) -> Relations:
+        """Return Dirac structure, Lagrangian submanifold and resistive relation at a state.
 
-    @cached_property
-    def places(self) -> tuple[int, int, int]:
-        """Where w, lam and mu begin in x."""
-        n, k = self.laws.n, self.laws.k
-        return n, n + k, n + k + self.laws.n_c
-
-    def split(self, x: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return (zeta, w, lam, mu) of a state, or the same parts of a costate."""
-        w, lam, mu = self.places
-        return x[:w], x[w:lam], x[lam:mu], x[mu:]
-
-    def check_start(self, x: Vector) -> None:
-        """Refuse a start at which a constraint does not hold or is repeated."""
-        zeta, w, _, _ = self.split(x)
-        checks.require_start(self.name, self.laws, zeta, w)
-
-    # -- the six ingredients ------------------------------------------------------------------
-
-    @cached_property
-    def _E(self) -> Matrix:
-        n = self.laws.n
-        blocks: list[Placed] = [(0, 0, diagonal(np.ones(n))), (n, n, self.laws.M)]
-        return assemble((self.n, self.n), blocks)
-
-    def E(self, x: Vector) -> Matrix:
-        """Return diag(I, M, 0, 0)."""
-        return self._E
-
-    def J(self, x: Vector) -> Matrix:
-        """Return the structure matrix [BHRS25, eq. (7)], multipliers of c included."""
-        (zeta, rate, _, _), laws = self.split(x), self.laws
-        w, lam, _ = self.places
-        Z, K = laws.Z(zeta), laws.rates(zeta)
-        placed: list[Placed] = [(0, w, Z), (w, 0, -Z.T), (w, w, -laws.G(laws.M @ rate))]
-        placed += [(w, lam, -K.T), (lam, w, K)]
-        return assemble((self.n, self.n), placed)
-
-    def B(self, x: Vector) -> Matrix:
-        """Return the port matrix, in the equation of w."""
-        n = self.laws.n
-        return assemble((self.n, self.m), [(n, 0, self.laws.B(x[:n]))])
-
-    def z(self, x: Vector) -> Vector:
-        """Return (grad V, w, lam, mu)."""
-        n = self.laws.n
-        return np.concatenate([self.laws.dV(x[:n]), x[n:]])
-
-    def energies(self, x: Vector) -> Vector:
-        """Return T + V [J]."""
-        zeta, w, _, _ = self.split(x)
-        return np.array([self.laws.T(w) + self.laws.V(zeta)])
-
-    def r(self, x: Vector, z: Vector) -> Vector | None:
-        """Return tau_d of the velocities in z [BHRS25, eq. (8)], in the equation of w."""
-        if self.laws.dissipation.constant:
-            return None
-        zeta, w = self.split(x)[0], self.split(z)[1]
-        return np.concatenate(
-            [np.zeros(zeta.size), self.laws.tau_d(zeta, w), np.zeros(self.n - self.places[1])]
-        )
-
-    # -- tangents -----------------------------------------------------------------------------
-
-    def dE(self, x: Vector, a: Vector) -> Matrix | None:
-        """Return None: E is constant."""
-        return None
-
-    def dz(self, x: Vector) -> Matrix:
-        """Return diag(Hessian of V, I, I, I)."""
-        n = self.laws.n
-        rest = diagonal(np.ones(self.n - n))
-        return assemble((self.n, self.n), [(0, 0, self.laws.ddV(x[:n])), (n, n, rest)])
-
-    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of J z - r + B u by x, z and u fixed."""
-        (zeta, rate, _, _), (force, a, l_, m_) = self.split(x), self.split(z)
-        laws, (w, lam, mu) = self.laws, self.places
-        Z, dc = laws.Z(zeta), laws.dc(zeta)
-        push = -laws.Z.back(zeta, force + l_ @ dc) - Z.T @ laws.ddc(zeta, l_)
-        push += laws.B.along(zeta, u) - laws.A.back(zeta, m_) - laws.dtau_d(zeta, a)[0]
-        placed: list[Placed] = [
-            (0, 0, laws.Z.along(zeta, a)),
-            (w, 0, push),
-            (w, w, -laws.G.along(laws.M @ rate, a) @ laws.M),
-            (mu, 0, laws.A.along(zeta, a)),
-        ]
-        if laws.n_c:
-            travel, units = Z @ a, np.eye(laws.n_c)
-            bent = np.array([laws.ddc(zeta, unit) @ travel for unit in units])
-            placed.append((lam, 0, bent + dc @ laws.Z.along(zeta, a)))
-        return assemble((self.n, self.n), placed)
-
-    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of tau_d by w."""
-        if self.laws.dissipation.constant:
-            return None
-        zeta, w = self.split(x)[0], self.split(z)[1]
-        at = self.places[0]
-        return assemble((self.n, self.n), [(at, at, self.laws.dtau_d(zeta, w)[1])])
-
-    def dy(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of B^T w by x."""
-        if self.laws.B.constant:
-            return None
-        zeta, w = self.split(x)[0], self.split(z)[1]
-        return assemble((self.m, self.n), [(0, 0, self.laws.B.back(zeta, w))])
-
-    # -- what is known of the whole -----------------------------------------------------------
-
-    @property
-    def proven(self) -> bool:
-        """Whether G is known to be skew; the rest of J is by construction."""
-        return self.laws.skew
-
-    @property
-    def exact_costate(self) -> bool:
-        """Whether the gradient of V was given."""
-        return all(part.exact for part in self.laws.potentials)
-
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """Multipliers, and velocities without any mass."""
-        there = np.ones(self.n, dtype=bool)
-        there[: self.laws.n] = False
-        there[self.laws.n : self.places[1]] = self.laws.massless
-        return there
-
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One, quadratic where V is."""
-        quadratic = all(part.is_quadratic for part in self.laws.potentials)
-        return (Storage(np.flatnonzero(~self.algebraic), quadratic=quadratic),)
-
-
-def _columns(system: RedundantSystem, port: str) -> NDArray[np.intp]:
-    """Return where the inputs of a port are."""
-    return np.arange(system.m)[system.port_slices[port]]
-
-
-def _states(name: str, laws: Laws, units: Mapping[str, str] | None) -> tuple[State, ...]:
-    """Return the blocks of the state that exist."""
-    sizes = {"zeta": laws.n, "w": laws.k, "lam": laws.n_c, "mu": laws.n_A}
-    require_states(name, units, sizes)
-    return tuple(State(key, size, (units or {}).get(key)) for key, size in sizes.items() if size)
+        [BHRS25, eqs. (7), (9) and (8)], each with its defects as numbers.
+        """
+        return relations(self.laws, *self.split(self.state(x))[:3])

@@ -163,7 +163,8 @@ class Observation:
     """What a mechanism shows; empty for systems without bodies.
 
     `whole` holds arrays of the whole mechanism by name: linear_momentum and angular_momentum
-    (times, 3), constraint_error and velocity_constraint_error (times,); see `Result`. `energies`
+    (times, 3), constraint_error and velocity_constraint_error (times,), and
+    velocity_constraint_error_mid (midpoints,); see `Result`. `energies`
     are its parts [J] by kind, (times,): kinetic, gravity, and springs and fields, if there are any.
     `scene` is what it looks like, `counts` how large it is. `together` holds what many records have
     in common as one array, by the names of the variables of a file, where it is known; e.g.
@@ -198,3 +199,8 @@ class Observation:
     def velocity_constraint_error(self) -> Array | None:
         """Largest violation of a velocity constraint; None without bodies."""
         return self.whole.get("velocity_constraint_error")
+
+    @property
+    def velocity_constraint_error_mid(self) -> Array | None:
+        """Largest |A w| at the midpoints of steps; None without such constraints."""
+        return self.whole.get("velocity_constraint_error_mid")

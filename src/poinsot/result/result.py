@@ -143,6 +143,17 @@ class Result:
         """Largest violation of a velocity constraint, rigidity included; shape (times,)."""
         return _there(self.observation.velocity_constraint_error)
 
+    @property
+    def velocity_constraint_error_mid(self) -> Array:
+        """Largest |A w| of a `RedundantSystem` in the middle of steps; shape (midpoints,).
+
+        That is where its velocity constraints are satisfied; at the ends of steps they drift.
+        """
+        error = self.observation.velocity_constraint_error_mid
+        if error is None:
+            raise InputError("this result has no constraints A w = 0 on velocities")
+        return error
+
     # -- balances -----------------------------------------------------------------------------
 
     @property
@@ -171,6 +182,7 @@ class Result:
                 for label, values in (
                     ("position constraints", self.observation.constraint_error),
                     ("velocity constraints", self.observation.velocity_constraint_error),
+                    ("  at midpoints", self.observation.velocity_constraint_error_mid),
                 )
                 if values is not None
             ),

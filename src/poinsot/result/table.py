@@ -11,7 +11,7 @@ from poinsot.errors import StorageError
 from poinsot.result.records import Array, BodyRecord, JointRecord
 from poinsot.result.result import Result
 from poinsot.result.save import output_path
-from poinsot.result.variables import MOTION, REACTIONS, WHOLE, freedom_unit
+from poinsot.result.variables import AT_MIDPOINTS, MOTION, REACTIONS, WHOLE, freedom_unit
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +49,8 @@ def _columns(result: Result) -> Iterator[tuple[str, Array]]:
     for kind, values in seen.energies.items():
         yield f"energy.{kind} [J]", values
     for name, values in seen.whole.items():
-        yield from _axes(name, WHOLE[name][2], values)
+        over = _ends(values) if name in AT_MIDPOINTS else values
+        yield from _axes(name, WHOLE[name][2], over)
     for record in (*seen.bodies.values(), *seen.markers.values()):
         yield from _frame(record)
     for joint in seen.joints.values():

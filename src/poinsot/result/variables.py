@@ -37,7 +37,7 @@ REACTIONS = {
 }
 #: Variables that belong to midpoints; the others belong to times. Those that grow are numbers.
 AT_MIDPOINTS = {
-    *(MIDPOINT, "newton_iterations", "u", "y", "port_power"),
+    *(MIDPOINT, "newton_iterations", "u", "y", "port_power", "velocity_constraint_error_mid"),
     *(name for name, *_ in REACTIONS.values()),
 }
 GROWING = (np.dtype(np.float64), np.dtype(np.int64))
@@ -46,6 +46,7 @@ WHOLE = {
     "angular_momentum": (("axis",), "total angular momentum about the origin", "kg m^2/s"),
     "constraint_error": ((), "largest violation of a position constraint", "SI"),
     "velocity_constraint_error": ((), "largest violation of a velocity constraint", "SI"),
+    "velocity_constraint_error_mid": ((), "largest |A w| in the middle of a step", "SI"),
 }
 
 
@@ -174,8 +175,8 @@ def _of_mechanism(seen: Observation) -> Iterator[Variable]:
         yield Variable("energy_part", along, "stored energy by kind", "J", _columns(kinds.values))
     for name in seen.whole:
         dims, what, unit = WHOLE[name]
-        frame = "world" if dims else ""
-        yield Variable(name, (TIME, *dims), what, unit, _entry(seen.whole, name), frame)
+        frame, when = "world" if dims else "", MIDPOINT if name in AT_MIDPOINTS else TIME
+        yield Variable(name, (when, *dims), what, unit, _entry(seen.whole, name), frame)
     for dim, records in (("body", seen.bodies), ("marker", seen.markers)):
         for name, (dims, what, unit) in MOTION.items() if records else ():
             yield Variable(

@@ -1,0 +1,288 @@
+"""A gyroscope in gimbals, in Euler angles and by its rotation matrix [BHRS25, sec. 7.2].
+
+R = R_z(gamma) R_y(beta) R_x(alpha): a motor at the second axis, that of beta, drives a disc that
+spins about its x axis. The angles end at beta = 90 deg (gimbal lock); the matrix does not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import sin
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.gallery import gyroscope_figures as figures
+from poinsot.gallery.example import Check, Example
+from poinsot.gallery.extrapolation import extrapolate
+from poinsot.integrate import simulate
+from poinsot.ph import PHSystem, Port, feed
+from poinsot.redundant import RedundantSystem
+from poinsot.result import Result, SimulationError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+#: What `EXACT` lists.
+NAMES = (
+    "alpha [rad]",
+    "beta [rad]",
+    "gamma [rad]",
+    "omega_x [rad/s]",
+    "omega_y [rad/s]",
+    "omega_z [rad/s]",
+    "energy supplied [J]",
+)
+#: Time [s] -> the motion without error of integration: 80-bit arithmetic, 14 digits.
+EXACT = {
+    0.1: (
+        1.0000149277544e01,
+        1.0014378774681e-01,
+        1.4937508447040e-03,
+        1.0000000000000e02,
+        -1.5855737982789e-02,
+        -2.3542016089465e-02,
+        1.0204658681449e-06,
+    ),
+    0.5: (
+        5.0003119723461e01,
+        1.0051289674167e-01,
+        3.1128327034026e-02,
+        1.0000000000000e02,
+        -2.5758602973429e-02,
+        9.7901607147711e-02,
+        1.2981091725047e-05,
+    ),
+    1.0: (
+        1.0000668213857e02,
+        1.0006754375990e-01,
+        6.6667161814351e-02,
+        1.0000000000000e02,
+        -6.8487624284994e-03,
+        1.1439072708684e-02,
+        2.2516004623301e-07,
+    ),
+    2.0: (
+        2.0000018578353e02,
+        9.9865271179506e-02,
+        1.3303766851065e-03,
+        1.0000000000000e02,
+        2.3597177225181e-02,
+        -1.2282386739420e-02,
+        8.9639947621683e-07,
+    ),
+}
+SPIN = (100.0, 0.0, 0.0)
+TILT = 0.1
+
+
+@dataclass(frozen=True)
+class Disc:
+    """Parameters, SI units; [BHRS25] gives no numbers."""
+
+    mass: float = 1.0
+    radius: float = 0.1
+    width: float = 0.02
+
+    @property
+    def inertia(self) -> tuple[float, float, float]:
+        """Moments of inertia about the axis and across it [BHRS25, eq. (15)]."""
+        across = self.mass / 12 * (3 * self.radius**2 + self.width**2)
+        return self.mass / 2 * self.radius**2, across, across
+
+
+def torque(t: float) -> float:
+    """Return the torque at the second axis [N m] at time t [s]."""
+    return 0.05 * sin(3 * t)
+
+
+def gyroscopic(Gamma: Any) -> list[list[Any]]:
+    """Return G = -skew(Gamma): the sign of [BHRS25, eq. (10)], in which (16b) is right."""
+    x, y, z = Gamma
+    return [[0, z, -y], [-z, 0, x], [y, -x, 0]]
+
+
+@cache
+def in_angles(disc: Disc = Disc()) -> RedundantSystem:  # noqa: B008 - frozen
+    """Return the gyroscope in Euler angles, with the kinematics of [BHRS25, eq. (18)]."""
+    import sympy
+    from sympy import cos, sin
+
+    alpha, beta, gamma = sympy.symbols("alpha beta gamma")
+    rates = sympy.Matrix(
+        [
+            [cos(beta), sin(alpha) * sin(beta), cos(alpha) * sin(beta)],
+            [0, cos(alpha) * cos(beta), -sin(alpha) * cos(beta)],
+            [0, sin(alpha), cos(alpha)],
+        ]
+    )
+    return RedundantSystem.symbolic(
+        "gyroscope",
+        zeta=[alpha, beta, gamma],
+        w=sympy.symbols("omega_x omega_y omega_z"),
+        M=sympy.diag(*disc.inertia),
+        Z=rates / cos(beta),
+        G=gyroscopic,
+        B=[[0], [cos(alpha)], [-sin(alpha)]],
+        ports=[Port("motor", 1, "N m", "rad/s")],
+        domain={"gimbal lock": cos(beta)},
+        units={"zeta": "rad", "w": "rad/s"},
+    )
+
+
+@cache
+def by_matrix(disc: Disc = Disc()) -> RedundantSystem:  # noqa: B008 - frozen
+    """Return the gyroscope by the columns of its rotation matrix [BHRS25, eq. (11)].
+
+    The second axis is e_z x d_1, made a unit vector; seen from the disc it is
+    (0, R_33, -R_32) / sqrt(R_32^2 + R_33^2), which needs no angles.
+    """
+    import sympy
+
+    columns = [sympy.Matrix(sympy.symbols(f"R1{i} R2{i} R3{i}")) for i in (1, 2, 3)]
+    one, two, three = columns
+    none = sympy.zeros(3, 1)
+    y, z = two[2], three[2]
+    return RedundantSystem.symbolic(
+        "gyroscope",
+        zeta=[entry for column in columns for entry in column],
+        w=sympy.symbols("omega_x omega_y omega_z"),
+        M=sympy.diag(*disc.inertia),
+        Z=sympy.Matrix(
+            sympy.BlockMatrix([[none, -three, two], [three, none, -one], [-two, one, none]])
+        ),
+        G=gyroscopic,
+        B=sympy.Matrix([0, z, -y]) / sympy.sqrt(y**2 + z**2),
+        ports=[Port("motor", 1, "N m", "rad/s")],
+        units={"zeta": "1", "w": "rad/s"},
+    )
+
+
+def rotation(angles: ArrayLike) -> Array:
+    """Return R_z(gamma) R_y(beta) R_x(alpha) of angles (3,) [rad]."""
+    (ca, cb, cc), (sa, sb, sc) = np.cos(angles), np.sin(angles)
+    return np.array(
+        [
+            [cc * cb, cc * sb * sa - sc * ca, cc * sb * ca + sc * sa],
+            [sc * cb, sc * sb * sa + cc * ca, sc * sb * ca - cc * sa],
+            [-sb, cb * sa, cb * ca],
+        ]
+    )
+
+
+def start(
+    angles: ArrayLike = (0.0, TILT, 0.0), spin: ArrayLike = SPIN, *, matrix: bool = False
+) -> Mapping[str, ArrayLike]:
+    """Return a state of angles [rad] and angular velocity in the axes of the disc [rad/s]."""
+    return {"zeta": rotation(angles).T if matrix else angles, "w": spin}
+
+
+def matrices(result: Result) -> Array:
+    """Return R over time from either description; shape (times, 3, 3)."""
+    zeta = result["zeta"]
+    if zeta.shape[1] == 9:
+        return np.asarray(zeta.reshape(-1, 3, 3).transpose(0, 2, 1))
+    return np.array([rotation(angles) for angles in zeta])
+
+
+def motion(result: Result) -> Array:
+    """Return the columns of `NAMES`; shape (times, 7)."""
+    angles = result["zeta"]
+    if angles.shape[1] == 9:
+        R = matrices(result)
+        alpha = np.unwrap(np.arctan2(R[:, 2, 1], R[:, 2, 2]))
+        gamma = np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
+        angles = np.column_stack([alpha, -np.arcsin(R[:, 2, 0]), gamma])
+    return np.column_stack([angles, result["w"], result.port("motor").energy])
+
+
+def model(*, matrix: bool = False) -> PHSystem:
+    """Build the driven gyroscope in angles, or by its matrix."""
+    return feed(by_matrix() if matrix else in_angles(), "motor", torque)
+
+
+def towards_lock(rate: float = 2.0, aside: float = 0.5) -> tuple[Array, float]:
+    """Return an angular velocity [rad/s] that leads to gimbal lock, and the time of that [s].
+
+    Without torque the axis d_1 goes around the angular momentum L on a cone, at |L| / I_y =
+    `rate` [rad/s]. L is as far from d_1 as from -e_z, which is d_1 in lock: it lies between the
+    two, and out of their plane by the angle `aside` [rad].
+    """
+    here, there = rotation((0.0, TILT, 0.0))[:, 0], np.array([0.0, 0.0, -1.0])
+    between, normal = here + there, np.cross(here, there)
+    L = np.cos(aside) * between / np.linalg.norm(between)
+    L += np.sin(aside) * normal / np.linalg.norm(normal)
+    p, q = (axis - (axis @ L) * L for axis in (here, there))
+    turn = np.arctan2(np.cross(p, q) @ L, p @ q) % (2 * np.pi)
+    moments = np.array(Disc().inertia)
+    return rotation((0.0, TILT, 0.0)).T @ (moments[1] * rate * L) / moments, float(turn / rate)
+
+
+def check(result: Result) -> list[Check]:
+    """Compare both descriptions with the exact motion, and follow them to gimbal lock."""
+    exact, theory = "exact motion", "theory"
+    angles, angles_error = _ends(matrix=False, t_end=0.1)
+    matrix, matrix_error = _ends(matrix=True, t_end=0.1)
+    spin, lock = towards_lock()
+    locked, free = run_to_lock(spin, lock)
+    R = matrices(free)
+    turned = float(np.max(abs(R @ R.transpose(0, 2, 1) - np.eye(3))))
+    apart = float(np.max(abs(extrapolate(matrix) - EXACT[0.1])))
+    return [
+        Check("largest energy error [J]", result.stats.balance_error_max, 0.0, 1e-13, theory),
+        *(
+            Check(f"{name.replace(' [', ' at 0.1 s [')}, h -> 0", ours, theirs, within, exact)
+            for name, ours, theirs, within in zip(
+                NAMES, extrapolate(angles), EXACT[0.1], [1e-8] * 6 + [1e-12], strict=True
+            )
+        ),
+        Check("by the matrix at 0.1 s, h -> 0, all of these apart by", apart, 0.0, 1e-8, exact),
+        Check("order in angles", angles_error, 2.0, 0.1, theory),
+        Check("order by the matrix", matrix_error, 2.0, 0.1, theory),
+        Check("matrix through gimbal lock, largest |R R^T - I|", turned, 0.0, 1e-12, theory),
+        Check("angles stop at [s]", float(locked.time[-1]), lock, locked.h, "closed form"),
+    ]
+
+
+def _ends(*, matrix: bool, t_end: float) -> tuple[list[Array], float]:
+    """Return the end of runs with halved steps, and the order of their errors."""
+    ends = []
+    for h in (2e-3, 1e-3, 5e-4, 2.5e-4):
+        run = simulate(model(matrix=matrix), h=h, t_end=t_end, x0=start(matrix=matrix))
+        ends.append(motion(run)[-1])
+    errors = [float(np.linalg.norm(end - EXACT[t_end])) for end in ends]
+    return ends, float(np.log2(errors[2] / errors[3]))
+
+
+def run_to_lock(spin: ArrayLike, lock: float, h: float = 0.01) -> tuple[Result, Result]:
+    """Return a run in angles, which ends at the time `lock` [s], and one by the matrix."""
+    free = simulate(by_matrix(), h=h, t_end=2 * lock, x0=start(spin=spin, matrix=True))
+    try:
+        return simulate(in_angles(), h=h, t_end=2 * lock, x0=start(spin=spin)), free
+    except SimulationError as error:
+        if error.result is None:
+            raise
+        return error.result, free
+
+
+def plot(result: Result) -> "Figure":
+    """Draw tilt and precession, the energy, and how the angles end while the matrix goes on."""
+    locked, free = run_to_lock(*towards_lock())
+    return figures.plot(result, (locked, motion(locked)), (free, matrices(free)))
+
+
+EXAMPLE = Example(
+    name="gyroscope",
+    title="A gyroscope in gimbals, and gimbal lock",
+    source="[BHRS25, sec. 7.2]",
+    scheme="ph-dg",
+    h=2e-3,
+    t_end=2.0,
+    model=model,
+    check=check,
+    plot=plot,
+    x0=start(),
+)

@@ -1,0 +1,119 @@
+"""The three relations that a port-Hamiltonian system consists of [BHRS25, def. 7], at one state.
+
+Each is given by numbers, and says by how much it is not what it should be.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.ph.matrices import Vector, largest
+
+Array = NDArray[np.float64]
+EPS = float(np.finfo(float).eps)
+#: How many random efforts a resistive relation is tried on.
+SAMPLES = 64
+
+
+@dataclass(frozen=True)
+class DiracStructure:
+    """A subspace of flows and efforts, spanned by the columns of (F; E); F, E have n rows."""
+
+    F: Array
+    E: Array
+
+    @property
+    def power_defect(self) -> float:
+        """max|F^T E + E^T F|: the power of any two of its elements vanishes [BHRS25, def. 3]."""
+        return largest(self.F.T @ self.E + self.E.T @ self.F)
+
+    @property
+    def dimension_defect(self) -> int:
+        """How much the dimension falls short of n, the largest that isotropy allows."""
+        return int(self.F.shape[0] - np.linalg.matrix_rank(np.vstack([self.F, self.E])))
+
+    @property
+    def defect(self) -> float:
+        """Zero for a Dirac structure: F^T E + E^T F = 0 and dimension n."""
+        return self.power_defect + abs(self.dimension_defect)
+
+    def distance(self, flow: Vector, effort: Vector) -> float:
+        """Return how far (flow, effort) is from the subspace, relative to its length."""
+        return _distance(np.vstack([self.F, self.E]), np.concatenate([flow, effort]))
+
+
+@dataclass(frozen=True)
+class LagrangianSubmanifold:
+    """The tangent space at a point, spanned by the columns of (S; P); S, P have n rows.
+
+    S is the tangent of what is stored, P that of its efforts.
+    """
+
+    S: Array
+    P: Array
+
+    @property
+    def isotropy_defect(self) -> float:
+        """max|S^T P - P^T S|, relative: v1·w2 - w1·v2 = 0 for any two of its elements (def. 5)."""
+        product = self.S.T @ self.P
+        return largest(product - product.T) / max(largest(product), np.finfo(float).tiny)
+
+    @property
+    def dimension_defect(self) -> int:
+        """How much the dimension falls short of n, the largest that isotropy allows."""
+        return int(self.S.shape[0] - np.linalg.matrix_rank(np.vstack([self.S, self.P])))
+
+    @property
+    def defect(self) -> float:
+        """Zero for a Lagrangian submanifold: S^T P is symmetric and the dimension is n."""
+        return self.isotropy_defect + abs(self.dimension_defect)
+
+    def distance(self, stored: Vector, effort: Vector) -> float:
+        """Return how far a direction (stored, effort) is from tangent, relative to its length."""
+        return _distance(np.vstack([self.S, self.P]), np.concatenate([stored, effort]))
+
+
+@dataclass(frozen=True, eq=False)
+class ResistiveRelation:
+    """All pairs (flow, effort(flow)), of n entries each: what is lost is flow·effort.
+
+    `flows` (k, n) are tried besides random ones.
+    """
+
+    effort: Callable[[Vector], Vector]
+    n: int
+    flows: Array
+    seed: int = 0
+
+    @property
+    def defect(self) -> float:
+        """How negative flow·effort gets [BHRS25, def. 6], relative to the sizes of both.
+
+        The random flows have many magnitudes.
+        """
+        random = np.random.default_rng(self.seed)
+        tries = random.standard_normal((SAMPLES, self.n))
+        tries *= 10.0 ** random.uniform(-3, 3, (SAMPLES, 1))
+        worst = 0.0
+        for flow in (*self.flows, *tries):
+            effort = self.effort(flow)
+            size = float(np.linalg.norm(flow) * np.linalg.norm(effort))
+            if size > 0:
+                worst = max(worst, -float(flow @ effort) / size)
+        return worst if worst > 4 * self.n * EPS else 0.0
+
+    def distance(self, flow: Vector, effort: Vector) -> float:
+        """Return how far a pair is from the relation, relative to the effort."""
+        exact = self.effort(flow)
+        size = max(float(np.linalg.norm(exact)), np.finfo(float).tiny)
+        return float(np.linalg.norm(effort - exact)) / size
+
+
+def _distance(columns: Array, vector: Vector) -> float:
+    """Return the length of what is not spanned by the columns, relative to the vector."""
+    U, singular, _ = np.linalg.svd(columns, full_matrices=False)
+    basis = U[:, singular > max(columns.shape) * EPS * singular[0]]
+    rest = vector - basis @ (basis.T @ vector)
+    return float(np.linalg.norm(rest) / max(np.linalg.norm(vector), np.finfo(float).tiny))

@@ -1,0 +1,162 @@
+"""The port-Hamiltonian form of laws in redundant coordinates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.system import PHSystem, State, Storage, require_states
+from poinsot.redundant import checks
+from poinsot.redundant.laws import Laws
+
+
+@dataclass(frozen=True, eq=False)
+class Equations(PHSystem):
+    """x = (zeta, w, lam, mu), E = diag(I, M, 0, 0), z = (grad V, w, lam, mu) [BHRS25, eq. (10)]."""
+
+    laws: Laws
+
+    # -- the parts of the state ---------------------------------------------------------------
+
+    @cached_property
+    def places(self) -> tuple[int, int, int]:
+        """Where w, lam and mu begin in x."""
+        n, k = self.laws.n, self.laws.k
+        return n, n + k, n + k + self.laws.n_c
+
+    def split(self, x: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+        """Return (zeta, w, lam, mu) of a state, or the same parts of a costate."""
+        w, lam, mu = self.places
+        return x[:w], x[w:lam], x[lam:mu], x[mu:]
+
+    def check_start(self, x: Vector) -> None:
+        """Refuse a start at which a constraint does not hold or is repeated."""
+        zeta, w, _, _ = self.split(x)
+        checks.require_start(self.name, self.laws, zeta, w)
+
+    # -- the six ingredients ------------------------------------------------------------------
+
+    @cached_property
+    def _E(self) -> Matrix:
+        n = self.laws.n
+        blocks: list[Placed] = [(0, 0, diagonal(np.ones(n))), (n, n, self.laws.M)]
+        return assemble((self.n, self.n), blocks)
+
+    def E(self, x: Vector) -> Matrix:
+        """Return diag(I, M, 0, 0)."""
+        return self._E
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the structure matrix [BHRS25, eq. (7)], multipliers of c included."""
+        (zeta, rate, _, _), laws = self.split(x), self.laws
+        w, lam, _ = self.places
+        Z, K = laws.Z(zeta), laws.rates(zeta)
+        placed: list[Placed] = [(0, w, Z), (w, 0, -Z.T), (w, w, -laws.G(laws.M @ rate))]
+        placed += [(w, lam, -K.T), (lam, w, K)]
+        return assemble((self.n, self.n), placed)
+
+    def B(self, x: Vector) -> Matrix:
+        """Return the port matrix, in the equation of w."""
+        n = self.laws.n
+        return assemble((self.n, self.m), [(n, 0, self.laws.B(x[:n]))])
+
+    def z(self, x: Vector) -> Vector:
+        """Return (grad V, w, lam, mu)."""
+        n = self.laws.n
+        return np.concatenate([self.laws.dV(x[:n]), x[n:]])
+
+    def energies(self, x: Vector) -> Vector:
+        """Return T + V [J]."""
+        zeta, w, _, _ = self.split(x)
+        return np.array([self.laws.T(w) + self.laws.V(zeta)])
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return tau_d of the velocities in z [BHRS25, eq. (8)], in the equation of w."""
+        if self.laws.lossless:
+            return None
+        zeta, w = self.split(x)[0], self.split(z)[1]
+        return np.concatenate(
+            [np.zeros(zeta.size), self.laws.tau_d(zeta, w), np.zeros(self.n - self.places[1])]
+        )
+
+    # -- tangents -----------------------------------------------------------------------------
+
+    def dE(self, x: Vector, a: Vector) -> Matrix | None:
+        """Return None: E is constant."""
+        return None
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return diag(Hessian of V, I, I, I)."""
+        n = self.laws.n
+        rest = diagonal(np.ones(self.n - n))
+        return assemble((self.n, self.n), [(0, 0, self.laws.ddV(x[:n])), (n, n, rest)])
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of J z - r + B u by x, z and u fixed."""
+        (zeta, rate, _, _), (force, a, l_, m_) = self.split(x), self.split(z)
+        laws, (w, lam, mu) = self.laws, self.places
+        Z, dc = laws.Z(zeta), laws.dc(zeta)
+        push = -laws.Z.back(zeta, force + l_ @ dc) - Z.T @ laws.ddc(zeta, l_)
+        push += laws.B.along(zeta, u) - laws.A.back(zeta, m_) - laws.dtau_d(zeta, a)[0]
+        placed: list[Placed] = [
+            (0, 0, laws.Z.along(zeta, a)),
+            (w, 0, push),
+            (w, w, -laws.G.along(laws.M @ rate, a) @ laws.M),
+            (mu, 0, laws.A.along(zeta, a)),
+        ]
+        if laws.n_c:
+            travel, units = Z @ a, np.eye(laws.n_c)
+            bent = np.array([laws.ddc(zeta, unit) @ travel for unit in units])
+            placed.append((lam, 0, bent + dc @ laws.Z.along(zeta, a)))
+        return assemble((self.n, self.n), placed)
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of tau_d by w."""
+        if self.laws.lossless:
+            return None
+        zeta, w = self.split(x)[0], self.split(z)[1]
+        at = self.places[0]
+        return assemble((self.n, self.n), [(at, at, self.laws.dtau_d(zeta, w)[1])])
+
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of B^T w by x."""
+        if self.laws.B.constant:
+            return None
+        zeta, w = self.split(x)[0], self.split(z)[1]
+        return assemble((self.m, self.n), [(0, 0, self.laws.B.back(zeta, w))])
+
+    # -- what is known of the whole -----------------------------------------------------------
+
+    @property
+    def proven(self) -> bool:
+        """Whether G is known to be skew; the rest of J is by construction."""
+        return self.laws.skew
+
+    @property
+    def exact_costate(self) -> bool:
+        """Whether the gradient of V was given."""
+        return all(part.exact for part in self.laws.potentials)
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """Multipliers, and velocities without any mass."""
+        there = np.ones(self.n, dtype=bool)
+        there[: self.laws.n] = False
+        there[self.laws.n : self.places[1]] = self.laws.massless
+        return there
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """One, quadratic where V is."""
+        quadratic = all(part.is_quadratic for part in self.laws.potentials)
+        return (Storage(np.flatnonzero(~self.algebraic), quadratic=quadratic),)
+
+
+def states(name: str, laws: Laws, units: Mapping[str, str] | None) -> tuple[State, ...]:
+    """Return the blocks of the state that exist."""
+    sizes = {"zeta": laws.n, "w": laws.k, "lam": laws.n_c, "mu": laws.n_A}
+    require_states(name, units, sizes)
+    return tuple(State(key, size, (units or {}).get(key)) for key, size in sizes.items() if size)
