@@ -34,14 +34,28 @@ def surveyor(system: PHSystem) -> Callable[[History], Observation]:
 Looks: TypeAlias = Mapping[str, tuple[Callable[[Array], Array], slice]]
 
 
-def lazily(looks: Looks, history: History) -> Lazy[Array]:
-    """Return arrays by name, each a look at some columns of the saved states when asked for."""
+def lazily(looks: Looks, history: History, midpoints: Looks | None = None) -> Lazy[Array]:
+    """Return arrays by name, each a look at some columns of saved states when asked for.
+
+    `midpoints` are looks at the states in the middle of steps.
+    """
+    inner = midpoints or {}
 
     def look(name: str) -> Array:
-        function, columns = looks[name]
-        return history.over_times(lambda x: (function(x),), columns)[0]
+        over = history.over_midpoints if name in inner else history.over_times
+        function, columns = {**looks, **inner}[name]
+        return over(lambda x: (function(x),), columns)[0]
 
-    return Lazy(looks, look)
+    return Lazy([*looks, *inner], look)
+
+
+def first_of(*parts: Mapping[str, Array]) -> Lazy[Array]:
+    """Return the arrays of all parts by name, each of the first one that has it."""
+
+    def look(name: str) -> Array:
+        return next(part for part in parts if name in part)[name]
+
+    return Lazy([name for part in parts for name in part], look)
 
 
 def state_by_state(
@@ -51,16 +65,11 @@ def state_by_state(
     midpoints: Mapping[str, Callable[[Vector], float]] | None = None,
 ) -> Lazy[Array]:
     """Return numbers by name, each a function of a whole state, at saved times or midpoints."""
-    inner = midpoints or {}
 
-    def look(name: str) -> Array:
-        one = {**looks, **inner}[name]
-        over = history.over_midpoints if name in inner else history.over_times
-        return over(lambda rows: (_each(one, rows),), slice(0, system.n))[0]
+    def each(one: Callable[[Vector], float]) -> Callable[[Array], Array]:
+        return lambda rows: np.array([one(row) for row in rows], dtype=float)
 
-    return Lazy([*looks, *inner], look)
+    def over(ones: Mapping[str, Callable[[Vector], float]]) -> Looks:
+        return {name: (each(one), slice(0, system.n)) for name, one in ones.items()}
 
-
-def _each(one: Callable[[Vector], float], rows: Array) -> Array:
-    """Return a number of every row."""
-    return np.array([one(row) for row in rows], dtype=float)
+    return lazily(over(looks), history, over(midpoints or {}))

@@ -87,7 +87,8 @@ class Contact(Direction):
         """Return A v of many states of the body; (states, 12) to (states, rows)."""
         e, t = self.wrench(q)
         d, rate = (part.reshape(-1, 4, 3)[:, 1:] for part in (q, v))
-        omega = np.cross(d, rate).sum(axis=1) / 2
+        # By reciprocal directors, the rows of the inverse of their columns: as `Torque` has it.
+        omega = np.cross(np.swapaxes(np.linalg.inv(d), 1, 2), rate).sum(axis=1) / 2
         return np.asarray(np.einsum("tki,ti->tk", e, v[:, :3]) + np.einsum("tki,ti->tk", t, omega))
 
     def pulls(self, q: Array, mu: Array) -> tuple[Array, Array]:

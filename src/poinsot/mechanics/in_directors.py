@@ -41,7 +41,8 @@ class View(ABC):
 class InDirectors(History):
     """A history read as (q, v, lambda) in directors; multipliers of rigidity are zero.
 
-    At midpoints the directors are the means of both ends, on which joints act.
+    At midpoints the directors are the means of both ends, on which joints act, and their velocities
+    what they move by over the step.
     """
 
     view: View | None = None
@@ -63,7 +64,7 @@ class InDirectors(History):
     def start(self) -> Array:
         """The state in which the run began, in directors."""
         view, inner = self._known
-        return np.asarray(self._translated(inner.start[None, : view.motion], None)[0])
+        return np.asarray(self._translated(inner.start[None, : view.motion])[0])
 
     @cached_property
     def _places(self) -> Indices:
@@ -81,23 +82,24 @@ class InDirectors(History):
         view, inner = self._known
         wanted = np.arange(self._places.size)[columns]
         motion = inner.rows(name, start, stop, slice(0, view.motion))
-        ends = None
+        translated = self._translated(motion)
         if name == "stage_x":
             ends = inner.rows("x", start, stop, slice(0, view.coordinates))
-        translated = self._translated(motion, ends)
+            half = self.table.rows("time", start, stop) - self.table.rows("stage_time", start, stop)
+            self._over_steps(translated, motion[:, : view.coordinates], ends, half)
         if np.all(wanted < self._first_joint):
             return np.asarray(translated[:, wanted])
         joints = inner.rows(name, start, stop, slice(view.n - view.joints, None))
         return np.asarray(np.hstack([translated, joints])[:, wanted])
 
-    def _translated(self, x: Array, ends: Array | None) -> Array:
-        """Return rows without multipliers of joints in directors; `ends` are q at ends of steps."""
+    def _translated(self, x: Array) -> Array:
+        """Return rows without multipliers of joints in directors."""
         view, _ = self._known
-        q = x[:, : view.coordinates]
-        d = view.directors(q) if ends is None else _mean(view, 2 * q - ends, ends)
         rigidity = np.zeros((len(x), RIGIDITY * view.bodies))
-        return np.hstack([d, view.rates(x), rigidity])
+        return np.hstack([view.directors(x[:, : view.coordinates]), view.rates(x), rigidity])
 
-
-def _mean(view: View, q0: Array, q1: Array) -> Array:
-    return np.asarray((view.directors(q0) + view.directors(q1)) / 2)
+    def _over_steps(self, rows: Array, q: Array, ends: Array, half: Array) -> None:
+        """Set the means of directors over steps, q being those of coordinates, and their rates."""
+        view, _ = self._known
+        n, start, end = WIDTH * view.bodies, view.directors(2 * q - ends), view.directors(ends)
+        rows[:, :n], rows[:, n : 2 * n] = (start + end) / 2, (end - start) / (2 * half[:, None])

@@ -47,7 +47,7 @@ def look_at(layout: Layout, mechanism: Mechanism, history: History) -> Observati
         bodies=Lazy(places, body),
         markers=Lazy(markers, marker),
         joints=Lazy(joints, joint),
-        whole=lazily(_whole(mechanism), history),
+        whole=lazily(_whole(mechanism), history, _slips(mechanism)),
         energies=lazily(_energies(mechanism), history),
         scene=layout.scene,
         counts=_counts(layout, mechanism),
@@ -94,6 +94,18 @@ def _whole(mechanism: Mechanism) -> Looks:
         "constraint_error": (lambda q: worst(forms.values(q)), slice(0, n)),
         "velocity_constraint_error": (rates, slice(0, 2 * n)),
     }
+
+
+def _slips(mechanism: Mechanism) -> Looks:
+    """Return how fast contacts slip in the middle of steps, where they must not."""
+    n = mechanism.n
+
+    def slips(x: Array) -> Array:
+        return worst(mechanism.slip_rates(x[:, :n], x[:, n:]))
+
+    if not mechanism.rolls:
+        return {}
+    return {"velocity_constraint_error_mid": (slips, slice(0, 2 * n))}
 
 
 def _energies(mechanism: Mechanism) -> Looks:

@@ -145,9 +145,10 @@ class Result:
 
     @property
     def velocity_constraint_error_mid(self) -> Array:
-        """Largest |A w| of a `RedundantSystem` in the middle of steps; shape (midpoints,).
+        """Largest |A w| of what cannot slip, in the middle of steps; shape (midpoints,).
 
-        That is where its velocity constraints are satisfied; at the ends of steps they drift.
+        Of contacts of a model, or of a `RedundantSystem`. That is where such constraints hold; at
+        the ends of steps they drift.
         """
         error = self.observation.velocity_constraint_error_mid
         if error is None:

@@ -20,6 +20,7 @@ def test_energy_heights_and_contacts_at_rest_are_exact(name, scheme):
     assert np.max(abs(result.energy - result.energy[0])) <= 1e-12 * abs(result.energy[0])
     assert result.constraint_error.max() <= 1e-14
     assert slips(result, model) <= 1e-12
+    assert result.velocity_constraint_error_mid.max() <= 1e-12
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.integrate.history import History
-from poinsot.integrate.observe import Looks, angles, lazily, observe, surveyor
+from poinsot.integrate.observe import Looks, angles, first_of, lazily, observe, surveyor
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.in_directors import InDirectors, View
 from poinsot.mechanics.observe import (
@@ -26,7 +26,7 @@ from poinsot.mechanics.quaternions.systems import (
 )
 from poinsot.mechanics.survey import Survey
 from poinsot.ph.matrices import Vector
-from poinsot.result import Lazy, Observation
+from poinsot.result import Observation
 
 Array = NDArray[np.float64]
 
@@ -142,15 +142,10 @@ def _kinetic(system: QuaternionForm) -> Callable[[Array], Array]:
 def _observe(system: QuaternionForm, history: History) -> Observation:
     lagrangian, translated = system.lagrangian, InDirectors.of(QuaternionView.of(system), history)
     seen = look_at(lagrangian.layout, lagrangian.mechanism, translated)
-    whole = _whole(system)
     kinetic = lazily({"kinetic": (_kinetic(system), slice(0, system.n))}, history)
     potential = lazily(potential_energies(lagrangian.mechanism), translated)
-
-    def energy(name: str) -> Array:
-        return (kinetic if name in kinetic else potential)[name]
-
-    energies = Lazy([*kinetic, *potential], energy)
-    return replace(seen, whole=lazily(whole, history), energies=energies)
+    whole = first_of(lazily(_whole(system), history), seen.whole)
+    return replace(seen, whole=whole, energies=first_of(kinetic, potential))
 
 
 def _surveyor(system: QuaternionForm) -> Callable[[History], Observation]:

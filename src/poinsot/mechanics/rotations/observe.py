@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.integrate.history import History
-from poinsot.integrate.observe import Looks, angles, lazily, observe, surveyor
+from poinsot.integrate.observe import Looks, angles, first_of, lazily, observe, surveyor
 from poinsot.mechanics.in_directors import InDirectors, View
 from poinsot.mechanics.observe import joint_angles, look_at, potential_energies, worst
 from poinsot.mechanics.rotations.system import RotationSystem
 from poinsot.mechanics.survey import Survey
 from poinsot.ph.matrices import Vector
-from poinsot.result import Lazy, Observation
+from poinsot.result import Observation
 
 Array = NDArray[np.float64]
 
@@ -91,12 +91,8 @@ def _observe(system: RotationSystem, history: History) -> Observation:
     velocities = slice(bodies.n, bodies.n + bodies.k)
     kinetic = lazily({"kinetic": (lambda w: w**2 @ bodies.weights / 2, velocities)}, history)
     potential = lazily(potential_energies(system.mechanism), translated)
-
-    def energy(name: str) -> Array:
-        return (kinetic if name in kinetic else potential)[name]
-
-    energies = Lazy([*kinetic, *potential], energy)
-    return replace(seen, whole=lazily(_whole(view), history), energies=energies)
+    whole = first_of(lazily(_whole(view), history), seen.whole)
+    return replace(seen, whole=whole, energies=first_of(kinetic, potential))
 
 
 @surveyor.register
