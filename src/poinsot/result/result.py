@@ -145,7 +145,7 @@ class Result:
 
     @property
     def velocity_constraint_error_mid(self) -> Array:
-        """Largest |A w| of a `RedundantSystem` in the middle of steps; shape (midpoints,).
+        """Largest entry of A w of a `RedundantSystem` in the middle of steps; shape (midpoints,).
 
         That is where its velocity constraints are satisfied; at the ends of steps they drift.
         """
