@@ -202,5 +202,5 @@ class Observation:
 
     @property
     def velocity_constraint_error_mid(self) -> Array | None:
-        """Largest |A w| at the midpoints of steps; None without such constraints."""
+        """Largest entry of A w at the midpoints of steps; None without such constraints."""
         return self.whole.get("velocity_constraint_error_mid")

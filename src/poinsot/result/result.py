@@ -145,7 +145,7 @@ class Result:
 
     @property
     def velocity_constraint_error_mid(self) -> Array:
-        """Largest |A w| of what cannot slip, in the middle of steps; shape (midpoints,).
+        """Largest entry of A w of what cannot slip, in the middle of steps; shape (midpoints,).
 
         Of contacts of a model, or of a `RedundantSystem`. That is where such constraints hold; at
         the ends of steps they drift.
