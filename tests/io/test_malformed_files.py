@@ -435,7 +435,7 @@ MALFORMED = {
     ),
     "unknown coordinates": (
         run("{coordinates: euler}"),
-        ":3:27: simulation.coordinates: expected 'directors' or 'quaternions'",
+        ":3:27: simulation.coordinates: expected 'directors', 'quaternions', 'rotations', ",
     ),
     "directors for a scheme of quaternions": (
         run("{scheme: eml, coordinates: directors}"),

@@ -14,8 +14,16 @@ def test_most_examples_are_mechanisms():
     assert len(MECHANISMS) >= 8
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", MECHANISMS)
+#: The stabilised form has no contacts that cannot slip.
+CASES = [
+    (name, scheme)
+    for name in MECHANISMS
+    for scheme in SCHEMES
+    if (name, scheme) != ("rolling-coin", "ph-mp-ggl")
+]
+
+
+@pytest.mark.parametrize(("name", "scheme"), CASES)
 def test_an_example_is_the_same_in_both_engines(name, scheme):
     example = find_example(name)
     options = {"scheme": scheme, "t_end": 30 * example.h}

@@ -20,7 +20,7 @@ from poinsot.ph.equations import independent
 from poinsot.ph.matrices import Matrix, Vector, assemble
 
 #: How many joints a message names at most.
-LISTED = 8
+LISTED = 10
 
 
 def positions(bodies: Sequence[Body]) -> Vector:

@@ -39,8 +39,6 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 
 #: Joint equations may be violated by this much at the start [m].
 GAP = 1e-8
-#: An error names at most so many joints.
-LISTED = 10
 
 
 @dataclass(frozen=True)

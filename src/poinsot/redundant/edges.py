@@ -1,7 +1,6 @@
 """Where coordinates end: the edge of the admissible positions U_pos [BHRS25, sec. 4]."""
 
 import numpy as np
-from scipy.optimize import brentq
 
 from poinsot.errors import InputError
 from poinsot.livens.smooth import Smooth
@@ -25,6 +24,8 @@ def require_inside(name: str, laws: Laws, zeta: Vector) -> None:
 
 def require_not_crossed(laws: Laws, zeta0: Vector, zeta1: Vector, t0: float, h: float) -> None:
     """Refuse a step that leads over an edge, and say where and when it does."""
+    from scipy.optimize import brentq
+
     for edge, inside in laws.domain.items():
         if not _value(inside, zeta1) > 0:
 
