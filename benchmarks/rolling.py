@@ -1,4 +1,4 @@
-"""The rolling coin in Poinsot and in Exudyn: microseconds a step, error, and energy.
+"""The rolling coin in Poinsot and in Exudyn: microseconds a step, and the error.
 
 `python -m benchmarks.rolling` prints a table. Exudyn rolls by `ObjectJointRollingDisc`, with Euler
 parameters, TrapezoidalIndex2 and modified Newton; both take turns on one core. The error is that

@@ -7,7 +7,7 @@ from mechanisms import SCHEMES, tree
 import poinsot as ps
 from poinsot.engine.ordering import least_degree, waiting
 from poinsot.engine.tiles import NODE
-from poinsot.mechanics.compiled.machine import Assembly
+from poinsot.mechanics.compiled.machine import Tables
 
 # -- least degree -----------------------------------------------------------------------------
 
@@ -86,9 +86,9 @@ def test_two_joints_between_the_same_bodies_make_a_loop():
 # -- mechanisms -------------------------------------------------------------------------------
 
 
-def assembly(model, scheme="ph-mp"):
+def tables(model, scheme="ph-mp"):
     system = model.compile("directors", stabilised=scheme == "ph-mp-ggl")
-    return Assembly(system.mechanism, system.layout, system.stabilised)
+    return Tables(system.mechanism, system.layout, system.stabilised)
 
 
 def closes_a_loop(joints, name):
@@ -106,7 +106,7 @@ def closes_a_loop(joints, name):
 def test_a_joint_waits_for_one_of_its_bodies_and_in_a_loop_for_both(seed, scheme):
     """Else its pivot would be zero, or two joints would share the freedoms of a body."""
     model = tree(seed, bodies=6, loops=seed % 3).model()
-    found = assembly(model, scheme)
+    found = tables(model, scheme)
     turn = {int(node): k for k, node in enumerate(found.tiles.schedule.pivots[:-1, NODE])}
     gone = [max(turn.get(n, -1) for n in found.graph.of_bodies([b])) for b in range(6)]
     nodes = found.places[:, 0].tolist()  # of every multiplier, joint after joint
@@ -154,6 +154,6 @@ def fence(count):
 @pytest.mark.parametrize("mechanism", [star, chain, fence])
 def test_work_grows_with_the_number_of_bodies_and_no_faster(mechanism, scheme):
     """Tiles, and products of tiles, of twice as many bodies are twice as many."""
-    few, many = (assembly(mechanism(count), scheme).tiles for count in (30, 60))
+    few, many = (tables(mechanism(count), scheme).tiles for count in (30, 60))
     assert many.count < 2.1 * few.count
     assert many.schedule.updates.size < 2.1 * few.schedule.updates.size

@@ -5,7 +5,7 @@ import pytest
 from engines import add_hinge, run
 
 import poinsot as ps
-from poinsot.mechanics.compiled.machine import Assembly
+from poinsot.mechanics.compiled.machine import Tables
 
 OPTIONAL = ("rows", "struts", "strut_terms", "loads", "drags", "fields", "dials", "dial_terms")
 
@@ -22,7 +22,7 @@ def top(*, hinge):
 
 def machine(model):
     system = model.compile()
-    return Assembly(system.mechanism, system.layout).machine()
+    return Tables(system.mechanism, system.layout).machine()
 
 
 @pytest.mark.parametrize("hinge", [False, True])

@@ -27,6 +27,7 @@ from poinsot.engine.parts import (
     Work,
 )
 from poinsot.engine.quaternion_motion import move_quaternions, save_quaternions
+from poinsot.engine.skids import lies
 from poinsot.engine.step import take_step
 from poinsot.engine.struts import stored
 
@@ -101,7 +102,7 @@ def run(
         springs, jumped = stored(machine.struts, machine.strut_terms, ahead, work, carried.chi)
         H += springs + field_energy(machine.fields, ahead, work)
         power = work.sizes[LOST_POWER]
-        if jumped or power < 0.0 or H - H != 0.0:
+        if jumped or power < 0.0 or H - H != 0.0 or lies(machine.skids, ahead):
             break
         for k in range(carried.chi.shape[1]):
             carried.chi[0, k] = carried.chi[1, k]

@@ -13,6 +13,7 @@ normal N and the height h = N·(position + X - base) of the centre,
 The last one is the gradient of (h^2 + (a·N)^2) / 2, which is kept exactly.
 """
 
+from math import sqrt
 from typing import TypeAlias
 
 from poinsot.engine.algebra import (
@@ -66,6 +67,8 @@ from poinsot.engine.parts import (
 )
 from poinsot.engine.rows import put_column, put_row
 
+#: A disc lies where its centre is lower than this part of its radius.
+LYING = 1e-3
 BLADE, BALL, FORWARDS, SIDEWAYS, HEIGHT = 0, 1, 2, 3, 4
 NOTHING: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
@@ -139,6 +142,18 @@ def skid_gaps(skids: Part | None, state: Array, kept: Array, gap: Array) -> None
                 a, _, N, _, h = _place(skids, k, state)
                 s = 0.5 * (h * h + dot(a, N) * dot(a, N))
                 gap[node, slot] = s - numbers[k, HELD] - kept[node, slot]
+
+
+@kernel
+def lies(skids: Part | None, state: Array) -> bool:
+    """Tell whether a disc lies on the plane, or has gone through it."""
+    if skids is not None:
+        for k in range(skids.places.shape[0]):
+            if skids.places[k, KIND] == HEIGHT:
+                a, _, _, _, h = _place(skids, k, state)
+                if h < LYING * sqrt(dot(a, a)):
+                    return True
+    return False
 
 
 @kernel

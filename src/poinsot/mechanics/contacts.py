@@ -23,8 +23,8 @@ from poinsot.so3 import skew
 Array = NDArray[np.float64]
 Vector3 = tuple[float, float, float]
 
-#: Angle between axis and normal [rad] below which a disc is said to lie down.
-LYING = 0.1
+#: Sine of the angle between axis and normal below which a disc is said to fall, and to lie.
+FALLING, LYING = 0.1, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,10 @@ class Contact(Direction):
     def trouble(self, q: Vector) -> str:
         """Return what is the matter with the contact, if there is something."""
         return ""
+
+    def ended(self, q: Vector) -> bool:
+        """Tell whether the contact has come to an end."""
+        return False
 
     # -- as a direction -----------------------------------------------------------------------
 
@@ -188,12 +192,18 @@ class Disc(Contact):
 
     def trouble(self, q: Vector) -> str:
         """Tell that the disc is about to lie on the plane, where its rim touches everywhere."""
-        tilt = np.linalg.norm(np.cross(_vector(q, self.a), self.N))
-        if tilt > LYING:
+        if self._tilt(q) > FALLING:
             return ""
-        return (
-            f"the disc falls on its side, its axis {np.degrees(tilt):.2g} degrees from the normal"
-        )
+        degrees = np.degrees(np.arcsin(self._tilt(q)))
+        return f"the disc falls on its side, its axis {degrees:.2g} degrees from the normal"
+
+    def ended(self, q: Vector) -> bool:
+        """Tell whether the disc lies on the plane, or has gone through it."""
+        return bool(self._tilt(q) < LYING or self._height(q) <= 0)
+
+    def _tilt(self, q: Vector) -> float:
+        """Return the sine of the angle between axis and normal."""
+        return float(np.linalg.norm(np.cross(_vector(q, self.a), self.N)))
 
     def _height(self, q: Array) -> Array:
         return np.asarray((q[..., :3] + _vector(q, self.X) - np.array(self.base)) @ self.N)

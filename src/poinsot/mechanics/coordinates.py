@@ -53,11 +53,16 @@ def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: 
         raise InputError(f"{what}: no joint '{name}'; {did_you_mean(name, joints)}")
     joint = joints[name]
     free: dict[str, Freedom] = {f.label: f for f in joint.freedoms()}
+    if not free:
+        raise InputError(
+            f"{what}: joint '{name}' ({joint.kind}) has no free direction with a coordinate, so "
+            "that nothing can act along it"
+        )
     if freedom is None:
         if len(free) != 1:
             raise InputError(
                 f"{what}: joint '{name}' ({joint.kind}) has {len(free)} free directions with a "
-                f"coordinate; say which by freedom=... ({', '.join(free) or 'none'})"
+                f"coordinate; say which by freedom=... ({', '.join(free)})"
             )
         freedom = next(iter(free))
     if freedom not in free:

@@ -127,6 +127,11 @@ class _Directors(PHSystem):
             ]
         )
 
+    @property
+    def adjustable(self) -> NDArray[np.bool_]:
+        """All but positions."""
+        return np.arange(self.n) >= self.mechanism.n
+
     @cached_property
     def storages(self) -> tuple[Storage, ...]:
         """One storage, quadratic without springs."""

@@ -84,9 +84,9 @@ class InDirectors(History):
         motion = inner.rows(name, start, stop, slice(0, view.motion))
         translated = self._translated(motion)
         if name == "stage_x":
-            ends = inner.rows("x", start, stop, slice(0, view.coordinates))
+            ends = inner.rows("x", start, stop, slice(0, view.motion))
             half = self.table.rows("time", start, stop) - self.table.rows("stage_time", start, stop)
-            self._over_steps(translated, motion[:, : view.coordinates], ends, half)
+            translated[:, : 2 * WIDTH * view.bodies] = self._over_steps(motion, ends, half)
         if np.all(wanted < self._first_joint):
             return np.asarray(translated[:, wanted])
         joints = inner.rows(name, start, stop, slice(view.n - view.joints, None))
@@ -98,8 +98,18 @@ class InDirectors(History):
         rigidity = np.zeros((len(x), RIGIDITY * view.bodies))
         return np.hstack([view.directors(x[:, : view.coordinates]), view.rates(x), rigidity])
 
-    def _over_steps(self, rows: Array, q: Array, ends: Array, half: Array) -> None:
-        """Set the means of directors over steps, q being those of coordinates, and their rates."""
+    def _over_steps(self, means: Array, ends: Array, half: Array) -> Array:
+        """Return mean directors over steps, and the velocities that they have there.
+
+        What directors move by over the step is their velocity; positions, which may be far away,
+        have the mean of both ends.
+        """
         view, _ = self._known
-        n, start, end = WIDTH * view.bodies, view.directors(2 * q - ends), view.directors(ends)
-        rows[:, :n], rows[:, n : 2 * n] = (start + end) / 2, (end - start) / (2 * half[:, None])
+        starts = 2 * means - ends
+        shape = (len(means), view.bodies, 4, 3)
+        q0, q1 = (view.directors(x[:, : view.coordinates]).reshape(shape) for x in (starts, ends))
+        moved = (q1 - q0) / (2 * half[:, None, None, None])
+        velocities = (view.rates(starts) + view.rates(ends)).reshape(shape) / 2
+        moved[:, :, 0] = velocities[:, :, 0]
+        flat = (len(means), WIDTH * view.bodies)
+        return np.hstack([((q0 + q1) / 2).reshape(flat), moved.reshape(flat)])

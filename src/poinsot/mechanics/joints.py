@@ -96,6 +96,11 @@ class Joint(ABC):
         return None
 
     @property
+    def remedy(self) -> str:
+        """What to do if it does not fit where the bodies are."""
+        return "correct its axes (those of a universal joint must be perpendicular) or its points"
+
+    @property
     @abstractmethod
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The joint's point on either body; reactions are given there."""

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.errors import InputError
 from poinsot.mechanics.bodies import RIGIDITY, Body, Marker
 from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forces import Force
@@ -107,6 +108,17 @@ class Layout:
         held = [State(joint.name, joint.rows.size) for joint in self.joints if joint.rows.size]
         slips = [(joint.name, joint.slips.size) for joint in self.joints if joint.slips.size]
         return (*held, *(State(f"{name} (contact)", size) for name, size in slips))
+
+    def require_contact(self, q0: Vector, q1: Vector) -> None:
+        """Refuse a step from q0 to q1, in directors, in which a contact comes to an end."""
+        start, end = q0.reshape(-1, WIDTH), q1.reshape(-1, WIDTH)
+        for joint in self.joints:
+            if joint.contact is not None and joint.contact.ended(end[joint.b]):
+                trouble = joint.contact.trouble(start[joint.b]) or "the disc falls on its side"
+                raise InputError(
+                    f"joint '{joint.name}': {trouble}; its rim then touches the plane everywhere, "
+                    "and it rolls no more"
+                )
 
     def diagnose(self, q: Vector) -> str:
         """Return what is the matter with contacts at q, in directors; empty if nothing is."""

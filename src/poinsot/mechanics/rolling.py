@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InputError
 from poinsot.inputs import number, unit3, vector3
 from poinsot.mechanics.bodies import Body, Ground
-from poinsot.mechanics.contacts import Ball, Blade, Contact, Disc
+from poinsot.mechanics.contacts import LYING, Ball, Blade, Contact, Disc
 from poinsot.mechanics.forms import GROUND, Height, VectorForm, direction, point
 from poinsot.mechanics.joints import Freedom, Joint, Row, perpendicular
 
 Vector3 = NDArray[np.float64]
 
-#: Sine of the angle between the axis of a disc and the normal of its plane, below which it lies.
+#: Sine of the angle between two directions, below which they are parallel.
 FLAT = 1e-6
 
 
@@ -93,7 +93,8 @@ class KnifeEdge(Rolling):
         """Check the vectors."""
         super().__post_init__()
         self._check(point=self.point, along=self.along, normal=self.normal)
-        if not self._across.any():
+        lengths = np.linalg.norm(self.along) * np.linalg.norm(self.normal)
+        if not np.linalg.norm(self._across) > FLAT * lengths:
             raise InputError("KnifeEdge: along and normal are parallel or zero")
 
     @property
@@ -129,6 +130,20 @@ class _OnPlane(Rolling):
         self._check(centre=centre, point=self.point, normal=self.normal)
         if number(self.radius, f"{self.kind}: radius") <= 0:
             raise InputError(f"{self.kind}: radius is {self.radius!r}; it must be positive")
+        if not self._N @ (np.asarray(self.centre) - np.asarray(self.point)) > 0:
+            raise InputError(
+                f"{self.kind}: its centre is not above the plane; move the body, or turn the "
+                "normal round"
+            )
+
+    @property
+    def remedy(self) -> str:
+        """What to do if it does not touch the plane."""
+        height = self._N @ (np.asarray(self.centre) - np.asarray(self.point))
+        return (
+            f"its centre is {height:.6g} m above the plane, and its lowest point does not touch "
+            "it: move the body, or correct radius, centre or point"
+        )
 
     @property
     def _N(self) -> Vector3:
@@ -227,7 +242,7 @@ class RollingDisc(_OnPlane):
         """Check that the disc does not lie on the plane."""
         super().__post_init__()
         self._check(axis=self.axis)
-        if np.linalg.norm(np.cross(self._a, self._N)) < FLAT:
+        if np.linalg.norm(np.cross(self._a, self._N)) < LYING:
             raise InputError("RollingDisc: its axis is normal to the plane: it lies there")
         if not isinstance(self.sideways, bool):
             raise InputError(f"RollingDisc: sideways is {self.sideways!r}, expected true or false")

@@ -136,6 +136,7 @@ class MidpointStep(_MechanismStep):
         q_mid, q1 = q0 + h / 2 * v, q0 + h * v
         lam = system.mechanism.smallest(q_mid, _spread(self.T, w[n:]) / h)
         system.mechanism.require_continuous(q0, q1)
+        system.layout.require_contact(q0, q1)
         v1 = _massless_from_others(system.mechanism.mass, q1, 2 * v - v0)
         dV, _ = system.mechanism.discrete_dV(q0, q1)
         x_mid, z = np.concatenate([q_mid, v, lam]), np.concatenate([dV, v, lam])

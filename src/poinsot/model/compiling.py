@@ -149,7 +149,7 @@ def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:
     if mechanism.rolls:
         raise InputError(
             "the stabilised form keeps joints only, not contacts that cannot slip; use scheme "
-            "'ph-mp', or coordinates='rotations'"
+            "'ph-mp'"
         )
     for body in bodies:
         if np.any(body.director_mass == 0):

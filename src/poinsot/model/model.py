@@ -184,8 +184,7 @@ class Model:
             if gap > GAP + round_off:
                 raise InconsistentStartError(
                     f"joint '{name}' ({joint.kind}): its equation '{row.label}' is violated by "
-                    f"{gap:.3g} at the start; correct its axes (those of a universal joint must be "
-                    "perpendicular) or its points"
+                    f"{gap:.3g} at the start; {joint.remedy}"
                 )
         self.joints[name], self._rows[joint] = joint, rows
         return joint
@@ -218,7 +217,13 @@ class Model:
             raise InputError(
                 f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
             )
-        return assembly.add_to(self, name)
+        before = dict(self.bodies), dict(self.joints), dict(self.forces), dict(self.ports)
+        try:
+            return assembly.add_to(self, name)
+        except InputError:
+            # All of it or nothing: else its names would be taken when it is tried again.
+            self.bodies, self.joints, self.forces, self.ports = before
+            raise
 
     def _new(self, name: str) -> None:
         if not name or name == self.ground.name:
@@ -243,7 +248,7 @@ class Model:
     # -- the start ----------------------------------------------------------------------------
 
     @property
-    def equations(self) -> JointEquations:
+    def _equations(self) -> JointEquations:
         """The equations of the joints."""
         return JointEquations(list(self.bodies.values()), self.joints, self._rows)
 
@@ -259,7 +264,7 @@ class Model:
 
         World axes; with what was left out completed, or projected where that was asked for.
         """
-        pairs = self._velocities(self.equations).reshape(-1, 2, 3)
+        pairs = self._velocities(self._equations).reshape(-1, 2, 3)
         return {name: (v, omega) for name, (v, omega) in zip(self.bodies, pairs, strict=True)}
 
     def project_velocities(self) -> None:
@@ -270,7 +275,7 @@ class Model:
         """
         bodies = list(self.bodies.values())
         known, given = given_twists(bodies)
-        jacobian = self.equations.jacobian
+        jacobian = self._equations.jacobian
         completed = complete(jacobian, bodies, known, given)
         self._projection = Projection(project(jacobian, bodies, completed), len(self.joints))
 
@@ -283,7 +288,7 @@ class Model:
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
-        equations = self.equations
+        equations = self._equations
         self._velocities(equations)
         repeated, _ = equations.repetition()
         equations.require_independent()
@@ -315,7 +320,7 @@ class Model:
         require_coordinates(coordinates)
         if not self.bodies:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
-        equations = self.equations
+        equations = self._equations
         bodies = equations.bodies
         parts = Parts.of(equations, self.markers.values(), self.forces, self.ports, self.gravity)
         q, motion = positions(bodies), self._velocities(equations)

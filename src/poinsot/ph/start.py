@@ -112,10 +112,11 @@ def consistent_state(
 ) -> Vector:
     """Return a state near x0 that satisfies all algebraic equations, by least changes.
 
+    Of mechanisms velocities and multipliers are changed, and positions stay as they are.
     Gauss-Newton: each iteration takes the shortest step that solves the linearised equations.
     Time t [s] matters where an input enters an algebraic equation.
     """
-    x, residual, size = _solve(system, system.state(x0), t, np.ones(system.n, dtype=bool))
+    x, residual, size = _solve(system, system.state(x0), t, system.adjustable)
     worst = int(np.argmax(abs(residual))) if residual.size else 0
     if residual.size and abs(residual[worst]) > TOLERANCE * size:
         raise InconsistentStartError(

@@ -96,6 +96,11 @@ class PHSystem(ABC):
         """Return the nonlinear dissipation, z·r >= 0; shape (n,)."""
         return None
 
+    @property
+    def adjustable(self) -> NDArray[np.bool_]:
+        """Which states `consistent_state` may change; shape (n,). All of them by default."""
+        return np.ones(self.n, dtype=bool)
+
     # -- what Newton's method needs -----------------------------------------------------------
 
     def remembering(self) -> "PHSystem":

@@ -163,7 +163,14 @@ def test_the_stabilised_form_refuses_contacts():
         (lambda g, b: ps.RollingDisc(g, b, radius=1, axis=(0, 0, 2)), "it lies there"),
         (lambda g, b: ps.RollingDisc(g, b, radius=1, axis=(0, 0)), "three finite numbers"),
         (lambda g, b: ps.RollingDisc(g, b, radius=1, sideways=1), "expected true or false"),
-        (lambda g, b: ps.RollingSphere(g, b, radius=1, normal=(0, 0, 0)).rows(), "is zero"),
+        (lambda g, b: ps.RollingSphere(g, b, radius=1, normal=(0, 0, 0)), "is zero"),
+        (lambda g, b: ps.RollingDisc(g, b, radius=1, normal=(0, 0, -1)), "turn the normal round"),
+        (
+            lambda g, b: ps.KnifeEdge(
+                g, b, point=(0, 0, 0), along=(0.1, 0.2, 0.3), normal=(0.7, 1.4, 2.1)
+            ),
+            "parallel or zero",
+        ),
         (lambda g, b: ps.KnifeEdge(g, b, point=(0, 0, 0), along=(0, 0, 1)), "parallel or zero"),
         (lambda g, b: ps.Wheel(b, ps.Sphere(mass=1, radius=1), (0, 0, 1)), "expected a Cylinder"),
         (
@@ -176,9 +183,40 @@ def test_the_stabilised_form_refuses_contacts():
 )
 def test_bad_input_says_what_to_do(make, message):
     model = ps.Model()
-    body = model.add_body("body", ps.Sphere(mass=1, radius=1))
+    body = model.add_body("body", ps.Sphere(mass=1, radius=1), position=(0, 0, 1))
     with pytest.raises(ps.InputError, match=message):
         make(model.ground, body)
+
+
+def test_an_assembly_is_added_whole_or_not_at_all():
+    model = ps.Model()
+    chassis = model.add_body("chassis", ps.Sphere(mass=1, radius=0.1), position=(0, 0, 0.1))
+    shape, fork = ps.Cylinder(mass=1, radius=0.1, length=0.02), ps.Sphere(mass=1, radius=0.05)
+    steered = {"steering": (0, 0, 1), "fork": fork}
+    with pytest.raises(ps.InconsistentStartError, match=r"its centre is 0\.2 m above the plane"):
+        model.add_assembly("wheel", ps.Wheel(chassis, shape, (1, 0, 0.2), **steered))
+    assert (list(model.bodies), list(model.joints)) == (["chassis"], [])
+    wheel, turning = model.add_assembly("wheel", ps.Wheel(chassis, shape, (1, 0, 0.1), **steered))
+    assert (wheel.name, turning.name) == ("wheel", "wheel.fork")
+    assert model.check().bodies == 3
+
+
+def test_nothing_acts_along_a_contact():
+    model, _ = coin()
+    with pytest.raises(ps.InputError, match="has no free direction with a coordinate"):
+        model.add_force("brake", ps.JointFriction("contact", coulomb=1))
+
+
+def test_slips_of_bodies_far_away_are_round_off_too():
+    model = ps.Model()
+    ball = model.add_body(
+        "ball", ps.Sphere(mass=1, radius=0.1), position=(1e4, 1e4, 0.1), angular_velocity=(1, 20, 3)
+    )
+    model.add_joint("table", ps.RollingSphere(model.ground, ball, radius=0.1))
+    for coordinates in ("directors", "quaternions", "rotations"):
+        options = {"coordinates": coordinates, "engine": "reference"}
+        result = ps.simulate(model, h=0.01, t_end=0.2, **options)
+        assert result.velocity_constraint_error_mid.max() <= 1e-13
 
 
 # -- files ---------------------------------------------------------------------------------------

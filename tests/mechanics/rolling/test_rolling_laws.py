@@ -75,14 +75,31 @@ def test_any_coin_keeps_its_energy_and_both_engines_agree(tilt, spin, turn, offs
     assert one.reaction("contact").force == pytest.approx(other.reaction("contact").force, abs=1e-7)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_coin_that_falls_on_its_side_is_reported(scheme):
-    model, _ = coin(tilt=0.75, spin=0.0, turn=1.0)
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])
+@pytest.mark.parametrize("turn", [0.0, 0.01, 1.0])
+def test_a_coin_that_falls_on_its_side_ends_the_run(turn, coordinates, engine):
+    model, _ = coin(tilt=0.75, spin=0.0, turn=turn)
     with pytest.raises(
         ps.SimulationError, match="joint 'contact': the disc falls on its side"
     ) as e:
-        ps.simulate(model, h=0.01, t_end=1.0, scheme=scheme, engine="compiled")
+        ps.simulate(model, h=0.005, t_end=1.0, coordinates=coordinates, engine=engine)
     assert e.value.result.time[-1] > 0.1
+    assert e.value.result.position("body")[:, 2].min() > 0
+
+
+@pytest.mark.parametrize("coordinates", ["directors", "rotations", "rotations-quaternion"])
+def test_a_run_goes_on_from_where_it_ended(coordinates):
+    """Only velocities are made consistent: positions are those of the run."""
+    model, _ = coin()
+    system = model.compile(coordinates)
+    first = ps.simulate(system, h=0.005, t_end=0.2, engine="reference")
+    last = np.concatenate([first[state.name][-1].reshape(-1) for state in system.states])
+    x0 = ps.ph.consistent_state(system, last)
+    second = ps.simulate(system, h=0.005, t_end=0.2, x0=x0, engine="reference")
+    assert second.position("body")[0] == pytest.approx(first.position("body")[-1], abs=1e-15)
+    assert second.constraint_error.max() <= 1e-14
+    assert second.energy[0] == pytest.approx(first.energy[-1], rel=1e-3)
 
 
 # -- closed forms ------------------------------------------------------------------------------

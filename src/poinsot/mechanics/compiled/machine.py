@@ -25,31 +25,31 @@ KERNELS = "POINSOT_KERNELS"
 SHIFT = 1e-9
 
 
-class Assembly(Nodes):
+class Tables(Nodes):
     """A mechanism on its way to a machine: the tables of the compiled engine."""
 
     @property
     def places(self) -> Index:
         """Of every multiplier of joints: node, slot, column of x, 1 if it is times h; (m, 4)."""
-        first, graph = 2 * self.mechanism.n + RIGIDITY * self._bodies, self.graph
+        first, graph = 2 * self.mechanism.n + RIGIDITY * self.count, self.graph
         if self.turning is not None:
             first = self.turning.first
         places = [
             (graph.velocity(joint), slot, first + k, 1)
-            for k, (joint, slot) in enumerate(self._joints.places)
+            for k, (joint, slot) in enumerate(self.joints.places)
         ]
         if self.twice:
             first += self.mechanism.m
             places += [
                 (graph.position(joint), slot, first + k, 0)
-                for k, (joint, slot) in enumerate(self._joints.places)
+                for k, (joint, slot) in enumerate(self.joints.places)
             ]
         return _index(places, 4)
 
     @property
     def laws(self) -> list[Law]:
         """Python functions that must live as long as the machine runs."""
-        acting: list[acts.Act] = [*self._struts, *self._loads, *self._fields]
+        acting: list[acts.Act] = [*self.struts, *self.loads, *self.fields]
         return [act.law for act in acting if act.law is not None]
 
     @property
@@ -62,18 +62,18 @@ class Assembly(Nodes):
 
     def machine(self) -> parts.Machine:
         """Return the tables of the compiled engine."""
-        struts, dials = [strut.products for strut in self._struts], self._dials
+        struts, dials = [strut.products for strut in self.struts], self._dials
         all_kinds = os.environ.get(KERNELS) == "one"
         return parts.Machine(
             bodies=self._body_tables(),
             points=self._point_tables(),
-            rows=self._row_tables() if self._joints.rows or all_kinds else None,
-            skids=self._skid_tables() if self._joints.skids or all_kinds else None,
+            rows=self._row_tables() if self.joints.rows or all_kinds else None,
+            skids=self._skid_tables() if self.joints.skids or all_kinds else None,
             struts=self._strut_tables() if struts or all_kinds else None,
             strut_terms=self._terms(struts) if struts or all_kinds else None,
-            loads=self._load_tables() if self._loads or all_kinds else None,
-            drags=self._drag_tables() if self._drags or all_kinds else None,
-            fields=self._field_tables() if self._fields or all_kinds else None,
+            loads=self._load_tables() if self.loads or all_kinds else None,
+            drags=self._drag_tables() if self.drags or all_kinds else None,
+            fields=self._field_tables() if self.fields or all_kinds else None,
             dials=_ranges(dials) if dials or all_kinds else None,
             dial_terms=self._terms(dials) if dials or all_kinds else None,
             schedule=self.tiles.schedule,
@@ -86,7 +86,7 @@ class Assembly(Nodes):
             twice=_index([1]) if self.twice else None,
             spins=self._spin_tables(),
             levers=self._levers,
-            spare=self._spare,
+            spare=self.spare,
         )
 
     @property
@@ -98,20 +98,20 @@ class Assembly(Nodes):
     @property
     def _acted_on(self) -> bool:
         """Whether more than weight and joints acts on bodies."""
-        return bool(self._struts or self._loads or self._drags or self._fields)
+        return bool(self.struts or self.loads or self.drags or self.fields)
 
     @property
     def _exact(self) -> bool:
         """Whether the matrix is that of Newton's method: the turn of other levers is left out."""
-        acted_on = self._joints.places or self._acted_on
+        acted_on = self.joints.places or self._acted_on
         levers = self._levers == parts.DIRECTORS or not acted_on
-        return levers and not (self.lean and self._joints.rows) and not self.mechanism.redundant
+        return levers and not (self.lean and self.joints.rows) and not self.mechanism.redundant
 
     def _spin_tables(self) -> parts.Spins | None:
         if self.turning is None:
             return None
         places = []
-        for body in range(self._bodies):
+        for body in range(self.count):
             nodes = [self.graph.motion(body)[1], *self.graph.spares(body)]
             # With one spare node it is the rest, and velocity and momentum are not there.
             named = [nodes[0], *[self.graph.nodes] * (4 - len(nodes)), *nodes[1:]]
@@ -127,7 +127,7 @@ class Assembly(Nodes):
         """Return which of the sizes measures each node's equations."""
         kinds = np.full(self.graph.nodes, parts.OF_CLOSURE)
         kinds[: self.graph.first_joint] = parts.OF_ROTATION
-        stride = 2 + self._spare
+        stride = 2 + self.spare
         kinds[: self.graph.first_joint : stride] = parts.OF_TRANSLATION
         if self.twice:
             kinds[self.graph.first_joint :: 2] = parts.OF_POSITION
@@ -139,7 +139,7 @@ class Assembly(Nodes):
         light = np.vstack([mass[:, 1:] == 0, np.zeros(3, dtype=bool)])
         flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
         at, places = self.tiles.at, []
-        for body in (*range(self._bodies), GROUND):
+        for body in (*range(self.count), GROUND):
             KT, KR = self.graph.motion(body)
             T, R = self.graph.momentum(body)
             row = [T, R, at(T, KT), at(R, KR), self.slim[body], flat[body]]
@@ -150,7 +150,7 @@ class Assembly(Nodes):
 
     def _point_tables(self) -> parts.Part:
         numbers, places = [], []
-        for point in self._joints.points:
+        for point in self.joints.points:
             numbers.append([*point.at.XA, *point.at.XB])
             node = self.graph.position(point.joint)
             if self.twice:
@@ -163,7 +163,7 @@ class Assembly(Nodes):
 
     def _row_tables(self) -> parts.Part:
         numbers, places = [], []
-        for row in self._joints.rows:
+        for row in self.joints.rows:
             numbers.append([*self._numbers(row.at), row.constant])
             node, K = self.graph.position(row.joint), self._motion(ends_of(row.at))
             if self.twice:
@@ -178,7 +178,7 @@ class Assembly(Nodes):
 
     def _skid_tables(self) -> parts.Part:
         numbers, places = [], []
-        for skid in self._joints.skids:
+        for skid in self.joints.skids:
             node, K = self.graph.position(skid.joint), self.graph.motion(skid.body)
             numbers.append([*skid.edge, *skid.spot, *skid.normal, *skid.base, skid.held])
             tiles = *self.tiles.column(K, node), *self.tiles.row(node, K), *self.tiles.table(K, K)
@@ -195,32 +195,32 @@ class Assembly(Nodes):
 
     def _strut_tables(self) -> parts.Acts:
         places = []
-        ranges = _ranges([strut.products for strut in self._struts])
-        for strut, terms in zip(self._struts, ranges, strict=True):
+        ranges = _ranges([strut.products for strut in self.struts])
+        for strut, terms in zip(self.struts, ranges, strict=True):
             pair = self.tiles.table(self._momentum(strut.ends), self._motion(strut.ends))
             bodies = self._two(strut.products[0][1])
             places.append([strut.role, *bodies, strut.chart, *terms, strut.port, *pair])
-        numbers = _real([strut.numbers for strut in self._struts])
-        return parts.Acts(numbers, _index(places), _addresses(self._struts))
+        numbers = _real([strut.numbers for strut in self.struts])
+        return parts.Acts(numbers, _index(places), _addresses(self.struts))
 
     def _load_tables(self) -> parts.Acts:
         numbers, places = [], []
-        for load in self._loads:
+        for load in self.loads:
             own = self.tiles.table(self.graph.momentum(load.body), self.graph.motion(load.body))
             numbers.append([*load.X, *load.axes.reshape(-1)])
             places.append([load.kind, load.body, load.port, *own])
-        return parts.Acts(_real(numbers), _index(places), _addresses(self._loads))
+        return parts.Acts(_real(numbers), _index(places), _addresses(self.loads))
 
     def _drag_tables(self) -> parts.Part:
         numbers, places = [], []
-        for drag in self._drags:
+        for drag in self.drags:
             own = self.tiles.table(self.graph.momentum(drag.body), self.graph.motion(drag.body))
             numbers.append([*drag.numbers, *drag.X])
             places.append([drag.kind, drag.body, *own])
         return parts.Part(_real(numbers), _index(places))
 
     def _field_tables(self) -> parts.Fields:
-        fields = self._fields
+        fields = self.fields
         vectors = [vector for act in fields for vector in act.vectors]
         counts = [len(act.vectors) for act in fields]
         pairs = [
@@ -240,7 +240,7 @@ class Assembly(Nodes):
 
     @cached_property
     def _dials(self) -> list[acts.Products]:
-        everyone = tuple(range(self._bodies))
+        everyone = tuple(range(self.count))
         return [
             acts.along(everyone, freedom.forms)
             for joint in self.layout.joints
@@ -258,7 +258,7 @@ class Assembly(Nodes):
 
     def _two(self, p: Product) -> list[int]:
         """Return the bodies A and B, the ground being the last."""
-        return [self._bodies if body == GROUND else body for body in ends_of(p)]
+        return [self.count if body == GROUND else body for body in ends_of(p)]
 
     def _numbers(self, p: Product) -> list[float]:
         return [*p.a, *p.b, *p.XA, *p.XB, p.coefficient]
@@ -287,7 +287,7 @@ class Assembly(Nodes):
     def _leave_out(self, template: Real) -> None:
         """Keep multipliers at zero that have no equation."""
         filled = np.zeros((self.graph.joints, SLOTS), dtype=bool)
-        filled[tuple(np.array(self._joints.places, dtype=int).reshape(-1, 2).T)] = True
+        filled[tuple(np.array(self.joints.places, dtype=int).reshape(-1, 2).T)] = True
         for joint, slot in np.argwhere(~filled):
             for node in {self.graph.position(int(joint)), self.graph.velocity(int(joint))}:
                 template[self._diagonal(node), slot, slot] = 1.0
@@ -296,7 +296,7 @@ class Assembly(Nodes):
         """Put in how points meet translations, and what is left where these are eliminated."""
         at, graph, mass = self.tiles.at, self.graph, self.mechanism.mass
         sides: dict[int, list[tuple[int, float]]] = {}
-        for point in self._joints.points:
+        for point in self.joints.points:
             for body, sign in zip(ends_of(point.at), (-1.0, 1.0), strict=True):
                 if body != GROUND:
                     sides.setdefault(body, []).append((graph.position(point.joint), sign))
@@ -317,7 +317,7 @@ class Assembly(Nodes):
 
         SHIFT times the size of an equation's own entry of G M^-1 G^T, about.
         """
-        joints = self._joints
+        joints = self.joints
         shift = np.zeros((self.graph.nodes, SLOTS))
         if not self.mechanism.redundant:
             return shift
@@ -335,7 +335,7 @@ class Assembly(Nodes):
         for row in joints.rows:
             by = by_torque if row.at.kind == Kind.DOT else by_force
             size[row.joint, row.slot] = sum(by[b] for b in ends_of(row.at))
-        for k in self.mechanism.looped - RIGIDITY * self._bodies:
+        for k in self.mechanism.looped - RIGIDITY * self.count:
             joint, slot = joints.places[k]
             shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
             if self.twice:

@@ -53,49 +53,54 @@ class Nodes:
     turning: Turning | None = None
 
     @property
-    def _bodies(self) -> int:
+    def count(self) -> int:
+        """Number of bodies."""
         return len(self.layout.bodies)
 
     @cached_property
-    def _joints(self) -> Equations:
+    def joints(self) -> Equations:
         """The equations of the joints."""
         return group_equations(self.mechanism, self.layout)
 
     @cached_property
-    def _struts(self) -> list[acts.Strut]:
+    def struts(self) -> list[acts.Strut]:
+        """Springs, dampers and motors along coordinates."""
         return acts.struts(self.mechanism)
 
     @cached_property
-    def _loads(self) -> list[acts.Load]:
+    def loads(self) -> list[acts.Load]:
+        """Ports on single bodies."""
         return acts.loads(self.mechanism)
 
     @cached_property
-    def _drags(self) -> list[acts.DragAct]:
+    def drags(self) -> list[acts.DragAct]:
+        """Drag on single bodies."""
         return acts.drags(self.mechanism)
 
     @property
     def remembering(self) -> int:
         """How many struts need a memory: all, if one of them is dry friction."""
-        return len(self._struts) if any(strut.dry for strut in self._struts) else 0
+        return len(self.struts) if any(strut.dry for strut in self.struts) else 0
 
     @cached_property
-    def _fields(self) -> list[acts.FieldAct]:
+    def fields(self) -> list[acts.FieldAct]:
+        """Potentials of many points and directions."""
         return acts.fields(self.mechanism)
 
     @cached_property
     def slim(self) -> NDArray[np.bool_]:
         """Bodies whose translation meets nothing but a few points of joints; the ground last."""
-        slim = np.ones(self._bodies + 1, dtype=bool)
-        points, rows = self._joints.points, self._joints.rows
+        slim = np.ones(self.count + 1, dtype=bool)
+        points, rows = self.joints.points, self.joints.rows
         touched = [body for row in rows if row.at.kind != Kind.DOT for body in ends_of(row.at)]
-        touched += [body for strut in self._struts if strut.moves for body in strut.ends]
-        touched += [skid.body for skid in self._joints.skids]
-        touched += [load.body for load in self._loads if load.moves]
-        touched += [drag.body for drag in self._drags if drag.moves]
-        touched += [body for act in self._fields for body, moves, _ in act.vectors if moves]
+        touched += [body for strut in self.struts if strut.moves for body in strut.ends]
+        touched += [skid.body for skid in self.joints.skids]
+        touched += [load.body for load in self.loads if load.moves]
+        touched += [drag.body for drag in self.drags if drag.moves]
+        touched += [body for act in self.fields for body, moves, _ in act.vectors if moves]
         slim[touched] = False
         ends = np.array([ends_of(point.at) for point in points], dtype=int).reshape(-1)
-        counts = np.bincount(ends % (self._bodies + 1), minlength=self._bodies + 1)
+        counts = np.bincount(ends % (self.count + 1), minlength=self.count + 1)
         slim &= counts <= HUB
         slim[GROUND] = False
         if self.twice:
@@ -105,12 +110,12 @@ class Nodes:
     @cached_property
     def graph(self) -> Graph:
         """Which nodes meet."""
-        points, rows = self._joints.points, self._joints.rows
-        joints = max((joint for joint, _ in self._joints.places), default=-1) + 1
-        graph = Graph(self._bodies, joints, self.twice, self._spare)
-        for body in range(self._bodies if self._spare else 0):
+        points, rows = self.joints.points, self.joints.rows
+        joints = max((joint for joint, _ in self.joints.places), default=-1) + 1
+        graph = Graph(self.count, joints, self.twice, self.spare)
+        for body in range(self.count if self.spare else 0):
             graph.meet((graph.motion(body)[1], *graph.spares(body)))
-        for body in range(self._bodies if self.twice else 0):
+        for body in range(self.count if self.twice else 0):
             for pair in zip(graph.motion(body), graph.momentum(body), strict=True):
                 graph.meet(pair)
         on_slim: dict[int, list[int]] = {}
@@ -129,15 +134,15 @@ class Nodes:
             for together in ends:
                 bodies = graph.of_bodies(together, moves=row.at.kind != Kind.DOT)
                 graph.meet((*bodies, *nodes))
-        for skid in self._joints.skids:
+        for skid in self.joints.skids:
             graph.meet((*graph.of_bodies([skid.body]), graph.position(skid.joint)))
-        for strut in self._struts:
+        for strut in self.struts:
             graph.meet(graph.of_bodies(strut.ends, moves=strut.moves))
-        for load in self._loads:
+        for load in self.loads:
             graph.meet(graph.of_bodies([load.body], moves=load.moves))
-        for drag in self._drags:
+        for drag in self.drags:
             graph.meet(graph.of_bodies([drag.body], moves=drag.moves))
-        for act in self._fields:
+        for act in self.fields:
             graph.meet(
                 node
                 for body, moves, _ in act.vectors
@@ -146,15 +151,16 @@ class Nodes:
         return graph
 
     @property
-    def _spare(self) -> int:
+    def spare(self) -> int:
+        """How many nodes a body has besides translation and rotation."""
         return 0 if self.turning is None else self.turning.spare
 
     @cached_property
     def tiles(self) -> Tiles:
         """The tiles of the Newton matrix."""
-        equations: list[Point | Row] = [*self._joints.points, *self._joints.rows]
+        equations: list[Point | Row] = [*self.joints.points, *self.joints.rows]
         bodies = {equation.joint: ends_of(equation.at) for equation in equations}
-        bodies |= {skid.joint: (GROUND, skid.body) for skid in self._joints.skids}
+        bodies |= {skid.joint: (GROUND, skid.body) for skid in self.joints.skids}
         ends = [[b for b in bodies[k] if b != GROUND] for k in range(self.graph.joints)]
         return arrange(self.graph, self.slim[:-1], ends)
 

@@ -9,7 +9,7 @@ from poinsot.integrate.newton import Newton
 from poinsot.integrate.schemes import Scheme
 from poinsot.livens.lagrangian import Interval
 from poinsot.livens.steps import rule_of
-from poinsot.mechanics.compiled.machine import Assembly
+from poinsot.mechanics.compiled.machine import Tables
 from poinsot.mechanics.compiled.nodes import Turning
 from poinsot.mechanics.compiled.runner import MechanismRunner
 from poinsot.mechanics.layout import Layout
@@ -55,9 +55,9 @@ class QuaternionRunner(MechanismRunner):
         """That of the system."""
         return self.system.lagrangian.layout
 
-    def assembly(self, *, lean: bool = False) -> Assembly:
+    def tables(self, *, lean: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
-        return Assembly(self.mechanism, self.layout, lean=lean, turning=self.turning)
+        return Tables(self.mechanism, self.layout, lean=lean, turning=self.turning)
 
     def _directors(self, x: Vector) -> Vector:
         return self.system.lagrangian.directors(self.system.q(x))

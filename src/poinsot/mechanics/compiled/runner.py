@@ -15,7 +15,7 @@ from poinsot.integrate.newton import Newton
 from poinsot.integrate.observe import angles
 from poinsot.integrate.recorder import Block, Totals
 from poinsot.mechanics.bodies import RIGIDITY
-from poinsot.mechanics.compiled.machine import Assembly
+from poinsot.mechanics.compiled.machine import Tables
 from poinsot.mechanics.compiled.recover import recover
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.layout import Layout
@@ -39,15 +39,15 @@ class MechanismRunner(Runner):
 
     def __init__(self, system: PHSystem, x: Vector, h: float, options: Newton) -> None:
         self.system, self.options = system, options
-        assembly = self.assembly(lean=self._leans)
-        self.machine, self.places = assembly.machine(), assembly.places
-        self.laws = assembly.laws
+        tables = self.tables(lean=self._leans)
+        self.machine, self.places = tables.machine(), tables.places
+        self.laws = tables.laws
         self.bodies = len(self.layout.bodies)
         self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
         self.state, self.ahead, self.before = (self._rest() for _ in range(3))
         struts, dials = self.machine.struts, self.machine.dials
-        nodes, moving = assembly.graph.nodes + 1, self.bodies + 1
-        unknowns = 3 * assembly.graph.of_body
+        nodes, moving = tables.graph.nodes + 1, self.bodies + 1
+        unknowns = 3 * tables.graph.of_body
         stage = np.zeros((moving, self.width))
         stage[:, : parts.VELOCITY] = self.state[:, : parts.VELOCITY]
         self.carried = parts.Run(
@@ -60,7 +60,7 @@ class MechanismRunner(Runner):
             chi=np.zeros((2, 0 if struts is None else struts.laws.size)),
             turns=np.zeros((2, 0 if dials is None else dials.shape[0])),
         )
-        given, found = assembly.room
+        given, found = tables.room
         self.work = parts.Work(
             x=np.zeros((nodes, 3)),
             tiles=np.zeros_like(self.machine.template),
@@ -69,7 +69,7 @@ class MechanismRunner(Runner):
             forms=np.zeros((28, 3)),
             given=np.zeros(given),
             found=np.zeros(found),
-            memory=np.full((assembly.remembering, 2), np.nan),
+            memory=np.full((tables.remembering, 2), np.nan),
         )
         self.h = h
         self.start(x, angles(system, x))
@@ -91,7 +91,7 @@ class MechanismRunner(Runner):
         """Names."""
 
     @abstractmethod
-    def assembly(self, *, lean: bool = False) -> Assembly:
+    def tables(self, *, lean: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class MechanismRunner(Runner):
     @cached_property
     def _thorough(self) -> tuple[parts.Machine, parts.Work]:
         """The machine with the exact tangent, for steps on which the lean one fails."""
-        full = self.assembly()
+        full = self.tables()
         self.laws += full.laws
         machine = full.machine()
         return machine, self.work._replace(tiles=np.zeros_like(machine.template))
@@ -291,9 +291,9 @@ class DirectorRunner(MechanismRunner):
         """That of the system."""
         return self.system.layout
 
-    def assembly(self, *, lean: bool = False) -> Assembly:
+    def tables(self, *, lean: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
-        return Assembly(self.mechanism, self.layout, self.system.stabilised, lean=lean)
+        return Tables(self.mechanism, self.layout, self.system.stabilised, lean=lean)
 
     def _directors(self, x: Vector) -> Vector:
         return x[: self.mechanism.n]

@@ -268,6 +268,11 @@ class QuaternionMechanism(QuaternionBodies):
         ]
         return (*units, *joints)
 
+    def watch(self, q0: Vector, q1: Vector) -> None:
+        """Refuse a step in which a contact comes to an end."""
+        if self.mechanism.rolls:
+            self.layout.require_contact(self.directors(q0), self.directors(q1))
+
     def diagnose(self, q0: Vector) -> str:
         """Return what is the matter with contacts."""
         return self.layout.diagnose(self.directors(q0))

@@ -231,6 +231,7 @@ class RotationStep(StepProblem):
         t, mu = w[: bodies.k], spread_out(self.T, w[bodies.k :])
         at = self._middle(t)
         system.mechanism.require_continuous(at.q0, at.q1)
+        system.layout.require_contact(at.q0, at.q1)
         lam = smallest(system.mechanism, at.q, mu / self.h)
         rows = zeta0.reshape(-1, bodies.width).copy()
         rows[:, :3] = at.q1.reshape(-1, 4, 3)[:, 0]

@@ -249,6 +249,11 @@ class RotationSystem(PHSystem):
         """The multipliers."""
         return np.arange(self.n) >= self.bodies.n + self.bodies.k
 
+    @property
+    def adjustable(self) -> NDArray[np.bool_]:
+        """All but positions."""
+        return np.arange(self.n) >= self.bodies.n
+
     @cached_property
     def storages(self) -> tuple[Storage, ...]:
         """One storage, quadratic without springs."""
