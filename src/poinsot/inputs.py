@@ -1,6 +1,6 @@
 """What users hand in, checked once and copied: numbers, vectors, functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,3 +63,12 @@ def function(value: Any, what: str) -> Callable[..., Any]:
         raise InputError(f"{what}: expected a function, got {value!r}")
     called: Callable[..., Any] = value
     return called
+
+
+def named(value: Any, what: str, example: str) -> Mapping[str, Any]:
+    """Return the value if it maps names to something; None is nothing."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise InputError(f"{what} is {value!r}; give a mapping, e.g. {example}")
+    return value

@@ -388,7 +388,7 @@ folder, engine = Path(sys.argv[1]), sys.argv[2]
 model = mechanisms.tree(3, bodies=2).model()
 ps.simulate(model, h=0.01, t_end=0.1, engine=engine, output=folder / "first.nc")
 choice = random.Random(int(sys.argv[3]))
-for k in range(20):
+for k in range(int(sys.argv[4])):
     path = folder / f"{k}.nc"
     child = os.fork()
     if child == 0:
@@ -405,15 +405,15 @@ for k in range(20):
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
 def test_a_killed_run_leaves_a_file_that_can_be_read(engine, tmp_path):
-    seed = time.time_ns() % 2**32
+    seed, kills = time.time_ns() % 2**32, 10
     tests = str(Path(__file__).parent.parent)
     place = os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")])
     subprocess.run(
-        [sys.executable, "-c", KILLS, tmp_path, engine, str(seed)],
+        [sys.executable, "-c", KILLS, tmp_path, engine, str(seed), str(kills)],
         check=True,
         env={**os.environ, "PYTHONPATH": place},
     )
-    files = [tmp_path / f"{k}.nc" for k in range(20)]
+    files = [tmp_path / f"{k}.nc" for k in range(kills)]
     rows = [ps.load(file).time.size for file in files]
     model = mechanisms.tree(3, bodies=2).model()
     options = {"h": 0.01, "t_end": 200.0, "engine": engine}

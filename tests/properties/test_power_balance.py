@@ -86,10 +86,10 @@ def test_power_balance_is_exact_for_any_energy_with_a_discrete_gradient(
 @pytest.mark.parametrize(
     ("kind", "scheme"), [("cosine", "ph-dg"), ("coupled", "ph-dg-partitioned")]
 )
-def test_power_balance_of_any_energy_holds_over_10000_steps(kind, scheme):
+def test_power_balance_of_any_energy_holds_over_thousands_of_steps(kind, scheme):
     system = ph.feed(nonlinear(kind, 0.05, 0.1), "body.force", np.cos)
-    result = ps.simulate(system, h=0.02, t_end=200.0, x0=[0.9, 0.2], scheme=scheme)
-    assert result.stats.steps == 10_000
+    result = ps.simulate(system, h=0.02, t_end=60.0, x0=[0.9, 0.2], scheme=scheme)
+    assert result.stats.steps == 3000
     assert_balanced(result)
     assert_never_gains_from_dissipation(result)
 

@@ -20,8 +20,8 @@ seeds = st.integers(0, 10**6)
 counts = st.integers(1, 3)
 
 
-def run(model, scheme, steps=8):
-    return ps.simulate(model, scheme=scheme, h=H, t_end=steps * H, engine="reference")
+def run(model, scheme, steps=8, h=H):
+    return ps.simulate(model, scheme=scheme, h=h, t_end=steps * h, engine="reference")
 
 
 @pytest.mark.parametrize("scheme", EXACT_QUATERNIONS)
@@ -83,15 +83,26 @@ def test_condensed_steps_follow_the_trajectory_of_the_full_ones(seed, bodies, lo
             np.testing.assert_allclose(other[name], full[name], atol=size, err_msg=name)
 
 
-@pytest.mark.parametrize("scheme", ["eml", "emh-mean"])
-@laws(3)
-@given(seed=seeds, bodies=st.integers(1, 2))
-def test_a_moved_world_gives_the_moved_trajectory(scheme, seed, bodies):
+#: Joints that lock a turn with directions that they choose by the axes of the world.
+CHOOSING = ("Prismatic", "Weld")
+OTHERS = tuple(kind for kind in mechanisms.KINDS if kind not in CHOOSING)
+
+
+def moved_runs(plan, scheme, seed, **options):
+    """The same in two worlds, and what moves one to the other."""
     random = np.random.default_rng(seed)
     R, shift = mechanisms.rotation(random), random.standard_normal(3)
-    plan = mechanisms.full(seed, bodies=bodies)
+    here, there = (run(p.model(), scheme, **options) for p in (plan, plan.moved(R, shift)))
+    return here, there, R, shift
+
+
+@pytest.mark.parametrize(("scheme", "kinds"), [("eml", OTHERS), ("emh-mean", mechanisms.KINDS)])
+@laws(3)
+@given(seed=seeds, bodies=st.integers(1, 2))
+def test_a_moved_world_gives_the_moved_trajectory(scheme, kinds, seed, bodies):
+    plan = mechanisms.full(seed, bodies=bodies, kinds=kinds)
     assume(plan.model().check().freedoms > 0)
-    here, there = (run(p.model(), scheme) for p in (plan, plan.moved(R, shift)))
+    here, there, R, shift = moved_runs(plan, scheme, seed)
     for name in plan.bodies:
         a, b, close = here.body(name), there.body(name), {"rtol": 1e-9, "atol": 1e-9}
         np.testing.assert_allclose(b.position, a.position @ R.T + shift, **close)
@@ -102,3 +113,19 @@ def test_a_moved_world_gives_the_moved_trajectory(scheme, seed, bodies):
         scale = 1 + abs(a.force).max() + abs(a.torque).max()
         np.testing.assert_allclose(b.force, a.force @ R.T, atol=1e-6 * scale)
         np.testing.assert_allclose(b.torque, a.torque @ R.T, atol=1e-6 * scale)
+
+
+@pytest.mark.parametrize(("scheme", "order"), [("eml", 2), ("emh-mean", None)])
+def test_without_mean_levers_directions_that_a_joint_chooses_matter_with_order_two(scheme, order):
+    """Torques on two bodies are opposite but for g(q_m), which is not zero and depends on them."""
+    plan = mechanisms.full(4, bodies=2, kinds=("Prismatic", "Revolute", "Spherical", "Weld"))
+    assert list(plan.joints) == ["Spherical0", "Prismatic1"]
+    apart = []
+    for h in (H, H / 2):
+        here, there, R, shift = moved_runs(plan, scheme, 4, steps=round(8 * H / h), h=h)
+        a, b = (result.position("body1")[-1] for result in (here, there))
+        apart.append(np.linalg.norm(b - R @ a - shift))
+    if order is None:
+        assert max(apart) < 1e-13
+    else:
+        assert np.log2(apart[0] / apart[1]) == pytest.approx(order, abs=0.1)

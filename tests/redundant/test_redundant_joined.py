@@ -150,6 +150,9 @@ def test_ports_that_do_not_fit_are_refused():
         ({}, "no ports to join"),
         ({"motor": "start"}, "'motor' has the size 1, and 'start' 2; join ports of one size"),
         ({"tip": "start"}, "no port 'tip'"),
+        ("end", r"ports is 'end'; give those of 'upper' .* e.g. \{'end': 'start'\}"),
+        (["end"], r"ports is \['end'\]; give those of 'upper'"),
+        ({"end": 1}, r"ports is \{'end': 1\}"),
     ):
         with pytest.raises(ps.InputError, match=message):
             a.joined(b, ports)
@@ -157,3 +160,62 @@ def test_ports_that_do_not_fit_are_refused():
         a.joined("b", {"end": "start"})
     with pytest.raises(ps.InputError, match="'torque' is fed by an input"):
         ps.ph.feed(pendulum(), "torque", 1.0).joined(b, {"torque": "start"})
+
+
+# -- names and units --------------------------------------------------------------------------
+
+
+def rail(name, unit="m"):
+    """A slide that ends at 1 m."""
+    q, v = sympy.symbols("q v")
+    return ps.RedundantSystem.symbolic(
+        name,
+        zeta=[q],
+        w=[v],
+        M=[[1]],
+        V=q,
+        B=[[1, 1]],
+        ports=[ps.ph.Port(f"{name}.a"), ps.ph.Port(f"{name}.b")],
+        positions={f"{name}.a": q, f"{name}.b": q},
+        domain={"end": 1 - q},
+        units={"zeta": unit, "w": "m/s"},
+    )
+
+
+def test_systems_of_one_name_are_not_joined():
+    a, b = rail("a"), rail("b")
+    both = a.joined(b, {"a.a": "b.a"})
+    for one, other, ports in ((a, a, {"a.a": "a.b"}), (both, b, {"a.b": "b.b"})):
+        with pytest.raises(ps.InputError, match=r"two parts '.'; rename one, .*prefixed\('left'\)"):
+            one.joined(other, ports)
+
+
+@pytest.mark.parametrize("level", ["velocity", "position"])
+def test_prefixed_systems_are_joined_with_every_label_and_edge_their_own(level):
+    a, b = rail("a"), rail("b")
+    pair = a.joined(b, {"a.a": "b.a"}, level=level)
+    left, right = pair.prefixed("left"), pair.prefixed("right")
+    laws = left.joined(right, {"left.b.b": "right.a.b"}, level=level).laws
+    assert laws.coordinates == ["left.a.q", "left.b.q", "right.a.q", "right.b.q"]
+    assert list(laws.domain) == ["left.a.end", "left.b.end", "right.a.end", "right.b.end"]
+    assert list(laws.positions) == ["left.a.b", "right.b.b"]
+    assert (laws.names_c or laws.names_A) == [
+        "left.a.a.a[0] = left.b.b.a[0]",
+        "right.a.a.a[0] = right.b.b.a[0]",
+        "left.b.b[0] = right.a.b[0]",
+    ]
+
+
+def test_a_prefixed_system_moves_as_before():
+    whole = rail("a").joined(rail("b"), {"a.a": "b.a"}, level="position")
+    x0 = {"zeta": [0.2, 0.2], "w": [0.5, 0.5]}
+    plain = run(whole, x0)
+    named = run(whole.prefixed("left"), {f"left.{key}": value for key, value in x0.items()})
+    np.testing.assert_array_equal(named["left.zeta"], plain["zeta"])
+    np.testing.assert_allclose(plain["zeta"][-1], 0.2 + 0.5 * 0.5 - 0.5**2 / 2, atol=1e-12)
+
+
+def test_units_on_which_both_agree_are_kept():
+    tie = {"a.a": "b.a"}
+    assert [s.unit for s in rail("a").joined(rail("b"), tie).states] == ["m", "m/s", None]
+    assert [s.unit for s in rail("a").joined(rail("b", "1"), tie).states] == [None, "m/s", None]

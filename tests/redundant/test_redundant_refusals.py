@@ -45,8 +45,21 @@ def from_functions(**options):
         ({"zeta": [a, a]}, ps.InputError, "used twice"),
         ({"zeta": "ab"}, ps.InputError, "list of SymPy symbols"),
         ({"units": {"q": "m"}}, ps.InputError, "units: no state 'q'"),
+        ({"zeta": 3}, ps.InputError, "list of SymPy symbols"),
+        ({"domain": [a]}, ps.InputError, r"domain is \[a\]; give a mapping, e.g."),
+        ({"domain": {"edge": [a]}}, ps.InputError, r"domain 'edge' is \[a\]; give one expression"),
+        ({"domain": {"edge": a < 1}}, ps.InputError, "domain 'edge' is a < 1; give one"),
+        ({"positions": [a]}, ps.InputError, r"positions is \[a\]; give a mapping, e.g."),
+        ({"positions": {"push": None}}, ps.InputError, "position of 'push' is None; give a list"),
+        ({"parameters": [1.0]}, ps.InputError, r"parameters is \[1.0\]; give a mapping"),
+        ({"c": None}, ps.InputError, "c is None; give a list of expressions"),
+        ({"c": [None]}, ps.InputError, "c contains None; give numbers and SymPy expressions"),
+        ({"V": a < 1}, ps.InputError, "V contains a < 1; give numbers"),
+        ({"A": 3}, ps.InputError, "A is not a matrix"),
+        ({"ports": PORT, "B": [[1], [0]]}, ps.InputError, "give a list of Ports"),
     ],
 )
+@pytest.mark.filterwarnings(r"ignore:\s*non-Expr objects in a Matrix")
 def test_expressions_that_make_no_system_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         symbolic(**options)
@@ -66,11 +79,24 @@ def test_expressions_that_make_no_system_are_refused(options, error, message):
         ({"n_w": 0}, ps.InputError, "n_w is 0"),
         ({"n_w": 3}, ps.InputError, "2 coordinates and 3 velocities need Z"),
         ({"velocities": ["v"]}, ps.InputError, "1 names of 2 velocities"),
+        ({"velocities": 2}, ps.InputError, "velocities is 2; give a list of names"),
+        ({"domain": [abs]}, ps.InputError, r"domain is \[.*\]; give a mapping, e.g."),
+        ({"domain": {"edge": [abs]}}, ps.InputError, "domain 'edge': expected numbers"),
+        ({"positions": abs}, ps.InputError, "positions is .*; give a mapping, e.g."),
+        ({"dissipation": 2}, ps.InputError, "dissipation: expected a function, got 2"),
     ],
 )
 def test_functions_that_make_no_system_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         from_functions(**options)
+
+
+def test_one_expression_is_the_position_of_a_port_of_size_one():
+    given = {"B": [[2 * a], [1]], "ports": [PORT], "Z": [[1, 0], [0, 1]]}
+    one, listed = (symbolic(positions={"push": p}, **given) for p in (a**2 + b, [a**2 + b]))
+    at = np.array([0.3, 0.7])
+    for system in (one, listed):
+        np.testing.assert_allclose(system.laws.positions["push"].value(at), [0.79])
 
 
 def test_missing_derivatives_are_named():

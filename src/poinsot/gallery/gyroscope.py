@@ -20,6 +20,7 @@ from poinsot.integrate import simulate
 from poinsot.ph import PHSystem, Port, feed
 from poinsot.redundant import RedundantSystem
 from poinsot.result import Result, SimulationError
+from poinsot.so3 import euler_to_matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -163,14 +164,7 @@ def by_matrix(disc: Disc = Disc()) -> RedundantSystem:  # noqa: B008 - frozen
 
 def rotation(angles: ArrayLike) -> Array:
     """Return R_z(gamma) R_y(beta) R_x(alpha) of angles (3,) [rad]."""
-    (ca, cb, cc), (sa, sb, sc) = np.cos(angles), np.sin(angles)
-    return np.array(
-        [
-            [cc * cb, cc * sb * sa - sc * ca, cc * sb * ca + sc * sa],
-            [sc * cb, sc * sb * sa + cc * ca, sc * sb * ca - cc * sa],
-            [-sb, cb * sa, cb * ca],
-        ]
-    )
+    return euler_to_matrix("xyz", angles)
 
 
 def start(

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, singledispatch
+from functools import lru_cache, singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from poinsot.integrate.schemes import Scheme
 from poinsot.ph.gradients import Costate, Step
 from poinsot.ph.matrices import Matrix, Vector, add, scale_columns
 from poinsot.ph.system import PHSystem
+
+#: Of so many layouts of a state it is remembered where the blocks are.
+LAYOUTS = 16
 
 
 @dataclass(frozen=True)
@@ -123,13 +126,13 @@ def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:
     return np.maximum.reduceat(sizes, _starts(tuple(blocks)))[_owners(tuple(blocks))]
 
 
-@cache
+@lru_cache(LAYOUTS)
 def _starts(blocks: tuple[int, ...]) -> NDArray[np.intp]:
     """Return where each block begins."""
     return np.cumsum([0, *blocks[:-1]])
 
 
-@cache
+@lru_cache(LAYOUTS)
 def _owners(blocks: tuple[int, ...]) -> NDArray[np.intp]:
     """Return the block of each entry."""
     return np.repeat(np.arange(len(blocks)), blocks)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import Stage, StepProblem, step_problem
 from poinsot.livens.lagrangian import Chart, Interval, Push, Rule, Slopes, total
 from poinsot.livens.systems import HamiltonianSystem, LagrangianForm, LivensSystem
+from poinsot.ph.combining import combined, labels_of, spread_out
 from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
 
@@ -58,18 +58,14 @@ class _LagrangianStep(StepProblem):
         """Number of independent constraints."""
         return self.system.lagrangian.m if self.T is None else int(self.T.shape[0])
 
-    def combined(self, rows: Any) -> Any:
-        """Return T rows, of a vector or a matrix."""
-        return rows if self.T is None else self.T @ rows
-
     def spread(self, mu: Vector) -> Vector:
-        """Return the multipliers of all constraints, T^T mu."""
-        return mu if self.T is None else np.asarray(self.T.T @ mu)
+        """Return the multipliers of all constraints."""
+        return spread_out(self.T, mu)
 
     @property
     def guessed_mu(self) -> Vector:
         """The multipliers of the step before, times h."""
-        return np.asarray(self.combined(self.h * self.system.lam(self.x0)))
+        return np.asarray(combined(self.T, self.h * self.system.lam(self.x0)))
 
     def push(self, q1: Vector, mu: Vector) -> Push:
         """Return what acts over the step to q1."""
@@ -90,15 +86,11 @@ class _LagrangianStep(StepProblem):
             G1 = assemble(G1.shape, [(0, 0, G1[: g.size]), (g.size, 0, slips[1])])
             g = np.concatenate([g, slips[0]])
         sizes = np.full(self._m, float((abs(G1) @ abs(q1)).max(initial=0.0)))
-        return self.combined(g), self.combined(G1), sizes
+        return combined(self.T, g), combined(self.T, G1), sizes
 
     def names_of_constraints(self) -> Sequence[str]:
         """Return the name of every independent constraint."""
-        names = self.system.lagrangian.names()
-        if self.T is None:
-            return names
-        counts, single = np.count_nonzero(dense(self.T), axis=1), iter(names)
-        return [next(single) if count == 1 else "loop" for count in counts]
+        return labels_of(self.T, self.system.lagrangian.names())
 
     def diagnose(self) -> str:
         """Return what the Lagrangian sees at the start of the step."""

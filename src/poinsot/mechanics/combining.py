@@ -1,27 +1,5 @@
-"""Repeated constraints combined to independent ones by T; None: they are independent already."""
+"""What `ph.combining` does, where the steps of mechanisms look for it."""
 
-from collections.abc import Sequence
-from typing import Any
+from poinsot.ph.combining import combined, labels_of, spread_out
 
-import numpy as np
-
-from poinsot.ph.matrices import Matrix, Vector, dense
-
-
-def combined(T: Matrix | None, rows: Any) -> Any:
-    """Return T rows, of a vector or a matrix."""
-    return rows if T is None else T @ rows
-
-
-def spread_out(T: Matrix | None, mu: Vector) -> Vector:
-    """Return the multipliers of all constraints, T^T mu."""
-    return mu if T is None else np.asarray(T.T @ mu)
-
-
-def labels_of(T: Matrix | None, names: Sequence[str]) -> Sequence[str]:
-    """Return the names of independent constraints; a combination is called a loop."""
-    if T is None:
-        return names
-    counts = np.count_nonzero(dense(T), axis=1)
-    single = iter(names)
-    return [next(single) if count == 1 else "loop" for count in counts]
+__all__ = ["combined", "labels_of", "spread_out"]

@@ -267,10 +267,25 @@ def symbolic(
 
 def read_symbols(what: str, given: Any) -> list[Any]:
     """Return a user's symbols, one or several."""
-    symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
+    try:
+        symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
+    except TypeError:
+        symbols = []
     if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
         raise InputError(f"{what} is {given!r}; give a list of SymPy symbols")
     return symbols
+
+
+def matrix_of(what: str, given: Any) -> sympy.Matrix:
+    """Return a user's expressions as a matrix of any shape."""
+    try:
+        matrix = sympy.Matrix(given)
+    except (TypeError, ValueError, sympy.SympifyError) as error:
+        raise InputError(f"{what} is not a matrix ({str(error).strip()})") from None
+    for entry in matrix:
+        if not isinstance(entry, sympy.Expr):
+            raise InputError(f"{what} contains {entry!r}; give numbers and SymPy expressions")
+    return matrix
 
 
 def read_matrix(
@@ -281,12 +296,11 @@ def read_matrix(
     parameters: Mapping[Any, float] | None,
 ) -> sympy.Matrix:
     """Return a user's expressions as a matrix, with numbers for parameters and `known` symbols."""
-    try:
-        matrix = sympy.Matrix(given)
-    except (TypeError, ValueError, sympy.SympifyError) as error:
-        raise InputError(f"{what} is not a matrix ({error})") from None
+    matrix = matrix_of(what, given)
     if matrix.shape != shape:
         raise InputError(f"{what} has shape {matrix.shape}, expected {shape}")
+    if not isinstance(parameters, Mapping | None):
+        raise InputError(f"{what}: parameters is {parameters!r}; give a mapping, e.g. {{'m': 1.0}}")
     # Symbols of equal name and other assumptions mean the same parameter.
     values = {str(symbol): value for symbol, value in (parameters or {}).items()}
     matrix = matrix.subs(

@@ -122,6 +122,8 @@ class Port:
 
 def count_inputs(name: str, B: Any, ports: Sequence[Port]) -> int:
     """Return the number of inputs; B and ports belong together."""
+    if not isinstance(ports, Sequence):
+        raise InputError(f"system '{name}': ports is {ports!r}; give a list of Ports")
     for port in ports:
         if not isinstance(port, Port):
             raise InputError(f"system '{name}': expected a Port, got {port!r}")

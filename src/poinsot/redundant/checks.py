@@ -6,11 +6,12 @@ import numpy as np
 
 from poinsot.errors import InconsistentStartError, InputError, StructureError, did_you_mean
 from poinsot.livens import masses
+from poinsot.livens.smooth import Array
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.start import TOLERANCE
 from poinsot.redundant import dependence, edges
-from poinsot.redundant.laws import Laws
+from poinsot.redundant.laws import Laws, Outlet
 
 #: Relative departure from skew-symmetry, from w·tau_d >= 0 and from p' Z = B^T that is round-off.
 ROUND_OFF = 1e-10
@@ -46,34 +47,54 @@ def require_skew(name: str, laws: Laws) -> None:
 
 
 def require_positions(name: str, laws: Laws, ports: Sequence[Port]) -> None:
-    """Refuse positions of ports whose rates are not their outputs, at random coordinates."""
-    random = np.random.default_rng(0)
-    tries = random.uniform(-1.5, 1.5, (SAMPLES, laws.n))
-    ends = np.cumsum([port.size for port in ports])
-    columns = {p.name: slice(end - p.size, end) for p, end in zip(ports, ends, strict=True)}
+    """Refuse positions of ports whose rates are not their outputs.
+
+    At random coordinates inside of the domain at which all functions have values; there may be
+    none, and a run looks again where it starts.
+    """
+    sizes = {port.name: port.size for port in ports}
     for port, position in laws.positions.items():
-        if port not in columns:
+        if port not in sizes:
             raise InputError(
-                f"system '{name}': positions: no port '{port}'; {did_you_mean(port, columns)}"
+                f"system '{name}': positions: no port '{port}'; {did_you_mean(port, sizes)}"
             )
-        size = columns[port].stop - columns[port].start
-        if position.size != size:
+        if position.size != sizes[port]:
             raise InputError(
                 f"system '{name}': the position of port '{port}' has {position.size} entries, and "
-                f"the port {size}"
+                f"the port {sizes[port]}"
             )
-        allowed = ROUND_OFF if position.exact else DIFFERENCES
-        for zeta in tries:
-            slope, Z = position.jacobian(zeta), laws.Z(zeta)
-            gap = abs(slope @ Z - laws.B(zeta)[:, columns[port]].T)
-            scale = float(np.max(abs(slope) @ abs(Z)))
-            if np.max(gap) > allowed * max(scale, float(np.max(abs(laws.B(zeta)), initial=0.0))):
-                i, j = (int(place) for place in np.unravel_index(np.argmax(gap), gap.shape))
-                raise StructureError(
-                    f"system '{name}': the rate of the position of port '{port}' is not its "
-                    f"output: entry ({i}, {j}) of p' Z - B^T is {gap[i, j]:.3g} at zeta = "
-                    f"{np.array2string(zeta, precision=3)}; give B the columns (p' Z)^T"
-                )
+    outlets = laws.outlets(ports)
+    for zeta in np.random.default_rng(0).uniform(-1.5, 1.5, (SAMPLES, laws.n)):
+        for outlet in outlets:
+            found = _slip(laws, outlet, zeta)
+            if found is not None:
+                _require_small(name, outlet, zeta, *found)
+
+
+def _slip(laws: Laws, outlet: Outlet, zeta: Vector) -> tuple[Array, float] | None:
+    """Return |p' Z - B^T| of a port and the size of its terms; None where they have no value."""
+    try:
+        with np.errstate(all="ignore"):
+            if not edges.inside(laws, zeta):
+                return None
+            slope, Z, B = outlet.position.jacobian(zeta), laws.Z(zeta), outlet.B(zeta)
+            gap, size = abs(slope @ Z - B.T), max(np.max(abs(slope) @ abs(Z)), np.max(abs(B)))
+    except InputError:
+        raise
+    except (ArithmeticError, ValueError):  # as math.sqrt(-1) raises
+        return None
+    return (gap, float(size)) if np.all(np.isfinite(gap)) else None
+
+
+def _require_small(name: str, outlet: Outlet, zeta: Vector, gap: Array, size: float) -> None:
+    allowed = ROUND_OFF if outlet.position.exact else DIFFERENCES
+    if not np.max(gap) <= allowed * size:
+        i, j = (int(place) for place in np.unravel_index(np.argmax(gap), gap.shape))
+        raise StructureError(
+            f"system '{name}': the rate of the position of port '{outlet.port}' is not its "
+            f"output: entry ({i}, {j}) of p' Z - B^T is {gap[i, j]:.3g} at zeta = "
+            f"{np.array2string(zeta, precision=3)}; give B the columns (p' Z)^T"
+        )
 
 
 def require_passive(name: str, laws: Laws, zeta: Vector, w: Vector, where: str) -> None:
@@ -92,9 +113,18 @@ def require_passive(name: str, laws: Laws, zeta: Vector, w: Vector, where: str) 
 # -- a start ----------------------------------------------------------------------------------
 
 
-def require_start(name: str, laws: Laws, zeta: Vector, w: Vector) -> None:
+def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w: Vector) -> None:
     """Refuse a start that violates a constraint or repeats one, or at which energy is created."""
     edges.require_inside(name, laws, zeta)
+    for outlet in (*laws.tied, *laws.outlets(ports)):
+        found = _slip(laws, outlet, zeta)
+        if found is None:
+            raise InputError(
+                f"system '{name}': the position of port '{outlet.port}' has no rate at the start, "
+                f"zeta = {np.array2string(zeta, precision=3)}; start elsewhere, or leave it out of "
+                "positions"
+            )
+        _require_small(name, outlet, zeta, *found)
     dc, Z, A, speeds = laws.dc(zeta), laws.Z(zeta), laws.A(zeta), laws.speeds(w)
     for what, names, values, sizes, wrong in (
         ("", laws.names_c, laws.c(zeta), np.array([1.0 + np.max(abs(zeta))]), "zeta"),

@@ -12,6 +12,11 @@ NEAR = 10.0
 REMEDY = "use coordinates without this edge; for rotations, a matrix or a quaternion"
 
 
+def inside(laws: Laws, zeta: Vector) -> bool:
+    """Return whether coordinates are inside of all edges."""
+    return all(_value(inside, zeta) > 0 for inside in laws.domain.values())
+
+
 def require_inside(name: str, laws: Laws, zeta: Vector) -> None:
     """Refuse a start outside."""
     for edge, inside in laws.domain.items():
@@ -53,7 +58,13 @@ def near(laws: Laws, zeta: Vector, rate: Vector, t0: float, h: float) -> str:
 
 
 def _value(inside: Smooth, zeta: Vector) -> float:
-    return float(inside.value(zeta)[0])
+    """Return the value at an edge, NaN where the function has none."""
+    try:
+        return float(inside.value(zeta)[0])
+    except InputError:
+        raise
+    except (ArithmeticError, ValueError):  # as math.sqrt(-1) raises
+        return float("nan")
 
 
 def _named(laws: Laws, inside: Smooth, zeta: Vector) -> str:

@@ -35,7 +35,7 @@ class Equations(PHSystem):
     def check_start(self, x: Vector) -> None:
         """Refuse a start at which a constraint does not hold or is repeated."""
         zeta, w, _, _ = self.split(x)
-        checks.require_start(self.name, self.laws, zeta, w)
+        checks.require_start(self.name, self.laws, self.ports, zeta, w)
 
     # -- the six ingredients ------------------------------------------------------------------
 

@@ -8,11 +8,14 @@ import sympy
 
 from poinsot.errors import InputError
 from poinsot.livens import expressions
-from poinsot.ph.expressions import Compiled, read_matrix, read_symbols, require_zero
+from poinsot.ph.expressions import Compiled, matrix_of, read_matrix, read_symbols, require_zero
 from poinsot.ph.matrices import Vector
 from poinsot.redundant.checks import require_mass
 from poinsot.redundant.fields import Field
 from poinsot.redundant.laws import Laws
+
+#: What is one expression.
+ONE = sympy.Expr | int | float | str
 
 
 def read(
@@ -30,7 +33,7 @@ def read(
     B: Any,
     inputs: int,
     dissipation: Any,
-    positions: Mapping[str, Sequence[Any]],
+    positions: Mapping[str, Any],
     domain: Mapping[str, Any],
     parameters: Mapping[Any, float] | None,
 ) -> Laws:
@@ -48,6 +51,17 @@ def read(
     def matrix(what: str, given: Any, shape: tuple[int, int], known: Sequence[Any]) -> Any:
         return read_matrix(f"system '{name}': {what}", given, shape, known, parameters)
 
+    def several(what: str, given: Any) -> list[Any]:
+        """Return a list of expressions, or one in a list."""
+        if isinstance(given, ONE):
+            return [given]
+        try:
+            return list(given)
+        except TypeError:
+            raise InputError(
+                f"system '{name}': {what} is {given!r}; give a list of expressions"
+            ) from None
+
     def column(what: str, given: Sequence[Any], size: int, known: Sequence[Any]) -> Any:
         return matrix(what, [[e] for e in given], (size, 1), known) if size else sympy.zeros(0, 1)
 
@@ -60,17 +74,24 @@ def read(
         given = G(sympy.Matrix(momenta)) if callable(G) else G
         turning = matrix("G", given, (k, k), momenta)
     require_zero(name, "G + G^T, so G is not skew-symmetric", turning + turning.T)
-    rows = [] if A is None else sympy.Matrix(A).tolist()
+    rows = [] if A is None else matrix_of(f"system '{name}': A", A).tolist()
     restrictions = matrix("A", rows, (len(rows), k), q) if rows else sympy.zeros(0, k)
     inlets = sympy.zeros(k, 0) if B is None else matrix("B", B, (k, inputs), q)
     parts = list(V) if isinstance(V, Sequence) and not isinstance(V, str) else [V]
     potentials = [column("V", [part], 1, q) for part in parts]
-    constraints = [c] if isinstance(c, sympy.Expr) else list(c)
+    constraints = several("c", c)
     rows_c = column("c", constraints, len(constraints), q)
-    losses = [0] * k if dissipation is None else list(dissipation)
+    losses = [0] * k if dissipation is None else several("dissipation", dissipation)
     both = [*q, *rates]
-    places = {port: column(f"position of '{port}'", p, len(p), q) for port, p in positions.items()}
-    edges = {edge: column(f"domain '{edge}'", [inside], 1, q) for edge, inside in domain.items()}
+    places, edges = {}, {}
+    for port, position in positions.items():
+        what = f"position of '{port}'"
+        entries = several(what, position)
+        places[port] = column(what, entries, len(entries), q)
+    for edge, inside in domain.items():
+        if not isinstance(inside, ONE):
+            raise InputError(f"system '{name}': domain '{edge}' is {inside!r}; give one expression")
+        edges[edge] = column(f"domain '{edge}'", [inside], 1, q)
     laws = Laws(
         coordinates=[str(symbol) for symbol in q],
         velocities=[str(symbol) for symbol in rates],

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
-from poinsot.inputs import count, numbers
+from poinsot.inputs import count, function, numbers
 from poinsot.livens.functions import OfCoordinates, smooth
 from poinsot.livens.smooth import Smooth
 from poinsot.ph.matrices import Vector
@@ -88,6 +88,9 @@ def read(
     def field(what: str, shape: tuple[int, int], size: int, default: ArrayLike) -> Field:
         return of(law(what, shape, size, default), shape)
 
+    for what, given in zip(("coordinates", "velocities"), names, strict=True):
+        if isinstance(given, str) or not isinstance(given, Sequence | None):
+            raise InputError(f"system '{name}': {what} is {given!r}; give a list of names")
     labels = [
         [f"{letter}[{i}]" for i in range(size)] if given is None else list(given)
         for letter, size, given in zip(("zeta", "w"), (n, k), names, strict=True)
@@ -131,6 +134,9 @@ def _dissipation(
 ) -> Field:
     """Return tau_d as a function of one vector (zeta, w)."""
     label, (tau_d, by_zeta, by_w) = f"system '{name}': dissipation", given
+    for what, part in zip(("", "_dzeta", "_dw"), given, strict=True):
+        if part is not None:
+            function(part, f"{label}{what}")
 
     def joined(*parts: OfBoth) -> OfCoordinates:
         return lambda both: np.hstack([part(both[:n], both[n:]) for part in parts])

@@ -13,15 +13,28 @@ from poinsot.ph.connections import Transformer
 from poinsot.ph.matrices import Vector
 from poinsot.redundant.equations import Equations
 from poinsot.redundant.fields import placed
-from poinsot.redundant.laws import Laws
+from poinsot.redundant.laws import Laws, Outlet
 
 Places = NDArray[np.intp]
 
 
 def require_ports(a: Equations, b: Equations, ports: Mapping[str, str], positions: bool) -> None:
     """Refuse ports that do not fit, are fed, or whose positions are asked for and unknown."""
+    if not isinstance(ports, Mapping) or not all(
+        isinstance(port, str) for pair in ports.items() for port in pair
+    ):
+        raise InputError(
+            f"system '{a.name}': ports is {ports!r}; give those of '{a.name}' with those of "
+            f"'{b.name}', e.g. {{'end': 'start'}}"
+        )
     if not ports:
         raise InputError(f"system '{a.name}': no ports to join with '{b.name}'")
+    twice = set(_parts(a)) & set(_parts(b))
+    if twice:
+        raise InputError(
+            f"system '{a.name}': joined with '{b.name}' it has two parts '{min(twice)}'; rename "
+            "one, e.g. by system.prefixed('left')"
+        )
     for ours, theirs in ports.items():
         pair = a.port(ours), b.port(theirs)
         for system, port in zip((a, b), pair, strict=True):
@@ -99,8 +112,63 @@ def join(a: Equations, b: Equations, ports: Mapping[str, str], positions: bool) 
             **{_own(a, edge): _on(F, zeta_a, n) for edge, F in A.domain.items()},
             **{_own(b, edge): _on(F, zeta_b, n) for edge, F in B.domain.items()},
         },
-        parts=[*(A.parts or [a.name]), *(B.parts or [b.name])],
+        parts=[*_parts(a), *_parts(b)],
+        tied=[
+            Outlet(
+                outlet.port,
+                _on(outlet.position, zeta, n),
+                placed((k, outlet.B.shape[1]), [(at, 0, outlet.B.on(zeta))]),
+            )
+            for system, joined, zeta, at in (
+                (a, ports.keys(), zeta_a, 0),
+                (b, ports.values(), zeta_b, A.k),
+            )
+            for outlet in _tied(system, joined if positions else ())
+        ],
     )
+
+
+def prefixed(laws: Laws, prefix: str) -> Laws:
+    """Return the laws of a system whose ports and parts have a prefix in their names."""
+
+    def own(labels: Iterable[str]) -> list[str]:
+        if not laws.parts:
+            return list(labels)
+        return [" = ".join(f"{prefix}.{side}" for side in label.split(" = ")) for label in labels]
+
+    return replace(
+        laws,
+        coordinates=own(laws.coordinates),
+        velocities=own(laws.velocities),
+        names_c=own(laws.names_c),
+        names_A=own(laws.names_A),
+        positions={f"{prefix}.{port}": p for port, p in laws.positions.items()},
+        domain=dict(zip(own(laws.domain), laws.domain.values(), strict=True)),
+        parts=own(laws.parts),
+        tied=[replace(outlet, port=f"{prefix}.{outlet.port}") for outlet in laws.tied],
+    )
+
+
+def units(a: Equations, b: Equations) -> dict[str, str]:
+    """Return the units of zeta and w on which both agree."""
+    of_both = zip(("zeta", "w"), a.states, b.states, strict=False)
+    return {
+        key: one.unit
+        for key, one, other in of_both
+        if one.unit is not None and one.unit == other.unit
+    }
+
+
+def _parts(system: Equations) -> Sequence[str]:
+    """Return the names of the systems that it was joined from."""
+    return system.laws.parts or [system.name]
+
+
+def _tied(system: Equations, ports: Iterable[str]) -> list[Outlet]:
+    """Return what is tied already, and what these ports tie."""
+    open_ = {outlet.port: outlet for outlet in system.laws.outlets(system.ports)}
+    new = [replace(open_[port], port=_own(system, port)) for port in ports]
+    return [*system.laws.tied, *new]
 
 
 def _columns(system: Equations, ports: Iterable[str]) -> tuple[Places, Places]:

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from poinsot.livens.smooth import Array, Potential, Smooth
 from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port
 from poinsot.redundant.fields import Field
+
+
+@dataclass(frozen=True, eq=False)
+class Outlet:
+    """A port whose position p is known: p' Z = B^T, B (k, size) its columns of the port matrix."""
+
+    port: str
+    position: Smooth
+    B: Field
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +54,8 @@ class Laws:
         positive inside.
     parts : sequence of str
         Names of the systems that were joined.
+    tied : sequence of Outlet
+        The ports at which they were joined by positions.
     """
 
     coordinates: Sequence[str]
@@ -62,6 +74,7 @@ class Laws:
     positions: Mapping[str, Smooth] = field(default_factory=dict)
     domain: Mapping[str, Smooth] = field(default_factory=dict)
     parts: Sequence[str] = ()
+    tied: Sequence[Outlet] = ()
 
     @property
     def n(self) -> int:
@@ -114,6 +127,16 @@ class Laws:
         """Whether tau_d is known to vanish."""
         known = self.dissipation.constant
         return known and not np.any(self.dissipation(np.zeros(self.n + self.k)))
+
+    def outlets(self, ports: Sequence[Port]) -> list[Outlet]:
+        """Return those of the ports, whose inputs are the columns of B, that have a position."""
+        found, end = [], 0
+        for port in ports:
+            start, end = end, end + port.size
+            if port.name in self.positions:
+                B = self.B.columns(np.arange(start, end))
+                found.append(Outlet(port.name, self.positions[port.name], B))
+        return found
 
     # -- energies -----------------------------------------------------------------------------
 

@@ -1,12 +1,13 @@
 """The general port-Hamiltonian system of rigid bodies in redundant coordinates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
+from poinsot.inputs import named
 from poinsot.livens.functions import OfCoordinates, warn_missing
 from poinsot.ph.ports import Port, count_inputs
 from poinsot.redundant import checks, functions, joining
@@ -52,7 +53,7 @@ class RedundantSystem(Equations):
         B: Any = None,
         ports: Sequence[Port] = (),
         dissipation: Any = None,
-        positions: Mapping[str, Sequence[Any]] | None = None,
+        positions: Mapping[str, Any] | None = None,
         domain: Mapping[str, Any] | None = None,
         Gamma: Sequence[Any] | None = None,
         parameters: Mapping[Any, float] | None = None,
@@ -87,7 +88,7 @@ class RedundantSystem(Equations):
         dissipation : list of expressions
             Forces tau_d of zeta and w, w·tau_d >= 0; k of them.
         positions : mapping
-            Port -> list of expressions of zeta whose rates are the output of the port,
+            Port -> list of expressions of zeta (or one) whose rates are the output of the port,
             p' Z = B^T; for `joined` at the level of positions.
         domain : mapping
             What happens at an edge of the coordinates -> expression of zeta that is positive
@@ -116,8 +117,8 @@ class RedundantSystem(Equations):
             B=B,
             inputs=inputs,
             dissipation=dissipation,
-            positions=positions or {},
-            domain=domain or {},
+            positions=named(positions, f"system '{name}': positions", "{'port': [x, y]}"),
+            domain=named(domain, f"system '{name}': domain", "{'gimbal lock': cos(beta)}"),
             parameters=parameters,
         )
         checks.require_positions(name, laws, ports)
@@ -215,8 +216,18 @@ class RedundantSystem(Equations):
             },
             (dissipation, dissipation_dzeta, dissipation_dw),
             (coordinates, velocities),
-            functions.Places(ports, positions or {}, dpositions or {}, ddpositions or {}),
-            domain or {},
+            functions.Places(
+                ports,
+                *(
+                    named(given, f"system '{name}': {what}", "{'port': function}")
+                    for what, given in (
+                        ("positions", positions),
+                        ("dpositions", dpositions),
+                        ("ddpositions", ddpositions),
+                    )
+                ),
+            ),
+            named(domain, f"system '{name}': domain", "{'end of the rail': function}"),
         )
         checks.require_skew(name, laws)
         checks.require_positions(name, laws, ports)
@@ -232,6 +243,8 @@ class RedundantSystem(Equations):
         name: str | None = None,
     ) -> "RedundantSystem":
         """Join it with another system at ports: again a system of this class [BHRS25, sec. 6].
+
+        The two need different names, which their labels then begin with; `prefixed` renames.
 
         Velocities of joined ports are the same, and forces are opposite. The rows
         B_1^T w_1 - B_2^T w_2 = 0 are added to A, and their multipliers to `mu`. They hold as rates:
@@ -262,7 +275,13 @@ class RedundantSystem(Equations):
         left = [port for port in self.ports if port.name not in ports]
         left += [port for port in other.ports if port.name not in ports.values()]
         whole = name or f"{self.name}+{other.name}"
-        return RedundantSystem(whole, states(whole, laws, None), tuple(left), laws)
+        return RedundantSystem(
+            whole, states(whole, laws, joining.units(self, other)), tuple(left), laws
+        )
+
+    def prefixed(self, prefix: str) -> Self:
+        """Return the system with `prefix.` before the names of states, ports and joined parts."""
+        return replace(super().prefixed(prefix), laws=joining.prefixed(self.laws, prefix))
 
     def relations(self, x: ArrayLike | Mapping[str, ArrayLike]) -> Relations:
         """Return Dirac structure, Lagrangian submanifold and resistive relation at a state.
