@@ -13,10 +13,10 @@ from poinsot.errors import InputError
 from poinsot.integrate.newton import Evaluation, Tangent
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import GeneralStep, Stage, StepProblem, step_problem
-from poinsot.mechanics.combining import combined as _combined
-from poinsot.mechanics.combining import labels_of as _labels
-from poinsot.mechanics.combining import spread_out as _spread
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem, minus
+from poinsot.ph.combining import combined as _combined
+from poinsot.ph.combining import labels_of as _labels
+from poinsot.ph.combining import spread_out as _spread
 from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 

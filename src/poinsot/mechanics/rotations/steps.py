@@ -11,13 +11,13 @@ from poinsot.integrate.newton import Evaluation, Tangent
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import Stage, StepProblem, step_problem
 from poinsot.mechanics import twists
-from poinsot.mechanics.combining import combined, labels_of, spread_out
 from poinsot.mechanics.jointed import independent, smallest
 from poinsot.mechanics.rotations.bodies import SIX
 from poinsot.mechanics.rotations.euler import GimbalLock, lock_report
 from poinsot.mechanics.rotations.system import RotationSystem
 from poinsot.mechanics.spread import spread
 from poinsot.mechanics.stepping import DRIFT, REST
+from poinsot.ph.combining import combined, labels_of, spread_out
 from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
 from poinsot.so3 import skew
