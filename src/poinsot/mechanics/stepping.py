@@ -14,9 +14,7 @@ from poinsot.integrate.newton import Evaluation, Tangent
 from poinsot.integrate.schemes import Scheme
 from poinsot.integrate.step import GeneralStep, Stage, StepProblem, step_problem
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem, minus
-from poinsot.ph.combining import combined as _combined
-from poinsot.ph.combining import labels_of as _labels
-from poinsot.ph.combining import spread_out as _spread
+from poinsot.ph.combining import combined, labels_of, spread_out
 from poinsot.ph.gradients import Midpoint
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 
@@ -75,19 +73,19 @@ class MidpointStep(_MechanismStep):
     def guess(self) -> Vector:
         """Start from the velocities and multipliers of the step before."""
         _, v, lam = self.system.parts(self.x0)
-        return np.concatenate([v, self.h * _combined(self.T, lam)])
+        return np.concatenate([v, self.h * combined(self.T, lam)])
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Momentum equations and constraints."""
         n = self.system.mechanism.n
-        return (*self.system.labels[n : 2 * n], *_labels(self.T, self.system.labels[2 * n :]))
+        return (*self.system.labels[n : 2 * n], *labels_of(self.T, self.system.labels[2 * n :]))
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of momentum and constraints."""
         mechanism, h, n = self.system.mechanism, self.h, self.system.mechanism.n
         q0, v0, _ = self.system.parts(self.x0)
-        v, mu = w[:n], _spread(self.T, w[n:])
+        v, mu = w[:n], spread_out(self.T, w[n:])
         q_mid, q1 = q0 + h / 2 * v, q0 + h * v
         u = mechanism.feedback(self.t, q_mid, v, self.u)
         G, B = mechanism.G(q_mid), mechanism.B(q_mid)
@@ -95,7 +93,7 @@ class MidpointStep(_MechanismStep):
         damping = mechanism.damping(q_mid, v)
         force = dV - B @ u + damping
         momentum = 2 * mechanism.mass * (v - v0) + h * force + G.T @ mu
-        closure = _combined(self.T, G @ v + DRIFT / h * self._gap)
+        closure = combined(self.T, G @ v + DRIFT / h * self._gap)
         residual = np.concatenate([momentum, closure])
         inertia = 2 * mechanism.mass * (abs(v) + abs(v0))
         forces = h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
@@ -112,7 +110,7 @@ class MidpointStep(_MechanismStep):
             (0, 0, diagonal(2 * mechanism.mass)),
             (0, 0, h / 2 * mechanism.curvature(q_mid, mu)),
             (0, n, G.T if self.T is None else G.T @ self.T.T),
-            (n, 0, _combined(self.T, G + h / 2 * mechanism.slope(q_mid, v))),
+            (n, 0, combined(self.T, G + h / 2 * mechanism.slope(q_mid, v))),
         ]
         dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, v)
         gains = mechanism.dfeedback(self.t, q_mid, v)
@@ -134,7 +132,7 @@ class MidpointStep(_MechanismStep):
         q0, v0, _ = system.parts(self.x0)
         v = w[:n]
         q_mid, q1 = q0 + h / 2 * v, q0 + h * v
-        lam = system.mechanism.smallest(q_mid, _spread(self.T, w[n:]) / h)
+        lam = system.mechanism.smallest(q_mid, spread_out(self.T, w[n:]) / h)
         system.mechanism.require_continuous(q0, q1)
         system.layout.require_contact(q0, q1)
         v1 = _massless_from_others(system.mechanism.mass, q1, 2 * v - v0)
@@ -170,13 +168,13 @@ class StabilisedStep(_MechanismStep):
         """The names of the system's own equations."""
         n, m, labels = self.system.mechanism.n, self.system.mechanism.m, self.system.labels
         position, velocity = labels[2 * n : 2 * n + m], labels[2 * n + m :]
-        return (*labels[: 2 * n], *_labels(self.T, position), *_labels(self.T, velocity))
+        return (*labels[: 2 * n], *labels_of(self.T, position), *labels_of(self.T, velocity))
 
     def _split(self, w: Vector) -> tuple[Vector, Vector, Vector, Vector]:
         """Return q1, v_mid and both multipliers times h, of all constraints."""
         n, m = self.system.mechanism.n, self._m
         mu, nu = w[2 * n : 2 * n + m], w[2 * n + m :]
-        return w[:n], w[n : 2 * n], _spread(self.T, mu), _spread(self.T, nu)
+        return w[:n], w[n : 2 * n], spread_out(self.T, mu), spread_out(self.T, nu)
 
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of kinematics, momentum and both constraints."""
@@ -195,8 +193,8 @@ class StabilisedStep(_MechanismStep):
             [
                 q1 - q0 - h * v - correction,
                 2 * mechanism.mass * (v - v0) + h * force + G.T @ mu + W.T @ nu,
-                _combined(self.T, forms(q1)),
-                _combined(self.T, G1 @ v1),
+                combined(self.T, forms(q1)),
+                combined(self.T, G1 @ v1),
             ]
         )
         pull = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
@@ -245,9 +243,9 @@ class StabilisedStep(_MechanismStep):
             (n, n, C_nu),
             (n, lam, pull),
             (n, gam, back),
-            (lam, 0, _combined(T, G1)),
-            (gam, 0, _combined(T, forms.slope(v1))),
-            (gam, n, 2 * _combined(T, G1)),
+            (lam, 0, combined(T, G1)),
+            (gam, 0, combined(T, forms.slope(v1))),
+            (gam, n, 2 * combined(T, G1)),
         ]
         dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, rate)
         gains = mechanism.dfeedback(self.t, q_mid, rate)
