@@ -21,13 +21,13 @@ class Step:
     def __init__(self, model, scheme, seed):
         system = model.compile_for(ps.SCHEMES[scheme])
         runner = accelerate(system, ps.SCHEMES[scheme], system.start, H, ps.Newton())
-        assembly = runner.assembly()
-        self.machine, self.laws = assembly.machine(), assembly.laws
-        self.runner, self.place = runner, assembly.tiles.place
+        tables = runner.tables()
+        self.machine, self.laws = tables.machine(), tables.laws
+        self.runner, self.place = runner, tables.tiles.place
         self.work = runner.work._replace(tiles=np.zeros_like(self.machine.template))
-        self.slim = [assembly.graph.motion(int(b))[0] for b in np.flatnonzero(assembly.slim)]
-        self.filled = np.ones((assembly.graph.nodes, 3), dtype=bool)
-        self.filled[assembly.graph.first_joint :] = False
+        self.slim = [tables.graph.motion(int(b))[0] for b in np.flatnonzero(tables.slim)]
+        self.filled = np.ones((tables.graph.nodes, 3), dtype=bool)
+        self.filled[tables.graph.first_joint :] = False
         self.filled[tuple(runner.places[:, :2].T)] = True
         random = np.random.default_rng(seed)
         self.u = random.standard_normal(system.m)
