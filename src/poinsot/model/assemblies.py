@@ -13,7 +13,7 @@ from poinsot.mechanics.bodies import Body, Ground
 from poinsot.mechanics.inertia import Cylinder, Shape
 from poinsot.mechanics.joints import Revolute, perpendicular
 from poinsot.mechanics.loads import JointPort
-from poinsot.mechanics.rolling import RollingDisc
+from poinsot.mechanics.rolling import FLAT, RollingDisc
 
 if TYPE_CHECKING:
     from poinsot.model.model import Model
@@ -73,6 +73,13 @@ class Wheel(Assembly):
                 "Wheel: steering and fork belong together: the axis, and the shape of what turns "
                 "about it with the wheel"
             )
+        if self.steering is not None:
+            axle, steering = (
+                unit3(self.axle, "Wheel: axle"),
+                unit3(self.steering, "Wheel: steering"),
+            )
+            if np.linalg.norm(np.cross(axle, steering)) < FLAT:
+                raise InputError("Wheel: steering is parallel to the axle; give another axis")
 
     def add_to(self, model: "Model", name: str) -> tuple[Body, ...]:
         """Add wheel, axle and contact, and the fork."""
@@ -130,6 +137,8 @@ class DifferentialDrive(Assembly):
         """Add wheels and motors; one of the wheels grips sideways."""
         left = vector3(self.left, f"drive '{name}': left")
         right = vector3(self.right, f"drive '{name}': right")
+        if np.array_equal(left, right):
+            raise InputError(f"drive '{name}': left and right are the same point")
         added: list[Body] = []
         for side, position in (("left", left), ("right", right)):
             wheel = Wheel(

@@ -179,6 +179,16 @@ def test_the_stabilised_form_refuses_contacts():
             ),
             "steering and fork belong together",
         ),
+        (
+            lambda g, b: ps.Wheel(
+                b,
+                ps.Cylinder(mass=1, radius=1, length=1),
+                (0, 0, 1),
+                steering=(0, -2, 0),
+                fork=ps.Sphere(mass=1, radius=1),
+            ),
+            "steering is parallel to the axle",
+        ),
     ],
 )
 def test_bad_input_says_what_to_do(make, message):
