@@ -1,12 +1,9 @@
 """Runs in blocks: a compiled engine takes many steps at once, and comes back now and then."""
 
 import signal
-import sys
-import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import singledispatch
 
 import numpy as np
@@ -30,8 +27,6 @@ Array = NDArray[np.float64]
 PAUSE = 0.1
 #: Steps of the first block times states: a matter of milliseconds.
 FIRST = 100_000
-#: What takes longer is explained [s].
-PATIENCE = 1.5
 #: Saved steps of a block take no more memory than this [bytes].
 ROOM = 32 * 2**20
 
@@ -62,9 +57,10 @@ class Runner(ABC):
     def recover(self, saved: Saved) -> tuple[Array, Array]:
         """Return x and stage_x of saved steps with all states."""
 
+    @property
     @abstractmethod
-    def compile(self) -> None:
-        """Compile what `advance` needs, or load it."""
+    def form(self) -> str:
+        """The form of the equations, by the name of its machine code."""
 
     @abstractmethod
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
@@ -95,8 +91,6 @@ def run_in_blocks(
 
     `poll` is called after each block.
     """
-    with _patience(f"compiling the engine for '{system.name}'; it is kept for later runs"):
-        runner.compile()
     recorder.start_clock()
     count = 1 if runner.calls_python else max(1, FIRST // system.n)
     largest = max(1, ROOM * recorder.save_every // (16 * system.n))
@@ -122,18 +116,6 @@ def run_in_blocks(
             count = max(1, 2 * block.steps)
         else:
             count = int(np.clip(count * PAUSE / max(elapsed, 1e-6), 1, 8 * count))
-
-
-@contextmanager
-def _patience(message: str) -> Iterator[None]:
-    """Say what takes so long, if it does; only compiling ever takes more than a second."""
-    timer = threading.Timer(PATIENCE, lambda: print(f"poinsot: {message}", file=sys.stderr))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _inputs(system: PHSystem, times: Array) -> Array:

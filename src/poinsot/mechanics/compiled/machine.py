@@ -1,6 +1,5 @@
 """From a mechanism to the arrays of the compiled engine."""
 
-import os
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -19,8 +18,6 @@ from poinsot.mechanics.forms import GROUND, WIDTH
 Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
-#: Environment variable; "one" asks for a kernel that all mechanisms share, whatever their parts.
-KERNELS = "POINSOT_KERNELS"
 #: What is added to equations that may repeat others, relative to their own size.
 SHIFT = 1e-9
 
@@ -62,20 +59,19 @@ class Tables(Nodes):
 
     def machine(self) -> parts.Machine:
         """Return the tables of the compiled engine."""
-        struts, dials = [strut.products for strut in self.struts], self._dials
-        all_kinds = os.environ.get(KERNELS) == "one"
+        dials = self._dials
         return parts.Machine(
             bodies=self._body_tables(),
             points=self._point_tables(),
-            rows=self._row_tables() if self.joints.rows or all_kinds else None,
-            skids=self._skid_tables() if self.joints.skids or all_kinds else None,
-            struts=self._strut_tables() if struts or all_kinds else None,
-            strut_terms=self._terms(struts) if struts or all_kinds else None,
-            loads=self._load_tables() if self.loads or all_kinds else None,
-            drags=self._drag_tables() if self.drags or all_kinds else None,
-            fields=self._field_tables() if self.fields or all_kinds else None,
-            dials=_ranges(dials) if dials or all_kinds else None,
-            dial_terms=self._terms(dials) if dials or all_kinds else None,
+            rows=self._row_tables(),
+            skids=self._skid_tables(),
+            struts=self._strut_tables(),
+            strut_terms=self._terms([strut.products for strut in self.struts]),
+            loads=self._load_tables(),
+            drags=self._drag_tables(),
+            fields=self._field_tables(),
+            dials=_ranges(dials),
+            dial_terms=self._terms(dials),
             schedule=self.tiles.schedule,
             template=self._template(),
             kinds=self._kinds(),
@@ -349,12 +345,12 @@ def _ranges(groups: Sequence[Sequence[object]]) -> Index:
     return _index(np.column_stack([ends[:-1], ends[1:]]))
 
 
-def _index(values: ArrayLike, columns: int = 0) -> Index:
+def _index(values: ArrayLike, columns: int = 1) -> Index:
     array = np.ascontiguousarray(values, dtype=np.uint32)
     return array if array.size else np.zeros((0, columns), dtype=np.uint32)
 
 
-def _real(values: ArrayLike, columns: int = 0) -> Real:
+def _real(values: ArrayLike, columns: int = 1) -> Real:
     array = np.ascontiguousarray(values, dtype=float)
     return array if array.size else np.zeros((0, columns))
 
