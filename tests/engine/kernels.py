@@ -1,21 +1,9 @@
-"""Kernels of the engine as tests call them: one step of Newton's method, one sparse solution."""
+"""Kernels of the engine as tests call them, in plain Python: one step of Newton's method."""
 
-import inspect
-
-from poinsot.engine.kernel import entry
 from poinsot.engine.step import _copy, _fold, _unfold, evaluate
 from poinsot.engine.tiles import factorise, solve
 
 
-def kept(function):
-    """Compile, and keep the machine code on disk until the engine or this function changes."""
-    compiled = entry(function)
-    file = compiled._cache._cache_file
-    file._source_stamp = (file._source_stamp, inspect.getsource(function))
-    return compiled
-
-
-@kept
 def newton(machine, t, h, u, y, state, stage, multiplier, work, residual, tiles):
     """Set the residual (nodes, 3), the tiles before elimination, and the correction in work.x."""
     _copy(machine.template, work.tiles)
@@ -28,7 +16,6 @@ def newton(machine, t, h, u, y, state, stage, multiplier, work, residual, tiles)
     _unfold(machine, machine.twice, work.x)
 
 
-@kept
 def solve_tiles(schedule, tiles, hardly, x):
     """Replace tiles by their factors and x (nodes, 3) by the solution."""
     factorise(schedule, tiles, hardly)

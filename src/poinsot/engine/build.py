@@ -5,24 +5,24 @@ import atexit
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
-from time import sleep
+from time import sleep, time
 from typing import TextIO
 
 from poinsot.engine import machine_code
 from poinsot.engine.machine_code import FORMS
+from poinsot.errors import BuildError
 
 #: What each of two processes builds, so that both take about as long.
 SHARES = (("plain", "stabilised"), ("quaternions",))
 #: About so many kernels are compiled by both of them, and it takes so long [s].
 KERNELS, DURATION = 500, 30.0
-
-
-class BuildError(Exception):
-    """Machine code could not be built; says why."""
+#: A build whose log has not grown for so long was given up [s].
+ABANDONED = 120.0
 
 
 class Build:
@@ -41,7 +41,7 @@ class Build:
                 [sys.executable, "-m", "poinsot.engine.build", *_options(self.folder, log), *forms],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 start_new_session=True,  # Ctrl-C is for the run that waits
             )
             for forms, log in zip(SHARES, self.logs, strict=True)
@@ -62,10 +62,14 @@ class Build:
             for process in self.processes:
                 process.kill()
             raise
-        for process, log in zip(self.processes, self.logs, strict=True):
+        for process in self.processes:
+            _, said = process.communicate()
             if process.returncode:
-                text = _text(log).strip() or f"exit status {process.returncode}"
-                raise BuildError(text.splitlines()[-1])
+                text = said.decode(errors="replace").strip() or f"exit {process.returncode}"
+                raise BuildError(
+                    f"the compiled engine cannot be built here: {text.splitlines()[-1]}; use "
+                    "engine='reference'"
+                )
 
 
 def _options(folder: Path, log: Path) -> tuple[str, ...]:
@@ -110,27 +114,64 @@ def announced(stream: TextIO | None = None) -> Iterator[Callable[[float], None]]
         yield lambda done: bar.update(task, completed=done)
 
 
-def build(folder: Path | None = None) -> Path:
-    """Build all forms, and say so; return the folder of the object files."""
-    job = Build(folder)
+@cache
+def in_background() -> Build:
+    """Return a build that has begun, and that goes on when this process ends."""
+    return Build()
+
+
+def finish(build: Build) -> None:
+    """Wait for a build, and say what for."""
     with announced() as show:
-        job.wait(show)
-    return job.folder
+        build.wait(show)
 
 
-def _work(forms: Iterable[str], folder: Path, log: Path) -> None:
-    """Build some forms; every kernel is a line of the log, which goes away at the end."""
+def build_missing() -> None:
+    """Build the machine code that fits this machine, unless it is there."""
+    if any(machine_code.find(form) is None for form in FORMS):
+        finish(Build())
+
+
+def _work(forms: Sequence[str], folder: Path, log: Path) -> None:
+    """Build some forms, unless somebody else does.
+
+    Every kernel is a line of the log, which goes away at the end: while it grows, others wait.
+    """
+    while not all(_is_there(folder, form) for form in forms):
+        try:
+            lines = log.open("x", encoding="utf-8")
+        except FileExistsError:
+            _wait(log)
+            continue
+        try:
+            with lines:
+                _make(forms, folder, lines)
+        finally:
+            log.unlink(missing_ok=True)
+
+
+def _make(forms: Iterable[str], folder: Path, lines: TextIO) -> None:
     from poinsot.engine.compiler import make
 
-    with log.open("w", encoding="utf-8") as lines:
-        try:
-            for form in forms:
-                code = make(form, lambda: print("kernel", file=lines, flush=True))
-                machine_code.write(folder, form, code)
-        except Exception as error:
-            print(f"{type(error).__name__}: {error}".replace("\n", " "), file=lines)
-            raise
-    log.unlink(missing_ok=True)
+    for form in forms:
+        code = make(form, lambda: print("kernel", file=lines, flush=True))
+        machine_code.write(folder, form, code)
+
+
+def _is_there(folder: Path, form: str) -> bool:
+    try:
+        machine_code.read(folder / machine_code.name_of(form))
+    except machine_code.DamagedObjectError:
+        return False
+    return True
+
+
+def _wait(log: Path) -> None:
+    """Wait a moment for somebody else's build; one that was given up leaves its log behind."""
+    sleep(0.2)
+    with suppress(OSError):
+        if time() - log.stat().st_mtime > ABANDONED:
+            log.unlink()
 
 
 def main() -> None:
@@ -142,8 +183,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.log is not None:
         _work(given.forms, given.to, given.log)
-    elif given.to is not None or any(machine_code.find(form) is None for form in FORMS):
-        build(given.to)
+    elif given.to is not None:
+        finish(Build(given.to))
+    else:
+        build_missing()
 
 
 if __name__ == "__main__":

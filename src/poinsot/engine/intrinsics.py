@@ -9,9 +9,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+from numba.np import arrayobj
 
 WORD = ir.IntType(64)
+arrays: Any = arrayobj
 
 
 def _call_at(typing: Any, address: Any, given: Any, found: Any, slopes: Any) -> Any:
@@ -39,7 +40,8 @@ def _read(kind: Any) -> Any:
 
     def read(typing: Any, address: Any, word: Any) -> Any:
         def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-            return builder.load(_place(builder, *arguments, context.get_value_type(kind)))
+            address, word = arguments
+            return builder.load(_place(builder, address, word, context.get_value_type(kind)))
 
         return kind(types.int64, types.int64), generate
 
@@ -71,9 +73,9 @@ def _read_array(kind: Any, dimensions: int) -> Any:
             strides = [size]
             for extent in reversed(shape[1:]):
                 strides.insert(0, builder.mul(strides[0], extent))
-            made = make_array(array)(context, builder)
+            made = arrays.make_array(array)(context, builder)
             pointer = builder.inttoptr(data, element.as_pointer())
-            populate_array(made, pointer, shape, strides, size, meminfo=None)
+            arrays.populate_array(made, pointer, shape, strides, size, meminfo=None)
             return made._getvalue()
 
         return array(types.int64, types.int64), generate

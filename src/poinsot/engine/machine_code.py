@@ -88,7 +88,11 @@ def processor() -> str:
 def name_of(form: str) -> str:
     """Return the name of the object file of a form, for this machine and this source."""
     machine = f"{sys.platform}-{platform.machine().lower()}"
-    return f"{form}-{machine}-{processor()}-{source()[:16]}.o"
+    return f"{form}-{machine}-{processor()}{_ending()}"
+
+
+def _ending() -> str:
+    return f"-{source()[:16]}.o"
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -113,8 +117,11 @@ def of_the_user() -> Path:
     return base / "poinsot"
 
 
-def write(folder: Path, form: str, code: bytes) -> Path:
-    """Keep the machine code of a form; whoever reads meanwhile sees all of it or nothing."""
+def write(folder: Path, form: str, code: bytes) -> None:
+    """Keep the machine code of a form; whoever reads meanwhile sees all of it or nothing.
+
+    Beside the package that of another source is of no more use.
+    """
     header = {"source": source(), "processor": processor(), "hash": _hash(code)}
     path = folder / name_of(form)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -123,7 +130,10 @@ def write(folder: Path, form: str, code: bytes) -> Path:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    return path
+    if folder == beside_the_package():
+        for other in folder.glob(f"{path.name.removesuffix(_ending())}*"):
+            if other != path:
+                other.unlink(missing_ok=True)
 
 
 def read(path: Path) -> bytes:
@@ -194,9 +204,11 @@ def function(form: str) -> Run:
     """Return the kernel of a form, built first if there is none that fits."""
     code = find(form)
     if code is None:
-        from poinsot.engine.build import build
+        from poinsot.engine.build import finish, in_background
 
-        code = read(build() / name_of(form))
+        build = in_background()
+        finish(build)
+        code = read(build.folder / name_of(form))
     return load(code)
 
 

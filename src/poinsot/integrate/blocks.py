@@ -2,6 +2,7 @@
 
 import signal
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import singledispatch
@@ -9,7 +10,8 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InputError
+from poinsot.engine import machine_code
+from poinsot.errors import BuildError, InputError
 from poinsot.integrate.clock import Clock
 from poinsot.integrate.history import Saved
 from poinsot.integrate.interrupts import held_back
@@ -116,6 +118,33 @@ def run_in_blocks(
             count = max(1, 2 * block.steps)
         else:
             count = int(np.clip(count * PAUSE / max(elapsed, 1e-6), 1, 8 * count))
+
+
+def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], object]) -> bool:
+    """Load machine code, or build it if it is missing; tell whether it is there.
+
+    Unless it is `required`, so many steps may be done sooner in the reference engine, which `step`
+    takes one of: what is being built meanwhile is for later runs.
+    """
+    if machine_code.find(runner.form) is None and not required:
+        from poinsot.engine.build import DURATION, in_background
+
+        in_background()
+        started = time.perf_counter()
+        try:
+            step()
+        except Exception:  # that engine will say what is wrong
+            return False
+        if steps * (time.perf_counter() - started) < DURATION:
+            return False
+    try:
+        machine_code.function(runner.form)
+    except BuildError as error:
+        if required:
+            raise
+        warnings.warn(f"{error} to say so; the reference engine runs this", stacklevel=3)
+        return False
+    return True
 
 
 def _inputs(system: PHSystem, times: Array) -> Array:
