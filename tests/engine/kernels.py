@@ -1,19 +1,25 @@
-"""Kernels of the engine as tests call them, in plain Python: one step of Newton's method."""
+"""Kernels of the engine as tests call them, in plain Python."""
 
 from poinsot.engine.step import _copy, _fold, _unfold, evaluate
 from poinsot.engine.tiles import factorise, solve
 
 
-def newton(machine, t, h, u, y, state, stage, multiplier, work, residual, tiles):
-    """Set the residual (nodes, 3), the tiles before elimination, and the correction in work.x."""
+def residual(machine, *given, work):
+    """Return the residual; shape (nodes, 3)."""
+    evaluate(machine, *given, work, None)
+    return work.x.copy()
+
+
+def newton(machine, *given, work):
+    """Return the tiles before elimination, and the correction of Newton's method."""
     _copy(machine.template, work.tiles)
-    evaluate(machine, t, h, u, y, state, stage, multiplier, work, work.tiles)
-    residual[:] = work.x
-    tiles[:] = work.tiles
+    evaluate(machine, *given, work, work.tiles)
+    tiles = work.tiles.copy()
     _fold(machine, machine.twice, work.x)
     factorise(machine.schedule, work.tiles, machine.redundant)
     solve(machine.schedule, work.tiles, work.x)
     _unfold(machine, machine.twice, work.x)
+    return tiles, work.x.copy()
 
 
 def solve_tiles(schedule, tiles, hardly, x):

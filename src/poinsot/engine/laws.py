@@ -59,7 +59,7 @@ def call_at(address: int, given: int, found: int, slopes: int) -> None:
     source, target = (
         ctypes.cast(place, ctypes.POINTER(ctypes.c_double)) for place in (given, found)
     )
-    _SIGNATURE(address)(source, target, slopes)
+    _SIGNATURE(int(address))(source, target, slopes)
 
 
 @kernel
