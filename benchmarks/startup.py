@@ -1,4 +1,4 @@
-"""How long Poinsot takes to get going: import, the build of its engine, first runs, the command line."""
+"""How long Poinsot takes to get going: import, build of the engine, first runs, the command."""
 
 import subprocess
 import sys
