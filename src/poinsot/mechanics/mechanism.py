@@ -92,7 +92,7 @@ class Mechanism:
 
     @cached_property
     def _loop_forms(self) -> Forms:
-        return Forms(tuple(self.constraints.forms[k] for k in self.looped), self.constraints.bodies)
+        return self.constraints.take(self.looped)
 
     def independent(self, q: Vector) -> Matrix | None:
         """Return T, whose rows combine the constraints to independent ones; None: all are.

@@ -12,7 +12,7 @@ from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body, Marker, rigidity
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import stack
+from poinsot.mechanics.forms import join
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.mechanism import Mechanism
@@ -90,26 +90,26 @@ class Parts:
         gravity: Vector,
     ) -> "Parts":
         """Return the parts of a model."""
-        bodies, joints, rows = equations.bodies, equations.joints, equations.held
+        bodies, joints = equations.bodies, equations.joints
         repeated, overdetermined = equations.repetition()
         equations.require_independent()
-        rigid = [form for body in bodies for form in rigidity(body.index)]
+        rigid = rigidity(len(bodies))
         placed = [force.place(name, joints) for name, force in forces.items()]
         inlets = [port.place(name, joints) for name, port in ports.items()]
         weight = np.zeros((len(bodies), 4, 3))
         weight[:, 0] = -np.array([body.mass for body in bodies])[:, None] * gravity
         mechanism = Mechanism(
             mass=np.concatenate([body.director_mass for body in bodies]),
-            constraints=stack([*rigid, *(row.form for _, row in rows)], len(bodies)),
+            constraints=join([rigid, equations.forms], len(bodies)),
             weight=weight.reshape(-1),
             potentials=tuple(p for potentials, _ in placed for p in potentials),
             dampers=tuple(d for _, dampers in placed for d in dampers),
             inlets=tuple(inlet for _, inlet in inlets),
-            looped=len(rigid) + np.flatnonzero(overdetermined),
+            looped=rigid.m + np.flatnonzero(overdetermined),
             rank=int(np.sum(overdetermined & ~repeated)),
             rolls=tuple(equations.contacts.values()),
         )
-        undetermined = {rows[int(k)][0] for k in np.flatnonzero(overdetermined)}
+        undetermined = {equations.labels[k][0] for k in np.flatnonzero(overdetermined)}
         layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
         return cls(mechanism, layout, tuple(port for port, _ in inlets))
 

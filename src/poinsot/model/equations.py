@@ -1,6 +1,6 @@
 """The equations of a model's joints, on positions and on velocities, and how they hang together."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,8 +11,8 @@ from poinsot.errors import InconsistentStartError, InputError
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body
 from poinsot.mechanics.contacts import Contact
-from poinsot.mechanics.forms import Forms, stack
-from poinsot.mechanics.joints import Joint, Row
+from poinsot.mechanics.forms import GROUND, Forms, stack
+from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.redundancy import DEPENDENT, find_loops, find_repeated
 from poinsot.mechanics.start import TOLERANCE, complete
 from poinsot.ph.dependence import dependent_rows
@@ -30,30 +30,12 @@ def positions(bodies: Sequence[Body]) -> Vector:
     return twists.coordinates(places, rotations)
 
 
-def bodies_of(joints: Iterable[Joint]) -> list[Body]:
-    """Return the bodies that some joints connect, each once, without the ground."""
-    partners = [partner for joint in joints for partner in (joint.a, joint.b)]
-    return list(dict.fromkeys(p for p in partners if isinstance(p, Body)))
-
-
-def local_forms(rows: Iterable[Row], bodies: Sequence[Body]) -> Forms:
-    """Return equations on the coordinates of a few bodies only."""
-    indices = tuple(body.index for body in bodies)
-    return stack([row.form.among(indices) for row in rows], len(bodies))
-
-
 @dataclass(frozen=True, eq=False)
 class JointEquations:
-    """The equations of joints: `rows` of each on positions, and contacts that cannot slip."""
+    """The equations of joints: those on positions, and contacts that cannot slip."""
 
     bodies: Sequence[Body]
     joints: Mapping[str, Joint]
-    rows: Mapping[Joint, tuple[Row, ...]]
-
-    @property
-    def held(self) -> list[tuple[str, Row]]:
-        """The equations on positions, with the names of their joints."""
-        return [(name, row) for name, joint in self.joints.items() for row in self.rows[joint]]
 
     @cached_property
     def contacts(self) -> dict[str, Contact]:
@@ -61,16 +43,18 @@ class JointEquations:
         found = {name: joint.contact() for name, joint in self.joints.items()}
         return {name: contact for name, contact in found.items() if contact is not None}
 
-    @property
+    @cached_property
     def labels(self) -> list[tuple[str, str]]:
         """Joint and name of every equation, those on positions first."""
         slips = [(name, label) for name, at in self.contacts.items() for label in at.labels]
-        return [*((name, row.label) for name, row in self.held), *slips]
+        held = self.joints.items()
+        return [*((name, row.label) for name, at in held for row in at.constraints), *slips]
 
     @cached_property
     def forms(self) -> Forms:
         """The equations on positions, on all bodies."""
-        return stack([row.form for _, row in self.held], len(self.bodies))
+        rows = (row for joint in self.joints.values() for row in joint.constraints)
+        return stack([row.form for row in rows], len(self.bodies))
 
     @cached_property
     def jacobian(self) -> Matrix:
@@ -86,13 +70,14 @@ class JointEquations:
     def repetition(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which equations on positions repeat others, and which are in loops with such."""
         joints = list(self.joints.values())
-        starts = np.cumsum([0, *(len(self.rows[joint]) for joint in joints)])
+        starts = np.cumsum([0, *(len(joint.constraints) for joint in joints)])
+        ends = [(joint.a.index, joint.b.index) for joint in joints]
         repeated, overdetermined = np.zeros((2, starts[-1]), dtype=bool)
-        for loop in find_loops([(joint.a.index, joint.b.index) for joint in joints]):
+        for loop in find_loops(ends):
             places = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in loop])
-            rows = [row for k in loop for row in self.rows[joints[k]]]
-            bodies = bodies_of(joints[k] for k in loop)
-            repeated[places] = find_repeated(local_forms(rows, bodies), positions(bodies))
+            bodies = list(dict.fromkeys(end for k in loop for end in ends[k] if end != GROUND))
+            forms = self.forms.take(places).among(bodies)
+            repeated[places] = find_repeated(forms, positions([self.bodies[k] for k in bodies]))
             overdetermined[places] = repeated[places].any()
         return repeated, overdetermined
 

@@ -14,7 +14,7 @@ from poinsot.integrate import Scheme
 from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body
 from poinsot.mechanics.forces import Force
 from poinsot.mechanics.inertia import Shape
-from poinsot.mechanics.joints import Joint, Row
+from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.quaternions import quaternion_system
 from poinsot.mechanics.rotations import PARAMETRISATIONS, rotation_system
@@ -30,7 +30,7 @@ from poinsot.model.compiling import (
     require_coordinates,
     require_stabilisable,
 )
-from poinsot.model.equations import JointEquations, bodies_of, local_forms, positions
+from poinsot.model.equations import JointEquations, positions
 from poinsot.model.simulation import Simulation
 from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Signal
@@ -94,7 +94,6 @@ class Model:
         self.ports: dict[str, PortPlace] = {}
         self.simulation: Simulation | None = None
         self._projection: Projection | None = None
-        self._rows: dict[Joint, tuple[Row, ...]] = {}
 
     def __repr__(self) -> str:
         """One line: name and counts."""
@@ -176,17 +175,16 @@ class Model:
             raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
         self._own(joint.a, f"joint '{name}'")
         self._own(joint.b, f"joint '{name}'")
-        bodies, rows = bodies_of([joint]), joint.rows()
-        q = positions(bodies)
-        round_off = 1e-14 * float(np.max(abs(q)))
-        for row, value in zip(rows, local_forms(rows, bodies)(q), strict=True):
-            gap = abs(float(value)) / (row.length or 1.0)
+        frames = {end.index: end.frame for end in (joint.a, joint.b) if isinstance(end, Body)}
+        round_off = 1e-14 * max(1.0, *(abs(x) for phi, *_ in frames.values() for x in phi))
+        for row in joint.constraints:
+            gap = abs(row.form.at(frames)) / (row.length or 1.0)
             if gap > GAP + round_off:
                 raise InconsistentStartError(
                     f"joint '{name}' ({joint.kind}): its equation '{row.label}' is violated by "
                     f"{gap:.3g} at the start; {joint.remedy}"
                 )
-        self.joints[name], self._rows[joint] = joint, rows
+        self.joints[name] = joint
         return joint
 
     def add_force(self, name: str, force: Force) -> Force:
@@ -250,7 +248,7 @@ class Model:
     @property
     def _equations(self) -> JointEquations:
         """The equations of the joints."""
-        return JointEquations(list(self.bodies.values()), self.joints, self._rows)
+        return JointEquations(list(self.bodies.values()), self.joints)
 
     def _velocities(self, equations: JointEquations) -> Vector:
         """Return the twists at the start, completed; refuse what contradicts the joints."""
