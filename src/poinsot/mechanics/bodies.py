@@ -1,5 +1,6 @@
 """Rigid bodies with a place at the start, and the ground."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -27,8 +28,9 @@ def rigidity(bodies: int) -> Forms:
     without the factor 1/2 that is printed in eq. (27).
     """
     body, director = np.divmod(np.arange(3 * bodies), 3)
-    weights = np.zeros((3 * bodies, 1, 4))
+    weights = np.zeros((3 * bodies, 2, 4))
     weights[np.arange(3 * bodies), 0, 1 + director] = 1.0
+    partners = np.column_stack([body, np.full_like(body, GROUND)])
     first = 3 * np.arange(bodies)[:, None]
     terms = Terms(
         form=np.arange(RIGIDITY * bodies),
@@ -36,7 +38,7 @@ def rigidity(bodies: int) -> Forms:
         a=(first + [0, 1, 2, 0, 0, 1]).reshape(-1),
         b=(first + [0, 1, 2, 1, 2, 2]).reshape(-1),
     )
-    vectors = Vectors(body[:, None], weights, np.zeros((3 * bodies, 3)))
+    vectors = Vectors(partners, weights, np.zeros((3 * bodies, 3)))
     return Forms(vectors, terms, np.tile([-0.5, -0.5, -0.5, 0.0, 0.0, 0.0], bodies), bodies)
 
 
@@ -123,25 +125,12 @@ class Body:
     @cached_property
     def frame(self) -> Frame:
         """Position and directors at the start as plain numbers, of which few are handled faster."""
-        return [self.position.tolist(), *self.R_WP.T.tolist()]
+        return tuple(map(tuple, (self.position.tolist(), *self.R_WP.T.tolist())))
 
     @property
     def mass(self) -> float:
         """Mass [kg]."""
         return self.principal.mass
-
-    @property
-    def director_mass(self) -> NDArray[np.float64]:
-        """The diagonal of M = diag(m, E1, E2, E3), three times each; shape (12,).
-
-        A flat body (one Euler value zero) stays as it is: rigidity determines the director without
-        mass. A thin rod or a point mass (two or three zeros) has no inertia about an axis, so that
-        its spin would be undetermined: the zeros become a small part of the largest value.
-        """
-        euler = self.principal.euler
-        if np.sum(euler > 0) < 2:
-            euler = np.where(euler > 0, euler, LIGHT * (euler.max() or self.mass))
-        return np.repeat([self.mass, *euler], 3)
 
     def local_point(self, world: Vector3) -> Vector3:
         """Return a point, given in world axes at the start, in director axes."""
@@ -167,6 +156,22 @@ class Body:
             d2[0] * x + d2[1] * y + d2[2] * z,
             d3[0] * x + d3[1] * y + d3[2] * z,
         )
+
+
+def director_mass(bodies: Sequence[Body]) -> NDArray[np.float64]:
+    """Return the diagonal of M = diag(m, E1, E2, E3) of bodies, three times each; (12 bodies,).
+
+    A flat body (one Euler value zero) stays as it is: rigidity determines the director without
+    mass. A thin rod or a point mass (two or three zeros) has no inertia about an axis, so that its
+    spin would be undetermined: the zeros become a small part of the largest value.
+    """
+    inertia = [body.principal for body in bodies]
+    mass = np.array([(p.mass, p.E1, p.E2, p.E3) for p in inertia]).reshape(-1, 4)
+    largest = mass[:, 1:].max(axis=1)
+    light = LIGHT * np.where(largest > 0, largest, mass[:, 0])
+    undetermined = (mass[:, 1:] > 0).sum(axis=1) < 2
+    mass[:, 1:] = np.where(undetermined[:, None] & (mass[:, 1:] == 0), light[:, None], mass[:, 1:])
+    return np.repeat(mass.reshape(-1), 3)
 
 
 def partner(value: object, what: str) -> Body | Ground:

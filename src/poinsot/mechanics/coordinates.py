@@ -51,7 +51,7 @@ def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: 
     if name not in joints:
         raise InputError(f"{what}: no joint '{name}'; {did_you_mean(name, joints)}")
     joint = joints[name]
-    free: dict[str, Freedom] = {f.label: f for f in joint.coordinates}
+    free: dict[str, Freedom] = {f.label: f for f in joint.freedoms()}
     if not free:
         raise InputError(
             f"{what}: joint '{name}' ({joint.kind}) has no free direction with a coordinate, so "

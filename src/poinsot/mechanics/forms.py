@@ -9,9 +9,11 @@ which is why the midpoint rule integrates it exactly:
 :math:`s(q_1) - s(q_0) = \nabla s(q_m) \cdot (q_1 - q_0)` [LKB26, eq. (56)].
 """
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -76,6 +78,8 @@ class VectorForm:
 
 def three(a: ArrayLike) -> Vector3:
     """Return three numbers as a tuple."""
+    if isinstance(a, tuple):
+        return a
     x, y, z = np.asarray(a, dtype=float).tolist()
     return x, y, z
 
@@ -190,10 +194,17 @@ def spread_out(counts: Index) -> tuple[Index, Index]:
     return group, np.arange(group.size) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-class Vectors(NamedTuple):
-    """Vectors as arrays: weights (v, k, 4) of up to k bodies (v, k), and constants (v, 3).
+#: Body and weights where a vector has none or only one of its two bodies.
+_NONE = (float(GROUND), 0.0, 0.0, 0.0, 0.0)
+_MISSING = ((*_NONE, *_NONE), _NONE, ())
+#: Numbers of a vector: twice a body and its weights, then the constant.
+_NUMBERS = 13
 
-    Where a vector has fewer bodies than others, the ground fills up, with weights of zero.
+
+class Vectors(NamedTuple):
+    """Vectors as arrays: weights (v, 2, 4) of two bodies (v, 2), and constants (v, 3).
+
+    Where a vector has fewer bodies than two, the ground fills up, with weights of zero.
     """
 
     bodies: Index
@@ -201,23 +212,10 @@ class Vectors(NamedTuple):
     constants: NDArray[np.float64]
 
     @classmethod
-    def of(cls, forms: Sequence[VectorForm]) -> "Vectors":
-        """Return many vectors as arrays."""
-        counts = np.array([len(form.weights) for form in forms], dtype=np.intp)
-        bodies = np.full((counts.size, counts.max(initial=1)), GROUND)
-        weights = np.zeros((*bodies.shape, 4))
-        if counts.any():
-            place = spread_out(counts)
-            bodies[place] = [body for form in forms for body, _ in form.weights]
-            weights[place] = [w for form in forms for _, w in form.weights]
-        constants = np.array([form.constant for form in forms], dtype=float)
-        return cls(bodies, weights, constants.reshape(-1, 3))
-
-    def padded(self, width: int) -> "Vectors":
-        """Return the same with room for at least so many bodies a vector."""
-        more = ((0, 0), (0, max(0, width - self.bodies.shape[1])))
-        bodies = np.pad(self.bodies, more, constant_values=GROUND)
-        return Vectors(bodies, np.pad(self.weights, (*more, (0, 0))), self.constants)
+    def of(cls, numbers: NDArray[np.float64]) -> "Vectors":
+        """Return vectors of a table (v, 13) of numbers, as `flat` makes them."""
+        parts = numbers[:, :10].reshape(-1, 2, 5)
+        return cls(parts[:, :, 0].astype(np.intp), parts[:, :, 1:], numbers[:, 10:])
 
     @property
     def entries(self) -> tuple[Index, Index, Vector]:
@@ -226,6 +224,17 @@ class Vectors(NamedTuple):
         first = np.searchsorted(vector, np.arange(len(self.weights) + 1))
         columns = WIDTH * self.bodies[vector, side] + 3 * director
         return first, columns, self.weights[vector, side, director]
+
+
+def frames_of(q: Vector) -> Mapping[int, Frame]:
+    """Return the frames of bodies with these coordinates."""
+    return dict(enumerate(q.reshape(-1, 4, 3)))
+
+
+def flat(vector: VectorForm) -> tuple[float, ...]:
+    """Return the numbers of a vector in a row of the table."""
+    (*parts,) = chain.from_iterable((body, *w) for body, w in vector.weights)
+    return (*parts, *_MISSING[len(vector.weights)], *vector.constant)
 
 
 class Terms(NamedTuple):
@@ -375,7 +384,14 @@ class Forms:
 
     def __call__(self, q: Vector) -> Vector:
         """Return the values s(q); shape (m,)."""
-        return np.asarray((self.slope(q) * 0.5 + self._linear) @ q) + self._c
+        (form, coefficient, a, b), (bodies, weights, constants) = self.terms, self.vectors
+        frames = q.reshape(-1, 4, 3)[bodies].reshape(-1, 8, 3)
+        vectors = constants + (weights.reshape(-1, 1, 8) @ frames)[:, 0]
+        products = coefficient * np.einsum("ij,ij->i", vectors[a], vectors[b])
+        values = self.c + np.bincount(form, weights=products, minlength=self.m)
+        for number, height in self.heights.items():
+            values[number] = height.at(frames_of(q))
+        return values
 
     def curvature(self, weights: Vector) -> Matrix:
         """Return the sum of weights times A: the derivative of G(q)^T weights; shape (n, n)."""
@@ -408,45 +424,81 @@ class Forms:
         return np.asarray(products @ self._collect(i, self.n) + (self._linear.T @ lam.T).T)
 
 
-def join(parts: Sequence[Forms], bodies: int) -> Forms:
-    """Return the forms of all parts, one part after the other, on so many bodies."""
-    width = max((part.vectors.bodies.shape[1] for part in parts), default=1)
-    first = np.cumsum([0, *(part.m for part in parts)])
-    shift = np.cumsum([0, *(len(part.vectors.bodies) for part in parts)])
-    moved = [
-        Terms(term.form + k, term.coefficient, term.a + v, term.b + v)
-        for term, k, v in zip((part.terms for part in parts), first, shift, strict=False)
-    ]
-    tables, none = [part.vectors.padded(width) for part in parts], stack((), bodies)
+class Packed(NamedTuple):
+    """A few forms as plain numbers, ready to be stacked: terms, vectors and constants."""
+
+    terms: "array[float]"
+    vectors: "array[float]"
+    c: "array[float]"
+    heights: Mapping[int, Height]
+
+
+def pack(forms: Sequence[Form]) -> Packed:
+    """Return a few forms as plain numbers; vectors that products share are there once."""
+    number: dict[int, int] = {}
+    terms: list[float] = []
+    vectors: list[float] = []
+    for k, form in enumerate(forms):
+        for coefficient, a, b in form.terms:
+            for vector in (a, b):
+                if id(vector) not in number:
+                    number[id(vector)] = len(number)
+                    vectors += flat(vector)
+            terms += (k, coefficient, number[id(a)], number[id(b)])
+    heights = {k: form for k, form in enumerate(forms) if isinstance(form, Height)}
+    constants = [form.c for form in forms]
+    return Packed(array("d", terms), array("d", vectors), array("d", constants), heights)
+
+
+def unpack(parts: Sequence[Packed], bodies: int) -> Forms:
+    """Stack the forms of all parts, one part after the other, on so many bodies."""
+    lengths = [(len(part.terms) // 4, len(part.vectors) // _NUMBERS, len(part.c)) for part in parts]
+    sizes = np.array(lengths, dtype=np.intp).reshape(-1, 3)
+    terms, vectors, c = (np.frombuffer(b"".join(part[k] for part in parts)) for k in range(3))
+    first = np.cumsum(sizes, axis=0) - sizes
+    shift = np.repeat(first, sizes[:, 0], axis=0)
+    form, coefficient, a, b = terms.reshape(-1, 4).T
+    heights = {
+        int(first[k, 2]) + number: height
+        for k, part in enumerate(parts)
+        for number, height in part.heights.items()
+    }
     return Forms(
-        vectors=Vectors(*map(np.concatenate, zip(*(tables or [none.vectors]), strict=True))),
-        terms=Terms(*map(np.concatenate, zip(none.terms, *moved, strict=True))),
-        c=np.concatenate([none.c, *(part.c for part in parts)]),
+        vectors=Vectors.of(vectors.reshape(-1, _NUMBERS)),
+        terms=Terms(
+            form=form.astype(np.intp) + shift[:, 2],
+            coefficient=coefficient,
+            a=a.astype(np.intp) + shift[:, 1],
+            b=b.astype(np.intp) + shift[:, 1],
+        ),
+        c=c,
         bodies=bodies,
-        heights={
-            int(k) + number: height
-            for k, part in zip(first, parts, strict=False)
-            for number, height in part.heights.items()
-        },
+        heights=heights,
     )
 
 
 def stack(forms: Iterable[Form], bodies: int) -> Forms:
     """Stack forms on the coordinates of so many bodies."""
-    every = tuple(forms)
-    # Vectors that several products share are there once.
-    known = {id(v): v for form in every for _, a, b in form.terms for v in (a, b)}
-    number = dict(zip(known, range(len(known)), strict=True))
-    terms = [
-        (k, coefficient, number[id(a)], number[id(b)])
-        for k, form in enumerate(every)
-        for coefficient, a, b in form.terms
+    return unpack([pack(tuple(forms))], bodies)
+
+
+def join(parts: Sequence[Forms], bodies: int) -> Forms:
+    """Return the forms of all parts, one part after the other, on so many bodies."""
+    every = [stack((), bodies), *parts]
+    first = np.cumsum([0, *(part.m for part in every)]).tolist()
+    shift = np.cumsum([0, *(len(part.vectors.bodies) for part in every)]).tolist()
+    moved = [
+        Terms(part.terms.form + k, part.terms.coefficient, part.terms.a + v, part.terms.b + v)
+        for part, k, v in zip(every, first, shift, strict=False)
     ]
-    form, coefficient, a, b = np.array(terms, dtype=float).reshape(-1, 4).T
     return Forms(
-        vectors=Vectors.of(list(known.values())),
-        terms=Terms(form.astype(np.intp), coefficient, a.astype(np.intp), b.astype(np.intp)),
-        c=np.array([form.c for form in every], dtype=float),
+        vectors=Vectors(*map(np.concatenate, zip(*(part.vectors for part in every), strict=True))),
+        terms=Terms(*map(np.concatenate, zip(*moved, strict=True))),
+        c=np.concatenate([part.c for part in every]),
         bodies=bodies,
-        heights={k: form for k, form in enumerate(every) if isinstance(form, Height)},
+        heights={
+            k + number: height
+            for k, part in zip(first, every, strict=False)
+            for number, height in part.heights.items()
+        },
     )

@@ -8,10 +8,12 @@ Points and axes are given in world axes at the start; the second body moves rela
 """
 
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import hypot
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,11 +26,13 @@ from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forms import (
     AXES,
     Form,
+    Packed,
     Vector3,
     VectorForm,
     dot,
     half_square,
     half_sum,
+    pack,
     three,
 )
 
@@ -64,6 +68,13 @@ class Freedom:
         return isinstance(self.chart, Angle)
 
 
+class Equations(NamedTuple):
+    """Constraint equations as plain numbers, and what each lacks at the start [m or 1]."""
+
+    forms: Packed
+    gaps: "array[float]"
+
+
 @dataclass(frozen=True, eq=False)
 class Joint(ABC):
     """A joint between two bodies, or a body and the ground."""
@@ -95,14 +106,14 @@ class Joint(ABC):
         """Return the free directions that have a coordinate."""
 
     @cached_property
-    def constraints(self) -> tuple[Row, ...]:
-        """The constraint equations, made once."""
-        return self.rows()
-
-    @cached_property
-    def coordinates(self) -> tuple[Freedom, ...]:
-        """The free directions that have a coordinate, made once."""
-        return self.freedoms()
+    def equations(self) -> Equations:
+        """The constraint equations as plain numbers, made once."""
+        frames = {end.index: end.frame for end in (self.a, self.b) if isinstance(end, Body)}
+        rows = self.rows()
+        forms = [row.form for row in rows]
+        lengths = [row.length or 1.0 for row in rows]
+        gaps = [abs(form.at(frames)) / at for form, at in zip(forms, lengths, strict=True)]
+        return Equations(pack(forms), array("d", gaps))
 
     def contact(self) -> Contact | None:
         """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""
@@ -172,7 +183,7 @@ class _AtPoint(Joint):
 
     point: ArrayLike
 
-    @cached_property
+    @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The common point on either body."""
         return self.a.on(self.point), self.b.on(self.point)
@@ -311,7 +322,7 @@ class Planar(_AtPoint):
 class Weld(Joint):
     """A rigid connection: six equations."""
 
-    @cached_property
+    @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The second body's centre of mass, or the first's if the second is the ground."""
         world = self.b.position if isinstance(self.b, Body) else self.a.position
@@ -335,7 +346,7 @@ class Rod(Joint):
     point_a: ArrayLike
     point_b: ArrayLike
 
-    @cached_property
+    @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The two ends."""
         return self.a.on(self.point_a), self.b.on(self.point_b)

@@ -12,7 +12,7 @@ from poinsot.errors import InputError
 from poinsot.mechanics.bodies import RIGIDITY, Body, Marker
 from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import WIDTH, Forms, VectorForm, stack
+from poinsot.mechanics.forms import WIDTH, Forms, VectorForm, pack, unpack
 from poinsot.mechanics.joints import Freedom, Joint
 from poinsot.mechanics.scene import scene
 from poinsot.ph.matrices import Vector
@@ -54,7 +54,7 @@ class JointPlace:
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
         """Its free directions that have a coordinate."""
-        return self.joint.coordinates
+        return self.joint.freedoms()
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Layout:
     ) -> "Layout":
         """Return the layout; `undetermined` names the joints whose reactions are not unique."""
         contacts = [joint.contact() for joint in joints.values()]
-        held = np.cumsum([0, *(len(joint.constraints) for joint in joints.values())])
+        held = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints.values())])
         slipping = np.cumsum([0, *(0 if at is None else at.size for at in contacts)])
         rows = RIGIDITY * len(bodies) + np.arange(held[-1])
         slips = rows.size + RIGIDITY * len(bodies) + np.arange(slipping[-1])
@@ -114,8 +114,8 @@ class Layout:
     @cached_property
     def angle_forms(self) -> Forms:
         """Cosine and sine of every angle of every joint, in order."""
-        free = [f for joint in self.joints for f in joint.freedoms if f.rotates]
-        return stack([form for f in free for form in f.forms], len(self.bodies))
+        free = (f for joint in self.joints for f in joint.freedoms if f.rotates)
+        return unpack([pack(f.forms) for f in free], len(self.bodies))
 
     @property
     def multipliers(self) -> tuple[State, ...]:

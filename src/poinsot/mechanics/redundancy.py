@@ -8,6 +8,8 @@ that lie away from the start: a row is repeated only if it depends on earlier ro
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
 from poinsot.mechanics.forms import Forms
@@ -51,6 +53,8 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
     ground: a combination of one loop's constraints that involves the shared body alone does no
     work when the loop moves as one rigid body, so it is zero.
     """
+    if _is_forest(ends):
+        return []
     joints_of: dict[int, list[tuple[int, int]]] = {}
     for joint, (a, b) in enumerate(ends):
         joints_of.setdefault(a, []).append((joint, b))
@@ -60,6 +64,15 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
         if body not in reached:
             loops += _blocks_from(body, joints_of, reached)
     return sorted(loops)
+
+
+def _is_forest(ends: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether no closed path leads through any joints: one joint less than bodies a tree."""
+    bodies, places = np.unique(np.array(ends, dtype=np.intp).reshape(-1, 2), return_inverse=True)
+    a, b = places.reshape(-1, 2).T
+    graph = sp.coo_array((np.ones(a.size), (a, b)), shape=(bodies.size, bodies.size))
+    trees = sp.csgraph.connected_components(graph, directed=False, return_labels=False)
+    return bool(a.size == bodies.size - trees)
 
 
 def _blocks_from(

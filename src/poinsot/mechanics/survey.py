@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from poinsot.integrate.history import History
 from poinsot.integrate.observe import observe, surveyor
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.forms import GROUND, WIDTH, VectorForm, Vectors, stack
+from poinsot.mechanics.forms import GROUND, WIDTH, VectorForm, Vectors, flat, stack
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.result import JointRecord, Lazy, Observation
@@ -183,7 +183,7 @@ def _moment(d: Array, f: Array) -> Array:
 
 def _vectors(forms: list[VectorForm], n: int) -> tuple[sp.csr_array, Array]:
     """Return many world vectors as q @ W + c, with W (n, 3 vectors) and c (vectors, 3)."""
-    vectors, x = Vectors.of(forms), np.arange(3)
+    vectors, x = Vectors.of(np.array([flat(form) for form in forms]).reshape(-1, 13)), np.arange(3)
     first, column, weight = vectors.entries
     number = np.repeat(np.arange(len(forms)), np.diff(first))
     where = (column[:, None] + x).reshape(-1), (3 * number[:, None] + x).reshape(-1)

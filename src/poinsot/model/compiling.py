@@ -9,7 +9,7 @@ import numpy as np
 from poinsot.errors import InputError, did_you_mean
 from poinsot.integrate.schemes import Scheme, find_scheme
 from poinsot.mechanics import twists
-from poinsot.mechanics.bodies import Body, Marker, rigidity
+from poinsot.mechanics.bodies import Body, Marker, director_mass, rigidity
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
 from poinsot.mechanics.forms import join
@@ -99,7 +99,7 @@ class Parts:
         weight = np.zeros((len(bodies), 4, 3))
         weight[:, 0] = -np.array([body.mass for body in bodies])[:, None] * gravity
         mechanism = Mechanism(
-            mass=np.concatenate([body.director_mass for body in bodies]),
+            mass=director_mass(bodies),
             constraints=join([rigid, equations.forms], len(bodies)),
             weight=weight.reshape(-1),
             potentials=tuple(p for potentials, _ in placed for p in potentials),
@@ -152,7 +152,7 @@ def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:
             "'ph-mp'"
         )
     for body in bodies:
-        if np.any(body.director_mass == 0):
+        if np.any(director_mass([body]) == 0):
             raise InputError(
                 f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
                 "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"

@@ -11,7 +11,7 @@ from poinsot.errors import InconsistentStartError, InputError
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body
 from poinsot.mechanics.contacts import Contact
-from poinsot.mechanics.forms import GROUND, Forms, stack
+from poinsot.mechanics.forms import GROUND, Forms, unpack
 from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.redundancy import DEPENDENT, find_loops, find_repeated
 from poinsot.mechanics.start import TOLERANCE, complete
@@ -48,13 +48,13 @@ class JointEquations:
         """Joint and name of every equation, those on positions first."""
         slips = [(name, label) for name, at in self.contacts.items() for label in at.labels]
         held = self.joints.items()
-        return [*((name, row.label) for name, at in held for row in at.constraints), *slips]
+        return [*((name, row.label) for name, joint in held for row in joint.rows()), *slips]
 
     @cached_property
     def forms(self) -> Forms:
         """The equations on positions, on all bodies."""
-        rows = (row for joint in self.joints.values() for row in joint.constraints)
-        return stack([row.form for row in rows], len(self.bodies))
+        parts = [joint.equations.forms for joint in self.joints.values()]
+        return unpack(parts, len(self.bodies))
 
     @cached_property
     def jacobian(self) -> Matrix:
@@ -70,7 +70,7 @@ class JointEquations:
     def repetition(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which equations on positions repeat others, and which are in loops with such."""
         joints = list(self.joints.values())
-        starts = np.cumsum([0, *(len(joint.constraints) for joint in joints)])
+        starts = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints)])
         ends = [(joint.a.index, joint.b.index) for joint in joints]
         repeated, overdetermined = np.zeros((2, starts[-1]), dtype=bool)
         for loop in find_loops(ends):
@@ -102,10 +102,10 @@ class JointEquations:
         twist = complete(self.jacobian, self.bodies, known, given)
         size = 1.0 + float(np.max(abs(twist)))
         wrong: dict[str, float] = {}
-        values = abs(self.jacobian @ twist).tolist()
-        for (name, _), value in zip(self.labels, values, strict=True):
-            if value > TOLERANCE * size:
-                wrong[name] = max(wrong.get(name, 0.0), value)
+        values = abs(self.jacobian @ twist)
+        for k in np.flatnonzero(values > TOLERANCE * size).tolist():
+            name, _ = self.labels[k]
+            wrong[name] = max(wrong.get(name, 0.0), float(values[k]))
         if wrong:
             listed = [f"'{name}' by {value:.3g}" for name, value in wrong.items()]
             if len(listed) > LISTED:

@@ -1,6 +1,7 @@
 """The model: named bodies, joints, forces and ports, checked as it grows."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -175,14 +176,12 @@ class Model:
             raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
         self._own(joint.a, f"joint '{name}'")
         self._own(joint.b, f"joint '{name}'")
-        frames = {end.index: end.frame for end in (joint.a, joint.b) if isinstance(end, Body)}
-        round_off = 1e-14 * max(1.0, *(abs(x) for phi, *_ in frames.values() for x in phi))
-        for row in joint.constraints:
-            gap = abs(row.form.at(frames)) / (row.length or 1.0)
-            if gap > GAP + round_off:
+        far = max(abs(joint.a.position).max(), abs(joint.b.position).max(), 1.0)
+        for k, gap in enumerate(joint.equations.gaps):
+            if gap > GAP + 1e-14 * far:
                 raise InconsistentStartError(
-                    f"joint '{name}' ({joint.kind}): its equation '{row.label}' is violated by "
-                    f"{gap:.3g} at the start; {joint.remedy}"
+                    f"joint '{name}' ({joint.kind}): its equation '{joint.rows()[k].label}' is "
+                    f"violated by {gap:.3g} at the start; {joint.remedy}"
                 )
         self.joints[name] = joint
         return joint
@@ -381,12 +380,25 @@ class Model:
                 raise InputError(f"cannot write '{path}': {error.strerror}") from None
         return text
 
-    def document(self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any) -> str:
-        """Return the model file of a run with these inputs; empty if it cannot be written."""
-        from poinsot.io.writing import write
-        from poinsot.model.describe import describe
+    def document(
+        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+    ) -> Callable[[], str]:
+        """Return what writes the model file of a run with these inputs, of the model as it is now.
 
-        try:
-            return write(describe(self, Simulation(**simulation), inputs))
-        except InputError:
-            return ""
+        It gives an empty text if the model cannot be written.
+        """
+        as_now = copy(self)
+        for part in ("bodies", "markers", "joints", "forces", "ports"):
+            setattr(as_now, part, dict(getattr(self, part)))
+        given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
+
+        def text() -> str:
+            from poinsot.io.writing import write
+            from poinsot.model.describe import describe
+
+            try:
+                return write(describe(as_now, Simulation(**simulation), given))
+            except InputError:
+                return ""
+
+        return text
