@@ -56,7 +56,7 @@ def look_at(layout: Layout, mechanism: Mechanism, history: History) -> Observati
 
 def _counts(layout: Layout, mechanism: Mechanism) -> Counts:
     constraints = sum(joint.rows.size + joint.slips.size for joint in layout.joints)
-    repeated = mechanism.looped.size - mechanism.rank
+    repeated = mechanism.repeated
     return Counts(
         bodies=len(layout.bodies),
         joints=len(layout.joints),

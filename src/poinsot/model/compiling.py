@@ -91,7 +91,6 @@ class Parts:
     ) -> "Parts":
         """Return the parts of a model."""
         bodies, joints = equations.bodies, equations.joints
-        repeated, overdetermined = equations.repetition()
         equations.require_independent()
         rigid = rigidity(len(bodies))
         placed = [force.place(name, joints) for name, force in forces.items()]
@@ -105,11 +104,10 @@ class Parts:
             potentials=tuple(p for potentials, _ in placed for p in potentials),
             dampers=tuple(d for _, dampers in placed for d in dampers),
             inlets=tuple(inlet for _, inlet in inlets),
-            looped=rigid.m + np.flatnonzero(overdetermined),
-            rank=int(np.sum(overdetermined & ~repeated)),
+            loops=tuple(replace(loop, rows=rigid.m + loop.rows) for loop in equations.loops),
             rolls=tuple(equations.contacts.values()),
         )
-        undetermined = {equations.labels[k][0] for k in np.flatnonzero(overdetermined)}
+        undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
         layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
         return cls(mechanism, layout, tuple(port for port, _ in inlets))
 

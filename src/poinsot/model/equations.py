@@ -13,7 +13,7 @@ from poinsot.mechanics.bodies import Body
 from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forms import GROUND, Forms, unpack
 from poinsot.mechanics.joints import Joint
-from poinsot.mechanics.redundancy import DEPENDENT, find_loops, find_repeated
+from poinsot.mechanics.redundancy import DEPENDENT, Loop, find_loops, find_repeated
 from poinsot.mechanics.start import TOLERANCE, complete
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
@@ -67,19 +67,21 @@ class JointEquations:
         rows = self.forms.m + slips.shape[0]
         return assemble((rows, 6 * len(self.bodies)), [(0, 0, held), (self.forms.m, 0, slips)])
 
-    def repetition(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which equations on positions repeat others, and which are in loops with such."""
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """The loops in which equations on positions repeat others."""
         joints = list(self.joints.values())
         starts = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints)])
         ends = [(joint.a.index, joint.b.index) for joint in joints]
-        repeated, overdetermined = np.zeros((2, starts[-1]), dtype=bool)
-        for loop in find_loops(ends):
-            places = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in loop])
-            bodies = list(dict.fromkeys(end for k in loop for end in ends[k] if end != GROUND))
-            forms = self.forms.take(places).among(bodies)
-            repeated[places] = find_repeated(forms, positions([self.bodies[k] for k in bodies]))
-            overdetermined[places] = repeated[places].any()
-        return repeated, overdetermined
+        loops = []
+        for joined in find_loops(ends):
+            rows = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in joined])
+            bodies = list(dict.fromkeys(end for k in joined for end in ends[k] if end != GROUND))
+            forms = self.forms.take(rows).among(bodies)
+            repeated = find_repeated(forms, positions([self.bodies[k] for k in bodies]))
+            if repeated.any():
+                loops.append(Loop(rows, np.array(bodies), forms, repeated))
+        return loops
 
     def require_independent(self) -> None:
         """Refuse contacts that forbid what is forbidden already [BHRS25, eq. (13)]."""

@@ -287,15 +287,15 @@ class Model:
         """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
         equations = self._equations
         self._velocities(equations)
-        repeated, _ = equations.repetition()
+        repeated = [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
         equations.require_independent()
         names = [f"{name}: {label}" for name, label in equations.labels]
         return ModelCheck(
             bodies=len(self.bodies),
             joints=len(self.joints),
             constraints=len(names),
-            freedoms=6 * len(self.bodies) - len(names) + int(np.sum(repeated)),
-            repeated=tuple(names[int(k)] for k in np.flatnonzero(repeated)),
+            freedoms=6 * len(self.bodies) - len(names) + len(repeated),
+            repeated=tuple(names[k] for k in sorted(repeated)),
         )
 
     # -- compiling ----------------------------------------------------------------------------

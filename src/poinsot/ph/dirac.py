@@ -116,8 +116,9 @@ def gradient_defect(system: PHSystem, x: Vector) -> float:
     claimed = ways @ system.grad_H(x)
     if system.by_construction and all(part.quadratic for part in system.storages):
         # One difference is exact for a parabola, whatever its length.
-        exact = np.array([(system.H(x + way) - system.H(x - way)) / 2 for way in ways])
-        return largest((claimed - exact)[None, :]) / max(largest(exact[None, :]), abs(H))
+        ends = np.array([(system.H(x + way), system.H(x - way)) for way in ways])
+        exact = (ends[:, 0] - ends[:, 1]) / 2
+        return largest((claimed - exact)[None, :]) / max(largest(ends), np.finfo(float).tiny)
     # At an equilibrium without energy only its neighbourhood tells the scale of H.
     nearby = [abs(system.H(x + RELATIVE_STEP * way) - H) / RELATIVE_STEP for way in ways]
     slope = float(np.max(nearby, initial=np.finfo(float).tiny))

@@ -1,8 +1,11 @@
 """Linear equations of any rank, dense or sparse: their shortest solution, their independence."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg
+from numpy.typing import NDArray
 
 from poinsot.ph.dependence import dependent_rows, row_lengths, spanning_rows
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
@@ -30,7 +33,7 @@ def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
         return np.asarray(np.linalg.lstsq(dense(A), b, rcond=CUT)[0])
     lengths = row_lengths(A)
     used = np.flatnonzero(lengths)
-    A, b = _scaled_rows(A[used], 1 / lengths[used]), b[used] / lengths[used]
+    A, b = scaled_rows(A[used], 1 / lengths[used]), b[used] / lengths[used]
     attempts = []
     for shift in SHIFTS:
         x, defect = _by_multipliers(A, b, shift)
@@ -49,14 +52,32 @@ def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
     lengths = row_lengths(A)
     if not lengths.all():
         return False
-    A = _scaled_rows(A, 1 / lengths)
+    A = scaled_rows(A, 1 / lengths)
     # What is new in a row of length one is at least the smallest singular value.
     if _smallest_singular_value(A) > CLEARLY * tolerance:
         return True
     return spanning_rows(A, tolerance, width=width).size == A.shape[0]
 
 
-def _scaled_rows(A: sp.csr_array, factors: Vector) -> sp.csr_array:
+def coefficients(A: Matrix, b: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return c with A^T c = b, as nearly as can be: what makes b, (n,) or (n, k), of the rows of A.
+
+    None if the rows of A are dependent.
+    """
+    if not is_sparse(A):
+        found, _, rank, _ = np.linalg.lstsq(dense(A).T, b, rcond=CUT)
+        return np.asarray(found) if rank == A.shape[0] else None
+    try:
+        lu = scipy.sparse.linalg.splu(_saddle(A, 0.0))
+    except RuntimeError:  # exactly singular
+        return None
+    return np.asarray(lu.solve(np.concatenate([b, np.zeros((A.shape[0], *b.shape[1:]))]))[b.shape[0] :])
+
+
+def scaled_rows(A: Matrix, factors: Vector) -> Any:
+    """Return diag(factors) A."""
+    if not is_sparse(A):
+        return factors[:, None] * dense(A)
     return sp.csr_array(sp.diags_array(factors) @ A)
 
 
