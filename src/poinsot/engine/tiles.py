@@ -92,7 +92,9 @@ def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pat
     # All products of an entry below the pivot with one to the right of it.
     products = counts[pivot]
     entry = np.repeat(np.arange(pivot.size), products)
-    third = np.arange(entry.size) - np.repeat(np.cumsum(products) - products - first[pivot], products)
+    third = np.arange(entry.size) - np.repeat(
+        np.cumsum(products) - products - first[pivot], products
+    )
     schedule = Schedule(
         _index(np.append(own, 0), np.append(order, 0), first),
         _index(lower, lower + 1, other),

@@ -35,8 +35,8 @@ def rigidity(bodies: int) -> Forms:
     terms = Terms(
         form=np.arange(RIGIDITY * bodies),
         coefficient=np.tile([0.5, 0.5, 0.5, 1.0, 1.0, 1.0], bodies),
-        a=(first + [0, 1, 2, 0, 0, 1]).reshape(-1),
-        b=(first + [0, 1, 2, 1, 2, 2]).reshape(-1),
+        a=(first + np.array([0, 1, 2, 0, 0, 1])).reshape(-1),
+        b=(first + np.array([0, 1, 2, 1, 2, 2])).reshape(-1),
     )
     vectors = Vectors(partners, weights, np.zeros((3 * bodies, 3)))
     return Forms(vectors, terms, np.tile([-0.5, -0.5, -0.5, 0.0, 0.0, 0.0], bodies), bodies)

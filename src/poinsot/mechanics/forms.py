@@ -13,7 +13,6 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -141,9 +140,9 @@ class Height(Form):
         # The body of r and a, which is one, is all that there are coordinates of.
         ((body, w_r),), ((_, w_a),) = self.r.weights, self.a.weights
         block = np.kron(np.outer(w_r, w_r) + np.outer(w_a, w_a), np.outer(self.n, self.n))
-        i, j = np.nonzero(block)
-        b = np.kron(w_r, self.n) * float(np.dot(self.n, self.r.constant))
-        (k,) = np.nonzero(b)
+        i, j = (np.asarray(each) for each in np.nonzero(block))
+        b = np.kron(w_r, np.asarray(self.n)) * float(np.dot(self.n, self.r.constant))
+        k = np.flatnonzero(b)
         return WIDTH * body + i, WIDTH * body + j, block[i, j], WIDTH * body + k, b[k]
 
     @property
@@ -166,14 +165,6 @@ def dot(a: VectorForm, b: VectorForm, minus: float = 0.0) -> Form:
     return Form(((1.0, a, b),), -minus)
 
 
-def half_sum(f: Form, g: Form, sign: float = 1.0) -> Form:
-    """Return (f + sign g) / 2."""
-    halves = [
-        (k * factor / 2, a, b) for form, factor in ((f, 1.0), (g, sign)) for k, a, b in form.terms
-    ]
-    return Form(tuple(halves), (f.c + sign * g.c) / 2)
-
-
 def components(a: VectorForm) -> tuple[Form, Form, Form]:
     """Return the three world components of a vector."""
     x, y, z = (dot(a, unit) for unit in AXES)
@@ -185,7 +176,7 @@ def half_square(a: VectorForm, length: float = 0.0) -> Form:
     return Form(((0.5, a, a),), -(length**2) / 2)
 
 
-# -- many forms as arrays ---------------------------------------------------------------------------
+# -- many forms as arrays --------------------------------------------------------------------------
 
 
 def spread_out(counts: Index) -> tuple[Index, Index]:
@@ -196,7 +187,6 @@ def spread_out(counts: Index) -> tuple[Index, Index]:
 
 #: Body and weights where a vector has none or only one of its two bodies.
 _NONE = (float(GROUND), 0.0, 0.0, 0.0, 0.0)
-_MISSING = ((*_NONE, *_NONE), _NONE, ())
 #: Numbers of a vector: twice a body and its weights, then the constant.
 _NUMBERS = 13
 
@@ -217,6 +207,15 @@ class Vectors(NamedTuple):
         parts = numbers[:, :10].reshape(-1, 2, 5)
         return cls(parts[:, :, 0].astype(np.intp), parts[:, :, 1:], numbers[:, 10:])
 
+    def rates(self, v: Vector) -> NDArray[np.float64]:
+        """Return their rates where coordinates have the rates v; (v, 3)."""
+        frames = v.reshape(-1, 4, 3)[self.bodies].reshape(-1, 8, 3)
+        return np.asarray((self.weights.reshape(-1, 1, 8) @ frames)[:, 0])
+
+    def at(self, q: Vector) -> NDArray[np.float64]:
+        """Return them at q; (v, 3)."""
+        return self.constants + self.rates(q)
+
     @property
     def entries(self) -> tuple[Index, Index, Vector]:
         """All weights but zeros: where those of each vector begin, x coordinates, and weights."""
@@ -226,15 +225,16 @@ class Vectors(NamedTuple):
         return first, columns, self.weights[vector, side, director]
 
 
-def frames_of(q: Vector) -> Mapping[int, Frame]:
-    """Return the frames of bodies with these coordinates."""
-    return dict(enumerate(q.reshape(-1, 4, 3)))
-
-
 def flat(vector: VectorForm) -> tuple[float, ...]:
     """Return the numbers of a vector in a row of the table."""
-    (*parts,) = chain.from_iterable((body, *w) for body, w in vector.weights)
-    return (*parts, *_MISSING[len(vector.weights)], *vector.constant)
+    match vector.weights:
+        case ():
+            return (*_NONE, *_NONE, *vector.constant)
+        case ((body, w),):
+            return (body, *w, *_NONE, *vector.constant)
+        case ((body, w), (other, x)):
+            return (body, *w, other, *x, *vector.constant)
+    raise ValueError(f"a vector of {len(vector.weights)} bodies; two are the most")
 
 
 class Terms(NamedTuple):
@@ -321,26 +321,53 @@ class Forms:
         return k.astype(np.intp), i, j, value
 
     @cached_property
-    def b(self) -> tuple[Index, Index, Vector]:
-        """Entries of the linear parts: form, column and value, some of them several times."""
+    def _sides(self) -> tuple[Index, Index, Vector, Index]:
+        """Gradients of terms: form, x coordinate and factor of which vector they consist of."""
         (form, coefficient, a, b), (first, column, weight) = self.terms, self.vectors.entries
-        count, constants = np.diff(first), self.vectors.constants
-        entries = []
+        count, sides = np.diff(first), []
         for one, other in ((a, b), (b, a)):
             term, inner = spread_out(count[one])
             i = first[one][term] + inner
-            values = (coefficient[term] * weight[i])[:, None] * constants[other[term]]
-            at, x = np.nonzero(values)
-            entries.append((form[term[at]], column[i[at]] + x, values[at, x]))
+            sides.append((form[term], column[i], coefficient[term] * weight[i], other[term]))
+        k, i, factor, other = map(np.concatenate, zip(*sides, strict=True))
+        return k, i, factor, other
+
+    def _entries(self, vectors: NDArray[np.float64]) -> tuple[Index, Index, Vector]:
+        """Return form, coordinate and value of gradients that consist of these vectors (v, 3)."""
+        k, i, factor, other = self._sides
+        values = factor[:, None] * vectors[other]
+        side, x = np.nonzero(values)
+        return k[side], i[side] + x, values[side, x]
+
+    @cached_property
+    def b(self) -> tuple[Index, Index, Vector]:
+        """Entries of the linear parts: form, column and value, some of them several times."""
+        return self._with_heights(self._entries(self.vectors.constants), None, 1.0)
+
+    def _with_heights(
+        self, entries: tuple[Index, Index, Vector], q: Vector | None, share: float
+    ) -> tuple[Index, Index, Vector]:
+        """Add A q and a share of b of heights to the gradients of products."""
+        parts = [entries]
         for number, height in self.heights.items():
-            _, _, _, i, value = height.entries
-            entries.append((np.full(i.size, number), i, value))
-        k, i, value = map(np.concatenate, zip(*entries, strict=True))
+            i, j, A, place, b = height.entries
+            if q is not None:
+                parts.append((np.full(i.size, number), i, A * q[j]))
+            parts.append((np.full(place.size, number), place, share * b))
+        k, i, value = map(np.concatenate, zip(*parts, strict=True))
         return k, i, value
 
     @cached_property
     def _linear(self) -> Matrix:
         return self._matrix((self.m, self.n), *self.b)
+
+    @cached_property
+    def _dense(self) -> tuple[Index, Index, Vector] | None:
+        """Places in a small matrix, columns and values of the entries of A; None: it is large."""
+        if large(max(self.m, self.n)):
+            return None
+        k, i, j, value = self.A
+        return k * self.n + i, j, value
 
     @cached_property
     def _c(self) -> Vector:
@@ -360,37 +387,31 @@ class Forms:
             return flat.reshape(shape)
         return sp.csr_array(sp.coo_array((v, (rows, columns)), shape=shape))
 
-    @cached_property
-    def _filling(self) -> tuple[Index, Index, sp.csr_array]:
-        """Where `slope` has entries, as indices and row ends, and what makes them of a vector."""
-        k, i, j, value = self.A
-        key, place = np.unique(k * self.n + i, return_inverse=True)
-        ends = np.searchsorted(key, self.n * np.arange(self.m + 1))
-        fill = sp.csr_array((value, (place, j)), shape=(key.size, self.n))
-        return key % self.n, ends, fill
-
     def slope(self, v: Vector) -> Matrix:
         """Return A v for every form: the derivative of G(q) v with respect to q; shape (m, n)."""
-        if not large(max(self.m, self.n)):
-            k, i, j, value = self.A
-            return self._matrix((self.m, self.n), k, i, value * v[j])
-        columns, ends, fill = self._filling
-        return sp.csr_array((fill @ v, columns, ends), shape=(self.m, self.n))
+        if self._dense is not None:
+            place, j, value = self._dense
+            return np.bincount(place, value * v[j], self.m * self.n).reshape(self.m, self.n)
+        entries = self._entries(self.vectors.rates(v))
+        return self._matrix((self.m, self.n), *self._with_heights(entries, v, 0.0))
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian at q; shape (m, n)."""
-        total: Matrix = self.slope(q) + self._linear
-        return total
+        if self._dense is not None:
+            total: Matrix = self.slope(q) + self._linear
+            return total
+        entries = self._entries(self.vectors.at(q))
+        return self._matrix((self.m, self.n), *self._with_heights(entries, q, 1.0))
 
     def __call__(self, q: Vector) -> Vector:
         """Return the values s(q); shape (m,)."""
-        (form, coefficient, a, b), (bodies, weights, constants) = self.terms, self.vectors
-        frames = q.reshape(-1, 4, 3)[bodies].reshape(-1, 8, 3)
-        vectors = constants + (weights.reshape(-1, 1, 8) @ frames)[:, 0]
+        (form, coefficient, a, b), vectors = self.terms, self.vectors.at(q)
         products = coefficient * np.einsum("ij,ij->i", vectors[a], vectors[b])
         values = self.c + np.bincount(form, weights=products, minlength=self.m)
-        for number, height in self.heights.items():
-            values[number] = height.at(frames_of(q))
+        if self.heights:
+            frames = dict(enumerate(q.reshape(-1, 4, 3).tolist()))
+            for number, height in self.heights.items():
+                values[number] = height.at(frames)
         return values
 
     def curvature(self, weights: Vector) -> Matrix:
@@ -427,9 +448,9 @@ class Forms:
 class Packed(NamedTuple):
     """A few forms as plain numbers, ready to be stacked: terms, vectors and constants."""
 
-    terms: "array[float]"
-    vectors: "array[float]"
-    c: "array[float]"
+    terms: bytes
+    vectors: bytes
+    c: bytes
     heights: Mapping[int, Height]
 
 
@@ -446,15 +467,16 @@ def pack(forms: Sequence[Form]) -> Packed:
                     vectors += flat(vector)
             terms += (k, coefficient, number[id(a)], number[id(b)])
     heights = {k: form for k, form in enumerate(forms) if isinstance(form, Height)}
-    constants = [form.c for form in forms]
-    return Packed(array("d", terms), array("d", vectors), array("d", constants), heights)
+    c = array("d", [form.c for form in forms]).tobytes()
+    return Packed(array("d", terms).tobytes(), array("d", vectors).tobytes(), c, heights)
 
 
 def unpack(parts: Sequence[Packed], bodies: int) -> Forms:
     """Stack the forms of all parts, one part after the other, on so many bodies."""
-    lengths = [(len(part.terms) // 4, len(part.vectors) // _NUMBERS, len(part.c)) for part in parts]
-    sizes = np.array(lengths, dtype=np.intp).reshape(-1, 3)
-    terms, vectors, c = (np.frombuffer(b"".join(part[k] for part in parts)) for k in range(3))
+    lengths = [(len(part.terms), len(part.vectors), len(part.c)) for part in parts]
+    sizes = np.array(lengths, dtype=np.intp).reshape(-1, 3) // (8 * np.array([4, _NUMBERS, 1]))
+    terms = np.frombuffer(b"".join(part.terms for part in parts))
+    vectors = np.frombuffer(b"".join(part.vectors for part in parts))
     first = np.cumsum(sizes, axis=0) - sizes
     shift = np.repeat(first, sizes[:, 0], axis=0)
     form, coefficient, a, b = terms.reshape(-1, 4).T
@@ -471,7 +493,7 @@ def unpack(parts: Sequence[Packed], bodies: int) -> Forms:
             a=a.astype(np.intp) + shift[:, 1],
             b=b.astype(np.intp) + shift[:, 1],
         ),
-        c=c,
+        c=np.frombuffer(b"".join(part.c for part in parts)),
         bodies=bodies,
         heights=heights,
     )

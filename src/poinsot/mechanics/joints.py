@@ -8,7 +8,6 @@ Points and axes are given in world axes at the start; the second body moves rela
 """
 
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -31,12 +30,12 @@ from poinsot.mechanics.forms import (
     VectorForm,
     dot,
     half_square,
-    half_sum,
     pack,
     three,
 )
 
 Array = NDArray[np.float64]
+ANGLE = Angle()
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Equations(NamedTuple):
     """Constraint equations as plain numbers, and what each lacks at the start [m or 1]."""
 
     forms: Packed
-    gaps: "array[float]"
+    gaps: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +109,8 @@ class Joint(ABC):
         """The constraint equations as plain numbers, made once."""
         frames = {end.index: end.frame for end in (self.a, self.b) if isinstance(end, Body)}
         rows = self.rows()
-        forms = [row.form for row in rows]
-        lengths = [row.length or 1.0 for row in rows]
-        gaps = [abs(form.at(frames)) / at for form, at in zip(forms, lengths, strict=True)]
-        return Equations(pack(forms), array("d", gaps))
+        gaps = [abs(row.form.at(frames)) / (row.length or 1.0) for row in rows]
+        return Equations(pack([row.form for row in rows]), tuple(gaps))
 
     def contact(self) -> Contact | None:
         """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""
@@ -134,8 +131,9 @@ def perpendicular(n: ArrayLike) -> tuple[Vector3, Vector3]:
     """Return m1, m2 such that (m1, m2, n) is right-handed and orthonormal."""
     x, y, z = n = three(n)
     # What is left of the axis of the world that is farthest from n.
-    _, k = min((abs(value), k) for k, value in enumerate(n))
-    u, v, w = ((i == k) - n[k] * value for i, value in enumerate(n))
+    sizes = abs(x), abs(y), abs(z)
+    k = sizes.index(min(sizes))
+    u, v, w = (k == 0) - n[k] * x, (k == 1) - n[k] * y, (k == 2) - n[k] * z
     length = hypot(u, v, w)
     u, v, w = u / length, v / length, w / length
     return (u, v, w), (y * w - z * v, z * u - x * w, x * v - y * u)
@@ -165,9 +163,9 @@ def _angle(joint: Joint, across: Iterable[Vector3], label: str = "angle") -> Fre
     Cosine (m1_A·m1_B + m2_A·m2_B)/2, sine (m2_A·m1_B - m1_A·m2_B)/2.
     """
     m1, m2 = across
-    a1, a2, b1, b2 = (side.along(m) for side in (joint.a, joint.b) for m in (m1, m2))
-    cosine, sine = half_sum(dot(a1, b1), dot(a2, b2)), half_sum(dot(a2, b1), dot(a1, b2), -1.0)
-    return Freedom(label, Angle(), (cosine, sine))
+    a1, a2, b1, b2 = joint.a.along(m1), joint.a.along(m2), joint.b.along(m1), joint.b.along(m2)
+    cosine, sine = ((0.5, a1, b1), (0.5, a2, b2)), ((0.5, a2, b1), (-0.5, a1, b2))
+    return Freedom(label, ANGLE, (Form(cosine), Form(sine)))
 
 
 def _displacement(joint: Joint, along: ArrayLike, label: str = "displacement") -> Freedom:
@@ -286,7 +284,7 @@ class Universal(_AtPoint):
         pin_a, pin_b = self.a.along(n_a), self.b.along(n_b)
         first = dot(self.a.along(n_b), pin_b), dot(self.a.along(cross), pin_b)
         second = dot(self.b.along(n_a), pin_a), dot(self.b.along(cross), pin_a)
-        return Freedom("angle a", Angle(), first), Freedom("angle b", Angle(), second)
+        return Freedom("angle a", ANGLE, first), Freedom("angle b", ANGLE, second)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from poinsot.mechanics.potentials import FieldPotential, Potential
 from poinsot.mechanics.redundancy import Loop
 from poinsot.mechanics.resistance import Resistance
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, dense, large
+from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, large
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +108,9 @@ class Mechanism:
         kept = np.ones(self.m, dtype=bool)
         for loop in self.loops:
             kept[loop.rows] = loop.independent(q)
-        columns = np.flatnonzero(kept)
-        ones, rows = np.ones(columns.size), np.arange(columns.size)
-        T = sp.csr_array((ones, (rows, columns)), shape=(columns.size, self.m))
-        return T if large(self.m) else dense(T)
+        if not large(self.m):
+            return np.eye(self.m)[kept]
+        return sp.eye_array(self.m, format="csr")[kept]
 
     def smallest(self, q: Vector, lam: Vector) -> Vector:
         """Return the smallest multipliers (m,) of joints that move bodies like `lam` does at q.

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.twists import assemble_position, joint_matrix, move
 from poinsot.ph.dependence import dependent_rows, row_lengths
-from poinsot.ph.equations import coefficients, independent, scaled_rows, shortest_solution
+from poinsot.ph.equations import coefficients, independent, shortest_solution
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
 
 #: How far from the start the generic configurations are looked for [m or rad].
@@ -79,7 +79,8 @@ class Loop:
 def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which rows of J to keep: all but repeated ones, unless these are bad combinations."""
     lengths = row_lengths(J)
-    J = scaled_rows(J, 1 / np.where(lengths > 0, lengths, 1.0))
+    unit = 1 / np.where(lengths > 0, lengths, 1.0)
+    J = sp.csr_array(sp.diags_array(unit) @ J) if is_sparse(J) else unit[:, None] * dense(J)
     kept = ~repeated
     if _combines(J[kept], J[repeated]):
         return kept
@@ -95,14 +96,12 @@ def _combines(kept: Matrix, others: Matrix) -> bool:
 
     Of many, sums with random signs are tried instead of single ones.
     """
-    right = np.asarray(dense(others).T) if not is_sparse(others) else _sums(others)
-    found = coefficients(kept, right)
+    count = others.shape[0]
+    few = np.eye(count)
+    if is_sparse(others):
+        few = np.random.default_rng(0).choice([-1.0, 1.0], (count, 2))
+    found = coefficients(kept, np.asarray(others.T @ few))
     return found is not None and float(np.max(abs(found), initial=0.0)) <= COEFFICIENT
-
-
-def _sums(rows: sp.csr_array) -> NDArray[np.float64]:
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (rows.shape[0], 2))
-    return np.asarray(rows.T @ signs)
 
 
 def find_repeated(forms: Forms, q: Vector, *, seed: int = 0) -> NDArray[np.bool_]:
@@ -150,7 +149,7 @@ def _is_forest(ends: Sequence[tuple[int, int]]) -> bool:
     bodies, places = np.unique(np.array(ends, dtype=np.intp).reshape(-1, 2), return_inverse=True)
     a, b = places.reshape(-1, 2).T
     graph = sp.coo_array((np.ones(a.size), (a, b)), shape=(bodies.size, bodies.size))
-    trees = sp.csgraph.connected_components(graph, directed=False, return_labels=False)
+    trees, _ = sp.csgraph.connected_components(graph, directed=False)
     return bool(a.size == bodies.size - trees)
 
 

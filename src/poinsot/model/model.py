@@ -176,9 +176,8 @@ class Model:
             raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
         self._own(joint.a, f"joint '{name}'")
         self._own(joint.b, f"joint '{name}'")
-        far = max(abs(joint.a.position).max(), abs(joint.b.position).max(), 1.0)
         for k, gap in enumerate(joint.equations.gaps):
-            if gap > GAP + 1e-14 * far:
+            if gap > GAP and gap > GAP + 1e-14 * _size(joint):
                 raise InconsistentStartError(
                     f"joint '{name}' ({joint.kind}): its equation '{joint.rows()[k].label}' is "
                     f"violated by {gap:.3g} at the start; {joint.remedy}"
@@ -402,3 +401,8 @@ class Model:
                 return ""
 
         return text
+
+
+def _size(joint: Joint) -> float:
+    """Return how far from the origin the bodies of a joint are [m], or that directors are 1."""
+    return float(max(1.0, abs(joint.a.position).max(), abs(joint.b.position).max()))

@@ -1,7 +1,5 @@
 """Linear equations of any rank, dense or sparse: their shortest solution, their independence."""
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg
@@ -33,7 +31,7 @@ def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
         return np.asarray(np.linalg.lstsq(dense(A), b, rcond=CUT)[0])
     lengths = row_lengths(A)
     used = np.flatnonzero(lengths)
-    A, b = scaled_rows(A[used], 1 / lengths[used]), b[used] / lengths[used]
+    A, b = _scaled_rows(A[used], 1 / lengths[used]), b[used] / lengths[used]
     attempts = []
     for shift in SHIFTS:
         x, defect = _by_multipliers(A, b, shift)
@@ -52,7 +50,7 @@ def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
     lengths = row_lengths(A)
     if not lengths.all():
         return False
-    A = scaled_rows(A, 1 / lengths)
+    A = _scaled_rows(A, 1 / lengths)
     # What is new in a row of length one is at least the smallest singular value.
     if _smallest_singular_value(A) > CLEARLY * tolerance:
         return True
@@ -71,13 +69,12 @@ def coefficients(A: Matrix, b: NDArray[np.float64]) -> NDArray[np.float64] | Non
         lu = scipy.sparse.linalg.splu(_saddle(A, 0.0))
     except RuntimeError:  # exactly singular
         return None
-    return np.asarray(lu.solve(np.concatenate([b, np.zeros((A.shape[0], *b.shape[1:]))]))[b.shape[0] :])
+    return np.asarray(
+        lu.solve(np.concatenate([b, np.zeros((A.shape[0], *b.shape[1:]))]))[b.shape[0] :]
+    )
 
 
-def scaled_rows(A: Matrix, factors: Vector) -> Any:
-    """Return diag(factors) A."""
-    if not is_sparse(A):
-        return factors[:, None] * dense(A)
+def _scaled_rows(A: sp.csr_array, factors: Vector) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(factors) @ A)
 
 

@@ -317,7 +317,9 @@ class PHSystem(ABC):
                     )
                 x[self.slices[name]] = block.reshape(-1)
         for k in np.flatnonzero(~np.isfinite(x)):
-            raise InputError(f"system '{self.name}': state '{self.labels[k]}' is {x[k]}, not finite")
+            raise InputError(
+                f"system '{self.name}': state '{self.labels[k]}' is {x[k]}, not finite"
+            )
         return x
 
     def prefixed(self, prefix: str) -> Self:

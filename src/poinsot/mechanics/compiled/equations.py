@@ -98,12 +98,12 @@ def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
     one, alone = begins[of_row], ~inside[of_row]
     row = of_row[alone]
     skids = [
-        _height(form, *map(int, places[k]), layout.joints[joint[k]].b)
+        _height(form, int(places[k, 0]), int(places[k, 1]), layout.joints[joint[k]].b)
         for k, form in forms.heights.items()
     ]
     contacts = [place.contact for place in layout.joints if place.contact is not None]
     kinds = [found for contact in contacts for found in _slips(contact)]
-    skids += [Skid(*map(int, at), *kind) for at, kind in zip(sliding, kinds, strict=True)]
+    skids += [Skid(k, l, *kind) for (k, l), kind in zip(sliding.tolist(), kinds, strict=True)]
     return Equations(
         Points(at.take(one), places[of_row[one], 0]),
         Rows(at.take(alone), constant[row], places[row, 0], places[row, 1]),
@@ -141,4 +141,4 @@ def _meet_in_points(at: Products, of_row: Index, first: Index, sizes: Index, sli
     offset = np.isin(kind, (Kind.AXIS, Kind.OFFSET)).all(axis=1)
     along = (at.a[terms] == np.eye(SLOTS)).all(axis=(1, 2))
     fixed = (kind[:, 0] == Kind.AXIS) | (at.A[terms[:, 0]] == GROUND)
-    return joints[offset & along & fixed]
+    return np.asarray(joints[offset & along & fixed])

@@ -153,7 +153,9 @@ class Tables(Nodes):
         node, R = self.graph.position(joint), self.graph.motion(at.ends)[:, :, 1]
         tiles = self.tiles.table(R, node[:, None]), self.tiles.table(node[:, None], R)
         kind = np.full_like(at.kind, Kind.AXIS)
-        return parts.Part(numbers, _index(np.column_stack([kind, self._two(at.ends), node, *tiles]), 8))
+        return parts.Part(
+            numbers, _index(np.column_stack([kind, self._two(at.ends), node, *tiles]), 8)
+        )
 
     def _row_tables(self) -> parts.Part:
         rows, table = self.joints.rows, self.tiles.table
@@ -163,7 +165,9 @@ class Tables(Nodes):
         if self.twice:
             M = self._momentum(at.ends)
             pairs = table(K, K), table(M, K), table(M, M)
-            return parts.Part(numbers, _index(np.column_stack([self._twice(at, joint, rows.slot), *pairs]), 79))
+            return parts.Part(
+                numbers, _index(np.column_stack([self._twice(at, joint, rows.slot), *pairs]), 79)
+            )
         tiles = table(K, node), table(node, K), table(K, K)
         ends = self._two(at.ends)
         places = np.column_stack([at.kind, ends, 0 * joint, node, rows.slot, *tiles])
@@ -185,12 +189,16 @@ class Tables(Nodes):
         G, H = self.graph.position(joint)[:, None], self.graph.velocity(joint)[:, None]
         columns = table(K, G), table(M, G), table(M, H)
         rows = table(G, K), table(H, K), table(H, M)
-        return np.column_stack([at.kind, self._two(at.ends), 0 * joint, G, slot, H, *columns, *rows])
+        return np.column_stack(
+            [at.kind, self._two(at.ends), 0 * joint, G, slot, H, *columns, *rows]
+        )
 
     def _strut_tables(self) -> parts.Acts:
         lines, struts = self.lines, self.struts
         pairs = self.tiles.table(self._momentum(lines.ends), self._motion(lines.ends))
-        role, chart, port = np.array([[s.role, s.chart, s.port] for s in struts], int).reshape(-1, 3).T
+        role, chart, port = (
+            np.array([[s.role, s.chart, s.port] for s in struts], int).reshape(-1, 3).T
+        )
         places = np.column_stack([role, self._two(lines.ends), chart, lines.ranges, port, pairs])
         numbers = _real([strut.numbers for strut in struts], 4)
         return parts.Acts(numbers, _index(places, 23), _addresses(struts))
@@ -200,14 +208,19 @@ class Tables(Nodes):
         places = [[load.kind, load.body, load.port] for load in self.loads]
         own = self._own([load.body for load in self.loads])
         return parts.Acts(
-            _real(numbers, 12), _index(np.column_stack([np.array(places, int).reshape(-1, 3), own]), 7), _addresses(self.loads)
+            _real(numbers, 12),
+            _index(np.column_stack([np.array(places, int).reshape(-1, 3), own]), 7),
+            _addresses(self.loads),
         )
 
     def _drag_tables(self) -> parts.Part:
         numbers = [[*drag.numbers, *drag.X] for drag in self.drags]
         places = [[drag.kind, drag.body] for drag in self.drags]
         own = self._own([drag.body for drag in self.drags])
-        return parts.Part(_real(numbers, 7), _index(np.column_stack([np.array(places, int).reshape(-1, 2), own]), 6))
+        return parts.Part(
+            _real(numbers, 7),
+            _index(np.column_stack([np.array(places, int).reshape(-1, 2), own]), 6),
+        )
 
     def _own(self, bodies: Sequence[int]) -> Indices:
         """Return the tiles of (T, R) of bodies with each other; (bodies, 4)."""
@@ -218,9 +231,7 @@ class Tables(Nodes):
         fields = self.fields
         vectors = [vector for act in fields for vector in act.vectors]
         counts = [len(act.vectors) for act in fields]
-        both = [
-            (i, j) for act in fields for i, _, _ in act.vectors for j, _, _ in act.vectors
-        ]
+        both = [(i, j) for act in fields for i, _, _ in act.vectors for j, _, _ in act.vectors]
         i, j = np.array(both, dtype=np.intp).reshape(-1, 2).T
         first = np.cumsum([[0, 0], *([count, count**2] for count in counts)], axis=0)
         return parts.Fields(

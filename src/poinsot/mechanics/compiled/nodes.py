@@ -141,10 +141,13 @@ class Nodes:
             graph.meet(graph.of_bodies([skid.body]), graph.position([skid.joint]))
         struts = self.lines
         graph.meet(*(graph.of_bodies(bodies, moves=struts.moves) for bodies in struts.ends.T))
-        for act in (*self.loads, *self.drags):
+        acting: list[acts.Load | acts.DragAct] = [*self.loads, *self.drags]
+        for act in acting:
             graph.meet(graph.of_bodies([act.body], moves=act.moves))
         for field in self.fields:
-            bodies, moves = zip(*((body, bool(moves)) for body, moves, _ in field.vectors), strict=True)
+            bodies, moves = zip(
+                *((body, bool(moves)) for body, moves, _ in field.vectors), strict=True
+            )
             graph.meet(graph.of_bodies(bodies, moves=moves).reshape(1, -1))
         return graph
 

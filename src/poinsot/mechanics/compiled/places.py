@@ -5,6 +5,7 @@ The translation of a body that meets nothing but points of joints is eliminated 
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -136,7 +137,7 @@ def arrange(graph: Graph, slim: NDArray[np.bool_], ends: Index) -> Tiles:
     number = np.append(np.where(kept, np.cumsum(kept) - 1, count), count)
     # The nodes of a body follow each other.
     first = np.append(0, np.cumsum(kept))[graph.of_body * np.arange(graph.bodies + 1)].tolist()
-    body_nodes = [range(i, j) for i, j in zip(first[:-1], first[1:], strict=True)]
+    body_nodes = [range(i, j) for i, j in pairwise(first)]
     # Groups of equations between the same two bodies are one joint to the rest.
     pairs, joint = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
     joined = [[body for body in pair if body != GROUND] for pair in pairs.tolist()]

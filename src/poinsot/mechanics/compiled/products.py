@@ -47,7 +47,7 @@ class Products:
     @property
     def moves(self) -> NDArray[np.bool_]:
         """Whether they meet translations; (t,)."""
-        return self.kind != Kind.DOT
+        return np.not_equal(self.kind, Kind.DOT)
 
     @property
     def numbers(self) -> Real:
@@ -110,7 +110,7 @@ class Lines:
     def moves(self) -> NDArray[np.bool_]:
         """Which of them meet translations; (s,)."""
         moving = np.concatenate([[0], np.cumsum(self.products.moves)])
-        return np.diff(moving[self.ranges], axis=1)[:, 0] > 0
+        return np.asarray(np.diff(moving[self.ranges], axis=1)[:, 0] > 0)
 
 
 def lines(forms: Forms, counts: ArrayLike | Sequence[int]) -> Lines:
@@ -120,7 +120,7 @@ def lines(forms: Forms, counts: ArrayLike | Sequence[int]) -> Lines:
     found, limits = products(forms), np.searchsorted(line, np.arange(first.size))
     ranges = np.column_stack([limits[:-1], limits[1:]])
     # All products of a coordinate are of A and B; only a DOT can be turned around.
-    turned = found.A != found.A[ranges[line, 0]]
+    turned = np.not_equal(found.A, found.A[ranges[line, 0]])
     swapped = {
         name: np.where(turned if each.ndim == 1 else turned[:, None], other, each)
         for name, each, other in (
