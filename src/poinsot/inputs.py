@@ -1,6 +1,7 @@
 """What users hand in, checked once and copied: numbers, vectors, functions."""
 
 from collections.abc import Callable, Mapping
+from math import hypot, isfinite
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def vector3(value: Any, what: str) -> NDArray[np.float64]:
         vector = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{what}: expected three numbers, got {value!r}") from None
-    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+    if vector.shape != (3,) or not all(map(isfinite, vector.tolist())):
         raise InputError(f"{what}: expected three finite numbers, got {value!r}")
     vector.flags.writeable = False
     return vector
@@ -32,7 +33,7 @@ def vector3(value: Any, what: str) -> NDArray[np.float64]:
 def unit3(value: Any, what: str) -> NDArray[np.float64]:
     """Return a direction as a unit vector; shape (3,)."""
     vector = vector3(value, what)
-    length = float(np.linalg.norm(vector))
+    length = hypot(*vector.tolist())
     if length == 0:
         raise InputError(f"{what}: the vector is zero; give a direction")
     unit: NDArray[np.float64] = vector / length

@@ -22,6 +22,7 @@ Array: TypeAlias = NDArray[np.float64]
 TOLERANCE = 1e-6
 #: Below this defect a matrix is orthogonal to round-off, and its entries stay as they are.
 ROUND_OFF = 16 * float(np.finfo(float).eps)
+IDENTITY = np.eye(3)
 
 
 def skew(a: ArrayLike) -> Array:
@@ -349,13 +350,14 @@ def _checked_matrix(R: Array, name: str) -> Array:
             f"{name}: expected a 3x3 matrix, a quaternion (w, x, y, z), a Rotation or None, "
             f"got shape {R.shape}{hint}"
         )
-    defect = float(np.max(np.abs(R.T @ R - np.eye(3))))
+    defect = float(abs(R.T @ R - IDENTITY).max())
     if defect > TOLERANCE:
         raise InputError(
             f"{name}: the matrix is not orthogonal, max|R^T R - I| = {defect:.3g}; "
             "correct it, or take Rotation.nearest(matrix)"
         )
-    if np.linalg.det(R) < 0:
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    if a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0:
         raise InputError(
             f"{name}: the matrix has determinant -1, it is a reflection (a left-handed frame); "
             "reverse one of its columns"
@@ -386,7 +388,7 @@ def _vector(value: ArrayLike, name: str) -> Array:
 def _numbers(value: Any, name: str) -> Array:
     """Return a copy as an array of finite numbers."""
     array = numbers(value, name)
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise InputError(f"{name}: {_text(array)} contains NaN or infinity")
     return array
 

@@ -108,7 +108,7 @@ def test_a_joint_waits_for_one_of_its_bodies_and_in_a_loop_for_both(seed, scheme
     model = tree(seed, bodies=6, loops=seed % 3).model()
     found = tables(model, scheme)
     turn = {int(node): k for k, node in enumerate(found.tiles.schedule.pivots[:-1, NODE])}
-    gone = [max(turn.get(n, -1) for n in found.graph.of_bodies([b])) for b in range(6)]
+    gone = [max(turn.get(n, -1) for n in found.graph.of_bodies(b).tolist()) for b in range(6)]
     nodes = found.places[:, 0].tolist()  # of every multiplier, joint after joint
     for name, joint in model.joints.items():
         ends = [gone[end.index] for end in (joint.a, joint.b) if end is not model.ground]

@@ -23,7 +23,7 @@ class Step:
         runner = accelerate(system, ps.SCHEMES[scheme], system.start, H, ps.Newton())
         tables = runner.tables()
         self.machine, self.laws = tables.machine(), tables.laws
-        self.runner, self.place = runner, tables.tiles.place
+        self.runner, self.tiles = runner, tables.tiles
         self.work = runner.work._replace(tiles=np.zeros_like(self.machine.template))
         self.slim = [tables.graph.motion(int(b))[0] for b in np.flatnonzero(tables.slim)]
         self.filled = np.ones((tables.graph.nodes, 3), dtype=bool)
@@ -83,8 +83,9 @@ class Step:
         """The tiles as a matrix; the translations of slim bodies are left out of it."""
         tiles, _ = self.at(newton, self.guess)
         M = np.zeros((*self.filled.shape, *self.filled.shape))
-        for (i, j), place in self.place.items():
-            M[i, :, j] = tiles[place].reshape(3, 3)
+        places = self.tiles.at(*np.indices((len(M), len(M))))
+        for i, j in np.argwhere(places < self.tiles.count):
+            M[i, :, j] = tiles[places[i, j]].reshape(3, 3)
         return M.reshape(self.filled.size, -1)
 
 

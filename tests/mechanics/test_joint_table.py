@@ -71,15 +71,11 @@ def joined(kind, seed):
 
 def coordinates(system, q):
     (joint,) = system.layout.joints
+    frames = dict(enumerate(q.reshape(-1, 4, 3)))
     return {
-        f.label: f.chart.value(np.array([_value(form, q) for form in f.forms]))
+        f.label: f.chart.value(np.array([form.at(frames) for form in f.forms]))
         for f in joint.freedoms
     }
-
-
-def _value(form, q):
-    quadratic = sum(v * q[i] * q[j] for i, j, v in form.A) / 2
-    return quadratic + sum(v * q[i] for i, v in form.b) + form.c
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -7,6 +7,7 @@ from mechanisms import KINDS, SCHEMES
 from numerics import observed_orders
 
 import poinsot as ps
+from poinsot.mechanics.bodies import director_mass
 
 H = 0.01
 
@@ -69,7 +70,7 @@ def wrench_on(result, plan, body):
 
 def spin(model, result, body):
     """Angular momentum about the centre of mass, from the states."""
-    E = model.bodies[body].director_mass.reshape(4, 3)[1:]
+    E = director_mass([model.bodies[body]]).reshape(4, 3)[1:]
     q, v = (result[f"{body}.{s}"].reshape(-1, 4, 3)[:, 1:] for s in "qv")
     return np.cross(q, E * v).sum(axis=1)
 

@@ -60,11 +60,12 @@ def least_degree(neighbours: Sequence[set[int]], after: Sequence[Sequence[int]])
     `neighbours` is the graph of the matrix and is used up: in the end it holds, for every node,
     what it was joined to when its turn came.
     """
-    blocked = [len(set(nodes)) for nodes in after]
-    frees: list[list[int]] = [[] for _ in neighbours]
+    blocked = [0] * len(neighbours)
+    frees: dict[int, list[int]] = {}
     for k, nodes in enumerate(after):
         for node in set(nodes):
-            frees[node].append(k)
+            frees.setdefault(node, []).append(k)
+            blocked[k] += 1
     # Of equal degree, nodes that wait for none (bodies) come first, then the older entry.
     ticket = iter(range(1 << 62))
     heap = [
@@ -87,7 +88,7 @@ def least_degree(neighbours: Sequence[set[int]], after: Sequence[Sequence[int]])
             neighbours[other].discard(node)
         for other in around:
             neighbours[other] |= around - {other}
-        for other in frees[node]:
+        for other in frees.get(node, ()):
             blocked[other] -= 1
             changed.add(other)
         for other in changed:

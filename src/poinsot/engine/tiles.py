@@ -5,10 +5,12 @@ tiles meet in the elimination is worked out once, as lists of places; factorisin
 but products of 3x3 matrices. Pivots are tiles; no rows are exchanged between tiles.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.engine.algebra import (
     Array,
@@ -32,47 +34,77 @@ PIVOT, NODE, FIRST = range(3)
 LOWER, UPPER, OTHER = range(3)
 
 
+class Places(NamedTuple):
+    """Where the tiles (row, column) are, by `keys` in ascending order: row times `nodes` + column.
+
+    What is not there has the place after the last.
+    """
+
+    nodes: int
+    keys: NDArray[np.intp]
+    places: NDArray[np.intp]
+
+    def __call__(self, i: ArrayLike, j: ArrayLike) -> NDArray[np.intp]:
+        """Return the places of tiles (i, j)."""
+        rows, columns = np.asarray(i), np.asarray(j)
+        known = (rows < self.nodes) & (columns < self.nodes)
+        keys = np.where(known, rows * self.nodes + columns, -1)
+        found = np.searchsorted(self.keys, keys).clip(max=self.keys.size - 1)
+        return np.where(self.keys[found] == keys, self.places[found], self.keys.size)
+
+
 class Pattern(NamedTuple):
-    """The tiles of a matrix: their number, the place of each (row, column), and the schedule."""
+    """The tiles of a matrix: their number, the place of each, and the schedule of elimination."""
 
     tiles: int
-    place: dict[tuple[int, int], int]
+    place: Places
     schedule: Schedule
 
 
-def analyse(
-    nodes: int, edges: Iterable[tuple[int, int]], after: Sequence[Sequence[int]]
-) -> Pattern:
-    """Return the tiles of a matrix and how to eliminate them; `after` as in `least_degree`."""
-    neighbours: list[set[int]] = [set() for _ in range(nodes)]
-    for i, j in edges:
-        if i != j:
-            neighbours[i].add(j)
-            neighbours[j].add(i)
-    order = least_degree(neighbours, after)
-    rank = {node: k for k, node in enumerate(order)}
-    place: dict[tuple[int, int], int] = {}
-    around = [sorted(neighbours[node], key=rank.__getitem__) for node in order]
-    for node, others in zip(order, around, strict=True):
-        place[node, node] = len(place)
-        for other in others:
-            place[other, node] = len(place)
-            place[node, other] = len(place)
-    pivots: list[tuple[int, int, int]] = []
-    entries: list[tuple[int, int, int]] = []
-    updates: list[int] = []
-    for node, others in zip(order, around, strict=True):
-        pivots.append((place[node, node], node, len(entries)))
-        for other in others:
-            entries.append((place[other, node], place[node, other], other))
-            updates += [place[other, third] for third in others]
-    pivots.append((0, 0, len(entries)))
-    schedule = Schedule(
-        np.array(pivots, dtype=np.uint32),
-        np.array(entries, dtype=np.uint32).reshape(-1, 3),
-        np.array(updates, dtype=np.uint32),
+def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pattern:
+    """Return the tiles of a matrix with these edges, and how to eliminate them.
+
+    `after` as in `least_degree`. Tiles are numbered as the elimination meets them: the pivot's own,
+    then, for each node that it meets, those below and right of the pivot.
+    """
+    pairs = np.asarray(edges, dtype=np.intp).reshape(-1, 2)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    ends = np.searchsorted(both[:, 0], np.arange(nodes + 1)).tolist()
+    others = both[:, 1].tolist()
+    neighbours = [set(others[i:j]) for i, j in pairwise(ends)]
+    order = np.array(least_degree(neighbours, after), dtype=np.intp)
+    rank = np.zeros(nodes, dtype=np.intp)
+    rank[order] = np.arange(order.size)
+    counts = np.array([len(neighbours[node]) for node in order.tolist()], dtype=np.intp)
+    pivot = np.repeat(np.arange(order.size), counts)
+    other = np.fromiter(chain.from_iterable(neighbours[k] for k in order.tolist()), np.intp)
+    other = other[np.lexsort([rank[other], pivot])]
+    first = np.append(0, np.cumsum(counts))
+    own = np.arange(order.size) + 2 * first[:-1]
+    lower = pivot + 2 * np.arange(pivot.size) + 1
+    keys = np.concatenate([order * (nodes + 1), other * nodes + order[pivot]])
+    keys = np.concatenate([keys, order[pivot] * nodes + other])
+    places = np.concatenate([own, lower, lower + 1])
+    sorting = np.argsort(keys)
+    place = Places(nodes, keys[sorting], places[sorting])
+    # All products of an entry below the pivot with one to the right of it.
+    products = counts[pivot]
+    entry = np.repeat(np.arange(pivot.size), products)
+    third = np.arange(entry.size) - np.repeat(
+        np.cumsum(products) - products - first[pivot], products
     )
-    return Pattern(len(place), place, schedule)
+    schedule = Schedule(
+        _index(np.append(own, 0), np.append(order, 0), first),
+        _index(lower, lower + 1, other),
+        place(other[entry], other[third]).astype(np.uint32),
+    )
+    return Pattern(keys.size, place, schedule)
+
+
+def _index(*columns: NDArray[np.intp]) -> NDArray[np.uint32]:
+    return np.ascontiguousarray(np.column_stack(columns), dtype=np.uint32)
 
 
 @kernel

@@ -224,7 +224,7 @@ class Recorder:
         *,
         recover: Recover | None = None,
         recovered: frozenset[str] = frozenset(),
-        document: str = "",
+        document: Callable[[], str] = str,
     ) -> Result:
         """Return everything saved so far, and the last step in any case.
 
@@ -261,7 +261,7 @@ class Recorder:
         recover: Recover | None = None,
         recovered: frozenset[str] = frozenset(),
         survey: Callable[[History], Observation] | None = None,
-        document: str = "",
+        document: Callable[[], str] = str,
     ) -> Result:
         """Return what is saved now, with these of the states; a survey looks at all at once."""
         history = self._history(recover, recovered)
@@ -297,7 +297,7 @@ class Recorder:
             status=status,
             message=message,
             observation=observe(system, history) if survey is None else survey(history),
-            document=document,
+            document=document(),
         )
 
     def _history(self, recover: Recover | None, recovered: frozenset[str]) -> History:

@@ -1,6 +1,6 @@
 """Lagrangians of your own: energies in, a system in any of three forms out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -259,6 +259,8 @@ class LagrangianSystem:
         forms = {"livens": self.livens, "hamiltonian": self.hamiltonian}
         return forms.get(scheme.formulation, self.port_hamiltonian)()
 
-    def document(self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any) -> str:
-        """Return nothing: there is no file format for functions."""
-        return ""
+    def document(
+        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+    ) -> Callable[[], str]:
+        """Return what writes nothing: there is no file format for functions."""
+        return str

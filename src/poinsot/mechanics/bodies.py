@@ -1,13 +1,15 @@
 """Rigid bodies with a place at the start, and the ground."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
-from poinsot.mechanics.forms import GROUND, Form, direction, dot, half_square
+from poinsot.mechanics.forms import GROUND, Forms, Frame, Terms, VectorForm, Vectors, three
 from poinsot.mechanics.inertia import Shape
 from poinsot.mechanics.tensors import PrincipalInertia
 
@@ -19,15 +21,25 @@ RIGIDITY = 6
 LIGHT = 1e-8
 
 
-def rigidity(index: int) -> list[Form]:
-    """Return the constraints (d_i·d_j - delta_ij) of a body [LKB26, eq. (26)], halved for i = j.
+def rigidity(bodies: int) -> Forms:
+    """Return the constraints d_i·d_j - delta_ij of bodies [LKB26, eq. (26)], halved for i = j.
 
-    In the order 11, 22, 33, 12, 13, 23. The gradient of d_1·d_2 is (d_2, d_1), without the factor
-    1/2 that is printed in eq. (27).
+    For each body in the order 11, 22, 33, 12, 13, 23. The gradient of d_1·d_2 is (d_2, d_1),
+    without the factor 1/2 that is printed in eq. (27).
     """
-    d = [direction(index, unit) for unit in np.eye(3)]
-    squares = [half_square(d_i, 1.0) for d_i in d]
-    return [*squares, dot(d[0], d[1]), dot(d[0], d[2]), dot(d[1], d[2])]
+    body, director = np.divmod(np.arange(3 * bodies), 3)
+    weights = np.zeros((3 * bodies, 2, 4))
+    weights[np.arange(3 * bodies), 0, 1 + director] = 1.0
+    partners = np.column_stack([body, np.full_like(body, GROUND)])
+    first = 3 * np.arange(bodies)[:, None]
+    terms = Terms(
+        form=np.arange(RIGIDITY * bodies),
+        coefficient=np.tile([0.5, 0.5, 0.5, 1.0, 1.0, 1.0], bodies),
+        a=(first + np.array([0, 1, 2, 0, 0, 1])).reshape(-1),
+        b=(first + np.array([0, 1, 2, 1, 2, 2])).reshape(-1),
+    )
+    vectors = Vectors(partners, weights, np.zeros((3 * bodies, 3)))
+    return Forms(vectors, terms, np.tile([-0.5, -0.5, -0.5, 0.0, 0.0, 0.0], bodies), bodies)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +58,11 @@ class Ground:
         """The origin of the world."""
         return np.zeros(3)
 
-    def local_point(self, world: Vector3) -> Vector3:
-        """Return a point in the ground's axes: the same."""
-        return world
+    def on(self, world: ArrayLike) -> VectorForm:
+        """Return a point that stays where it is."""
+        return VectorForm((), three(world))
 
-    def local_direction(self, world: Vector3) -> Vector3:
-        """Return a direction in the ground's axes: the same."""
-        return world
+    along = on
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,28 +117,20 @@ class Body:
         """Name and shape."""
         return f"<Body '{self.name}': {type(self.shape).__name__}, {self.mass:g} kg>"
 
-    @property
+    @cached_property
     def R_WP(self) -> NDArray[np.float64]:
         """The directors at the start, as columns: the principal axes of inertia P."""
         return self.R_WB @ self.principal.R_BP
+
+    @cached_property
+    def frame(self) -> Frame:
+        """Position and directors at the start as plain numbers, of which few are handled faster."""
+        return tuple(map(tuple, (self.position.tolist(), *self.R_WP.T.tolist())))
 
     @property
     def mass(self) -> float:
         """Mass [kg]."""
         return self.principal.mass
-
-    @property
-    def director_mass(self) -> NDArray[np.float64]:
-        """The diagonal of M = diag(m, E1, E2, E3), three times each; shape (12,).
-
-        A flat body (one Euler value zero) stays as it is: rigidity determines the director without
-        mass. A thin rod or a point mass (two or three zeros) has no inertia about an axis, so that
-        its spin would be undetermined: the zeros become a small part of the largest value.
-        """
-        euler = self.principal.euler
-        if np.sum(euler > 0) < 2:
-            euler = np.where(euler > 0, euler, LIGHT * (euler.max() or self.mass))
-        return np.repeat([self.mass, *euler], 3)
 
     def local_point(self, world: Vector3) -> Vector3:
         """Return a point, given in world axes at the start, in director axes."""
@@ -137,6 +139,39 @@ class Body:
     def local_direction(self, world: Vector3) -> Vector3:
         """Return a direction, given in world axes at the start, in director axes."""
         return self.R_WP.T @ world
+
+    def on(self, world: ArrayLike) -> VectorForm:
+        """Return the point of the body that is there in the world at the start."""
+        (x, y, z), (p, q, r) = three(world), self.frame[0]
+        return VectorForm(((self.index, (1.0, *self._local(x - p, y - q, z - r))),))
+
+    def along(self, world: ArrayLike) -> VectorForm:
+        """Return the direction of the body that points there in the world at the start."""
+        return VectorForm(((self.index, (0.0, *self._local(*three(world)))),))
+
+    def _local(self, x: float, y: float, z: float) -> tuple[float, float, float]:
+        _, d1, d2, d3 = self.frame
+        return (
+            d1[0] * x + d1[1] * y + d1[2] * z,
+            d2[0] * x + d2[1] * y + d2[2] * z,
+            d3[0] * x + d3[1] * y + d3[2] * z,
+        )
+
+
+def director_mass(bodies: Sequence[Body]) -> NDArray[np.float64]:
+    """Return the diagonal of M = diag(m, E1, E2, E3) of bodies, three times each; (12 bodies,).
+
+    A flat body (one Euler value zero) stays as it is: rigidity determines the director without
+    mass. A thin rod or a point mass (two or three zeros) has no inertia about an axis, so that its
+    spin would be undetermined: the zeros become a small part of the largest value.
+    """
+    inertia = [body.principal for body in bodies]
+    mass = np.array([(p.mass, p.E1, p.E2, p.E3) for p in inertia]).reshape(-1, 4)
+    largest = mass[:, 1:].max(axis=1)
+    light = LIGHT * np.where(largest > 0, largest, mass[:, 0])
+    undetermined = (mass[:, 1:] > 0).sum(axis=1) < 2
+    mass[:, 1:] = np.where(undetermined[:, None] & (mass[:, 1:] == 0), light[:, None], mass[:, 1:])
+    return np.repeat(mass.reshape(-1), 3)
 
 
 def partner(value: object, what: str) -> Body | Ground:

@@ -10,7 +10,7 @@ from poinsot.errors import InputError, did_you_mean
 from poinsot.mechanics.bodies import Body, Ground
 from poinsot.mechanics.charts import Chart, Length
 from poinsot.mechanics.directions import Charted
-from poinsot.mechanics.forms import Forms, half_square, point, stack
+from poinsot.mechanics.forms import Forms, half_square, stack
 from poinsot.mechanics.joints import Freedom, Joint
 
 
@@ -40,8 +40,7 @@ def distance(
     """Return the distance of two points as a coordinate."""
     world_a, world_b = np.asarray(point_a, dtype=float), np.asarray(point_b, dtype=float)
     bodies = _touched(a, b)
-    on_a, on_b = point(a.index, a.local_point(world_a)), point(b.index, b.local_point(world_b))
-    forms = stack([half_square(on_b - on_a).among(bodies)], len(bodies))
+    forms = stack([half_square(b.on(world_b) - a.on(world_a)).among(bodies)], len(bodies))
     return Coordinate(bodies, forms, Length(), float(np.linalg.norm(world_b - world_a)), "m")
 
 

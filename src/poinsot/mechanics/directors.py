@@ -38,6 +38,8 @@ class _Directors(PHSystem):
         """Yes: J is skew and R zero by construction."""
         return True
 
+    by_construction = proven
+
     @property
     def default_scheme(self) -> str:
         """The midpoint rule, with velocity constraints if they are there."""

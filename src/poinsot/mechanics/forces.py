@@ -17,7 +17,7 @@ from poinsot.inputs import function, number, vector3
 from poinsot.mechanics.bodies import Body, Ground, loaded_body, partner
 from poinsot.mechanics.charts import Linear
 from poinsot.mechanics.coordinates import Coordinate, distance, of_joint
-from poinsot.mechanics.forms import components, direction, point, stack
+from poinsot.mechanics.forms import components, stack
 from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.mechanism import Damper
 from poinsot.mechanics.potentials import Elastic, FieldPotential, Potential, affine
@@ -273,8 +273,7 @@ class Field(Force):
         bodies = tuple(dict.fromkeys(body.index for body, _ in (*at, *along)))
         if not bodies:
             raise InputError(f"force '{name}': give at least one point or direction")
-        vectors = [point(body.index, body.local_point(w)) for body, w in at]
-        vectors += [direction(body.index, body.local_direction(w)) for body, w in along]
+        vectors = [body.on(w) for body, w in at] + [body.along(w) for body, w in along]
         forms = stack([f.among(bodies) for v in vectors for f in components(v)], len(bodies))
         split = len(at)
 

@@ -9,9 +9,11 @@ which is why the midpoint rule integrates it exactly:
 :math:`s(q_1) - s(q_0) = \nabla s(q_m) \cdot (q_1 - q_0)` [LKB26, eq. (56)].
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +25,10 @@ from poinsot.ph.matrices import Matrix, Vector, large
 WIDTH = 12
 #: The ground's index: it has no coordinates.
 GROUND = -1
+Vector3: TypeAlias = tuple[float, float, float]
+#: phi, d1, d2 and d3 of a body.
+Frame: TypeAlias = Sequence[Sequence[float]]
+Index: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -34,24 +40,26 @@ class VectorForm:
     """
 
     weights: tuple[tuple[int, tuple[float, float, float, float]], ...]
-    constant: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    constant: Vector3 = (0.0, 0.0, 0.0)
 
     def __sub__(self, other: "VectorForm") -> "VectorForm":
         """Return the difference of two vectors."""
-        total: dict[int, NDArray[np.float64]] = {}
-        for sign, form in ((1.0, self), (-1.0, other)):
-            for body, w in form.weights:
-                total[body] = total.get(body, np.zeros(4)) + sign * np.array(w)
-        constant = np.subtract(self.constant, other.constant)
-        return VectorForm(tuple((b, _four(w)) for b, w in total.items()), _three(constant))
+        total = dict(self.weights)
+        for body, (w, x, y, z) in other.weights:
+            w0, x0, y0, z0 = total.get(body, (0.0, 0.0, 0.0, 0.0))
+            total[body] = w0 - w, x0 - x, y0 - y, z0 - z
+        (a, b, c), (d, e, f) = self.constant, other.constant
+        return VectorForm(tuple(total.items()), (a - d, b - e, c - f))
 
-    def __call__(self, q: Vector) -> Vector:
-        """Return the vector at q; shape (3,)."""
-        blocks = q.reshape(-1, 4, 3)
-        value = np.array(self.constant)
-        for body, w in self.weights:
-            value = value + np.array(w) @ blocks[body]
-        return value
+    def at(self, frames: Mapping[int, Frame]) -> Vector3:
+        """Return the vector where its bodies have these frames."""
+        x, y, z = self.constant
+        for body, (w, w1, w2, w3) in self.weights:
+            phi, d1, d2, d3 = frames[body]
+            x += w * phi[0] + w1 * d1[0] + w2 * d2[0] + w3 * d3[0]
+            y += w * phi[1] + w1 * d1[1] + w2 * d2[1] + w3 * d3[1]
+            z += w * phi[2] + w1 * d1[2] + w2 * d2[2] + w3 * d3[2]
+        return x, y, z
 
     def among(self, bodies: tuple[int, ...]) -> "VectorForm":
         """Return the vector with its bodies counted among a few only."""
@@ -67,71 +75,46 @@ class VectorForm:
         return value
 
 
-def _three(a: ArrayLike) -> tuple[float, float, float]:
-    x, y, z = (float(v) for v in np.asarray(a))
+def three(a: ArrayLike) -> Vector3:
+    """Return three numbers as a tuple."""
+    if isinstance(a, tuple):
+        return a
+    x, y, z = np.asarray(a, dtype=float).tolist()
     return x, y, z
-
-
-def _four(a: ArrayLike) -> tuple[float, float, float, float]:
-    w, x, y, z = (float(v) for v in np.asarray(a))
-    return w, x, y, z
 
 
 def point(body: int, X: ArrayLike) -> VectorForm:
     """Return a material point, X in director axes [m]; on the ground, X in world axes."""
     if body == GROUND:
-        return VectorForm((), _three(X))
-    return VectorForm(((body, (1.0, *_three(X))),))
+        return VectorForm((), three(X))
+    return VectorForm(((body, (1.0, *three(X))),))
 
 
 def direction(body: int, a: ArrayLike) -> VectorForm:
     """Return a body-fixed direction, a in director axes; on the ground, in world axes."""
     if body == GROUND:
-        return VectorForm((), _three(a))
-    return VectorForm(((body, (0.0, *_three(a))),))
+        return VectorForm((), three(a))
+    return VectorForm(((body, (0.0, *three(a))),))
+
+
+#: The axes of the world.
+AXES = tuple(direction(GROUND, unit) for unit in np.eye(3))
 
 
 @dataclass(frozen=True)
 class Form:
-    """One quadratic form: a sum of products, coefficient times a·b, plus a constant c.
-
-    As entries: A (i, j, value) and b (i, value) of s = q·A q/2 + b·q + constant.
-    """
+    """One quadratic form: a sum of products, coefficient times a·b, plus a constant c."""
 
     terms: tuple[tuple[float, VectorForm, VectorForm], ...]
     c: float = 0.0
 
-    @property
-    def A(self) -> Iterator[tuple[int, int, float]]:
-        """Entries of the matrix, some of them several times."""
+    def at(self, frames: Mapping[int, Frame]) -> float:
+        """Return the value where its bodies have these frames."""
+        value = self.c
         for coefficient, a, b in self.terms:
-            for body_a, wa in a.weights:
-                for body_b, wb in b.weights:
-                    for i, weight_a in enumerate(wa):
-                        for j, weight_b in enumerate(wb):
-                            value = coefficient * weight_a * weight_b
-                            if value:
-                                row, column = WIDTH * body_a + 3 * i, WIDTH * body_b + 3 * j
-                                for x in range(3):
-                                    yield row + x, column + x, value
-                                    yield column + x, row + x, value
-
-    @property
-    def b(self) -> Iterator[tuple[int, float]]:
-        """Entries of the linear part, some of them several times."""
-        for coefficient, a, b in self.terms:
-            for form, other in ((a, b), (b, a)):
-                for body, w in form.weights:
-                    for i, weight in enumerate(w):
-                        for x in range(3):
-                            value = coefficient * weight * other.constant[x]
-                            if value:
-                                yield WIDTH * body + 3 * i + x, value
-
-    @property
-    def constant(self) -> float:
-        """What is left at q = 0."""
-        return self.c + sum(k * float(np.dot(a.constant, b.constant)) for k, a, b in self.terms)
+            (x, y, z), (u, v, w) = a.at(frames), b.at(frames)
+            value += coefficient * (x * u + y * v + z * w)
+        return value
 
     def among(self, bodies: tuple[int, ...]) -> "Form":
         """Return the form with its bodies counted among a few only."""
@@ -147,33 +130,30 @@ class Height(Form):
     touches where n·r is the radius times the sine of the angle between a and n.
     """
 
-    n: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    n: Vector3 = (0.0, 0.0, 1.0)
     r: VectorForm = VectorForm(())
     a: VectorForm = VectorForm(())
 
     @property
-    def A(self) -> Iterator[tuple[int, int, float]]:
-        """Entries of the matrix."""
-        across = np.outer(self.n, self.n)
-        for form in (self.r, self.a):
-            for body, w in form.weights:
-                block = np.kron(np.outer(w, w), across)
-                for i, j in np.argwhere(block):
-                    yield WIDTH * body + int(i), WIDTH * body + int(j), float(block[i, j])
-
-    @property
-    def b(self) -> Iterator[tuple[int, float]]:
-        """Entries of the linear part."""
-        height = float(np.dot(self.n, self.r.constant))
-        for body, w in self.r.weights:
-            for i, value in enumerate(np.kron(w, self.n) * height):
-                if value:
-                    yield WIDTH * body + i, float(value)
+    def entries(self) -> tuple[Index, Index, Vector, Index, Vector]:
+        """Entries i, j and values of the matrix A, i and values of the linear part b."""
+        # The body of r and a, which is one, is all that there are coordinates of.
+        ((body, w_r),), ((_, w_a),) = self.r.weights, self.a.weights
+        block = np.kron(np.outer(w_r, w_r) + np.outer(w_a, w_a), np.outer(self.n, self.n))
+        i, j = (np.asarray(each) for each in np.nonzero(block))
+        b = np.kron(w_r, np.asarray(self.n)) * float(np.dot(self.n, self.r.constant))
+        k = np.flatnonzero(b)
+        return WIDTH * body + i, WIDTH * body + j, block[i, j], WIDTH * body + k, b[k]
 
     @property
     def constant(self) -> float:
         """What is left at q = 0."""
-        return self.c + float(np.dot(self.n, self.r.constant)) ** 2 / 2
+        return float(np.dot(self.n, self.r.constant)) ** 2 / 2
+
+    def at(self, frames: Mapping[int, Frame]) -> float:
+        """Return the value where its bodies have these frames."""
+        up, turned = np.dot(self.n, self.r.at(frames)), np.dot(self.n, self.a.at(frames))
+        return float(up**2 + turned**2) / 2 + self.c
 
     def among(self, bodies: tuple[int, ...]) -> "Height":
         """Return the form with its bodies counted among a few only."""
@@ -185,17 +165,9 @@ def dot(a: VectorForm, b: VectorForm, minus: float = 0.0) -> Form:
     return Form(((1.0, a, b),), -minus)
 
 
-def half_sum(f: Form, g: Form, sign: float = 1.0) -> Form:
-    """Return (f + sign g) / 2."""
-    halves = [
-        (k * factor / 2, a, b) for form, factor in ((f, 1.0), (g, sign)) for k, a, b in form.terms
-    ]
-    return Form(tuple(halves), (f.c + sign * g.c) / 2)
-
-
 def components(a: VectorForm) -> tuple[Form, Form, Form]:
     """Return the three world components of a vector."""
-    x, y, z = (dot(a, VectorForm((), _three(unit))) for unit in np.eye(3))
+    x, y, z = (dot(a, unit) for unit in AXES)
     return x, y, z
 
 
@@ -204,16 +176,90 @@ def half_square(a: VectorForm, length: float = 0.0) -> Form:
     return Form(((0.5, a, a),), -(length**2) / 2)
 
 
-@dataclass(frozen=True)
+# -- many forms as arrays --------------------------------------------------------------------------
+
+
+def spread_out(counts: Index) -> tuple[Index, Index]:
+    """Return, for groups of so many members, the group of each member and its number there."""
+    group = np.repeat(np.arange(counts.size), counts)
+    return group, np.arange(group.size) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+#: Body and weights where a vector has none or only one of its two bodies.
+_NONE = (float(GROUND), 0.0, 0.0, 0.0, 0.0)
+#: Numbers of a vector: twice a body and its weights, then the constant.
+_NUMBERS = 13
+
+
+class Vectors(NamedTuple):
+    """Vectors as arrays: weights (v, 2, 4) of two bodies (v, 2), and constants (v, 3).
+
+    Where a vector has fewer bodies than two, the ground fills up, with weights of zero.
+    """
+
+    bodies: Index
+    weights: NDArray[np.float64]
+    constants: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, numbers: NDArray[np.float64]) -> "Vectors":
+        """Return vectors of a table (v, 13) of numbers, as `flat` makes them."""
+        parts = numbers[:, :10].reshape(-1, 2, 5)
+        return cls(parts[:, :, 0].astype(np.intp), parts[:, :, 1:], numbers[:, 10:])
+
+    def rates(self, v: Vector) -> NDArray[np.float64]:
+        """Return their rates where coordinates have the rates v; (v, 3)."""
+        frames = v.reshape(-1, 4, 3)[self.bodies].reshape(-1, 8, 3)
+        return np.asarray((self.weights.reshape(-1, 1, 8) @ frames)[:, 0])
+
+    def at(self, q: Vector) -> NDArray[np.float64]:
+        """Return them at q; (v, 3)."""
+        return self.constants + self.rates(q)
+
+    @property
+    def entries(self) -> tuple[Index, Index, Vector]:
+        """All weights but zeros: where those of each vector begin, x coordinates, and weights."""
+        vector, side, director = np.nonzero(self.weights)
+        first = np.searchsorted(vector, np.arange(len(self.weights) + 1))
+        columns = WIDTH * self.bodies[vector, side] + 3 * director
+        return first, columns, self.weights[vector, side, director]
+
+
+def flat(vector: VectorForm) -> tuple[float, ...]:
+    """Return the numbers of a vector in a row of the table."""
+    match vector.weights:
+        case ():
+            return (*_NONE, *_NONE, *vector.constant)
+        case ((body, w),):
+            return (body, *w, *_NONE, *vector.constant)
+        case ((body, w), (other, x)):
+            return (body, *w, other, *x, *vector.constant)
+    raise ValueError(f"a vector of {len(vector.weights)} bodies; two are the most")
+
+
+class Terms(NamedTuple):
+    """Products in the order of their forms: coefficient times a·b, a and b numbers of vectors."""
+
+    form: Index
+    coefficient: Vector
+    a: Index
+    b: Index
+
+
+@dataclass(frozen=True, eq=False)
 class Forms:
     """A stack of quadratic forms s(q) on the coordinates of `bodies` bodies; evaluated at once.
 
-    G(q) = ds/dq = A q + b. All of s, its Jacobian and second derivatives come from one list of
-    entries; they are dense for small systems and sparse for large ones.
+    G(q) = ds/dq = A q + b. All of s, its Jacobian and second derivatives come from one table of
+    products; they are dense for small systems and sparse for large ones. `c` (m,) is what is
+    added to the products of each form; forms that are no products are `heights`.
     """
 
-    forms: tuple[Form, ...]
+    vectors: Vectors
+    terms: Terms
+    c: Vector
     bodies: int
+    heights: Mapping[int, Height] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -223,29 +269,118 @@ class Forms:
     @property
     def m(self) -> int:
         """Number of forms."""
-        return len(self.forms)
+        return self.c.size
+
+    def take(self, rows: ArrayLike) -> "Forms":
+        """Return some of the forms, in this order."""
+        chosen, terms = np.asarray(rows, dtype=np.intp), self.terms
+        first, last = (np.searchsorted(terms.form, chosen, side) for side in ("left", "right"))
+        form, inner = spread_out(last - first)
+        places = first[form] + inner
+        used, ends = np.unique([terms.a[places], terms.b[places]], return_inverse=True)
+        heights = self.heights and {
+            k: self.heights[row] for k, row in enumerate(chosen.tolist()) if row in self.heights
+        }
+        return Forms(
+            vectors=Vectors(*(table[used] for table in self.vectors)),
+            terms=Terms(form, terms.coefficient[places], *ends.reshape(2, -1)),
+            c=self.c[chosen],
+            bodies=self.bodies,
+            heights=heights,
+        )
+
+    def among(self, bodies: Sequence[int]) -> "Forms":
+        """Return the forms with their bodies counted among a few only."""
+        number = np.full(self.bodies + 1, GROUND)
+        number[list(bodies)] = np.arange(len(bodies))
+        return replace(
+            self,
+            vectors=self.vectors._replace(bodies=number[self.vectors.bodies]),
+            bodies=len(bodies),
+            heights={k: height.among(tuple(bodies)) for k, height in self.heights.items()},
+        )
+
+    # -- entries of s = q·A q/2 + b·q + c -----------------------------------------------------
 
     @cached_property
-    def _A(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Vector]:
-        entries = [(k, i, j, v) for k, form in enumerate(self.forms) for i, j, v in form.A]
-        table = np.array(entries, dtype=float).reshape(-1, 4)
-        k, i, j = (table[:, c].astype(np.intp) for c in range(3))
-        return k, i, j, table[:, 3]
+    def A(self) -> tuple[Index, Index, Index, Vector]:
+        """Entries of the matrices: form, row, column and value, some of them several times."""
+        (form, coefficient, a, b), (first, column, weight) = self.terms, self.vectors.entries
+        count = np.diff(first)
+        term, inner = spread_out(count[a] * count[b])
+        other = count[b][term]
+        i, j = first[a][term] + inner // other, first[b][term] + inner % other
+        value = coefficient[term] * weight[i] * weight[j]
+        rows, columns = (column[[i, j], None] + np.arange(3)).reshape(2, -1)
+        k, value = np.repeat([form[term], value], 3, axis=1)
+        entries = [(k, rows, columns, value), (k, columns, rows, value)]
+        for number, height in self.heights.items():
+            i, j, value, _, _ = height.entries
+            entries.append((np.full(i.size, number), i, j, value))
+        k, i, j, value = map(np.concatenate, zip(*entries, strict=True))
+        return k.astype(np.intp), i, j, value
 
     @cached_property
-    def _b(self) -> Matrix:
-        entries = [(k, i, v) for k, form in enumerate(self.forms) for i, v in form.b]
-        table = np.array(entries, dtype=float).reshape(-1, 3)
-        k, i = (table[:, c].astype(np.intp) for c in range(2))
-        return self._matrix((self.m, self.n), k, i, table[:, 2])
+    def _sides(self) -> tuple[Index, Index, Vector, Index]:
+        """Gradients of terms: form, x coordinate and factor of which vector they consist of."""
+        (form, coefficient, a, b), (first, column, weight) = self.terms, self.vectors.entries
+        count, sides = np.diff(first), []
+        for one, other in ((a, b), (b, a)):
+            term, inner = spread_out(count[one])
+            i = first[one][term] + inner
+            sides.append((form[term], column[i], coefficient[term] * weight[i], other[term]))
+        k, i, factor, other = map(np.concatenate, zip(*sides, strict=True))
+        return k, i, factor, other
+
+    def _entries(self, vectors: NDArray[np.float64]) -> tuple[Index, Index, Vector]:
+        """Return form, coordinate and value of gradients that consist of these vectors (v, 3)."""
+        k, i, factor, other = self._sides
+        values = factor[:, None] * vectors[other]
+        side, x = np.nonzero(values)
+        return k[side], i[side] + x, values[side, x]
+
+    @cached_property
+    def b(self) -> tuple[Index, Index, Vector]:
+        """Entries of the linear parts: form, column and value, some of them several times."""
+        return self._with_heights(self._entries(self.vectors.constants), None, 1.0)
+
+    def _with_heights(
+        self, entries: tuple[Index, Index, Vector], q: Vector | None, share: float
+    ) -> tuple[Index, Index, Vector]:
+        """Add A q and a share of b of heights to the gradients of products."""
+        parts = [entries]
+        for number, height in self.heights.items():
+            i, j, A, place, b = height.entries
+            if q is not None:
+                parts.append((np.full(i.size, number), i, A * q[j]))
+            parts.append((np.full(place.size, number), place, share * b))
+        k, i, value = map(np.concatenate, zip(*parts, strict=True))
+        return k, i, value
+
+    @cached_property
+    def _linear(self) -> Matrix:
+        return self._matrix((self.m, self.n), *self.b)
+
+    @cached_property
+    def _dense(self) -> tuple[Index, Index, Vector] | None:
+        """Places in a small matrix, columns and values of the entries of A; None: it is large."""
+        if large(max(self.m, self.n)):
+            return None
+        k, i, j, value = self.A
+        return k * self.n + i, j, value
 
     @cached_property
     def _c(self) -> Vector:
-        return np.array([form.constant for form in self.forms])
+        """What is left of the forms at q = 0."""
+        form, coefficient, a, b = self.terms
+        constants = self.vectors.constants
+        products = coefficient * np.einsum("ij,ij->i", constants[a], constants[b])
+        total = self.c + np.bincount(form, weights=products, minlength=self.m)
+        for number, height in self.heights.items():
+            total[number] += height.constant
+        return total
 
-    def _matrix(
-        self, shape: tuple[int, int], rows: NDArray[np.intp], columns: NDArray[np.intp], v: Vector
-    ) -> Matrix:
+    def _matrix(self, shape: tuple[int, int], rows: Index, columns: Index, v: Vector) -> Matrix:
         if not large(max(shape)):
             size = shape[0] * shape[1]
             flat = np.bincount(rows * shape[1] + columns, weights=v, minlength=size)
@@ -254,49 +389,138 @@ class Forms:
 
     def slope(self, v: Vector) -> Matrix:
         """Return A v for every form: the derivative of G(q) v with respect to q; shape (m, n)."""
-        k, i, j, value = self._A
-        return self._matrix((self.m, self.n), k, i, value * v[j])
+        if self._dense is not None:
+            place, j, value = self._dense
+            return np.bincount(place, value * v[j], self.m * self.n).reshape(self.m, self.n)
+        entries = self._entries(self.vectors.rates(v))
+        return self._matrix((self.m, self.n), *self._with_heights(entries, v, 0.0))
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian at q; shape (m, n)."""
-        total: Matrix = self.slope(q) + self._b
-        return total
+        if self._dense is not None:
+            total: Matrix = self.slope(q) + self._linear
+            return total
+        entries = self._entries(self.vectors.at(q))
+        return self._matrix((self.m, self.n), *self._with_heights(entries, q, 1.0))
 
     def __call__(self, q: Vector) -> Vector:
         """Return the values s(q); shape (m,)."""
-        return np.asarray((self.slope(q) * 0.5 + self._b) @ q) + self._c
+        (form, coefficient, a, b), vectors = self.terms, self.vectors.at(q)
+        products = coefficient * np.einsum("ij,ij->i", vectors[a], vectors[b])
+        values = self.c + np.bincount(form, weights=products, minlength=self.m)
+        if self.heights:
+            frames = dict(enumerate(q.reshape(-1, 4, 3).tolist()))
+            for number, height in self.heights.items():
+                values[number] = height.at(frames)
+        return values
 
     def curvature(self, weights: Vector) -> Matrix:
         """Return the sum of weights times A: the derivative of G(q)^T weights; shape (n, n)."""
-        k, i, j, value = self._A
+        k, i, j, value = self.A
         return self._matrix((self.n, self.n), i, j, value * weights[k])
 
     # -- many states at once: one row each ----------------------------------------------------
 
-    def _collect(self, index: NDArray[np.intp], size: int) -> sp.csr_array:
+    def _collect(self, index: Index, size: int) -> sp.csr_array:
         """Return the matrix that adds up entries of A by index; shape (entries, size)."""
         entries = np.arange(index.size)
         return sp.csr_array((np.ones(index.size), (entries, index)), shape=(index.size, size))
 
     def values(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return s of many configurations, (states, n) to (states, m)."""
-        k, i, j, value = self._A
+        k, i, j, value = self.A
         products = q[:, i] * q[:, j] * (value / 2)
-        return np.asarray(products @ self._collect(k, self.m) + (self._b @ q.T).T + self._c)
+        return np.asarray(products @ self._collect(k, self.m) + (self._linear @ q.T).T + self._c)
 
     def rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return G(q) v of many states, (states, m)."""
-        k, i, j, value = self._A
+        k, i, j, value = self.A
         products = v[:, i] * q[:, j] * value
-        return np.asarray(products @ self._collect(k, self.m) + (self._b @ v.T).T)
+        return np.asarray(products @ self._collect(k, self.m) + (self._linear @ v.T).T)
 
     def pulls(self, q: NDArray[np.float64], lam: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return G(q)^T lam of many states, (states, n)."""
-        k, i, j, value = self._A
+        k, i, j, value = self.A
         products = lam[:, k] * q[:, j] * value
-        return np.asarray(products @ self._collect(i, self.n) + (self._b.T @ lam.T).T)
+        return np.asarray(products @ self._collect(i, self.n) + (self._linear.T @ lam.T).T)
 
 
-def stack(forms: Sequence[Form], bodies: int) -> Forms:
+class Packed(NamedTuple):
+    """A few forms as plain numbers, ready to be stacked: terms, vectors and constants."""
+
+    terms: bytes
+    vectors: bytes
+    c: bytes
+    heights: Mapping[int, Height]
+
+
+def pack(forms: Sequence[Form]) -> Packed:
+    """Return a few forms as plain numbers; vectors that products share are there once."""
+    number: dict[int, int] = {}
+    terms: list[float] = []
+    vectors: list[float] = []
+    for k, form in enumerate(forms):
+        for coefficient, a, b in form.terms:
+            for vector in (a, b):
+                if id(vector) not in number:
+                    number[id(vector)] = len(number)
+                    vectors += flat(vector)
+            terms += (k, coefficient, number[id(a)], number[id(b)])
+    heights = {k: form for k, form in enumerate(forms) if isinstance(form, Height)}
+    c = array("d", [form.c for form in forms]).tobytes()
+    return Packed(array("d", terms).tobytes(), array("d", vectors).tobytes(), c, heights)
+
+
+def unpack(parts: Sequence[Packed], bodies: int) -> Forms:
+    """Stack the forms of all parts, one part after the other, on so many bodies."""
+    lengths = [(len(part.terms), len(part.vectors), len(part.c)) for part in parts]
+    sizes = np.array(lengths, dtype=np.intp).reshape(-1, 3) // (8 * np.array([4, _NUMBERS, 1]))
+    terms = np.frombuffer(b"".join(part.terms for part in parts))
+    vectors = np.frombuffer(b"".join(part.vectors for part in parts))
+    first = np.cumsum(sizes, axis=0) - sizes
+    shift = np.repeat(first, sizes[:, 0], axis=0)
+    form, coefficient, a, b = terms.reshape(-1, 4).T
+    heights = {
+        int(first[k, 2]) + number: height
+        for k, part in enumerate(parts)
+        for number, height in part.heights.items()
+    }
+    return Forms(
+        vectors=Vectors.of(vectors.reshape(-1, _NUMBERS)),
+        terms=Terms(
+            form=form.astype(np.intp) + shift[:, 2],
+            coefficient=coefficient,
+            a=a.astype(np.intp) + shift[:, 1],
+            b=b.astype(np.intp) + shift[:, 1],
+        ),
+        c=np.frombuffer(b"".join(part.c for part in parts)),
+        bodies=bodies,
+        heights=heights,
+    )
+
+
+def stack(forms: Iterable[Form], bodies: int) -> Forms:
     """Stack forms on the coordinates of so many bodies."""
-    return Forms(tuple(forms), bodies)
+    return unpack([pack(tuple(forms))], bodies)
+
+
+def join(parts: Sequence[Forms], bodies: int) -> Forms:
+    """Return the forms of all parts, one part after the other, on so many bodies."""
+    every = [stack((), bodies), *parts]
+    first = np.cumsum([0, *(part.m for part in every)]).tolist()
+    shift = np.cumsum([0, *(len(part.vectors.bodies) for part in every)]).tolist()
+    moved = [
+        Terms(part.terms.form + k, part.terms.coefficient, part.terms.a + v, part.terms.b + v)
+        for part, k, v in zip(every, first, shift, strict=False)
+    ]
+    return Forms(
+        vectors=Vectors(*map(np.concatenate, zip(*(part.vectors for part in every), strict=True))),
+        terms=Terms(*map(np.concatenate, zip(*moved, strict=True))),
+        c=np.concatenate([part.c for part in every]),
+        bodies=bodies,
+        heights={
+            k + number: height
+            for k, part in zip(first, every, strict=False)
+            for number, height in part.heights.items()
+        },
+    )

@@ -420,7 +420,7 @@ def _floats(value: Any, name: str, unit: str) -> Array:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{name} is {value!r}; give numbers in {unit}") from None
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise InputError(f"{name} contains NaN or infinity; give numbers in {unit}")
     return array
 

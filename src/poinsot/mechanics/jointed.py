@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from poinsot.mechanics.bodies import RIGIDITY
-from poinsot.mechanics.forms import WIDTH, Forms
+from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.ph.matrices import Matrix, Vector
 
@@ -18,8 +18,7 @@ def _rigid(mechanism: Mechanism) -> int:
 def held(mechanism: Mechanism) -> Mechanism:
     """Return the mechanism without rigidity: joints, and contacts that cannot slip."""
     forms = mechanism.constraints
-    joints = Forms(forms.forms[_rigid(mechanism) :], forms.bodies)
-    return replace(mechanism, constraints=joints)
+    return replace(mechanism, constraints=forms.take(np.arange(_rigid(mechanism), forms.m)))
 
 
 def independent(mechanism: Mechanism, q: Vector) -> Matrix | None:

@@ -8,7 +8,11 @@ Points and axes are given in world axes at the start; the second body moves rela
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import cached_property
+from math import hypot
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,17 +23,19 @@ from poinsot.mechanics.bodies import Body, Ground, partner
 from poinsot.mechanics.charts import Angle, Chart, Linear
 from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forms import (
-    GROUND,
+    AXES,
     Form,
+    Packed,
+    Vector3,
     VectorForm,
-    direction,
     dot,
     half_square,
-    half_sum,
-    point,
+    pack,
+    three,
 )
 
-Vector3 = NDArray[np.float64]
+Array = NDArray[np.float64]
+ANGLE = Angle()
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,13 @@ class Freedom:
     def rotates(self) -> bool:
         """Whether it is an angle."""
         return isinstance(self.chart, Angle)
+
+
+class Equations(NamedTuple):
+    """Constraint equations as plain numbers, and what each lacks at the start [m or 1]."""
+
+    forms: Packed
+    gaps: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +104,14 @@ class Joint(ABC):
     def freedoms(self) -> tuple[Freedom, ...]:
         """Return the free directions that have a coordinate."""
 
+    @cached_property
+    def equations(self) -> Equations:
+        """The constraint equations as plain numbers, made once."""
+        frames = {end.index: end.frame for end in (self.a, self.b) if isinstance(end, Body)}
+        rows = self.rows()
+        gaps = [abs(row.form.at(frames)) / (row.length or 1.0) for row in rows]
+        return Equations(pack([row.form for row in rows]), tuple(gaps))
+
     def contact(self) -> Contact | None:
         """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""
         return None
@@ -106,54 +127,48 @@ class Joint(ABC):
         """The joint's point on either body; reactions are given there."""
 
 
-def perpendicular(n: Vector3) -> tuple[Vector3, Vector3]:
+def perpendicular(n: ArrayLike) -> tuple[Vector3, Vector3]:
     """Return m1, m2 such that (m1, m2, n) is right-handed and orthonormal."""
-    m1 = np.eye(3)[int(np.argmin(abs(n)))]
-    m1 = m1 - (m1 @ n) * n
-    m1 = m1 / np.linalg.norm(m1)
-    return m1, np.cross(n, m1)
+    x, y, z = n = three(n)
+    # What is left of the axis of the world that is farthest from n.
+    sizes = abs(x), abs(y), abs(z)
+    k = sizes.index(min(sizes))
+    u, v, w = (k == 0) - n[k] * x, (k == 1) - n[k] * y, (k == 2) - n[k] * z
+    length = hypot(u, v, w)
+    u, v, w = u / length, v / length, w / length
+    return (u, v, w), (y * w - z * v, z * u - x * w, x * v - y * u)
 
 
 # -- the primitives --------------------------------------------------------------------------------
 
 
-def _on(body: Body | Ground, world_point: ArrayLike) -> VectorForm:
-    return point(body.index, body.local_point(np.asarray(world_point)))
-
-
-def _fixed(body: Body | Ground, world_direction: Vector3) -> VectorForm:
-    return direction(body.index, body.local_direction(world_direction))
-
-
-def _point_rows(origin: tuple[VectorForm, VectorForm]) -> list[Row]:
+def _point_rows(origin: tuple[VectorForm, VectorForm]) -> tuple[Row, Row, Row]:
     on_a, on_b = origin
-    return [
-        Row(f"point {axis}", direction(GROUND, unit), on_b - on_a)
-        for axis, unit in zip("xyz", np.eye(3), strict=True)
-    ]
+    span, (x, y, z) = on_b - on_a, AXES
+    return Row("point x", x, span), Row("point y", y, span), Row("point z", z, span)
 
 
-def _dot_row(joint: Joint, along: Vector3, across: Vector3, label: str) -> Row:
-    return Row(label, _fixed(joint.a, along), _fixed(joint.b, across))
+def _dot_row(joint: Joint, along: ArrayLike, across: ArrayLike, label: str) -> Row:
+    return Row(label, joint.a.along(along), joint.b.along(across))
 
 
-def _offset_row(joint: Joint, along: Vector3, label: str) -> Row:
+def _offset_row(joint: Joint, along: ArrayLike, label: str) -> Row:
     on_a, on_b = joint.origin
-    return Row(label, _fixed(joint.a, along), on_b - on_a)
+    return Row(label, joint.a.along(along), on_b - on_a)
 
 
-def _angle(joint: Joint, n: Vector3, label: str = "angle") -> Freedom:
-    """Return the turn of B about an axis n of A, whichever directions m1, m2 across it are taken.
+def _angle(joint: Joint, across: Iterable[Vector3], label: str = "angle") -> Freedom:
+    """Return the turn of B about an axis of A, whichever directions m1, m2 across it are taken.
 
     Cosine (m1_A·m1_B + m2_A·m2_B)/2, sine (m2_A·m1_B - m1_A·m2_B)/2.
     """
-    m1, m2 = perpendicular(n)
-    a1, a2, b1, b2 = (_fixed(side, m) for side in (joint.a, joint.b) for m in (m1, m2))
-    cosine, sine = half_sum(dot(a1, b1), dot(a2, b2)), half_sum(dot(a2, b1), dot(a1, b2), -1.0)
-    return Freedom(label, Angle(), (cosine, sine))
+    m1, m2 = across
+    a1, a2, b1, b2 = joint.a.along(m1), joint.a.along(m2), joint.b.along(m1), joint.b.along(m2)
+    cosine, sine = ((0.5, a1, b1), (0.5, a2, b2)), ((0.5, a2, b1), (-0.5, a1, b2))
+    return Freedom(label, ANGLE, (Form(cosine), Form(sine)))
 
 
-def _displacement(joint: Joint, along: Vector3, label: str = "displacement") -> Freedom:
+def _displacement(joint: Joint, along: ArrayLike, label: str = "displacement") -> Freedom:
     return Freedom(label, Linear(), (_offset_row(joint, along, label).form,))
 
 
@@ -169,7 +184,7 @@ class _AtPoint(Joint):
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The common point on either body."""
-        return _on(self.a, self.point), _on(self.b, self.point)
+        return self.a.on(self.point), self.b.on(self.point)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,24 +193,25 @@ class _Axial(_AtPoint):
 
     axis: ArrayLike
 
-    @property
+    @cached_property
     def _n(self) -> Vector3:
         """Unit vector of the axis at the start."""
-        return unit3(self.axis, f"{self.kind}: axis")
+        return three(unit3(self.axis, f"{self.kind}: axis"))
 
-    def _parallel(self) -> list[Row]:
+    @cached_property
+    def _across(self) -> tuple[Vector3, Vector3]:
+        """Two unit vectors across it."""
+        return perpendicular(self._n)
+
+    def _parallel(self) -> tuple[Row, Row]:
         """Return the two rows that keep the axes parallel."""
-        return [
-            _dot_row(self, self._n, m, f"tilt {i}")
-            for i, m in enumerate(perpendicular(self._n), start=1)
-        ]
+        n, (m1, m2) = self.a.along(self._n), self._across
+        return Row("tilt 1", n, self.b.along(m1)), Row("tilt 2", n, self.b.along(m2))
 
-    def _centred(self) -> list[Row]:
+    def _centred(self) -> tuple[Row, Row]:
         """Return the two rows that keep B's point on the axis of A."""
-        return [
-            _offset_row(self, m, f"offset {i}")
-            for i, m in enumerate(perpendicular(self._n), start=1)
-        ]
+        m1, m2 = self._across
+        return _offset_row(self, m1, "offset 1"), _offset_row(self, m2, "offset 2")
 
 
 class Spherical(_AtPoint):
@@ -203,7 +219,7 @@ class Spherical(_AtPoint):
 
     def rows(self) -> tuple[Row, ...]:
         """Point."""
-        return tuple(_point_rows(self.origin))
+        return _point_rows(self.origin)
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """None has a coordinate of its own."""
@@ -219,7 +235,7 @@ class Revolute(_Axial):
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The angle about the axis."""
-        return (_angle(self, self._n),)
+        return (_angle(self, self._across),)
 
 
 class Cylindrical(_Axial):
@@ -231,7 +247,7 @@ class Cylindrical(_Axial):
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The angle about the axis and the displacement along it."""
-        return _angle(self, self._n), _displacement(self, self._n)
+        return _angle(self, self._across), _displacement(self, self._n)
 
 
 class Prismatic(_Axial):
@@ -239,8 +255,7 @@ class Prismatic(_Axial):
 
     def rows(self) -> tuple[Row, ...]:
         """Two offsets and three dots."""
-        m1, m2 = perpendicular(self._n)
-        return (*self._centred(), *self._parallel(), _dot_row(self, m1, m2, "turn"))
+        return (*self._centred(), *self._parallel(), _dot_row(self, *self._across, "turn"))
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacement along the axis."""
@@ -254,7 +269,7 @@ class Universal(_AtPoint):
     axis_a: ArrayLike
     axis_b: ArrayLike
 
-    def _axes(self) -> tuple[Vector3, Vector3]:
+    def _axes(self) -> tuple[Array, Array]:
         return unit3(self.axis_a, "Universal: axis_a"), unit3(self.axis_b, "Universal: axis_b")
 
     def rows(self) -> tuple[Row, ...]:
@@ -266,10 +281,10 @@ class Universal(_AtPoint):
         """The turn of axis_b about axis_a, and that of B about axis_b."""
         n_a, n_b = self._axes()
         cross = np.cross(n_a, n_b)
-        pin_a, pin_b = _fixed(self.a, n_a), _fixed(self.b, n_b)
-        first = dot(_fixed(self.a, n_b), pin_b), dot(_fixed(self.a, cross), pin_b)
-        second = dot(_fixed(self.b, n_a), pin_a), dot(_fixed(self.b, cross), pin_a)
-        return Freedom("angle a", Angle(), first), Freedom("angle b", Angle(), second)
+        pin_a, pin_b = self.a.along(n_a), self.b.along(n_b)
+        first = dot(self.a.along(n_b), pin_b), dot(self.a.along(cross), pin_b)
+        second = dot(self.b.along(n_a), pin_a), dot(self.b.along(cross), pin_a)
+        return Freedom("angle a", ANGLE, first), Freedom("angle b", ANGLE, second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +294,7 @@ class Planar(_AtPoint):
     normal: ArrayLike
 
     @property
-    def _n(self) -> Vector3:
+    def _n(self) -> Array:
         """Unit normal at the start."""
         return unit3(self.normal, "Planar: normal")
 
@@ -298,7 +313,7 @@ class Planar(_AtPoint):
         return (
             _displacement(self, m1, "displacement 1"),
             _displacement(self, m2, "displacement 2"),
-            _angle(self, self._n),
+            _angle(self, (m1, m2)),
         )
 
 
@@ -309,7 +324,7 @@ class Weld(Joint):
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The second body's centre of mass, or the first's if the second is the ground."""
         world = self.b.position if isinstance(self.b, Body) else self.a.position
-        return _on(self.a, world), _on(self.b, world)
+        return self.a.on(world), self.b.on(world)
 
     def rows(self) -> tuple[Row, ...]:
         """Point and three dots."""
@@ -332,7 +347,7 @@ class Rod(Joint):
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The two ends."""
-        return _on(self.a, self.point_a), _on(self.b, self.point_b)
+        return self.a.on(self.point_a), self.b.on(self.point_b)
 
     def rows(self) -> tuple[Row, ...]:
         """Distance."""
@@ -352,7 +367,7 @@ class PointOnLine(_Axial):
 
     def rows(self) -> tuple[Row, ...]:
         """Two offsets."""
-        return tuple(self._centred())
+        return self._centred()
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacement along the line."""
@@ -366,7 +381,7 @@ class PointOnPlane(_AtPoint):
     normal: ArrayLike
 
     @property
-    def _n(self) -> Vector3:
+    def _n(self) -> Array:
         """Unit normal at the start."""
         return unit3(self.normal, "PointOnPlane: normal")
 

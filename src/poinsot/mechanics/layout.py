@@ -1,8 +1,9 @@
 """Who is who in the numbers of a mechanism: names of bodies and joints, and where they are kept."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from poinsot.errors import InputError
 from poinsot.mechanics.bodies import RIGIDITY, Body, Marker
 from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import WIDTH, Forms, VectorForm, stack
+from poinsot.mechanics.forms import WIDTH, Forms, VectorForm, pack, unpack
 from poinsot.mechanics.joints import Freedom, Joint
 from poinsot.mechanics.scene import scene
 from poinsot.ph.matrices import Vector
@@ -21,7 +22,7 @@ from poinsot.result import Scene
 
 @dataclass(frozen=True, eq=False)
 class JointPlace:
-    """A joint: the indices of its bodies (the ground is -1), its point on either, its rows.
+    """A joint and its rows.
 
     `rows` index the constraints of the mechanism, `slips` those on velocities, which its `contact`
     has. `complete` is False if constraints of its loop are repeated, so that its reaction is one of
@@ -29,14 +30,31 @@ class JointPlace:
     """
 
     name: str
-    a: int
-    b: int
-    origin: tuple[VectorForm, VectorForm]
-    freedoms: tuple[Freedom, ...]
+    joint: Joint
     rows: NDArray[np.intp]
     complete: bool
     contact: Contact | None
     slips: NDArray[np.intp]
+
+    @property
+    def a(self) -> int:
+        """The index of its first body; the ground is -1."""
+        return self.joint.a.index
+
+    @property
+    def b(self) -> int:
+        """The index of its second body."""
+        return self.joint.b.index
+
+    @property
+    def origin(self) -> tuple[VectorForm, VectorForm]:
+        """Its point on either body."""
+        return self.joint.origin
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """Its free directions that have a coordinate."""
+        return self.joint.freedoms()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +74,8 @@ class Layout:
     bodies: tuple[str, ...]
     R_BP: NDArray[np.float64]
     joints: tuple[JointPlace, ...]
-    markers: tuple[MarkerPlace, ...] = ()
-    scene: Scene = field(default_factory=Scene)
+    markers: tuple[MarkerPlace, ...]
+    _look: Callable[[], Scene]
 
     @classmethod
     def of(
@@ -69,38 +87,35 @@ class Layout:
         forces: Mapping[str, Force] | None = None,
     ) -> "Layout":
         """Return the layout; `undetermined` names the joints whose reactions are not unique."""
-        places, first = [], RIGIDITY * len(bodies)
-        first_slip = first + sum(len(joint.rows()) for joint in joints.values())
-        for name, joint in joints.items():
-            rows, contact = np.arange(first, first + len(joint.rows())), joint.contact()
-            slips = np.arange(first_slip, first_slip + (contact.size if contact else 0))
-            first, first_slip = first + rows.size, first_slip + slips.size
-            places.append(
-                JointPlace(
-                    name=name,
-                    a=joint.a.index,
-                    b=joint.b.index,
-                    origin=joint.origin,
-                    freedoms=joint.freedoms(),
-                    rows=rows,
-                    complete=name not in undetermined,
-                    contact=contact,
-                    slips=slips,
-                )
+        contacts = [joint.contact() for joint in joints.values()]
+        held = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints.values())])
+        slipping = np.cumsum([0, *(0 if at is None else at.size for at in contacts)])
+        rows = RIGIDITY * len(bodies) + np.arange(held[-1])
+        slips = rows.size + RIGIDITY * len(bodies) + np.arange(slipping[-1])
+        places = [
+            JointPlace(name, joint, rows[i:j], name not in undetermined, contact, slips[k:l])
+            for (name, joint), contact, (i, j), (k, l) in zip(
+                joints.items(), contacts, pairwise(held), pairwise(slipping), strict=True
             )
+        ]
         return cls(
             tuple(body.name for body in bodies),
             np.array([body.principal.R_BP for body in bodies]),
             tuple(places),
             tuple(MarkerPlace(m.name, m.body.index, m.X, m.R_PM) for m in markers),
-            scene(bodies, joints, forces or {}),
+            partial(scene, tuple(bodies), dict(joints), dict(forces or {})),
         )
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What the mechanism looks like."""
+        return self._look()
 
     @cached_property
     def angle_forms(self) -> Forms:
         """Cosine and sine of every angle of every joint, in order."""
-        free = [f for joint in self.joints for f in joint.freedoms if f.rotates]
-        return stack([form for f in free for form in f.forms], len(self.bodies))
+        free = (f for joint in self.joints for f in joint.freedoms if f.rotates)
+        return unpack([pack(f.forms) for f in free], len(self.bodies))
 
     @property
     def multipliers(self) -> tuple[State, ...]:

@@ -1,12 +1,11 @@
 """A mechanism in director coordinates, as numbers: what systems and time steps are written in."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
@@ -17,11 +16,10 @@ from poinsot.mechanics.directions import Direction
 from poinsot.mechanics.feedback import Feedback
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.potentials import FieldPotential, Potential
+from poinsot.mechanics.redundancy import Loop
 from poinsot.mechanics.resistance import Resistance
+from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, large
-
-#: Shift of inverse iteration, relative to the largest entry.
-NULL = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +52,8 @@ class Mechanism:
         g(q), m of them: rigidity of every body, then the joints.
     weight : (n,)
         Gradient of the potential of gravity, which is linear in q.
-    looped, rank
-        Rows of joints that close loops, and how many of them are independent.
+    loops
+        Those loops of joints in which constraints repeat each other.
     rolls
         Contacts that forbid velocities, A(q) v = 0; their multipliers follow those of g.
     """
@@ -66,8 +64,7 @@ class Mechanism:
     potentials: tuple[Potential | FieldPotential, ...] = ()
     dampers: tuple[Damper, ...] = ()
     inlets: tuple[Inlet, ...] = ()
-    looped: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    rank: int = 0
+    loops: tuple[Loop, ...] = ()
     rolls: tuple[Contact, ...] = ()
 
     @property
@@ -88,26 +85,32 @@ class Mechanism:
     @property
     def redundant(self) -> bool:
         """Whether some constraints repeat others."""
-        return self.rank < self.looped.size
+        return bool(self.loops)
+
+    @property
+    def repeated(self) -> int:
+        """How many constraints repeat others."""
+        return sum(int(loop.repeated.sum()) for loop in self.loops)
 
     @cached_property
-    def _loop_forms(self) -> Forms:
-        return Forms(tuple(self.constraints.forms[k] for k in self.looped), self.constraints.bodies)
+    def looped(self) -> NDArray[np.intp]:
+        """Rows of joints in loops with repeated constraints."""
+        return np.concatenate([np.zeros(0, dtype=np.intp), *(loop.rows for loop in self.loops)])
 
     def independent(self, q: Vector) -> Matrix | None:
-        """Return T, whose rows combine the constraints to independent ones; None: all are.
+        """Return T, whose rows take independent constraints out of all; None: all are.
 
-        T G has full rank near q, and multipliers T^T mu are the smallest that do the same work.
-        The combinations are the leading singular vectors of the loops' Jacobian at q.
+        T G has full rank near q. The rows that are left out are the same everywhere, unless others
+        are much better conditioned at q.
         """
         if not self.redundant:
             return None
-        U, _, _ = np.linalg.svd(twists.jacobian(self._loop_forms, q))
-        others = np.setdiff1d(np.arange(self.m), self.looped)
-        T = np.zeros((others.size + self.rank, self.m))
-        T[np.arange(others.size), others] = 1.0
-        T[np.ix_(np.arange(others.size, T.shape[0]), self.looped)] = U[:, : self.rank].T
-        return sp.csr_array(T) if large(self.m) else T
+        kept = np.ones(self.m, dtype=bool)
+        for loop in self.loops:
+            kept[loop.rows] = loop.independent(q)
+        if not large(self.m):
+            return np.eye(self.m)[kept]
+        return sp.eye_array(self.m, format="csr")[kept]
 
     def smallest(self, q: Vector, lam: Vector) -> Vector:
         """Return the smallest multipliers (m,) of joints that move bodies like `lam` does at q.
@@ -117,7 +120,8 @@ class Mechanism:
         if not self.redundant:
             return lam
         total, change = lam.copy(), np.zeros(self.m)
-        change[self.looped] = -self._idle(q, lam[self.looped])
+        for loop in self.loops:
+            change[loop.rows] = -loop.idle(q, lam[loop.rows])
         pull = self._pull(q, change)
         total += change
         total[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull)
@@ -137,27 +141,12 @@ class Mechanism:
         blocks, pushes = q.reshape(-1, 4, 3), push.reshape(-1, 4, 3)
         torque = np.cross(blocks[:, 1:], pushes[:, 1:]).sum(axis=1)
         wrench = np.hstack([pushes[:, 0], torque]).reshape(-1)
-        change, JT = np.zeros(self.m), twists.jacobian(self._loop_forms, q).T
-        change[self.looped] = np.linalg.lstsq(JT, wrench, rcond=1e-11)[0]
+        J = twists.joint_matrix(self.constraints.take(self.looped), q)
+        change = np.zeros(self.m)
+        change[self.looped] = shortest_solution(J.T, wrench)
         pull = self._pull(q, change)
         change[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull - push)
         return self.smallest(q, lam + change), smaller
-
-    def _idle(self, q: Vector, lam: Vector) -> Vector:
-        """Return the part of the loops' multipliers that moves nothing: the null space of J^T.
-
-        For many of them by inverse iteration: (S + e)^-1 e with S = J J^T keeps just that part.
-        """
-        J = twists.jacobian(self._loop_forms, q)
-        if not large(lam.size):
-            U = np.linalg.svd(J)[0][:, self.rank :]
-            return np.asarray(U @ (U.T @ lam))
-        S = sp.csc_array(sp.csr_array(J) @ sp.csr_array(J).T)
-        e = NULL * float(S.diagonal().max())
-        solver = scipy.sparse.linalg.splu(sp.csc_array(S + e * sp.eye_array(S.shape[0])))
-        for _ in range(8):
-            lam = e * solver.solve(lam)
-        return lam
 
     def _pull(self, q: Vector, lam: Vector) -> Vector:
         """Return G^T lam; shape (n,)."""

@@ -56,7 +56,7 @@ def look_at(layout: Layout, mechanism: Mechanism, history: History) -> Observati
 
 def _counts(layout: Layout, mechanism: Mechanism) -> Counts:
     constraints = sum(joint.rows.size + joint.slips.size for joint in layout.joints)
-    repeated = mechanism.looped.size - mechanism.rank
+    repeated = mechanism.repeated
     return Counts(
         bodies=len(layout.bodies),
         joints=len(layout.joints),
@@ -216,8 +216,7 @@ def _reactions(
     mechanism: Mechanism, joint: JointPlace, bodies: tuple[int, ...], history: History
 ) -> tuple[Array, ...]:
     """Return force and torque on the first body, then on the second, at the midpoints."""
-    rows = [mechanism.constraints.forms[k] for k in joint.rows]
-    forms = stack([form.among(bodies) for form in rows], len(bodies))
+    forms = mechanism.constraints.take(joint.rows).among(bodies)
     at_a, at_b = (origin.among(bodies) for origin in joint.origin)
     columns = _coordinates(bodies)
     split = columns.size + joint.rows.size

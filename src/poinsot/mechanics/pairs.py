@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
-from poinsot.mechanics.bodies import Body, rigidity
+from poinsot.mechanics.bodies import Body, director_mass, rigidity
 from poinsot.mechanics.directions import Charted, Generalised
 from poinsot.mechanics.directors import DirectorSystem
 from poinsot.mechanics.forms import WIDTH, Forms, stack
@@ -48,8 +48,8 @@ def free_body(body: Body, *, gravity: ArrayLike = (0.0, 0.0, 0.0)) -> DirectorSy
         ),
         ports=(Port(f"{body.name}.wrench", WIDTH),),
         mechanism=Mechanism(
-            mass=body.director_mass,
-            constraints=stack(rigidity(0), 1),
+            mass=director_mass([body]),
+            constraints=rigidity(1),
             weight=weight,
             inlets=(Inlet(Generalised((0,)), WIDTH),),
         ),

@@ -3,25 +3,105 @@
 Four parallel hinges close a planar loop in space and lock three directions twice. Which rows repeat
 others cannot be told where the mechanism happens to be singular, so two configurations are tried
 that lie away from the start: a row is repeated only if it depends on earlier rows at both.
+
+Elsewhere the same rows are left out as long as they are good combinations of those that are kept,
+J_out = C J_kept with small C: then no other choice is much better conditioned, because all rows are
+(I; C) J_kept (Gu and Eisenstat, SIAM J. Sci. Comput. 17, 1996).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.csgraph
+import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from poinsot.mechanics.forms import Forms
+from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.twists import assemble_position, joint_matrix, move
-from poinsot.ph.dependence import dependent_rows
-from poinsot.ph.equations import independent, shortest_solution
-from poinsot.ph.matrices import Vector
+from poinsot.ph.dependence import dependent_rows, row_lengths
+from poinsot.ph.equations import coefficients, independent, shortest_solution
+from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
 
 #: How far from the start the generic configurations are looked for [m or rad].
 REACH = 0.3
 #: A row is dependent if what is new in it is smaller than this part of its length.
 DEPENDENT = 1e-7
+#: Largest coefficient of rows that are left out as combinations of those that are kept.
+COEFFICIENT = 20.0
+#: What must be new in a row that is kept, if those that were kept before do not do.
+PARTS = (0.3, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, DEPENDENT)
+#: Shift of inverse iteration, relative to the largest entry, and how often it is done.
+NULL, ITERATIONS = 1e-7, 8
 #: Part of a random motion that must be left by the joints if they leave any freedom.
 FREE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A loop with repeated constraints: the numbers of its `rows` and of its `bodies`.
+
+    `forms` are its constraints on its own bodies; `repeated` tells which of them depend on the
+    others nearly everywhere.
+    """
+
+    rows: NDArray[np.intp]
+    bodies: NDArray[np.intp]
+    forms: Forms
+    repeated: NDArray[np.bool_]
+
+    def jacobian(self, q: Vector) -> Matrix:
+        """Return what twists of its bodies violate; q are the coordinates of all bodies."""
+        return joint_matrix(self.forms, q.reshape(-1, WIDTH)[self.bodies].reshape(-1))
+
+    def independent(self, q: Vector) -> NDArray[np.bool_]:
+        """Return which rows to keep at q: as many as are independent, and well conditioned."""
+        return kept_rows(self.jacobian(q), self.repeated)
+
+    def idle(self, q: Vector, lam: Vector) -> Vector:
+        """Return the part of its multipliers that moves nothing: the null space of J^T.
+
+        For many of them by inverse iteration: (S + e)^-1 e with S = J J^T keeps just that part.
+        """
+        J = self.jacobian(q)
+        if not is_sparse(J):
+            U = np.linalg.svd(dense(J))[0][:, np.count_nonzero(~self.repeated) :]
+            return np.asarray(U @ (U.T @ lam))
+        S = sp.csc_array(J @ J.T)
+        e = NULL * float(S.diagonal().max())
+        solver = scipy.sparse.linalg.splu(sp.csc_array(S + e * sp.eye_array(S.shape[0])))
+        for _ in range(ITERATIONS):
+            lam = e * solver.solve(lam)
+        return lam
+
+
+def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which rows of J to keep: all but repeated ones, unless these are bad combinations."""
+    lengths = row_lengths(J)
+    unit = 1 / np.where(lengths > 0, lengths, 1.0)
+    J = sp.csr_array(sp.diags_array(unit) @ J) if is_sparse(J) else unit[:, None] * dense(J)
+    kept = ~repeated
+    if _combines(J[kept], J[repeated]):
+        return kept
+    for part in PARTS:
+        others = ~dependent_rows(J, part, width=6)
+        if np.count_nonzero(others) >= np.count_nonzero(kept):
+            return others if np.count_nonzero(others) == np.count_nonzero(kept) else kept
+    return kept
+
+
+def _combines(kept: Matrix, others: Matrix) -> bool:
+    """Tell whether the other rows are combinations of the kept ones with small coefficients.
+
+    Of many, sums with random signs are tried instead of single ones.
+    """
+    count = others.shape[0]
+    few = np.eye(count)
+    if is_sparse(others):
+        few = np.random.default_rng(0).choice([-1.0, 1.0], (count, 2))
+    found = coefficients(kept, np.asarray(others.T @ few))
+    return found is not None and float(np.max(abs(found), initial=0.0)) <= COEFFICIENT
 
 
 def find_repeated(forms: Forms, q: Vector, *, seed: int = 0) -> NDArray[np.bool_]:
@@ -51,6 +131,8 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
     ground: a combination of one loop's constraints that involves the shared body alone does no
     work when the loop moves as one rigid body, so it is zero.
     """
+    if _is_forest(ends):
+        return []
     joints_of: dict[int, list[tuple[int, int]]] = {}
     for joint, (a, b) in enumerate(ends):
         joints_of.setdefault(a, []).append((joint, b))
@@ -60,6 +142,15 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
         if body not in reached:
             loops += _blocks_from(body, joints_of, reached)
     return sorted(loops)
+
+
+def _is_forest(ends: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether no closed path leads through any joints: one joint less than bodies a tree."""
+    bodies, places = np.unique(np.array(ends, dtype=np.intp).reshape(-1, 2), return_inverse=True)
+    a, b = places.reshape(-1, 2).T
+    graph = sp.coo_array((np.ones(a.size), (a, b)), shape=(bodies.size, bodies.size))
+    trees, _ = sp.csgraph.connected_components(graph, directed=False)
+    return bool(a.size == bodies.size - trees)
 
 
 def _blocks_from(

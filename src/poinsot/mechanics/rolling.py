@@ -15,18 +15,13 @@ from poinsot.errors import InputError
 from poinsot.inputs import number, unit3, vector3
 from poinsot.mechanics.bodies import Body, Ground
 from poinsot.mechanics.contacts import LYING, Ball, Blade, Contact, Disc
-from poinsot.mechanics.forms import GROUND, Height, VectorForm, direction, point
+from poinsot.mechanics.forms import GROUND, Height, VectorForm, direction, point, three
 from poinsot.mechanics.joints import Freedom, Joint, Row, perpendicular
 
 Vector3 = NDArray[np.float64]
 
 #: Sine of the angle between two directions, below which they are parallel.
 FLAT = 1e-6
-
-
-def _three(a: ArrayLike) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in np.asarray(a))
-    return x, y, z
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +99,14 @@ class KnifeEdge(Rolling):
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The blade's point."""
-        on_b = point(self.b.index, self.b.local_point(np.asarray(self.point)))
+        on_b = self.body.on(self.point)
         return on_b, on_b
 
     def contact(self) -> Blade:
         """Return the blade."""
         n = unit3(self._across, "KnifeEdge: normal x along")
-        X = self.b.local_point(np.asarray(self.point))
-        return Blade((self.b.index,), _three(X), _three(self.b.local_direction(n)))
+        X = self.body.local_point(np.asarray(self.point))
+        return Blade((self.b.index,), three(X), three(self.body.local_direction(n)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +147,7 @@ class _OnPlane(Rolling):
     @property
     def _X(self) -> Vector3:
         """The centre in director axes."""
-        return self.b.local_point(np.asarray(self.centre))
+        return self.body.local_point(np.asarray(self.centre))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +172,7 @@ class RollingSphere(_OnPlane):
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The lowest point."""
         centre = point(self.b.index, self._X)
-        lowest = centre - VectorForm((), _three(self.radius * self._N))
+        lowest = centre - VectorForm((), three(self.radius * self._N))
         return lowest, lowest
 
     def rows(self) -> tuple[Row, ...]:
@@ -188,8 +183,8 @@ class RollingSphere(_OnPlane):
     def contact(self) -> Ball:
         """Return the sphere."""
         first, second = perpendicular(self._N)
-        arm, along = _three(-self.radius * self._N), (_three(first), _three(second))
-        return Ball((self.b.index,), _three(self._X), arm, along)
+        arm, along = three(-self.radius * self._N), (three(first), three(second))
+        return Ball((self.b.index,), three(self._X), arm, along)
 
 
 @dataclass(frozen=True)
@@ -260,17 +255,17 @@ class RollingDisc(_OnPlane):
     def rows(self) -> tuple[Row, ...]:
         """The height of the centre above the plane."""
         _, centre = self.origin
-        axis = direction(self.b.index, self.b.local_direction(self.radius * self._a))
+        axis = self.body.along(self.radius * self._a)
         up = centre - point(GROUND, self.point)
-        return (_HeightRow("height", up, axis, float(self.radius), _three(self._N)),)
+        return (_HeightRow("height", up, axis, float(self.radius), three(self._N)),)
 
     def contact(self) -> Disc:
         """Return the disc."""
         return Disc(
             bodies=(self.b.index,),
-            X=_three(self._X),
-            a=_three(self.b.local_direction(self._a)),
-            N=_three(self._N),
-            base=_three(self.point),
+            X=three(self._X),
+            a=three(self.body.local_direction(self._a)),
+            N=three(self._N),
+            base=three(self.point),
             rows=2 if self.sideways else 1,
         )

@@ -10,12 +10,12 @@ from itertools import accumulate
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from poinsot.integrate.history import History
 from poinsot.integrate.observe import observe, surveyor
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.forms import GROUND, WIDTH, VectorForm, stack
+from poinsot.mechanics.forms import GROUND, WIDTH, VectorForm, Vectors, flat, stack
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.result import JointRecord, Lazy, Observation
@@ -56,27 +56,19 @@ class Survey:
 
     def _entries(self, mechanism: Mechanism) -> None:
         """Prepare G^T lam for each joint by itself, on its two bodies."""
-        quadratic, linear = [], []
-        count = 0
-        for k, joint in enumerate(self.layout.joints):
-            for row in joint.rows:
-                form = mechanism.constraints.forms[row]
-                # Where a coordinate of one of the two bodies is among those of all joints.
-                for i, j, value in form.A:
-                    place = (2 * k + (i // WIDTH == joint.b)) * WIDTH + i % WIDTH
-                    quadratic.append((count, place, j, value))
-                for i, value in form.b:
-                    place = (2 * k + (i // WIDTH == joint.b)) * WIDTH + i % WIDTH
-                    linear.append((count, place, value))
-                count += 1
-        size = 2 * WIDTH * len(self.layout.joints)
-        table = np.array(quadratic, dtype=float).reshape(-1, 4)
-        self.of_row, place, self.of_q = (table[:, c].astype(np.intp) for c in range(3))
-        entries = np.arange(len(table))
-        self.collect = sp.csr_array((table[:, 3], (entries, place)), shape=(len(table), size))
-        table = np.array(linear, dtype=float).reshape(-1, 3)
-        where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
-        self.constant = sp.csr_array((table[:, 2], where), shape=(count, size))
+        forms, size = mechanism.constraints.take(self.rows), 2 * WIDTH * len(self.pairs)
+        joint = np.repeat(np.arange(len(self.pairs)), [at.rows.size for at in self.layout.joints])
+
+        def place(row: NDArray[np.intp], i: NDArray[np.intp]) -> NDArray[np.intp]:
+            """Return where coordinates of the two bodies are among those of all joints."""
+            k = joint[row]
+            return np.asarray((2 * k + (i // WIDTH == self.pairs[k, 1])) * WIDTH + i % WIDTH)
+
+        self.of_row, i, self.of_q, values = forms.A
+        where = np.arange(i.size), place(self.of_row, i)
+        self.collect = sp.csr_array((values, where), shape=(i.size, size))
+        row, i, values = forms.b
+        self.constant = sp.csr_array((values, (row, place(row, i))), shape=(forms.m, size))
 
     def complete(self, seen: Observation, history: History) -> Observation:
         """Return what was seen; the records of joints are views of what all of them show."""
@@ -191,18 +183,12 @@ def _moment(d: Array, f: Array) -> Array:
 
 def _vectors(forms: list[VectorForm], n: int) -> tuple[sp.csr_array, Array]:
     """Return many world vectors as q @ W + c, with W (n, 3 vectors) and c (vectors, 3)."""
-    entries = [
-        (WIDTH * body + 3 * i + x, 3 * k + x, weight)
-        for k, form in enumerate(forms)
-        for body, weights in form.weights
-        for i, weight in enumerate(weights)
-        for x in range(3)
-    ]
-    table = np.array(entries, dtype=float).reshape(-1, 3)
-    where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
-    W = sp.csr_array((table[:, 2], where), shape=(n, 3 * len(forms)))
-    constants: ArrayLike = [form.constant for form in forms]
-    return W, np.array(constants, dtype=float).reshape(-1, 3)
+    vectors, x = Vectors.of(np.array([flat(form) for form in forms]).reshape(-1, 13)), np.arange(3)
+    first, column, weight = vectors.entries
+    number = np.repeat(np.arange(len(forms)), np.diff(first))
+    where = (column[:, None] + x).reshape(-1), (3 * number[:, None] + x).reshape(-1)
+    W = sp.csr_array((np.repeat(weight, 3), where), shape=(n, 3 * len(forms)))
+    return W, vectors.constants
 
 
 def _surveyor(

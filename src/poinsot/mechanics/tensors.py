@@ -7,6 +7,7 @@ X runs from the centre of mass. SI units: kg, m, kg m^2.
 
 from dataclasses import dataclass
 from itertools import permutations
+from math import isfinite
 from typing import Protocol, Self, TypeAlias
 
 import numpy as np
@@ -25,15 +26,19 @@ ROUND_OFF = 8 * float(np.finfo(float).eps)
 def inertia_from_euler(E: Array) -> Array:
     """Return the inertia tensor J = tr(E) I - E [kg m^2]; (3, 3)."""
     # Sums of the two other entries: tr(E) - E_ii would cancel for a slender body.
-    e1, e2, e3 = np.diagonal(E)
-    return np.diag([e2 + e3, e3 + e1, e1 + e2]) - (E - np.diag([e1, e2, e3]))
+    e1, e2, e3 = E[0, 0], E[1, 1], E[2, 2]
+    return _with_diagonal(0.0 - E, (e2 + e3, e3 + e1, e1 + e2))
 
 
 def euler_from_inertia(J: Array) -> Array:
     """Return the Euler tensor E = tr(J)/2 I - J [kg m^2]; (3, 3)."""
-    j1, j2, j3 = np.diagonal(J)
-    diagonal = np.array([j2 + j3 - j1, j3 + j1 - j2, j1 + j2 - j3]) / 2
-    return np.diag(diagonal) - (J - np.diag([j1, j2, j3]))
+    j1, j2, j3 = J[0, 0], J[1, 1], J[2, 2]
+    return _with_diagonal(0.0 - J, ((j2 + j3 - j1) / 2, (j3 + j1 - j2) / 2, (j1 + j2 - j3) / 2))
+
+
+def _with_diagonal(A: Array, diagonal: tuple[float, float, float]) -> Array:
+    A[0, 0], A[1, 1], A[2, 2] = diagonal
+    return A
 
 
 class HasInertia(Protocol):
@@ -72,14 +77,19 @@ class PrincipalInertia:
         """
         E_B, name = shape.euler_B, type(shape).__name__
         check_inertia(inertia_from_euler(E_B), f"{name}: inertia")
-        E_B = (E_B + E_B.T) / 2
-        round_off = ROUND_OFF * float(np.max(np.abs(E_B)))
-        coupling = float(np.max(np.abs(E_B - np.diag(np.diagonal(E_B)))))
-        R_BP = _principal_axes(E_B) if coupling > round_off else np.eye(3)
-        values = np.diagonal(R_BP.T @ E_B @ R_BP)
+        (e1, xy, xz), (yx, e2, yz), (zx, zy, e3) = E_B.tolist()
+        # Plain numbers: most shapes have their principal axes, and arrays of three are slow.
+        products = abs(xy + yx) / 2, abs(xz + zx) / 2, abs(yz + zy) / 2
+        coupling = max(products)
+        round_off = ROUND_OFF * max(abs(e1), abs(e2), abs(e3), coupling)
+        R_BP, values = np.eye(3), (e1, e2, e3)
+        if coupling > round_off:
+            E_B = (E_B + E_B.T) / 2
+            R_BP = _principal_axes(E_B)
+            values = tuple(np.diagonal(R_BP.T @ E_B @ R_BP).tolist())
         # A turned rod has zeros in some other axes: what is left of them here is round-off.
         floor = round_off if coupling > 0 else 0.0
-        E1, E2, E3 = (float(value) if value > floor else 0.0 for value in values)
+        E1, E2, E3 = (value if value > floor else 0.0 for value in values)
         return cls(mass=shape.mass, E1=E1, E2=E2, E3=E3, R_BP=R_BP, centre=shape.centre)
 
     @property
@@ -123,25 +133,28 @@ def turn(R: Array, tensor: Array) -> Array:
 
 def check_inertia(J: Array, name: str) -> None:
     """Refuse a tensor that is the inertia of no body, with the reason."""
-    if not np.all(np.isfinite(J)):
+    (j1, xy, xz), (yx, j2, yz), (zx, zy, j3) = J.tolist()
+    products = xy, xz, yx, yz, zx, zy
+    if not all(map(isfinite, (j1, j2, j3, *products))):
         raise InputError(f"{name} contains NaN or infinity; give numbers in kg m^2")
-    size = float(np.max(np.abs(J)))
-    defect = np.abs(J - J.T)
-    if np.max(defect) > TOLERANCE * size:
-        i, j = divmod(int(np.argmax(np.triu(defect))), 3)
-        raise InputError(
-            f"{name} is not symmetric: J[{i},{j}] = {J[i, j]:.9g} but J[{j},{i}] = {J[j, i]:.9g} "
-            f"kg m^2, a difference of {defect[i, j]:.3g}; correct one of them"
-        )
-    diagonal = not np.any(J - np.diag(np.diagonal(J)))
-    principal = np.diagonal(J) if diagonal else np.linalg.eigvalsh((J + J.T) / 2)
-    if np.min(principal) < -TOLERANCE * size:
-        k = int(np.argmin(principal))
+    size = max(map(abs, (j1, j2, j3, *products)))
+    principal = [j1, j2, j3]
+    if any(products):
+        defect = np.abs(J - J.T)
+        if np.max(defect) > TOLERANCE * size:
+            i, j = divmod(int(np.argmax(np.triu(defect))), 3)
+            raise InputError(
+                f"{name} is not symmetric: J[{i},{j}] = {J[i, j]:.9g} but J[{j},{i}] = "
+                f"{J[j, i]:.9g} kg m^2, a difference of {defect[i, j]:.3g}; correct one of them"
+            )
+        principal = np.linalg.eigvalsh((J + J.T) / 2).tolist()
+    if min(principal) < -TOLERANCE * size:
+        k = principal.index(min(principal))
         raise InputError(
             f"{name}: the principal value J{k + 1} = {principal[k]:.9g} kg m^2 is negative; "
             "check the signs"
         )
-    k = int(np.argmax(principal))
+    k = principal.index(max(principal))
     i, j = sorted({0, 1, 2} - {k})
     smaller = principal[i] + principal[j]
     if smaller < principal[k] - TOLERANCE * size:

@@ -49,11 +49,6 @@ def contact_matrix(contacts: Sequence[Contact], q: Vector) -> Matrix:
     return assemble((row, 6 * len(blocks)), placed)
 
 
-def jacobian(forms: Forms, q: Vector) -> NDArray[np.float64]:
-    """Return `joint_matrix` as a dense array, whatever its size."""
-    return dense(joint_matrix(forms, q))
-
-
 def velocity_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return P of every body with v = P t, which is `velocities` as matrices; (bodies, 12, 6)."""
     bodies = blocks.shape[0]

@@ -9,10 +9,10 @@ import numpy as np
 from poinsot.errors import InputError, did_you_mean
 from poinsot.integrate.schemes import Scheme, find_scheme
 from poinsot.mechanics import twists
-from poinsot.mechanics.bodies import Body, Marker, rigidity
+from poinsot.mechanics.bodies import Body, Marker, director_mass, rigidity
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import stack
+from poinsot.mechanics.forms import join
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.mechanism import Mechanism
@@ -90,26 +90,24 @@ class Parts:
         gravity: Vector,
     ) -> "Parts":
         """Return the parts of a model."""
-        bodies, joints, rows = equations.bodies, equations.joints, equations.held
-        repeated, overdetermined = equations.repetition()
+        bodies, joints = equations.bodies, equations.joints
         equations.require_independent()
-        rigid = [form for body in bodies for form in rigidity(body.index)]
+        rigid = rigidity(len(bodies))
         placed = [force.place(name, joints) for name, force in forces.items()]
         inlets = [port.place(name, joints) for name, port in ports.items()]
         weight = np.zeros((len(bodies), 4, 3))
         weight[:, 0] = -np.array([body.mass for body in bodies])[:, None] * gravity
         mechanism = Mechanism(
-            mass=np.concatenate([body.director_mass for body in bodies]),
-            constraints=stack([*rigid, *(row.form for _, row in rows)], len(bodies)),
+            mass=director_mass(bodies),
+            constraints=join([rigid, equations.forms], len(bodies)),
             weight=weight.reshape(-1),
             potentials=tuple(p for potentials, _ in placed for p in potentials),
             dampers=tuple(d for _, dampers in placed for d in dampers),
             inlets=tuple(inlet for _, inlet in inlets),
-            looped=len(rigid) + np.flatnonzero(overdetermined),
-            rank=int(np.sum(overdetermined & ~repeated)),
+            loops=tuple(replace(loop, rows=rigid.m + loop.rows) for loop in equations.loops),
             rolls=tuple(equations.contacts.values()),
         )
-        undetermined = {rows[int(k)][0] for k in np.flatnonzero(overdetermined)}
+        undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
         layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
         return cls(mechanism, layout, tuple(port for port, _ in inlets))
 
@@ -152,7 +150,7 @@ def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:
             "'ph-mp'"
         )
     for body in bodies:
-        if np.any(body.director_mass == 0):
+        if np.any(director_mass([body]) == 0):
             raise InputError(
                 f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
                 "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"

@@ -1,6 +1,6 @@
 """The equations of a model's joints, on positions and on velocities, and how they hang together."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,9 +11,9 @@ from poinsot.errors import InconsistentStartError, InputError
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body
 from poinsot.mechanics.contacts import Contact
-from poinsot.mechanics.forms import Forms, stack
-from poinsot.mechanics.joints import Joint, Row
-from poinsot.mechanics.redundancy import DEPENDENT, find_loops, find_repeated
+from poinsot.mechanics.forms import GROUND, Forms, unpack
+from poinsot.mechanics.joints import Joint
+from poinsot.mechanics.redundancy import DEPENDENT, Loop, find_loops, find_repeated
 from poinsot.mechanics.start import TOLERANCE, complete
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
@@ -30,30 +30,12 @@ def positions(bodies: Sequence[Body]) -> Vector:
     return twists.coordinates(places, rotations)
 
 
-def bodies_of(joints: Iterable[Joint]) -> list[Body]:
-    """Return the bodies that some joints connect, each once, without the ground."""
-    partners = [partner for joint in joints for partner in (joint.a, joint.b)]
-    return list(dict.fromkeys(p for p in partners if isinstance(p, Body)))
-
-
-def local_forms(rows: Iterable[Row], bodies: Sequence[Body]) -> Forms:
-    """Return equations on the coordinates of a few bodies only."""
-    indices = tuple(body.index for body in bodies)
-    return stack([row.form.among(indices) for row in rows], len(bodies))
-
-
 @dataclass(frozen=True, eq=False)
 class JointEquations:
-    """The equations of joints: `rows` of each on positions, and contacts that cannot slip."""
+    """The equations of joints: those on positions, and contacts that cannot slip."""
 
     bodies: Sequence[Body]
     joints: Mapping[str, Joint]
-    rows: Mapping[Joint, tuple[Row, ...]]
-
-    @property
-    def held(self) -> list[tuple[str, Row]]:
-        """The equations on positions, with the names of their joints."""
-        return [(name, row) for name, joint in self.joints.items() for row in self.rows[joint]]
 
     @cached_property
     def contacts(self) -> dict[str, Contact]:
@@ -61,16 +43,18 @@ class JointEquations:
         found = {name: joint.contact() for name, joint in self.joints.items()}
         return {name: contact for name, contact in found.items() if contact is not None}
 
-    @property
+    @cached_property
     def labels(self) -> list[tuple[str, str]]:
         """Joint and name of every equation, those on positions first."""
         slips = [(name, label) for name, at in self.contacts.items() for label in at.labels]
-        return [*((name, row.label) for name, row in self.held), *slips]
+        held = self.joints.items()
+        return [*((name, row.label) for name, joint in held for row in joint.rows()), *slips]
 
     @cached_property
     def forms(self) -> Forms:
         """The equations on positions, on all bodies."""
-        return stack([row.form for _, row in self.held], len(self.bodies))
+        parts = [joint.equations.forms for joint in self.joints.values()]
+        return unpack(parts, len(self.bodies))
 
     @cached_property
     def jacobian(self) -> Matrix:
@@ -83,18 +67,21 @@ class JointEquations:
         rows = self.forms.m + slips.shape[0]
         return assemble((rows, 6 * len(self.bodies)), [(0, 0, held), (self.forms.m, 0, slips)])
 
-    def repetition(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which equations on positions repeat others, and which are in loops with such."""
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """The loops in which equations on positions repeat others."""
         joints = list(self.joints.values())
-        starts = np.cumsum([0, *(len(self.rows[joint]) for joint in joints)])
-        repeated, overdetermined = np.zeros((2, starts[-1]), dtype=bool)
-        for loop in find_loops([(joint.a.index, joint.b.index) for joint in joints]):
-            places = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in loop])
-            rows = [row for k in loop for row in self.rows[joints[k]]]
-            bodies = bodies_of(joints[k] for k in loop)
-            repeated[places] = find_repeated(local_forms(rows, bodies), positions(bodies))
-            overdetermined[places] = repeated[places].any()
-        return repeated, overdetermined
+        starts = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints)])
+        ends = [(joint.a.index, joint.b.index) for joint in joints]
+        loops = []
+        for joined in find_loops(ends):
+            rows = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in joined])
+            bodies = list(dict.fromkeys(end for k in joined for end in ends[k] if end != GROUND))
+            forms = self.forms.take(rows).among(bodies)
+            repeated = find_repeated(forms, positions([self.bodies[k] for k in bodies]))
+            if repeated.any():
+                loops.append(Loop(rows, np.array(bodies), forms, repeated))
+        return loops
 
     def require_independent(self) -> None:
         """Refuse contacts that forbid what is forbidden already [BHRS25, eq. (13)]."""
@@ -117,10 +104,10 @@ class JointEquations:
         twist = complete(self.jacobian, self.bodies, known, given)
         size = 1.0 + float(np.max(abs(twist)))
         wrong: dict[str, float] = {}
-        values = abs(self.jacobian @ twist).tolist()
-        for (name, _), value in zip(self.labels, values, strict=True):
-            if value > TOLERANCE * size:
-                wrong[name] = max(wrong.get(name, 0.0), value)
+        values = abs(self.jacobian @ twist)
+        for k in np.flatnonzero(values > TOLERANCE * size).tolist():
+            name, _ = self.labels[k]
+            wrong[name] = max(wrong.get(name, 0.0), float(values[k]))
         if wrong:
             listed = [f"'{name}' by {value:.3g}" for name, value in wrong.items()]
             if len(listed) > LISTED:

@@ -1,6 +1,7 @@
 """The model: named bodies, joints, forces and ports, checked as it grows."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from poinsot.integrate import Scheme
 from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body
 from poinsot.mechanics.forces import Force
 from poinsot.mechanics.inertia import Shape
-from poinsot.mechanics.joints import Joint, Row
+from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.quaternions import quaternion_system
 from poinsot.mechanics.rotations import PARAMETRISATIONS, rotation_system
@@ -30,7 +31,7 @@ from poinsot.model.compiling import (
     require_coordinates,
     require_stabilisable,
 )
-from poinsot.model.equations import JointEquations, bodies_of, local_forms, positions
+from poinsot.model.equations import JointEquations, positions
 from poinsot.model.simulation import Simulation
 from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Signal
@@ -94,7 +95,6 @@ class Model:
         self.ports: dict[str, PortPlace] = {}
         self.simulation: Simulation | None = None
         self._projection: Projection | None = None
-        self._rows: dict[Joint, tuple[Row, ...]] = {}
 
     def __repr__(self) -> str:
         """One line: name and counts."""
@@ -176,17 +176,13 @@ class Model:
             raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
         self._own(joint.a, f"joint '{name}'")
         self._own(joint.b, f"joint '{name}'")
-        bodies, rows = bodies_of([joint]), joint.rows()
-        q = positions(bodies)
-        round_off = 1e-14 * float(np.max(abs(q)))
-        for row, value in zip(rows, local_forms(rows, bodies)(q), strict=True):
-            gap = abs(float(value)) / (row.length or 1.0)
-            if gap > GAP + round_off:
+        for k, gap in enumerate(joint.equations.gaps):
+            if gap > GAP and gap > GAP + 1e-14 * _size(joint):
                 raise InconsistentStartError(
-                    f"joint '{name}' ({joint.kind}): its equation '{row.label}' is violated by "
-                    f"{gap:.3g} at the start; {joint.remedy}"
+                    f"joint '{name}' ({joint.kind}): its equation '{joint.rows()[k].label}' is "
+                    f"violated by {gap:.3g} at the start; {joint.remedy}"
                 )
-        self.joints[name], self._rows[joint] = joint, rows
+        self.joints[name] = joint
         return joint
 
     def add_force(self, name: str, force: Force) -> Force:
@@ -250,7 +246,7 @@ class Model:
     @property
     def _equations(self) -> JointEquations:
         """The equations of the joints."""
-        return JointEquations(list(self.bodies.values()), self.joints, self._rows)
+        return JointEquations(list(self.bodies.values()), self.joints)
 
     def _velocities(self, equations: JointEquations) -> Vector:
         """Return the twists at the start, completed; refuse what contradicts the joints."""
@@ -290,15 +286,15 @@ class Model:
         """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
         equations = self._equations
         self._velocities(equations)
-        repeated, _ = equations.repetition()
+        repeated = [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
         equations.require_independent()
         names = [f"{name}: {label}" for name, label in equations.labels]
         return ModelCheck(
             bodies=len(self.bodies),
             joints=len(self.joints),
             constraints=len(names),
-            freedoms=6 * len(self.bodies) - len(names) + int(np.sum(repeated)),
-            repeated=tuple(names[int(k)] for k in np.flatnonzero(repeated)),
+            freedoms=6 * len(self.bodies) - len(names) + len(repeated),
+            repeated=tuple(names[k] for k in sorted(repeated)),
         )
 
     # -- compiling ----------------------------------------------------------------------------
@@ -383,12 +379,30 @@ class Model:
                 raise InputError(f"cannot write '{path}': {error.strerror}") from None
         return text
 
-    def document(self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any) -> str:
-        """Return the model file of a run with these inputs; empty if it cannot be written."""
-        from poinsot.io.writing import write
-        from poinsot.model.describe import describe
+    def document(
+        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+    ) -> Callable[[], str]:
+        """Return what writes the model file of a run with these inputs, of the model as it is now.
 
-        try:
-            return write(describe(self, Simulation(**simulation), inputs))
-        except InputError:
-            return ""
+        It gives an empty text if the model cannot be written.
+        """
+        as_now = copy(self)
+        for part in ("bodies", "markers", "joints", "forces", "ports"):
+            setattr(as_now, part, dict(getattr(self, part)))
+        given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
+
+        def text() -> str:
+            from poinsot.io.writing import write
+            from poinsot.model.describe import describe
+
+            try:
+                return write(describe(as_now, Simulation(**simulation), given))
+            except InputError:
+                return ""
+
+        return text
+
+
+def _size(joint: Joint) -> float:
+    """Return how far from the origin the bodies of a joint are [m], or that directors are 1."""
+    return float(max(1.0, abs(joint.a.position).max(), abs(joint.b.position).max()))

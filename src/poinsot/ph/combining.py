@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from poinsot.ph.matrices import Matrix, Vector, dense
+from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
 
 
 def combined(T: Matrix | None, rows: Any) -> Any:
@@ -22,5 +23,6 @@ def labels_of(T: Matrix | None, names: Sequence[str]) -> Sequence[str]:
     """Return the names of independent constraints; a combination is called a loop."""
     if T is None:
         return names
-    rows = [np.flatnonzero(row) for row in dense(T)]
+    entries = T if is_sparse(T) else sp.csr_array(dense(T))
+    rows = np.split(entries.indices, entries.indptr[1:-1])
     return [names[int(row[0])] if row.size == 1 else "loop" for row in rows]

@@ -40,7 +40,7 @@ def spanning_rows(A: sp.csr_array, tolerance: float, *, width: int = 1) -> NDArr
     return np.sort(rows[~dependent_rows(A[rows], tolerance, width=width)])
 
 
-def row_lengths(A: sp.csr_array) -> Vector:
+def row_lengths(A: Matrix) -> Vector:
     """Return the length of every row."""
     squares: Vector = np.asarray((A * A).sum(axis=1)).reshape(-1)
     return np.sqrt(squares)

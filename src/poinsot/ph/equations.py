@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg
+from numpy.typing import NDArray
 
 from poinsot.ph.dependence import dependent_rows, row_lengths, spanning_rows
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
@@ -54,6 +55,23 @@ def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
     if _smallest_singular_value(A) > CLEARLY * tolerance:
         return True
     return spanning_rows(A, tolerance, width=width).size == A.shape[0]
+
+
+def coefficients(A: Matrix, b: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return c with A^T c = b, as nearly as can be: what makes b, (n,) or (n, k), of the rows of A.
+
+    None if the rows of A are dependent.
+    """
+    if not is_sparse(A):
+        found, _, rank, _ = np.linalg.lstsq(dense(A).T, b, rcond=CUT)
+        return np.asarray(found) if rank == A.shape[0] else None
+    try:
+        lu = scipy.sparse.linalg.splu(_saddle(A, 0.0))
+    except RuntimeError:  # exactly singular
+        return None
+    return np.asarray(
+        lu.solve(np.concatenate([b, np.zeros((A.shape[0], *b.shape[1:]))]))[b.shape[0] :]
+    )
 
 
 def _scaled_rows(A: sp.csr_array, factors: Vector) -> sp.csr_array:

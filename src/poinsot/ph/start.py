@@ -65,10 +65,11 @@ def _solve(
         return np.asarray(rows @ (rows.T @ flow)), rows
 
     residual, rows = evaluate(x)
+    size = _size(system, x, u)
     for _ in range(ITERATIONS):
         if not rows.shape[1] or not free.any():
             break
-        if np.max(abs(residual)) <= ROUND_OFF * _size(system, x, u):
+        if np.max(abs(residual)) <= ROUND_OFF * size:
             break
         z = system.z(x)
         slope: Matrix = system.dflow_dz(x, z) @ system.dz(x)
@@ -84,7 +85,8 @@ def _solve(
         if not np.linalg.norm(candidate) < np.linalg.norm(residual):
             break
         x, residual, rows = x + change, candidate, candidate_rows
-    return x, residual, _size(system, x, u)
+        size = _size(system, x, u)
+    return x, residual, size
 
 
 def _size(system: PHSystem, x: Vector, u: Vector) -> float:

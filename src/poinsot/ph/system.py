@@ -166,6 +166,11 @@ class PHSystem(ABC):
         return False
 
     @property
+    def by_construction(self) -> bool:
+        """Whether J is skew and R positive semi-definite whatever the user gave."""
+        return False
+
+    @property
     def exact_costate(self) -> bool:
         """Whether z is exact; False if it is found by differences of H."""
         return True
@@ -311,9 +316,10 @@ class PHSystem(ABC):
                         f"expected {size}"
                     )
                 x[self.slices[name]] = block.reshape(-1)
-        for label, value in zip(self.labels, x, strict=True):
-            if not np.isfinite(value):
-                raise InputError(f"system '{self.name}': state '{label}' is {value}, not finite")
+        for k in np.flatnonzero(~np.isfinite(x)):
+            raise InputError(
+                f"system '{self.name}': state '{self.labels[k]}' is {x[k]}, not finite"
+            )
         return x
 
     def prefixed(self, prefix: str) -> Self:

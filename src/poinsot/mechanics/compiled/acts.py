@@ -4,7 +4,7 @@ Laws that are plain numbers become numbers; any other law stays the Python funct
 """
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -22,8 +22,7 @@ from poinsot.engine.loads import (
 )
 from poinsot.engine.parts import COULOMB
 from poinsot.engine.struts import DAMPER, MOTOR, SERVO, SPRING
-from poinsot.mechanics.charts import Angle, Chart, Length
-from poinsot.mechanics.compiled.products import Kind, Product, products
+from poinsot.mechanics.charts import Angle, Length
 from poinsot.mechanics.directions import (
     Along,
     BodyForce,
@@ -34,23 +33,20 @@ from poinsot.mechanics.directions import (
     Torque,
 )
 from poinsot.mechanics.feedback import Feedback, JointLaw
-from poinsot.mechanics.forms import GROUND, WIDTH, Form, Forms
+from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.mechanics.mechanism import Damper, Mechanism
 from poinsot.mechanics.potentials import Affine, FieldPotential, Potential
 from poinsot.mechanics.resistance import Friction
 from poinsot.ph.derivatives import jacobian
 
 Matrix = NDArray[np.float64]
-#: Products with the form that each is part of.
-Products: TypeAlias = tuple[tuple[int, Product], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Strut:
-    """Something along one coordinate: products with the form (0 or 1) that each is part of."""
+    """Something along one coordinate: a chart of forms of its bodies."""
 
-    products: Products
-    chart: int
+    along: Potential | Charted
     role: int
     numbers: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     law: Law | None = None
@@ -62,15 +58,12 @@ class Strut:
         return self.role == DAMPER and self.numbers[COULOMB] > 0
 
     @property
-    def ends(self) -> tuple[int, int]:
-        """Its two bodies."""
-        first = self.products[0][1]
-        return first.A, first.B
-
-    @property
-    def moves(self) -> bool:
-        """Whether it meets translations."""
-        return any(product.kind != Kind.DOT for _, product in self.products)
+    def chart(self) -> int:
+        """The kind of coordinate."""
+        chart = self.along.chart
+        if isinstance(chart, Angle):
+            return ANGLE
+        return LENGTH if isinstance(chart, Length) else LINEAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,51 +117,29 @@ def struts(mechanism: Mechanism) -> list[Strut]:
     return [*springs, *dampers, *_motors(mechanism)]
 
 
-def along(bodies: tuple[int, ...], forms: tuple[Form, ...]) -> Products:
-    """Return the products of a coordinate's forms, on the bodies of the whole mechanism."""
-    found = [(f, _globally(p, bodies)) for f, form in enumerate(forms) for p in products(form)]
-    A = found[0][1].A
-    return tuple((f, p if p.A == A else _reversed(p)) for f, p in found)
-
-
-def _globally(p: Product, bodies: tuple[int, ...]) -> Product:
-    A, B = (GROUND if end == GROUND else bodies[end] for end in (p.A, p.B))
-    return replace(p, A=A, B=B)
-
-
-def _reversed(p: Product) -> Product:
-    """Return the same product with its bodies exchanged; only a DOT can be turned around."""
-    return replace(p, A=p.B, B=p.A, a=p.b, b=p.a)
-
-
-def _chart(chart: Chart) -> int:
-    return ANGLE if isinstance(chart, Angle) else LENGTH if isinstance(chart, Length) else LINEAR
-
-
 def _spring(p: Potential) -> Strut:
-    where, elastic = along(p.bodies, p.forms.forms), p.law
+    elastic = p.law
     if isinstance(elastic, Affine):
         numbers = (elastic.force, elastic.stiffness, elastic.rest, 0.0)
-        return Strut(where, _chart(p.chart), SPRING, numbers)
+        return Strut(p, SPRING, numbers)
 
     def law(given: Matrix) -> list[float]:
         chi, dchi = float(given[0]), float(given[1])
         return [*elastic.mean(chi, dchi), elastic.V(chi + dchi)]
 
-    return Strut(where, _chart(p.chart), SPRING, law=Law(law, 2, 3))
+    return Strut(p, SPRING, law=Law(law, 2, 3))
 
 
 def _damper(d: Damper) -> Strut:
     direction = d.direction
     assert isinstance(direction, Charted)
-    where, chart = along(direction.bodies, direction.forms.forms), _chart(direction.chart)
     if isinstance(d.law, Friction):
-        return Strut(where, chart, DAMPER, astuple(d.law))
+        return Strut(direction, DAMPER, astuple(d.law))
 
     def law(given: Matrix) -> list[float]:
         return [float(d.law(given)[0]), float(d.law.slope(given)[0, 0])]
 
-    return Strut(where, chart, DAMPER, law=Law(law, 1, 2))
+    return Strut(direction, DAMPER, law=Law(law, 1, 2))
 
 
 def drags(mechanism: Mechanism) -> list[DragAct]:
@@ -197,12 +168,11 @@ def _inlets(mechanism: Mechanism) -> Iterator[tuple[int, Direction, Feedback | N
 def _motors(mechanism: Mechanism) -> Iterator[Strut]:
     for port, direction, feedback in _inlets(mechanism):
         if isinstance(direction, Charted):
-            where, chart = along(direction.bodies, direction.forms.forms), _chart(direction.chart)
             if feedback is None:
-                yield Strut(where, chart, MOTOR, port=port)
+                yield Strut(direction, MOTOR, port=port)
             else:
                 assert isinstance(feedback, JointLaw)
-                yield Strut(where, chart, SERVO, law=_servo(feedback), port=port)
+                yield Strut(direction, SERVO, law=_servo(feedback), port=port)
 
 
 def _servo(feedback: JointLaw) -> Law:
@@ -255,8 +225,7 @@ def _load(port: int, direction: Direction, law: Law | None) -> Load:
 
 def _material(forms: Forms) -> Matrix:
     """Return the point whose three components the forms are, in director axes."""
-    _, vector, _ = forms.forms[0].terms[0]
-    return np.array(vector.weights[0][1][1:])
+    return forms.vectors.weights[forms.terms.a[0], 0, 1:]
 
 
 def fields(mechanism: Mechanism) -> list[FieldAct]:
@@ -265,11 +234,13 @@ def fields(mechanism: Mechanism) -> list[FieldAct]:
 
 
 def _field(p: FieldPotential) -> FieldAct:
-    vectors = []
-    for form in p.forms.forms[::3]:
-        ((body, weights),) = form.terms[0][1].weights
-        vectors.append((p.bodies[body], float(weights[0]), np.array(weights[1:])))
-    size = p.forms.m
+    size, at = p.forms.m, p.forms.terms.a[::3]  # three components each
+    vectors = [
+        (p.bodies[body], float(weights[0]), weights[1:])
+        for body, weights in zip(
+            p.forms.vectors.bodies[at, 0], p.forms.vectors.weights[at, 0], strict=True
+        )
+    ]
 
     def law(given: Matrix) -> Matrix:
         z, dz = p.step(given[:size], given[size:])

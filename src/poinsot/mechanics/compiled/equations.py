@@ -1,14 +1,14 @@
 """The equations of joints in groups of up to three, one for each node of the Newton matrix."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.engine.skids import BALL, BLADE, FORWARDS, HEIGHT, SIDEWAYS
-from poinsot.mechanics.compiled.products import Kind, Product, product
+from poinsot.mechanics.compiled.products import Index, Kind, Products, products
 from poinsot.mechanics.contacts import Ball, Blade, Contact, Disc, Vector3
-from poinsot.mechanics.forms import GROUND, Form, Height
+from poinsot.mechanics.forms import GROUND, Height, spread_out
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 
@@ -18,21 +18,21 @@ NONE = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """Three equations r_B - r_A = 0; `joint` counts groups of up to three equations."""
+class Points:
+    """Three equations r_B - r_A = 0 each; `joint` (p,) counts groups of up to three equations."""
 
-    at: Product
-    joint: int
+    at: Products
+    joint: Index
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
-    """One equation, its group and its slot there, and the constant that it keeps."""
+class Rows:
+    """Single equations, their groups and their slots there, and the constants that they keep."""
 
-    at: Product
-    constant: float
-    joint: int
-    slot: int
+    at: Products
+    constant: NDArray[np.float64]
+    joint: Index
+    slot: Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,89 +42,103 @@ class Skid:
     `held` is the constant that a height keeps.
     """
 
+    joint: int
+    slot: int
     kind: int
     body: int
     edge: Vector3
     spot: Vector3
     normal: Vector3
     base: Vector3
-    held: float
-    joint: int = 0
-    slot: int = 0
+    held: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """The equations of joints, and the (group, slot) of each multiplier."""
+    """The equations of joints, and the group and slot of each multiplier, `places` (m, 2)."""
 
-    points: list[Point]
-    rows: list[Row]
+    points: Points
+    rows: Rows
     skids: list[Skid]
-    places: list[tuple[int, int]]
+    places: Index
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return int(self.places[:, 0].max(initial=-1)) + 1
+
+    @property
+    def ends(self) -> Index:
+        """The two bodies of each group, the ground where there is one; (groups, 2)."""
+        ends = np.full((self.groups, 2), GROUND)
+        for skid in self.skids:
+            ends[skid.joint, 1] = skid.body
+        ends[self.rows.joint] = self.rows.at.ends
+        ends[self.points.joint] = self.points.at.ends
+        return ends
 
 
 def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
     """Return the equations of joints; those of contacts come last among their places."""
-    points: list[Point] = []
-    rows: list[Row] = []
-    skids: list[Skid] = []
-    places: list[tuple[int, int]] = []
-    slipping: list[tuple[int, int]] = []
-    group = 0
-    for joint in layout.joints:
-        if joint.contact is not None:
-            forms = [mechanism.constraints.forms[row] for row in joint.rows]
-            for slot, form in enumerate(forms):
-                if isinstance(form, Height):
-                    skids.append(replace(_height(form, joint.b), joint=group, slot=slot))
-                else:
-                    rows.append(Row(*_equation(form), group, slot))
-                places.append((group, slot))
-            for slot, skid in enumerate(_slips(joint.contact), start=len(forms)):
-                skids.append(replace(skid, joint=group, slot=slot))
-                slipping.append((group, slot))
-            group += 1
-            continue
-        equations = [_equation(mechanism.constraints.forms[row]) for row in joint.rows]
-        if _meet_in_a_point([at for at, _ in equations[:SLOTS]]):
-            points.append(Point(equations[0][0], group))
-            places += [(group, slot) for slot in range(SLOTS)]
-            equations, group = equations[SLOTS:], group + 1
-        for k, (at, constant) in enumerate(equations):
-            rows.append(Row(at, constant, group + k // SLOTS, k % SLOTS))
-            places.append((group + k // SLOTS, k % SLOTS))
-        group += -(-len(equations) // SLOTS)
-    return Equations(points, rows, skids, places + slipping)
+    total = mechanism.constraints
+    sizes = np.array([joint.rows.size for joint in layout.joints], dtype=np.intp)
+    forms = total.take(np.arange(total.m - sizes.sum(), total.m))
+    slips = np.array([joint.slips.size for joint in layout.joints], dtype=np.intp)
+    groups = -(-(sizes + slips) // SLOTS)
+    first = np.cumsum(groups) - groups
+    joint, inner = spread_out(sizes)
+    places = np.column_stack([first[joint] + inner // SLOTS, inner % SLOTS])
+    rolling, k = spread_out(slips)
+    sliding = np.column_stack([first[rolling], sizes[rolling] + k])
+    # Every form but heights is one product.
+    of_row, at, constant = forms.terms.form, products(forms), -forms.c
+    meet = _meet_in_points(at, of_row, np.cumsum(sizes) - sizes, sizes, slips)
+    begins, inside = np.zeros((2, forms.m), dtype=bool)
+    begins[meet] = inside[meet] = inside[meet + 1] = inside[meet + 2] = True
+    one, alone = begins[of_row], ~inside[of_row]
+    row = of_row[alone]
+    skids = [
+        _height(form, int(places[k, 0]), int(places[k, 1]), layout.joints[joint[k]].b)
+        for k, form in forms.heights.items()
+    ]
+    contacts = [place.contact for place in layout.joints if place.contact is not None]
+    kinds = [found for contact in contacts for found in _slips(contact)]
+    skids += [Skid(k, l, *kind) for (k, l), kind in zip(sliding.tolist(), kinds, strict=True)]
+    return Equations(
+        Points(at.take(one), places[of_row[one], 0]),
+        Rows(at.take(alone), constant[row], places[row, 0], places[row, 1]),
+        skids,
+        np.vstack([places, sliding]),
+    )
 
 
-def _height(form: Height, body: int) -> Skid:
+def _height(form: Height, joint: int, slot: int, body: int) -> Skid:
     (_, X), (_, a) = form.r.weights[0], form.a.weights[0]
     x, y, z = form.r.constant
-    return Skid(HEIGHT, body, a[1:], X[1:], form.n, (-x, -y, -z), -form.c)
+    return Skid(joint, slot, HEIGHT, body, a[1:], X[1:], form.n, (-x, -y, -z), -form.c)
 
 
-def _slips(contact: Contact) -> list[Skid]:
-    """Return the velocities that a contact forbids."""
+def _slips(contact: Contact) -> list[tuple[int, int, Vector3, Vector3, Vector3, Vector3]]:
+    """Return the velocities that a contact forbids, as kinds, bodies and vectors of skids."""
     (body,), X = contact.bodies, contact.X
     if isinstance(contact, Blade):
-        return [Skid(BLADE, body, contact.n, X, NONE, NONE, 0.0)]
+        return [(BLADE, body, contact.n, X, NONE, NONE)]
     if isinstance(contact, Ball):
-        return [Skid(BALL, body, NONE, X, e, contact.arm, 0.0) for e in contact.along]
+        return [(BALL, body, NONE, X, e, contact.arm) for e in contact.along]
     assert isinstance(contact, Disc)
     kinds = (FORWARDS, SIDEWAYS)[: contact.rows]
-    return [Skid(kind, body, contact.a, X, contact.N, contact.base, 0.0) for kind in kinds]
+    return [(kind, body, contact.a, X, contact.N, contact.base) for kind in kinds]
 
 
-def _equation(form: Form) -> tuple[Product, float]:
-    (term,) = form.terms
-    return product(*term), -form.c
+def _meet_in_points(at: Products, of_row: Index, first: Index, sizes: Index, slips: Index) -> Index:
+    """Return the first rows of joints that begin with r_B - r_A = 0, one for each world axis.
 
-
-def _meet_in_a_point(equations: Sequence[Product]) -> bool:
-    """Tell whether three equations are r_B - r_A = 0, one for each axis of the world."""
-    return (
-        len(equations) == SLOTS
-        and all(p.kind in (Kind.AXIS, Kind.OFFSET) for p in equations)
-        and np.array_equal([p.a for p in equations], np.eye(SLOTS))
-        and (equations[0].kind == Kind.AXIS or equations[0].A == GROUND)
-    )
+    Joints with contacts do not.
+    """
+    joints = first[(sizes >= SLOTS) & (slips == 0)]
+    terms = np.searchsorted(of_row, joints)[:, None] + np.arange(SLOTS)
+    kind = at.kind[terms]
+    offset = np.isin(kind, (Kind.AXIS, Kind.OFFSET)).all(axis=1)
+    along = (at.a[terms] == np.eye(SLOTS)).all(axis=(1, 2))
+    fixed = (kind[:, 0] == Kind.AXIS) | (at.A[terms[:, 0]] == GROUND)
+    return np.asarray(joints[offset & along & fixed])

@@ -11,12 +11,13 @@ from poinsot.engine.laws import Law
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.compiled import acts
 from poinsot.mechanics.compiled.equations import SLOTS
-from poinsot.mechanics.compiled.nodes import Nodes, ends_of
-from poinsot.mechanics.compiled.products import Kind, Product
-from poinsot.mechanics.forms import GROUND, WIDTH
+from poinsot.mechanics.compiled.nodes import Nodes
+from poinsot.mechanics.compiled.products import Kind, Lines, Products, lines
+from poinsot.mechanics.forms import GROUND, WIDTH, spread_out
 
 Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
+Indices = NDArray[np.intp]
 
 #: What is added to equations that may repeat others, relative to their own size.
 SHIFT = 1e-9
@@ -31,16 +32,13 @@ class Tables(Nodes):
         first, graph = 2 * self.mechanism.n + RIGIDITY * self.count, self.graph
         if self.turning is not None:
             first = self.turning.first
-        places = [
-            (graph.velocity(joint), slot, first + k, 1)
-            for k, (joint, slot) in enumerate(self.joints.places)
-        ]
+        joint, slot = self.joints.places.T
+        column, one = first + np.arange(joint.size), np.ones_like(joint)
+        places = np.column_stack([graph.velocity(joint), slot, column, one])
         if self.twice:
-            first += self.mechanism.m
-            places += [
-                (graph.position(joint), slot, first + k, 0)
-                for k, (joint, slot) in enumerate(self.joints.places)
-            ]
+            column = column + self.mechanism.m
+            again = np.column_stack([graph.position(joint), slot, column, 0 * one])
+            places = np.vstack([places, again])
         return _index(places, 4)
 
     @property
@@ -66,11 +64,11 @@ class Tables(Nodes):
             rows=self._row_tables(),
             skids=self._skid_tables(),
             struts=self._strut_tables(),
-            strut_terms=self._terms([strut.products for strut in self.struts]),
+            strut_terms=self._terms(self.lines),
             loads=self._load_tables(),
             drags=self._drag_tables(),
             fields=self._field_tables(),
-            dials=_ranges(dials),
+            dials=_index(dials.ranges, 2),
             dial_terms=self._terms(dials),
             schedule=self.tiles.schedule,
             template=self._template(),
@@ -99,19 +97,20 @@ class Tables(Nodes):
     @property
     def _exact(self) -> bool:
         """Whether the matrix is that of Newton's method: the turn of other levers is left out."""
-        acted_on = self.joints.places or self._acted_on
+        acted_on = self.joints.places.size or self._acted_on
         levers = self._levers == parts.DIRECTORS or not acted_on
-        return levers and not (self.lean and self.joints.rows) and not self.mechanism.redundant
+        lacking = self.lean and self.joints.rows.joint.size
+        return bool(levers and not lacking and not self.mechanism.redundant)
 
     def _spin_tables(self) -> parts.Spins | None:
         if self.turning is None:
             return None
-        places = []
-        for body in range(self.count):
-            nodes = [self.graph.motion(body)[1], *self.graph.spares(body)]
-            # With one spare node it is the rest, and velocity and momentum are not there.
-            named = [nodes[0], *[self.graph.nodes] * (4 - len(nodes)), *nodes[1:]]
-            places.append([*named[1:], *self.tiles.table(named, named)])
+        everyone = np.arange(self.count)
+        nodes, spares = self.graph.motion(everyone)[:, 1:], self.graph.spares(everyone)
+        # With one spare node it is the rest, and velocity and momentum are not there.
+        none = np.full((self.count, 3 - self.spare), self.graph.nodes)
+        named = np.hstack([nodes, none, spares])
+        places = np.hstack([named[:, 1:], self.tiles.table(named, named)])
         return parts.Spins(
             inertia=_real(self.turning.inertia),
             places=_index(places),
@@ -134,178 +133,174 @@ class Tables(Nodes):
         weight = self.mechanism.weight.reshape(-1, 4, 3)[:, 0]
         light = np.vstack([mass[:, 1:] == 0, np.zeros(3, dtype=bool)])
         flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
-        at, places = self.tiles.at, []
-        for body in (*range(self.count), GROUND):
-            KT, KR = self.graph.motion(body)
-            T, R = self.graph.momentum(body)
-            row = [T, R, at(T, KT), at(R, KR), self.slim[body], flat[body]]
-            if self.twice:
-                row += [KT, KR, at(KT, KT), at(KT, T), at(T, T), at(KR, KR), at(KR, R), at(R, R)]
-            places.append(row)
-        return parts.Part(_real(np.hstack([2 * mass, weight])), _index(places))
+        at, everyone = self.tiles.at, np.append(np.arange(self.count), GROUND)
+        (KT, KR), (T, R) = self.graph.motion(everyone).T, self.graph.momentum(everyone).T
+        places = [T, R, at(T, KT), at(R, KR), self.slim, flat]
+        if self.twice:
+            places += [KT, KR, at(KT, KT), at(KT, T), at(T, T), at(KR, KR), at(KR, R), at(R, R)]
+        return parts.Part(_real(np.hstack([2 * mass, weight])), _index(np.column_stack(places)))
 
     def _point_tables(self) -> parts.Part:
-        numbers, places = [], []
-        for point in self.joints.points:
-            numbers.append([*point.at.XA, *point.at.XB])
-            node = self.graph.position(point.joint)
-            if self.twice:
-                places.append(self._twice(point.at, point.joint, 0))
-                continue
-            R = [self.graph.motion(body)[1] for body in ends_of(point.at)]
-            tiles = *self.tiles.column(R, node), *self.tiles.row(node, R)
-            places.append([Kind.AXIS, *self._two(point.at), node, *tiles])
-        return parts.Part(_real(numbers, 6), _index(places, 8))
+        at, joint = self.joints.points.at, self.joints.points.joint
+        numbers = _real(np.hstack([at.XA, at.XB]), 6)
+        if self.twice:
+            kind = np.full_like(at.kind, Kind.AXIS)
+            return parts.Part(numbers, _index(self._twice(at, joint, 0 * joint), 31))
+        node, R = self.graph.position(joint), self.graph.motion(at.ends)[:, :, 1]
+        tiles = self.tiles.table(R, node[:, None]), self.tiles.table(node[:, None], R)
+        kind = np.full_like(at.kind, Kind.AXIS)
+        return parts.Part(
+            numbers, _index(np.column_stack([kind, self._two(at.ends), node, *tiles]), 8)
+        )
 
     def _row_tables(self) -> parts.Part:
-        numbers, places = [], []
-        for row in self.joints.rows:
-            numbers.append([*self._numbers(row.at), row.constant])
-            node, K = self.graph.position(row.joint), self._motion(ends_of(row.at))
-            if self.twice:
-                M = self._momentum(ends_of(row.at))
-                table = self.tiles.table
-                pairs = [*table(K, K), *table(M, K), *table(M, M)]
-                places.append([*self._twice(row.at, row.joint, row.slot), *pairs])
-                continue
-            tiles = *self.tiles.column(K, node), *self.tiles.row(node, K), *self.tiles.table(K, K)
-            places.append([row.at.kind, *self._two(row.at), 0, node, row.slot, *tiles])
-        return parts.Part(_real(numbers), _index(places))
+        rows, table = self.joints.rows, self.tiles.table
+        at, joint = rows.at, rows.joint
+        numbers = _real(np.column_stack([at.numbers, rows.constant]), 14)
+        node, K = self.graph.position(joint)[:, None], self._motion(at.ends)
+        if self.twice:
+            M = self._momentum(at.ends)
+            pairs = table(K, K), table(M, K), table(M, M)
+            return parts.Part(
+                numbers, _index(np.column_stack([self._twice(at, joint, rows.slot), *pairs]), 79)
+            )
+        tiles = table(K, node), table(node, K), table(K, K)
+        ends = self._two(at.ends)
+        places = np.column_stack([at.kind, ends, 0 * joint, node, rows.slot, *tiles])
+        return parts.Part(numbers, _index(places, 30))
 
     def _skid_tables(self) -> parts.Part:
         numbers, places = [], []
         for skid in self.joints.skids:
-            node, K = self.graph.position(skid.joint), self.graph.motion(skid.body)
+            node, K = self.graph.position([[skid.joint]]), self.graph.motion([skid.body])
             numbers.append([*skid.edge, *skid.spot, *skid.normal, *skid.base, skid.held])
-            tiles = *self.tiles.column(K, node), *self.tiles.row(node, K), *self.tiles.table(K, K)
-            places.append([skid.kind, skid.body, node, skid.slot, *tiles])
+            table = self.tiles.table
+            tiles = np.hstack([table(K, node), table(node, K), table(K, K)])[0]
+            places.append([skid.kind, skid.body, node[0, 0], skid.slot, *tiles])
         return parts.Part(_real(numbers, 13), _index(places, 12))
 
-    def _twice(self, at: Product, joint: int, slot: int) -> list[int]:
-        """Return what an equation of the stabilised form meets besides pairs of bodies."""
-        K, M = self._motion(ends_of(at)), self._momentum(ends_of(at))
-        G, H, tiles = self.graph.position(joint), self.graph.velocity(joint), self.tiles
-        columns = tiles.column(K, G) + tiles.column(M, G) + tiles.column(M, H)
-        rows = tiles.row(G, K) + tiles.row(H, K) + tiles.row(H, M)
-        return [at.kind, *self._two(at), 0, G, slot, H, *columns, *rows]
+    def _twice(self, at: Products, joint: Indices, slot: Indices) -> Indices:
+        """Return what equations of the stabilised form meet besides pairs of bodies."""
+        K, M, table = self._motion(at.ends), self._momentum(at.ends), self.tiles.table
+        G, H = self.graph.position(joint)[:, None], self.graph.velocity(joint)[:, None]
+        columns = table(K, G), table(M, G), table(M, H)
+        rows = table(G, K), table(H, K), table(H, M)
+        return np.column_stack(
+            [at.kind, self._two(at.ends), 0 * joint, G, slot, H, *columns, *rows]
+        )
 
     def _strut_tables(self) -> parts.Acts:
-        places = []
-        ranges = _ranges([strut.products for strut in self.struts])
-        for strut, terms in zip(self.struts, ranges, strict=True):
-            pair = self.tiles.table(self._momentum(strut.ends), self._motion(strut.ends))
-            bodies = self._two(strut.products[0][1])
-            places.append([strut.role, *bodies, strut.chart, *terms, strut.port, *pair])
-        numbers = _real([strut.numbers for strut in self.struts])
-        return parts.Acts(numbers, _index(places), _addresses(self.struts))
+        lines, struts = self.lines, self.struts
+        pairs = self.tiles.table(self._momentum(lines.ends), self._motion(lines.ends))
+        role, chart, port = (
+            np.array([[s.role, s.chart, s.port] for s in struts], int).reshape(-1, 3).T
+        )
+        places = np.column_stack([role, self._two(lines.ends), chart, lines.ranges, port, pairs])
+        numbers = _real([strut.numbers for strut in struts], 4)
+        return parts.Acts(numbers, _index(places, 23), _addresses(struts))
 
     def _load_tables(self) -> parts.Acts:
-        numbers, places = [], []
-        for load in self.loads:
-            own = self.tiles.table(self.graph.momentum(load.body), self.graph.motion(load.body))
-            numbers.append([*load.X, *load.axes.reshape(-1)])
-            places.append([load.kind, load.body, load.port, *own])
-        return parts.Acts(_real(numbers), _index(places), _addresses(self.loads))
+        numbers = [[*load.X, *load.axes.reshape(-1)] for load in self.loads]
+        places = [[load.kind, load.body, load.port] for load in self.loads]
+        own = self._own([load.body for load in self.loads])
+        return parts.Acts(
+            _real(numbers, 12),
+            _index(np.column_stack([np.array(places, int).reshape(-1, 3), own]), 7),
+            _addresses(self.loads),
+        )
 
     def _drag_tables(self) -> parts.Part:
-        numbers, places = [], []
-        for drag in self.drags:
-            own = self.tiles.table(self.graph.momentum(drag.body), self.graph.motion(drag.body))
-            numbers.append([*drag.numbers, *drag.X])
-            places.append([drag.kind, drag.body, *own])
-        return parts.Part(_real(numbers), _index(places))
+        numbers = [[*drag.numbers, *drag.X] for drag in self.drags]
+        places = [[drag.kind, drag.body] for drag in self.drags]
+        own = self._own([drag.body for drag in self.drags])
+        return parts.Part(
+            _real(numbers, 7),
+            _index(np.column_stack([np.array(places, int).reshape(-1, 2), own]), 6),
+        )
+
+    def _own(self, bodies: Sequence[int]) -> Indices:
+        """Return the tiles of (T, R) of bodies with each other; (bodies, 4)."""
+        numbers = np.array(bodies, dtype=np.intp)
+        return self.tiles.table(self.graph.momentum(numbers), self.graph.motion(numbers))
 
     def _field_tables(self) -> parts.Fields:
         fields = self.fields
         vectors = [vector for act in fields for vector in act.vectors]
         counts = [len(act.vectors) for act in fields]
-        pairs = [
-            self.tiles.table(self.graph.momentum(i), self.graph.motion(j))
-            for act in fields
-            for i, _, _ in act.vectors
-            for j, _, _ in act.vectors
-        ]
+        both = [(i, j) for act in fields for i, _, _ in act.vectors for j, _, _ in act.vectors]
+        i, j = np.array(both, dtype=np.intp).reshape(-1, 2).T
         first = np.cumsum([[0, 0], *([count, count**2] for count in counts)], axis=0)
         return parts.Fields(
-            numbers=_real([[moves, *X] for _, moves, X in vectors]),
+            numbers=_real([[moves, *X] for _, moves, X in vectors], 4),
             bodies=np.array([body for body, _, _ in vectors], dtype=np.uint32),
             first=_index(first),
-            pairs=_index(pairs),
+            pairs=_index(self.tiles.table(self.graph.momentum(i), self.graph.motion(j)), 4),
             laws=_addresses(fields),
         )
 
     @cached_property
-    def _dials(self) -> list[acts.Products]:
-        everyone = tuple(range(self.count))
-        return [
-            acts.along(everyone, freedom.forms)
-            for joint in self.layout.joints
-            for freedom in joint.freedoms
-            if freedom.rotates
-        ]
+    def _dials(self) -> Lines:
+        """The angles of joints, of which each is a cosine and a sine."""
+        forms = self.layout.angle_forms
+        return lines(forms, np.full(forms.m // 2, 2))
 
-    def _motion(self, ends: Sequence[int]) -> list[int]:
-        """Return the nodes T_A, R_A, T_B, R_B of motion."""
-        return [node for body in ends for node in self.graph.motion(body)]
+    def _motion(self, ends: Indices) -> Indices:
+        """Return the nodes T_A, R_A, T_B, R_B of motion; (k, 4)."""
+        return self.graph.motion(ends).reshape(-1, 4)
 
-    def _momentum(self, ends: Sequence[int]) -> list[int]:
-        """Return the nodes T_A, R_A, T_B, R_B of momentum."""
-        return [node for body in ends for node in self.graph.momentum(body)]
+    def _momentum(self, ends: Indices) -> Indices:
+        """Return the nodes T_A, R_A, T_B, R_B of momentum; (k, 4)."""
+        return self.graph.momentum(ends).reshape(-1, 4)
 
-    def _two(self, p: Product) -> list[int]:
+    def _two(self, ends: Indices) -> Indices:
         """Return the bodies A and B, the ground being the last."""
-        return [self.count if body == GROUND else body for body in ends_of(p)]
+        return np.where(ends == GROUND, self.count, ends)
 
-    def _numbers(self, p: Product) -> list[float]:
-        return [*p.a, *p.b, *p.XA, *p.XB, p.coefficient]
-
-    def _terms(self, groups: Sequence[acts.Products]) -> parts.Part:
-        terms = [term for group in groups for term in group]
-        numbers = [[*self._numbers(p), 0.0] for _, p in terms]
-        places = [[p.kind, *self._two(p), form] for form, p in terms]
-        return parts.Part(_real(numbers), _index(places))
+    def _terms(self, along: Lines) -> parts.Part:
+        p = along.products
+        numbers = np.column_stack([p.numbers, np.zeros(p.kind.size)])
+        places = np.column_stack([p.kind, self._two(p.ends), along.form])
+        return parts.Part(_real(numbers, 14), _index(places, 4))
 
     def _template(self) -> Real:
         """Return what tiles hold before bodies and joints add to them."""
-        tiles, graph = self.tiles, self.graph
+        tiles, joints = self.tiles, np.arange(self.graph.first_joint, self.graph.nodes)
         template = np.zeros((tiles.count + 1, SLOTS, SLOTS))
-        for node in range(graph.first_joint, graph.nodes):
-            template[self._diagonal(node)] = np.diag(self._shift[node])
+        slot = np.arange(SLOTS)
+        template[tiles.at(joints, joints)[:, None], slot, slot] = self._shift[joints]
         self._leave_out(template)
         if not self.twice:
             self._join_points(template)
         template[tiles.count] = 0.0
         return template.reshape(-1, 9)
 
-    def _diagonal(self, node: int) -> int:
-        return self.tiles.at(node, node)
-
     def _leave_out(self, template: Real) -> None:
         """Keep multipliers at zero that have no equation."""
         filled = np.zeros((self.graph.joints, SLOTS), dtype=bool)
-        filled[tuple(np.array(self.joints.places, dtype=int).reshape(-1, 2).T)] = True
-        for joint, slot in np.argwhere(~filled):
-            for node in {self.graph.position(int(joint)), self.graph.velocity(int(joint))}:
-                template[self._diagonal(node), slot, slot] = 1.0
+        filled[tuple(self.joints.places.T)] = True
+        joint, slot = np.nonzero(~filled)
+        for node in (self.graph.position(joint), self.graph.velocity(joint)):
+            template[self.tiles.at(node, node), slot, slot] = 1.0
 
     def _join_points(self, template: Real) -> None:
         """Put in how points meet translations, and what is left where these are eliminated."""
-        at, graph, mass = self.tiles.at, self.graph, self.mechanism.mass
-        sides: dict[int, list[tuple[int, float]]] = {}
-        for point in self.joints.points:
-            for body, sign in zip(ends_of(point.at), (-1.0, 1.0), strict=True):
-                if body != GROUND:
-                    sides.setdefault(body, []).append((graph.position(point.joint), sign))
-        for body, points in sides.items():
-            T, _ = graph.motion(body)
-            for node, sign in points:
-                if not self.slim[body]:
-                    template[at(T, node)] += sign * np.eye(SLOTS)
-                    template[at(node, T)] += sign * np.eye(SLOTS)
-                    continue
-                for other, other_sign in points:
-                    inverse = sign * other_sign / (2 * mass[WIDTH * body])
-                    template[at(node, other)] -= inverse * np.eye(SLOTS)
+        at, points = self.tiles.at, self.joints.points
+        node, body = np.tile(self.graph.position(points.joint), 2), points.at.ends.T.reshape(-1)
+        sign = np.repeat([-1.0, 1.0], points.joint.size)
+        slim = self.slim[body]
+        kept = (body != GROUND) & ~slim
+        T = self.graph.motion(body[kept])[:, 0]
+        for tiles in (at(T, node[kept]), at(node[kept], T)):
+            np.add.at(template, tiles, sign[kept, None, None] * np.eye(SLOTS))
+        # Points on the same slim body, each with each.
+        order = np.argsort(body, kind="stable")
+        order = order[slim[order]]
+        counts = np.bincount(body[order], minlength=self.count)[body[order]]
+        one, inner = spread_out(counts)
+        start = np.searchsorted(body[order], body[order])
+        one, other = order[one], order[start[one] + inner]
+        inverse = sign[one] * sign[other] / (2 * self.mechanism.mass[WIDTH * body[one]])
+        np.add.at(template, at(node[one], node[other]), -inverse[:, None, None] * np.eye(SLOTS))
 
     @cached_property
     def _shift(self) -> Real:
@@ -313,44 +308,33 @@ class Tables(Nodes):
 
         SHIFT times the size of an equation's own entry of G M^-1 G^T, about.
         """
-        joints = self.joints
         shift = np.zeros((self.graph.nodes, SLOTS))
         if not self.mechanism.redundant:
             return shift
+        points, rows = self.joints.points, self.joints.rows
         mass = np.vstack([self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0], np.full(4, np.inf)])
         by_force, by_torque = 1 / mass[:, 0], 1 / mass[:, 1:].sum(axis=1)
-        size = {}
-        for point in joints.points:
-            reach = (point.at.XA @ point.at.XA, point.at.XB @ point.at.XB)
-            each = [
-                by_force[b] + r * by_torque[b]
-                for b, r in zip(ends_of(point.at), reach, strict=True)
-            ]
-            size.update({(point.joint, slot): sum(each) for slot in range(SLOTS)})
-        size |= {(skid.joint, skid.slot): by_force[skid.body] for skid in joints.skids}
-        for row in joints.rows:
-            by = by_torque if row.at.kind == Kind.DOT else by_force
-            size[row.joint, row.slot] = sum(by[b] for b in ends_of(row.at))
-        for k in self.mechanism.looped - RIGIDITY * self.count:
-            joint, slot = joints.places[k]
-            shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
-            if self.twice:
-                shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]
+        size = np.zeros((self.graph.joints, SLOTS))
+        reach = np.column_stack([(X**2).sum(axis=1) for X in (points.at.XA, points.at.XB)])
+        each = by_force[points.at.ends] + reach * by_torque[points.at.ends]
+        size[points.joint] = each.sum(axis=1)[:, None]
+        for skid in self.joints.skids:
+            size[skid.joint, skid.slot] = by_force[skid.body]
+        by = np.where(rows.at.moves[:, None], by_force[rows.at.ends], by_torque[rows.at.ends])
+        size[rows.joint, rows.slot] = by.sum(axis=1)
+        joint, slot = self.joints.places[self.mechanism.looped - RIGIDITY * self.count].T
+        shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
+        if self.twice:
+            shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]
         return shift
 
 
-def _ranges(groups: Sequence[Sequence[object]]) -> Index:
-    """Return where each group begins and ends when all are put in a row; shape (groups, 2)."""
-    ends = np.cumsum([0, *(len(group) for group in groups)])
-    return _index(np.column_stack([ends[:-1], ends[1:]]))
-
-
-def _index(values: ArrayLike, columns: int = 1) -> Index:
+def _index(values: ArrayLike, columns: int = 0) -> Index:
     array = np.ascontiguousarray(values, dtype=np.uint32)
     return array if array.size else np.zeros((0, columns), dtype=np.uint32)
 
 
-def _real(values: ArrayLike, columns: int = 1) -> Real:
+def _real(values: ArrayLike, columns: int = 0) -> Real:
     array = np.ascontiguousarray(values, dtype=float)
     return array if array.size else np.zeros((0, columns))
 

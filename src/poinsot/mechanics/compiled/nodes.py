@@ -1,16 +1,16 @@
 """What a mechanism consists of for the compiled engine, and which nodes of its matrix meet."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.mechanics.compiled import acts
-from poinsot.mechanics.compiled.equations import Equations, Point, Row, group_equations
+from poinsot.mechanics.compiled.equations import Equations, group_equations
 from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
-from poinsot.mechanics.compiled.products import Kind, Product
-from poinsot.mechanics.forms import GROUND
+from poinsot.mechanics.compiled.products import Lines, lines
+from poinsot.mechanics.forms import GROUND, join, spread_out
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 
@@ -88,20 +88,29 @@ class Nodes:
         return acts.fields(self.mechanism)
 
     @cached_property
+    def lines(self) -> Lines:
+        """The coordinates that struts act along."""
+        bodies = [np.array([*strut.along.bodies, GROUND]) for strut in self.struts]
+        parts = [
+            replace(forms, vectors=forms.vectors._replace(bodies=own[forms.vectors.bodies]))
+            for own, forms in zip(bodies, (strut.along.forms for strut in self.struts), strict=True)
+        ]
+        return lines(join(parts, self.count), [part.m for part in parts])
+
+    @cached_property
     def slim(self) -> NDArray[np.bool_]:
         """Bodies whose translation meets nothing but a few points of joints; the ground last."""
         slim = np.ones(self.count + 1, dtype=bool)
-        points, rows = self.joints.points, self.joints.rows
-        touched = [body for row in rows if row.at.kind != Kind.DOT for body in ends_of(row.at)]
-        touched += [body for strut in self.struts if strut.moves for body in strut.ends]
-        touched += [skid.body for skid in self.joints.skids]
+        rows, struts = self.joints.rows.at, self.lines
+        slim[rows.ends[rows.moves]] = False
+        slim[struts.ends[struts.moves]] = False
+        touched = [skid.body for skid in self.joints.skids]
         touched += [load.body for load in self.loads if load.moves]
         touched += [drag.body for drag in self.drags if drag.moves]
         touched += [body for act in self.fields for body, moves, _ in act.vectors if moves]
         slim[touched] = False
-        ends = np.array([ends_of(point.at) for point in points], dtype=int).reshape(-1)
-        counts = np.bincount(ends % (self.count + 1), minlength=self.count + 1)
-        slim &= counts <= HUB
+        ends = self.joints.points.at.ends % (self.count + 1)
+        slim &= np.bincount(ends.reshape(-1), minlength=self.count + 1) <= HUB
         slim[GROUND] = False
         if self.twice:
             slim[:] = False
@@ -111,44 +120,47 @@ class Nodes:
     def graph(self) -> Graph:
         """Which nodes meet."""
         points, rows = self.joints.points, self.joints.rows
-        joints = max((joint for joint, _ in self.joints.places), default=-1) + 1
-        graph = Graph(self.count, joints, self.twice, self.spare)
-        for body in range(self.count if self.spare else 0):
-            graph.meet((graph.motion(body)[1], *graph.spares(body)))
-        for body in range(self.count if self.twice else 0):
-            for pair in zip(graph.motion(body), graph.momentum(body), strict=True):
-                graph.meet(pair)
-        on_slim: dict[int, list[int]] = {}
-        for point in points:
-            nodes = graph.position(point.joint), graph.velocity(point.joint)
-            for body in ends_of(point.at):
-                slim = body != GROUND and bool(self.slim[body])
-                graph.meet((*graph.of_bodies([body], moves=not slim), *nodes))
-                if slim:
-                    on_slim.setdefault(body, []).append(nodes[0])
-        for group in on_slim.values():
-            graph.meet(group)
-        for row in rows:
-            nodes = graph.position(row.joint), graph.velocity(row.joint)
-            ends = [[body] for body in ends_of(row.at)] if self.lean else [ends_of(row.at)]
-            for together in ends:
-                bodies = graph.of_bodies(together, moves=row.at.kind != Kind.DOT)
-                graph.meet((*bodies, *nodes))
+        graph = Graph(self.count, self.joints.groups, self.twice, self.spare)
+        everyone = np.arange(self.count)
+        if self.spare:
+            graph.meet(graph.motion(everyone)[:, 1], graph.spares(everyone))
+        if self.twice:
+            for motion, momentum in zip(
+                graph.motion(everyone).T, graph.momentum(everyone).T, strict=True
+            ):
+                graph.meet(motion, momentum)
+        nodes = graph.position(points.joint), graph.velocity(points.joint)
+        for bodies in points.at.ends.T:
+            graph.meet(graph.of_bodies(bodies, moves=~self.slim[bodies]), *nodes)
+        graph.meet(self._on_slim(graph))
+        nodes = graph.position(rows.joint), graph.velocity(rows.joint)
+        ends = [graph.of_bodies(bodies, moves=rows.at.moves) for bodies in rows.at.ends.T]
+        for together in [[end] for end in ends] if self.lean else [ends]:
+            graph.meet(*together, *nodes)
         for skid in self.joints.skids:
-            graph.meet((*graph.of_bodies([skid.body]), graph.position(skid.joint)))
-        for strut in self.struts:
-            graph.meet(graph.of_bodies(strut.ends, moves=strut.moves))
-        for load in self.loads:
-            graph.meet(graph.of_bodies([load.body], moves=load.moves))
-        for drag in self.drags:
-            graph.meet(graph.of_bodies([drag.body], moves=drag.moves))
-        for act in self.fields:
-            graph.meet(
-                node
-                for body, moves, _ in act.vectors
-                for node in graph.of_bodies([body], moves=bool(moves))
+            graph.meet(graph.of_bodies([skid.body]), graph.position([skid.joint]))
+        struts = self.lines
+        graph.meet(*(graph.of_bodies(bodies, moves=struts.moves) for bodies in struts.ends.T))
+        acting: list[acts.Load | acts.DragAct] = [*self.loads, *self.drags]
+        for act in acting:
+            graph.meet(graph.of_bodies([act.body], moves=act.moves))
+        for field in self.fields:
+            bodies, moves = zip(
+                *((body, bool(moves)) for body, moves, _ in field.vectors), strict=True
             )
+            graph.meet(graph.of_bodies(bodies, moves=moves).reshape(1, -1))
         return graph
+
+    def _on_slim(self, graph: Graph) -> NDArray[np.intp]:
+        """Return the nodes of points on each slim body, the ground's where there are fewer."""
+        at = self.joints.points
+        body, joint = at.at.ends.T.reshape(-1), np.tile(at.joint, 2)
+        order = np.argsort(body, kind="stable")
+        order = order[self.slim[body[order]]]
+        counts = np.bincount(body[order], minlength=self.count)
+        table = np.full((self.count, HUB), graph.nodes)
+        table[spread_out(counts)] = graph.position(joint[order])
+        return table
 
     @property
     def spare(self) -> int:
@@ -158,13 +170,4 @@ class Nodes:
     @cached_property
     def tiles(self) -> Tiles:
         """The tiles of the Newton matrix."""
-        equations: list[Point | Row] = [*self.joints.points, *self.joints.rows]
-        bodies = {equation.joint: ends_of(equation.at) for equation in equations}
-        bodies |= {skid.joint: (GROUND, skid.body) for skid in self.joints.skids}
-        ends = [[b for b in bodies[k] if b != GROUND] for k in range(self.graph.joints)]
-        return arrange(self.graph, self.slim[:-1], ends)
-
-
-def ends_of(p: Product) -> tuple[int, int]:
-    """Return the bodies A and B of a product."""
-    return p.A, p.B
+        return arrange(self.graph, self.slim[:-1], self.joints.ends)

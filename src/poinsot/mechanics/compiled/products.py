@@ -1,14 +1,16 @@
 """Products of vectors as the compiled engine knows them: which vectors of which two bodies."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from poinsot.mechanics.forms import GROUND, Form, VectorForm
+from poinsot.mechanics.forms import GROUND, Forms
 
-ORIGIN = np.zeros(3)
+Real = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 
 class Kind(IntEnum):
@@ -21,58 +23,111 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
-    """Coefficient times a product of two vectors of bodies A and B.
+class Products:
+    """Coefficients times products of two vectors of bodies A and B, one row each.
 
-    Directions `a` on A and `b` on B, points `XA`, `XB`; all in director axes, those of the ground
-    in world axes.
+    Directions `a` on A and `b` on B, points `XA`, `XB`, all (t, 3) in director axes, those of the
+    ground in world axes.
     """
 
-    kind: Kind
-    coefficient: float
-    A: int
-    B: int
-    a: NDArray[np.float64]
-    b: NDArray[np.float64]
-    XA: NDArray[np.float64]
-    XB: NDArray[np.float64]
+    kind: Index
+    coefficient: Real
+    A: Index
+    B: Index
+    a: Real
+    b: Real
+    XA: Real
+    XB: Real
+
+    @property
+    def ends(self) -> Index:
+        """The bodies A and B; (t, 2)."""
+        return np.column_stack([self.A, self.B])
+
+    @property
+    def moves(self) -> NDArray[np.bool_]:
+        """Whether they meet translations; (t,)."""
+        return np.not_equal(self.kind, Kind.DOT)
+
+    @property
+    def numbers(self) -> Real:
+        """The columns of the engine's tables; (t, 13)."""
+        return np.hstack([self.a, self.b, self.XA, self.XB, self.coefficient[:, None]])
+
+    def take(self, rows: Index | NDArray[np.bool_]) -> "Products":
+        """Return some of them."""
+        return Products(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
-def _body(vector: VectorForm) -> tuple[int, NDArray[np.float64]]:
-    """Return the body of a direction and its components there."""
-    if not vector.weights:
-        return GROUND, np.array(vector.constant)
-    ((body, weights),) = vector.weights
-    return body, np.array(weights[1:])
+def products(forms: Forms) -> Products:
+    """Tell what kinds of products some forms consist of, in the order of their terms."""
+    (bodies, weights, constants), terms = forms.vectors, forms.terms
+    # As a direction: of the body that it has, or of the ground.
+    directions = (weights[:, :, 0] == 0).all(axis=1)
+    body = bodies[:, 0]
+    own = np.where((body == GROUND)[:, None], constants, weights[:, 0, 1:])
+    # As r = r_B - r_A: the end that no body has is on the ground.
+    end, at = np.full((2, len(bodies)), GROUND), np.array([-constants, constants])
+    for side, sign in enumerate((-1.0, 1.0)):
+        vector, slot = np.nonzero(weights[:, :, 0] == sign)
+        end[side, vector], at[side, vector] = bodies[vector, slot], sign * weights[vector, slot, 1:]
+    turned = directions[terms.b] & ~directions[terms.a]
+    one, other = np.where(turned, [terms.b, terms.a], [terms.a, terms.b])
+    dot, distance = directions[other], ~directions[one]
+    A, B = np.where(dot, [body[one], body[other]], end[:, other])
+    by_axis = np.where(body[one] == A, Kind.OFFSET, Kind.AXIS)
+    XA, XB = np.where(dot[:, None], 0.0, at[:, other])
+    return Products(
+        kind=np.where(dot, Kind.DOT, np.where(distance, Kind.DISTANCE, by_axis)),
+        coefficient=terms.coefficient,
+        A=A,
+        B=B,
+        a=np.where(distance[:, None], 0.0, own[one]),
+        b=np.where(dot[:, None], own[other], 0.0),
+        XA=XA,
+        XB=XB,
+    )
 
 
-def _ends(r: VectorForm) -> tuple[tuple[int, NDArray[np.float64]], tuple[int, NDArray[np.float64]]]:
-    """Return A and B of r = r_B - r_A, with their points."""
-    ends = {-1.0: (GROUND, -np.array(r.constant)), 1.0: (GROUND, np.array(r.constant))}
-    for body, weights in r.weights:
-        ends[weights[0]] = body, weights[0] * np.array(weights[1:])
-    return ends[-1.0], ends[1.0]
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Coordinates as products, one coordinate after the other.
+
+    `form` (t,) is the form (0 or 1) that a product is part of, `ranges` (s, 2) are the first
+    product of each coordinate and the one after its last.
+    """
+
+    products: Products
+    form: Index
+    ranges: Index
+
+    @property
+    def ends(self) -> Index:
+        """The two bodies of each coordinate; (s, 2)."""
+        return self.products.ends[self.ranges[:, 0]]
+
+    @property
+    def moves(self) -> NDArray[np.bool_]:
+        """Which of them meet translations; (s,)."""
+        moving = np.concatenate([[0], np.cumsum(self.products.moves)])
+        return np.asarray(np.diff(moving[self.ranges], axis=1)[:, 0] > 0)
 
 
-def _is_direction(vector: VectorForm) -> bool:
-    return all(weights[0] == 0 for _, weights in vector.weights)
-
-
-def product(coefficient: float, a: VectorForm, b: VectorForm) -> Product:
-    """Tell what kind of product a·b is."""
-    if _is_direction(a) and _is_direction(b):
-        (A, on_A), (B, on_B) = _body(a), _body(b)
-        return Product(Kind.DOT, coefficient, A, B, on_A, on_B, ORIGIN, ORIGIN)
-    if _is_direction(b):
-        a, b = b, a
-    (A, XA), (B, XB) = _ends(b)
-    if not _is_direction(a):
-        return Product(Kind.DISTANCE, coefficient, A, B, ORIGIN, ORIGIN, XA, XB)
-    body, on_body = _body(a)
-    kind = Kind.OFFSET if body == A else Kind.AXIS
-    return Product(kind, coefficient, A, B, on_body, ORIGIN, XA, XB)
-
-
-def products(form: Form) -> list[Product]:
-    """Return the products that a form consists of."""
-    return [product(*term) for term in form.terms]
+def lines(forms: Forms, counts: ArrayLike | Sequence[int]) -> Lines:
+    """Return coordinates as products; each has so many forms of a stack."""
+    first = np.concatenate([[0], np.cumsum(counts, dtype=np.intp)])
+    line = np.searchsorted(first, forms.terms.form, side="right") - 1
+    found, limits = products(forms), np.searchsorted(line, np.arange(first.size))
+    ranges = np.column_stack([limits[:-1], limits[1:]])
+    # All products of a coordinate are of A and B; only a DOT can be turned around.
+    turned = np.not_equal(found.A, found.A[ranges[line, 0]])
+    swapped = {
+        name: np.where(turned if each.ndim == 1 else turned[:, None], other, each)
+        for name, each, other in (
+            ("A", found.A, found.B),
+            ("B", found.B, found.A),
+            ("a", found.a, found.b),
+            ("b", found.b, found.a),
+        )
+    }
+    return Lines(Products(**{**vars(found), **swapped}), forms.terms.form - first[line], ranges)
