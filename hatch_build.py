@@ -1,6 +1,5 @@
 """Puts the machine code of the compiled engine into wheels, which are for one platform then."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +7,8 @@ from tempfile import mkdtemp
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+CODE = "from poinsot.engine.build import main; main()"
 
 
 class EngineHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -18,12 +19,9 @@ class EngineHook(BuildHookInterface):  # type: ignore[type-arg]
         if self.target_name != "wheel" or version == "editable":
             return
         folder = Path(mkdtemp())
-        path = os.pathsep.join([str(Path(self.root, "src")), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            [sys.executable, "-m", "poinsot.engine.build", "--to", str(folder)],
-            env={**os.environ, "PYTHONPATH": path},
-            check=False,
-        )
+        source = str(Path(self.root, "src"))
+        code = f"import sys; sys.path.insert(0, {source!r}); {CODE}"
+        done = subprocess.run([sys.executable, "-c", code, "--to", str(folder)], check=False)
         objects = sorted(folder.glob("*.o"))
         if done.returncode or not objects:
             self.app.display_warning("the compiled engine is not part of this wheel")

@@ -38,7 +38,7 @@ class Build:
         self.logs = [self.folder / f"{'-'.join(forms)}.log" for forms in SHARES]
         self.processes = [
             subprocess.Popen(
-                [sys.executable, "-m", "poinsot.engine.build", *_options(self.folder, log), *forms],
+                [*_command(), "--to", str(self.folder), "--log", str(log), *forms],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -72,8 +72,10 @@ class Build:
                 )
 
 
-def _options(folder: Path, log: Path) -> tuple[str, ...]:
-    return "--to", str(folder), "--log", str(log)
+def _command() -> tuple[str, ...]:
+    """Return the command of this module, with modules from where this process has them."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from poinsot.engine.build import main; main()"
+    return sys.executable, "-c", code
 
 
 def _text(path: Path) -> str:
