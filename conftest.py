@@ -13,12 +13,18 @@ from xdist.scheduler import LoadScopeScheduling
 os.environ["MPLBACKEND"] = "Agg"
 # Small matrices gain nothing from threads, and two workers with two threads each lose a lot.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
-# Mechanisms of all kinds share one kernel for each scheme: most of the time would go to compiling.
-os.environ["POINSOT_KERNELS"] = "one"
 
 # Pages about another program run its code, where there is one for this platform.
 MISSING = [peer for peer in ("exudyn", "mujoco") if find_spec(peer) is None]
 collect_ignore = ["docs/_build", *(f"docs/coming-from/{peer}.md" for peer in MISSING)]
+
+
+def pytest_configure(config):
+    """Build the compiled engine once, before workers ask for it."""
+    if not hasattr(config, "workerinput"):
+        from poinsot.engine.build import build_missing
+
+        build_missing()
 
 
 def enter_empty_directory(namespace):

@@ -1,14 +1,11 @@
 """Sphinx configuration."""
 
 import json
-import os
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from poinsot.io import schema
-
-os.environ["POINSOT_KERNELS"] = "one"  # pages run mechanisms of many kinds
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 

@@ -3,137 +3,37 @@
 SI units, radians, right-handed frames, scalar-first quaternions, world axes.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from poinsot import ph
-from poinsot.errors import (
-    InconsistentStartError,
-    InputError,
-    MissingDerivativeWarning,
-    ModelFileError,
-    PoinsotError,
-    StorageError,
-    StructureError,
-)
-from poinsot.integrate import SCHEMES, Newton, Scheme, simulate
-from poinsot.livens import LagrangianSystem
-from poinsot.mechanics import (
-    Body,
-    Box,
-    Composite,
-    Cone,
-    Cylinder,
-    Cylindrical,
-    Drag,
-    Ellipsoid,
-    Field,
-    ForcePort,
-    HollowCylinder,
-    JointFriction,
-    JointPort,
-    JointSpring,
-    KnifeEdge,
-    Marker,
-    Motion,
-    Planar,
-    PointMass,
-    PointOnLine,
-    PointOnPlane,
-    Prismatic,
-    Revolute,
-    RigidBody,
-    Rod,
-    RollingDisc,
-    RollingSphere,
-    Sphere,
-    Spherical,
-    Spring,
-    ThinRod,
-    TorquePort,
-    Universal,
-    Weld,
-)
-from poinsot.model import DifferentialDrive, Model, ModelCheck, Simulation, Wheel
-from poinsot.ph.formulas import Formula
-from poinsot.ph.signals import Table
-from poinsot.redundant import RedundantSystem
-from poinsot.result import Result, SimulationError, load
-from poinsot.so3 import Rotation
-
-if TYPE_CHECKING:
-    from poinsot import viz
+import ast
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "SCHEMES",
-    "Body",
-    "Box",
-    "Composite",
-    "Cone",
-    "Cylinder",
-    "Cylindrical",
-    "DifferentialDrive",
-    "Drag",
-    "Ellipsoid",
-    "Field",
-    "ForcePort",
-    "Formula",
-    "HollowCylinder",
-    "InconsistentStartError",
-    "InputError",
-    "JointFriction",
-    "JointPort",
-    "JointSpring",
-    "KnifeEdge",
-    "LagrangianSystem",
-    "Marker",
-    "MissingDerivativeWarning",
-    "Model",
-    "ModelCheck",
-    "ModelFileError",
-    "Motion",
-    "Newton",
-    "Planar",
-    "PoinsotError",
-    "PointMass",
-    "PointOnLine",
-    "PointOnPlane",
-    "Prismatic",
-    "RedundantSystem",
-    "Result",
-    "Revolute",
-    "RigidBody",
-    "Rod",
-    "RollingDisc",
-    "RollingSphere",
-    "Rotation",
-    "Scheme",
-    "Simulation",
-    "SimulationError",
-    "Sphere",
-    "Spherical",
-    "Spring",
-    "StorageError",
-    "StructureError",
-    "Table",
-    "ThinRod",
-    "TorquePort",
-    "Universal",
-    "Weld",
-    "Wheel",
-    "__version__",
-    "load",
-    "ph",
-    "simulate",
-    "viz",
-]
+
+def _homes() -> dict[str, str]:
+    """Return the module that each public name comes from, as the stub beside this file says."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
+    return {alias.name: line.module or "" for line in imports for alias in line.names}
+
+
+_HOMES = _homes()
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the pictures, `viz`, when they are first asked for: a run needs none."""
-    if name == "viz":
-        from importlib import import_module
+    """Import a public name when it is first asked for: a program needs a few of them."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'poinsot' has no attribute '{name}'")
+    home = _HOMES[name]
+    value = (
+        import_module(f"poinsot.{name}") if home == __name__ else getattr(import_module(home), name)
+    )
+    globals()[name] = value
+    return value
 
-        return import_module("poinsot.viz")
-    raise AttributeError(f"module 'poinsot' has no attribute '{name}'")
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

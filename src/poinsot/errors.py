@@ -40,6 +40,10 @@ class StorageError(PoinsotError):
     """Saved steps cannot be written to disk, or not be read back."""
 
 
+class BuildError(PoinsotError):
+    """The machine code of the compiled engine cannot be built; says why."""
+
+
 class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 

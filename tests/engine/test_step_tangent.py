@@ -4,7 +4,7 @@ import mechanisms
 import numpy as np
 import pytest
 from engines import add_every_part, add_hinge, finished
-from kernels import newton
+from kernels import newton, residual
 from mechanisms import SCHEMES
 from numerics import jacobian
 
@@ -53,27 +53,25 @@ class Step:
             found[node] = self.runner.carried.stage[body, at : at + 3]
         return found
 
-    def at(self, unknowns):
-        """Return residual, tiles and Newton's correction where the unknowns are."""
+    def at(self, kernel, unknowns):
+        """Return what a kernel finds where the unknowns are."""
         run, carried = self.runner, self.runner.carried
         carried.multiplier[:-1] = unknowns
         for node, body, at in self.columns:
             carried.stage[body, at : at + 3] = unknowns[node]
-        residual, tiles = np.zeros_like(self.work.x), np.zeros_like(self.work.tiles)
         u, y = self.u.copy(), np.zeros_like(self.u)
         self.work.memory[:] = np.nan  # slopes of dry friction are exact where nothing is remembered
         given = (self.machine, T, H, u, y, run.state, carried.stage, carried.multiplier)
-        newton(*given, self.work, residual, tiles)
-        return residual[:-1], tiles, self.work.x[:-1].copy()
+        return kernel(*given, work=self.work)
 
     @property
     def derivative(self):
         """The derivative of the residual by finite differences; (3 nodes, 3 nodes)."""
 
-        def residual(x):
-            return self.at(x.reshape(-1, 3))[0].reshape(-1)
+        def F(x):
+            return self.at(residual, x.reshape(-1, 3))[:-1].reshape(-1)
 
-        D = jacobian(residual, self.guess.reshape(-1))
+        D = jacobian(F, self.guess.reshape(-1))
         idle = np.flatnonzero(~self.filled.reshape(-1))
         assert not D[idle].any()
         assert not D[:, idle].any()
@@ -83,7 +81,7 @@ class Step:
     @property
     def matrix(self):
         """The tiles as a matrix; the translations of slim bodies are left out of it."""
-        _, tiles, _ = self.at(self.guess)
+        tiles, _ = self.at(newton, self.guess)
         M = np.zeros((*self.filled.shape, *self.filled.shape))
         places = self.tiles.at(*np.indices((len(M), len(M))))
         for i, j in np.argwhere(places < self.tiles.count):
@@ -170,8 +168,9 @@ def test_nothing_but_slim_bodies_is_left_out_of_the_newton_matrix(step):
 
 
 def test_newtons_correction_solves_the_linearised_equations(step, derivative):
-    residual, _, correction = step.at(step.guess)
-    expected = np.linalg.solve(derivative, residual.reshape(-1)).reshape(-1, 3)
+    F = step.at(residual, step.guess)[:-1]
+    correction = step.at(newton, step.guess)[1][:-1]
+    expected = np.linalg.solve(derivative, F.reshape(-1)).reshape(-1, 3)
     np.testing.assert_allclose(correction, expected, atol=1e-6 * abs(expected).max())
 
 

@@ -1,7 +1,6 @@
 """Angles of joints counted over turns, without computing them."""
 
 from math import atan2, tau
-from typing import Any
 
 from poinsot.engine.algebra import Array
 from poinsot.engine.kernel import inline, kernel
@@ -12,27 +11,25 @@ COSINE, SINE = 0, 1
 
 
 @kernel
-def count_turns(dials: Array, terms: Any, state: Array, turns: Array) -> None:
+def count_turns(dials: Array, terms: Part, state: Array, turns: Array) -> None:
     """Count turns since the step before; `turns` (2, dials) are sine and full turns.
 
     An angle in (-pi, pi] jumps where its sine changes sign while the cosine is negative.
     """
-    if dials is not None:
-        for k in range(dials.shape[0]):
-            s = _form(dials[k, 0], dials[k, 1], SINE, terms, state)
-            crossed = (s < 0.0) != (turns[0, k] < 0.0)
-            if crossed and _form(dials[k, 0], dials[k, 1], COSINE, terms, state) < 0.0:
-                turns[1, k] += 1.0 if s < 0.0 else -1.0
-            turns[0, k] = s
+    for k in range(dials.shape[0]):
+        s = _form(dials[k, 0], dials[k, 1], SINE, terms, state)
+        crossed = (s < 0.0) != (turns[0, k] < 0.0)
+        if crossed and _form(dials[k, 0], dials[k, 1], COSINE, terms, state) < 0.0:
+            turns[1, k] += 1.0 if s < 0.0 else -1.0
+        turns[0, k] = s
 
 
 @kernel
-def read_dials(dials: Array, terms: Any, state: Array, turns: Array, row: Array) -> None:
+def read_dials(dials: Array, terms: Part, state: Array, turns: Array, row: Array) -> None:
     """Set the angles of all dials, followed over turns [rad]."""
-    if dials is not None:
-        for k in range(dials.shape[0]):
-            c = _form(dials[k, 0], dials[k, 1], COSINE, terms, state)
-            row[k] = atan2(turns[0, k], c) + tau * turns[1, k]
+    for k in range(dials.shape[0]):
+        c = _form(dials[k, 0], dials[k, 1], COSINE, terms, state)
+        row[k] = atan2(turns[0, k], c) + tau * turns[1, k]
 
 
 @inline

@@ -46,7 +46,7 @@ from poinsot.engine.turning import on_levers
 
 @kernel
 def drags_act(
-    drags: Part | None,
+    drags: Part,
     body_places: Array,
     h: float,
     stage: Array,
@@ -58,12 +58,11 @@ def drags_act(
 
     Forces have the lever arms of the directors in column `levers` of the stage.
     """
-    if drags is not None:
-        for k in range(drags.places.shape[0]):
-            if drags.places[k, KIND] == FORCE:
-                _force(drags, k, body_places, h, stage, work, tiles, levers)
-            else:
-                _torque(drags, k, body_places, h, stage, work, tiles, levers)
+    for k in range(drags.places.shape[0]):
+        if drags.places[k, KIND] == FORCE:
+            _force(drags, k, body_places, h, stage, work, tiles, levers)
+        else:
+            _torque(drags, k, body_places, h, stage, work, tiles, levers)
 
 
 @kernel

@@ -36,7 +36,7 @@ from poinsot.engine.parts import (
 
 @kernel
 def fields_act(
-    fields: Fields | None,
+    fields: Fields,
     body_places: Array,
     h: float,
     state: Array,
@@ -49,33 +49,32 @@ def fields_act(
 
     Forces have the lever arms of the directors in column `levers` of the stage.
     """
-    if fields is not None:
-        given, found, x, sizes = work.given, work.found, work.x, work.sizes
-        for k in range(fields.laws.size):
-            first, last = fields.first[k, 0], fields.first[k + 1, 0]
-            count = 3 * (last - first)
-            for i in range(first, last):
-                start, middle = _vector(fields, i, state), _vector(fields, i, stage)
-                j = 3 * (i - first)
-                for n in range(3):
-                    given[j + n] = start[n]
-                    given[count + j + n] = 2.0 * middle[n] - start[n]
-            call_law(fields.laws[k], given, found)
-            for i in range(first, last):
-                b, j = fields.bodies[i], 1 + 3 * (i - first)
-                rho = combine(vector(fields.numbers, i, 1), matrix(stage, b, DIRECTORS))
-                z = found[j], found[j + 1], found[j + 2]
-                arm = combine(vector(fields.numbers, i, 1), matrix(stage, b, levers))
-                force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(arm, z))
-                gather(x, body_places[b, T], 0, force)
-                gather(x, body_places[b, R], 0, torque)
-                sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(force))
-                sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(torque))
-                if tiles is not None:
-                    P = times(0.5 * h * h, lever(vector(stage, b, HALF), rho))
-                    gather_matrix(tiles, body_places[b, RR], 0, skew_times(z, P))
+    given, found, x, sizes = work.given, work.found, work.x, work.sizes
+    for k in range(fields.laws.size):
+        first, last = fields.first[k, 0], fields.first[k + 1, 0]
+        count = 3 * (last - first)
+        for i in range(first, last):
+            start, middle = _vector(fields, i, state), _vector(fields, i, stage)
+            j = 3 * (i - first)
+            for n in range(3):
+                given[j + n] = start[n]
+                given[count + j + n] = 2.0 * middle[n] - start[n]
+        call_law(fields.laws[k], given, found)
+        for i in range(first, last):
+            b, j = fields.bodies[i], 1 + 3 * (i - first)
+            rho = combine(vector(fields.numbers, i, 1), matrix(stage, b, DIRECTORS))
+            z = found[j], found[j + 1], found[j + 2]
+            arm = combine(vector(fields.numbers, i, 1), matrix(stage, b, levers))
+            force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(arm, z))
+            gather(x, body_places[b, T], 0, force)
+            gather(x, body_places[b, R], 0, torque)
+            sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(force))
+            sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(torque))
             if tiles is not None:
-                _add_stiffness(fields, k, h, stage, found, tiles)
+                P = times(0.5 * h * h, lever(vector(stage, b, HALF), rho))
+                gather_matrix(tiles, body_places[b, RR], 0, skew_times(z, P))
+        if tiles is not None:
+            _add_stiffness(fields, k, h, stage, found, tiles)
 
 
 @inline
@@ -123,16 +122,15 @@ def _slope(found: Array, start: int, count: int, i: int, j: int) -> Mat:
 
 
 @kernel
-def field_energy(fields: Fields | None, state: Array, work: Work) -> float:
+def field_energy(fields: Fields, state: Array, work: Work) -> float:
     """Return the energy of all fields [J]."""
     total = 0.0
-    if fields is not None:
-        for k in range(fields.laws.size):
-            first, last = fields.first[k, 0], fields.first[k + 1, 0]
-            for i in range(first, last):
-                at, j = _vector(fields, i, state), 3 * (i - first)
-                for n in range(3):
-                    work.given[j + n] = work.given[3 * (last - first) + j + n] = at[n]
-            call_law(fields.laws[k], work.given, work.found)
-            total += work.found[0]
+    for k in range(fields.laws.size):
+        first, last = fields.first[k, 0], fields.first[k + 1, 0]
+        for i in range(first, last):
+            at, j = _vector(fields, i, state), 3 * (i - first)
+            for n in range(3):
+                work.given[j + n] = work.given[3 * (last - first) + j + n] = at[n]
+        call_law(fields.laws[k], work.given, work.found)
+        total += work.found[0]
     return total

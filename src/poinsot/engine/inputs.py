@@ -2,19 +2,19 @@
 
 from typing import Any
 
+import numba
 from numba.core.errors import TypingError
 
 from poinsot.engine.algebra import Array
-from poinsot.engine.kernel import kernel
 
 
-@kernel
+@numba.njit
 def _numbers(f: Any, times: Array, u: Array) -> None:
     for k in range(times.size):
         u[k, 0] = f(times[k])
 
 
-@kernel
+@numba.njit
 def _vectors(f: Any, times: Array, u: Array) -> None:
     for k in range(times.size):
         value = f(times[k])

@@ -10,9 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from poinsot.engine.algebra import Array
@@ -57,22 +54,12 @@ class Law:
         return int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
 
 
-def _call_at(typing: Any, address: Any, given: Any, found: Any, slopes: Any) -> Any:
-    """Call the function at an address with two pointers and a number, all given as integers."""
-    signature = types.void(types.int64, types.uintp, types.uintp, types.int64)
-
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        number = ir.DoubleType().as_pointer()
-        function = ir.FunctionType(ir.VoidType(), [number, number, ir.IntType(64)])
-        place = builder.inttoptr(arguments[0], function.as_pointer())
-        pointers = [builder.inttoptr(argument, number) for argument in arguments[1:3]]
-        builder.call(place, [*pointers, arguments[3]])
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-call_at: Any = intrinsic(_call_at)
+def call_at(address: int, given: int, found: int, slopes: int) -> None:
+    """Call the function at an address with pointers to `given` and `found`, and a number."""
+    source, target = (
+        ctypes.cast(place, ctypes.POINTER(ctypes.c_double)) for place in (given, found)
+    )
+    _SIGNATURE(int(address))(source, target, slopes)
 
 
 @kernel

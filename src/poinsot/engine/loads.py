@@ -49,12 +49,14 @@ from poinsot.engine.terms import UNIT
 from poinsot.engine.turning import cosine, on_levers
 
 FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = 0, 1, 2, 3, 4, 5
+#: Where a law's slopes begin in what it finds, after u.
+BY_Q, BY_RATE = 3, 39
 ZERO: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @kernel
 def loads_act(
-    loads: Acts | None,
+    loads: Acts,
     body_places: Array,
     t: float,
     h: float,
@@ -70,12 +72,11 @@ def loads_act(
 
     Forces have the lever arms of the directors in column `levers` of the stage.
     """
-    if loads is not None:
-        for k in range(loads.places.shape[0]):
-            if loads.places[k, KIND] == GENERALISED:
-                _generalised(loads, k, body_places, h, stage, work, u, y, tiles)
-            else:
-                _load(loads, k, body_places, t, h, stage, work, u, y, tiles, levers, spins)
+    for k in range(loads.places.shape[0]):
+        if loads.places[k, KIND] == GENERALISED:
+            _generalised(loads, k, body_places, h, stage, work, u, y, tiles)
+        else:
+            _load(loads, k, body_places, t, h, stage, work, u, y, tiles, levers, spins)
 
 
 @kernel
@@ -221,19 +222,23 @@ def _gains(h: float, a: Vec, D: Mat, found: Array) -> tuple[Mat, Mat]:
     It gives u, du/dq (3, 12) and du/d(rate of q) (3, 12); directors change by -(h/2) P dw, their
     rates by -P dw.
     """
-    by_q, by_rate = found[3:39].reshape(12, 3), found[39:75].reshape(12, 3)
-    by_v = plus(times(0.5 * h, _block(by_q, 0)), _block(by_rate, 0))
+    by_v = plus(times(0.5 * h, _block(found, BY_Q, 0)), _block(found, BY_RATE, 0))
     by_w = ZERO
     for i in range(3):
-        slope = plus(times(0.5 * h, _block(by_q, 1 + i)), _block(by_rate, 1 + i))
+        slope = plus(times(0.5 * h, _block(found, BY_Q, 1 + i)), _block(found, BY_RATE, 1 + i))
         by_w = minus(by_w, multiply(slope, lever(a, combine(UNIT[i], D))))
     return by_v, by_w
 
 
 @inline
-def _block(a: Array, i: int) -> Mat:
-    """Return columns 3 i to 3 i + 2 of a matrix (3, 12) kept as (12, 3) thirds of its rows."""
-    return vector(a, i, 0), vector(a, 4 + i, 0), vector(a, 8 + i, 0)
+def _block(found: Array, first: int, i: int) -> Mat:
+    """Return columns 3 i to 3 i + 2 of a matrix (3, 12) whose entries begin at `first`."""
+    j, k, l = first + 3 * i, first + 12 + 3 * i, first + 24 + 3 * i
+    return (
+        (found[j], found[j + 1], found[j + 2]),
+        (found[k], found[k + 1], found[k + 2]),
+        (found[l], found[l + 1], found[l + 2]),
+    )
 
 
 @kernel

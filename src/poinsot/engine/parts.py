@@ -5,14 +5,20 @@ columns have names, given here. Bodies are numbered from 0; the ground comes las
 so that kernels need not ask. It has a node and a tile of its own, which collect what nobody reads.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Real = NDArray[np.float64]
+#: Arrays by their number of dimensions.
+Real1: TypeAlias = Annotated[NDArray[np.float64], 1]
+Real2: TypeAlias = Annotated[NDArray[np.float64], 2]
+Real3: TypeAlias = Annotated[NDArray[np.float64], 3]
 #: Unsigned: no kernel need ask whether an index counts from the end.
-Index = NDArray[np.uint32]
+Index1: TypeAlias = Annotated[NDArray[np.uint32], 1]
+Index2: TypeAlias = Annotated[NDArray[np.uint32], 2]
+#: Addresses of functions.
+Addresses: TypeAlias = Annotated[NDArray[np.int64], 1]
 
 # -- columns -----------------------------------------------------------------------------------
 
@@ -82,16 +88,16 @@ SKID_BODY, SKID_NODE, SKID_SLOT, SKID_COLUMN, SKID_ROW, SKID_OWN = 1, 2, 3, 4, 6
 class Part(NamedTuple):
     """Parts of one kind: numbers and places, a row each."""
 
-    numbers: Real
-    places: Index
+    numbers: Real2
+    places: Index2
 
 
 class Acts(NamedTuple):
     """Struts or loads: what acts by numbers, or by the `law` at an address (0 if there is none)."""
 
-    numbers: Real
-    places: Index
-    laws: NDArray[np.int64]
+    numbers: Real2
+    places: Index2
+    laws: Addresses
 
 
 class Fields(NamedTuple):
@@ -102,11 +108,11 @@ class Fields(NamedTuple):
     on, are the tiles of (T, R) of either.
     """
 
-    numbers: Real
-    bodies: Index
-    first: Index
-    pairs: Index
-    laws: NDArray[np.int64]
+    numbers: Real2
+    bodies: Index1
+    first: Index2
+    pairs: Index2
+    laws: Addresses
 
 
 #: Forms of the equations of rotation in quaternions, and how many nodes a body has besides.
@@ -121,8 +127,8 @@ class Spins(NamedTuple):
     nodes: these and their tiles, see `livens_bodies`.
     """
 
-    inertia: Real
-    places: Index
+    inertia: Real2
+    places: Index2
     form: int
     mean: bool
 
@@ -135,18 +141,18 @@ class Schedule(NamedTuple):
     lower and upper ones are subtracted from, in order.
     """
 
-    pivots: Index
-    entries: Index
-    updates: Index
+    pivots: Index2
+    entries: Index2
+    updates: Index1
 
 
 class Machine(NamedTuple):
     """A mechanism, complete: what it consists of, and the tiles of its Newton matrix.
 
-    `template` (tiles, 9) is what tiles hold before bodies and joints add to them. Parts that a
-    mechanism does not have are None, and nothing is compiled for them; it is `bare` if nothing but
-    weight acts on its bodies. Dials, angles to be counted
-    over turns, are terms; `dials` (k, 2) are the first and the one after the last of each. `kinds`
+    `template` (tiles, 9) is what tiles hold before bodies and joints add to them. Of parts that a
+    mechanism does not have, tables have no rows; it is `bare` if nothing but weight acts on its
+    bodies. Dials, angles to be counted over turns, are terms; `dials` (k, 2) are the first and the
+    one after the last of each. `kinds`
     (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
     constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
     `exact` whether the matrix is that of Newton's method, or lacks a small part of it. In the
@@ -157,23 +163,23 @@ class Machine(NamedTuple):
 
     bodies: Part
     points: Part
-    rows: Part | None
-    skids: Part | None
-    struts: Acts | None
-    strut_terms: Part | None
-    loads: Acts | None
-    drags: Part | None
-    fields: Fields | None
-    dials: Index | None
-    dial_terms: Part | None
+    rows: Part
+    skids: Part
+    struts: Acts
+    strut_terms: Part
+    loads: Acts
+    drags: Part
+    fields: Fields
+    dials: Index2
+    dial_terms: Part
     schedule: Schedule
-    template: Real
-    kinds: Index
+    template: Real2
+    kinds: Index1
     bare: bool
     redundant: bool
-    shift: Real
+    shift: Real2
     exact: bool
-    twice: Index | None
+    twice: Index1 | None
     spins: Spins | None
     levers: int
     spare: int
@@ -189,14 +195,14 @@ class Run(NamedTuple):
     it; `turns` (2, dials) sine and full turns of dials.
     """
 
-    gap: Real
-    stage: Real
-    multiplier: Real
-    past: Real
-    past_multiplier: Real
-    order: Index
-    chi: Real
-    turns: Real
+    gap: Real2
+    stage: Real2
+    multiplier: Real2
+    past: Real3
+    past_multiplier: Real3
+    order: Index1
+    chi: Real2
+    turns: Real2
 
 
 class Work(NamedTuple):
@@ -207,14 +213,14 @@ class Work(NamedTuple):
     `memory` (struts, 2): of dry friction, none if there is none.
     """
 
-    x: Real
-    tiles: Real
-    gap: Real
-    sizes: Real
-    forms: Real
-    given: Real
-    found: Real
-    memory: Real
+    x: Real2
+    tiles: Real2
+    gap: Real2
+    sizes: Real1
+    forms: Real2
+    given: Real1
+    found: Real1
+    memory: Real2
 
 
 #: Sizes of terms, and the power that dampers take.
@@ -231,8 +237,40 @@ START, ENERGY, LOST, BALANCE, ERROR, LEAST, RESIDUAL, ITERATIONS, LAST_ITERATION
 class Saved(NamedTuple):
     """Saved steps, one row each: states at the end, stages, sums, turns, number in the block."""
 
-    x: Real
-    stage: Real
-    sums: Real
-    turns: Real
-    step: Index
+    x: Real2
+    stage: Real2
+    sums: Real2
+    turns: Real2
+    step: Index1
+
+
+class Job(NamedTuple):
+    """What `run` is asked to do: steps of a mechanism, and everything that they read and write.
+
+    `places` (m, 4) are, of every joint's multiplier, node, slot, column of x, and 1 if it is times
+    h; `ports` (ports + 1,) the first input of every port; `times` (steps + 1,) [s] the ends of the
+    steps; u, y (steps, inputs) inputs and outputs. `done` steps were taken before, of a `total` in
+    the whole run; `known` is how many of them `carried` knows of. `rtol` and `limit` are Newton's
+    tolerance and the most iterations. The places of `state`, `ahead` and `before` are exchanged in
+    turn, once for every step. `sums` (9 + ports,) are balances, carried on.
+    """
+
+    machine: Machine
+    places: Index2
+    ports: Index1
+    times: Real1
+    u: Real2
+    y: Real2
+    done: int
+    total: int
+    save_every: int
+    rtol: float
+    limit: int
+    known: int
+    state: Real2
+    ahead: Real2
+    before: Real2
+    carried: Run
+    work: Work
+    sums: Real1
+    saved: Saved

@@ -5,7 +5,7 @@ from math import inf
 from poinsot.engine.algebra import Array, cross
 from poinsot.engine.dials import count_turns, read_dials
 from poinsot.engine.fields import field_energy
-from poinsot.engine.kernel import entry, inline, kernel
+from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.motion import extrapolate, go_back, move, straighten
 from poinsot.engine.parts import (
     BALANCE,
@@ -19,12 +19,12 @@ from poinsot.engine.parts import (
     RESIDUAL,
     START,
     SUPPLIED,
+    Job,
     Machine,
     Run,
     Saved,
     Spins,
     V,
-    Work,
 )
 from poinsot.engine.quaternion_motion import move_quaternions, save_quaternions
 from poinsot.engine.skids import lies
@@ -35,49 +35,17 @@ from poinsot.engine.struts import stored
 STRAIGHTEN = 32
 
 
-@entry
-def run(
-    machine: Machine,
-    places: Array,
-    ports: Array,
-    times: Array,
-    u: Array,
-    y: Array,
-    done: int,
-    total: int,
-    save_every: int,
-    rtol: float,
-    limit: int,
-    known: int,
-    state: Array,
-    ahead: Array,
-    before: Array,
-    carried: Run,
-    work: Work,
-    sums: Array,
-    saved: Saved,
-) -> tuple[int, int]:
-    """Take the steps between `times` (steps + 1,) [s]; return how many, and the rows saved.
+@kernel
+def run(job: Job) -> tuple[int, int]:
+    """Take steps; return how many, and the rows saved.
 
-    Fewer than asked for: the next one cannot be solved, and the state is that before it. The places
-    of `state`, `ahead` and `before` are exchanged in turn, once for every step.
-
-    Parameters
-    ----------
-    places : (m, 4)
-        Of every joint's multiplier: node, slot, column of x, and 1 if it is times h.
-    ports : (ports + 1,)
-        First input of every port.
-    u, y : (steps, inputs)
-        Inputs and outputs.
-    done, total : int
-        Steps taken before, and in the whole run. The last step is saved in any case, in a row that
-        is not counted unless it was due.
-    known : int
-        How many steps before this one are in `carried`.
-    sums : (9 + ports,)
-        Balances, carried on.
+    Fewer than asked for: the next one cannot be solved, and the state is that before it. The last
+    step is saved in any case, in a row that is not counted unless it was due.
     """
+    machine, carried, work = job.machine, job.carried, job.work
+    state, ahead, before = job.state, job.ahead, job.before
+    times, u, y, sums = job.times, job.u, job.y, job.sums
+    known, done, places, saved = job.known, job.done, job.places, job.saved
     stage, multiplier = carried.stage, carried.multiplier
     unknowns = V, V + carried.past.shape[1]
     joints = machine.bodies.numbers.shape[0] * (carried.past.shape[1] // 3)
@@ -86,13 +54,13 @@ def run(
         h = times[n + 1] - times[n]
         t = 0.5 * (times[n] + times[n + 1])
         iterations, residual = take_step(
-            machine, t, h, u[n], y[n], state, carried, work, rtol, limit
+            machine, t, h, u[n], y[n], state, carried, work, job.rtol, job.limit
         )
         if residual == inf and known + n > 0:
             go_back(carried.past, stage, unknowns)
             go_back(carried.past_multiplier, multiplier, (0, 3))
             iterations, residual = take_step(
-                machine, t, h, u[n], y[n], state, carried, work, rtol, limit
+                machine, t, h, u[n], y[n], state, carried, work, job.rtol, job.limit
             )
         if residual == inf:
             go_back(carried.past, stage, unknowns)
@@ -106,7 +74,7 @@ def run(
             break
         for k in range(carried.chi.shape[1]):
             carried.chi[0, k] = carried.chi[1, k]
-        _account(sums, H, h, power, u[n], y[n], ports, iterations, residual)
+        _account(sums, H, h, power, u[n], y[n], job.ports, iterations, residual)
         state, ahead, before = ahead, before, state
         guessed = min(order[0], known + n)
         order[0] = extrapolate(carried.past, stage, 0, unknowns, guessed)
@@ -115,7 +83,7 @@ def run(
         if (done + taken) % STRAIGHTEN == 0:
             _straighten(machine, machine.spins, state)
         count_turns(machine.dials, machine.dial_terms, state, carried.turns)
-        due = (done + taken) % save_every == 0 or done + taken == total
+        due = (done + taken) % job.save_every == 0 or done + taken == job.total
         if due:
             _save(saved, rows, n, h, places, state, before, carried, machine, sums)
             rows += 1

@@ -132,33 +132,31 @@ def _changes(kind: int, at: Place, e: Vec, da: Mat, dX: Mat, unit: float) -> tup
 
 
 @kernel
-def skid_gaps(skids: Part | None, state: Array, kept: Array, gap: Array) -> None:
+def skid_gaps(skids: Part, state: Array, kept: Array, gap: Array) -> None:
     """Set how far the heights of discs (nodes, 3) at the start of a step are from those kept."""
-    if skids is not None:
-        numbers, places = skids
-        for k in range(numbers.shape[0]):
-            node, slot = places[k, SKID_NODE], places[k, SKID_SLOT]
-            if places[k, KIND] == HEIGHT:
-                a, _, N, _, h = _place(skids, k, state)
-                s = 0.5 * (h * h + dot(a, N) * dot(a, N))
-                gap[node, slot] = s - numbers[k, HELD] - kept[node, slot]
+    numbers, places = skids
+    for k in range(numbers.shape[0]):
+        node, slot = places[k, SKID_NODE], places[k, SKID_SLOT]
+        if places[k, KIND] == HEIGHT:
+            a, _, N, _, h = _place(skids, k, state)
+            s = 0.5 * (h * h + dot(a, N) * dot(a, N))
+            gap[node, slot] = s - numbers[k, HELD] - kept[node, slot]
 
 
 @kernel
-def lies(skids: Part | None, state: Array) -> bool:
+def lies(skids: Part, state: Array) -> bool:
     """Tell whether a disc lies on the plane, or has gone through it."""
-    if skids is not None:
-        for k in range(skids.places.shape[0]):
-            if skids.places[k, KIND] == HEIGHT:
-                a, _, _, _, h = _place(skids, k, state)
-                if h < LYING * sqrt(dot(a, a)):
-                    return True
+    for k in range(skids.places.shape[0]):
+        if skids.places[k, KIND] == HEIGHT:
+            a, _, _, _, h = _place(skids, k, state)
+            if h < LYING * sqrt(dot(a, a)):
+                return True
     return False
 
 
 @kernel
 def skids_act(
-    skids: Part | None,
+    skids: Part,
     body_places: Array,
     h: float,
     drift: float,
@@ -170,37 +168,36 @@ def skids_act(
     sizes: Array,
 ) -> None:
     """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back."""
-    if skids is not None:
-        places = skids.places
-        forces, torques = 0.0, 0.0
-        for k in range(places.shape[0]):
-            kind, b, own = places[k, KIND], places[k, SKID_BODY], places[k, SKID_OWN:]
-            node, slot = places[k, SKID_NODE], places[k, SKID_SLOT]
-            at, v, w = _place(skids, k, stage), vector(stage, b, V), vector(stage, b, W)
-            e, t = _wrench(kind, at)
-            x[node, slot] = dot(e, v) + dot(t, w)
+    places = skids.places
+    forces, torques = 0.0, 0.0
+    for k in range(places.shape[0]):
+        kind, b, own = places[k, KIND], places[k, SKID_BODY], places[k, SKID_OWN:]
+        node, slot = places[k, SKID_NODE], places[k, SKID_SLOT]
+        at, v, w = _place(skids, k, stage), vector(stage, b, V), vector(stage, b, W)
+        e, t = _wrench(kind, at)
+        x[node, slot] = dot(e, v) + dot(t, w)
+        if kind == HEIGHT:
+            x[node, slot] += drift * gap[node, slot]
+        mu = multiplier[node, slot]
+        gather(x, body_places[b, T], 0, scale(mu, e))
+        gather(x, body_places[b, R], 0, scale(mu, t))
+        if tiles is not None:
+            M, N = leading(h, vector(stage, b, HALF)), at[2]
+            da, dX, unit = times_skew(M, at[0]), times_skew(M, at[1]), 0.5 * h
+            de, dt, lift = _changes(kind, at, e, da, dX, unit)
+            by_v = add(e, combine(w, lift))
             if kind == HEIGHT:
-                x[node, slot] += drift * gap[node, slot]
-            mu = multiplier[node, slot]
-            gather(x, body_places[b, T], 0, scale(mu, e))
-            gather(x, body_places[b, R], 0, scale(mu, t))
-            if tiles is not None:
-                M, N = leading(h, vector(stage, b, HALF)), at[2]
-                da, dX, unit = times_skew(M, at[0]), times_skew(M, at[1]), 0.5 * h
-                de, dt, lift = _changes(kind, at, e, da, dX, unit)
-                by_v = add(e, combine(w, lift))
-                if kind == HEIGHT:
-                    by_v = axpy(unit * dot(N, v), N, by_v)
-                    gather_matrix(tiles, own[0], 0, times(mu * unit, outer(N, N)))
-                put_column(tiles, places[k, SKID_COLUMN], slot, e)
-                put_column(tiles, places[k, SKID_COLUMN + 1], slot, t)
-                put_row(tiles, places[k, SKID_ROW], slot, by_v)
-                by_w = add(t, add(combine(v, de), combine(w, dt)))
-                put_row(tiles, places[k, SKID_ROW + 1], slot, by_w)
-                gather_matrix(tiles, own[1], 0, times(mu, de))
-                gather_matrix(tiles, own[2], 0, times(mu, lift))
-                gather_matrix(tiles, own[3], 0, times(mu, dt))
-                forces = max(forces, abs(mu) * size(e))
-                torques = max(torques, abs(mu) * size(t))
-        sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], forces)
-        sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torques)
+                by_v = axpy(unit * dot(N, v), N, by_v)
+                gather_matrix(tiles, own[0], 0, times(mu * unit, outer(N, N)))
+            put_column(tiles, places[k, SKID_COLUMN], slot, e)
+            put_column(tiles, places[k, SKID_COLUMN + 1], slot, t)
+            put_row(tiles, places[k, SKID_ROW], slot, by_v)
+            by_w = add(t, add(combine(v, de), combine(w, dt)))
+            put_row(tiles, places[k, SKID_ROW + 1], slot, by_w)
+            gather_matrix(tiles, own[1], 0, times(mu, de))
+            gather_matrix(tiles, own[2], 0, times(mu, lift))
+            gather_matrix(tiles, own[3], 0, times(mu, dt))
+            forces = max(forces, abs(mu) * size(e))
+            torques = max(torques, abs(mu) * size(t))
+    sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], forces)
+    sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torques)

@@ -77,7 +77,7 @@ from poinsot.engine.terms import (
 
 @kernel
 def stabilised_rows(
-    rows: Part | None,
+    rows: Part,
     body_places: Array,
     h: float,
     state: Array,
@@ -88,49 +88,48 @@ def stabilised_rows(
     sizes: Array,
 ) -> None:
     """Add residuals to x (nodes, 3), and tiles unless None."""
-    if rows is not None:
-        numbers, places = rows
-        for k in range(numbers.shape[0]):
-            at, kind, c = places[k], places[k, KIND], numbers[k, COEFFICIENT]
-            first, second, slot = at[A], at[B], at[SLOT]
-            gamma, mu = multiplier[at[NODE], slot], multiplier[at[VELOCITY_NODE], slot]
-            start, middle = vectors(rows, k, state), vectors(rows, k, stage)
-            end = beyond(middle, start)
-            v_A, w_A = vector(stage, first, V1), vector(stage, first, W1)
-            v_B, w_B = vector(stage, second, V1), vector(stage, second, W1)
-            rates_1 = _rates(kind, end, v_A, w_A, v_B, w_B)
-            rates = _mean(_rates_at_start(rows, k, state), rates_1)
-            g, g1 = pull(kind, c, middle), pull(kind, c, end)
-            along = _pull_along(kind, c, middle, rates)
-            x[at[NODE], slot] = (value(kind, c, end) - numbers[k, CONSTANT]) / h
-            x[at[VELOCITY_NODE], slot] = rate(g1, v_A, w_A, v_B, w_B)
-            _push(x, body_places, first, second, KT, KR, -gamma, g)
-            _push(x, body_places, first, second, T, R, mu, g)
-            _push(x, body_places, first, second, T, R, h * gamma, along)
-            if tiles is not None:
-                half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
-                M_A, M_B = leading(h, half_A), leading(h, half_B)
-                _put_columns(tiles, at[K_G:], slot, -1.0, g)
-                _put_columns(tiles, at[M_G:], slot, h, along)
-                _put_columns(tiles, at[M_H:], slot, 1.0, g)
-                _put_rows(tiles, at[G_K:], slot, change(kind, c, middle, end, half_A, half_B))
-                _put_rows(tiles, at[H_M:], slot, g1)
-                drag = _change_of_rate(kind, c, h, middle, end, rates_1, w_A, w_B, half_A, half_B)
-                _put_rows(tiles, at[H_K:], slot, drag)
-                half, nu = 0.5 * h, c * h * gamma
-                add_change(kind, -c * gamma, middle, middle, M_A, M_B, half, at[K_K:], tiles)
-                add_change(kind, c * mu, middle, middle, M_A, M_B, half, at[M_K:], tiles)
-                add_change(kind, nu, rates, middle, M_A, M_B, half, at[M_K:], tiles, 0.0)
-                spun_A, spun_B = skew_times(w_A, M_A), skew_times(w_B, M_B)
-                add_change(kind, nu, middle, middle, spun_A, spun_B, 0.0, at[M_K:], tiles)
-                mean = times(-0.5, UNIT)
-                add_change(kind, nu, middle, end, mean, mean, 0.5, at[M_M:], tiles)
-                force = (abs(mu) + abs(gamma)) * size(g[0])
-                torque = (abs(mu) + abs(gamma)) * max(size(g[1]), size(g[3]))
-                sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], force)
-                sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torque)
-                reach = max(size(g[1]), size(g[3]))
-                sizes[OF_POSITION] = max(sizes[OF_POSITION], reach / h)
+    numbers, places = rows
+    for k in range(numbers.shape[0]):
+        at, kind, c = places[k], places[k, KIND], numbers[k, COEFFICIENT]
+        first, second, slot = at[A], at[B], at[SLOT]
+        gamma, mu = multiplier[at[NODE], slot], multiplier[at[VELOCITY_NODE], slot]
+        start, middle = vectors(rows, k, state), vectors(rows, k, stage)
+        end = beyond(middle, start)
+        v_A, w_A = vector(stage, first, V1), vector(stage, first, W1)
+        v_B, w_B = vector(stage, second, V1), vector(stage, second, W1)
+        rates_1 = _rates(kind, end, v_A, w_A, v_B, w_B)
+        rates = _mean(_rates_at_start(rows, k, state), rates_1)
+        g, g1 = pull(kind, c, middle), pull(kind, c, end)
+        along = _pull_along(kind, c, middle, rates)
+        x[at[NODE], slot] = (value(kind, c, end) - numbers[k, CONSTANT]) / h
+        x[at[VELOCITY_NODE], slot] = rate(g1, v_A, w_A, v_B, w_B)
+        _push(x, body_places, first, second, KT, KR, -gamma, g)
+        _push(x, body_places, first, second, T, R, mu, g)
+        _push(x, body_places, first, second, T, R, h * gamma, along)
+        if tiles is not None:
+            half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
+            M_A, M_B = leading(h, half_A), leading(h, half_B)
+            _put_columns(tiles, at[K_G:], slot, -1.0, g)
+            _put_columns(tiles, at[M_G:], slot, h, along)
+            _put_columns(tiles, at[M_H:], slot, 1.0, g)
+            _put_rows(tiles, at[G_K:], slot, change(kind, c, middle, end, half_A, half_B))
+            _put_rows(tiles, at[H_M:], slot, g1)
+            drag = _change_of_rate(kind, c, h, middle, end, rates_1, w_A, w_B, half_A, half_B)
+            _put_rows(tiles, at[H_K:], slot, drag)
+            half, nu = 0.5 * h, c * h * gamma
+            add_change(kind, -c * gamma, middle, middle, M_A, M_B, half, at[K_K:], tiles)
+            add_change(kind, c * mu, middle, middle, M_A, M_B, half, at[M_K:], tiles)
+            add_change(kind, nu, rates, middle, M_A, M_B, half, at[M_K:], tiles, 0.0)
+            spun_A, spun_B = skew_times(w_A, M_A), skew_times(w_B, M_B)
+            add_change(kind, nu, middle, middle, spun_A, spun_B, 0.0, at[M_K:], tiles)
+            mean = times(-0.5, UNIT)
+            add_change(kind, nu, middle, end, mean, mean, 0.5, at[M_M:], tiles)
+            force = (abs(mu) + abs(gamma)) * size(g[0])
+            torque = (abs(mu) + abs(gamma)) * max(size(g[1]), size(g[3]))
+            sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], force)
+            sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torque)
+            reach = max(size(g[1]), size(g[3]))
+            sizes[OF_POSITION] = max(sizes[OF_POSITION], reach / h)
 
 
 @inline

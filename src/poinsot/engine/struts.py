@@ -6,7 +6,7 @@ midpoint, and its tangent follows from how t depends on s at the midpoint and at
 """
 
 from math import pi, tau
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from poinsot.engine.algebra import Array, axpy, gather, gather_matrix, outer, scale, size, vector
 from poinsot.engine.cayley import leading
@@ -74,8 +74,8 @@ FLAT: Square = ((0.0, 0.0), (0.0, 0.0))
 
 @kernel
 def struts_act(
-    struts: Acts | None,
-    terms: Any,
+    struts: Acts,
+    terms: Part,
     body_places: Array,
     t: float,
     h: float,
@@ -92,54 +92,53 @@ def struts_act(
     Forces have the lever arms of the directors in column `levers` of the stage. Sets outputs y of
     motors and inputs u of servos; adds up the power lost.
     """
-    if struts is not None:
-        forms, x = work.forms, work.x
-        for k in range(struts.places.shape[0]):
-            at = struts.places[k]
-            first, second = at[A], at[B]
-            half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
-            _clear(forms)
-            for j in range(at[FIRST], at[LAST]):
-                kind, f = terms.places[j, KIND], terms.places[j, FORM]
-                c = terms.numbers[j, COEFFICIENT]
-                start, middle = vectors(terms, j, state), vectors(terms, j, stage)
-                end = beyond(middle, start)
-                g = pull(kind, c, middle)
-                forms[S_START, f] += value(kind, c, start)
-                forms[S_MIDDLE, f] += value(kind, c, middle)
-                forms[S_END, f] += value(kind, c, end)
-                v_A, w_A = vector(stage, first, V), vector(stage, first, W)
-                v_B, w_B = vector(stage, second, V), vector(stage, second, W)
-                forms[S_STEP, f] += h * rate(g, v_A, w_A, v_B, w_B)
-                if levers != DIRECTORS:
-                    g = pull_on(kind, c, middle, arms(terms, j, stage, levers))
-                _collect(forms, PULL + 4 * f, g)
-                if tiles is not None:
-                    by_middle = change(kind, c, middle, middle, half_A, half_B)
-                    _collect(forms, AT_MIDDLE + 4 * f, by_middle)
-                    _collect(forms, AT_END + 4 * f, change(kind, c, middle, end, half_A, half_B))
-            slopes = tiles is not None
-            tension, dt_middle, dt_end = _tension(struts, k, t, h, work, u, y, slopes)
-            for i in range(4):
-                body = first if i < 2 else second
-                node = body_places[body, T if i % 2 == 0 else R]
-                gather(x, node, 0, scale(h * tension[0], vector(forms, PULL + i, 0)))
-                gather(x, node, 0, scale(h * tension[1], vector(forms, PULL + 4 + i, 0)))
-                push = h * (
-                    abs(tension[0]) * size(vector(forms, PULL + i, 0))
-                    + abs(tension[1]) * size(vector(forms, PULL + 4 + i, 0))
-                )
-                kind = OF_TRANSLATION if i % 2 == 0 else OF_ROTATION
-                work.sizes[kind] = max(work.sizes[kind], push)
+    forms, x = work.forms, work.x
+    for k in range(struts.places.shape[0]):
+        at = struts.places[k]
+        first, second = at[A], at[B]
+        half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
+        _clear(forms)
+        for j in range(at[FIRST], at[LAST]):
+            kind, f = terms.places[j, KIND], terms.places[j, FORM]
+            c = terms.numbers[j, COEFFICIENT]
+            start, middle = vectors(terms, j, state), vectors(terms, j, stage)
+            end = beyond(middle, start)
+            g = pull(kind, c, middle)
+            forms[S_START, f] += value(kind, c, start)
+            forms[S_MIDDLE, f] += value(kind, c, middle)
+            forms[S_END, f] += value(kind, c, end)
+            v_A, w_A = vector(stage, first, V), vector(stage, first, W)
+            v_B, w_B = vector(stage, second, V), vector(stage, second, W)
+            forms[S_STEP, f] += h * rate(g, v_A, w_A, v_B, w_B)
+            if levers != DIRECTORS:
+                g = pull_on(kind, c, middle, arms(terms, j, stage, levers))
+            _collect(forms, PULL + 4 * f, g)
             if tiles is not None:
-                pair = at[STRUT_PAIR:]
-                M_A, M_B = leading(h, half_A), leading(h, half_B)
-                _add_stiffness(h, dt_middle, dt_end, forms, pair, tiles)
-                for j in range(at[FIRST], at[LAST]):
-                    kind, c = terms.places[j, KIND], terms.numbers[j, COEFFICIENT]
-                    push = h * c * (tension[0] if terms.places[j, FORM] == 0 else tension[1])
-                    middle = vectors(terms, j, stage)
-                    add_change(kind, push, middle, middle, M_A, M_B, 0.5 * h, pair, tiles)
+                by_middle = change(kind, c, middle, middle, half_A, half_B)
+                _collect(forms, AT_MIDDLE + 4 * f, by_middle)
+                _collect(forms, AT_END + 4 * f, change(kind, c, middle, end, half_A, half_B))
+        slopes = tiles is not None
+        tension, dt_middle, dt_end = _tension(struts, k, t, h, work, u, y, slopes)
+        for i in range(4):
+            body = first if i < 2 else second
+            node = body_places[body, T if i % 2 == 0 else R]
+            gather(x, node, 0, scale(h * tension[0], vector(forms, PULL + i, 0)))
+            gather(x, node, 0, scale(h * tension[1], vector(forms, PULL + 4 + i, 0)))
+            push = h * (
+                abs(tension[0]) * size(vector(forms, PULL + i, 0))
+                + abs(tension[1]) * size(vector(forms, PULL + 4 + i, 0))
+            )
+            kind = OF_TRANSLATION if i % 2 == 0 else OF_ROTATION
+            work.sizes[kind] = max(work.sizes[kind], push)
+        if tiles is not None:
+            pair = at[STRUT_PAIR:]
+            M_A, M_B = leading(h, half_A), leading(h, half_B)
+            _add_stiffness(h, dt_middle, dt_end, forms, pair, tiles)
+            for j in range(at[FIRST], at[LAST]):
+                kind, c = terms.places[j, KIND], terms.numbers[j, COEFFICIENT]
+                push = h * c * (tension[0] if terms.places[j, FORM] == 0 else tension[1])
+                middle = vectors(terms, j, stage)
+                add_change(kind, push, middle, middle, M_A, M_B, 0.5 * h, pair, tiles)
 
 
 @inline
@@ -235,24 +234,21 @@ def _add_stiffness(
 
 
 @kernel
-def stored(
-    struts: Acts | None, terms: Any, state: Array, work: Work, chi: Array
-) -> tuple[float, bool]:
+def stored(struts: Acts, terms: Part, state: Array, work: Work, chi: Array) -> tuple[float, bool]:
     """Return the energy of all springs [J], and whether the law of an angle jumped.
 
     `chi` (2, struts) are the coordinates one step before, and those of the state.
     """
     total, jumped = 0.0, False
-    if struts is not None:
-        for k in range(struts.places.shape[0]):
-            if struts.places[k, ROLE] == SPRING:
-                here = _coordinate(struts, terms, k, state)
-                energy = _energy(struts, k, work, here)
-                if struts.places[k, CHART] == ANGLE and abs(here - chi[0, k]) > pi:
-                    other = _energy(struts, k, work, here + (tau if here < chi[0, k] else -tau))
-                    jumped = jumped or abs(other - energy) > 1e-6 * (abs(other) + abs(energy))
-                chi[1, k] = here
-                total += energy
+    for k in range(struts.places.shape[0]):
+        if struts.places[k, ROLE] == SPRING:
+            here = _coordinate(struts, terms, k, state)
+            energy = _energy(struts, k, work, here)
+            if struts.places[k, CHART] == ANGLE and abs(here - chi[0, k]) > pi:
+                other = _energy(struts, k, work, here + (tau if here < chi[0, k] else -tau))
+                jumped = jumped or abs(other - energy) > 1e-6 * (abs(other) + abs(energy))
+            chi[1, k] = here
+            total += energy
     return total, jumped
 
 

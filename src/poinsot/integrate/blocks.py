@@ -1,18 +1,17 @@
 """Runs in blocks: a compiled engine takes many steps at once, and comes back now and then."""
 
 import signal
-import sys
-import threading
 import time
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InputError
+from poinsot.engine import machine_code
+from poinsot.errors import BuildError, InputError
 from poinsot.integrate.clock import Clock
 from poinsot.integrate.history import Saved
 from poinsot.integrate.interrupts import held_back
@@ -30,8 +29,6 @@ Array = NDArray[np.float64]
 PAUSE = 0.1
 #: Steps of the first block times states: a matter of milliseconds.
 FIRST = 100_000
-#: What takes longer is explained [s].
-PATIENCE = 1.5
 #: Saved steps of a block take no more memory than this [bytes].
 ROOM = 32 * 2**20
 
@@ -62,9 +59,10 @@ class Runner(ABC):
     def recover(self, saved: Saved) -> tuple[Array, Array]:
         """Return x and stage_x of saved steps with all states."""
 
+    @property
     @abstractmethod
-    def compile(self) -> None:
-        """Compile what `advance` needs, or load it."""
+    def form(self) -> str:
+        """The form of the equations, by the name of its machine code."""
 
     @abstractmethod
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
@@ -95,8 +93,6 @@ def run_in_blocks(
 
     `poll` is called after each block.
     """
-    with _patience(f"compiling the engine for '{system.name}'; it is kept for later runs"):
-        runner.compile()
     recorder.start_clock()
     count = 1 if runner.calls_python else max(1, FIRST // system.n)
     largest = max(1, ROOM * recorder.save_every // (16 * system.n))
@@ -124,16 +120,31 @@ def run_in_blocks(
             count = int(np.clip(count * PAUSE / max(elapsed, 1e-6), 1, 8 * count))
 
 
-@contextmanager
-def _patience(message: str) -> Iterator[None]:
-    """Say what takes so long, if it does; only compiling ever takes more than a second."""
-    timer = threading.Timer(PATIENCE, lambda: print(f"poinsot: {message}", file=sys.stderr))
-    timer.daemon = True
-    timer.start()
+def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], object]) -> bool:
+    """Load machine code, or build it if it is missing; tell whether it is there.
+
+    Unless it is `required`, so many steps may be done sooner in the reference engine, which `step`
+    takes one of: what is being built meanwhile is for later runs.
+    """
+    if machine_code.find(runner.form) is None and not required:
+        from poinsot.engine.build import DURATION, in_background
+
+        in_background()
+        started = time.perf_counter()
+        try:
+            step()
+        except Exception:  # that engine will say what is wrong
+            return False
+        if steps * (time.perf_counter() - started) < DURATION:
+            return False
     try:
-        yield
-    finally:
-        timer.cancel()
+        machine_code.function(runner.form)
+    except BuildError as error:
+        if required:
+            raise
+        warnings.warn(f"{error} to say so; the reference engine runs this", stacklevel=3)
+        return False
+    return True
 
 
 def _inputs(system: PHSystem, times: Array) -> Array:

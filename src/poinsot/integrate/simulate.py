@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, PoinsotError, StructureError
 from poinsot.inputs import number
-from poinsot.integrate.blocks import accelerate, run_in_blocks
+from poinsot.integrate.blocks import accelerate, prepare, run_in_blocks
 from poinsot.integrate.clock import Clock
 from poinsot.integrate.newton import Newton, NewtonFailure
 from poinsot.integrate.observe import surveyor
@@ -170,6 +170,13 @@ def simulate(
             "the compiled engine runs mechanisms with 'ph-mp', 'ph-mp-ggl' and the exact schemes "
             f"of quaternions, not system '{system.name}' with '{method.name}'; use engine='auto'"
         )
+    if runner is not None and not prepare(
+        runner,
+        required=engine == "compiled",
+        steps=steps,
+        step=lambda: take_step(system, method, t_start + h / 2, x, h, options),
+    ):
+        runner = None
     recorder = Recorder(system, x, t_start, steps, save_every, keep=place is None)
     document: Callable[[], str] = str
     if x0 is None and not isinstance(model, PHSystem):

@@ -1,6 +1,5 @@
 """From a mechanism to the arrays of the compiled engine."""
 
-import os
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -20,8 +19,6 @@ Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 Indices = NDArray[np.intp]
 
-#: Environment variable; "one" asks for a kernel that all mechanisms share, whatever their parts.
-KERNELS = "POINSOT_KERNELS"
 #: What is added to equations that may repeat others, relative to their own size.
 SHIFT = 1e-9
 
@@ -61,19 +58,18 @@ class Tables(Nodes):
     def machine(self) -> parts.Machine:
         """Return the tables of the compiled engine."""
         dials = self._dials
-        all_kinds = os.environ.get(KERNELS) == "one"
         return parts.Machine(
             bodies=self._body_tables(),
             points=self._point_tables(),
-            rows=self._row_tables() if self.joints.rows.joint.size or all_kinds else None,
-            skids=self._skid_tables() if self.joints.skids or all_kinds else None,
-            struts=self._strut_tables() if self.struts or all_kinds else None,
-            strut_terms=self._terms(self.lines) if self.struts or all_kinds else None,
-            loads=self._load_tables() if self.loads or all_kinds else None,
-            drags=self._drag_tables() if self.drags or all_kinds else None,
-            fields=self._field_tables() if self.fields or all_kinds else None,
-            dials=_index(dials.ranges) if dials.ranges.size or all_kinds else None,
-            dial_terms=self._terms(dials) if dials.ranges.size or all_kinds else None,
+            rows=self._row_tables(),
+            skids=self._skid_tables(),
+            struts=self._strut_tables(),
+            strut_terms=self._terms(self.lines),
+            loads=self._load_tables(),
+            drags=self._drag_tables(),
+            fields=self._field_tables(),
+            dials=_index(dials.ranges),
+            dial_terms=self._terms(dials),
             schedule=self.tiles.schedule,
             template=self._template(),
             kinds=self._kinds(),

@@ -46,6 +46,11 @@ class QuaternionRunner(MechanismRunner):
         super().__init__(system, x, h, options)
 
     @property
+    def form(self) -> str:
+        """Rotations by quaternions."""
+        return "quaternions"
+
+    @property
     def mechanism(self) -> Mechanism:
         """The same in directors."""
         return self.system.lagrangian.mechanism

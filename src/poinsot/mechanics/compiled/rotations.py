@@ -103,9 +103,10 @@ class RotationRunner(Runner):
         """Whether some laws are Python functions."""
         return self.inner.calls_python
 
-    def compile(self) -> None:
-        """Compile the kernels or load them."""
-        self.inner.compile()
+    @property
+    def form(self) -> str:
+        """That of quaternions."""
+        return self.inner.form
 
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
         """Take steps from number `first` on, as far as they are solved."""

@@ -6,8 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine import parts
-from poinsot.engine.run import run
+from poinsot.engine import machine_code, parts
 from poinsot.integrate.blocks import Runner
 from poinsot.integrate.clock import Clock
 from poinsot.integrate.history import Saved
@@ -45,7 +44,6 @@ class MechanismRunner(Runner):
         self.bodies = len(self.layout.bodies)
         self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
         self.state, self.ahead, self.before = (self._rest() for _ in range(3))
-        struts, dials = self.machine.struts, self.machine.dials
         nodes, moving = tables.graph.nodes + 1, self.bodies + 1
         unknowns = 3 * tables.graph.of_body
         stage = np.zeros((moving, self.width))
@@ -57,8 +55,8 @@ class MechanismRunner(Runner):
             past=np.zeros((moving, unknowns, 5)),
             past_multiplier=np.zeros((nodes, 3, 5)),
             order=np.ones(1, dtype=np.uint32),
-            chi=np.zeros((2, 0 if struts is None else struts.laws.size)),
-            turns=np.zeros((2, 0 if dials is None else dials.shape[0])),
+            chi=np.zeros((2, self.machine.struts.laws.size)),
+            turns=np.zeros((2, self.machine.dials.shape[0])),
         )
         given, found = tables.room
         self.work = parts.Work(
@@ -143,12 +141,9 @@ class MechanismRunner(Runner):
 
     def _coordinates(self, q: Vector) -> list[float]:
         """Return the coordinates of the springs, which come first among the struts."""
-        struts = self.machine.struts
-        if struts is None:
-            return []
         springs = [p for p in self.mechanism.potentials if isinstance(p, Potential)]
         found = [p.chart.value(p.forms(local(q, p.bodies))) for p in springs]
-        return found + [0.0] * (struts.laws.size - len(found))
+        return found + [0.0] * (self.machine.struts.laws.size - len(found))
 
     @property
     def x(self) -> Vector:
@@ -197,11 +192,10 @@ class MechanismRunner(Runner):
             pending=pending,
         )
 
-    def compile(self) -> None:
-        """Take no step, which compiles the kernels or loads them."""
-        none, m = np.zeros(1), len(self.system.ports)
-        u, sums = np.zeros((0, int(self.ports[-1]))), np.zeros(parts.SUPPLIED + m)
-        self._run(self.machine, self.work, none, u, u, (0, 0, 1), sums, self._room(0))
+    @property
+    def form(self) -> str:
+        """The form of the equations, which has a kernel of its own."""
+        return "stabilised" if self.system.stabilised else "plain"
 
     def _run(
         self,
@@ -215,7 +209,7 @@ class MechanismRunner(Runner):
         saved: parts.Saved,
     ) -> tuple[int, int]:
         """Take steps; `numbers` are steps done, steps of the whole run, and `save_every`."""
-        return run(
+        job = parts.Job(
             machine,
             self.places,
             self.ports,
@@ -234,6 +228,7 @@ class MechanismRunner(Runner):
             sums,
             saved,
         )
+        return machine_code.function(self.form)(job)
 
     @property
     def calls_python(self) -> bool:

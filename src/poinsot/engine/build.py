@@ -1,0 +1,193 @@
+"""Builds the machine code of all forms, on two cores: `python -m poinsot.engine.build`."""
+
+import argparse
+import atexit
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from tempfile import NamedTemporaryFile, mkdtemp
+from time import sleep, time
+from typing import TextIO
+
+from poinsot.engine import machine_code
+from poinsot.engine.machine_code import FORMS
+from poinsot.errors import BuildError
+
+#: What each of two processes builds, so that both take about as long.
+SHARES = (("plain", "stabilised"), ("quaternions",))
+#: About so many kernels are compiled by both of them, and it takes so long [s].
+KERNELS, DURATION = 500, 30.0
+#: A build whose log has not grown for so long was given up [s].
+ABANDONED = 120.0
+
+
+class Build:
+    """A build of all forms that goes on by itself, in processes of its own.
+
+    Object files go to `folder`: by default beside the package, or else to the user's cache, or else
+    to a temporary folder that lasts as long as this process.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        usual = machine_code.beside_the_package(), machine_code.of_the_user()
+        self.folder = _writable(usual if folder is None else (folder,))
+        self.logs = [self.folder / f"{'-'.join(forms)}.log" for forms in SHARES]
+        self.processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", "poinsot.engine.build", *_options(self.folder, log), *forms],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for the run that waits
+            )
+            for forms, log in zip(SHARES, self.logs, strict=True)
+        ]
+
+    @property
+    def done(self) -> float:
+        """How much is done, between 0 and 1."""
+        return min(1.0, sum(text.count("\n") for text in map(_text, self.logs)) / KERNELS)
+
+    def wait(self, show: Callable[[float], None] = lambda done: None) -> None:
+        """Wait for the end; an interrupt ends the build as well."""
+        try:
+            while any(process.poll() is None for process in self.processes):
+                show(self.done)
+                sleep(0.1)
+        except BaseException:
+            for process in self.processes:
+                process.kill()
+            raise
+        for process in self.processes:
+            _, said = process.communicate()
+            if process.returncode:
+                text = said.decode(errors="replace").strip() or f"exit {process.returncode}"
+                raise BuildError(
+                    f"the compiled engine cannot be built here: {text.splitlines()[-1]}; use "
+                    "engine='reference'"
+                )
+
+
+def _options(folder: Path, log: Path) -> tuple[str, ...]:
+    return "--to", str(folder), "--log", str(log)
+
+
+def _text(path: Path) -> str:
+    """Return what a log says; nothing once it is gone."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _writable(folders: Iterable[Path]) -> Path:
+    """Return the first of some folders that can be written, or a temporary one."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            with NamedTemporaryFile(dir=folder):
+                return folder
+    place = Path(mkdtemp(prefix="poinsot-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
+
+
+@contextmanager
+def announced(stream: TextIO | None = None) -> Iterator[Callable[[float], None]]:
+    """Say what takes so long; on a terminal, show how far it is."""
+    out = stream or sys.stderr
+    what = f"building the compiled engine for {machine_code.processor()}"
+    print(f"poinsot: {what}: once, about {DURATION:.0f} s on two cores", file=out, flush=True)
+    if not out.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(file=out), transient=True) as bar:
+        task = bar.add_task("building", total=1.0)
+        yield lambda done: bar.update(task, completed=done)
+
+
+@cache
+def in_background() -> Build:
+    """Return a build that has begun, and that goes on when this process ends."""
+    return Build()
+
+
+def finish(build: Build) -> None:
+    """Wait for a build, and say what for."""
+    with announced() as show:
+        build.wait(show)
+
+
+def build_missing() -> None:
+    """Build the machine code that fits this machine, unless it is there."""
+    if any(machine_code.find(form) is None for form in FORMS):
+        finish(Build())
+
+
+def _work(forms: Sequence[str], folder: Path, log: Path) -> None:
+    """Build some forms, unless somebody else does.
+
+    Every kernel is a line of the log, which goes away at the end: while it grows, others wait.
+    """
+    while not all(_is_there(folder, form) for form in forms):
+        try:
+            lines = log.open("x", encoding="utf-8")
+        except FileExistsError:
+            _wait(log)
+            continue
+        try:
+            with lines:
+                _make(forms, folder, lines)
+        finally:
+            log.unlink(missing_ok=True)
+
+
+def _make(forms: Iterable[str], folder: Path, lines: TextIO) -> None:
+    from poinsot.engine.compiler import make
+
+    for form in forms:
+        code = make(form, lambda: print("kernel", file=lines, flush=True))
+        machine_code.write(folder, form, code)
+
+
+def _is_there(folder: Path, form: str) -> bool:
+    try:
+        machine_code.read(folder / machine_code.name_of(form))
+    except machine_code.DamagedObjectError:
+        return False
+    return True
+
+
+def _wait(log: Path) -> None:
+    """Wait a moment for somebody else's build; one that was given up leaves its log behind."""
+    sleep(0.2)
+    with suppress(OSError):
+        if time() - log.stat().st_mtime > ABANDONED:
+            log.unlink()
+
+
+def main() -> None:
+    """Build what is missing."""
+    parser = argparse.ArgumentParser(prog="python -m poinsot.engine.build", description=__doc__)
+    parser.add_argument("--to", type=Path, help="build all object files anew, into this folder")
+    parser.add_argument("--log", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("forms", nargs="*", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.log is not None:
+        _work(given.forms, given.to, given.log)
+    elif given.to is not None:
+        finish(Build(given.to))
+    else:
+        build_missing()
+
+
+if __name__ == "__main__":
+    main()

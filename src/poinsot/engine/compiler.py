@@ -1,0 +1,206 @@
+"""From kernels to machine code.
+
+Numba types the kernels and lowers them to LLVM's language; all of them are then linked, optimised
+and translated once, for a family of processors. (Compiled by Numba alone every kernel would be
+optimised and translated with all that it calls, again and again.) The result is an object file for
+each form of the equations, see `machine_code`.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import FunctionType
+from typing import Any, get_args, get_type_hints
+
+from poinsot.engine import machine_code
+from poinsot.engine.calls import RETURNED
+from poinsot.engine.kernel import KERNELS
+from poinsot.engine.machine_code import ENTRY, FORMS
+from poinsot.engine.parts import Job
+
+#: A product may be fused with a sum; sums are not reordered. Kernels own no memory: counting
+#: references to arrays would take as long as small steps do.
+OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+
+# -- from Python to LLVM's language ----------------------------------------------------------------
+
+
+@cache
+def compiled_kernels() -> dict[Callable[..., Any], Any]:
+    """Return every kernel as Numba's, calling others as Numba's; the kernels stay as they are."""
+    import numba
+
+    # Kernels are those of the modules that this one imports.
+    from poinsot.engine import intrinsics, laws, run
+
+    assert run.run in KERNELS
+    spaces: dict[int, dict[str, Any]] = {}
+    compiled: dict[Callable[..., Any], Any] = {laws.call_at: intrinsics.call_at}
+    for function, inlined in KERNELS.items():
+        space = spaces.setdefault(id(function.__globals__), dict(function.__globals__))
+        assert isinstance(function, FunctionType)
+        copy = FunctionType(function.__code__, space, function.__name__, function.__defaults__)
+        copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+        compiled[function] = numba.njit(copy, forceinline=inlined, **OPTIONS)
+    for space in spaces.values():
+        for name, value in space.items():
+            if isinstance(value, FunctionType) and value in compiled:
+                space[name] = compiled[value]
+    return compiled
+
+
+def entry(form: str, run: Any) -> Any:
+    """Return the function of an address that reads a job there, runs it, and returns its numbers.
+
+    Its text follows from the fields of `Job`.
+    """
+    from poinsot.engine.intrinsics import read_integer, read_real, write_integer
+
+    space: dict[str, Any] = {
+        "run": run,
+        "integer": read_integer,
+        "real": read_real,
+        "write": write_integer,
+    }
+    job, _ = _reading(Job, RETURNED, FORMS[form], space)
+    lines = (
+        "def entry(address):",
+        f"    taken, rows = run({job})",
+        "    write(address, 0, taken)",
+        "    write(address, 1, rows)",
+        "    return 0",
+    )
+    exec("\n".join(lines), space)
+    return space["entry"]
+
+
+def _reading(hint: Any, word: int, absent: Iterable[str], space: dict[str, Any]) -> tuple[str, int]:
+    """Return the text that reads a value from a word on, and the first word after it.
+
+    What the text names is put into `space`.
+    """
+    if hint in (int, bool, float):
+        text = f"{'real' if hint is float else 'integer'}(address, {word})"
+        return f"{text} != 0" if hint is bool else text, word + 1
+    if isinstance(hint, type) and issubclass(hint, tuple):
+        fields = []
+        for name, inner in get_type_hints(hint, include_extras=True).items():
+            text = "None"
+            if name not in absent:
+                present = [one for one in get_args(inner) if one is not type(None)]
+                single = present[0] if type(None) in get_args(inner) else inner
+                text, word = _reading(single, word, absent, space)
+            fields.append(text)
+        space[hint.__name__] = hint
+        return f"{hint.__name__}({', '.join(fields)})", word
+    from poinsot.engine.intrinsics import READERS
+
+    array, dimensions = get_args(hint)
+    number = get_args(get_args(array)[1])[0]
+    reader = f"{number.__name__}_{dimensions}"
+    space[reader] = READERS[number, dimensions]
+    return f"{reader}(address, {word})", word + 1 + dimensions
+
+
+@contextmanager
+def _lowering_only() -> Iterator[None]:
+    """Keep Numba from linking and translating kernels one by one."""
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.registry import cpu_target
+
+    class Library(JITCodeLibrary):
+        """Code that waits to be linked."""
+
+        def add_linking_library(self, library: Any) -> None:
+            self._linking_libraries.append(library)
+
+    context: Any = cpu_target.target_context
+    codegen: Any = context.codegen()
+    before = codegen._library_class, context.get_executable
+    codegen._library_class = Library
+    # Any built-in function of its own for every kernel: Numba knows compiled code by it.
+    context.get_executable = lambda library, description, environment: [].append
+    try:
+        yield
+    finally:
+        codegen._library_class, context.get_executable = before
+
+
+def lower(form: str, count: Callable[[], None] = lambda: None) -> Any:
+    """Return the kernels of a form as one module of LLVM's language, its entry called `ENTRY`.
+
+    `count` is called once for every kernel.
+    """
+    import llvmlite.binding as llvm
+    import numba
+    from numba.core import event, types
+
+    from poinsot.engine.run import run
+
+    class Count(event.Listener):
+        """Counts kernels."""
+
+        def on_start(self, _: Any) -> None:
+            count()
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    with _lowering_only(), event.install_listener("numba:compile", Count()):
+        whole = numba.njit(entry(form, compiled_kernels()[run]), **OPTIONS)
+        whole.compile((types.int64,))
+        (result,) = whole.overloads.values()
+    libraries: dict[int, Any] = {}
+
+    def collect(library: Any) -> None:
+        if id(library) not in libraries:
+            libraries[id(library)] = library
+            for other in library._linking_libraries:
+                collect(other)
+
+    collect(result.library)
+    module = llvm.parse_assembly(str(result.library.codegen._create_empty_module("poinsot")))
+    for library in libraries.values():
+        module.link_in(library._final_module, preserve=True)
+    for function in module.functions:
+        if function.name == result.fndesc.llvm_func_name:
+            function.name = ENTRY
+        elif not function.is_declaration:
+            function.linkage = "internal"
+    return module
+
+
+# -- from LLVM's language to machine code ----------------------------------------------------------
+
+
+def translate(module: Any, processor: str) -> bytes:
+    """Return the object file of a module for a family of processors."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    name = "" if processor == "generic" else processor
+    machine = target.create_target_machine(cpu=name, opt=3, reloc="pic", codemodel="small")
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    # Small matrices go through vector registers by themselves: a tenth to a quarter of the time.
+    tuning.loop_vectorization = tuning.slp_vectorization = True
+    passes = llvm.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(module, passes)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def make(form: str, count: Callable[[], None] = lambda: None) -> bytes:
+    """Return the machine code of a form for this family of processors."""
+    # Set before Numba is imported: nothing is optimised but the whole.
+    os.environ["NUMBA_OPT"] = "0"
+    return translate(lower(form, count), machine_code.processor())

@@ -1,0 +1,216 @@
+"""The kernels as machine code: where it is kept, whether it fits, and how it is loaded.
+
+Object files are made by `build`, one for each form of the equations, and loaded by LLVM without a
+compiler or a linker; they know neither Python's version nor Numba's. A file says what it was made
+of and for: one of another source, another processor, or one that was damaged is not taken.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from poinsot.engine.calls import pack
+from poinsot.engine.parts import Job
+
+#: Forms of the equations, each a kernel of its own; and the fields of a machine that it lacks.
+FORMS: Mapping[str, tuple[str, ...]] = {
+    "plain": ("twice", "spins"),
+    "stabilised": ("spins",),
+    "quaternions": ("twice",),
+}
+
+V2 = frozenset({"popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"})
+#: Levels of x86-64 processors, the best first, and what each must be able to do.
+LEVELS: Mapping[str, frozenset[str]] = {
+    "x86-64-v3": frozenset(
+        [
+            "avx",
+            "avx2",
+            "bmi",
+            "bmi2",
+            "f16c",
+            "fma",
+            "lzcnt",
+            "movbe",
+            "popcnt",
+            "sse3",
+            "sse4.1",
+            "sse4.2",
+            "ssse3",
+            "xsave",
+        ]
+    ),
+    "x86-64-v2": frozenset(["popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"]),
+    "x86-64": frozenset(),
+}
+
+#: Environment variable: where machine code is kept that has no place beside the package.
+CACHE = "POINSOT_CACHE"
+
+Run: TypeAlias = Callable[[Job], tuple[int, int]]
+
+
+class DamagedObjectError(Exception):
+    """An object file is not what it should be."""
+
+
+# -- what fits -------------------------------------------------------------------------------------
+
+
+@cache
+def source() -> str:
+    """Return the hash of everything that machine code is made of: the files of the engine."""
+    total = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        total.update(f"{file.name} {content}\n".encode())
+    return total.hexdigest()
+
+
+@cache
+def processor() -> str:
+    """Return the level of this processor that code is made for: one of a family, not this one."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return "generic"
+    import llvmlite.binding as llvm
+
+    able = {name for name, there in llvm.get_host_cpu_features().items() if there}
+    return next(level for level, needed in LEVELS.items() if needed <= able)
+
+
+def name_of(form: str) -> str:
+    """Return the name of the object file of a form, for this machine and this source."""
+    machine = f"{sys.platform}-{platform.machine().lower()}"
+    return f"{form}-{machine}-{processor()}{_ending()}"
+
+
+def _ending() -> str:
+    return f"-{source()[:16]}.o"
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def beside_the_package() -> Path:
+    """Return the folder that wheels bring and source checkouts build."""
+    return Path(__file__).parent / "objects"
+
+
+def of_the_user() -> Path:
+    """Return the folder for machine code where the package's own cannot be written."""
+    given = os.environ.get(CACHE)
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "poinsot"
+
+
+def write(folder: Path, form: str, code: bytes) -> None:
+    """Keep the machine code of a form; whoever reads meanwhile sees all of it or nothing.
+
+    Beside the package that of another source is of no more use.
+    """
+    header = {"source": source(), "processor": processor(), "hash": _hash(code)}
+    path = folder / name_of(form)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(json.dumps(header).encode() + b"\n" + code)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    if folder == beside_the_package():
+        for other in folder.glob(f"{path.name.removesuffix(_ending())}*"):
+            if other != path:
+                other.unlink(missing_ok=True)
+
+
+def read(path: Path) -> bytes:
+    """Return the machine code of an object file, or say that it is damaged."""
+    try:
+        header, _, code = path.read_bytes().partition(b"\n")
+        known = json.loads(header)
+        if known["source"] == source() and known["hash"] == _hash(code):
+            return code
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedObjectError(f"'{path}': {error}") from None
+    raise DamagedObjectError(f"'{path}': its content is not what it was made with")
+
+
+def _hash(code: bytes) -> str:
+    return hashlib.sha256(code).hexdigest()
+
+
+def find(form: str) -> bytes | None:
+    """Return the machine code of a form that fits this machine, if there is any."""
+    for path in _candidates(form):
+        try:
+            return read(path)
+        except DamagedObjectError:
+            continue
+    return None
+
+
+def _candidates(form: str) -> Iterator[Path]:
+    for folder in (beside_the_package(), of_the_user()):
+        path = folder / name_of(form)
+        try:
+            if path.is_file():
+                yield path
+        except OSError:  # a folder that may not be looked into
+            continue
+
+
+# -- loading ---------------------------------------------------------------------------------------
+
+
+def load(code: bytes) -> Run:
+    """Return the function of an object file."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    engine = llvm.create_mcjit_compiler(
+        llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine()
+    )
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    function = signature(engine.get_function_address(ENTRY))
+    # Where Numba's convention puts the value returned and an exception; there is neither.
+    room = (ctypes.c_int64 * 2)()
+
+    def run(job: Job, _keep: Any = engine) -> tuple[int, int]:
+        words = pack(job)
+        function(ctypes.byref(room, 0), ctypes.byref(room, 8), words.ctypes.data)
+        return int(words[0]), int(words[1])
+
+    return run
+
+
+@cache
+def function(form: str) -> Run:
+    """Return the kernel of a form, built first if there is none that fits."""
+    code = find(form)
+    if code is None:
+        from poinsot.engine.build import finish, in_background
+
+        build = in_background()
+        finish(build)
+        code = read(build.folder / name_of(form))
+    return load(code)
+
+
+#: The name of the function in an object file.
+ENTRY = "poinsot_run"

@@ -1,0 +1,212 @@
+"""Machine code is taken only if it is whole, of this source and for this machine; else built."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poinsot as ps
+from poinsot.engine import build, calls, machine_code
+from poinsot.engine.parts import Part
+from poinsot.errors import BuildError
+
+PACKAGE = Path(ps.__file__).parent
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """A folder with two files that stand for the engine's."""
+    for name in ("kernel.py", "tiles.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    monkeypatch.setattr(machine_code, "__file__", str(tmp_path / "machine_code.py"))
+    return tmp_path
+
+
+def longer(path):
+    (path / "tiles.py").write_text("x = 10\n")
+
+
+def more(path):
+    (path / "new.py").write_text("")
+
+
+def fewer(path):
+    (path / "tiles.py").unlink()
+
+
+@pytest.mark.parametrize("change", [longer, more, fewer])
+def test_another_source_has_another_hash(engine, change):
+    before = machine_code.source.__wrapped__()
+    change(engine)
+    assert machine_code.source.__wrapped__() != before
+
+
+def test_age_and_other_files_do_not_matter(engine):
+    before = machine_code.source.__wrapped__()
+    os.utime(engine / "tiles.py", (1000, 1000))
+    (engine / "notes.txt").write_text("hello")
+    (engine / "__pycache__").mkdir()
+    assert machine_code.source.__wrapped__() == before
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Folders beside the package and of the user that are empty."""
+    beside, user = tmp_path / "objects", tmp_path / "cache"
+    beside.mkdir()
+    user.mkdir()
+    monkeypatch.setattr(machine_code, "beside_the_package", lambda: beside)
+    monkeypatch.setenv(machine_code.CACHE, str(user))
+    return beside, user
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_is_kept_is_found(folders, place):
+    assert machine_code.find("plain") is None
+    machine_code.write(folders[place], "plain", b"code")
+    assert machine_code.find("plain") == b"code"
+    assert machine_code.find("stabilised") is None
+
+
+def cut(content):
+    return content[:-1]
+
+
+def changed(content):
+    return content[:-1] + b"?"
+
+
+def empty(content):
+    return b""
+
+
+def foreign(content):
+    return b"\x7fELF" + content
+
+
+def of_another_source(content):
+    return content.replace(machine_code.source().encode(), b"0" * 64)
+
+
+@pytest.mark.parametrize("damage", [cut, changed, empty, foreign, of_another_source])
+def test_a_damaged_file_is_passed_over(folders, damage):
+    beside, user = folders
+    machine_code.write(beside, "plain", b"code of the package")
+    path = beside / machine_code.name_of("plain")
+    path.write_bytes(damage(path.read_bytes()))
+    assert machine_code.find("plain") is None
+    machine_code.write(user, "plain", b"code of the user")
+    assert machine_code.find("plain") == b"code of the user"
+
+
+def test_code_of_another_source_goes_away_when_new_code_comes(folders, monkeypatch):
+    beside, _ = folders
+    machine_code.write(beside, "plain", b"old")
+    machine_code.write(beside, "stabilised", b"other")
+    monkeypatch.setattr(machine_code, "source", lambda: "1" * 64)
+    machine_code.write(beside, "plain", b"new")
+    assert sorted(file.name.split("-")[0] for file in beside.iterdir()) == ["plain", "stabilised"]
+    assert machine_code.find("plain") == b"new"
+
+
+@pytest.mark.parametrize(
+    ("able", "level"),
+    [
+        (set.union(*map(set, machine_code.LEVELS.values())), "x86-64-v3"),
+        (machine_code.V2 | {"avx"}, "x86-64-v2"),
+        ({"sse2"}, "x86-64"),
+    ],
+)
+def test_code_is_made_for_what_the_processor_can_do(monkeypatch, able, level):
+    import llvmlite.binding as llvm
+
+    monkeypatch.setattr(machine_code.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: dict.fromkeys(able, True))
+    assert machine_code.processor.__wrapped__() == level
+
+
+def test_another_processor_does_not_take_the_code(folders, monkeypatch):
+    machine_code.write(folders[0], "plain", b"code")
+    monkeypatch.setattr(machine_code, "processor", lambda: "x86-64")
+    assert machine_code.find("plain") is None
+
+
+def test_a_record_is_passed_as_words():
+    numbers, places = np.ones((2, 3)), np.zeros((4, 5), dtype=np.uint32)
+    words = calls.pack((Part(numbers, places), 7, True, None, 0.5))
+    at = numbers.ctypes.data, 2, 3, places.ctypes.data, 4, 5, 7, 1
+    assert tuple(words[2:-1]) == at
+    assert words[-1:].view(float)[0] == 0.5
+
+
+RUN = """
+import sys
+import poinsot as ps
+model = ps.Model(gravity=(0, 0, -9.81))
+bar = model.add_body("bar", ps.Box(mass=1, size=(1, 0.1, 0.1)), position=(0.5, 0, 0))
+model.add_joint("hinge", ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+result = ps.simulate(model, h=0.01, t_end=0.2, engine=sys.argv[1])
+print(result.engine, result.position("bar")[-1].tolist())
+"""
+
+
+def test_a_package_that_cannot_be_written_is_built_once_for_all_processes(tmp_path):
+    """From a checkout without machine code: two processes at once, then a damaged file."""
+    ignored = shutil.ignore_patterns("objects", "__pycache__", "gallery", "viz")
+    package = tmp_path / "src" / "poinsot"
+    shutil.copytree(PACKAGE, package, ignore=ignored)
+    (package / "engine" / "objects").write_text("no folder")
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "POINSOT_CACHE": str(cache)}
+
+    def start(engine):
+        return subprocess.Popen(
+            [sys.executable, "-c", RUN, engine],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    both = [start("compiled") for _ in range(2)]
+    # A short run meanwhile does not wait.
+    quick, said = start("auto").communicate(timeout=60)
+    assert quick.startswith("reference"), said
+    assert any(process.poll() is None for process in both)
+    found = [process.communicate(timeout=500) for process in both]
+    assert [out.split()[0] for out, _ in found] == ["compiled", "compiled"], found
+    assert found[0][0] == found[1][0]
+    assert "building the compiled engine" in found[0][1]
+    assert sorted(file.suffix for file in cache.iterdir()) == [".o", ".o", ".o"]
+    again, said = start("compiled").communicate(timeout=60)
+    assert (again, said) == (found[0][0], "")
+
+
+def test_a_build_that_was_given_up_keeps_nobody_waiting(tmp_path):
+    log = tmp_path / "plain.log"
+    log.write_text("kernel\n")
+    build._wait(log)
+    assert log.exists()
+    long_ago = time.time() - 2 * build.ABANDONED
+    os.utime(log, (long_ago, long_ago))
+    build._wait(log)
+    assert not log.exists()
+
+
+def test_a_build_that_fails_says_why(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "SHARES", (("no such form",),))
+    with pytest.raises(BuildError, match=r"cannot be built here: .*no such form"):
+        build.Build(tmp_path).wait()
+
+
+def test_without_a_place_to_keep_it_code_goes_to_a_temporary_folder(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    folder = build._writable([file / "objects", file])
+    assert folder.is_dir()
+    assert folder.parent != tmp_path
