@@ -60,12 +60,8 @@ def test_external_ports_see_the_rate_of_the_joint_coordinates(kind):
     for rate, freedom in zip(rates, joint.freedoms(), strict=True):
 
         def coordinate(s, freedom=freedom):
-            x = q + s[0] * v
-            forms = [
-                sum(a * x[i] * x[j] for i, j, a in f.A) / 2 + sum(b * x[i] for i, b in f.b) + f.c
-                for f in freedom.forms
-            ]
-            return freedom.chart.value(np.array(forms))
+            frames = dict(enumerate((q + s[0] * v).reshape(-1, 4, 3)))
+            return freedom.chart.value(np.array([form.at(frames) for form in freedom.forms]))
 
         assert rate == pytest.approx(jacobian(coordinate, np.zeros(1))[0], abs=1e-9)
 

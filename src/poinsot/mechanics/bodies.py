@@ -9,7 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
-from poinsot.mechanics.forms import GROUND, Forms, Frame, Terms, VectorForm, Vectors, three
+from poinsot.mechanics.forms import (
+    GROUND,
+    Frame,
+    Packed,
+    VectorForm,
+    direction,
+    dot,
+    flat,
+    half_square,
+    stack,
+    three,
+)
 from poinsot.mechanics.inertia import Shape
 from poinsot.mechanics.tensors import PrincipalInertia
 
@@ -21,25 +32,22 @@ RIGIDITY = 6
 LIGHT = 1e-8
 
 
-def rigidity(bodies: int) -> Forms:
+def rigidity(bodies: int) -> Packed:
     """Return the constraints d_i·d_j - delta_ij of bodies [LKB26, eq. (26)], halved for i = j.
 
     For each body in the order 11, 22, 33, 12, 13, 23. The gradient of d_1·d_2 is (d_2, d_1),
     without the factor 1/2 that is printed in eq. (27).
     """
-    body, director = np.divmod(np.arange(3 * bodies), 3)
-    weights = np.zeros((3 * bodies, 2, 4))
-    weights[np.arange(3 * bodies), 0, 1 + director] = 1.0
-    partners = np.column_stack([body, np.full_like(body, GROUND)])
-    first = 3 * np.arange(bodies)[:, None]
-    terms = Terms(
-        form=np.arange(RIGIDITY * bodies),
-        coefficient=np.tile([0.5, 0.5, 0.5, 1.0, 1.0, 1.0], bodies),
-        a=(first + np.array([0, 1, 2, 0, 0, 1])).reshape(-1),
-        b=(first + np.array([0, 1, 2, 1, 2, 2])).reshape(-1),
-    )
-    vectors = Vectors(partners, weights, np.zeros((3 * bodies, 3)))
-    return Forms(vectors, terms, np.tile([-0.5, -0.5, -0.5, 0.0, 0.0, 0.0], bodies), bodies)
+    d = [direction(0, unit) for unit in np.eye(3)]
+    squares = [half_square(d_i, 1.0) for d_i in d]
+    one = stack([*squares, dot(d[0], d[1]), dot(d[0], d[2]), dot(d[1], d[2])], 1)
+    body = np.arange(bodies)[:, None]
+    terms = np.tile(np.column_stack(one.terms), (bodies, 1, 1))
+    terms[:, :, 0] += RIGIDITY * body
+    terms[:, :, 2:] += 3 * body[:, :, None]
+    vectors = np.tile(np.array([flat(d_i) for d_i in d]), (bodies, 1, 1))
+    vectors[:, :, 0] = body
+    return Packed(terms.tobytes(), vectors.tobytes(), np.tile(one.c, bodies).tobytes(), {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -165,6 +165,12 @@ class DirectorSystem(_Directors):
             [(0, n, identity), (n, 0, minus(identity)), (n, 2 * n, -G.T), (2 * n, n, G)],
         )
 
+    def flow(self, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return J z - r + B u without making J."""
+        G, (force, v, lam) = self.mechanism.G(x[: self.mechanism.n]), self.parts(z)
+        conduction = np.concatenate([v, -force - G.T @ lam, G @ v])
+        return np.asarray(conduction - self.resistive(x, z) + self.B(x) @ u)
+
     def B(self, x: Vector) -> Matrix:
         """Return the port matrix, in the momentum equations."""
         n = self.mechanism.n

@@ -11,7 +11,7 @@ which is why the midpoint rule integrates it exactly:
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -178,17 +178,57 @@ def half_square(a: VectorForm, length: float = 0.0) -> Form:
 
 # -- many forms as arrays --------------------------------------------------------------------------
 
+#: Body and weights where a vector has none or only one of its two bodies.
+_NONE = (float(GROUND), 0.0, 0.0, 0.0, 0.0)
+#: Numbers of a vector: twice a body and its weights, then the constant.
+_NUMBERS = 13
 
-def spread_out(counts: Index) -> tuple[Index, Index]:
+
+def members(counts: Index) -> tuple[Index, Index]:
     """Return, for groups of so many members, the group of each member and its number there."""
     group = np.repeat(np.arange(counts.size), counts)
     return group, np.arange(group.size) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-#: Body and weights where a vector has none or only one of its two bodies.
-_NONE = (float(GROUND), 0.0, 0.0, 0.0, 0.0)
-#: Numbers of a vector: twice a body and its weights, then the constant.
-_NUMBERS = 13
+def flat(vector: VectorForm) -> tuple[float, ...]:
+    """Return the numbers of a vector."""
+    match vector.weights:
+        case ():
+            return (*_NONE, *_NONE, *vector.constant)
+        case ((body, w),):
+            return (body, *w, *_NONE, *vector.constant)
+        case ((body, w), (other, x)):
+            return (body, *w, other, *x, *vector.constant)
+    raise ValueError(f"a vector of {len(vector.weights)} bodies; two are the most")
+
+
+class Packed(NamedTuple):
+    """A few forms as plain numbers: terms (t, 4), vectors (v, 13), constants (m,), and `heights`.
+
+    Bytes are what thousands of joints can keep without costing time.
+    """
+
+    terms: bytes
+    vectors: bytes
+    c: bytes
+    heights: Mapping[int, Height]
+
+
+def pack(forms: Sequence[Form]) -> Packed:
+    """Return a few forms as plain numbers; vectors that products share are there once."""
+    number: dict[int, int] = {}
+    terms: list[float] = []
+    vectors: list[float] = []
+    for k, form in enumerate(forms):
+        for coefficient, a, b in form.terms:
+            for vector in (a, b):
+                if id(vector) not in number:
+                    number[id(vector)] = len(number)
+                    vectors += flat(vector)
+            terms += (k, coefficient, number[id(a)], number[id(b)])
+    heights = {k: form for k, form in enumerate(forms) if isinstance(form, Height)}
+    c = array("d", [form.c for form in forms]).tobytes()
+    return Packed(array("d", terms).tobytes(), array("d", vectors).tobytes(), c, heights)
 
 
 class Vectors(NamedTuple):
@@ -203,7 +243,7 @@ class Vectors(NamedTuple):
 
     @classmethod
     def of(cls, numbers: NDArray[np.float64]) -> "Vectors":
-        """Return vectors of a table (v, 13) of numbers, as `flat` makes them."""
+        """Return vectors by their numbers (v, 13)."""
         parts = numbers[:, :10].reshape(-1, 2, 5)
         return cls(parts[:, :, 0].astype(np.intp), parts[:, :, 1:], numbers[:, 10:])
 
@@ -212,10 +252,6 @@ class Vectors(NamedTuple):
         frames = v.reshape(-1, 4, 3)[self.bodies].reshape(-1, 8, 3)
         return np.asarray((self.weights.reshape(-1, 1, 8) @ frames)[:, 0])
 
-    def at(self, q: Vector) -> NDArray[np.float64]:
-        """Return them at q; (v, 3)."""
-        return self.constants + self.rates(q)
-
     @property
     def entries(self) -> tuple[Index, Index, Vector]:
         """All weights but zeros: where those of each vector begin, x coordinates, and weights."""
@@ -223,18 +259,6 @@ class Vectors(NamedTuple):
         first = np.searchsorted(vector, np.arange(len(self.weights) + 1))
         columns = WIDTH * self.bodies[vector, side] + 3 * director
         return first, columns, self.weights[vector, side, director]
-
-
-def flat(vector: VectorForm) -> tuple[float, ...]:
-    """Return the numbers of a vector in a row of the table."""
-    match vector.weights:
-        case ():
-            return (*_NONE, *_NONE, *vector.constant)
-        case ((body, w),):
-            return (body, *w, *_NONE, *vector.constant)
-        case ((body, w), (other, x)):
-            return (body, *w, other, *x, *vector.constant)
-    raise ValueError(f"a vector of {len(vector.weights)} bodies; two are the most")
 
 
 class Terms(NamedTuple):
@@ -251,15 +275,11 @@ class Forms:
     """A stack of quadratic forms s(q) on the coordinates of `bodies` bodies; evaluated at once.
 
     G(q) = ds/dq = A q + b. All of s, its Jacobian and second derivatives come from one table of
-    products; they are dense for small systems and sparse for large ones. `c` (m,) is what is
-    added to the products of each form; forms that are no products are `heights`.
+    products; they are dense for small systems and sparse for large ones.
     """
 
-    vectors: Vectors
-    terms: Terms
-    c: Vector
+    parts: Sequence[Packed]
     bodies: int
-    heights: Mapping[int, Height] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -271,54 +291,73 @@ class Forms:
         """Number of forms."""
         return self.c.size
 
+    @cached_property
+    def _first(self) -> Index:
+        """The first term, vector and form of each part, and how many there are; (parts + 1, 3)."""
+        sizes = [(0, 0, 0), *((len(p.terms), len(p.vectors), len(p.c)) for p in self.parts)]
+        return np.asarray(np.cumsum(sizes, axis=0) // np.array([32, 8 * _NUMBERS, 8]))
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The products."""
+        table = np.frombuffer(b"".join(part.terms for part in self.parts)).reshape(-1, 4)
+        shift = np.repeat(self._first[:-1], np.diff(self._first[:, 0]), axis=0)
+        form, a, b = table[:, [0, 2, 3]].astype(np.intp).T
+        return Terms(form + shift[:, 2], table[:, 1], a + shift[:, 1], b + shift[:, 1])
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.float64]:
+        """The numbers of all vectors; (v, 13)."""
+        return np.frombuffer(b"".join(part.vectors for part in self.parts)).reshape(-1, _NUMBERS)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors that products are made of."""
+        return Vectors.of(self._numbers)
+
+    @cached_property
+    def c(self) -> Vector:
+        """What is added to the products of each form; (m,)."""
+        return np.frombuffer(b"".join(part.c for part in self.parts))
+
+    @cached_property
+    def heights(self) -> dict[int, Height]:
+        """Forms that are no products, by their numbers."""
+        found = zip(self._first[:, 2].tolist(), self.parts, strict=False)
+        return {k + i: height for k, part in found for i, height in part.heights.items()}
+
     def take(self, rows: ArrayLike) -> "Forms":
         """Return some of the forms, in this order."""
         chosen, terms = np.asarray(rows, dtype=np.intp), self.terms
         first, last = (np.searchsorted(terms.form, chosen, side) for side in ("left", "right"))
-        form, inner = spread_out(last - first)
+        form, inner = members(last - first)
         places = first[form] + inner
         used, ends = np.unique([terms.a[places], terms.b[places]], return_inverse=True)
+        table = np.column_stack([form, terms.coefficient[places], *ends.reshape(2, -1)])
         heights = self.heights and {
             k: self.heights[row] for k, row in enumerate(chosen.tolist()) if row in self.heights
         }
-        return Forms(
-            vectors=Vectors(*(table[used] for table in self.vectors)),
-            terms=Terms(form, terms.coefficient[places], *ends.reshape(2, -1)),
-            c=self.c[chosen],
-            bodies=self.bodies,
-            heights=heights,
-        )
+        vectors, c = self._numbers[used].tobytes(), self.c[chosen].tobytes()
+        return Forms([Packed(table.tobytes(), vectors, c, heights)], self.bodies)
 
     def among(self, bodies: Sequence[int]) -> "Forms":
         """Return the forms with their bodies counted among a few only."""
         number = np.full(self.bodies + 1, GROUND)
         number[list(bodies)] = np.arange(len(bodies))
-        return replace(
-            self,
-            vectors=self.vectors._replace(bodies=number[self.vectors.bodies]),
-            bodies=len(bodies),
-            heights={k: height.among(tuple(bodies)) for k, height in self.heights.items()},
-        )
+        heights = {k: height.among(tuple(bodies)) for k, height in self.heights.items()}
+        return Forms([self._renumbered(number, heights)], len(bodies))
+
+    def onto(self, bodies: Sequence[int]) -> Packed:
+        """Return the forms with the numbers that their bodies have among all."""
+        return self._renumbered(np.array([*bodies, GROUND]), {})
+
+    def _renumbered(self, number: Index, heights: Mapping[int, Height]) -> Packed:
+        numbers = self._numbers.copy()
+        numbers[:, [0, 5]] = number[self.vectors.bodies]
+        table = np.column_stack(self.terms)
+        return Packed(table.tobytes(), numbers.tobytes(), self.c.tobytes(), heights)
 
     # -- entries of s = q·A q/2 + b·q + c -----------------------------------------------------
-
-    @cached_property
-    def A(self) -> tuple[Index, Index, Index, Vector]:
-        """Entries of the matrices: form, row, column and value, some of them several times."""
-        (form, coefficient, a, b), (first, column, weight) = self.terms, self.vectors.entries
-        count = np.diff(first)
-        term, inner = spread_out(count[a] * count[b])
-        other = count[b][term]
-        i, j = first[a][term] + inner // other, first[b][term] + inner % other
-        value = coefficient[term] * weight[i] * weight[j]
-        rows, columns = (column[[i, j], None] + np.arange(3)).reshape(2, -1)
-        k, value = np.repeat([form[term], value], 3, axis=1)
-        entries = [(k, rows, columns, value), (k, columns, rows, value)]
-        for number, height in self.heights.items():
-            i, j, value, _, _ = height.entries
-            entries.append((np.full(i.size, number), i, j, value))
-        k, i, j, value = map(np.concatenate, zip(*entries, strict=True))
-        return k.astype(np.intp), i, j, value
 
     @cached_property
     def _sides(self) -> tuple[Index, Index, Vector, Index]:
@@ -326,13 +365,28 @@ class Forms:
         (form, coefficient, a, b), (first, column, weight) = self.terms, self.vectors.entries
         count, sides = np.diff(first), []
         for one, other in ((a, b), (b, a)):
-            term, inner = spread_out(count[one])
+            term, inner = members(count[one])
             i = first[one][term] + inner
             sides.append((form[term], column[i], coefficient[term] * weight[i], other[term]))
         k, i, factor, other = map(np.concatenate, zip(*sides, strict=True))
         return k, i, factor, other
 
-    def _entries(self, vectors: NDArray[np.float64]) -> tuple[Index, Index, Vector]:
+    @cached_property
+    def A(self) -> tuple[Index, Index, Index, Vector]:
+        """Entries of the matrices: form, row, column and value, some of them several times."""
+        (k, i, factor, other), (first, column, weight) = self._sides, self.vectors.entries
+        side, inner = members(np.diff(first)[other])
+        j = first[other][side] + inner
+        values, x = np.repeat(factor[side] * weight[j], 3), np.arange(3)
+        rows, columns = (each[:, None] + x for each in (i[side], column[j]))
+        entries = [(np.repeat(k[side], 3), rows.reshape(-1), columns.reshape(-1), values)]
+        for number, height in self.heights.items():
+            i, j, value, _, _ = height.entries
+            entries.append((np.full(i.size, number), i, j, value))
+        k, i, j, values = map(np.concatenate, zip(*entries, strict=True))
+        return k, i, j, values
+
+    def _gradients(self, vectors: NDArray[np.float64]) -> tuple[Index, Index, Vector]:
         """Return form, coordinate and value of gradients that consist of these vectors (v, 3)."""
         k, i, factor, other = self._sides
         values = factor[:, None] * vectors[other]
@@ -342,32 +396,16 @@ class Forms:
     @cached_property
     def b(self) -> tuple[Index, Index, Vector]:
         """Entries of the linear parts: form, column and value, some of them several times."""
-        return self._with_heights(self._entries(self.vectors.constants), None, 1.0)
-
-    def _with_heights(
-        self, entries: tuple[Index, Index, Vector], q: Vector | None, share: float
-    ) -> tuple[Index, Index, Vector]:
-        """Add A q and a share of b of heights to the gradients of products."""
-        parts = [entries]
+        entries = [self._gradients(self.vectors.constants)]
         for number, height in self.heights.items():
-            i, j, A, place, b = height.entries
-            if q is not None:
-                parts.append((np.full(i.size, number), i, A * q[j]))
-            parts.append((np.full(place.size, number), place, share * b))
-        k, i, value = map(np.concatenate, zip(*parts, strict=True))
-        return k, i, value
+            _, _, _, i, value = height.entries
+            entries.append((np.full(i.size, number), i, value))
+        k, i, values = map(np.concatenate, zip(*entries, strict=True))
+        return k, i, values
 
     @cached_property
     def _linear(self) -> Matrix:
         return self._matrix((self.m, self.n), *self.b)
-
-    @cached_property
-    def _dense(self) -> tuple[Index, Index, Vector] | None:
-        """Places in a small matrix, columns and values of the entries of A; None: it is large."""
-        if large(max(self.m, self.n)):
-            return None
-        k, i, j, value = self.A
-        return k * self.n + i, j, value
 
     @cached_property
     def _c(self) -> Vector:
@@ -389,25 +427,26 @@ class Forms:
 
     def slope(self, v: Vector) -> Matrix:
         """Return A v for every form: the derivative of G(q) v with respect to q; shape (m, n)."""
-        if self._dense is not None:
-            place, j, value = self._dense
-            return np.bincount(place, value * v[j], self.m * self.n).reshape(self.m, self.n)
-        entries = self._entries(self.vectors.rates(v))
-        return self._matrix((self.m, self.n), *self._with_heights(entries, v, 0.0))
+        if not large(max(self.m, self.n)):
+            k, i, j, value = self.A
+            return self._matrix((self.m, self.n), k, i, value * v[j])
+        entries = [self._gradients(self.vectors.rates(v))]
+        for number, height in self.heights.items():
+            i, j, value, _, _ = height.entries
+            entries.append((np.full(i.size, number), i, value * v[j]))
+        return self._matrix((self.m, self.n), *map(np.concatenate, zip(*entries, strict=True)))
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian at q; shape (m, n)."""
-        if self._dense is not None:
-            total: Matrix = self.slope(q) + self._linear
-            return total
-        entries = self._entries(self.vectors.at(q))
-        return self._matrix((self.m, self.n), *self._with_heights(entries, q, 1.0))
+        total: Matrix = self.slope(q) + self._linear
+        return total
 
     def __call__(self, q: Vector) -> Vector:
         """Return the values s(q); shape (m,)."""
-        (form, coefficient, a, b), vectors = self.terms, self.vectors.at(q)
+        (form, coefficient, a, b), vectors = self.terms, self.vectors.constants
+        vectors = vectors + self.vectors.rates(q)
         products = coefficient * np.einsum("ij,ij->i", vectors[a], vectors[b])
-        values = self.c + np.bincount(form, weights=products, minlength=self.m)
+        values: Vector = self.c + np.bincount(form, weights=products, minlength=self.m)
         if self.heights:
             frames = dict(enumerate(q.reshape(-1, 4, 3).tolist()))
             for number, height in self.heights.items():
@@ -445,82 +484,6 @@ class Forms:
         return np.asarray(products @ self._collect(i, self.n) + (self._linear.T @ lam.T).T)
 
 
-class Packed(NamedTuple):
-    """A few forms as plain numbers, ready to be stacked: terms, vectors and constants."""
-
-    terms: bytes
-    vectors: bytes
-    c: bytes
-    heights: Mapping[int, Height]
-
-
-def pack(forms: Sequence[Form]) -> Packed:
-    """Return a few forms as plain numbers; vectors that products share are there once."""
-    number: dict[int, int] = {}
-    terms: list[float] = []
-    vectors: list[float] = []
-    for k, form in enumerate(forms):
-        for coefficient, a, b in form.terms:
-            for vector in (a, b):
-                if id(vector) not in number:
-                    number[id(vector)] = len(number)
-                    vectors += flat(vector)
-            terms += (k, coefficient, number[id(a)], number[id(b)])
-    heights = {k: form for k, form in enumerate(forms) if isinstance(form, Height)}
-    c = array("d", [form.c for form in forms]).tobytes()
-    return Packed(array("d", terms).tobytes(), array("d", vectors).tobytes(), c, heights)
-
-
-def unpack(parts: Sequence[Packed], bodies: int) -> Forms:
-    """Stack the forms of all parts, one part after the other, on so many bodies."""
-    lengths = [(len(part.terms), len(part.vectors), len(part.c)) for part in parts]
-    sizes = np.array(lengths, dtype=np.intp).reshape(-1, 3) // (8 * np.array([4, _NUMBERS, 1]))
-    terms = np.frombuffer(b"".join(part.terms for part in parts))
-    vectors = np.frombuffer(b"".join(part.vectors for part in parts))
-    first = np.cumsum(sizes, axis=0) - sizes
-    shift = np.repeat(first, sizes[:, 0], axis=0)
-    form, coefficient, a, b = terms.reshape(-1, 4).T
-    heights = {
-        int(first[k, 2]) + number: height
-        for k, part in enumerate(parts)
-        for number, height in part.heights.items()
-    }
-    return Forms(
-        vectors=Vectors.of(vectors.reshape(-1, _NUMBERS)),
-        terms=Terms(
-            form=form.astype(np.intp) + shift[:, 2],
-            coefficient=coefficient,
-            a=a.astype(np.intp) + shift[:, 1],
-            b=b.astype(np.intp) + shift[:, 1],
-        ),
-        c=np.frombuffer(b"".join(part.c for part in parts)),
-        bodies=bodies,
-        heights=heights,
-    )
-
-
 def stack(forms: Iterable[Form], bodies: int) -> Forms:
     """Stack forms on the coordinates of so many bodies."""
-    return unpack([pack(tuple(forms))], bodies)
-
-
-def join(parts: Sequence[Forms], bodies: int) -> Forms:
-    """Return the forms of all parts, one part after the other, on so many bodies."""
-    every = [stack((), bodies), *parts]
-    first = np.cumsum([0, *(part.m for part in every)]).tolist()
-    shift = np.cumsum([0, *(len(part.vectors.bodies) for part in every)]).tolist()
-    moved = [
-        Terms(part.terms.form + k, part.terms.coefficient, part.terms.a + v, part.terms.b + v)
-        for part, k, v in zip(every, first, shift, strict=False)
-    ]
-    return Forms(
-        vectors=Vectors(*map(np.concatenate, zip(*(part.vectors for part in every), strict=True))),
-        terms=Terms(*map(np.concatenate, zip(*moved, strict=True))),
-        c=np.concatenate([part.c for part in every]),
-        bodies=bodies,
-        heights={
-            k + number: height
-            for k, part in zip(first, every, strict=False)
-            for number, height in part.heights.items()
-        },
-    )
+    return Forms([pack(tuple(forms))], bodies)

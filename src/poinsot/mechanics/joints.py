@@ -109,8 +109,10 @@ class Joint(ABC):
         """The constraint equations as plain numbers, made once."""
         frames = {end.index: end.frame for end in (self.a, self.b) if isinstance(end, Body)}
         rows = self.rows()
-        gaps = [abs(row.form.at(frames)) / (row.length or 1.0) for row in rows]
-        return Equations(pack([row.form for row in rows]), tuple(gaps))
+        forms = [row.form for row in rows]
+        sizes = [row.length or 1.0 for row in rows]
+        gaps = [abs(form.at(frames)) / size for form, size in zip(forms, sizes, strict=True)]
+        return Equations(pack(forms), tuple(gaps))
 
     def contact(self) -> Contact | None:
         """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""

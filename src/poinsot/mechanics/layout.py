@@ -12,7 +12,7 @@ from poinsot.errors import InputError
 from poinsot.mechanics.bodies import RIGIDITY, Body, Marker
 from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import WIDTH, Forms, VectorForm, pack, unpack
+from poinsot.mechanics.forms import WIDTH, Forms, VectorForm, pack
 from poinsot.mechanics.joints import Freedom, Joint
 from poinsot.mechanics.scene import scene
 from poinsot.ph.matrices import Vector
@@ -115,7 +115,7 @@ class Layout:
     def angle_forms(self) -> Forms:
         """Cosine and sine of every angle of every joint, in order."""
         free = (f for joint in self.joints for f in joint.freedoms if f.rotates)
-        return unpack([pack(f.forms) for f in free], len(self.bodies))
+        return Forms([pack(f.forms) for f in free], len(self.bodies))
 
     @property
     def multipliers(self) -> tuple[State, ...]:

@@ -49,7 +49,7 @@ def free_body(body: Body, *, gravity: ArrayLike = (0.0, 0.0, 0.0)) -> DirectorSy
         ports=(Port(f"{body.name}.wrench", WIDTH),),
         mechanism=Mechanism(
             mass=director_mass([body]),
-            constraints=rigidity(1),
+            constraints=Forms([rigidity(1)], 1),
             weight=weight,
             inlets=(Inlet(Generalised((0,)), WIDTH),),
         ),

@@ -9,10 +9,10 @@ import numpy as np
 from poinsot.errors import InputError, did_you_mean
 from poinsot.integrate.schemes import Scheme, find_scheme
 from poinsot.mechanics import twists
-from poinsot.mechanics.bodies import Body, Marker, director_mass, rigidity
+from poinsot.mechanics.bodies import RIGIDITY, Body, Marker, director_mass, rigidity
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import join
+from poinsot.mechanics.forms import Forms
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.loads import PortPlace
 from poinsot.mechanics.mechanism import Mechanism
@@ -92,19 +92,20 @@ class Parts:
         """Return the parts of a model."""
         bodies, joints = equations.bodies, equations.joints
         equations.require_independent()
-        rigid = rigidity(len(bodies))
         placed = [force.place(name, joints) for name, force in forces.items()]
         inlets = [port.place(name, joints) for name, port in ports.items()]
         weight = np.zeros((len(bodies), 4, 3))
         weight[:, 0] = -np.array([body.mass for body in bodies])[:, None] * gravity
         mechanism = Mechanism(
             mass=director_mass(bodies),
-            constraints=join([rigid, equations.forms], len(bodies)),
+            constraints=Forms([rigidity(len(bodies)), *equations.forms.parts], len(bodies)),
             weight=weight.reshape(-1),
             potentials=tuple(p for potentials, _ in placed for p in potentials),
             dampers=tuple(d for _, dampers in placed for d in dampers),
             inlets=tuple(inlet for _, inlet in inlets),
-            loops=tuple(replace(loop, rows=rigid.m + loop.rows) for loop in equations.loops),
+            loops=tuple(
+                replace(loop, rows=RIGIDITY * len(bodies) + loop.rows) for loop in equations.loops
+            ),
             rolls=tuple(equations.contacts.values()),
         )
         undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}

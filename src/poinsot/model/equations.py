@@ -11,7 +11,7 @@ from poinsot.errors import InconsistentStartError, InputError
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import Body
 from poinsot.mechanics.contacts import Contact
-from poinsot.mechanics.forms import GROUND, Forms, unpack
+from poinsot.mechanics.forms import GROUND, Forms
 from poinsot.mechanics.joints import Joint
 from poinsot.mechanics.redundancy import DEPENDENT, Loop, find_loops, find_repeated
 from poinsot.mechanics.start import TOLERANCE, complete
@@ -54,7 +54,7 @@ class JointEquations:
     def forms(self) -> Forms:
         """The equations on positions, on all bodies."""
         parts = [joint.equations.forms for joint in self.joints.values()]
-        return unpack(parts, len(self.bodies))
+        return Forms(parts, len(self.bodies))
 
     @cached_property
     def jacobian(self) -> Matrix:

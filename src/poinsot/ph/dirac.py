@@ -111,10 +111,12 @@ def gradient_defect(system: PHSystem, x: Vector) -> float:
     """
     H, n = system.H(x), system.n
     random = np.random.default_rng(0)
-    ways = np.eye(n) if n <= SINGLY else random.choice([-1.0, 1.0], (WAYS, n))
+    parabola = system.by_construction and all(part.quadratic for part in system.storages)
+    count = 2 if parabola else WAYS
+    ways = np.eye(n) if n <= SINGLY else random.choice([-1.0, 1.0], (count, n))
     ways *= np.maximum(1.0, abs(x))
     claimed = ways @ system.grad_H(x)
-    if system.by_construction and all(part.quadratic for part in system.storages):
+    if parabola:
         # One difference is exact for a parabola, whatever its length.
         ends = np.array([(system.H(x + way), system.H(x - way)) for way in ways])
         exact = (ends[:, 0] - ends[:, 1]) / 2

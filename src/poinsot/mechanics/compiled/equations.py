@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from poinsot.engine.skids import BALL, BLADE, FORWARDS, HEIGHT, SIDEWAYS
 from poinsot.mechanics.compiled.products import Index, Kind, Products, products
 from poinsot.mechanics.contacts import Ball, Blade, Contact, Disc, Vector3
-from poinsot.mechanics.forms import GROUND, Height, spread_out
+from poinsot.mechanics.forms import GROUND, Height, members
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 
@@ -86,9 +86,9 @@ def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
     slips = np.array([joint.slips.size for joint in layout.joints], dtype=np.intp)
     groups = -(-(sizes + slips) // SLOTS)
     first = np.cumsum(groups) - groups
-    joint, inner = spread_out(sizes)
+    joint, inner = members(sizes)
     places = np.column_stack([first[joint] + inner // SLOTS, inner % SLOTS])
-    rolling, k = spread_out(slips)
+    rolling, k = members(slips)
     sliding = np.column_stack([first[rolling], sizes[rolling] + k])
     # Every form but heights is one product.
     of_row, at, constant = forms.terms.form, products(forms), -forms.c

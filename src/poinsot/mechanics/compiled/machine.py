@@ -13,7 +13,7 @@ from poinsot.mechanics.compiled import acts
 from poinsot.mechanics.compiled.equations import SLOTS
 from poinsot.mechanics.compiled.nodes import Nodes
 from poinsot.mechanics.compiled.products import Kind, Lines, Products, lines
-from poinsot.mechanics.forms import GROUND, WIDTH, spread_out
+from poinsot.mechanics.forms import GROUND, WIDTH, members
 
 Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
@@ -39,7 +39,7 @@ class Tables(Nodes):
             column = column + self.mechanism.m
             again = np.column_stack([graph.position(joint), slot, column, 0 * one])
             places = np.vstack([places, again])
-        return _index(places, 4)
+        return _index(places)
 
     @property
     def laws(self) -> list[Law]:
@@ -68,7 +68,7 @@ class Tables(Nodes):
             loads=self._load_tables(),
             drags=self._drag_tables(),
             fields=self._field_tables(),
-            dials=_index(dials.ranges, 2),
+            dials=_index(dials.ranges),
             dial_terms=self._terms(dials),
             schedule=self.tiles.schedule,
             template=self._template(),
@@ -142,42 +142,37 @@ class Tables(Nodes):
 
     def _point_tables(self) -> parts.Part:
         at, joint = self.joints.points.at, self.joints.points.joint
-        numbers = _real(np.hstack([at.XA, at.XB]), 6)
         if self.twice:
-            kind = np.full_like(at.kind, Kind.AXIS)
-            return parts.Part(numbers, _index(self._twice(at, joint, 0 * joint), 31))
-        node, R = self.graph.position(joint), self.graph.motion(at.ends)[:, :, 1]
-        tiles = self.tiles.table(R, node[:, None]), self.tiles.table(node[:, None], R)
-        kind = np.full_like(at.kind, Kind.AXIS)
-        return parts.Part(
-            numbers, _index(np.column_stack([kind, self._two(at.ends), node, *tiles]), 8)
-        )
+            places = self._twice(at, joint, 0 * joint)
+        else:
+            node, R = self.graph.position(joint)[:, None], self.graph.motion(at.ends)[:, :, 1]
+            tiles = self.tiles.table(R, node), self.tiles.table(node, R)
+            kind = np.full_like(joint, Kind.AXIS)
+            places = np.column_stack([kind, self._two(at.ends), node, *tiles])
+        return parts.Part(_real(np.hstack([at.XA, at.XB])), _index(places))
 
     def _row_tables(self) -> parts.Part:
         rows, table = self.joints.rows, self.tiles.table
-        at, joint = rows.at, rows.joint
-        numbers = _real(np.column_stack([at.numbers, rows.constant]), 14)
-        node, K = self.graph.position(joint)[:, None], self._motion(at.ends)
+        at, joint, K = rows.at, rows.joint, self._motion(rows.at.ends)
         if self.twice:
             M = self._momentum(at.ends)
             pairs = table(K, K), table(M, K), table(M, M)
-            return parts.Part(
-                numbers, _index(np.column_stack([self._twice(at, joint, rows.slot), *pairs]), 79)
-            )
-        tiles = table(K, node), table(node, K), table(K, K)
-        ends = self._two(at.ends)
-        places = np.column_stack([at.kind, ends, 0 * joint, node, rows.slot, *tiles])
-        return parts.Part(numbers, _index(places, 30))
+            places = np.column_stack([self._twice(at, joint, rows.slot), *pairs])
+        else:
+            node, ends = self.graph.position(joint)[:, None], self._two(at.ends)
+            tiles = table(K, node), table(node, K), table(K, K)
+            places = np.column_stack([at.kind, ends, 0 * joint, node, rows.slot, *tiles])
+        return parts.Part(_real(np.column_stack([at.numbers, rows.constant])), _index(places))
 
     def _skid_tables(self) -> parts.Part:
-        numbers, places = [], []
-        for skid in self.joints.skids:
-            node, K = self.graph.position([[skid.joint]]), self.graph.motion([skid.body])
-            numbers.append([*skid.edge, *skid.spot, *skid.normal, *skid.base, skid.held])
-            table = self.tiles.table
-            tiles = np.hstack([table(K, node), table(node, K), table(K, K)])[0]
-            places.append([skid.kind, skid.body, node[0, 0], skid.slot, *tiles])
-        return parts.Part(_real(numbers, 13), _index(places, 12))
+        skids, table = self.joints.skids, self.tiles.table
+        numbers = [[*s.edge, *s.spot, *s.normal, *s.base, s.held] for s in skids]
+        given = _table([[s.kind, s.body, s.joint, s.slot] for s in skids], 4).astype(np.intp)
+        kind, body, joint, slot = given.T
+        node, K = self.graph.position(joint)[:, None], self.graph.motion(body)
+        tiles = table(K, node), table(node, K), table(K, K)
+        places = np.column_stack([kind, body, node, slot, *tiles])
+        return parts.Part(_table(numbers, 13), _index(places))
 
     def _twice(self, at: Products, joint: Indices, slot: Indices) -> Indices:
         """Return what equations of the stabilised form meet besides pairs of bodies."""
@@ -192,31 +187,23 @@ class Tables(Nodes):
     def _strut_tables(self) -> parts.Acts:
         lines, struts = self.lines, self.struts
         pairs = self.tiles.table(self._momentum(lines.ends), self._motion(lines.ends))
-        role, chart, port = (
-            np.array([[s.role, s.chart, s.port] for s in struts], int).reshape(-1, 3).T
-        )
-        places = np.column_stack([role, self._two(lines.ends), chart, lines.ranges, port, pairs])
-        numbers = _real([strut.numbers for strut in struts], 4)
-        return parts.Acts(numbers, _index(places, 23), _addresses(struts))
+        role, chart, port = _table([[s.role, s.chart, s.port] for s in struts], 3).T
+        places = [role, self._two(lines.ends), chart, lines.ranges, port, pairs]
+        numbers = _table([strut.numbers for strut in struts], 4)
+        return parts.Acts(numbers, _index(np.column_stack(places)), _addresses(struts))
 
     def _load_tables(self) -> parts.Acts:
-        numbers = [[*load.X, *load.axes.reshape(-1)] for load in self.loads]
-        places = [[load.kind, load.body, load.port] for load in self.loads]
-        own = self._own([load.body for load in self.loads])
-        return parts.Acts(
-            _real(numbers, 12),
-            _index(np.column_stack([np.array(places, int).reshape(-1, 3), own]), 7),
-            _addresses(self.loads),
-        )
+        loads = self.loads
+        numbers = _table([[*load.X, *load.axes.reshape(-1)] for load in loads], 12)
+        given = _table([[load.kind, load.body, load.port] for load in loads], 3)
+        places = np.column_stack([given, self._own([load.body for load in loads])])
+        return parts.Acts(numbers, _index(places), _addresses(loads))
 
     def _drag_tables(self) -> parts.Part:
-        numbers = [[*drag.numbers, *drag.X] for drag in self.drags]
-        places = [[drag.kind, drag.body] for drag in self.drags]
-        own = self._own([drag.body for drag in self.drags])
-        return parts.Part(
-            _real(numbers, 7),
-            _index(np.column_stack([np.array(places, int).reshape(-1, 2), own]), 6),
-        )
+        drags = self.drags
+        given = _table([[drag.kind, drag.body] for drag in drags], 2)
+        places = np.column_stack([given, self._own([drag.body for drag in drags])])
+        return parts.Part(_table([[*drag.numbers, *drag.X] for drag in drags], 7), _index(places))
 
     def _own(self, bodies: Sequence[int]) -> Indices:
         """Return the tiles of (T, R) of bodies with each other; (bodies, 4)."""
@@ -231,10 +218,10 @@ class Tables(Nodes):
         i, j = np.array(both, dtype=np.intp).reshape(-1, 2).T
         first = np.cumsum([[0, 0], *([count, count**2] for count in counts)], axis=0)
         return parts.Fields(
-            numbers=_real([[moves, *X] for _, moves, X in vectors], 4),
+            numbers=_table([[moves, *X] for _, moves, X in vectors], 4),
             bodies=np.array([body for body, _, _ in vectors], dtype=np.uint32),
             first=_index(first),
-            pairs=_index(self.tiles.table(self.graph.momentum(i), self.graph.motion(j)), 4),
+            pairs=_index(self.tiles.table(self.graph.momentum(i), self.graph.motion(j))),
             laws=_addresses(fields),
         )
 
@@ -260,7 +247,7 @@ class Tables(Nodes):
         p = along.products
         numbers = np.column_stack([p.numbers, np.zeros(p.kind.size)])
         places = np.column_stack([p.kind, self._two(p.ends), along.form])
-        return parts.Part(_real(numbers, 14), _index(places, 4))
+        return parts.Part(_real(numbers), _index(places))
 
     def _template(self) -> Real:
         """Return what tiles hold before bodies and joints add to them."""
@@ -296,7 +283,7 @@ class Tables(Nodes):
         order = np.argsort(body, kind="stable")
         order = order[slim[order]]
         counts = np.bincount(body[order], minlength=self.count)[body[order]]
-        one, inner = spread_out(counts)
+        one, inner = members(counts)
         start = np.searchsorted(body[order], body[order])
         one, other = order[one], order[start[one] + inner]
         inverse = sign[one] * sign[other] / (2 * self.mechanism.mass[WIDTH * body[one]])
@@ -329,14 +316,17 @@ class Tables(Nodes):
         return shift
 
 
-def _index(values: ArrayLike, columns: int = 0) -> Index:
-    array = np.ascontiguousarray(values, dtype=np.uint32)
-    return array if array.size else np.zeros((0, columns), dtype=np.uint32)
+def _index(values: ArrayLike) -> Index:
+    return np.ascontiguousarray(values, dtype=np.uint32)
 
 
-def _real(values: ArrayLike, columns: int = 0) -> Real:
-    array = np.ascontiguousarray(values, dtype=float)
-    return array if array.size else np.zeros((0, columns))
+def _real(values: ArrayLike) -> Real:
+    return np.ascontiguousarray(values, dtype=float)
+
+
+def _table(rows: Sequence[Sequence[float]], columns: int) -> Real:
+    """Return rows as an array that has its columns even if there are none."""
+    return np.array(rows, dtype=float).reshape(-1, columns)
 
 
 def _addresses(acting: Sequence[acts.Act]) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """What a mechanism consists of for the compiled engine, and which nodes of its matrix meet."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,7 @@ from poinsot.mechanics.compiled import acts
 from poinsot.mechanics.compiled.equations import Equations, group_equations
 from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
 from poinsot.mechanics.compiled.products import Lines, lines
-from poinsot.mechanics.forms import GROUND, join, spread_out
+from poinsot.mechanics.forms import GROUND, Forms, members
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 
@@ -90,12 +90,9 @@ class Nodes:
     @cached_property
     def lines(self) -> Lines:
         """The coordinates that struts act along."""
-        bodies = [np.array([*strut.along.bodies, GROUND]) for strut in self.struts]
-        parts = [
-            replace(forms, vectors=forms.vectors._replace(bodies=own[forms.vectors.bodies]))
-            for own, forms in zip(bodies, (strut.along.forms for strut in self.struts), strict=True)
-        ]
-        return lines(join(parts, self.count), [part.m for part in parts])
+        along = [strut.along for strut in self.struts]
+        forms = Forms([each.forms.onto(each.bodies) for each in along], self.count)
+        return lines(forms, [each.forms.m for each in along])
 
     @cached_property
     def slim(self) -> NDArray[np.bool_]:
@@ -159,7 +156,7 @@ class Nodes:
         order = order[self.slim[body[order]]]
         counts = np.bincount(body[order], minlength=self.count)
         table = np.full((self.count, HUB), graph.nodes)
-        table[spread_out(counts)] = graph.position(joint[order])
+        table[members(counts)] = graph.position(joint[order])
         return table
 
     @property
