@@ -15,7 +15,6 @@ from poinsot.errors import (
     StorageError,
     StructureError,
 )
-from poinsot.integrate import SCHEMES, Newton, Scheme, simulate
 from poinsot.livens import LagrangianSystem
 from poinsot.mechanics import (
     Body,
@@ -55,9 +54,13 @@ from poinsot.mechanics import (
 )
 from poinsot.model import DifferentialDrive, Model, ModelCheck, Simulation, Wheel
 from poinsot.ph.formulas import Formula
+from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Table
+from poinsot.ph.stages import Newton
 from poinsot.redundant import RedundantSystem
 from poinsot.result import Result, SimulationError, load
+from poinsot.run import simulate
+from poinsot.schemes.records import SCHEMES
 from poinsot.so3 import Rotation
 
 if TYPE_CHECKING:

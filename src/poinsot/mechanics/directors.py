@@ -1,5 +1,6 @@
 """Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -8,10 +9,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from poinsot.engine.runner import Runner
+from poinsot.errors import InputError
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
+from poinsot.mechanics.observer import MechanismObserver
+from poinsot.mechanics.steps import DirectorStages, StabilisedStages
+from poinsot.mechanics.views import DirectorView
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import PHSystem, Storage, nonzero_rows
+from poinsot.result.observer import Observer
 
 
 def minus(a: Matrix) -> Matrix:
@@ -52,6 +62,55 @@ class _Directors(PHSystem):
         """Return q, v and the multipliers."""
         n = self.mechanism.n
         return x[:n], x[n : 2 * n], x[2 * n :]
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    @abstractmethod
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return the equations of the midpoint rule."""
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations | None:
+        """Return those of the midpoint rule; for all others the general ones."""
+        if scheme.rule is Rule.MIDPOINT:
+            return self._midpoint(scheme, t, x0, u, h)
+        if self.mechanism.redundant:
+            raise InputError(
+                f"scheme '{scheme.name}' cannot run a mechanism with repeated constraints "
+                "(see model.check()); use 'ph-mp' or 'ph-mp-ggl'"
+            )
+        return None
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what is the matter with contacts."""
+        return self.layout.diagnose(x0[: self.mechanism.n])
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step in which the law of a spring jumped, or a contact came to an end."""
+        (q0, _, _), (q1, _, _) = self.parts(x0), self.parts(x1)
+        self.mechanism.require_continuous(q0, q1)
+        self.layout.require_contact(q0, q1)
+
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
+        """Return a runner for the midpoint rule."""
+        if scheme.rule is not Rule.MIDPOINT:
+            return None
+        from poinsot.mechanics.compiled.runner import DirectorRunner  # imports Numba
+
+        return DirectorRunner(self, x, h, options)
+
+    def angles(self, x: Vector) -> Vector:
+        """Return the angles of the joints."""
+        return self.layout.angles(x[: self.mechanism.n])
+
+    def observer(self) -> Observer:
+        """Return what looks at bodies and joints."""
+        return MechanismObserver(self.layout, DirectorView.of(self.mechanism))
+
+    # -- the six ingredients ------------------------------------------------------------------
 
     @cached_property
     def _E(self) -> Matrix:
@@ -154,6 +213,11 @@ class DirectorSystem(_Directors):
     contacts that cannot slip.
     """
 
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        return DirectorStages(scheme, t, x0, u, h, self)
+
     def J(self, x: Vector) -> Matrix:
         """Return the structure matrix."""
         n, G = self.mechanism.n, self.mechanism.G(x[: self.mechanism.n])
@@ -214,6 +278,11 @@ class StabilisedSystem(_Directors):
     def stabilised(self) -> bool:
         """Yes."""
         return True
+
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        return StabilisedStages(scheme, t, x0, u, h, self)
 
     @cached_property
     def inverse_mass(self) -> Vector:

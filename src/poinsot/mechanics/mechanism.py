@@ -56,8 +56,11 @@ class Mechanism:
         Gradient of the potential of gravity, which is linear in q.
     looped, rank
         Rows of joints that close loops, and how many of them are independent.
-    rolls
-        Contacts that forbid velocities, A(q) v = 0; their multipliers follow those of g.
+    contacts
+        Constraints on velocities alone, A(q) v = 0: rows of G below those of g, which have no
+        position equation. Their multipliers follow those of g.
+    jointed
+        Whether rigidity is left out, for coordinates in which bodies are rigid by themselves.
     """
 
     mass: Vector
@@ -68,7 +71,8 @@ class Mechanism:
     inlets: tuple[Inlet, ...] = ()
     looped: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     rank: int = 0
-    rolls: tuple[Contact, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    jointed: bool = False
 
     @property
     def n(self) -> int:
@@ -77,13 +81,23 @@ class Mechanism:
 
     @property
     def m(self) -> int:
-        """Number of constraints, on positions and on velocities."""
-        return self.constraints.m + self.slips
+        """Number of constraints: rows of G."""
+        return self.constraints.m + sum(contact.size for contact in self.contacts)
 
     @property
-    def slips(self) -> int:
-        """Number of constraints on velocities alone."""
-        return sum(contact.size for contact in self.rolls)
+    def holonomic(self) -> bool:
+        """Whether every constraint has a position equation."""
+        return not self.contacts
+
+    @property
+    def rigid(self) -> int:
+        """Number of constraints of rigidity, which come first."""
+        return 0 if self.jointed else RIGIDITY * (self.n // WIDTH)
+
+    def held(self) -> "Mechanism":
+        """Return the mechanism without rigidity: joints and contacts."""
+        forms = Forms(self.constraints.forms[self.rigid :], self.constraints.bodies)
+        return replace(self, constraints=forms, looped=self.looped - self.rigid, jointed=True)
 
     @property
     def redundant(self) -> bool:
@@ -116,12 +130,11 @@ class Mechanism:
         """
         if not self.redundant:
             return lam
-        total, change = lam.copy(), np.zeros(self.m)
+        change = np.zeros(self.m)
         change[self.looped] = -self._idle(q, lam[self.looped])
-        pull = self._pull(q, change)
-        total += change
-        total[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull)
-        return total
+        if not self.jointed:
+            change[: self.rigid] += self.rigidity(q, self._pull(q, change))
+        return lam + change
 
     def smallest_pair(
         self, q: Vector, v: Vector, lam: Vector, gam: Vector
@@ -140,7 +153,7 @@ class Mechanism:
         change, JT = np.zeros(self.m), twists.jacobian(self._loop_forms, q).T
         change[self.looped] = np.linalg.lstsq(JT, wrench, rcond=1e-11)[0]
         pull = self._pull(q, change)
-        change[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull - push)
+        change[: self.rigid] += self.rigidity(q, pull - push)
         return self.smallest(q, lam + change), smaller
 
     def _idle(self, q: Vector, lam: Vector) -> Vector:
@@ -175,55 +188,57 @@ class Mechanism:
 
     # -- constraints --------------------------------------------------------------------------
 
-    def A(self, q: Vector) -> Matrix:
-        """Return the rows A(q) v = 0 of contacts; shape (slips, n)."""
-        placed: list[Placed] = []
-        row = 0
-        for contact in self.rolls:
-            (body,) = contact.bodies
-            placed.append((row, WIDTH * body, contact.B(local(q, contact.bodies)).T))
-            row += contact.size
-        return assemble((row, self.n), placed)
+    def gap(self, q: Vector) -> Vector:
+        """Return g(q), and nothing for constraints without a position equation; shape (m,)."""
+        gap = np.zeros(self.m)
+        gap[: self.constraints.m] = self.constraints(q)
+        return gap
 
     def G(self, q: Vector) -> Matrix:
-        """Return all constraints on velocities, dg/dq and A; shape (m, n)."""
-        G = self.constraints.G(q)
-        return self._with_slips(G, self.A(q)) if self.rolls else G
+        """Return the constraints on velocities, G v = 0: dg/dq and A; shape (m, n)."""
+        rows = [contact.B(local(q, contact.bodies)).T for contact in self.contacts]
+        return self._below(self.constraints.G(q), rows)
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G(q) v by q; shape (m, n)."""
-        slope = self.constraints.slope(v)
-        if not self.rolls:
-            return slope
-        placed: list[Placed] = []
-        row = 0
-        for contact in self.rolls:
-            (body,) = contact.bodies
-            dy = contact.dy(local(q, contact.bodies), local(v, contact.bodies))
-            placed.append((row, WIDTH * body, dy))
-            row += contact.size
-        return self._with_slips(slope, assemble((row, self.n), placed))
+        rows = [c.dy(local(q, c.bodies), local(v, c.bodies)) for c in self.contacts]
+        return self._below(self.constraints.slope(v), rows)
 
-    def _with_slips(self, rows: Matrix, slips: Matrix) -> Matrix:
-        return assemble((self.m, self.n), [(0, 0, rows), (self.constraints.m, 0, slips)])
+    def _below(self, rows: Matrix, own: list[NDArray[np.float64]]) -> Matrix:
+        """Return rows of g, and below them those of each contact on its body; shape (m, n)."""
+        if not own:
+            return rows
+        placed, first = [(0, 0, rows)], self.constraints.m
+        for contact, block in zip(self.contacts, own, strict=True):
+            (body,) = contact.bodies
+            placed.append((first, WIDTH * body, block))
+            first += contact.size
+        return assemble((self.m, self.n), placed)
 
     def curvature(self, q: Vector, lam: Vector) -> Matrix:
         """Return the derivative of G(q)^T lam by q; shape (n, n)."""
         split = self.constraints.m
-        curvature = self.constraints.curvature(lam[:split])
-        if not self.rolls:
-            return curvature
-        blocks = []
-        for contact in self.rolls:
+        curvature, blocks = self.constraints.curvature(lam[:split]), []
+        for contact in self.contacts:
             mu = lam[split : split + contact.size]
             blocks.append((contact.bodies, contact.dB(local(q, contact.bodies), mu)))
             split += contact.size
-        return add(curvature, self._square(blocks))
+        return add(curvature, self._square(blocks)) if blocks else curvature
 
-    def slip_rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return A(q) v of many states, (states, n) to (states, slips)."""
+    # -- constraints of many states, (states, n) each -----------------------------------------
+
+    def gaps(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return g(q); (states, rows with a position equation)."""
+        return self.constraints.values(q)
+
+    def rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return G(q) v; (states, m)."""
+        return np.hstack([self.constraints.rates(q, v), self.contact_rates(q, v)])
+
+    def contact_rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return A(q) v, the rows without a position equation."""
         rates = [np.zeros((len(q), 0))]
-        for contact in self.rolls:
+        for contact in self.contacts:
             (body,) = contact.bodies
             own = slice(WIDTH * body, WIDTH * (body + 1))
             rates.append(contact.rates(q[:, own], v[:, own]))

@@ -7,11 +7,11 @@ from mechanisms import random_state
 from schemes import QUATERNIONS
 
 import poinsot as ps
-from poinsot.integrate.step import step_problem
 from poinsot.livens.lagrangian import Interval, Rule
 from poinsot.mechanics.quaternions.charts import tangent_map
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import dense, is_sparse
+from poinsot.schemes.step import stage_equations
 
 H = 0.1
 FORMS = ["livens", "hamiltonian"]
@@ -133,7 +133,7 @@ def test_the_newton_matrix_of_a_step_is_exact_away_from_its_solution(case, schem
     system = system.in_form(method.formulation)
     random = np.random.default_rng(4)
     x0, u = random_state(system, 5), random.standard_normal(system.m)
-    problem = step_problem(system, method, 0.4, x0, u, H)
+    problem = stage_equations(system, method, 0.4, x0, u, H)
     w = problem.guess + 0.2 * random.standard_normal(problem.guess.size)
     tangent = problem.evaluate(w).tangent()
     assert tangent.U.size == tangent.V.size == 0

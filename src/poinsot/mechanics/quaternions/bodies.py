@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.livens.lagrangian import Chart, Hessian, Lagrangian, Rule, Slopes
+from poinsot.livens.lagrangian import Chart, Hessian, Lagrangian, Slopes
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
@@ -19,6 +19,7 @@ from poinsot.mechanics.quaternions.charts import TurnChart
 from poinsot.mechanics.quaternions.kinetics import Spin
 from poinsot.mechanics.quaternions.products import BODY, CURVE, WHOLE, director_slopes, directors
 from poinsot.mechanics.spread import spread
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
 
@@ -193,7 +194,7 @@ class QuaternionBodies(Lagrangian):
             longer, dlonger = _stretching((quat0 + quat1) / 2)
             sq = longer[:, None, None] * sq + np.einsum("na,nb->nab", by_s, dlonger)
             by_s, ss = longer[:, None] * by_s, longer[:, None, None] * ss
-        if rule is Rule.MEAN:
+        if rule is Rule.MEAN_LEVERS:
             # By the inverse of the factor of travel, so that angular momentum stays.
             short, dshort = shortening(quat0, quat1)
             qq = short[:, None, None] * qq + np.einsum("na,nb->nab", by_q, dshort)
@@ -210,7 +211,7 @@ class QuaternionBodies(Lagrangian):
 
     def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
         """Return dq, that of quaternions over `shortening` if levers are mean ones."""
-        if rule is not Rule.MEAN:
+        if rule is not Rule.MEAN_LEVERS:
             return dq, None
         (_, quat0), (_, change) = self.blocks(q0), self.blocks(dq)
         short, dshort = shortening(quat0, quat0 + change)

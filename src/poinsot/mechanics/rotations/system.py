@@ -8,16 +8,24 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InconsistentStartError
+from poinsot.engine.runner import Runner
+from poinsot.errors import InconsistentStartError, InputError
+from poinsot.mechanics.directions import Torque
 from poinsot.mechanics.forms import Forms
-from poinsot.mechanics.jointed import held
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
+from poinsot.mechanics.observer import MechanismObserver
 from poinsot.mechanics.rotations.bodies import SIX, RotationBodies
 from poinsot.mechanics.rotations.parametrisations import PARAMETRISATIONS
+from poinsot.mechanics.rotations.reading import RotationView
+from poinsot.mechanics.rotations.steps import RotationStages
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal
 from poinsot.ph.ports import Port
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import PHSystem, State, Storage
+from poinsot.result.observer import Observer
 
 #: What a constraint of a joint may be violated by at the start, relative to its terms.
 GAP = 1e-8
@@ -58,7 +66,7 @@ class RotationSystem(PHSystem):
     @cached_property
     def held(self) -> Mechanism:
         """The mechanism without rigidity: joints, and contacts that cannot slip, in directors."""
-        return held(self.mechanism)
+        return self.mechanism.held()
 
     @property
     def joints(self) -> Forms:
@@ -84,6 +92,55 @@ class RotationSystem(PHSystem):
         """Return (zeta, w, lam) of a state, or the same parts of a costate."""
         n, k = self.bodies.n, self.bodies.k
         return x[:n], x[n : n + k], x[n + k :]
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return the midpoint rule on rotations."""
+        if scheme.rule is not Rule.MIDPOINT or scheme.stabilised:
+            raise InputError(
+                f"scheme '{scheme.name}' does not run system '{self.name}', whose velocities are "
+                "in body axes; use 'ph-mp'"
+            )
+        return RotationStages(scheme, t, x0, u, h, self)
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what is the matter with contacts."""
+        return self.layout.diagnose(self.bodies.directors(self.split(x0)[0]))
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step in which the law of a spring jumped, or a contact came to an end."""
+        q0, q1 = (self.bodies.directors(self.split(x)[0]) for x in (x0, x1))
+        self.mechanism.require_continuous(q0, q1)
+        self.layout.require_contact(q0, q1)
+
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
+        """Return a runner for the midpoint rule.
+
+        Torques as [LKB26, eq. (32)] puts them in are others in the engine's quaternions.
+        """
+        lines = [inlet.direction for inlet in self.mechanism.inlets]
+        if any(isinstance(line, Torque) and not line.reciprocal for line in lines):
+            return None
+        if scheme.rule is not Rule.MIDPOINT:
+            return None
+        if self.coordinates == "rotations-euler":
+            from poinsot.mechanics.compiled.euler import EulerRunner  # imports Numba
+
+            return EulerRunner(self, scheme, x, h, options)
+        from poinsot.mechanics.compiled.rotations import RotationRunner  # imports Numba
+
+        return RotationRunner(self, scheme, x, h, options)
+
+    def angles(self, x: Vector) -> Vector:
+        """Return the angles of the joints."""
+        return self.layout.angles(self.bodies.directors(self.split(x)[0]))
+
+    def observer(self) -> Observer:
+        """Return what looks at bodies and joints."""
+        return MechanismObserver(self.layout, RotationView.of(self.held, self.bodies))
 
     # -- for reading --------------------------------------------------------------------------
 

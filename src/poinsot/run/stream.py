@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from poinsot.errors import InputError, StorageError
-from poinsot.integrate.interrupts import held_back
-from poinsot.integrate.recorder import ROOM, Recorder
 from poinsot.result import Result, Status, Writer, load
 from poinsot.result.attributes import progress, unfinished
+from poinsot.run.interrupts import held_back
+from poinsot.run.recorder import ROOM, Recorder
 
 #: New steps are written about so often [s], and so that it takes a small part of the time.
 PAUSE, SHARE = 0.5, 0.1

@@ -8,17 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.engine.runner import Clock
 from poinsot.errors import InputError, PoinsotError, StructureError
 from poinsot.inputs import number
-from poinsot.integrate.blocks import accelerate, run_in_blocks
-from poinsot.integrate.clock import Clock
-from poinsot.integrate.newton import Newton, NewtonFailure
-from poinsot.integrate.observe import surveyor
-from poinsot.integrate.progress import Progress
-from poinsot.integrate.recorder import Recorder
-from poinsot.integrate.schemes import Scheme, find_scheme
-from poinsot.integrate.step import take_step
-from poinsot.integrate.stream import Stream
 from poinsot.ph.dirac import (
     gradient_defect,
     resistive_defect,
@@ -28,10 +20,19 @@ from poinsot.ph.dirac import (
 )
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
+from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
+from poinsot.ph.stages import Newton
 from poinsot.ph.start import check_start
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, SimulationError, Status, output_path
+from poinsot.run.blocks import run_in_blocks
+from poinsot.run.progress import Progress
+from poinsot.run.recorder import Recorder
+from poinsot.run.stream import Stream
+from poinsot.schemes.newton import NewtonFailure
+from poinsot.schemes.records import find_scheme
+from poinsot.schemes.step import take_step
 
 ENGINES = ("auto", "reference", "compiled")
 #: Above this size the dissipation of a proven system is not tried on random efforts: that would
@@ -45,7 +46,7 @@ class Compilable(Protocol):
 
     def scheme_for(  # noqa: D102
         self, scheme: str | Scheme | None, coordinates: str | None
-    ) -> Scheme: ...
+    ) -> str | Scheme: ...
 
     def compile_for(  # noqa: D102
         self, scheme: Scheme, coordinates: str | None = None
@@ -142,7 +143,7 @@ def simulate(
             raise InputError(
                 f"simulate: expected a Model, a LagrangianSystem or a PHSystem, got {model!r}"
             )
-        method = model.scheme_for(scheme, coordinates)
+        method = find_scheme(model.scheme_for(scheme, coordinates))
         system = model.compile_for(method, coordinates)
     steps = _count_steps(h, t_start, t_end)
     if engine not in ENGINES:
@@ -163,7 +164,7 @@ def simulate(
         )
     x = check_start(system, x, t_start)
     clock = Clock(t_start, t_end, h, steps)
-    runner = None if engine == "reference" else accelerate(system, method, x, h, options)
+    runner = None if engine == "reference" else system.runner(method, x, h, options)
     if engine == "compiled" and runner is None:
         raise InputError(
             "the compiled engine runs mechanisms with 'ph-mp', 'ph-mp-ggl' and the exact schemes "
@@ -190,13 +191,12 @@ def simulate(
         "recovered": recovered,
         "document": document,
     }
-    survey = None if place is None else surveyor(system)
 
     def look(status: Status, message: str) -> Result:
         """Return what is saved now, without the states that the engine leaves out."""
         states = [state.name for state in system.states if state.name not in recovered]
         return recorder.snapshot(
-            method, kind, h, t_end, status, message, states, survey=survey, **facts
+            method, kind, h, t_end, status, message, states, survey=True, **facts
         )
 
     stream = None if place is None else Stream(place, recorder, look)

@@ -1,79 +1,28 @@
 """Keeps what a run computes: saved steps, and balances summed over every step."""
 
 import time as clock
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.engine.runner import Block, Totals
 from poinsot.errors import InputError, StorageError, StructureError
-from poinsot.integrate.history import History, Recover, Saved, columns_of
-from poinsot.integrate.newton import Solution
-from poinsot.integrate.observe import angles, observe
-from poinsot.integrate.schemes import Scheme
-from poinsot.integrate.step import Stage
-from poinsot.integrate.store import Table
 from poinsot.ph.matrices import Vector
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Stage
 from poinsot.ph.system import PHSystem
-from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
+from poinsot.result import Lazy, PortRecord, Result, StateRecord, Stats, Status
+from poinsot.result.history import History, Recover
+from poinsot.result.store import Column, Table
+from poinsot.schemes.newton import Solution
 
 #: Saved steps that do not stay take about so much memory [bytes].
 ROOM = 2**25
 #: One state or step, by the names of the table's columns.
 Row: TypeAlias = Mapping[str, ArrayLike]
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """A run of consecutive steps, computed at once.
-
-    Parameters
-    ----------
-    steps : int
-        How many they are, saved or not.
-    reached : float
-        Time at the end of the last one [s].
-    newton_iterations, residual_max, balance_error_max, dissipation_min
-        Sum of iterations; largest residual; largest |balance error| [J]; smallest power lost [W].
-    saved : Saved
-        Those steps that are due for saving.
-    pending : Saved
-        The last step, if it is not due: a run may end here.
-    """
-
-    steps: int
-    reached: float
-    newton_iterations: int
-    residual_max: float
-    balance_error_max: float
-    dissipation_min: float
-    saved: Saved
-    pending: Saved | None = None
-
-
-@dataclass(eq=False)
-class Totals:
-    """Sums over every step so far, saved or not; whoever takes steps carries them on.
-
-    `energy0` [J] is the energy at the start, `lost` [J] what was dissipated, `supplied` [J] what
-    was put in through each port. `angle` are the angles of the last state in (-pi, pi], and `turn`
-    the same followed over turns [rad].
-    """
-
-    energy0: float
-    lost: float
-    supplied: Vector
-    angle: Vector
-    turn: Vector
-
-    def follow(self, angle: Vector) -> None:
-        """Take over the angles of the next state, each by the shorter way round."""
-        change = angle - self.angle
-        self.turn = self.turn + change - 2 * np.pi * np.round(change / (2 * np.pi))
-        self.angle = angle
 
 
 class Recorder:
@@ -103,7 +52,8 @@ class Recorder:
     ) -> None:
         self.system, self.steps, self.save_every = system, steps, save_every
         self.ports = (*system.ports, *system.connected)
-        angle, none = angles(system, x0), np.zeros(len(self.ports))
+        self.observer = system.observer()
+        angle, none = system.angles(x0), np.zeros(len(self.ports))
         self.totals = Totals(system.H(x0), 0.0, none, angle, angle)
         start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": angle}
         self.origin, self.rows = x0.copy(), -(-steps // save_every) + 1
@@ -138,7 +88,7 @@ class Recorder:
         energy = system.H(solution.x)
         outer = float(supplied[: len(system.ports)].sum())
         error = energy - totals.energy0 - outer + lost
-        totals.follow(angles(system, solution.x))
+        totals.follow(system.angles(solution.x))
         totals.lost, totals.supplied = lost, supplied
         self._count(1, t1, solution.iterations, solution.residual, abs(error), dissipation)
         self.pending = {
@@ -260,12 +210,12 @@ class Recorder:
         *,
         recover: Recover | None = None,
         recovered: frozenset[str] = frozenset(),
-        survey: Callable[[History], Observation] | None = None,
+        survey: bool = False,
         document: str = "",
     ) -> Result:
         """Return what is saved now, with these of the states; a survey looks at all at once."""
         history = self._history(recover, recovered)
-        system = self.system
+        system, observer = self.system, self.observer
         units = {state.name: state.unit for state in system.states}
         places = {port.name: i for i, port in enumerate(self.ports)}
         return Result(
@@ -296,7 +246,7 @@ class Recorder:
             ),
             status=status,
             message=message,
-            observation=observe(system, history) if survey is None else survey(history),
+            observation=observer.survey(history) if survey else observer.observe(history),
             document=document,
         )
 
@@ -327,6 +277,26 @@ class Recorder:
             power=np.einsum("ij,ij->i", u, y),
             energy=history.at_times("port_energy")[:, i],
         )
+
+
+def columns_of(system: PHSystem, angles: int) -> dict[str, Column]:
+    """Return the columns of a table of saved steps; the names are those of `Saved`."""
+    ports = (*system.ports, *system.connected)
+    through = Column((sum(port.size for port in ports),))
+    return {
+        "time": Column(),
+        "x": Column((system.n,)),
+        "energy": Column(),
+        "dissipated": Column(),
+        "balance_error": Column(),
+        "port_energy": Column((len(ports),)),
+        "turned": Column((angles,)),
+        "stage_time": Column(),
+        "stage_x": Column((system.n,)),
+        "u": through,
+        "y": through,
+        "iterations": Column(dtype=np.dtype(np.intp)),
+    }
 
 
 def _table(system: PHSystem, start: Row, rows: int, keep: bool) -> Table:

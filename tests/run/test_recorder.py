@@ -16,12 +16,13 @@ from same import assert_same, numbers
 
 import poinsot as ps
 from poinsot import ph
-from poinsot.integrate import history, store
-from poinsot.integrate.history import Saved, columns_of
-from poinsot.integrate.newton import Newton
-from poinsot.integrate.recorder import Block, Recorder
-from poinsot.integrate.schemes import find_scheme
-from poinsot.integrate.step import take_step
+from poinsot.engine.runner import Block
+from poinsot.ph.stages import Newton
+from poinsot.result import history, store
+from poinsot.result.history import Saved
+from poinsot.run.recorder import Recorder, columns_of
+from poinsot.schemes.records import find_scheme
+from poinsot.schemes.step import take_step
 
 H, STEPS = 0.05, 23
 
@@ -323,9 +324,10 @@ LONG_RUN = """
 import os, sys
 import numpy as np
 import mechanisms
-from poinsot.integrate.history import Saved
-from poinsot.integrate.recorder import Block, Recorder
-from poinsot.integrate.schemes import SCHEMES
+from poinsot.result.history import Saved
+from poinsot.engine.runner import Block
+from poinsot.run.recorder import Recorder
+from poinsot.schemes.records import SCHEMES
 
 def resident():
     with open("/proc/self/statm") as file:
