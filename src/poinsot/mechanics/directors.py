@@ -1,9 +1,8 @@
 """Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,17 +10,13 @@ from numpy.typing import NDArray
 
 from poinsot.engine.runner import Runner
 from poinsot.errors import InputError
-from poinsot.mechanics.layout import Layout
-from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.observer import MechanismObserver
+from poinsot.mechanics.form import MechanismForm
 from poinsot.mechanics.steps import DirectorStages, StabilisedStages
 from poinsot.mechanics.views import DirectorView
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
-from poinsot.ph.system import PHSystem, Storage, nonzero_rows
-from poinsot.result.observer import Observer
 
 
 def minus(a: Matrix) -> Matrix:
@@ -31,27 +26,17 @@ def minus(a: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class _Directors(PHSystem):
-    """What both forms share: x = (q, v, multipliers), E = diag(I, M, 0), H = T + V."""
+class _Directors(MechanismForm):
+    """What both forms share: x = (q, v, multipliers)."""
 
-    mechanism: Mechanism
-    layout: Layout
-    initial: Vector
-
-    @property
-    def start(self) -> Vector:
-        """The model's start."""
-        return self.initial
+    def directors(self, x: Vector) -> Vector:
+        """Return q."""
+        return x[: self.mechanism.n]
 
     @property
-    def proven(self) -> bool:
-        """Yes: J is skew and R zero by construction."""
-        return True
-
-    @property
-    def default_scheme(self) -> str:
-        """The midpoint rule, with velocity constraints if they are there."""
-        return "ph-mp-ggl" if self.stabilised else "ph-mp"
+    def view(self) -> DirectorView:
+        """Reads q and v as they are."""
+        return DirectorView.of(self.mechanism)
 
     @property
     def multipliers(self) -> int:
@@ -84,16 +69,6 @@ class _Directors(PHSystem):
             )
         return None
 
-    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
-        """Return what is the matter with contacts."""
-        return self.layout.diagnose(x0[: self.mechanism.n])
-
-    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
-        """Refuse a step in which the law of a spring jumped, or a contact came to an end."""
-        (q0, _, _), (q1, _, _) = self.parts(x0), self.parts(x1)
-        self.mechanism.require_continuous(q0, q1)
-        self.layout.require_contact(q0, q1)
-
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a runner for the midpoint rule."""
         if scheme.rule is not Rule.MIDPOINT:
@@ -101,14 +76,6 @@ class _Directors(PHSystem):
         from poinsot.mechanics.compiled.runner import DirectorRunner  # imports Numba
 
         return DirectorRunner(self, x, h, options)
-
-    def angles(self, x: Vector) -> Vector:
-        """Return the angles of the joints."""
-        return self.layout.angles(x[: self.mechanism.n])
-
-    def observer(self) -> Observer:
-        """Return what looks at bodies and joints."""
-        return MechanismObserver(self.layout, DirectorView.of(self.mechanism))
 
     # -- the six ingredients ------------------------------------------------------------------
 
@@ -130,11 +97,6 @@ class _Directors(PHSystem):
         total, n = np.zeros(self.n), self.mechanism.n
         total[n : 2 * n] = self.mechanism.damping(x[:n], z[n : 2 * n])
         return total
-
-    def remembering(self) -> Self:
-        """Return the system for one run of Newton's method."""
-        mechanism = self.mechanism.remembering()
-        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of r with respect to z."""
@@ -171,9 +133,6 @@ class _Directors(PHSystem):
         n = self.mechanism.n
         return z[n : 2 * n]
 
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
-
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:
         """Multipliers, and velocities without mass."""
@@ -190,12 +149,6 @@ class _Directors(PHSystem):
     def adjustable(self) -> NDArray[np.bool_]:
         """All but positions."""
         return np.arange(self.n) >= self.mechanism.n
-
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One storage, quadratic without springs."""
-        quadratic = not self.mechanism.potentials
-        return (Storage(nonzero_rows(self._E), quadratic=quadratic),)
 
 
 @dataclass(frozen=True, eq=False)

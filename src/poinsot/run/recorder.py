@@ -1,7 +1,8 @@
 """Keeps what a run computes: saved steps, and balances summed over every step."""
 
 import time as clock
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -14,7 +15,7 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Stage
 from poinsot.ph.system import PHSystem
-from poinsot.result import Lazy, PortRecord, Result, StateRecord, Stats, Status
+from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
 from poinsot.result.history import History, Recover
 from poinsot.result.store import Column, Table
 from poinsot.schemes.newton import Solution
@@ -23,6 +24,23 @@ from poinsot.schemes.newton import Solution
 ROOM = 2**25
 #: One state or step, by the names of the table's columns.
 Row: TypeAlias = Mapping[str, ArrayLike]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a result says of its run: scheme, engine, step and end [s], the model as a document.
+
+    `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
+    of them is asked for.
+    """
+
+    scheme: Scheme
+    engine: str
+    h: float
+    t_end: float
+    recover: Recover | None = None
+    recovered: frozenset[str] = frozenset()
+    document: str = ""
 
 
 class Recorder:
@@ -163,67 +181,37 @@ class Recorder:
         self._save()
         self.table.flush()
 
-    def result(
-        self,
-        scheme: Scheme,
-        engine: str,
-        h: float,
-        t_end: float,
-        status: Status,
-        message: str = "",
-        *,
-        recover: Recover | None = None,
-        recovered: frozenset[str] = frozenset(),
-        document: str = "",
-    ) -> Result:
-        """Return everything saved so far, and the last step in any case.
-
-        `recover` fills in the states named `recovered`, which the run left out; it is called when
-        one of them is asked for.
-        """
+    def result(self, facts: Facts, status: Status, message: str = "") -> Result:
+        """Return everything saved so far, and the last step in any case."""
         try:
             self.finish()
         except StorageError as error:
             message = f"{message}; {error}" if message else str(error)
-        return self.snapshot(
-            scheme,
-            engine,
-            h,
-            t_end,
-            status,
-            message,
-            [state.name for state in self.system.states],
-            recover=recover,
-            recovered=recovered,
-            document=document,
-        )
+        states = [state.name for state in self.system.states]
+        return self._made(facts, status, message, states, self.observer.observe)
 
-    def snapshot(
+    def snapshot(self, facts: Facts, status: Status, message: str) -> Result:
+        """Return what is saved now, all of it computed, without states that the run leaves out."""
+        states = [s.name for s in self.system.states if s.name not in facts.recovered]
+        return self._made(facts, status, message, states, self.observer.survey)
+
+    def _made(
         self,
-        scheme: Scheme,
-        engine: str,
-        h: float,
-        t_end: float,
+        facts: Facts,
         status: Status,
         message: str,
-        states: Iterable[str],
-        *,
-        recover: Recover | None = None,
-        recovered: frozenset[str] = frozenset(),
-        survey: bool = False,
-        document: str = "",
+        states: Sequence[str],
+        look: Callable[[History], Observation],
     ) -> Result:
-        """Return what is saved now, with these of the states; a survey looks at all at once."""
-        history = self._history(recover, recovered)
-        system, observer = self.system, self.observer
+        system, history = self.system, self._history(facts)
         units = {state.name: state.unit for state in system.states}
         places = {port.name: i for i, port in enumerate(self.ports)}
         return Result(
             model=system.name,
-            scheme=scheme.name,
-            engine=engine,
-            h=h,
-            t_end=t_end,
+            scheme=facts.scheme.name,
+            engine=facts.engine,
+            h=facts.h,
+            t_end=facts.t_end,
             time=history.at_times("time"),
             midpoint=history.at_midpoints("stage_time"),
             states=Lazy(
@@ -246,18 +234,18 @@ class Recorder:
             ),
             status=status,
             message=message,
-            observation=observer.survey(history) if survey else observer.observe(history),
-            document=document,
+            observation=look(history),
+            document=facts.document,
         )
 
-    def _history(self, recover: Recover | None, recovered: frozenset[str]) -> History:
+    def _history(self, facts: Facts) -> History:
         ends = list(accumulate(port.size for port in self.ports))
         pieces = [slice(end - port.size, end) for port, end in zip(self.ports, ends, strict=True)]
         indices, slices = np.arange(self.system.n), self.system.slices
         none = np.zeros(0, dtype=np.intp)
-        missing = [indices[piece] for name, piece in slices.items() if name in recovered]
+        missing = [indices[piece] for name, piece in slices.items() if name in facts.recovered]
         absent = np.concatenate([none, *missing])
-        return History(self.table, len(self.table), pieces, recover, absent, self.origin)
+        return History(self.table, len(self.table), pieces, facts.recover, absent, self.origin)
 
     def forget(self) -> None:
         """Drop all saved steps but the last one, from which the next block goes on."""

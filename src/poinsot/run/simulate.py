@@ -1,6 +1,7 @@
 """The time loop."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import ceil
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
@@ -28,7 +29,7 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import Result, SimulationError, Status, output_path
 from poinsot.run.blocks import run_in_blocks
 from poinsot.run.progress import Progress
-from poinsot.run.recorder import Recorder
+from poinsot.run.recorder import Facts, Recorder
 from poinsot.run.stream import Stream
 from poinsot.schemes.newton import NewtonFailure
 from poinsot.schemes.records import find_scheme
@@ -184,22 +185,12 @@ def simulate(
             engine=engine,
             newton=newton,
         )
-    kind = "reference" if runner is None else "compiled"
-    recovered = frozenset[str]() if runner is None else runner.recovered
-    facts: dict[str, Any] = {
-        "recover": None if runner is None else runner.recover,
-        "recovered": recovered,
-        "document": document,
-    }
+    facts = Facts(method, "reference", h, t_end, document=document)
+    if runner is not None:
+        left_out = runner.recovered
+        facts = replace(facts, engine="compiled", recover=runner.recover, recovered=left_out)
 
-    def look(status: Status, message: str) -> Result:
-        """Return what is saved now, without the states that the engine leaves out."""
-        states = [state.name for state in system.states if state.name not in recovered]
-        return recorder.snapshot(
-            method, kind, h, t_end, status, message, states, survey=True, **facts
-        )
-
-    stream = None if place is None else Stream(place, recorder, look)
+    stream = None if place is None else Stream(place, recorder, facts)
 
     def poll() -> None:
         if stream is not None:
@@ -208,7 +199,7 @@ def simulate(
     def result(status: Status, message: str = "") -> Result:
         if stream is not None:
             return stream.finish(status, message)
-        return recorder.result(method, kind, h, t_end, status, message, **facts)
+        return recorder.result(facts, status, message)
 
     def step(n: int, x: Vector) -> Vector:
         """Take step n with the reference engine, and record it."""

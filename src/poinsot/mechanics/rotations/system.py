@@ -1,9 +1,8 @@
 """Mechanisms with velocities in body axes as port-Hamiltonian systems."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,10 @@ from numpy.typing import NDArray
 from poinsot.engine.runner import Runner
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.mechanics.directions import Torque
+from poinsot.mechanics.form import MechanismForm
 from poinsot.mechanics.forms import Forms
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.observer import MechanismObserver
 from poinsot.mechanics.rotations.bodies import SIX, RotationBodies
 from poinsot.mechanics.rotations.parametrisations import PARAMETRISATIONS
 from poinsot.mechanics.rotations.reading import RotationView
@@ -24,15 +23,14 @@ from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal
 from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
-from poinsot.ph.system import PHSystem, State, Storage
-from poinsot.result.observer import Observer
+from poinsot.ph.system import State
 
 #: What a constraint of a joint may be violated by at the start, relative to its terms.
 GAP = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class RotationSystem(PHSystem):
+class RotationSystem(MechanismForm):
     r"""A mechanism with velocities in body axes [BHRS25, eq. (10)], x = (zeta, w, lambda).
 
     .. math::
@@ -51,10 +49,7 @@ class RotationSystem(PHSystem):
     kinematics [BHRS25, sec. 5].
     """
 
-    mechanism: Mechanism
-    layout: Layout
     coordinates: str
-    initial: Vector
 
     # -- parts --------------------------------------------------------------------------------
 
@@ -73,20 +68,14 @@ class RotationSystem(PHSystem):
         """The constraints of the joints on positions, in directors."""
         return self.held.constraints
 
-    @property
-    def start(self) -> Vector:
-        """The model's start."""
-        return self.initial
+    def directors(self, x: Vector) -> Vector:
+        """Return the coordinates in directors."""
+        return self.bodies.directors(self.split(x)[0])
 
     @property
-    def proven(self) -> bool:
-        """Yes: J is skew and R zero by construction."""
-        return True
-
-    @property
-    def default_scheme(self) -> str:
-        """The midpoint rule."""
-        return "ph-mp"
+    def view(self) -> RotationView:
+        """Reads zeta and w."""
+        return RotationView.of(self.held, self.bodies)
 
     def split(self, x: Vector) -> tuple[Vector, Vector, Vector]:
         """Return (zeta, w, lam) of a state, or the same parts of a costate."""
@@ -106,16 +95,6 @@ class RotationSystem(PHSystem):
             )
         return RotationStages(scheme, t, x0, u, h, self)
 
-    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
-        """Return what is the matter with contacts."""
-        return self.layout.diagnose(self.bodies.directors(self.split(x0)[0]))
-
-    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
-        """Refuse a step in which the law of a spring jumped, or a contact came to an end."""
-        q0, q1 = (self.bodies.directors(self.split(x)[0]) for x in (x0, x1))
-        self.mechanism.require_continuous(q0, q1)
-        self.layout.require_contact(q0, q1)
-
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a runner for the midpoint rule.
 
@@ -133,14 +112,6 @@ class RotationSystem(PHSystem):
         from poinsot.mechanics.compiled.rotations import RotationRunner  # imports Numba
 
         return RotationRunner(self, scheme, x, h, options)
-
-    def angles(self, x: Vector) -> Vector:
-        """Return the angles of the joints."""
-        return self.layout.angles(self.bodies.directors(self.split(x)[0]))
-
-    def observer(self) -> Observer:
-        """Return what looks at bodies and joints."""
-        return MechanismObserver(self.layout, RotationView.of(self.held, self.bodies))
 
     # -- for reading --------------------------------------------------------------------------
 
@@ -227,11 +198,6 @@ class RotationSystem(PHSystem):
         total[self.bodies.n : self.bodies.n + self.bodies.k] = P.T @ force
         return total
 
-    def remembering(self) -> Self:
-        """Return the system for one run of Newton's method."""
-        mechanism = self.mechanism.remembering()
-        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
-
     def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
         """Return the inputs with state-dependent loads filled in."""
         (zeta, _, _), (_, w, _) = self.split(x), self.split(z)
@@ -239,9 +205,6 @@ class RotationSystem(PHSystem):
         return self.mechanism.feedback(t, self.bodies.directors(zeta), rate, u)
 
     # -- tangents -----------------------------------------------------------------------------
-
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
 
     def dz(self, x: Vector) -> Matrix:
         """Return diag(Hessian of V, I, I)."""
@@ -310,12 +273,6 @@ class RotationSystem(PHSystem):
     def adjustable(self) -> NDArray[np.bool_]:
         """All but positions."""
         return np.arange(self.n) >= self.bodies.n
-
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One storage, quadratic without springs."""
-        rows = np.flatnonzero(~self.algebraic)
-        return (Storage(rows, quadratic=not self.mechanism.potentials),)
 
 
 def rotation_system(
