@@ -9,7 +9,7 @@ which is why the midpoint rule integrates it exactly:
 :math:`s(q_1) - s(q_0) = \nabla s(q_m) \cdot (q_1 - q_0)` [LKB26, eq. (56)].
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,6 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.ph.matrices import Matrix, Vector, large
+
+Indices = NDArray[np.intp]
 
 #: Coordinates of a body.
 WIDTH = 12
@@ -233,11 +235,14 @@ class Forms:
         return k, i, j, table[:, 3]
 
     @cached_property
-    def _b(self) -> Matrix:
+    def _linear(self) -> tuple[Indices, Indices, Vector]:
         entries = [(k, i, v) for k, form in enumerate(self.forms) for i, v in form.b]
         table = np.array(entries, dtype=float).reshape(-1, 3)
-        k, i = (table[:, c].astype(np.intp) for c in range(2))
-        return self._matrix((self.m, self.n), k, i, table[:, 2])
+        return table[:, 0].astype(np.intp), table[:, 1].astype(np.intp), table[:, 2]
+
+    @cached_property
+    def _b(self) -> Matrix:
+        return self._matrix((self.m, self.n), *self._linear)
 
     @cached_property
     def _c(self) -> Vector:
@@ -270,6 +275,20 @@ class Forms:
         """Return the sum of weights times A: the derivative of G(q)^T weights; shape (n, n)."""
         k, i, j, value = self._A
         return self._matrix((self.n, self.n), i, j, value * weights[k])
+
+    def pullers(
+        self, places: Callable[[Indices, Indices], Indices], size: int
+    ) -> tuple[Indices, Indices, sp.csr_array, sp.csr_array]:
+        """Return what makes G^T lam of every form by itself, on `size` coordinates of one's own.
+
+        `places` says where coordinate i of row k is among these. With rows k, coordinates j and
+        matrices A (entries, size), b (m, size), it is (lam[k] q[j]) @ A + lam @ b.
+        """
+        k, i, j, value = self._A
+        A = sp.csr_array((value, (np.arange(k.size), places(k, i))), shape=(k.size, size))
+        row, at, constant = self._linear
+        b = sp.csr_array((constant, (row, places(row, at))), shape=(self.m, size))
+        return k, j, A, b
 
     # -- many states at once: one row each ----------------------------------------------------
 

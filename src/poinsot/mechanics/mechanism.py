@@ -22,6 +22,9 @@ from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, large
 
 #: Shift of inverse iteration, relative to the largest entry.
 NULL = 1e-7
+#: Least moment of inertia, as a part of the greatest one of the body. That of a thin rod about its
+#: axis is none, while Newton's method divides by it.
+THIN = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,18 @@ class Mechanism:
     def n(self) -> int:
         """Number of coordinates."""
         return self.mass.size
+
+    @property
+    def masses(self) -> Vector:
+        """Mass of every body [kg]; (bodies,)."""
+        return self.mass.reshape(-1, 4, 3)[:, 0, 0]
+
+    @property
+    def moments(self) -> NDArray[np.float64]:
+        """Principal moments of inertia [kg m^2], none below `THIN`; (bodies, 3)."""
+        euler = self.mass.reshape(-1, 4, 3)[:, 1:, 0]
+        inertia = euler.sum(axis=1, keepdims=True) - euler
+        return np.asarray(np.maximum(inertia, THIN * inertia.max(axis=1, keepdims=True)))
 
     @property
     def m(self) -> int:

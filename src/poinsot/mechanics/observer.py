@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.mechanics.bodies import RIGIDITY
-from poinsot.mechanics.forms import GROUND, WIDTH, VectorForm, stack
+from poinsot.mechanics.forms import GROUND, WIDTH, Form, VectorForm, stack
 from poinsot.mechanics.layout import JointPlace, Layout
 from poinsot.mechanics.views import Indices, View
 from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation
@@ -23,6 +24,8 @@ from poinsot.result.observer import Look, Observer, lazily
 from poinsot.so3 import log
 
 Array = NDArray[np.float64]
+AnyForm = TypeVar("AnyForm", Form, VectorForm)
+_NONE = np.zeros(0, dtype=np.intp)
 
 #: What is seen of a frame, and of a joint: on its first body, and on its second.
 MOTION = ("position", "rotation", "velocity", "angular_velocity")
@@ -58,66 +61,48 @@ class Joints:
     ----------
     joints : sequence of JointPlace
         Which ones.
+    bodies : array
+        Those that they join, or all of them, in order.
     angles : array
         Where their angles are among those that were followed over turns.
     view : View
         Reads states.
     """
 
-    def __init__(self, joints: Sequence[JointPlace], angles: Indices, view: View) -> None:
-        self.joints, self.angles, self.view = joints, angles, view
+    def __init__(
+        self, joints: Sequence[JointPlace], bodies: Indices, angles: Indices, view: View
+    ) -> None:
+        self.joints, self.bodies, self.angles, self.view = joints, bodies, angles, view
+        known, every = tuple(bodies.tolist()), bodies.size == view.bodies.size
         ends = np.array([(joint.a, joint.b) for joint in joints], dtype=np.intp).reshape(-1, 2)
-        self.bodies = np.unique(ends[ends != GROUND])
-        known = tuple(self.bodies.tolist())
-        some = known != tuple(range(len(known)))
         # Bodies are counted among those of these joints from here on; the ground comes last.
-        self.pairs = np.where(ends == GROUND, GROUND, np.searchsorted(self.bodies, ends))
-        self.points = [
-            _vectors(
-                [j.origin[side].among(known) if some else j.origin[side] for j in joints],
-                WIDTH * len(known),
-            )
-            for side in (0, 1)
-        ]
+        self.pairs = np.where(ends == GROUND, GROUND, np.searchsorted(bodies, ends))
+
+        def own(form: AnyForm) -> AnyForm:
+            return form if every else form.among(known)
+
+        origins = ([own(joint.origin[side]) for joint in joints] for side in (0, 1))
+        self.points = [_vectors(vectors, WIDTH * bodies.size) for vectors in origins]
         freedoms = [freedom for joint in joints for freedom in joint.freedoms]
         self.labels = [freedom.label for freedom in freedoms]
         self.rotates = np.array([freedom.rotates for freedom in freedoms], dtype=bool)
         self.first = [0, *accumulate(len(joint.freedoms) for joint in joints)]
-        lengths = [freedom.forms[0] for freedom in freedoms if not freedom.rotates]
-        self.displacements = stack(
-            [form.among(known) if some else form for form in lengths], len(known)
-        )
-        self._entries(known if some else None)
+        lengths = [own(freedom.forms[0]) for freedom in freedoms if not freedom.rotates]
+        self.displacements = stack(lengths, bodies.size)
+        # G^T lam of each joint by itself, on its two bodies.
+        held, rigid = view.mechanism, RIGIDITY * view.bodies.size
+        rows = np.concatenate([_NONE, *(joint.rows for joint in joints)])
+        owner = np.repeat(np.arange(len(joints)), [joint.rows.size for joint in joints])
+        forms = [own(held.constraints.forms[row]) for row in rows - rigid + held.rigid]
 
-    def _entries(self, known: tuple[int, ...] | None) -> None:
-        """Prepare G^T lam for each joint by itself, on its two bodies."""
-        held, rigid = self.view.mechanism, RIGIDITY * self.view.bodies.size
-        quadratic, linear = [], []
-        count = 0
-        for k, joint in enumerate(self.joints):
-            second = self.pairs[k, 1]
-            for row in joint.rows:
-                form = held.constraints.forms[row - rigid + held.rigid]
-                form = form if known is None else form.among(known)
-                # Where a coordinate of one of the two bodies is among those of all joints.
-                for i, j, value in form.A:
-                    place = (2 * k + (i // WIDTH == second)) * WIDTH + i % WIDTH
-                    quadratic.append((count, place, j, value))
-                for i, value in form.b:
-                    place = (2 * k + (i // WIDTH == second)) * WIDTH + i % WIDTH
-                    linear.append((count, place, value))
-                count += 1
-        size = 2 * WIDTH * len(self.joints)
-        table = np.array(quadratic, dtype=float).reshape(-1, 4)
-        self.of_row, place, self.of_q = (table[:, c].astype(np.intp) for c in range(3))
-        entries = np.arange(len(table))
-        self.collect = sp.csr_array((table[:, 3], (entries, place)), shape=(len(table), size))
-        table = np.array(linear, dtype=float).reshape(-1, 3)
-        where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
-        self.constant = sp.csr_array((table[:, 2], where), shape=(count, size))
-        rows = [joint.rows for joint in self.joints] + [joint.slips for joint in self.joints]
-        self.multipliers = self.view.joints - rigid + np.concatenate([np.zeros(0, np.intp), *rows])
-        self.rows = count
+        def places(row: Indices, i: Indices) -> Indices:
+            second = i // WIDTH == self.pairs[owner[row], 1]
+            return np.asarray((2 * owner[row] + second) * WIDTH + i % WIDTH)
+
+        size = 2 * WIDTH * len(joints)
+        self.pullers = stack(forms, bodies.size).pullers(places, size)
+        slips = np.concatenate([_NONE, *(joint.slips for joint in joints)])
+        self.multipliers, self.rows = view.joints - rigid + np.concatenate([rows, slips]), rows.size
 
     def start(self, history: History) -> Array:
         """Return the directors in which the run began; (1, bodies + 1, 4, 3)."""
@@ -151,9 +136,9 @@ class Joints:
 
     def _reactions(self, blocks: Array, lam: Array, mu: Array) -> tuple[Array, ...]:
         states, q = len(blocks), blocks.reshape(len(blocks), WIDTH * self.bodies.size)
-        products = lam[:, self.of_row] * q[:, self.of_q]
+        row, place, A, b = self.pullers
         shape = (states, len(self.pairs), 2, 4, 3)
-        pulls = -np.asarray(products @ self.collect + lam @ self.constant).reshape(shape)
+        pulls = -np.asarray((lam[:, row] * q[:, place]) @ A + lam @ b).reshape(shape)
         ends = _with_ground(blocks)[:, self.pairs]
         r = np.stack([np.asarray(q @ W).reshape(*shape[:2], 3) + c for W, c in self.points], axis=2)
         force = pulls[:, :, :, 0]
@@ -225,14 +210,14 @@ class MechanismObserver(Observer):
         counts = [sum(free.rotates for free in joint.freedoms) for joint in self.layout.joints]
         return [0, *accumulate(counts)]
 
-    def _joints(self, first: int, last: int) -> Joints:
-        """Return joints from number `first` to before `last`."""
+    def _joints(self, first: int, last: int, bodies: Indices) -> Joints:
+        """Return joints from number `first` to before `last`, which join these bodies."""
         followed = np.arange(self._angles[first], self._angles[last])
-        return Joints(self.layout.joints[first:last], followed, self.view)
+        return Joints(self.layout.joints[first:last], bodies, followed, self.view)
 
     @cached_property
     def _all_joints(self) -> Joints:
-        return self._joints(0, len(self.layout.joints))
+        return self._joints(0, len(self.layout.joints), self.view.bodies)
 
     # -- one at a time ------------------------------------------------------------------------
 
@@ -263,7 +248,9 @@ class MechanismObserver(Observer):
         return Lazy(places, record)
 
     def _joint(self, k: int, history: History) -> JointRecord:
-        one, view = self._joints(k, k + 1), self.view
+        joint, view = self.layout.joints[k], self.view
+        bodies = sorted({body for body in (joint.a, joint.b) if body != GROUND})
+        one = self._joints(k, k + 1, np.array(bodies, dtype=np.intp))
         start = one.start(history)
         rotation, displacements = history.over_times(
             lambda x: one.look(view.directors(x, one.bodies), start), view.columns(one.bodies)
@@ -291,13 +278,13 @@ class MechanismObserver(Observer):
     def _together(self, history: History) -> dict[str, Array]:
         """Return the variables of bodies, markers and joints, by their names in a file."""
         view, bodies, markers, joints = self.view, self._bodies, self._markers, self._all_joints
-        start, held = joints.start(history), joints.bodies
+        start = joints.start(history)
 
         def look(x: Array) -> tuple[Array, ...]:
             q, v = view.directors(x, bodies.bodies), view.rates(x, bodies.bodies)
             on = markers.bodies
             on_bodies, on_markers = bodies.look(q, v), markers.look(q[:, on], v[:, on])
-            return *on_bodies, *on_markers, *joints.look(q[:, held], start)
+            return *on_bodies, *on_markers, *joints.look(q, start)
 
         names = [*MOTION, *(f"marker_{name}" for name in MOTION), "joint_rotation"]
         *seen, displacements = history.over_times(look, view.columns(bodies.bodies))

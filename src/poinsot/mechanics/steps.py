@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot.engine import DRIFT, REST
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.ph.matrices import Matrix, Placed, Vector, diagonal
 from poinsot.ph.stages import (
-    DRIFT,
-    REST,
     ConstrainedStages,
     Evaluation,
     Stage,

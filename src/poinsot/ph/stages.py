@@ -17,11 +17,6 @@ from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense
 from poinsot.ph.scheme import Scheme
 
 EPS = float(np.finfo(float).eps)
-#: Part of a position that a velocity times h may fall short of without being noticed; times
-#: Newton's relative tolerance this is the round-off of positions.
-REST = 1e-5
-#: Part of the violation of a constraint, itself round-off, that is taken back in one step.
-DRIFT = 1e-2
 #: Of so many layouts of a vector it is remembered where the blocks are.
 LAYOUTS = 16
 

@@ -14,11 +14,10 @@ from poinsot.livens.lagrangian import Chart, Hessian, Lagrangian, Slopes
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.moments import masses, moments
 from poinsot.mechanics.quaternions.charts import TurnChart
 from poinsot.mechanics.quaternions.kinetics import Spin
 from poinsot.mechanics.quaternions.products import BODY, CURVE, WHOLE, director_slopes, directors
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
@@ -60,12 +59,12 @@ class QuaternionBodies(Lagrangian):
     @cached_property
     def mass(self) -> Array:
         """Mass of every body [kg]; (bodies,)."""
-        return masses(self.mechanism)
+        return self.mechanism.masses
 
     @cached_property
     def inertia(self) -> Array:
         """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
-        return moments(self.mechanism)
+        return self.mechanism.moments
 
     @cached_property
     def _spin(self) -> Spin:

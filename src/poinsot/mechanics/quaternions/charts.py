@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from poinsot.livens.lagrangian import Chart
 from poinsot.mechanics.quaternions.products import BODY, body, world
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply, skew
 

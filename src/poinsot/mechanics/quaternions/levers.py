@@ -19,7 +19,7 @@ from poinsot.livens.lagrangian import total
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.quaternions.bodies import QuaternionBodies
 from poinsot.mechanics.quaternions.products import WORLD, director_slopes, world
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import skew

@@ -23,7 +23,7 @@ from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions.bodies import QUAT, SEVEN, QuaternionBodies
 from poinsot.mechanics.quaternions.levers import Levers, levers
 from poinsot.mechanics.quaternions.torques import PublishedTorques
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble
 

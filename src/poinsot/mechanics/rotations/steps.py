@@ -12,8 +12,8 @@ from poinsot.mechanics import twists
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.rotations.bodies import SIX
 from poinsot.mechanics.rotations.euler import GimbalLock, lock_report
-from poinsot.mechanics.spread import spread
 from poinsot.mechanics.steps import MechanismStages, Middle
+from poinsot.mechanics.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.ph.stages import Stage
 from poinsot.so3 import skew
