@@ -9,10 +9,6 @@ from poinsot.errors import ModelFileError as ModelFileError
 from poinsot.errors import PoinsotError as PoinsotError
 from poinsot.errors import StorageError as StorageError
 from poinsot.errors import StructureError as StructureError
-from poinsot.integrate import SCHEMES as SCHEMES
-from poinsot.integrate import Newton as Newton
-from poinsot.integrate import Scheme as Scheme
-from poinsot.integrate import simulate as simulate
 from poinsot.livens import LagrangianSystem as LagrangianSystem
 from poinsot.mechanics import Body as Body
 from poinsot.mechanics import Box as Box
@@ -54,11 +50,15 @@ from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
 from poinsot.ph.formulas import Formula as Formula
+from poinsot.ph.scheme import Scheme as Scheme
 from poinsot.ph.signals import Table as Table
+from poinsot.ph.stages import Newton as Newton
 from poinsot.redundant import RedundantSystem as RedundantSystem
 from poinsot.result import Result as Result
 from poinsot.result import SimulationError as SimulationError
 from poinsot.result import load as load
+from poinsot.run import simulate as simulate
+from poinsot.schemes.records import SCHEMES as SCHEMES
 from poinsot.so3 import Rotation as Rotation
 
 __version__: str

@@ -10,7 +10,6 @@ from numerics import jacobian
 
 import poinsot as ps
 from poinsot.engine import parts
-from poinsot.integrate.blocks import accelerate
 
 H, T = 0.02, 0.3
 
@@ -20,7 +19,7 @@ class Step:
 
     def __init__(self, model, scheme, seed):
         system = model.compile_for(ps.SCHEMES[scheme])
-        runner = accelerate(system, ps.SCHEMES[scheme], system.start, H, ps.Newton())
+        runner = system.runner(ps.SCHEMES[scheme], system.start, H, ps.Newton())
         tables = runner.tables()
         self.machine, self.laws = tables.machine(), tables.laws
         self.runner, self.tiles = runner, tables.tiles

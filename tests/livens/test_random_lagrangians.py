@@ -10,7 +10,8 @@ from lagrangians import run
 from numerics import jacobian
 
 import poinsot as ps
-from poinsot.livens.lagrangian import Interval, Rule
+from poinsot.livens.lagrangian import Interval
+from poinsot.ph.gradients import Rule
 
 
 def random_lagrangian(seed, n, singular):

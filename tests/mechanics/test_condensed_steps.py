@@ -11,8 +11,8 @@ from mechanisms import SCHEMES, laws
 from numerics import jacobian
 
 import poinsot as ps
-from poinsot.integrate.step import step_problem
 from poinsot.ph.matrices import dense
+from poinsot.schemes.step import stage_equations
 
 #: Same method, other name: the general step on the whole state is taken.
 GENERAL = {
@@ -80,7 +80,7 @@ def test_the_tangent_of_a_condensed_step_is_the_derivative_of_its_residual(schem
     random = np.random.default_rng(1)
     x0 = mechanisms.random_state(system, 2)
     u, h = random.standard_normal(system.m), 0.1
-    problem = step_problem(system, ps.SCHEMES[scheme], 0.3, x0, u, h)
+    problem = stage_equations(system, ps.SCHEMES[scheme], 0.3, x0, u, h)
     w = problem.guess + 0.1 * random.standard_normal(problem.guess.size)
     tangent = dense(problem.evaluate(w).tangent().T)
     for _ in range(5):

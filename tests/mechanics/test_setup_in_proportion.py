@@ -11,7 +11,6 @@ import pytest
 from test_repeated_constraints import ladder
 
 import poinsot as ps
-from poinsot.integrate.blocks import accelerate
 from poinsot.mechanics.compiled.runner import MechanismRunner
 
 
@@ -36,7 +35,7 @@ def calls(function):
 def prepare(model):
     """All that comes before the first step."""
     system = model.compile()
-    return accelerate(system, ps.SCHEMES["ph-mp"], system.start, 0.01, ps.Newton())
+    return system.runner(ps.SCHEMES["ph-mp"], system.start, 0.01, ps.Newton())
 
 
 @pytest.mark.parametrize("make", [chain, ladder])

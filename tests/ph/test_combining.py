@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from poinsot.ph.combining import combined, labels_of, spread_out
 
 #: Of four constraints the first two repeat each other.

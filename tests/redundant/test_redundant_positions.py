@@ -14,7 +14,7 @@ import poinsot as ps
 from poinsot.gallery.planar_slider_crank import REAL, Mechanism, gap, model, motion, start
 from poinsot.gallery.planar_slider_crank import crank as crank_of
 from poinsot.gallery.planar_slider_crank import rod as rod_of
-from poinsot.integrate.step import step_problem
+from poinsot.schemes.step import stage_equations
 
 LEVELS = "velocity", "position"
 CRANK, ROD, SLIDER, ARM = 0.15, 0.35, 0.3, 0.175  # m, m, kg, m
@@ -182,7 +182,7 @@ def test_joined_systems_are_block_by_block_those_of_the_paper():
 def test_the_tangent_of_a_joined_step_is_the_derivative_of_its_residual(level):
     system = model(level=level)
     x0 = system.state(start())
-    problem = step_problem(system, ps.SCHEMES["ph-dg"], 0.0, x0, system.u(0.0), 0.1)
+    problem = stage_equations(system, ps.SCHEMES["ph-dg"], 0.0, x0, system.u(0.0), 0.1)
     w = problem.guess + 0.05 * np.random.default_rng(3).standard_normal(system.n)
     expected = jacobian(lambda a: problem.evaluate(a).F, w)
     np.testing.assert_allclose(problem.evaluate(w).tangent().T, expected, rtol=0, atol=1e-8)

@@ -23,7 +23,7 @@ from redundant_systems import (
 )
 
 import poinsot as ps
-from poinsot.integrate.step import step_problem
+from poinsot.schemes.step import stage_equations
 
 STEPS = 0.04, 0.02, 0.01
 
@@ -34,7 +34,7 @@ def test_the_tangent_is_the_derivative_of_the_residual(case, scheme):
     make, start = CASES[case]
     system, random = make(), np.random.default_rng(3)
     u = np.full(system.m, 0.7)
-    problem = step_problem(system, ps.SCHEMES[scheme], 0.0, system.state(start), u, 0.1)
+    problem = stage_equations(system, ps.SCHEMES[scheme], 0.0, system.state(start), u, 0.1)
     w = problem.guess + 0.1 * random.standard_normal(system.n)
     expected = jacobian(lambda a: problem.evaluate(a).F, w)
     np.testing.assert_allclose(problem.evaluate(w).tangent().T, expected, rtol=0, atol=1e-8)

@@ -12,10 +12,10 @@ from poinsot.cli.summary import summarise
 from poinsot.cli.task import Task, find_task
 from poinsot.cli.writing import require_folder, writing
 from poinsot.errors import InputError
-from poinsot.integrate.schemes import SCHEMES
-from poinsot.integrate.simulate import ENGINES
 from poinsot.model.compiling import COORDINATES
 from poinsot.result import Result, SimulationError
+from poinsot.run.simulate import ENGINES
+from poinsot.schemes.records import SCHEMES
 
 
 @app.command()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from poinsot.errors import InputError
 from poinsot.gallery import MODULES, Check, Example, find_example
-from poinsot.integrate import simulate
 from poinsot.model import Model
 from poinsot.model.simulation import Simulation
 from poinsot.result import Result, load
+from poinsot.run import simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

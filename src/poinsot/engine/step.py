@@ -6,6 +6,7 @@ is of up to fifth order in h, so that the first correction mostly hits.
 
 from math import inf, nan
 
+from poinsot.engine import DRIFT, REST
 from poinsot.engine.algebra import Array, gather, put, scale, size, vector
 from poinsot.engine.bodies import free_bodies
 from poinsot.engine.drags import drags_act
@@ -43,10 +44,6 @@ from poinsot.engine.struts import struts_act
 from poinsot.engine.tiles import factorise, solve
 
 EPS = 2.220446049250313e-16
-#: Part of the violation of a constraint, itself round-off, that is taken back in one step.
-DRIFT = 1e-2
-#: Part of a position that a velocity times h may fall short of without being noticed.
-REST = 1e-5
 #: A correction that reduces the residual by less than this asks for a new matrix.
 SLOW = 0.02
 #: One that reduces it by less than this does not help any more.

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from poinsot.gallery import andrews_squeezer_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
-from poinsot.integrate import simulate
 from poinsot.mechanics import Revolute, RigidBody, Spring, TorquePort
 from poinsot.model import Model
 from poinsot.result import Result
+from poinsot.run import simulate
 from poinsot.so3 import Rotation
 
 if TYPE_CHECKING:

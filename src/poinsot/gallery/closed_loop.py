@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from poinsot.gallery import closed_loop_figures as figures
 from poinsot.gallery.example import Check, Example
-from poinsot.integrate import simulate
 from poinsot.mechanics import Box, ForcePort, Spherical, TorquePort
 from poinsot.model import Model
 from poinsot.result import Result
+from poinsot.run import simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

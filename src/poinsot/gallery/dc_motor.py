@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from poinsot import ph
 from poinsot.gallery.dc_motor_figures import animate, plot
 from poinsot.gallery.example import Check, Example
-from poinsot.integrate import simulate
 from poinsot.result import Result
+from poinsot.run import simulate
 
 
 @dataclass(frozen=True)

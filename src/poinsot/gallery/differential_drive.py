@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from poinsot.gallery import differential_drive_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.integrate import simulate
 from poinsot.ph import PHSystem, Port, feed
 from poinsot.redundant import RedundantSystem
 from poinsot.result import Result
+from poinsot.run import simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

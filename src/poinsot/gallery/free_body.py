@@ -17,10 +17,10 @@ from scipy.special import ellipj, ellipk, ellipkinc, elliprf, elliprj
 from poinsot.gallery import free_body_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.integrate import simulate
 from poinsot.mechanics import RigidBody
 from poinsot.model import Model
 from poinsot.result import Result
+from poinsot.run import simulate
 from poinsot.so3 import exp
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.gallery import gyroscope_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.integrate import simulate
 from poinsot.ph import PHSystem, Port, feed
 from poinsot.redundant import RedundantSystem
 from poinsot.result import Result, SimulationError
+from poinsot.run import simulate
 from poinsot.so3 import euler_to_matrix
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.gallery import heavy_top_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
-from poinsot.integrate import simulate
 from poinsot.mechanics import Composite, Cone, Spherical
 from poinsot.model import Model
 from poinsot.result import Result
+from poinsot.run import simulate
 from poinsot.so3 import Rotation, euler_to_matrix
 
 if TYPE_CHECKING:

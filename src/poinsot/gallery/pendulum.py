@@ -14,10 +14,10 @@ from scipy.special import ellipj, ellipk
 
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
-from poinsot.integrate import simulate
 from poinsot.mechanics import PointMass, Rod
 from poinsot.model import Model
 from poinsot.result import Result
+from poinsot.run import simulate
 from poinsot.viz import plot_balance
 from poinsot.viz.style import COLOURS, style
 

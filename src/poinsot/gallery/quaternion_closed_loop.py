@@ -18,8 +18,8 @@ from poinsot.gallery import quaternion_closed_loop_figures as figures
 from poinsot.gallery.closed_loop import EXACT, Loop, model
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.quaternion_states import along
-from poinsot.integrate import simulate
 from poinsot.result import Result
+from poinsot.run import simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,8 +18,8 @@ from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.gallery.free_body import Tumbling, body_rates, model
 from poinsot.gallery.quaternion_states import along, quaternion
-from poinsot.integrate import simulate
 from poinsot.result import Result, SimulationError
+from poinsot.run import simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

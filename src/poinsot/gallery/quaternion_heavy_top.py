@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from poinsot.gallery import quaternion_heavy_top_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.heavy_top import Top
-from poinsot.integrate import simulate
 from poinsot.mechanics import Field, RigidBody
 from poinsot.model import Model
 from poinsot.result import Result
+from poinsot.run import simulate
 from poinsot.so3 import Rotation
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from poinsot.gallery import rolling_coin_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.integrate import simulate
 from poinsot.mechanics import Cylinder, RollingDisc
 from poinsot.model import Model
 from poinsot.result import Result
+from poinsot.run import simulate
 from poinsot.so3 import Rotation
 
 if TYPE_CHECKING:

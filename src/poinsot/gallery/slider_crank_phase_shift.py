@@ -16,9 +16,9 @@ from poinsot.gallery import slider_crank_phase_shift_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.iftomm_slider_crank import GONZALEZ, MASOUDI
 from poinsot.gallery.spatial_slider_crank import SliderCrank, model
-from poinsot.integrate import simulate
 from poinsot.model import Model
 from poinsot.result import Result
+from poinsot.run import simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,6 +1,5 @@
 """Lagrangians with singular or configuration-dependent mass, by Livens' principle [KB24]."""
 
-from poinsot.livens import observe, steps
 from poinsot.livens.own import LagrangianSystem
 from poinsot.livens.systems import HamiltonianSystem, LagrangianForm, LivensSystem
 from poinsot.livens.velocities import VelocitySystem
@@ -11,6 +10,4 @@ __all__ = [
     "LagrangianSystem",
     "LivensSystem",
     "VelocitySystem",
-    "observe",
-    "steps",
 ]

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poinsot.livens.lagrangian import Rule
 from poinsot.livens.smooth import Array, Smooth
-from poinsot.ph.gradients import NODES, without_loss
+from poinsot.ph.gradients import NODES, Rule, without_loss
 from poinsot.ph.matrices import Vector
 
 EPS = float(np.finfo(float).eps)

@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from poinsot.livens.chords import chord
-from poinsot.livens.lagrangian import Rule, Slopes
+from poinsot.livens.lagrangian import Slopes
 from poinsot.livens.smooth import Array, Smooth
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 
 

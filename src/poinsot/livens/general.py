@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.livens import forms, masses
 from poinsot.livens.chords import chord
-from poinsot.livens.lagrangian import Hessian, Interval, Lagrangian, Push, Rule, Slopes
+from poinsot.livens.lagrangian import Hessian, Interval, Lagrangian, Push, Slopes
 from poinsot.livens.smooth import Array, Potential, Smooth
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 
 
@@ -169,7 +170,7 @@ class GeneralLagrangian(Lagrangian):
         )
 
     def _known(self, rule: Rule) -> Rule:
-        if rule is Rule.MEAN:
+        if rule is Rule.MEAN_LEVERS:
             raise InputError(
                 f"system '{self.name}': mean rotations are those of a model in quaternions; use "
                 "'eml' or 'emh'"

@@ -8,24 +8,12 @@ its end.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
 from poinsot.errors import InputError
-from poinsot.ph.matrices import Matrix, Vector, add, dense
-
-
-class Rule(Enum):
-    """How a step takes derivatives of energies and constraints."""
-
-    #: At the midpoint.
-    MIDPOINT = "midpoint"
-    #: As discrete derivatives, which keep energy and constraints.
-    DISCRETE = "discrete"
-    #: The same with the lever arms of forces and the travel of bodies taken from mean rotations,
-    #: which keeps the angular momentum of jointed bodies, too.
-    MEAN = "mean"
+from poinsot.ph.gradients import Rule
+from poinsot.ph.matrices import Matrix, Vector, add, dense, diagonal
 
 
 @dataclass(frozen=True)
@@ -83,7 +71,7 @@ class Interval:
 
 
 class Chart(ABC):
-    """The configurations near q0 by as few numbers as there are freedoms without joints."""
+    """Increments of q near q0 by as few numbers as there are freedoms without joints."""
 
     #: Which constraints hold by themselves.
     satisfied: slice
@@ -98,15 +86,47 @@ class Chart(ABC):
 
     @abstractmethod
     def at(self, w: Vector) -> tuple[Vector, Matrix]:
-        """Return q1 at the numbers w, and its derivative."""
+        """Return q1 - q0 at the numbers w, and its derivative."""
 
     @abstractmethod
-    def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix]:
+    def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix | None]:
         """Return P r with the discrete null-space matrix P, then P, then the derivative by q1."""
 
     @abstractmethod
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return the multipliers of the constraints that were left out, balancing r."""
+
+
+@dataclass(frozen=True, eq=False)
+class Increments(Chart):
+    """The increments themselves: no constraint is left out.
+
+    They are the unknowns and not q1: a coordinate that has grown large would cost them digits.
+    """
+
+    q0: Vector
+    names: tuple[str, ...]
+    satisfied = slice(0, 0)
+
+    def guess(self, q1: Vector) -> Vector:
+        """Return q1 - q0."""
+        return q1 - self.q0
+
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the equations of momentum."""
+        return self.names
+
+    def at(self, w: Vector) -> tuple[Vector, Matrix]:
+        """Return w."""
+        return w, diagonal(np.ones(w.size))
+
+    def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix | None]:
+        """Return r."""
+        return r, diagonal(np.ones(r.size)), None
+
+    def multipliers(self, q1: Vector, r: Vector) -> Vector:
+        """Return none."""
+        return np.zeros(0)
 
 
 class Lagrangian(ABC):
@@ -229,12 +249,13 @@ class Lagrangian(ABC):
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
         """Return what potentials, dampers, ports and constraints (mu = h lam) do over a step."""
 
-    def slips(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix] | None:
-        """Return A dq over a step, and its derivative by q1, of constraints on velocities alone.
+    def closure(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix]:
+        """Return what must vanish at the end of a step, (m,), and its derivative by q1.
 
-        None: there are none.
+        A constraint on positions is closed, g(q1) = 0; one on velocities alone has held over the
+        step, A dq = 0. By default all are of the first kind.
         """
-        return None
+        return self.g(q1), self.G(q1)
 
     def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
         """Return what h v_mid equals, dq = q1 - q0, and its derivative by q1; None: identity."""

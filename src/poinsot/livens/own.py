@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count, numbers
-from poinsot.integrate.schemes import Scheme, find_scheme
 from poinsot.livens import functions, masses
 from poinsot.livens.functions import OfCoordinates
 from poinsot.livens.general import GeneralLagrangian
@@ -18,6 +17,7 @@ from poinsot.livens.systems import HamiltonianSystem, LivensSystem
 from poinsot.livens.velocities import VelocitySystem
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port, count_inputs
+from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem, State, require_states
 
@@ -242,11 +242,11 @@ class LagrangianSystem:
 
     # -- what `simulate` asks -----------------------------------------------------------------
 
-    def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
+    def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> str | Scheme:
         """Return the scheme that it runs with, EML unless told otherwise."""
         if coordinates is not None:
             raise InputError(f"coordinates: Lagrangian '{self.name}' has its own")
-        return find_scheme(scheme or "eml")
+        return scheme or "eml"
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
         """Return the form that a scheme integrates."""

@@ -1,7 +1,7 @@
 """A Lagrangian as a port-Hamiltonian system: in Livens' form (q, v, p) and in Hamilton's (q, p)."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -12,11 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import numbers
 from poinsot.livens.lagrangian import Lagrangian, negative, total
+from poinsot.livens.steps import CondensedStages, HamiltonianStages, LivensStages
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import StageEquations
 from poinsot.ph.system import PHSystem
+from poinsot.result.observer import Observer, StateObserver
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
 TOLERANCE = 1e-8
+#: Velocities that are off by so much, relative to momenta, are told to whoever asks for a reason.
+ASTRAY = 1e-2
 
 
 def require_consistent(name: str, lagrangian: Lagrangian, q: Vector, v: Vector) -> None:
@@ -33,6 +40,28 @@ def require_consistent(name: str, lagrangian: Lagrangian, q: Vector, v: Vector) 
                 f"system '{name}': the initial state violates the {what} "
                 f"'{lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
             )
+
+
+def lagrangian_observer(
+    system: PHSystem, lagrangian: Lagrangian, velocity: Callable[[Vector], Vector]
+) -> Observer:
+    """Return what shows energies, and how well constraints hold; q comes first in x."""
+    n = lagrangian.n
+
+    def gap(x: Vector) -> float:
+        return float(np.max(abs(lagrangian.g(x[:n])), initial=0.0))
+
+    def rate(x: Vector) -> float:
+        return float(np.max(abs(lagrangian.G(x[:n]) @ velocity(x)), initial=0.0))
+
+    return StateObserver(
+        system.n,
+        energies={
+            "kinetic": lambda x: system.H(x) - lagrangian.V(x[:n]),
+            "potential": lambda x: lagrangian.V(x[:n]),
+        },
+        whole={"constraint_error": gap, "velocity_constraint_error": rate} if lagrangian.m else {},
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +115,26 @@ class LagrangianForm(PHSystem):
     def check_start(self, x: Vector) -> None:
         """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
         require_consistent(self.name, self.lagrangian, self.q(x), self.velocity(x))
+
+    def require_rule(self, scheme: Scheme) -> None:
+        """Refuse a scheme whose derivatives are not formed."""
+        if scheme.rule is Rule.AVERAGE:
+            raise InputError(
+                f"scheme '{scheme.name}': means along the path are not formed of Lagrangians; use "
+                f"'{self.default_scheme}'"
+            )
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what the Lagrangian sees at the start of the step."""
+        return self.lagrangian.diagnose(self.q(x0))
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step that the Lagrangian does not allow."""
+        self.lagrangian.watch(self.q(x0), self.q(x1))
+
+    def observer(self) -> Observer:
+        """Return what shows energies, and how well constraints hold."""
+        return lagrangian_observer(self, self.lagrangian, self.velocity)
 
     @cached_property
     def _E(self) -> Matrix:
@@ -224,6 +273,29 @@ class LivensSystem(LagrangianForm):
                 "they follow from p = dL/dv"
             )
 
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return Livens' equations over a step, condensed as the scheme wants it."""
+        self.require_rule(scheme)
+        kind = LivensStages if scheme.condensation == "full" else CondensedStages
+        return kind(scheme, t, x0, u, h, self)
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what the Lagrangian sees, and whether velocities have left their momenta.
+
+        Each step has v1 = 2 v_m - v0: what v alternates by is remembered, and may grow.
+        """
+        found, p = super().diagnose(t0, x0, h), self.p(x0)
+        momenta = self.lagrangian.momentum(self.q(x0), self.velocity(x0))
+        gap, size = np.max(abs(p - momenta)), np.max(abs(p))
+        if gap <= ASTRAY * size:
+            return found
+        return (
+            f"{found}; velocities have left momenta by {gap / size:.0%} of these, as those of "
+            "slender bodies do in Livens' form: try a scheme of Hamilton's form, 'emh-mean'"
+        )
+
     @cached_property
     def _R(self) -> Matrix:
         n, entries = self.lagrangian.n, np.zeros(self.n)
@@ -316,6 +388,17 @@ class HamiltonianSystem(LagrangianForm):
             )
         x[self._p : self._p + v.size] = self.lagrangian.momentum(self.q(x), v)
         return x
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return Hamilton's equations over a step."""
+        self.require_rule(scheme)
+        if scheme.condensation != "full":
+            raise InputError(
+                f"scheme '{scheme.name}': Hamilton's equations are solved in full only"
+            )
+        return HamiltonianStages(scheme, t, x0, u, h, self)
 
     def energies(self, x: Vector) -> Vector:
         """Return H [J]."""

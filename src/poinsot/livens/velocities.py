@@ -6,13 +6,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.integrate.schemes import Scheme
-from poinsot.integrate.step import GeneralStep, Stage, StepProblem, step_problem
 from poinsot.livens.general import GeneralLagrangian
 from poinsot.livens.smooth import Array
-from poinsot.livens.systems import require_consistent
+from poinsot.livens.systems import lagrangian_observer, require_consistent
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 from poinsot.ph.system import PHSystem, Storage
+from poinsot.result.observer import Observer
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +50,19 @@ class VelocitySystem(PHSystem):
         """Refuse a state that is none, or in which a constraint does not hold."""
         q, v, _ = self._split(x)
         require_consistent(self.name, self.lagrangian, q, v)
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what the Lagrangian sees at the start of the step."""
+        return self.lagrangian.diagnose(x0[: self.lagrangian.n])
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step on which the mass matrix changes its rank."""
+        n = self.lagrangian.n
+        self.lagrangian.watch(x0[:n], x1[:n])
+
+    def observer(self) -> Observer:
+        """Return what shows energies, and how well constraints hold."""
+        return lagrangian_observer(self, self.lagrangian, lambda x: self._split(x)[1])
 
     # -- the six ingredients ------------------------------------------------------------------
 
@@ -158,27 +170,3 @@ class VelocitySystem(PHSystem):
         plain = all(part.is_quadratic for part in lagrangian.potentials)
         quadratic = lagrangian.mass.constant and plain
         return (Storage(np.flatnonzero(~self.algebraic), quadratic=quadratic),)
-
-
-@dataclass(frozen=True, eq=False)
-class VelocityStep(GeneralStep):
-    """A step that watches the mass matrix."""
-
-    system: VelocitySystem
-
-    def diagnose(self) -> str:
-        """Return what the Lagrangian sees at the start of the step."""
-        return self.system.lagrangian.diagnose(self.x0[: self.system.lagrangian.n])
-
-    def finish(self, w: Vector) -> tuple[Vector, Stage]:
-        """Return x1 and the stage at the midpoint."""
-        lagrangian = self.system.lagrangian
-        lagrangian.watch(self.x0[: lagrangian.n], w[: lagrangian.n])
-        return super().finish(w)
-
-
-@step_problem.register
-def _velocities(
-    system: VelocitySystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
-) -> StepProblem:
-    return VelocityStep(scheme, t, x0, u, h, system)

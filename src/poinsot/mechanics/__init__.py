@@ -1,6 +1,5 @@
 """The parts a mechanism is made of: inertia, bodies, joints, forces, ports."""
 
-from poinsot.mechanics import compiled, observe, stepping, survey
 from poinsot.mechanics.bodies import Body, Ground, Marker
 from poinsot.mechanics.dissipation import Drag, JointFriction
 from poinsot.mechanics.feedback import Motion
@@ -75,11 +74,7 @@ __all__ = [
     "TorquePort",
     "Universal",
     "Weld",
-    "compiled",
     "external_ports",
     "free_body",
     "internal_ports",
-    "observe",
-    "stepping",
-    "survey",
 ]

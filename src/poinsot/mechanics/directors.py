@@ -1,17 +1,22 @@
 """Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
 
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from poinsot.mechanics.layout import Layout
-from poinsot.mechanics.mechanism import Mechanism
+from poinsot.engine.runner import Runner
+from poinsot.errors import InputError
+from poinsot.mechanics.form import MechanismForm
+from poinsot.mechanics.steps import DirectorStages, StabilisedStages
+from poinsot.mechanics.views import DirectorView
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
-from poinsot.ph.system import PHSystem, Storage, nonzero_rows
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton, StageEquations
 
 
 def minus(a: Matrix) -> Matrix:
@@ -21,29 +26,22 @@ def minus(a: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class _Directors(PHSystem):
-    """What both forms share: x = (q, v, multipliers), E = diag(I, M, 0), H = T + V."""
+class _Directors(MechanismForm):
+    """What both forms share: x = (q, v, multipliers)."""
 
-    mechanism: Mechanism
-    layout: Layout
-    initial: Vector
-
-    @property
-    def start(self) -> Vector:
-        """The model's start."""
-        return self.initial
+    def directors(self, x: Vector) -> Vector:
+        """Return q."""
+        return x[: self.mechanism.n]
 
     @property
-    def proven(self) -> bool:
-        """Yes: J is skew and R zero by construction."""
+    def by_construction(self) -> bool:
+        """Yes."""
         return True
 
-    by_construction = proven
-
     @property
-    def default_scheme(self) -> str:
-        """The midpoint rule, with velocity constraints if they are there."""
-        return "ph-mp-ggl" if self.stabilised else "ph-mp"
+    def view(self) -> DirectorView:
+        """Reads q and v as they are."""
+        return DirectorView.of(self.mechanism)
 
     @property
     def multipliers(self) -> int:
@@ -54,6 +52,37 @@ class _Directors(PHSystem):
         """Return q, v and the multipliers."""
         n = self.mechanism.n
         return x[:n], x[n : 2 * n], x[2 * n :]
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    @abstractmethod
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return the equations of the midpoint rule."""
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations | None:
+        """Return those of the midpoint rule; for all others the general ones."""
+        if scheme.rule is Rule.MIDPOINT:
+            return self._midpoint(scheme, t, x0, u, h)
+        if self.mechanism.redundant:
+            raise InputError(
+                f"scheme '{scheme.name}' cannot run a mechanism with repeated constraints "
+                "(see model.check()); use 'ph-mp' or 'ph-mp-ggl'"
+            )
+        return None
+
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
+        """Return a runner for the midpoint rule."""
+        if scheme.rule is not Rule.MIDPOINT:
+            return None
+        from poinsot.mechanics.compiled.runner import DirectorRunner  # imports Numba
+
+        return DirectorRunner(self, x, h, options)
+
+    # -- the six ingredients ------------------------------------------------------------------
 
     @cached_property
     def _E(self) -> Matrix:
@@ -73,11 +102,6 @@ class _Directors(PHSystem):
         total, n = np.zeros(self.n), self.mechanism.n
         total[n : 2 * n] = self.mechanism.damping(x[:n], z[n : 2 * n])
         return total
-
-    def remembering(self) -> Self:
-        """Return the system for one run of Newton's method."""
-        mechanism = self.mechanism.remembering()
-        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of r with respect to z."""
@@ -114,9 +138,6 @@ class _Directors(PHSystem):
         n = self.mechanism.n
         return z[n : 2 * n]
 
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
-
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:
         """Multipliers, and velocities without mass."""
@@ -134,12 +155,6 @@ class _Directors(PHSystem):
         """All but positions."""
         return np.arange(self.n) >= self.mechanism.n
 
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One storage, quadratic without springs."""
-        quadratic = not self.mechanism.potentials
-        return (Storage(nonzero_rows(self._E), quadratic=quadratic),)
-
 
 @dataclass(frozen=True, eq=False)
 class DirectorSystem(_Directors):
@@ -155,6 +170,11 @@ class DirectorSystem(_Directors):
     G has the gradients of all constraints on positions, and below them the rows A(q) v = 0 of
     contacts that cannot slip.
     """
+
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        return DirectorStages(scheme, t, x0, u, h, self)
 
     def J(self, x: Vector) -> Matrix:
         """Return the structure matrix."""
@@ -222,6 +242,11 @@ class StabilisedSystem(_Directors):
     def stabilised(self) -> bool:
         """Yes."""
         return True
+
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        return StabilisedStages(scheme, t, x0, u, h, self)
 
     @cached_property
     def inverse_mass(self) -> Vector:

@@ -10,7 +10,7 @@ which is why the midpoint rule integrates it exactly:
 """
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -20,6 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.ph.matrices import Matrix, Vector, large
+
+Indices = NDArray[np.intp]
 
 #: Coordinates of a body.
 WIDTH = 12
@@ -457,6 +459,20 @@ class Forms:
         """Return the sum of weights times A: the derivative of G(q)^T weights; shape (n, n)."""
         k, i, j, value = self.A
         return self._matrix((self.n, self.n), i, j, value * weights[k])
+
+    def pullers(
+        self, places: Callable[[Index, Index], Index], size: int
+    ) -> tuple[Index, Index, sp.csr_array, sp.csr_array]:
+        """Return what makes G^T lam of every form by itself, on `size` coordinates of one's own.
+
+        `places` says where coordinate i of row k is among these. With rows k, coordinates j and
+        matrices A (entries, size), b (m, size), it is (lam[k] q[j]) @ A + lam @ b.
+        """
+        k, i, j, value = self.A
+        A = sp.csr_array((value, (np.arange(k.size), places(k, i))), shape=(k.size, size))
+        row, at, constant = self.b
+        b = sp.csr_array((constant, (row, places(row, at))), shape=(self.m, size))
+        return k, j, A, b
 
     # -- many states at once: one row each ----------------------------------------------------
 

@@ -56,6 +56,11 @@ class JointPlace:
         """Its free directions that have a coordinate."""
         return self.joint.freedoms()
 
+    @property
+    def multipliers(self) -> NDArray[np.intp]:
+        """All of its constraints."""
+        return np.concatenate([self.rows, self.slips])
+
 
 @dataclass(frozen=True, eq=False)
 class MarkerPlace:
@@ -124,22 +129,30 @@ class Layout:
         slips = [(joint.name, joint.slips.size) for joint in self.joints if joint.slips.size]
         return (*held, *(State(f"{name} (contact)", size) for name, size in slips))
 
+    @cached_property
+    def contacts(self) -> tuple[tuple[str, int, Contact], ...]:
+        """Joint, body and contact of every constraint on velocities alone."""
+        found = [(joint.name, joint.b, joint.contact) for joint in self.joints]
+        return tuple((name, body, contact) for name, body, contact in found if contact is not None)
+
+    def angles(self, q: Vector) -> Vector:
+        """Return the angles of all joints in (-pi, pi] [rad], q in directors."""
+        cosines_and_sines = self.angle_forms(q).reshape(-1, 2)
+        return np.arctan2(cosines_and_sines[:, 1], cosines_and_sines[:, 0])
+
     def require_contact(self, q0: Vector, q1: Vector) -> None:
         """Refuse a step from q0 to q1, in directors, in which a contact comes to an end."""
         start, end = q0.reshape(-1, WIDTH), q1.reshape(-1, WIDTH)
-        for joint in self.joints:
-            if joint.contact is not None and joint.contact.ended(end[joint.b]):
-                trouble = joint.contact.trouble(start[joint.b]) or "the disc falls on its side"
+        for name, body, contact in self.contacts:
+            if contact.ended(end[body]):
+                trouble = contact.trouble(start[body]) or "the disc falls on its side"
                 raise InputError(
-                    f"joint '{joint.name}': {trouble}; its rim then touches the plane everywhere, "
+                    f"joint '{name}': {trouble}; its rim then touches the plane everywhere, "
                     "and it rolls no more"
                 )
 
     def diagnose(self, q: Vector) -> str:
         """Return what is the matter with contacts at q, in directors; empty if nothing is."""
-        blocks, found = q.reshape(-1, WIDTH), []
-        for joint in self.joints:
-            trouble = "" if joint.contact is None else joint.contact.trouble(blocks[joint.b])
-            if trouble:
-                found.append(f"; joint '{joint.name}': {trouble}")
-        return "".join(found)
+        blocks = q.reshape(-1, WIDTH)
+        found = [(name, contact.trouble(blocks[body])) for name, body, contact in self.contacts]
+        return "".join(f"; joint '{name}': {trouble}" for name, trouble in found if trouble)

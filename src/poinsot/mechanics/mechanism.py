@@ -21,6 +21,10 @@ from poinsot.mechanics.resistance import Resistance
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, large
 
+#: Least moment of inertia, as a part of the greatest one of the body. That of a thin rod about its
+#: axis is none, while Newton's method divides by it.
+THIN = 1e-5
+
 
 @dataclass(frozen=True, eq=False)
 class Damper:
@@ -54,8 +58,11 @@ class Mechanism:
         Gradient of the potential of gravity, which is linear in q.
     loops
         Those loops of joints in which constraints repeat each other.
-    rolls
-        Contacts that forbid velocities, A(q) v = 0; their multipliers follow those of g.
+    contacts
+        Constraints on velocities alone, A(q) v = 0: rows of G below those of g, which have no
+        position equation. Their multipliers follow those of g.
+    jointed
+        Whether rigidity is left out, for coordinates in which bodies are rigid by themselves.
     """
 
     mass: Vector
@@ -65,7 +72,8 @@ class Mechanism:
     dampers: tuple[Damper, ...] = ()
     inlets: tuple[Inlet, ...] = ()
     loops: tuple[Loop, ...] = ()
-    rolls: tuple[Contact, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    jointed: bool = False
 
     @property
     def n(self) -> int:
@@ -73,14 +81,37 @@ class Mechanism:
         return self.mass.size
 
     @property
-    def m(self) -> int:
-        """Number of constraints, on positions and on velocities."""
-        return self.constraints.m + self.slips
+    def masses(self) -> Vector:
+        """Mass of every body [kg]; (bodies,)."""
+        return self.mass.reshape(-1, 4, 3)[:, 0, 0]
 
     @property
-    def slips(self) -> int:
-        """Number of constraints on velocities alone."""
-        return sum(contact.size for contact in self.rolls)
+    def moments(self) -> NDArray[np.float64]:
+        """Principal moments of inertia [kg m^2], none below `THIN`; (bodies, 3)."""
+        euler = self.mass.reshape(-1, 4, 3)[:, 1:, 0]
+        inertia = euler.sum(axis=1, keepdims=True) - euler
+        return np.asarray(np.maximum(inertia, THIN * inertia.max(axis=1, keepdims=True)))
+
+    @property
+    def m(self) -> int:
+        """Number of constraints: rows of G."""
+        return self.constraints.m + sum(contact.size for contact in self.contacts)
+
+    @property
+    def holonomic(self) -> bool:
+        """Whether every constraint has a position equation."""
+        return not self.contacts
+
+    @property
+    def rigid(self) -> int:
+        """Number of constraints of rigidity, which come first."""
+        return 0 if self.jointed else RIGIDITY * (self.n // WIDTH)
+
+    def held(self) -> "Mechanism":
+        """Return the mechanism without rigidity: joints and contacts."""
+        forms = self.constraints.take(np.arange(self.rigid, self.constraints.m))
+        loops = tuple(replace(loop, rows=loop.rows - self.rigid) for loop in self.loops)
+        return replace(self, constraints=forms, loops=loops, jointed=True)
 
     @property
     def redundant(self) -> bool:
@@ -119,13 +150,12 @@ class Mechanism:
         """
         if not self.redundant:
             return lam
-        total, change = lam.copy(), np.zeros(self.m)
+        change = np.zeros(self.m)
         for loop in self.loops:
             change[loop.rows] = -loop.idle(q, lam[loop.rows])
-        pull = self._pull(q, change)
-        total += change
-        total[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull)
-        return total
+        if not self.jointed:
+            change[: self.rigid] += self.rigidity(q, self._pull(q, change))
+        return lam + change
 
     def smallest_pair(
         self, q: Vector, v: Vector, lam: Vector, gam: Vector
@@ -145,7 +175,7 @@ class Mechanism:
         change = np.zeros(self.m)
         change[self.looped] = shortest_solution(J.T, wrench)
         pull = self._pull(q, change)
-        change[: RIGIDITY * (self.n // WIDTH)] += self.rigidity(q, pull - push)
+        change[: self.rigid] += self.rigidity(q, pull - push)
         return self.smallest(q, lam + change), smaller
 
     def _pull(self, q: Vector, lam: Vector) -> Vector:
@@ -164,55 +194,57 @@ class Mechanism:
 
     # -- constraints --------------------------------------------------------------------------
 
-    def A(self, q: Vector) -> Matrix:
-        """Return the rows A(q) v = 0 of contacts; shape (slips, n)."""
-        placed: list[Placed] = []
-        row = 0
-        for contact in self.rolls:
-            (body,) = contact.bodies
-            placed.append((row, WIDTH * body, contact.B(local(q, contact.bodies)).T))
-            row += contact.size
-        return assemble((row, self.n), placed)
+    def gap(self, q: Vector) -> Vector:
+        """Return g(q), and nothing for constraints without a position equation; shape (m,)."""
+        gap = np.zeros(self.m)
+        gap[: self.constraints.m] = self.constraints(q)
+        return gap
 
     def G(self, q: Vector) -> Matrix:
-        """Return all constraints on velocities, dg/dq and A; shape (m, n)."""
-        G = self.constraints.G(q)
-        return self._with_slips(G, self.A(q)) if self.rolls else G
+        """Return the constraints on velocities, G v = 0: dg/dq and A; shape (m, n)."""
+        rows = [contact.B(local(q, contact.bodies)).T for contact in self.contacts]
+        return self._below(self.constraints.G(q), rows)
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G(q) v by q; shape (m, n)."""
-        slope = self.constraints.slope(v)
-        if not self.rolls:
-            return slope
-        placed: list[Placed] = []
-        row = 0
-        for contact in self.rolls:
-            (body,) = contact.bodies
-            dy = contact.dy(local(q, contact.bodies), local(v, contact.bodies))
-            placed.append((row, WIDTH * body, dy))
-            row += contact.size
-        return self._with_slips(slope, assemble((row, self.n), placed))
+        rows = [c.dy(local(q, c.bodies), local(v, c.bodies)) for c in self.contacts]
+        return self._below(self.constraints.slope(v), rows)
 
-    def _with_slips(self, rows: Matrix, slips: Matrix) -> Matrix:
-        return assemble((self.m, self.n), [(0, 0, rows), (self.constraints.m, 0, slips)])
+    def _below(self, rows: Matrix, own: list[NDArray[np.float64]]) -> Matrix:
+        """Return rows of g, and below them those of each contact on its body; shape (m, n)."""
+        if not own:
+            return rows
+        placed, first = [(0, 0, rows)], self.constraints.m
+        for contact, block in zip(self.contacts, own, strict=True):
+            (body,) = contact.bodies
+            placed.append((first, WIDTH * body, block))
+            first += contact.size
+        return assemble((self.m, self.n), placed)
 
     def curvature(self, q: Vector, lam: Vector) -> Matrix:
         """Return the derivative of G(q)^T lam by q; shape (n, n)."""
         split = self.constraints.m
-        curvature = self.constraints.curvature(lam[:split])
-        if not self.rolls:
-            return curvature
-        blocks = []
-        for contact in self.rolls:
+        curvature, blocks = self.constraints.curvature(lam[:split]), []
+        for contact in self.contacts:
             mu = lam[split : split + contact.size]
             blocks.append((contact.bodies, contact.dB(local(q, contact.bodies), mu)))
             split += contact.size
-        return add(curvature, self._square(blocks))
+        return add(curvature, self._square(blocks)) if blocks else curvature
 
-    def slip_rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return A(q) v of many states, (states, n) to (states, slips)."""
+    # -- constraints of many states, (states, n) each -----------------------------------------
+
+    def gaps(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return g(q); (states, rows with a position equation)."""
+        return self.constraints.values(q)
+
+    def rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return G(q) v; (states, m)."""
+        return np.hstack([self.constraints.rates(q, v), self.contact_rates(q, v)])
+
+    def contact_rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return A(q) v, the rows without a position equation."""
         rates = [np.zeros((len(q), 0))]
-        for contact in self.rolls:
+        for contact in self.contacts:
             (body,) = contact.bodies
             own = slice(WIDTH * body, WIDTH * (body + 1))
             rates.append(contact.rates(q[:, own], v[:, own]))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from poinsot.mechanics.contacts import Contact
 from poinsot.mechanics.forms import WIDTH, Forms
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, is_sparse
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, is_sparse, large
 from poinsot.so3 import exp, skew
 
 
@@ -56,6 +56,18 @@ def velocity_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
     tiles[:, 0, :, 0] = np.eye(3)
     tiles[:, 1:, :, 1] = -skew(blocks[:, 1:])  # omega x d = -d x omega
     return tiles.reshape(bodies, WIDTH, 6)
+
+
+def spread(blocks: NDArray[np.float64]) -> Matrix:
+    """Return a matrix with the blocks (bodies, rows, columns) along its diagonal."""
+    count, rows, columns = blocks.shape
+    if count == 1:
+        return np.asarray(blocks[0])
+    if large(count * max(rows, columns)):
+        return block_diagonal(blocks)
+    total = np.zeros((count, rows, count, columns))
+    total[np.arange(count), :, np.arange(count)] = blocks
+    return total.reshape(count * rows, count * columns)
 
 
 def block_diagonal(blocks: NDArray[np.float64]) -> sp.csr_array:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from poinsot.errors import InputError
-from poinsot.integrate import Newton
 from poinsot.io import document as files
 from poinsot.io.entries import Entry, OneOf
 from poinsot.io.inputs import ScalarInput, VectorInput
@@ -21,6 +20,7 @@ from poinsot.model.model import Model
 from poinsot.model.simulation import Simulation
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
+from poinsot.ph.stages import Newton
 from poinsot.so3 import Rotation, RotationLike
 
 #: Keys of a simulation that make sense only with another one.

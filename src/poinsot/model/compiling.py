@@ -7,7 +7,6 @@ from typing import TypeAlias
 import numpy as np
 
 from poinsot.errors import InputError, did_you_mean
-from poinsot.integrate.schemes import Scheme, find_scheme
 from poinsot.mechanics import twists
 from poinsot.mechanics.bodies import RIGIDITY, Body, Marker, director_mass, rigidity
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
@@ -19,10 +18,12 @@ from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions import QuaternionForm
 from poinsot.mechanics.rotations import PARAMETRISATIONS, RotationSystem
 from poinsot.model.equations import JointEquations
-from poinsot.ph.gradients import Midpoint
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
+from poinsot.ph.scheme import Scheme
 from poinsot.ph.system import State
+from poinsot.schemes.records import find_scheme
 
 #: What a model compiles to.
 System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem
@@ -67,7 +68,7 @@ def coordinates_of(scheme: Scheme) -> str:
 def fits(scheme: Scheme, coordinates: str) -> bool:
     """Tell whether a scheme integrates models in these coordinates."""
     if coordinates in PARAMETRISATIONS:
-        midpoint = scheme.formulation == "ph" and isinstance(scheme.gradient, Midpoint)
+        midpoint = scheme.formulation == "ph" and scheme.rule is Rule.MIDPOINT
         return midpoint and not scheme.stabilised
     return coordinates_of(scheme) == coordinates
 
@@ -106,7 +107,7 @@ class Parts:
             loops=tuple(
                 replace(loop, rows=RIGIDITY * len(bodies) + loop.rows) for loop in equations.loops
             ),
-            rolls=tuple(equations.contacts.values()),
+            contacts=tuple(equations.contacts.values()),
         )
         undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
         layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
@@ -145,7 +146,7 @@ def director_system(
 
 def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:
     """Refuse bodies whose mass cannot be inverted, and contacts that cannot slip."""
-    if mechanism.rolls:
+    if not mechanism.holonomic:
         raise InputError(
             "the stabilised form keeps joints only, not contacts that cannot slip; use scheme "
             "'ph-mp'"

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
-from poinsot.integrate import Newton
 from poinsot.mechanics.bodies import Body, Ground, Marker
 from poinsot.mechanics.forces import Force
 from poinsot.mechanics.inertia import Composite, Part, Shape
@@ -21,6 +20,7 @@ from poinsot.model.model import Model
 from poinsot.model.simulation import Simulation
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Constant, Table
+from poinsot.ph.stages import Newton
 from poinsot.so3 import Rotation
 
 #: An error names at most so many parts.

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import vector3
-from poinsot.integrate import Scheme
 from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body
 from poinsot.mechanics.forces import Force
 from poinsot.mechanics.inertia import Shape
@@ -34,6 +33,7 @@ from poinsot.model.compiling import (
 from poinsot.model.equations import JointEquations, positions
 from poinsot.model.simulation import Simulation
 from poinsot.ph.matrices import Vector
+from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.so3 import RotationLike, as_rotation_matrix

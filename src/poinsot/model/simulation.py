@@ -6,10 +6,10 @@ from typing import Any
 
 from poinsot.errors import InputError
 from poinsot.inputs import number
-from poinsot.integrate import Newton
-from poinsot.integrate.schemes import find_scheme
-from poinsot.integrate.simulate import ENGINES
 from poinsot.model.compiling import choose_scheme, fits
+from poinsot.ph.stages import Newton
+from poinsot.run.simulate import ENGINES
+from poinsot.schemes.records import find_scheme
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ textbook's. With e = E(x_mid)(x_1 - x_0), Gonzalez' correction goes along e, so 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -27,6 +28,20 @@ from poinsot.ph.system import PHSystem, Storage
 
 #: Multiple of the round-off of H within which the quadrature of grad H is the better number.
 ROUND_OFF = 16 * float(np.finfo(float).eps)
+
+
+class Rule(Enum):
+    """How a step takes derivatives of energies and constraints, by the parts of a system."""
+
+    #: At the midpoint.
+    MIDPOINT = "midpoint"
+    #: As discrete derivatives, which keep energy and constraints.
+    DISCRETE = "discrete"
+    #: The same with the lever arms of forces and the travel of bodies taken from mean rotations,
+    #: which keeps the angular momentum of jointed bodies, too.
+    MEAN_LEVERS = "mean levers"
+    #: As means along the straight path.
+    AVERAGE = "average"
 
 
 class Stores(Protocol):
@@ -105,6 +120,11 @@ class Step:
 class DiscreteGradient(ABC):
     """A rule that turns two states into a discrete costate."""
 
+    @property
+    def rule(self) -> Rule:
+        """What it does to parts of a system that have derivatives of their own over a step."""
+        return Rule.DISCRETE
+
     @abstractmethod
     def costate(self, step: Step) -> Costate:
         """Return the discrete costate of a step and its tangent."""
@@ -169,6 +189,11 @@ class Function:
 @dataclass(frozen=True)
 class Midpoint(DiscreteGradient):
     """z(x_mid): a discrete gradient for quadratic H [LKB26, eq. (51)], and only then."""
+
+    @property
+    def rule(self) -> Rule:
+        """At the midpoint."""
+        return Rule.MIDPOINT
 
     def costate(self, step: Step) -> Costate:
         """Return the costate at the midpoint."""
@@ -377,6 +402,11 @@ class MeanValue(DiscreteGradient):
     """
 
     nodes: int = 6
+
+    @property
+    def rule(self) -> Rule:
+        """As a mean along the path."""
+        return Rule.AVERAGE
 
     def costate(self, step: Step) -> Costate:
         """Return the mean costate."""

@@ -14,9 +14,13 @@ from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import numbers
 from poinsot.ph.matrices import Matrix, Vector, add, assemble
 from poinsot.ph.ports import Port
+from poinsot.result.observer import Observer
 
 if TYPE_CHECKING:
+    from poinsot.engine.runner import Runner
     from poinsot.ph.dirac import Defects
+    from poinsot.ph.scheme import Scheme
+    from poinsot.ph.stages import Newton, StageEquations
 
 
 @dataclass(frozen=True)
@@ -205,6 +209,38 @@ class PHSystem(ABC):
     def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
         """Return the tangent space of the stored (E x, z), E constant: columns (E a, dz a)."""
         return self.E(x), self.dz(x)
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    def stage_equations(
+        self, scheme: "Scheme", t: float, x0: Vector, u: Vector, h: float
+    ) -> "StageEquations | None":
+        """Return the equations of a step from x0 as the scheme declares them; None: general ones.
+
+        The step has size h [s]; t and the inputs u are at its midpoint.
+        """
+        return None
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return why a step of size h [s] from x0 may have failed, if something is to be seen."""
+        return ""
+
+    def check_step(  # noqa: B027 - most systems have nothing to refuse
+        self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float
+    ) -> None:
+        """Refuse a step to a state that should not have been reached; by default, none."""
+
+    def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
+        """Return the system in the compiled engine, at state x; None: the engine cannot run it."""
+        return None
+
+    def angles(self, x: Vector) -> Vector:
+        """Return the angles [rad] to be followed over turns, each in (-pi, pi]; none by default."""
+        return np.zeros(0)
+
+    def observer(self) -> Observer:
+        """Return what looks at saved states: nothing to see besides them, by default."""
+        return Observer()
 
     # -- derived ------------------------------------------------------------------------------
 

@@ -7,10 +7,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.errors import InputError
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import StageEquations
 from poinsot.ph.system import PHSystem, State, Storage, require_states
-from poinsot.redundant import checks
+from poinsot.redundant import checks, dependence, edges
 from poinsot.redundant.laws import Laws
+from poinsot.redundant.steps import RedundantStages
+from poinsot.result.observer import Observer, StateObserver
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +42,60 @@ class Equations(PHSystem):
         """Refuse a start at which a constraint does not hold or is repeated."""
         zeta, w, _, _ = self.split(x)
         checks.require_start(self.name, self.laws, self.ports, zeta, w)
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return the equations of a step in which c and A w vanish."""
+        if scheme.rule is Rule.AVERAGE:
+            raise InputError(
+                f"scheme '{scheme.name}' does not keep the constraints of redundant coordinates; "
+                "use 'ph-dg'"
+            )
+        return RedundantStages(scheme, t, x0, u, h, self)
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return that coordinates end or constraints lose their rank nearby, if they do."""
+        zeta0, w0, _, _ = self.split(x0)
+        rate = self.laws.Z(zeta0) @ w0
+        edge = edges.near(self.laws, zeta0, rate, t0, h)
+        return edge or dependence.along(self.laws, zeta0, h * rate)
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step across an edge of the coordinates, or one that creates energy."""
+        (zeta0, _, _, _), (zeta1, _, _, _) = self.split(x0), self.split(x1)
+        edges.require_not_crossed(self.laws, zeta0, zeta1, t0, h)
+        checks.require_passive(self.name, self.laws, *self.split(x_mid)[:2], "in this step")
+
+    def observer(self) -> Observer:
+        """Return what shows energies, and how well constraints hold."""
+        laws = self.laws
+
+        def gap(x: Vector) -> float:
+            return float(np.max(abs(laws.c(self.split(x)[0])), initial=0.0))
+
+        def rate(x: Vector) -> float:
+            zeta, w, _, _ = self.split(x)
+            return float(np.max(abs(laws.rates(zeta) @ w), initial=0.0))
+
+        def slip(x: Vector) -> float:
+            zeta, w, _, _ = self.split(x)
+            return float(np.max(abs(laws.A(zeta) @ w)))
+
+        whole = {"constraint_error": gap} if laws.n_c else {}
+        if laws.n_c or laws.n_A:
+            whole["velocity_constraint_error"] = rate
+        return StateObserver(
+            self.n,
+            energies={
+                "kinetic": lambda x: laws.T(self.split(x)[1]),
+                "potential": lambda x: laws.V(self.split(x)[0]),
+            },
+            whole=whole,
+            middle={"velocity_constraint_error_mid": slip} if laws.n_A else {},
+        )
 
     # -- the six ingredients ------------------------------------------------------------------
 

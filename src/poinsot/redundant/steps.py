@@ -1,20 +1,17 @@
-"""The time step of systems in redundant coordinates."""
+"""The stage equations of systems in redundant coordinates."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poinsot.errors import InputError
-from poinsot.integrate.newton import Evaluation, Tangent
-from poinsot.integrate.schemes import Scheme
-from poinsot.integrate.step import Stage, StepProblem, largest_of_each, step_problem
 from poinsot.livens.chords import Chord, chord
-from poinsot.livens.lagrangian import Rule
 from poinsot.livens.smooth import Array
-from poinsot.ph.gradients import MeanValue, Midpoint
-from poinsot.ph.matrices import Placed, Vector, assemble
-from poinsot.redundant import checks, dependence, edges
-from poinsot.redundant.system import RedundantSystem
+from poinsot.ph.matrices import Placed, Vector
+from poinsot.ph.stages import Evaluation, Stage, StageEquations, Tangent, largest_of_each
+
+if TYPE_CHECKING:
+    from poinsot.redundant.equations import Equations
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +40,7 @@ class _Middle:
 
 
 @dataclass(frozen=True, eq=False)
-class RedundantStep(StepProblem):
+class RedundantStages(StageEquations):
     r"""A step of [BHRS25, eq. (10)], for the unknowns (zeta1, w1, h lam, h mu).
 
     .. math::
@@ -60,13 +57,7 @@ class RedundantStep(StepProblem):
     have one value per step, at the midpoint, as multipliers have.
     """
 
-    system: RedundantSystem
-
-    @property
-    def rule(self) -> Rule:
-        """How derivatives of V and c are taken."""
-        midpoint = isinstance(self.scheme.gradient, Midpoint)
-        return Rule.MIDPOINT if midpoint else Rule.DISCRETE
+    system: "Equations"
 
     @property
     def guess(self) -> Vector:
@@ -82,7 +73,7 @@ class RedundantStep(StepProblem):
 
     def middle(self, unknowns: Vector) -> _Middle:
         """Return all that acts over a step to these unknowns."""
-        laws, rule = self.system.laws, self.rule
+        laws, rule = self.system.laws, self.scheme.rule
         zeta0, w0, _, _ = self.system.split(self.x0)
         zeta1, w1, L, N = self.system.split(unknowns)
         zeta, w = (zeta0 + zeta1) / 2, w0 + self.system.laws.weight * (w1 - w0)
@@ -162,22 +153,11 @@ class RedundantStep(StepProblem):
             placed += [(w, mu, at.A.T), (mu, w, at.A * half)]
             placed += [(mu, 0, laws.A.along(at.zeta, at.w) / 2)]
         placed += [(0, 0, kinematics), (0, w, -h * at.Z * half), (w, 0, push), (w, w, inertia)]
-        size, none = self.system.n, np.zeros((self.system.n, 0))
-        return Tangent(assemble((size, size), placed), none, none)
-
-    def diagnose(self) -> str:
-        """Return that coordinates end or constraints lose their rank nearby, if they do."""
-        (zeta0, w0, _, _), laws = self.system.split(self.x0), self.system.laws
-        rate = laws.Z(zeta0) @ w0
-        edge = edges.near(laws, zeta0, rate, self.t - self.h / 2, self.h)
-        return edge or dependence.along(laws, zeta0, self.h * rate)
+        return Tangent.of(self.system.n, placed)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return x1 and the stage at the midpoint."""
-        at, system = self.middle(w), self.system
-        zeta0, t0 = system.split(self.x0)[0], self.t - self.h / 2
-        edges.require_not_crossed(system.laws, zeta0, at.zeta1, t0, self.h)
-        checks.require_passive(system.name, system.laws, at.zeta, at.w, "in this step")
+        at = self.middle(w)
         multipliers = np.concatenate([at.L, at.N]) / self.h
         stage = Stage(
             x=np.concatenate([at.zeta, at.w, multipliers]),
@@ -187,15 +167,3 @@ class RedundantStep(StepProblem):
             lost=float(at.w @ at.tau_d),
         )
         return np.concatenate([at.zeta1, at.w1, multipliers]), stage
-
-
-@step_problem.register
-def _redundant(
-    system: RedundantSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
-) -> StepProblem:
-    if isinstance(scheme.gradient, MeanValue):
-        raise InputError(
-            f"scheme '{scheme.name}' does not keep the constraints of redundant coordinates; use "
-            "'ph-dg'"
-        )
-    return RedundantStep(scheme, t, x0, u, h, system)

@@ -14,9 +14,9 @@ from mechanisms import KINDS, laws
 from numerics import observed_orders
 
 import poinsot as ps
-from poinsot.integrate.newton import solve
-from poinsot.integrate.step import GeneralStep, take_step
 from poinsot.ph.start import check_start
+from poinsot.schemes.newton import solve
+from poinsot.schemes.step import GeneralStages, take_step
 
 H = 0.01
 COORDINATES = ("rotations", "rotations-quaternion", "rotations-euler")
@@ -120,7 +120,7 @@ def test_steps_integrate_the_equations_of_the_system(coordinates):
     system, method, found = model.compile(coordinates), ps.SCHEMES["ph-mp"], []
     x0 = check_start(system, system.start, 0.0)
     for h in (4e-3, 2e-3):
-        general = GeneralStep(method, h / 2, x0, system.u(h / 2), h, system)
+        general = GeneralStages(method, h / 2, x0, system.u(h / 2), h, system)
         one = solve(general.evaluate, general.guess, ps.Newton(), general.labels).x
         other = take_step(system, method, h / 2, x0, h, ps.Newton())[0].x
         zeta, w, _ = system.split(abs(one - other))

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from mechanisms import laws, random_state
 
 import poinsot as ps
-from poinsot.integrate.step import step_problem
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import dense, is_sparse
+from poinsot.schemes.step import stage_equations
 
 COORDINATES = ("rotations", "rotations-quaternion", "rotations-euler")
 #: Models, and how exactly what is in them is differentiated.
@@ -60,7 +60,7 @@ def test_the_newton_matrix_of_a_step_is_exact_away_from_its_solution(case):
     system, tolerance = case
     random = np.random.default_rng(4)
     x0, u = random_state(system, 5), random.standard_normal(system.m)
-    problem = step_problem(system, ps.SCHEMES["ph-mp"], 0.4, x0, u, 0.1)
+    problem = stage_equations(system, ps.SCHEMES["ph-mp"], 0.4, x0, u, 0.1)
     w = problem.guess + 0.2 * random.standard_normal(problem.guess.size)
     assert len(problem.labels) == w.size
     check(problem.evaluate(w).tangent().T, lambda w: problem.evaluate(w).F, w, tolerance)

@@ -7,7 +7,7 @@ from rolling_models import MODELS, slips
 from test_rotation_structure import check
 
 import poinsot as ps
-from poinsot.integrate.step import step_problem
+from poinsot.schemes.step import stage_equations
 
 COORDINATES = ("rotations", "rotations-quaternion", "rotations-euler")
 
@@ -52,6 +52,6 @@ def test_contacts_keep_structure_and_exact_derivatives(coordinates):
     defects = system.defects(x)
     assert defects.holds(1e-6), str(defects)
     check(system.dflow(x, z, np.zeros(0)), lambda x: system.flow(x, z, np.zeros(0)), x, 1e-8)
-    problem = step_problem(system, ps.SCHEMES["ph-mp"], 0.0, x, np.zeros(0), 0.1)
+    problem = stage_equations(system, ps.SCHEMES["ph-mp"], 0.0, x, np.zeros(0), 0.1)
     w = problem.guess + 0.2 * random.standard_normal(problem.guess.size)
     check(problem.evaluate(w).tangent().T, lambda w: problem.evaluate(w).F, w, 1e-8)

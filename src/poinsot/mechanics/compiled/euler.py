@@ -9,16 +9,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.integrate.clock import Clock
-from poinsot.integrate.history import Saved
-from poinsot.integrate.newton import Newton
-from poinsot.integrate.observe import angles
-from poinsot.integrate.recorder import Block, Totals
+from poinsot.engine.runner import Block, Clock, Totals
 from poinsot.mechanics.compiled.rotations import RotationRunner
 from poinsot.mechanics.quaternions.products import directors
 from poinsot.mechanics.rotations import euler
 from poinsot.mechanics.rotations.system import RotationSystem
 from poinsot.ph.matrices import Vector
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton
+from poinsot.result.history import Saved
 from poinsot.so3 import quat_conjugate, quat_multiply
 
 Array = NDArray[np.float64]
@@ -27,8 +26,10 @@ Array = NDArray[np.float64]
 class EulerRunner(RotationRunner):
     """A mechanism whose rotations are Euler angles; `theta` (bodies, 3) are those reached."""
 
-    def __init__(self, system: RotationSystem, x: Vector, h: float, options: Newton) -> None:
-        super().__init__(system, x, h, options)
+    def __init__(
+        self, system: RotationSystem, scheme: Scheme, x: Vector, h: float, options: Newton
+    ) -> None:
+        super().__init__(system, scheme, x, h, options)
         self.theta = self._angles(x)
 
     def _angles(self, x: Vector) -> Array:
@@ -56,7 +57,7 @@ class EulerRunner(RotationRunner):
             if good:
                 turn, lost, supplied = saved.turned[-1], saved.dissipated[-1], saved.port_energy[-1]
             totals.lost, totals.supplied, totals.turn = float(lost), supplied.copy(), turn.copy()
-            totals.angle = angles(self.inner.system, rows[good])
+            totals.angle = self.inner.system.angles(rows[good])
             self.inner.start(rows[good], totals.turn)
             block = replace(
                 block,

@@ -4,11 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import parts
-from poinsot.integrate.history import Saved
-from poinsot.integrate.newton import Newton
-from poinsot.integrate.schemes import Scheme
 from poinsot.livens.lagrangian import Interval
-from poinsot.livens.steps import rule_of
 from poinsot.mechanics.compiled.machine import Tables
 from poinsot.mechanics.compiled.nodes import Turning
 from poinsot.mechanics.compiled.runner import MechanismRunner
@@ -17,6 +13,9 @@ from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions.products import BODY, WORLD
 from poinsot.mechanics.quaternions.systems import QuaternionForm, QuaternionSystem
 from poinsot.ph.matrices import Vector
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton
+from poinsot.result.history import Saved
 from poinsot.so3 import quat_multiply
 
 Array = NDArray[np.float64]
@@ -119,7 +118,7 @@ class QuaternionRunner(MechanismRunner):
         return x, stage
 
     def _multipliers(self, h: float, start: Vector, end: Vector, u: Vector) -> Vector:
-        system, lagrangian, rule = self.system, self.system.lagrangian, rule_of(self.scheme)
+        system, lagrangian, rule = self.system, self.system.lagrangian, self.scheme.rule
         q0, q1, p0, p1 = system.q(start), system.q(end), system.p(start), system.p(end)
         mu = lagrangian.smallest(q0, q1, h * system.lam(end))
         mu[: lagrangian.bodies] = 0.0

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.integrate.history import Saved
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
 from poinsot.mechanics.forms import WIDTH
 from poinsot.ph.matrices import Vector
+from poinsot.result.history import Saved
 
 Array = NDArray[np.float64]
 

@@ -9,20 +9,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.integrate.blocks import Runner
-from poinsot.integrate.clock import Clock
-from poinsot.integrate.history import Saved
-from poinsot.integrate.newton import Newton
-from poinsot.integrate.recorder import Block, Totals
-from poinsot.integrate.schemes import SCHEMES
+from poinsot.engine.runner import Block, Clock, Runner, Totals
 from poinsot.mechanics.compiled.quaternions import QuaternionRunner
-from poinsot.mechanics.jointed import smallest
 from poinsot.mechanics.quaternions.bodies import QUAT, SEVEN
 from poinsot.mechanics.quaternions.products import BODY, directors
 from poinsot.mechanics.quaternions.systems import QuaternionForm, quaternion_system
 from poinsot.mechanics.rotations.parametrisations import Matrices, Quaternions
 from poinsot.mechanics.rotations.system import RotationSystem
 from poinsot.ph.matrices import Vector
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton
+from poinsot.result.history import Saved
 from poinsot.so3 import matrix_to_quat
 
 Array = NDArray[np.float64]
@@ -34,10 +31,12 @@ PHI = slice(0, 3)
 class RotationRunner(Runner):
     """A mechanism whose rotations are matrices or quaternions."""
 
-    def __init__(self, system: RotationSystem, x: Vector, h: float, options: Newton) -> None:
+    def __init__(
+        self, system: RotationSystem, scheme: Scheme, x: Vector, h: float, options: Newton
+    ) -> None:
         self.system = system
-        there = _in_quaternions(system)
-        self.inner = QuaternionRunner(there, SCHEMES["emh-mean"], self._there(x), h, options)
+        there, mean = _in_quaternions(system), replace(scheme, mean_levers=True)
+        self.inner = QuaternionRunner(there, mean, self._there(x), h, options)
 
     # -- states -------------------------------------------------------------------------------
 
@@ -127,7 +126,7 @@ class RotationRunner(Runner):
             zeta1, _, lam = system.split(end)
             zeta0 = 2 * middle[: bodies.n] - zeta1
             q = (bodies.directors(zeta0) + bodies.directors(zeta1)) / 2
-            found = smallest(system.mechanism, q, lam)
+            found = system.held.smallest(q, lam)
             end[bodies.n + bodies.k :] = middle[bodies.n + bodies.k :] = found
         return x, stage
 

@@ -7,12 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import machine_code, parts
-from poinsot.integrate.blocks import Runner
-from poinsot.integrate.clock import Clock
-from poinsot.integrate.history import Saved
-from poinsot.integrate.newton import Newton
-from poinsot.integrate.observe import angles
-from poinsot.integrate.recorder import Block, Totals
+from poinsot.engine.runner import Block, Clock, Runner, Totals
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.compiled.machine import Tables
 from poinsot.mechanics.compiled.recover import recover
@@ -21,7 +16,9 @@ from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism, local
 from poinsot.mechanics.potentials import Potential
 from poinsot.ph.matrices import Vector
+from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
+from poinsot.result.history import Saved
 
 Array = NDArray[np.float64]
 
@@ -70,7 +67,7 @@ class MechanismRunner(Runner):
             memory=np.full((tables.remembering, 2), np.nan),
         )
         self.h = h
-        self.start(x, angles(system, x))
+        self.start(x, system.angles(x))
         if not system.stabilised:
             gaps = self.mechanism.constraints(self._directors(x))[RIGIDITY * self.bodies :]
             node, slot = self.places[: gaps.size].T[:2]
@@ -135,7 +132,7 @@ class MechanismRunner(Runner):
         carried.past[:, :, 0] = carried.stage[:, parts.V : parts.V + unknowns]
         carried.past_multiplier[:, :, 0] = carried.multiplier
         carried.chi[:] = self._coordinates(self._directors(x))
-        angle = angles(self.system, x)
+        angle = self.system.angles(x)
         carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
         self.base, self.known = turned - angle, 0
 
@@ -180,7 +177,7 @@ class MechanismRunner(Runner):
         pending = None if due else self._saved(saved, slice(kept, kept + 1), times, u, y)
         if taken:
             last = rows if pending is None else pending
-            totals.angle, totals.turn = angles(self.system, self.x), last.turned[-1].copy()
+            totals.angle, totals.turn = self.system.angles(self.x), last.turned[-1].copy()
         return Block(
             steps=taken,
             reached=float(times[taken]),

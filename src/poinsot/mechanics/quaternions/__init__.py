@@ -1,6 +1,5 @@
 """Mechanisms with rotations by unit quaternions, scalar first."""
 
-from poinsot.mechanics.quaternions import observe
 from poinsot.mechanics.quaternions.systems import (
     QuaternionForm,
     QuaternionHamiltonian,
@@ -12,6 +11,5 @@ __all__ = [
     "QuaternionForm",
     "QuaternionHamiltonian",
     "QuaternionSystem",
-    "observe",
     "quaternion_system",
 ]

@@ -10,15 +10,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.livens.lagrangian import Chart, Hessian, Lagrangian, Rule, Slopes
+from poinsot.livens.lagrangian import Chart, Hessian, Lagrangian, Slopes
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.moments import masses, moments
 from poinsot.mechanics.quaternions.charts import TurnChart
 from poinsot.mechanics.quaternions.kinetics import Spin
 from poinsot.mechanics.quaternions.products import BODY, CURVE, WHOLE, director_slopes, directors
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
 
@@ -59,12 +59,12 @@ class QuaternionBodies(Lagrangian):
     @cached_property
     def mass(self) -> Array:
         """Mass of every body [kg]; (bodies,)."""
-        return masses(self.mechanism)
+        return self.mechanism.masses
 
     @cached_property
     def inertia(self) -> Array:
         """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
-        return moments(self.mechanism)
+        return self.mechanism.moments
 
     @cached_property
     def _spin(self) -> Spin:
@@ -193,7 +193,7 @@ class QuaternionBodies(Lagrangian):
             longer, dlonger = _stretching((quat0 + quat1) / 2)
             sq = longer[:, None, None] * sq + np.einsum("na,nb->nab", by_s, dlonger)
             by_s, ss = longer[:, None] * by_s, longer[:, None, None] * ss
-        if rule is Rule.MEAN:
+        if rule is Rule.MEAN_LEVERS:
             # By the inverse of the factor of travel, so that angular momentum stays.
             short, dshort = shortening(quat0, quat1)
             qq = short[:, None, None] * qq + np.einsum("na,nb->nab", by_q, dshort)
@@ -210,7 +210,7 @@ class QuaternionBodies(Lagrangian):
 
     def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
         """Return dq, that of quaternions over `shortening` if levers are mean ones."""
-        if rule is not Rule.MEAN:
+        if rule is not Rule.MEAN_LEVERS:
             return dq, None
         (_, quat0), (_, change) = self.blocks(q0), self.blocks(dq)
         short, dshort = shortening(quat0, quat0 + change)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from poinsot.livens.lagrangian import Chart
 from poinsot.mechanics.quaternions.products import BODY, body, world
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply, skew
 
@@ -46,7 +46,7 @@ class TurnChart(Chart):
         return tuple(f"{name}.p[{k}]" for name in self.names for k in range(6))
 
     def at(self, w: Vector) -> tuple[Vector, Matrix]:
-        """Return q1 and its derivative: half of E(q1)^T times the tangent map of exp."""
+        """Return q1 - q0, and its derivative: half of E(q1)^T times the tangent map of exp."""
         rows = w.reshape(-1, 6)
         theta = rows[:, 3:]
         angle = np.linalg.norm(theta, axis=1, keepdims=True)
@@ -57,9 +57,9 @@ class TurnChart(Chart):
         slopes = np.zeros((self.bodies, 7, 6))
         slopes[:, :3, :3] = np.eye(3)
         slopes[:, 3:, 3:] = np.swapaxes(world(quat), 1, 2) / 2 @ tangent_map(theta)
-        return q1, spread(slopes)
+        return q1 - self.q0, spread(slopes)
 
-    def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix]:
+    def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix | None]:
         """Return P r with P = diag(I, G(q_m)) [KB24, eq. (104)], P, and the derivative by q1."""
         quat, rest = (self._quat(self.q0) + self._quat(q1)) / 2, r.reshape(-1, 7)
         P, dP = np.zeros((self.bodies, 6, 7)), np.zeros((self.bodies, 6, 7))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.livens.lagrangian import Rule
+from poinsot.ph.gradients import Rule
 
 Array = NDArray[np.float64]
 

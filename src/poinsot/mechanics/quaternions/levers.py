@@ -15,11 +15,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.livens.lagrangian import Rule, total
+from poinsot.livens.lagrangian import total
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.quaternions.bodies import QuaternionBodies
 from poinsot.mechanics.quaternions.products import WORLD, director_slopes, world
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import skew
 
@@ -164,5 +165,5 @@ class MeanLevers(AtMean):
 
 def levers(rule: Rule, of: QuaternionBodies, q0: Vector, q1: Vector) -> Levers:
     """Return the levers of a rule."""
-    kind = {Rule.MIDPOINT: AtMidpoint, Rule.DISCRETE: AtMean, Rule.MEAN: MeanLevers}[rule]
+    kind = {Rule.MIDPOINT: AtMidpoint, Rule.DISCRETE: AtMean, Rule.MEAN_LEVERS: MeanLevers}[rule]
     return kind(of, q0, q1)

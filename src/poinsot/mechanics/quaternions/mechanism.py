@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InconsistentStartError
-from poinsot.livens.lagrangian import Interval, Push, Rule, total
+from poinsot.livens.lagrangian import Interval, Push, total
 from poinsot.mechanics.forms import Forms
-from poinsot.mechanics.jointed import held, independent, smallest
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.quaternions.bodies import QUAT, SEVEN, QuaternionBodies
 from poinsot.mechanics.quaternions.levers import Levers, levers
 from poinsot.mechanics.quaternions.torques import PublishedTorques
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble
 
 Array = NDArray[np.float64]
@@ -40,17 +40,17 @@ class QuaternionMechanism(QuaternionBodies):
     @property
     def m(self) -> int:  # type: ignore[override]
         """Number of constraints: one of each body, those of the joints, then those of contacts."""
-        return self.bodies + self.joints.m + self.mechanism.slips
+        return self.bodies + self.held.m
 
-    @cached_property
+    @property
     def joints(self) -> Forms:
         """The constraints of the joints, in directors."""
-        return self._held.constraints
+        return self.held.constraints
 
     @cached_property
-    def _held(self) -> Mechanism:
+    def held(self) -> Mechanism:
         """The mechanism without rigidity: joints and contacts only."""
-        return held(self.mechanism)
+        return self.mechanism.held()
 
     # -- energy ------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ class QuaternionMechanism(QuaternionBodies):
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
-        joints = self._held.G(self.directors(q)) @ self.D(q)
+        joints = self.held.G(self.directors(q)) @ self.D(q)
         return self._stack(self._units(self.blocks(q)[1]), joints)
 
     def _stack(self, units: Matrix, joints: Matrix) -> Matrix:
@@ -94,14 +94,14 @@ class QuaternionMechanism(QuaternionBodies):
         """Return the derivative of G^T lam by q."""
         d, D, units = self.directors(q), self.D(q), lam[: self.bodies]
         unit = self._blocks(None, units[:, None, None] * np.eye(4))
-        pull = self._held.G(d).T @ lam[self.bodies :]
-        curved = D.T @ self._held.curvature(d, lam[self.bodies :]) @ D
+        pull = self.held.G(d).T @ lam[self.bodies :]
+        curved = D.T @ self.held.curvature(d, lam[self.bodies :]) @ D
         return total(unit, self.bend(np.asarray(pull)), curved)
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G v by q."""
         d, D, (_, rate) = self.directors(q), self.D(q), self.blocks(v)
-        joints = self._held.slope(d, np.asarray(D @ v)) @ D + self._held.G(d) @ self.dD(v)
+        joints = self.held.slope(d, np.asarray(D @ v)) @ D + self.held.G(d) @ self.dD(v)
         return self._stack(self._units(rate), joints)
 
     def B(self, q: Vector) -> Matrix:
@@ -162,7 +162,7 @@ class QuaternionMechanism(QuaternionBodies):
         through_directors = u.copy()
         through_directors[self._torques.inputs] = 0.0
         dV, ddV = self._potential(rule, at)
-        B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), self._held.G(at.d)
+        B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), self.held.G(at.d)
         force = h * (B @ through_directors - dV - damping) - G.T @ inner
         forces = h * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
         dforce = self._dforce(step, at, rate, through_directors, inner, ddV)
@@ -186,14 +186,17 @@ class QuaternionMechanism(QuaternionBodies):
             lost=float(damping @ rate),
         )
 
-    def slips(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix] | None:
-        """Return how far contacts slip over a step, and its derivative."""
-        if not self.mechanism.rolls:
-            return None
+    def closure(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix]:
+        """Return g(q1), below it how far contacts slip over the step, and the derivatives."""
+        g, G1, k = self.g(q1), self.G(q1), self.joints.m
+        if self.held.holonomic:
+            return g, G1
         at = levers(rule, self, q0, q1)
         moved = at.d1 - at.d0
-        A, slope = self.mechanism.A(at.d), self._held.slope(at.d, moved)[self.joints.m :]
-        return np.asarray(A @ moved), A @ at.D1 + slope @ at.dd
+        A, slope = self.held.G(at.d)[k:], self.held.slope(at.d, moved)[k:]
+        below: Matrix = A @ at.D1 + slope @ at.dd
+        rows = assemble(G1.shape, [(0, 0, G1[: g.size]), (g.size, 0, below)])
+        return np.concatenate([g, A @ moved]), rows
 
     @cached_property
     def _torques(self) -> PublishedTorques:
@@ -221,7 +224,7 @@ class QuaternionMechanism(QuaternionBodies):
         by_d: list[Matrix] = []
         by_rate: list[Matrix] = []
         if mu.size:
-            by_d.append(-self._held.curvature(at.d, mu))
+            by_d.append(-self.held.curvature(at.d, mu))
         dB, slopes = mechanism.dB(at.d, u), mechanism.ddamping(at.d, rate)
         gains = mechanism.dfeedback(step.t, at.d, rate)
         if dB is not None:
@@ -241,7 +244,7 @@ class QuaternionMechanism(QuaternionBodies):
 
     def independent(self, q: Vector) -> Matrix | None:
         """Return what combines the constraints to independent ones; see `Mechanism`."""
-        inner = independent(self.mechanism, self.directors(q))
+        inner = self.held.independent(self.directors(q))
         if inner is None:
             return None
         units = np.eye(self.bodies)
@@ -253,7 +256,7 @@ class QuaternionMechanism(QuaternionBodies):
         if not self.mechanism.redundant:
             return lam
         d = (self.directors(q0) + self.directors(q1)) / 2
-        inner = smallest(self.mechanism, d, lam[self.bodies :])
+        inner = self.held.smallest(d, lam[self.bodies :])
         return np.concatenate([lam[: self.bodies], inner])
 
     # -- names and checks ---------------------------------------------------------------------
@@ -270,8 +273,7 @@ class QuaternionMechanism(QuaternionBodies):
 
     def watch(self, q0: Vector, q1: Vector) -> None:
         """Refuse a step in which a contact comes to an end."""
-        if self.mechanism.rolls:
-            self.layout.require_contact(self.directors(q0), self.directors(q1))
+        self.layout.require_contact(self.directors(q0), self.directors(q1))
 
     def diagnose(self, q0: Vector) -> str:
         """Return what is the matter with contacts."""

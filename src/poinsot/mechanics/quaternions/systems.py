@@ -2,26 +2,63 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.engine.runner import Runner
 from poinsot.errors import InputError
-from poinsot.livens.systems import HamiltonianSystem, LivensSystem
+from poinsot.livens.systems import HamiltonianSystem, LagrangianForm, LivensSystem
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
+from poinsot.mechanics.observer import MechanismObserver
 from poinsot.mechanics.quaternions.bodies import SEVEN
 from poinsot.mechanics.quaternions.mechanism import QuaternionMechanism
 from poinsot.mechanics.quaternions.products import world
+from poinsot.mechanics.quaternions.reading import QuaternionView
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton
 from poinsot.ph.system import State
+from poinsot.result.observer import Observer
 from poinsot.so3 import matrix_to_quat
 
 
 @dataclass(frozen=True, eq=False)
-class QuaternionSystem(LivensSystem):
+class QuaternionForm(LagrangianForm):
+    """What both forms of a mechanism in quaternions share."""
+
+    lagrangian: QuaternionMechanism
+
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
+        """Return a runner for the energy-momentum schemes.
+
+        Repeated constraints leave a share of the multipliers open. It does nothing with mean
+        levers; with others the motion depends on it, and the reference engine chooses. Constraints
+        on velocities alone act on mean levers only.
+        """
+        mechanism = self.lagrangian.mechanism
+        by_mean = mechanism.redundant or not mechanism.holonomic
+        if scheme.rule is Rule.MIDPOINT or (by_mean and not scheme.mean_levers):
+            return None
+        from poinsot.mechanics.compiled.quaternions import QuaternionRunner  # imports Numba
+
+        return QuaternionRunner(self, scheme, x, h, options)
+
+    def angles(self, x: Vector) -> Vector:
+        """Return the angles of the joints."""
+        return self.lagrangian.layout.angles(self.lagrangian.directors(self.q(x)))
+
+    def observer(self) -> Observer:
+        """Return what looks at bodies and joints."""
+        parts = self._p // self.lagrangian.n + 1
+        return MechanismObserver(self.lagrangian.layout, QuaternionView.of(self.lagrangian, parts))
+
+
+@dataclass(frozen=True, eq=False)
+class QuaternionSystem(QuaternionForm, LivensSystem):
     """A mechanism in quaternions in Livens' form, x = (q, v, p, lambda) [KB24, eq. (47)].
 
     q = (phi, quat) of every body: the centre of mass in world axes [m], and the unit quaternion,
@@ -44,7 +81,7 @@ class QuaternionSystem(LivensSystem):
 
 
 @dataclass(frozen=True, eq=False)
-class QuaternionHamiltonian(HamiltonianSystem):
+class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
     """A mechanism in quaternions in Hamilton's form, x = (q, p, lambda) [KB24, eq. (143)].
 
     The mass of rotations is augmented by tr(J)/2 along the quaternion, which makes it regular and
@@ -75,9 +112,6 @@ class QuaternionHamiltonian(HamiltonianSystem):
         livens = self.in_form("livens")
         x = livens.state(values)
         return np.concatenate([livens.q(x), livens.p(x), livens.lam(x)])
-
-
-QuaternionForm: TypeAlias = QuaternionSystem | QuaternionHamiltonian
 
 
 def _require_hamiltonian(name: str, formulation: str) -> None:

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from poinsot.mechanics.forms import WIDTH
 from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.moments import masses, moments
 from poinsot.mechanics.rotations.euler import matrix_of
 from poinsot.mechanics.rotations.parametrisations import Parametrisation
-from poinsot.mechanics.spread import spread
+from poinsot.mechanics.twists import spread
 from poinsot.ph.matrices import Matrix, Vector, diagonal
 from poinsot.so3 import skew
 
@@ -68,12 +67,12 @@ class RotationBodies:
     @cached_property
     def mass(self) -> Array:
         """Mass of every body [kg]; (bodies,)."""
-        return masses(self.mechanism)
+        return self.mechanism.masses
 
     @cached_property
     def inertia(self) -> Array:
         """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
-        return moments(self.mechanism)
+        return self.mechanism.moments
 
     @cached_property
     def weights(self) -> Vector:

@@ -1,30 +1,36 @@
 """Mechanisms with velocities in body axes as port-Hamiltonian systems."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InconsistentStartError
+from poinsot.engine.runner import Runner
+from poinsot.errors import InconsistentStartError, InputError
+from poinsot.mechanics.directions import Torque
+from poinsot.mechanics.form import MechanismForm
 from poinsot.mechanics.forms import Forms
-from poinsot.mechanics.jointed import held
 from poinsot.mechanics.layout import Layout
 from poinsot.mechanics.mechanism import Mechanism
 from poinsot.mechanics.rotations.bodies import SIX, RotationBodies
 from poinsot.mechanics.rotations.parametrisations import PARAMETRISATIONS
+from poinsot.mechanics.rotations.reading import RotationView
+from poinsot.mechanics.rotations.steps import RotationStages
+from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal
 from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton, StageEquations
+from poinsot.ph.system import State
 
 #: What a constraint of a joint may be violated by at the start, relative to its terms.
 GAP = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class RotationSystem(PHSystem):
+class RotationSystem(MechanismForm):
     r"""A mechanism with velocities in body axes [BHRS25, eq. (10)], x = (zeta, w, lambda).
 
     .. math::
@@ -43,10 +49,7 @@ class RotationSystem(PHSystem):
     kinematics [BHRS25, sec. 5].
     """
 
-    mechanism: Mechanism
-    layout: Layout
     coordinates: str
-    initial: Vector
 
     # -- parts --------------------------------------------------------------------------------
 
@@ -58,32 +61,57 @@ class RotationSystem(PHSystem):
     @cached_property
     def held(self) -> Mechanism:
         """The mechanism without rigidity: joints, and contacts that cannot slip, in directors."""
-        return held(self.mechanism)
+        return self.mechanism.held()
 
     @property
     def joints(self) -> Forms:
         """The constraints of the joints on positions, in directors."""
         return self.held.constraints
 
-    @property
-    def start(self) -> Vector:
-        """The model's start."""
-        return self.initial
+    def directors(self, x: Vector) -> Vector:
+        """Return the coordinates in directors."""
+        return self.bodies.directors(self.split(x)[0])
 
     @property
-    def proven(self) -> bool:
-        """Yes: J is skew and R zero by construction."""
-        return True
-
-    @property
-    def default_scheme(self) -> str:
-        """The midpoint rule."""
-        return "ph-mp"
+    def view(self) -> RotationView:
+        """Reads zeta and w."""
+        return RotationView.of(self.held, self.bodies)
 
     def split(self, x: Vector) -> tuple[Vector, Vector, Vector]:
         """Return (zeta, w, lam) of a state, or the same parts of a costate."""
         n, k = self.bodies.n, self.bodies.k
         return x[:n], x[n : n + k], x[n + k :]
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return the midpoint rule on rotations."""
+        if scheme.rule is not Rule.MIDPOINT or scheme.stabilised:
+            raise InputError(
+                f"scheme '{scheme.name}' does not run system '{self.name}', whose velocities are "
+                "in body axes; use 'ph-mp'"
+            )
+        return RotationStages(scheme, t, x0, u, h, self)
+
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
+        """Return a runner for the midpoint rule.
+
+        Torques as [LKB26, eq. (32)] puts them in are others in the engine's quaternions.
+        """
+        lines = [inlet.direction for inlet in self.mechanism.inlets]
+        if any(isinstance(line, Torque) and not line.reciprocal for line in lines):
+            return None
+        if scheme.rule is not Rule.MIDPOINT:
+            return None
+        if self.coordinates == "rotations-euler":
+            from poinsot.mechanics.compiled.euler import EulerRunner  # imports Numba
+
+            return EulerRunner(self, scheme, x, h, options)
+        from poinsot.mechanics.compiled.rotations import RotationRunner  # imports Numba
+
+        return RotationRunner(self, scheme, x, h, options)
 
     # -- for reading --------------------------------------------------------------------------
 
@@ -170,11 +198,6 @@ class RotationSystem(PHSystem):
         total[self.bodies.n : self.bodies.n + self.bodies.k] = P.T @ force
         return total
 
-    def remembering(self) -> Self:
-        """Return the system for one run of Newton's method."""
-        mechanism = self.mechanism.remembering()
-        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
-
     def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
         """Return the inputs with state-dependent loads filled in."""
         (zeta, _, _), (_, w, _) = self.split(x), self.split(z)
@@ -182,9 +205,6 @@ class RotationSystem(PHSystem):
         return self.mechanism.feedback(t, self.bodies.directors(zeta), rate, u)
 
     # -- tangents -----------------------------------------------------------------------------
-
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
 
     def dz(self, x: Vector) -> Matrix:
         """Return diag(Hessian of V, I, I)."""
@@ -253,12 +273,6 @@ class RotationSystem(PHSystem):
     def adjustable(self) -> NDArray[np.bool_]:
         """All but positions."""
         return np.arange(self.n) >= self.bodies.n
-
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One storage, quadratic without springs."""
-        rows = np.flatnonzero(~self.algebraic)
-        return (Storage(rows, quadratic=not self.mechanism.potentials),)
 
 
 def rotation_system(

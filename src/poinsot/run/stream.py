@@ -2,16 +2,15 @@
 
 import signal
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from poinsot.errors import InputError, StorageError
-from poinsot.integrate.interrupts import held_back
-from poinsot.integrate.recorder import ROOM, Recorder
 from poinsot.result import Result, Status, Writer, load
 from poinsot.result.attributes import progress, unfinished
+from poinsot.run.interrupts import held_back
+from poinsot.run.recorder import ROOM, Facts, Recorder
 
 #: New steps are written about so often [s], and so that it takes a small part of the time.
 PAUSE, SHARE = 0.5, 0.1
@@ -28,15 +27,13 @@ class Stream:
         Where to write; a file that exists is replaced now, by one that has the start.
     recorder : Recorder
         Where the steps come from.
-    look : function
-        Returns what the recorder holds as a result, given status and message.
+    facts : Facts
+        What the file says of the run.
     """
 
-    def __init__(
-        self, path: Path, recorder: Recorder, look: Callable[[Status, str], Result]
-    ) -> None:
-        self.path, self.recorder, self.look = path, recorder, look
-        start = self.look("unfinished", "")
+    def __init__(self, path: Path, recorder: Recorder, facts: Facts) -> None:
+        self.path, self.recorder, self.facts = path, recorder, facts
+        start = recorder.snapshot(facts, "unfinished", "")
         try:
             self.writer = Writer(path, start, recorder.rows)
             try:
@@ -63,7 +60,7 @@ class Stream:
         self.working, started = False, time.perf_counter()
         # An interrupt in between would leave steps that are written and not forgotten.
         with held_back() as interrupts:
-            block = self.look("unfinished", "")
+            block = self.recorder.snapshot(self.facts, "unfinished", "")
             self.writer.write(block, slice(1, None), slice(None))
             self._note(block)
             self.recorder.forget()
@@ -82,7 +79,7 @@ class Stream:
             except Exception as error:
                 message = f"{message}; {error}" if message else str(error)
             with suppress(StorageError):
-                self.writer.note(progress(self.look(status, message)))
+                self.writer.note(progress(self.recorder.snapshot(self.facts, status, message)))
             self.writer.close()
         return replace(load(self.path), status=status, message=message)
 

@@ -1,6 +1,7 @@
 """The time loop."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from math import ceil
 from os import PathLike
@@ -9,17 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.engine.runner import Clock
 from poinsot.errors import InputError, PoinsotError, StructureError
 from poinsot.inputs import number
-from poinsot.integrate.blocks import accelerate, prepare, run_in_blocks
-from poinsot.integrate.clock import Clock
-from poinsot.integrate.newton import Newton, NewtonFailure
-from poinsot.integrate.observe import surveyor
-from poinsot.integrate.progress import Progress
-from poinsot.integrate.recorder import Recorder
-from poinsot.integrate.schemes import Scheme, find_scheme
-from poinsot.integrate.step import take_step
-from poinsot.integrate.stream import Stream
 from poinsot.ph.dirac import (
     gradient_defect,
     resistive_defect,
@@ -29,10 +22,19 @@ from poinsot.ph.dirac import (
 )
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
+from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
+from poinsot.ph.stages import Newton
 from poinsot.ph.start import check_start
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, SimulationError, Status, output_path
+from poinsot.run.blocks import prepare, run_in_blocks
+from poinsot.run.progress import Progress
+from poinsot.run.recorder import Facts, Recorder
+from poinsot.run.stream import Stream
+from poinsot.schemes.newton import NewtonFailure
+from poinsot.schemes.records import find_scheme
+from poinsot.schemes.step import take_step
 
 ENGINES = ("auto", "reference", "compiled")
 #: Above this size the dissipation of a proven system is not tried on random efforts, nor is looked
@@ -46,7 +48,7 @@ class Compilable(Protocol):
 
     def scheme_for(  # noqa: D102
         self, scheme: str | Scheme | None, coordinates: str | None
-    ) -> Scheme: ...
+    ) -> str | Scheme: ...
 
     def compile_for(  # noqa: D102
         self, scheme: Scheme, coordinates: str | None = None
@@ -143,7 +145,7 @@ def simulate(
             raise InputError(
                 f"simulate: expected a Model, a LagrangianSystem or a PHSystem, got {model!r}"
             )
-        method = model.scheme_for(scheme, coordinates)
+        method = find_scheme(model.scheme_for(scheme, coordinates))
         system = model.compile_for(method, coordinates)
     steps = _count_steps(h, t_start, t_end)
     if engine not in ENGINES:
@@ -164,7 +166,7 @@ def simulate(
         )
     x = check_start(system, x, t_start)
     clock = Clock(t_start, t_end, h, steps)
-    runner = None if engine == "reference" else accelerate(system, method, x, h, options)
+    runner = None if engine == "reference" else system.runner(method, x, h, options)
     if engine == "compiled" and runner is None:
         raise InputError(
             "the compiled engine runs mechanisms with 'ph-mp', 'ph-mp-ggl' and the exact schemes "
@@ -191,23 +193,12 @@ def simulate(
             engine=engine,
             newton=newton,
         )
-    kind = "reference" if runner is None else "compiled"
-    recovered = frozenset[str]() if runner is None else runner.recovered
-    facts: dict[str, Any] = {
-        "recover": None if runner is None else runner.recover,
-        "recovered": recovered,
-        "document": cache(document),
-    }
-    survey = None if place is None else surveyor(system)
+    facts = Facts(method, "reference", h, t_end, document=cache(document))
+    if runner is not None:
+        left_out = runner.recovered
+        facts = replace(facts, engine="compiled", recover=runner.recover, recovered=left_out)
 
-    def look(status: Status, message: str) -> Result:
-        """Return what is saved now, without the states that the engine leaves out."""
-        states = [state.name for state in system.states if state.name not in recovered]
-        return recorder.snapshot(
-            method, kind, h, t_end, status, message, states, survey=survey, **facts
-        )
-
-    stream = None if place is None else Stream(place, recorder, look)
+    stream = None if place is None else Stream(place, recorder, facts)
 
     def poll() -> None:
         if stream is not None:
@@ -216,7 +207,7 @@ def simulate(
     def result(status: Status, message: str = "") -> Result:
         if stream is not None:
             return stream.finish(status, message)
-        return recorder.result(method, kind, h, t_end, status, message, **facts)
+        return recorder.result(facts, status, message)
 
     def step(n: int, x: Vector) -> Vector:
         """Take step n with the reference engine, and record it."""

@@ -16,12 +16,13 @@ from same import assert_same, numbers
 
 import poinsot as ps
 from poinsot import ph
-from poinsot.integrate import history, store
-from poinsot.integrate.history import Saved, columns_of
-from poinsot.integrate.newton import Newton
-from poinsot.integrate.recorder import Block, Recorder
-from poinsot.integrate.schemes import find_scheme
-from poinsot.integrate.step import take_step
+from poinsot.engine.runner import Block
+from poinsot.ph.stages import Newton
+from poinsot.result import history, store
+from poinsot.result.history import Saved
+from poinsot.run.recorder import Facts, Recorder, columns_of
+from poinsot.schemes.records import find_scheme
+from poinsot.schemes.step import take_step
 
 H, STEPS = 0.05, 23
 
@@ -68,9 +69,12 @@ def steps_of(system):
     return found
 
 
+def facts(system, **options):
+    return Facts(find_scheme(system.default_scheme), "test", H, STEPS * H, **options)
+
+
 def finish(recorder, **options):
-    scheme = find_scheme(recorder.system.default_scheme)
-    return recorder.result(scheme, "test", H, STEPS * H, "done", **options)
+    return recorder.result(facts(recorder.system, **options), "done")
 
 
 def blocks(system, steps, sizes, every):
@@ -81,7 +85,7 @@ def blocks(system, steps, sizes, every):
         for step in steps[done : done + size]:
             recorder.add(*step)
         first, done = done + 1, done + size
-        saved = recorder._history(None, frozenset()).steps(first, done + 1)
+        saved = recorder._history(facts(system)).steps(first, done + 1)
         numbers = np.arange(first, done + 1)
         due = (numbers % every == 0) | (numbers == STEPS)
         yield (
@@ -323,9 +327,10 @@ LONG_RUN = """
 import os, sys
 import numpy as np
 import mechanisms
-from poinsot.integrate.history import Saved
-from poinsot.integrate.recorder import Block, Recorder
-from poinsot.integrate.schemes import SCHEMES
+from poinsot.result.history import Saved
+from poinsot.engine.runner import Block
+from poinsot.run.recorder import Facts, Recorder
+from poinsot.schemes.records import SCHEMES
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -344,7 +349,7 @@ def run(steps):
                       [], [], np.ones(k, dtype=int))
         recorder.extend(Block(k, t[-1], k, 0.0, 0.0, 0.0, saved))
     assert recorder.table.on_disk == (steps == total)
-    return recorder.result(SCHEMES["ph-mp"], "test", 1e-3, 1e-3 * steps, "done")
+    return recorder.result(Facts(SCHEMES["ph-mp"], "test", 1e-3, 1e-3 * steps), "done")
 
 run(2 * k).constraint_error.max()  # what is needed once
 before = resident()

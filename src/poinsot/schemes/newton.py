@@ -10,75 +10,8 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from poinsot.errors import InputError
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
-
-EPS = float(np.finfo(float).eps)
-
-
-@dataclass(frozen=True)
-class Newton:
-    """When to stop iterating.
-
-    A step is accepted when `abs(F[i]) <= atol + rtol * s[i]` for every equation, with s the size
-    of the terms in it; iteration then goes on as long as it gains a digit, down to round-off,
-    because the energy balance is only as good as the equations.
-
-    Terms that vanish but for round-off are no measure. So a residual without energy to speak of is
-    measured by what the sizes of all equations, carried through the inverse of the tangent, amount
-    to in its own.
-
-    Parameters
-    ----------
-    atol, rtol : float
-        Absolute and relative tolerance of the residual.
-    max_iterations : int
-        Give up after so many.
-    """
-
-    atol: float = 0.0
-    rtol: float = 1e-10
-    max_iterations: int = 25
-
-    def __post_init__(self) -> None:
-        """Refuse tolerances that cannot be met."""
-        if self.atol < 0 or self.rtol < EPS or self.max_iterations < 1:
-            raise InputError(
-                f"Newton: atol = {self.atol}, rtol = {self.rtol}, max_iterations = "
-                f"{self.max_iterations}; need atol >= 0, rtol >= {EPS:.1g}, max_iterations >= 1"
-            )
-
-
-@dataclass(frozen=True)
-class Tangent:
-    """dF/dx = T + U V^T; U and V have few columns, and T may be sparse."""
-
-    T: Matrix
-    U: NDArray[np.float64]
-    V: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The residual F at a point, the size of the terms that F is the sum of, and the tangent.
-
-    `efforts` are what each equation is paired with: efforts·F is an energy.
-    """
-
-    F: Vector
-    sizes: Vector
-    efforts: Vector
-    tangent: Callable[[], Tangent]
-
-    @property
-    def finite(self) -> bool:
-        """Whether no entry is NaN or infinite."""
-        return bool(np.all(np.isfinite(self.F)))
-
-    def relative(self, sizes: Vector) -> Vector:
-        """Return the residual over the size of its terms."""
-        nothing = np.where(self.F == 0, 0.0, np.inf)
-        return np.divide(abs(self.F), sizes, out=nothing, where=sizes > 0)
+from poinsot.ph.stages import EPS, Evaluation, Newton, Tangent
 
 
 class NewtonFailure(Exception):

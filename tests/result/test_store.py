@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poinsot.errors import PoinsotError
-from poinsot.integrate import store
-from poinsot.integrate.store import Column, StorageError, Table
+from poinsot.errors import PoinsotError, StorageError
+from poinsot.result import store
+from poinsot.result.store import Column, Table
 
 COLUMNS = {
     "t": Column(),

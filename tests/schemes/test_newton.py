@@ -7,7 +7,8 @@ from parts import oscillator
 
 import poinsot as ps
 from poinsot import ph
-from poinsot.integrate.newton import Evaluation, NewtonFailure, Tangent, solve
+from poinsot.ph.stages import Evaluation, Tangent
+from poinsot.schemes.newton import NewtonFailure, solve
 
 
 def scalar(f, df, size=1.0, log=None):

@@ -14,9 +14,9 @@ import pytest
 from engines import add_every_part, assert_same, both, numbers
 
 import poinsot as ps
-from poinsot.integrate import blocks
 from poinsot.mechanics.compiled.runner import MechanismRunner
 from poinsot.ph.signals import Table
+from poinsot.run import blocks
 
 H = 0.01
 

@@ -3,25 +3,20 @@
 import signal
 import time
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import machine_code
+from poinsot.engine.runner import Clock, Runner
 from poinsot.errors import BuildError, InputError
-from poinsot.integrate.clock import Clock
-from poinsot.integrate.history import Saved
-from poinsot.integrate.interrupts import held_back
-from poinsot.integrate.newton import Newton
-from poinsot.integrate.progress import Progress
-from poinsot.integrate.recorder import Block, Recorder, Totals
-from poinsot.integrate.schemes import Scheme
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.system import PHSystem
+from poinsot.run.interrupts import held_back
+from poinsot.run.progress import Progress
+from poinsot.run.recorder import Recorder
 
 Array = NDArray[np.float64]
 
@@ -31,53 +26,6 @@ PAUSE = 0.1
 FIRST = 100_000
 #: Saved steps of a block take no more memory than this [bytes].
 ROOM = 32 * 2**20
-
-
-class Runner(ABC):
-    """A system in a compiled engine, with the state it has reached."""
-
-    @property
-    @abstractmethod
-    def x(self) -> Vector:
-        """The state, as far as the engine knows it."""
-
-    @abstractmethod
-    def start(self, x: Vector, turned: Vector) -> None:
-        """Go on from another state, with angles followed over turns [rad]."""
-
-    @property
-    @abstractmethod
-    def calls_python(self) -> bool:
-        """Whether some laws are Python functions, which may take any time."""
-
-    @property
-    @abstractmethod
-    def recovered(self) -> frozenset[str]:
-        """Names of the states that the engine leaves out, and `recover` finds."""
-
-    @abstractmethod
-    def recover(self, saved: Saved) -> tuple[Array, Array]:
-        """Return x and stage_x of saved steps with all states."""
-
-    @property
-    @abstractmethod
-    def form(self) -> str:
-        """The form of the equations, by the name of its machine code."""
-
-    @abstractmethod
-    def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
-        """Take steps from number `first` on with inputs u (steps, m), as many as can be solved.
-
-        Fewer than asked for: trying again may help. None: it does not.
-        """
-
-
-@singledispatch
-def accelerate(
-    system: PHSystem, scheme: Scheme, x: Vector, h: float, options: Newton
-) -> Runner | None:
-    """Return a runner at state x, or None: kinds of systems register what the engine can run."""
-    return None
 
 
 def run_in_blocks(

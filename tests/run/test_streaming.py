@@ -18,8 +18,8 @@ from same import assert_same, numbers
 
 import poinsot as ps
 from poinsot import ph
-from poinsot.integrate import recorder, stream
 from poinsot.result.writer import Writer
+from poinsot.run import recorder, stream
 
 KINDS = ("Revolute", "Cylindrical", "Universal", "Planar")
 
@@ -381,7 +381,7 @@ import os, random, signal, sys, time
 from pathlib import Path
 import mechanisms
 import poinsot as ps
-from poinsot.integrate import stream
+from poinsot.run import stream
 
 stream.PAUSE, stream.SHARE = -1.0, float("inf")
 folder, engine = Path(sys.argv[1]), sys.argv[2]

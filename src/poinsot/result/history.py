@@ -8,9 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.integrate.store import Column, Table
-from poinsot.ph.system import PHSystem
-from poinsot.result import Array
+from poinsot.result.records import Array
+from poinsot.result.store import Column, Table
 
 #: At most so many states, and so many numbers, are looked at in one go.
 ROWS, NUMBERS = 2000, 2_000_000
@@ -78,26 +77,6 @@ class Saved:
 Recover: TypeAlias = Callable[[Saved], tuple[Array, Array]]
 
 
-def columns_of(system: PHSystem, angles: int) -> dict[str, Column]:
-    """Return the columns of a table of saved steps; the names are those of `Saved`."""
-    ports = (*system.ports, *system.connected)
-    through = Column((sum(port.size for port in ports),))
-    return {
-        "time": Column(),
-        "x": Column((system.n,)),
-        "energy": Column(),
-        "dissipated": Column(),
-        "balance_error": Column(),
-        "port_energy": Column((len(ports),)),
-        "turned": Column((angles,)),
-        "stage_time": Column(),
-        "stage_x": Column((system.n,)),
-        "u": through,
-        "y": through,
-        "iterations": Column(dtype=np.dtype(np.intp)),
-    }
-
-
 @dataclass(frozen=True, eq=False)
 class History:
     """The saved states of a run.
@@ -107,7 +86,7 @@ class History:
     Parameters
     ----------
     table : Table
-        The saved steps, in the columns of `columns_of`.
+        The saved steps, in columns with the names of `Saved`.
     times : int
         How many rows belong to this history; the table may have grown since.
     port_slices : sequence
@@ -165,13 +144,26 @@ class History:
 
         They must be new arrays, not views of what it is given.
         """
-        return self._over("x", 0, look, columns)
 
-    def over_midpoints(
-        self, look: Callable[[Array], tuple[Array, ...]], columns: Columns
+        def piece(start: int, stop: int) -> tuple[Array, ...]:
+            return look(self.rows("x", start, stop, columns))
+
+        return self._over(0, piece, columns)
+
+    def over_steps(
+        self, look: Callable[[Array, Array, Array], tuple[Array, ...]], columns: Columns
     ) -> tuple[Array, ...]:
-        """Apply a function to some columns of the midpoint states, and join what it returns."""
-        return self._over("stage_x", 1, look, columns)
+        """Apply a function to some columns at midpoints and at ends of steps, and to their sizes.
+
+        What it returns is joined.
+        """
+
+        def piece(start: int, stop: int) -> tuple[Array, ...]:
+            half = self.table.rows("time", start, stop) - self.table.rows("stage_time", start, stop)
+            middle, end = (self.rows(name, start, stop, columns) for name in ("stage_x", "x"))
+            return look(middle, end, 2 * half)
+
+        return self._over(1, piece, columns)
 
     def steps(self, start: int, stop: int) -> Saved:
         """Return some of the saved steps; row 0 is the start of the run, and no step."""
@@ -181,14 +173,10 @@ class History:
         return Saved(u=[u[:, piece] for piece in each], y=[y[:, piece] for piece in each], **rows)
 
     def _over(
-        self,
-        name: str,
-        first: int,
-        look: Callable[[Array], tuple[Array, ...]],
-        columns: Columns,
+        self, first: int, look: Callable[[int, int], tuple[Array, ...]], columns: Columns
     ) -> tuple[Array, ...]:
         width = self._places[columns].size
-        parts = [look(self.rows(name, *rows, columns)) for rows in self._pieces(first, width)]
+        parts = [look(*rows) for rows in self._pieces(first, width)]
         if len(parts) == 1:
             return parts[0]
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))

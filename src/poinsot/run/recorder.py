@@ -1,7 +1,7 @@
 """Keeps what a run computes: saved steps, and balances summed over every step."""
 
 import time as clock
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
@@ -9,16 +9,16 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.engine.runner import Block, Totals
 from poinsot.errors import InputError, StorageError, StructureError
-from poinsot.integrate.history import History, Recover, Saved, columns_of
-from poinsot.integrate.newton import Solution
-from poinsot.integrate.observe import angles, observe
-from poinsot.integrate.schemes import Scheme
-from poinsot.integrate.step import Stage
-from poinsot.integrate.store import Table
 from poinsot.ph.matrices import Vector
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Stage
 from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
+from poinsot.result.history import History, Recover
+from poinsot.result.store import Column, Table
+from poinsot.schemes.newton import Solution
 
 #: Saved steps that do not stay take about so much memory [bytes].
 ROOM = 2**25
@@ -26,54 +26,21 @@ ROOM = 2**25
 Row: TypeAlias = Mapping[str, ArrayLike]
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """A run of consecutive steps, computed at once.
+@dataclass(frozen=True)
+class Facts:
+    """What a result says of its run: scheme, engine, step and end [s], the model as a document.
 
-    Parameters
-    ----------
-    steps : int
-        How many they are, saved or not.
-    reached : float
-        Time at the end of the last one [s].
-    newton_iterations, residual_max, balance_error_max, dissipation_min
-        Sum of iterations; largest residual; largest |balance error| [J]; smallest power lost [W].
-    saved : Saved
-        Those steps that are due for saving.
-    pending : Saved
-        The last step, if it is not due: a run may end here.
+    `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
+    of them is asked for.
     """
 
-    steps: int
-    reached: float
-    newton_iterations: int
-    residual_max: float
-    balance_error_max: float
-    dissipation_min: float
-    saved: Saved
-    pending: Saved | None = None
-
-
-@dataclass(eq=False)
-class Totals:
-    """Sums over every step so far, saved or not; whoever takes steps carries them on.
-
-    `energy0` [J] is the energy at the start, `lost` [J] what was dissipated, `supplied` [J] what
-    was put in through each port. `angle` are the angles of the last state in (-pi, pi], and `turn`
-    the same followed over turns [rad].
-    """
-
-    energy0: float
-    lost: float
-    supplied: Vector
-    angle: Vector
-    turn: Vector
-
-    def follow(self, angle: Vector) -> None:
-        """Take over the angles of the next state, each by the shorter way round."""
-        change = angle - self.angle
-        self.turn = self.turn + change - 2 * np.pi * np.round(change / (2 * np.pi))
-        self.angle = angle
+    scheme: Scheme
+    engine: str
+    h: float
+    t_end: float
+    recover: Recover | None = None
+    recovered: frozenset[str] = frozenset()
+    document: Callable[[], str] = str
 
 
 class Recorder:
@@ -103,7 +70,8 @@ class Recorder:
     ) -> None:
         self.system, self.steps, self.save_every = system, steps, save_every
         self.ports = (*system.ports, *system.connected)
-        angle, none = angles(system, x0), np.zeros(len(self.ports))
+        self.observer = system.observer()
+        angle, none = system.angles(x0), np.zeros(len(self.ports))
         self.totals = Totals(system.H(x0), 0.0, none, angle, angle)
         start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": angle}
         self.origin, self.rows = x0.copy(), -(-steps // save_every) + 1
@@ -138,7 +106,7 @@ class Recorder:
         energy = system.H(solution.x)
         outer = float(supplied[: len(system.ports)].sum())
         error = energy - totals.energy0 - outer + lost
-        totals.follow(angles(system, solution.x))
+        totals.follow(system.angles(solution.x))
         totals.lost, totals.supplied = lost, supplied
         self._count(1, t1, solution.iterations, solution.residual, abs(error), dissipation)
         self.pending = {
@@ -213,67 +181,37 @@ class Recorder:
         self._save()
         self.table.flush()
 
-    def result(
-        self,
-        scheme: Scheme,
-        engine: str,
-        h: float,
-        t_end: float,
-        status: Status,
-        message: str = "",
-        *,
-        recover: Recover | None = None,
-        recovered: frozenset[str] = frozenset(),
-        document: Callable[[], str] = str,
-    ) -> Result:
-        """Return everything saved so far, and the last step in any case.
-
-        `recover` fills in the states named `recovered`, which the run left out; it is called when
-        one of them is asked for.
-        """
+    def result(self, facts: Facts, status: Status, message: str = "") -> Result:
+        """Return everything saved so far, and the last step in any case."""
         try:
             self.finish()
         except StorageError as error:
             message = f"{message}; {error}" if message else str(error)
-        return self.snapshot(
-            scheme,
-            engine,
-            h,
-            t_end,
-            status,
-            message,
-            [state.name for state in self.system.states],
-            recover=recover,
-            recovered=recovered,
-            document=document,
-        )
+        states = [state.name for state in self.system.states]
+        return self._made(facts, status, message, states, self.observer.observe)
 
-    def snapshot(
+    def snapshot(self, facts: Facts, status: Status, message: str) -> Result:
+        """Return what is saved now, all of it computed, without states that the run leaves out."""
+        states = [s.name for s in self.system.states if s.name not in facts.recovered]
+        return self._made(facts, status, message, states, self.observer.survey)
+
+    def _made(
         self,
-        scheme: Scheme,
-        engine: str,
-        h: float,
-        t_end: float,
+        facts: Facts,
         status: Status,
         message: str,
-        states: Iterable[str],
-        *,
-        recover: Recover | None = None,
-        recovered: frozenset[str] = frozenset(),
-        survey: Callable[[History], Observation] | None = None,
-        document: Callable[[], str] = str,
+        states: Sequence[str],
+        look: Callable[[History], Observation],
     ) -> Result:
-        """Return what is saved now, with these of the states; a survey looks at all at once."""
-        history = self._history(recover, recovered)
-        system = self.system
+        system, history = self.system, self._history(facts)
         units = {state.name: state.unit for state in system.states}
         places = {port.name: i for i, port in enumerate(self.ports)}
         return Result(
             model=system.name,
-            scheme=scheme.name,
-            engine=engine,
-            h=h,
-            t_end=t_end,
+            scheme=facts.scheme.name,
+            engine=facts.engine,
+            h=facts.h,
+            t_end=facts.t_end,
             time=history.at_times("time"),
             midpoint=history.at_midpoints("stage_time"),
             states=Lazy(
@@ -296,18 +234,18 @@ class Recorder:
             ),
             status=status,
             message=message,
-            observation=observe(system, history) if survey is None else survey(history),
-            document=document(),
+            observation=look(history),
+            document=facts.document(),
         )
 
-    def _history(self, recover: Recover | None, recovered: frozenset[str]) -> History:
+    def _history(self, facts: Facts) -> History:
         ends = list(accumulate(port.size for port in self.ports))
         pieces = [slice(end - port.size, end) for port, end in zip(self.ports, ends, strict=True)]
         indices, slices = np.arange(self.system.n), self.system.slices
         none = np.zeros(0, dtype=np.intp)
-        missing = [indices[piece] for name, piece in slices.items() if name in recovered]
+        missing = [indices[piece] for name, piece in slices.items() if name in facts.recovered]
         absent = np.concatenate([none, *missing])
-        return History(self.table, len(self.table), pieces, recover, absent, self.origin)
+        return History(self.table, len(self.table), pieces, facts.recover, absent, self.origin)
 
     def forget(self) -> None:
         """Drop all saved steps but the last one, from which the next block goes on."""
@@ -327,6 +265,26 @@ class Recorder:
             power=np.einsum("ij,ij->i", u, y),
             energy=history.at_times("port_energy")[:, i],
         )
+
+
+def columns_of(system: PHSystem, angles: int) -> dict[str, Column]:
+    """Return the columns of a table of saved steps; the names are those of `Saved`."""
+    ports = (*system.ports, *system.connected)
+    through = Column((sum(port.size for port in ports),))
+    return {
+        "time": Column(),
+        "x": Column((system.n,)),
+        "energy": Column(),
+        "dissipated": Column(),
+        "balance_error": Column(),
+        "port_energy": Column((len(ports),)),
+        "turned": Column((angles,)),
+        "stage_time": Column(),
+        "stage_x": Column((system.n,)),
+        "u": through,
+        "y": through,
+        "iterations": Column(dtype=np.dtype(np.intp)),
+    }
 
 
 def _table(system: PHSystem, start: Row, rows: int, keep: bool) -> Table:

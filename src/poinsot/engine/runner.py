@@ -1,0 +1,122 @@
+"""What a run asks of a compiled engine: many steps at once, with what they add up to."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.result.history import Saved
+
+Vector = NDArray[np.float64]
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Steps of length h [s] from `start` to `end`; the last one ends there, and may be shorter."""
+
+    start: float
+    end: float
+    h: float
+    steps: int
+
+    def at(self, n: int) -> float:
+        """Return the time after n steps [s]."""
+        return self.end if n == self.steps else self.start + n * self.h
+
+    def span(self, first: int, last: int) -> NDArray[np.float64]:
+        """Return the times after `first`, ..., `last` steps [s]."""
+        times = self.start + self.h * np.arange(first, last + 1, dtype=np.float64)
+        if last == self.steps:
+            times[-1] = self.end
+        return times
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A run of consecutive steps, computed at once.
+
+    Parameters
+    ----------
+    steps : int
+        How many they are, saved or not.
+    reached : float
+        Time at the end of the last one [s].
+    newton_iterations, residual_max, balance_error_max, dissipation_min
+        Sum of iterations; largest residual; largest |balance error| [J]; smallest power lost [W].
+    saved : Saved
+        Those steps that are due for saving.
+    pending : Saved
+        The last step, if it is not due: a run may end here.
+    """
+
+    steps: int
+    reached: float
+    newton_iterations: int
+    residual_max: float
+    balance_error_max: float
+    dissipation_min: float
+    saved: Saved
+    pending: Saved | None = None
+
+
+@dataclass(eq=False)
+class Totals:
+    """Sums over every step so far, saved or not; whoever takes steps carries them on.
+
+    `energy0` [J] is the energy at the start, `lost` [J] what was dissipated, `supplied` [J] what
+    was put in through each port. `angle` are the angles of the last state in (-pi, pi], and `turn`
+    the same followed over turns [rad].
+    """
+
+    energy0: float
+    lost: float
+    supplied: Vector
+    angle: Vector
+    turn: Vector
+
+    def follow(self, angle: Vector) -> None:
+        """Take over the angles of the next state, each by the shorter way round."""
+        change = angle - self.angle
+        self.turn = self.turn + change - 2 * np.pi * np.round(change / (2 * np.pi))
+        self.angle = angle
+
+
+class Runner(ABC):
+    """A system in a compiled engine, with the state it has reached."""
+
+    @property
+    @abstractmethod
+    def x(self) -> Vector:
+        """The state, as far as the engine knows it."""
+
+    @abstractmethod
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from another state, with angles followed over turns [rad]."""
+
+    @property
+    @abstractmethod
+    def calls_python(self) -> bool:
+        """Whether some laws are Python functions, which may take any time."""
+
+    @property
+    @abstractmethod
+    def recovered(self) -> frozenset[str]:
+        """Names of the states that the engine leaves out, and `recover` finds."""
+
+    @abstractmethod
+    def recover(self, saved: Saved) -> tuple[Array, Array]:
+        """Return x and stage_x of saved steps with all states."""
+
+    @property
+    @abstractmethod
+    def form(self) -> str:
+        """The form of the equations, by the name of its machine code."""
+
+    @abstractmethod
+    def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
+        """Take steps from number `first` on with inputs u (steps, m), as many as can be solved.
+
+        Fewer than asked for: trying again may help. None: it does not.
+        """

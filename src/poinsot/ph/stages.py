@@ -1,0 +1,212 @@
+"""Stage equations: what a time step solves, and what it leaves.
+
+A scheme declares which it needs, a system forms them, and one solver solves them all.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import InputError
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+from poinsot.ph.scheme import Scheme
+
+EPS = float(np.finfo(float).eps)
+#: Of so many layouts of a vector it is remembered where the blocks are.
+LAYOUTS = 16
+
+
+@dataclass(frozen=True)
+class Newton:
+    """When to stop iterating.
+
+    A step is accepted when `abs(F[i]) <= atol + rtol * s[i]` for every equation, with s the size
+    of the terms in it; iteration then goes on as long as it gains a digit, down to round-off,
+    because the energy balance is only as good as the equations.
+
+    Terms that vanish but for round-off are no measure. So a residual without energy to speak of is
+    measured by what the sizes of all equations, carried through the inverse of the tangent, amount
+    to in its own.
+
+    Parameters
+    ----------
+    atol, rtol : float
+        Absolute and relative tolerance of the residual.
+    max_iterations : int
+        Give up after so many.
+    """
+
+    atol: float = 0.0
+    rtol: float = 1e-10
+    max_iterations: int = 25
+
+    def __post_init__(self) -> None:
+        """Refuse tolerances that cannot be met."""
+        if self.atol < 0 or self.rtol < EPS or self.max_iterations < 1:
+            raise InputError(
+                f"Newton: atol = {self.atol}, rtol = {self.rtol}, max_iterations = "
+                f"{self.max_iterations}; need atol >= 0, rtol >= {EPS:.1g}, max_iterations >= 1"
+            )
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """dF/dx = T + U V^T; U and V have few columns, and T may be sparse."""
+
+    T: Matrix
+    U: NDArray[np.float64]
+    V: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, size: int, placed: Sequence[Placed]) -> "Tangent":
+        """Return a square tangent made of blocks."""
+        none = np.zeros((size, 0))
+        return cls(assemble((size, size), placed), none, none)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The residual F at a point, the size of the terms that F is the sum of, and the tangent.
+
+    `efforts` are what each equation is paired with: efforts·F is an energy.
+    """
+
+    F: Vector
+    sizes: Vector
+    efforts: Vector
+    tangent: Callable[[], Tangent]
+
+    @property
+    def finite(self) -> bool:
+        """Whether no entry is NaN or infinite."""
+        return bool(np.all(np.isfinite(self.F)))
+
+    def relative(self, sizes: Vector) -> Vector:
+        """Return the residual over the size of its terms."""
+        nothing = np.where(self.F == 0, 0.0, np.inf)
+        return np.divide(abs(self.F), sizes, out=nothing, where=sizes > 0)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a step passes through: midpoint state, discrete costate, input, output.
+
+    `lost` is the power dissipated [W], if it is not that of the system at x and z.
+    """
+
+    x: Vector
+    z: Vector
+    u: Vector
+    y: Vector
+    lost: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StageEquations(ABC):
+    """The equations of one step of size h [s] from x0; t and the input u are at its midpoint."""
+
+    scheme: Scheme
+    t: float
+    x0: Vector
+    u: Vector
+    h: float
+
+    @property
+    @abstractmethod
+    def guess(self) -> Vector:
+        """Where Newton's method starts."""
+
+    @abstractmethod
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the residual at the unknowns w."""
+
+    @abstractmethod
+    def finish(self, w: Vector) -> tuple[Vector, Stage]:
+        """Return the state at the end of the step, and what it passed through."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """The name of every equation."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedStages(StageEquations):
+    """Stage equations with multipliers of constraints, of which some may repeat others.
+
+    Constraints are combined to independent ones, T g = 0 with multipliers lambda = T^T mu.
+    """
+
+    @abstractmethod
+    def combination(self) -> Matrix | None:
+        """Return T at the start of the step; None: all constraints are independent."""
+
+    @cached_property
+    def T(self) -> Matrix | None:
+        """What combines the constraints to independent ones."""
+        return self.combination()
+
+    def combined(self, rows: Any) -> Any:
+        """Return T rows, of a vector or a matrix."""
+        return rows if self.T is None else self.T @ rows
+
+    def spread(self, mu: Vector) -> Vector:
+        """Return the multipliers of all constraints, T^T mu."""
+        return mu if self.T is None else np.asarray(self.T.T @ mu)
+
+    def pull(self, G: Matrix) -> Matrix:
+        """Return what independent multipliers do, G^T T^T."""
+        spread: Matrix = G.T if self.T is None else G.T @ self.T.T
+        return spread
+
+    def combined_labels(self, names: Sequence[str]) -> Sequence[str]:
+        """Return the names of independent constraints; a combination is called a loop."""
+        if self.T is None:
+            return names
+        row, column = self.T.nonzero()
+        of_row = np.split(column, np.flatnonzero(np.diff(row)) + 1)
+        return [names[int(found[0])] if found.size == 1 else "loop" for found in of_row]
+
+
+# -- sizes of equations: one that vanishes is measured by others of its kind -----------------------
+
+
+def largest(sizes: Vector, count: int | None = None) -> Vector:
+    """Return the largest size, as often as there are some, or so many times."""
+    return np.full(sizes.size if count is None else count, sizes.max(initial=0.0))
+
+
+def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:
+    """Return the sizes with every entry raised to the largest of its block.
+
+    The entries of a vector are of one kind, and one that vanishes is measured by the others.
+    """
+    return np.maximum.reduceat(sizes, _starts(tuple(blocks)))[_owners(tuple(blocks))]
+
+
+def largest_of_kind(sizes: Vector, vectors: int) -> Vector:
+    """Raise sizes to the largest of their kind, translation or rotation, over all bodies.
+
+    Each body has so many vectors, of which the first translates.
+    """
+    blocks = sizes.reshape(-1, vectors, 3)
+    raised = np.empty_like(blocks)
+    raised[:, 0], raised[:, 1:] = blocks[:, 0].max(), blocks[:, 1:].max()
+    return raised.reshape(-1)
+
+
+@lru_cache(LAYOUTS)
+def _starts(blocks: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return where each block begins."""
+    return np.cumsum([0, *blocks[:-1]])
+
+
+@lru_cache(LAYOUTS)
+def _owners(blocks: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return the block of each entry."""
+    return np.repeat(np.arange(len(blocks)), blocks)

@@ -1,0 +1,86 @@
+"""One time step: the stage equations of a system, solved."""
+
+from dataclasses import dataclass
+
+from poinsot.ph.gradients import Costate, Step
+from poinsot.ph.matrices import Matrix, Vector, add, scale_columns
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Evaluation, Newton, Stage, StageEquations, Tangent, largest_of_each
+from poinsot.ph.system import PHSystem
+from poinsot.schemes.newton import NewtonFailure, Solution, solve
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralStages(StageEquations):
+    r"""The stage equations of any system, for the whole state x1 [LKB26, eq. (49a)].
+
+    .. math:: E(x_m)(x_1 - x_0) = h\,[(J - R)\, z - r(x_m, z) + B u]
+
+    with z the scheme's discrete costate. States without derivative have one value per step, at
+    the midpoint: x1 holds it.
+    """
+
+    system: PHSystem
+
+    @property
+    def guess(self) -> Vector:
+        """Start where the step starts."""
+        return self.x0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Equations are named after states."""
+        return self.system.labels
+
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the residual at x1 = w."""
+        system, h = self.system, self.h
+        step = Step(system, self.x0, w)
+        costate = self.scheme.gradient.costate(step)
+        u = system.feedback(self.t, step.mid, costate.z, self.u)
+        dflow_dz = system.dflow_dz(step.mid, costate.z)
+        residual = step.e - h * system.flow(step.mid, costate.z, u)
+        flows = abs(dflow_dz) @ abs(costate.z) + abs(system.B(step.mid)) @ abs(u)
+        sizes = abs(step.E) @ (abs(self.x0) + abs(w)) + h * flows
+        sizes = largest_of_each(sizes, [state.size for state in system.states])
+        return Evaluation(
+            residual, sizes, costate.z, lambda: self._tangent(step, costate, dflow_dz, u)
+        )
+
+    def _tangent(self, step: Step, costate: Costate, dflow_dz: Matrix, u: Vector) -> Tangent:
+        """Return the derivative of the residual, feedback held fixed."""
+        T = add(step.de, -self.h * (dflow_dz @ costate.dz))
+        dflow = self.system.dflow(step.mid, costate.z, u)
+        if dflow is not None:
+            T = add(T, -self.h * scale_columns(dflow, step.weight(0.5)))
+        return Tangent(T, -self.h * (dflow_dz @ costate.U), costate.V)
+
+    def finish(self, w: Vector) -> tuple[Vector, Stage]:
+        """Return x1 and the stage at the midpoint."""
+        step = Step(self.system, self.x0, w)
+        z = self.scheme.gradient.costate(step).z
+        u = self.system.feedback(self.t, step.mid, z, self.u)
+        return w, Stage(step.mid, z, u, self.system.y(step.mid, z))
+
+
+def stage_equations(
+    system: PHSystem, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+) -> StageEquations:
+    """Return the system's own stage equations, or the general ones."""
+    own = system.stage_equations(scheme, t, x0, u, h)
+    return GeneralStages(scheme, t, x0, u, h, system) if own is None else own
+
+
+def take_step(
+    system: PHSystem, scheme: Scheme, t: float, x0: Vector, h: float, options: Newton
+) -> tuple[Solution, Stage]:
+    """Solve one step of size h [s] with midpoint t from x0; returns the state at its end."""
+    equations = stage_equations(system.remembering(), scheme, t, x0, system.u(t), h)
+    try:
+        solution = solve(equations.evaluate, equations.guess, options, equations.labels)
+    except NewtonFailure as failure:
+        failure.reason += system.diagnose(t - h / 2, x0, h)
+        raise
+    x1, stage = equations.finish(solution.x)
+    system.check_step(t - h / 2, x0, x1, stage.x, h)
+    return Solution(x1, solution.iterations, solution.residual), stage
