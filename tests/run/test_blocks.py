@@ -14,9 +14,9 @@ from engines import add_every_part, assert_same, both, numbers
 import poinsot as ps
 from poinsot.engine import build, machine_code
 from poinsot.errors import BuildError
-from poinsot.mechanics.compiled.runner import MechanismRunner
 from poinsot.ph.signals import Table
 from poinsot.run import blocks
+from poinsot.systems.compiled.runner import MechanismRunner
 
 H = 0.01
 
