@@ -18,6 +18,7 @@ extensions = [
     "gallery",  # docs/_ext: facts and checks of the examples
     "outputs",  # docs/_ext: what the blocks of a page print
     "names",  # docs/_ext: links of citations, short names of types
+    "packages",  # docs/_ext: the picture of the packages
     "myst_nb",  # pages in MyST Markdown, and notebooks
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
