@@ -1,7 +1,7 @@
-"""The compiled engine: kernels on plain arrays; `mechanics.compiled` builds them from models.
+"""The compiled engine: kernels on arrays, which `systems.compiled` makes of mechanisms.
 
-Importing its kernels imports Numba, so nobody does before it is needed; `runner` is what a run asks
-of it, and imports none.
+`build` turns kernels into machine code; `runner` is what a run asks of the engine. Numba is
+imported for a build, and for inputs that are Numba functions.
 """
 
 #: Part of the violation of a constraint, itself round-off, that is taken back in one step; in both

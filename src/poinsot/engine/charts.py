@@ -1,4 +1,4 @@
-"""Coordinates chi(s) of one or two forms: displacement, length, angle. See `mechanics.charts`."""
+"""Coordinates chi(s) of one or two forms: displacement, length, angle. See `frames.charts`."""
 
 from math import atan, atan2, sqrt
 from typing import TypeAlias

@@ -12,7 +12,7 @@ from poinsot.engine.terms import UNIT
 def friction(numbers: Array, k: int, y: float, memory: Array, slopes: bool) -> tuple[float, float]:
     """Return f = (viscous + quadratic |y| + coulomb / r) y, r = sqrt(y^2 + slip^2), and df/dy.
 
-    The slope of dry friction is that of `Remembering` in `mechanics.resistance`, which leads
+    The slope of dry friction is that of `Remembering` in `parts.resistance`, which leads
     Newton's method to where it sticks: coulomb (1 - w y/r) / r. Row k of `memory` holds y and w of
     the last slope, w = NaN if there was none: then the slope is the exact one.
     """

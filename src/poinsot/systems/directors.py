@@ -78,7 +78,7 @@ class _Directors(MechanismForm):
         """Return a runner for the midpoint rule."""
         if scheme.rule is not Rule.MIDPOINT:
             return None
-        from poinsot.systems.compiled.runner import DirectorRunner  # imports Numba
+        from poinsot.systems.compiled.runner import DirectorRunner  # imports this module
 
         return DirectorRunner(self, x, h, options)
 

@@ -43,7 +43,7 @@ class QuaternionForm(LagrangianForm):
         by_mean = mechanism.redundant or not mechanism.holonomic
         if scheme.rule is Rule.MIDPOINT or (by_mean and not scheme.mean_levers):
             return None
-        from poinsot.systems.compiled.quaternions import QuaternionRunner  # imports Numba
+        from poinsot.systems.compiled.quaternions import QuaternionRunner  # imports this module
 
         return QuaternionRunner(self, scheme, x, h, options)
 

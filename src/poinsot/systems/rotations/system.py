@@ -106,10 +106,10 @@ class RotationSystem(MechanismForm):
         if scheme.rule is not Rule.MIDPOINT:
             return None
         if self.coordinates == "rotations-euler":
-            from poinsot.systems.compiled.euler import EulerRunner  # imports Numba
+            from poinsot.systems.compiled.euler import EulerRunner  # imports this module
 
             return EulerRunner(self, scheme, x, h, options)
-        from poinsot.systems.compiled.rotations import RotationRunner  # imports Numba
+        from poinsot.systems.compiled.rotations import RotationRunner  # imports this module
 
         return RotationRunner(self, scheme, x, h, options)
 
