@@ -125,6 +125,28 @@ def times_skew(A: Mat, b: Vec) -> Mat:
 
 
 @inline
+def transposed(A: Mat) -> Mat:
+    """Return A^T."""
+    return (
+        (A[0][0], A[1][0], A[2][0]),
+        (A[0][1], A[1][1], A[2][1]),
+        (A[0][2], A[1][2], A[2][2]),
+    )
+
+
+@inline
+def trace(A: Mat) -> float:
+    """Return tr A."""
+    return A[0][0] + A[1][1] + A[2][2]
+
+
+@inline
+def axial(A: Mat) -> Vec:
+    """Return the sum of a x b where A is the sum of a b^T."""
+    return A[1][2] - A[2][1], A[2][0] - A[0][2], A[0][1] - A[1][0]
+
+
+@inline
 def inverse(A: Mat) -> Mat:
     """Return A^-1 by cofactors."""
     x, y, z = cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])

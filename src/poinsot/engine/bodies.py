@@ -27,9 +27,10 @@ from poinsot.engine.algebra import (
     sub,
     times,
     times_skew,
+    trace,
     vector,
 )
-from poinsot.engine.cayley import cayley, lever, turn
+from poinsot.engine.cayley import cayley, lever, turn, turned
 from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.parts import (
     DIRECTORS,
@@ -101,23 +102,18 @@ def _rotation(h: float, w: Vec, a: Vec, D: Mat, M: Mat, V0: Mat) -> Mat:
 
     M are the directors times 2 E_i. A director changes by (h/2) C (dw x d), so that A w changes by
     (h/2) (A [w] - C [A w]) dw, using C^T w = w, and tr A by h beta·dw, beta the axial vector of
-    A C; each column of the last term is C [e_j] K with K = sum_i 2 E_i d_i V_i^T.
+    A C; the last term by that of d_i x V_i, K = sum_i 2 E_i d_i V_i^T.
     """
     A = plus(plus(outer(M[0], D[0]), outer(M[1], D[1])), outer(M[2], D[2]))
     K = plus(plus(outer(M[0], V0[0]), outer(M[1], V0[1])), outer(M[2], V0[2]))
     C = cayley(a)
-    c = (C[0][0], C[1][0], C[2][0]), (C[0][1], C[1][1], C[2][1]), (C[0][2], C[1][2], C[2][2])
-    trace = A[0][0] + A[1][1] + A[2][2]
+    tr_A = trace(A)
     # A C is sum_j (column j of A) (row j of C): its axial vector is that sum of cross products.
     beta = add(add(cross(A[0], C[0]), cross(A[1], C[1])), cross(A[2], C[2]))
-    p = sub(cross(c[2], K[1]), cross(c[1], K[2]))
-    q = sub(cross(c[0], K[2]), cross(c[2], K[0]))
-    r = sub(cross(c[1], K[0]), cross(c[0], K[1]))
-    pulled = (p[0], q[0], r[0]), (p[1], q[1], r[1]), (p[2], q[2], r[2])
     by_A = minus(plus(outer(scale(2.0, w), beta), lever(a, apply(A, w))), times_skew(A, w))
-    Q = minus(times(0.5 * h, minus(by_A, pulled)), A)
+    Q = minus(times(0.5 * h, minus(by_A, turned(C, K))), A)
     return (
-        (Q[0][0] + trace, Q[0][1], Q[0][2]),
-        (Q[1][0], Q[1][1] + trace, Q[1][2]),
-        (Q[2][0], Q[2][1], Q[2][2] + trace),
+        (Q[0][0] + tr_A, Q[0][1], Q[0][2]),
+        (Q[1][0], Q[1][1] + tr_A, Q[1][2]),
+        (Q[2][0], Q[2][1], Q[2][2] + tr_A),
     )

@@ -1,10 +1,11 @@
 """The order of elimination: least degree first, as far as pivots stay regular.
 
 A body may be taken at any time: its block is definite. A joint's block is zero to begin with and
-becomes definite by the bodies that are eliminated before it, so it has to wait: in a loop, until
-all of its bodies are gone; in a branch that hangs on a single joint, only until the body on the
-branch's side is gone, because constraints of a tree never repeat each other. The latter keeps the
-many joints of a hub apart.
+becomes definite by the bodies that are eliminated before it, so it has to wait for its bodies;
+with one exception. Bodies and joints that hang on the rest by a single body, and on the ground by
+none, follow that body rigidly whatever it does: all that it does to their constraints they can do
+themselves, so that these are independent without it. Their joints need not wait for it. That keeps
+apart the branches of a tree, and the closed loops of a vehicle's wheels on its chassis.
 """
 
 import heapq
@@ -21,37 +22,57 @@ def waiting(
 
     `ends` are the bodies of every joint (the ground left out), `body_nodes` the nodes of each body.
     """
-    child = _branches(ends, len(body_nodes))
+    held_by = _carriers(ends, len(body_nodes))
     return [
-        tuple(
-            node
-            for body in (bodies if child[k] is None else (child[k],))
-            if body is not None
-            for node in body_nodes[body]
-        )
+        tuple(node for body in bodies if body != held_by[k] for node in body_nodes[body])
         for k, bodies in enumerate(ends)
     ]
 
 
-def _branches(ends: Sequence[Sequence[int]], bodies: int) -> list[int | None]:
-    """Return the body that hangs on each joint and on no other, after cutting leaves repeatedly."""
-    joints: list[set[int]] = [set() for _ in range(bodies)]
-    for k, pair in enumerate(ends):
-        for body in pair:
-            joints[body].add(k)
-    child: list[int | None] = [None] * len(ends)
-    leaves = [body for body in range(bodies) if len(joints[body]) == 1]
-    while leaves:
-        leaf = leaves.pop()
-        if not joints[leaf]:
+def _carriers(ends: Sequence[Sequence[int]], bodies: int) -> list[int]:
+    """Return the body (or the ground, number `bodies`) that each joint's component hangs on.
+
+    The biconnected components of the graph of bodies and joints [Hopcroft and Tarjan 1973], searched
+    from the ground, then from the bodies with most joints.
+    """
+    ground = bodies
+    pairs = [(pair[0], pair[1] if len(pair) > 1 else ground) for pair in ends]
+    joints: list[list[int]] = [[] for _ in range(bodies + 1)]
+    for k, (a, b) in enumerate(pairs):
+        joints[a].append(k)
+        joints[b].append(k)
+    carrier = [ground] * len(pairs)
+    found, low = [-1] * (bodies + 1), [0] * (bodies + 1)
+    used, count = [False] * len(pairs), 0
+    for root in (ground, *sorted(range(bodies), key=lambda body: -len(joints[body]))):
+        if found[root] >= 0:
             continue
-        (k,) = joints[leaf]
-        child[k] = leaf
-        for body in ends[k]:
-            joints[body].discard(k)
-            if len(joints[body]) == 1:
-                leaves.append(body)
-    return child
+        found[root] = low[root] = count
+        count += 1
+        path, open_joints = [(root, iter(joints[root]), 0)], []
+        while path:
+            body, left, start = path[-1]
+            k = next(left, None)
+            if k is None:
+                path.pop()
+                if path:
+                    parent = path[-1][0]
+                    low[parent] = min(low[parent], low[body])
+                    if low[body] >= found[parent]:
+                        for inner in open_joints[start:]:
+                            carrier[inner] = parent
+                        del open_joints[start:]
+            elif not used[k]:
+                used[k] = True
+                other = pairs[k][0] if pairs[k][1] == body else pairs[k][1]
+                open_joints.append(k)
+                if found[other] < 0:
+                    found[other] = low[other] = count
+                    count += 1
+                    path.append((other, iter(joints[other]), len(open_joints) - 1))
+                else:
+                    low[body] = min(low[body], found[other])
+    return carrier
 
 
 def least_degree(neighbours: Sequence[set[int]], after: Sequence[Sequence[int]]) -> list[int]:

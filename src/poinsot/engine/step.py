@@ -83,9 +83,7 @@ def _constrained_bodies(
         else:
             quaternion_bodies(bodies, spins, machine.spare, h, state, stage, x, tiles, sizes)
         common_points(points, places, h, drift, gap, stage, multiplier, x, tiles, sizes, levers)
-        constraint_rows(
-            rows, places, h, drift, gap, state, stage, multiplier, x, tiles, sizes, levers
-        )
+        constraint_rows(rows, places, h, drift, gap, stage, multiplier, x, tiles, sizes, levers)
         skids_act(machine.skids, places, h, drift, gap, stage, multiplier, x, tiles, sizes)
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
@@ -111,8 +109,8 @@ def evaluate(
     work.sizes[LOST_POWER] = 0.0
     put(x, x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _constrained_bodies(machine, machine.twice, spins, h, state, stage, multiplier, work, tiles)
-    terms = machine.strut_terms
-    struts_act(machine.struts, terms, places, t, h, state, stage, work, u, y, tiles, levers)
+    acts = machine.strut_acts
+    struts_act(machine.struts, acts, places, t, h, stage, work, u, y, tiles, levers)
     loads_act(machine.loads, places, t, h, stage, work, u, y, tiles, levers, spins)
     drags_act(machine.drags, places, h, stage, work, tiles, levers)
     fields_act(machine.fields, places, h, state, stage, work, tiles, levers)

@@ -46,20 +46,28 @@ Products: TypeAlias = tuple[tuple[int, Product], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Strut:
-    """Something along one coordinate: products with the form (0 or 1) that each is part of."""
+class Pull:
+    """What acts along a coordinate: a spring with its potential, a damper or a motor."""
 
-    products: Products
-    chart: int
     role: int
     numbers: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     law: Law | None = None
     port: int = 0
+    potential: Potential | None = None
 
     @property
     def dry(self) -> bool:
         """Whether it is dry friction."""
         return self.role == DAMPER and self.numbers[COULOMB] > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Strut:
+    """One coordinate: products with the form (0 or 1) that each is part of; what acts along it."""
+
+    products: Products
+    chart: int
+    pulls: tuple[Pull, ...]
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -68,9 +76,24 @@ class Strut:
         return first.A, first.B
 
     @property
+    def kind(self) -> Kind:
+        """That of its products: all are of directions, or it is one only."""
+        return self.products[0][1].kind
+
+    @property
     def moves(self) -> bool:
         """Whether it meets translations."""
-        return any(product.kind != Kind.DOT for _, product in self.products)
+        return self.kind != Kind.DOT
+
+    @property
+    def numbers(self) -> list[float]:
+        """Those of its product, or the matrices sum c a b^T of both forms of directions."""
+        if self.moves:
+            return [*self.products[0][1].numbers, *[0.0] * 5]
+        forms = np.zeros((2, 3, 3))
+        for form, p in self.products:
+            forms[form] += p.coefficient * np.outer(p.a, p.b)
+        return list(forms.reshape(-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +137,20 @@ class FieldAct:
 
 
 #: What acts on bodies.
-Act: TypeAlias = Strut | Load | FieldAct
+Act: TypeAlias = Pull | Load | FieldAct
 
 
 def struts(mechanism: Mechanism) -> list[Strut]:
-    """Return springs, dampers, and motors along coordinates."""
+    """Return the coordinates that springs, dampers and motors act along; equal ones are one."""
     springs = [_spring(p) for p in mechanism.potentials if isinstance(p, Potential)]
     dampers = [_damper(d) for d in mechanism.dampers if isinstance(d.direction, Charted)]
-    return [*springs, *dampers, *_motors(mechanism)]
+    together: dict[object, Strut] = {}
+    for strut in (*springs, *dampers, *_motors(mechanism)):
+        key = strut.chart, strut.kind, strut.ends, np.array(strut.numbers).tobytes()
+        known = together.get(key)
+        pulls = strut.pulls if known is None else known.pulls + strut.pulls
+        together[key] = replace(strut, pulls=pulls)
+    return list(together.values())
 
 
 def along(bodies: tuple[int, ...], forms: tuple[Form, ...]) -> Products:
@@ -149,13 +178,13 @@ def _spring(p: Potential) -> Strut:
     where, elastic = along(p.bodies, p.forms.forms), p.law
     if isinstance(elastic, Affine):
         numbers = (elastic.force, elastic.stiffness, elastic.rest, 0.0)
-        return Strut(where, _chart(p.chart), SPRING, numbers)
+        return Strut(where, _chart(p.chart), (Pull(SPRING, numbers, potential=p),))
 
     def law(given: Matrix) -> list[float]:
         chi, dchi = float(given[0]), float(given[1])
         return [*elastic.mean(chi, dchi), elastic.V(chi + dchi)]
 
-    return Strut(where, _chart(p.chart), SPRING, law=Law(law, 2, 3))
+    return Strut(where, _chart(p.chart), (Pull(SPRING, law=Law(law, 2, 3), potential=p),))
 
 
 def _damper(d: Damper) -> Strut:
@@ -163,12 +192,12 @@ def _damper(d: Damper) -> Strut:
     assert isinstance(direction, Charted)
     where, chart = along(direction.bodies, direction.forms.forms), _chart(direction.chart)
     if isinstance(d.law, Friction):
-        return Strut(where, chart, DAMPER, astuple(d.law))
+        return Strut(where, chart, (Pull(DAMPER, astuple(d.law)),))
 
     def law(given: Matrix) -> list[float]:
         return [float(d.law(given)[0]), float(d.law.slope(given)[0, 0])]
 
-    return Strut(where, chart, DAMPER, law=Law(law, 1, 2))
+    return Strut(where, chart, (Pull(DAMPER, law=Law(law, 1, 2)),))
 
 
 def drags(mechanism: Mechanism) -> list[DragAct]:
@@ -199,10 +228,11 @@ def _motors(mechanism: Mechanism) -> Iterator[Strut]:
         if isinstance(direction, Charted):
             where, chart = along(direction.bodies, direction.forms.forms), _chart(direction.chart)
             if feedback is None:
-                yield Strut(where, chart, MOTOR, port=port)
+                yield Strut(where, chart, (Pull(MOTOR, port=port),))
             else:
                 assert isinstance(feedback, JointLaw)
-                yield Strut(where, chart, SERVO, law=_servo(feedback), port=port)
+                pull = Pull(SERVO, law=_servo(feedback), port=port)
+                yield Strut(where, chart, (pull,))
 
 
 def _servo(feedback: JointLaw) -> Law:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -90,11 +91,24 @@ def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
             points.append(Point(equations[0][0], group))
             places += [(group, slot) for slot in range(SLOTS)]
             equations, group = equations[SLOTS:], group + 1
-        for k, (at, constant) in enumerate(equations):
-            rows.append(Row(at, constant, group + k // SLOTS, k % SLOTS))
-            places.append((group + k // SLOTS, k % SLOTS))
-        group += -(-len(equations) // SLOTS)
+        taken = 0
+        for _, alike in groupby(equations, key=lambda equation: alike_in(equation[0])):
+            run = list(alike)
+            if taken + len(run) > SLOTS:
+                group, taken = group + 1, 0
+            for slot, (at, constant) in enumerate(run, start=taken):
+                rows.append(Row(at, constant, group, slot))
+                places.append((group, slot))
+            taken += len(run)
+        group += taken > 0
     return Equations(points, rows, skids, places + slipping)
+
+
+def alike_in(p: Product) -> tuple[object, ...]:
+    """Return what equations have in common that differ in one vector only."""
+    if p.kind == Kind.DOT:
+        return p.kind, p.A, p.B, *p.a
+    return p.kind, p.A, p.B, *p.XA, *p.XB
 
 
 def _height(form: Height, body: int) -> Skid:

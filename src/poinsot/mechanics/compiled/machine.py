@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,7 @@ from poinsot.engine import parts
 from poinsot.engine.laws import Law
 from poinsot.mechanics.bodies import RIGIDITY
 from poinsot.mechanics.compiled import acts
-from poinsot.mechanics.compiled.equations import SLOTS
+from poinsot.mechanics.compiled.equations import SLOTS, alike_in
 from poinsot.mechanics.compiled.nodes import Nodes, ends_of
 from poinsot.mechanics.compiled.products import Kind, Product
 from poinsot.mechanics.forms import GROUND, WIDTH
@@ -49,7 +50,7 @@ class Tables(Nodes):
     @property
     def laws(self) -> list[Law]:
         """Python functions that must live as long as the machine runs."""
-        acting: list[acts.Act] = [*self.struts, *self.loads, *self.fields]
+        acting: list[acts.Act] = [*self.pulls, *self.loads, *self.fields]
         return [act.law for act in acting if act.law is not None]
 
     @property
@@ -62,7 +63,7 @@ class Tables(Nodes):
 
     def machine(self) -> parts.Machine:
         """Return the tables of the compiled engine."""
-        struts, dials = [strut.products for strut in self.struts], self._dials
+        struts, dials = self.struts, self._dials
         all_kinds = os.environ.get(KERNELS) == "one"
         return parts.Machine(
             bodies=self._body_tables(),
@@ -70,7 +71,7 @@ class Tables(Nodes):
             rows=self._row_tables() if self.joints.rows or all_kinds else None,
             skids=self._skid_tables() if self.joints.skids or all_kinds else None,
             struts=self._strut_tables() if struts or all_kinds else None,
-            strut_terms=self._terms(struts) if struts or all_kinds else None,
+            strut_acts=self._strut_acts() if struts or all_kinds else None,
             loads=self._load_tables() if self.loads or all_kinds else None,
             drags=self._drag_tables() if self.drags or all_kinds else None,
             fields=self._field_tables() if self.fields or all_kinds else None,
@@ -163,17 +164,26 @@ class Tables(Nodes):
 
     def _row_tables(self) -> parts.Part:
         numbers, places = [], []
-        for row in self.joints.rows:
-            numbers.append([*self._numbers(row.at), row.constant])
-            node, K = self.graph.position(row.joint), self._motion(ends_of(row.at))
-            if self.twice:
-                M = self._momentum(ends_of(row.at))
+        if self.twice:
+            for row in self.joints.rows:
+                K, M = self._motion(ends_of(row.at)), self._momentum(ends_of(row.at))
                 table = self.tiles.table
                 pairs = [*table(K, K), *table(M, K), *table(M, M)]
+                numbers.append([*row.at.numbers, row.constant])
                 places.append([*self._twice(row.at, row.joint, row.slot), *pairs])
-                continue
+            return parts.Part(_real(numbers), _index(places))
+        for (joint, *_), alike in groupby(
+            self.joints.rows, key=lambda row: (row.joint, *alike_in(row.at))
+        ):
+            rows = list(alike)
+            at, node, K = rows[0].at, self.graph.position(joint), self._motion(ends_of(rows[0].at))
+            vectors, constants = np.zeros((SLOTS, 3)), np.zeros(SLOTS)
+            for k, row in enumerate(rows):
+                varied = row.at.b if at.kind == Kind.DOT else row.at.a
+                vectors[k], constants[k] = row.at.coefficient * varied, row.constant
+            numbers.append([*at.numbers, *constants, *vectors.reshape(-1)])
             tiles = *self.tiles.column(K, node), *self.tiles.row(node, K), *self.tiles.table(K, K)
-            places.append([row.at.kind, *self._two(row.at), 0, node, row.slot, *tiles])
+            places.append([at.kind, *self._two(at), len(rows), node, rows[0].slot, *tiles])
         return parts.Part(_real(numbers), _index(places))
 
     def _skid_tables(self) -> parts.Part:
@@ -193,15 +203,19 @@ class Tables(Nodes):
         rows = tiles.row(G, K) + tiles.row(H, K) + tiles.row(H, M)
         return [at.kind, *self._two(at), 0, G, slot, H, *columns, *rows]
 
-    def _strut_tables(self) -> parts.Acts:
+    def _strut_tables(self) -> parts.Part:
         places = []
-        ranges = _ranges([strut.products for strut in self.struts])
-        for strut, terms in zip(self.struts, ranges, strict=True):
+        ranges = _ranges([strut.pulls for strut in self.struts])
+        for strut, acting in zip(self.struts, ranges, strict=True):
             pair = self.tiles.table(self._momentum(strut.ends), self._motion(strut.ends))
             bodies = self._two(strut.products[0][1])
-            places.append([strut.role, *bodies, strut.chart, *terms, strut.port, *pair])
-        numbers = _real([strut.numbers for strut in self.struts])
-        return parts.Acts(numbers, _index(places), _addresses(self.struts))
+            places.append([strut.kind, *bodies, strut.chart, *acting, *pair])
+        return parts.Part(_real([strut.numbers for strut in self.struts]), _index(places))
+
+    def _strut_acts(self) -> parts.Acts:
+        numbers = _real([pull.numbers for pull in self.pulls])
+        places = _index([[pull.role, pull.port] for pull in self.pulls])
+        return parts.Acts(numbers, places, _addresses(self.pulls))
 
     def _load_tables(self) -> parts.Acts:
         numbers, places = [], []
@@ -260,12 +274,9 @@ class Tables(Nodes):
         """Return the bodies A and B, the ground being the last."""
         return [self.count if body == GROUND else body for body in ends_of(p)]
 
-    def _numbers(self, p: Product) -> list[float]:
-        return [*p.a, *p.b, *p.XA, *p.XB, p.coefficient]
-
     def _terms(self, groups: Sequence[acts.Products]) -> parts.Part:
         terms = [term for group in groups for term in group]
-        numbers = [[*self._numbers(p), 0.0] for _, p in terms]
+        numbers = [[*p.numbers, 0.0] for _, p in terms]
         places = [[p.kind, *self._two(p), form] for form, p in terms]
         return parts.Part(_real(numbers), _index(places))
 

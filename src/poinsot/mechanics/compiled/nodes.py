@@ -64,8 +64,13 @@ class Nodes:
 
     @cached_property
     def struts(self) -> list[acts.Strut]:
-        """Springs, dampers and motors along coordinates."""
+        """Coordinates that springs, dampers and motors act along."""
         return acts.struts(self.mechanism)
+
+    @property
+    def pulls(self) -> list[acts.Pull]:
+        """What acts along the struts, one after the other."""
+        return [pull for strut in self.struts for pull in strut.pulls]
 
     @cached_property
     def loads(self) -> list[acts.Load]:
@@ -79,8 +84,8 @@ class Nodes:
 
     @property
     def remembering(self) -> int:
-        """How many struts need a memory: all, if one of them is dry friction."""
-        return len(self.struts) if any(strut.dry for strut in self.struts) else 0
+        """How many of the pulls need a memory: all, if one of them is dry friction."""
+        return len(self.pulls) if any(pull.dry for pull in self.pulls) else 0
 
     @cached_property
     def fields(self) -> list[acts.FieldAct]:

@@ -37,6 +37,11 @@ class Product:
     XA: NDArray[np.float64]
     XB: NDArray[np.float64]
 
+    @property
+    def numbers(self) -> list[float]:
+        """Vectors and coefficient, as tables of terms have them."""
+        return [*self.a, *self.b, *self.XA, *self.XB, self.coefficient]
+
 
 def _body(vector: VectorForm) -> tuple[int, NDArray[np.float64]]:
     """Return the body of a direction and its components there."""
