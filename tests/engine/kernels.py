@@ -23,7 +23,7 @@ def newton(machine, t, h, u, y, state, stage, multiplier, work, residual, tiles)
     residual[:] = work.x
     tiles[:] = work.tiles
     _fold(machine, machine.twice, work.x)
-    factorise(machine.schedule, work.tiles, machine.redundant)
+    factorise(machine.schedule, work.tiles, work.x, machine.redundant)
     solve(machine.schedule, work.tiles, work.x)
     _unfold(machine, machine.twice, work.x)
 
@@ -31,5 +31,5 @@ def newton(machine, t, h, u, y, state, stage, multiplier, work, residual, tiles)
 @kept
 def solve_tiles(schedule, tiles, hardly, x):
     """Replace tiles by their factors and x (nodes, 3) by the solution."""
-    factorise(schedule, tiles, hardly)
+    factorise(schedule, tiles, x, hardly)
     solve(schedule, tiles, x)

@@ -22,34 +22,42 @@ def waiting(
 
     `ends` are the bodies of every joint (the ground left out), `body_nodes` the nodes of each body.
     """
-    held_by = _carriers(ends, len(body_nodes))
+    carrier = {k: body for body, joints in _components(ends, len(body_nodes)) for k in joints}
     return [
-        tuple(node for body in bodies if body != held_by[k] for node in body_nodes[body])
+        tuple(node for body in bodies if body != carrier[k] for node in body_nodes[body])
         for k, bodies in enumerate(ends)
     ]
 
 
-def _carriers(ends: Sequence[Sequence[int]], bodies: int) -> list[int]:
-    """Return the body (or the ground, number `bodies`) that each joint's component hangs on.
+def loops(ends: Sequence[Sequence[int]], bodies: int) -> int:
+    """Return how many closed loops there are at most in one part that hangs together by loops."""
+    found = [0]
+    for carrier, joints in _components(ends, bodies):
+        others = {body for k in joints for body in ends[k]} - {carrier}
+        found.append(len(joints) - len(others))
+    return max(found)
 
-    The biconnected components of the graph of bodies and joints [Hopcroft and Tarjan 1973], searched
-    from the ground, then from the bodies with most joints.
+
+def _components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, list[int]]]:
+    """Return the joints of each biconnected component, and the body that it hangs on.
+
+    The ground is number `bodies`. Depth-first search [Hopcroft and Tarjan 1973] from the ground,
+    then from the bodies with most joints.
     """
-    ground = bodies
+    ground, count = bodies, 0
     pairs = [(pair[0], pair[1] if len(pair) > 1 else ground) for pair in ends]
     joints: list[list[int]] = [[] for _ in range(bodies + 1)]
     for k, (a, b) in enumerate(pairs):
         joints[a].append(k)
         joints[b].append(k)
-    carrier = [ground] * len(pairs)
-    found, low = [-1] * (bodies + 1), [0] * (bodies + 1)
-    used, count = [False] * len(pairs), 0
+    components: list[tuple[int, list[int]]] = []
+    found, low, used = [-1] * (bodies + 1), [0] * (bodies + 1), [False] * len(pairs)
     for root in (ground, *sorted(range(bodies), key=lambda body: -len(joints[body]))):
         if found[root] >= 0:
             continue
         found[root] = low[root] = count
         count += 1
-        path, open_joints = [(root, iter(joints[root]), 0)], []
+        path, met = [(root, iter(joints[root]), 0)], list[int]()
         while path:
             body, left, start = path[-1]
             k = next(left, None)
@@ -59,20 +67,19 @@ def _carriers(ends: Sequence[Sequence[int]], bodies: int) -> list[int]:
                     parent = path[-1][0]
                     low[parent] = min(low[parent], low[body])
                     if low[body] >= found[parent]:
-                        for inner in open_joints[start:]:
-                            carrier[inner] = parent
-                        del open_joints[start:]
+                        components.append((parent, met[start:]))
+                        del met[start:]
             elif not used[k]:
                 used[k] = True
+                met.append(k)
                 other = pairs[k][0] if pairs[k][1] == body else pairs[k][1]
-                open_joints.append(k)
                 if found[other] < 0:
                     found[other] = low[other] = count
                     count += 1
-                    path.append((other, iter(joints[other]), len(open_joints) - 1))
+                    path.append((other, iter(joints[other]), len(met) - 1))
                 else:
                     low[body] = min(low[body], found[other])
-    return carrier
+    return components
 
 
 def least_degree(neighbours: Sequence[set[int]], after: Sequence[Sequence[int]]) -> list[int]:

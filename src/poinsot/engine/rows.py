@@ -145,34 +145,37 @@ def _directions(
     numbers, at = rows.numbers, rows.places[k]
     first, second, node, slot, count = at[A], at[B], at[NODE], at[SLOT], at[COUNT]
     D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
-    L_A, L_B = matrix(stage, first, levers), matrix(stage, second, levers)
-    a, arm = combine(vector(numbers, k, DIRECTION_A), D_A), NONE
+    a = combine(vector(numbers, k, DIRECTION_A), D_A)
     along, X_t = cross(sub(vector(stage, first, W), vector(stage, second, W)), a), NONE
-    for i in range(count):
-        X = vector(numbers, k, VARIED + 3 * i)
-        X_t = axpy(multiplier[node, slot + i], X, X_t)
-        x[node, slot + i] += dot(combine(X, D_B), along)
-    t = combine(X_t, D_B)
-    arm, arm_t = a, t
+    half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
+    arm, torque = a, 0.0
     if levers != DIRECTORS:
-        arm, arm_t = combine(vector(numbers, k, DIRECTION_A), L_A), combine(X_t, L_B)
-    gather(x, body_places[first, R], 0, cross(arm, t))
-    gather(x, body_places[second, R], 0, cross(arm_t, a))
+        arm = combine(vector(numbers, k, DIRECTION_A), matrix(stage, first, levers))
     if tiles is not None:
-        half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
         P_a, back = lever(half_A, a), turn_back(half_B, add(a, cross(half_A, a)))
-        reach = 0.0
-        for i in range(count):
-            X = vector(numbers, k, VARIED + 3 * i)
-            b = combine(X, D_B)
-            on_A, on_B = cross(arm, b), cross(combine(X, L_B), a)
+    for i in range(count):
+        X, mu = vector(numbers, k, VARIED + 3 * i), multiplier[node, slot + i]
+        b = combine(X, D_B)
+        X_t = axpy(mu, X, X_t)
+        x[node, slot + i] += dot(b, along)
+        if tiles is not None:
+            on_A, on_B = cross(arm, b), cross(b, a)
+            if levers != DIRECTORS:
+                on_B = cross(combine(X, matrix(stage, second, levers)), a)
             put_column(tiles, at[COLUMN + 1], slot + i, on_A)
             put_column(tiles, at[COLUMN + 3], slot + i, on_B)
             end = add(b, cross(half_B, b))
             put_row(tiles, at[ROW + 1], slot + i, scale(-1.0, combine(end, P_a)))
             put_row(tiles, at[ROW + 3], slot + i, cross(b, back))
-            reach = max(reach, abs(multiplier[node, slot + i]) * max(size(on_A), size(on_B)))
-        sizes[OF_ROTATION] = max(sizes[OF_ROTATION], reach)
+            torque = max(torque, abs(mu) * max(size(on_A), size(on_B)))
+    t = combine(X_t, D_B)
+    arm_t = t
+    if levers != DIRECTORS:
+        arm_t = combine(X_t, matrix(stage, second, levers))
+    gather(x, body_places[first, R], 0, cross(arm, t))
+    gather(x, body_places[second, R], 0, cross(arm_t, a))
+    if tiles is not None:
+        sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torque)
         turned_A = skew_times(scale(0.5 * h, t), P_a)
         turned_B = skew_times(scale(0.5 * h, a), lever(half_B, t))
         pair = at[ROW_PAIR:]

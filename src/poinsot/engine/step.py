@@ -6,7 +6,16 @@ is of up to fifth order in h, so that the first correction mostly hits.
 
 from math import inf, nan
 
-from poinsot.engine.algebra import Array, gather, put, scale, size, vector
+from poinsot.engine.algebra import (
+    Array,
+    gather,
+    matrix,
+    put,
+    put_matrix,
+    scale,
+    size,
+    vector,
+)
 from poinsot.engine.bodies import free_bodies
 from poinsot.engine.drags import drags_act
 from poinsot.engine.fields import fields_act
@@ -40,7 +49,7 @@ from poinsot.engine.stabilised_bodies import stabilised_bodies
 from poinsot.engine.stabilised_points import stabilised_points
 from poinsot.engine.stabilised_rows import stabilised_rows
 from poinsot.engine.struts import struts_act
-from poinsot.engine.tiles import factorise, solve
+from poinsot.engine.tiles import factorise, reduce, solve
 
 EPS = 2.220446049250313e-16
 #: Part of the violation of a constraint, itself round-off, that is taken back in one step.
@@ -177,8 +186,7 @@ def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
 @kernel
 def _copy(source: Array, target: Array) -> None:
     for i in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            target[i, j] = source[i, j]
+        put_matrix(target, i, 0, matrix(source, i, 0))
 
 
 @inline
@@ -274,7 +282,9 @@ def take_step(
             _settle(machine.shift, multiplier, x)
         _fold(machine, machine.twice, x)
         if fresh:
-            factorise(schedule, tiles, machine.redundant)
+            factorise(schedule, tiles, x, machine.redundant)
+        else:
+            reduce(schedule, tiles, x)
         solve(schedule, tiles, x)
         _unfold(machine, machine.twice, x)
         if (

@@ -41,6 +41,8 @@ from poinsot.engine.algebra import (
 from poinsot.engine.cayley import cayley, lever, turn_back, turned
 from poinsot.engine.charts import (
     ANGLE,
+    LENGTH,
+    LINEAR,
     Pair,
     Square,
     chart_bend,
@@ -170,7 +172,14 @@ def _straight(
         middle, second_order = 0.5 * middle, 0.5 * second_order
     low, high = middle + second_order - 0.5 * step, middle + second_order + 0.5 * step
     forms = (low, 0.0), (middle, 0.0), (high, 0.0), (step, 0.0)
-    tension, dt_middle, dt_end = _tension(acts, at, forms, t, h, work, u, y, tiles is not None)
+    if at[CHART] == LENGTH:
+        tension, dt_middle, dt_end = _tension(
+            acts, at, LENGTH, forms, t, h, work, u, y, tiles is not None
+        )
+    else:
+        tension, dt_middle, dt_end = _tension(
+            acts, at, LINEAR, forms, t, h, work, u, y, tiles is not None
+        )
     torque_A, torque_B = cross(n, reach), cross(rho_B, n)
     if levers != DIRECTORS:
         L_A, L_B = matrix(stage, first, levers), matrix(stage, second, levers)
@@ -254,7 +263,9 @@ def _turning(
     low = middle[0] * (1.0 + both) - dot(half_B, apply(K_0, half_A)) - 0.5 * step[0]
     other = middle[1] * (1.0 + both) - dot(half_B, apply(K_1, half_A)) - 0.5 * step[1]
     forms = (low, other), middle, (low + step[0], other + step[1]), step
-    tension, dt_middle, dt_end = _tension(acts, at, forms, t, h, work, u, y, tiles is not None)
+    tension, dt_middle, dt_end = _tension(
+        acts, at, at[CHART], forms, t, h, work, u, y, tiles is not None
+    )
     on_A, on_B = (m_0, m_1), (scale(-1.0, m_0), scale(-1.0, m_1))
     if levers != DIRECTORS:
         L_A, L_B = matrix(stage, first, levers), matrix(stage, second, levers)
@@ -312,10 +323,11 @@ def _outers(a: tuple[Vec, Vec], b: tuple[Vec, Vec]) -> Mat:
     return plus(outer(a[0], b[0]), outer(a[1], b[1]))
 
 
-@kernel
+@inline
 def _tension(
     acts: Acts,
     at: Array,
+    chart: int,
     forms: Forms,
     t: float,
     h: float,
@@ -328,9 +340,9 @@ def _tension(
     tension, by_middle, by_end = (0.0, 0.0), FLAT, FLAT
     for k in range(at[FIRST], at[LAST]):
         if acts.places[k, ROLE] == SPRING:
-            one, middle, end = _spring(acts, k, at[CHART], forms, work)
+            one, middle, end = _spring(acts, k, chart, forms, work)
         else:
-            one, middle, end = _flow(acts, k, at[CHART], forms, t, h, work, u, y, slopes)
+            one, middle, end = _flow(acts, k, chart, forms, t, h, work, u, y, slopes)
         tension = tension[0] + one[0], tension[1] + one[1]
         by_middle, by_end = _sum(by_middle, middle), _sum(by_end, end)
     return tension, by_middle, by_end

@@ -106,7 +106,7 @@ class Tables(Nodes):
         """Whether the matrix is that of Newton's method: the turn of other levers is left out."""
         acted_on = self.joints.places or self._acted_on
         levers = self._levers == parts.DIRECTORS or not acted_on
-        return levers and not (self.lean and self.joints.rows) and not self.mechanism.redundant
+        return levers and not (self.parted and self.joints.rows) and not self.mechanism.redundant
 
     def _spin_tables(self) -> parts.Spins | None:
         if self.turning is None:

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.engine.ordering import loops
 from poinsot.mechanics.compiled import acts
 from poinsot.mechanics.compiled.equations import Equations, Point, Row, group_equations
 from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
@@ -18,6 +19,8 @@ Real = NDArray[np.float64]
 
 #: A body with more points than this keeps its translation as a node: a hub.
 HUB = 3
+#: Where more loops than this hang together, the terms that tie bodies to each other are left out.
+LOOPS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +44,10 @@ class Nodes:
 
     In the plain form or in the stabilised one (`twice`); with a `turning`, in quaternions.
 
-    A `lean` machine leaves out of its matrix how the reactions of joints turn with the OTHER body,
-    a term of order h^2 that ties bodies to each other: elimination is much cheaper, and Newton's
-    method converges almost as fast unless the step is large.
+    A machine that may be `lean` leaves out of its matrix how the reactions of joints turn with the
+    OTHER body, where many loops hang together: a term of order h^2 that ties bodies to each other.
+    Elimination is much cheaper, and Newton's method converges almost as fast unless the step is
+    large.
     """
 
     mechanism: Mechanism
@@ -135,7 +139,7 @@ class Nodes:
             graph.meet(group)
         for row in rows:
             nodes = graph.position(row.joint), graph.velocity(row.joint)
-            ends = [[body] for body in ends_of(row.at)] if self.lean else [ends_of(row.at)]
+            ends = [[body] for body in ends_of(row.at)] if self.parted else [ends_of(row.at)]
             for together in ends:
                 bodies = graph.of_bodies(together, moves=row.at.kind != Kind.DOT)
                 graph.meet((*bodies, *nodes))
@@ -155,6 +159,22 @@ class Nodes:
             )
         return graph
 
+    @cached_property
+    def _ends(self) -> list[list[int]]:
+        """The bodies of every group of equations, the ground left out."""
+        equations: list[Point | Row] = [*self.joints.points, *self.joints.rows]
+        bodies = {equation.joint: ends_of(equation.at) for equation in equations}
+        bodies |= {skid.joint: (GROUND, skid.body) for skid in self.joints.skids}
+        return [[b for b in bodies[k] if b != GROUND] for k in range(len(bodies))]
+
+    @cached_property
+    def parted(self) -> bool:
+        """Whether the matrix lacks how reactions turn with the other body."""
+        if not self.lean:
+            return False
+        pairs = sorted({tuple(sorted(pair)) for pair in self._ends})
+        return loops(pairs, self.count) > LOOPS
+
     @property
     def spare(self) -> int:
         """How many nodes a body has besides translation and rotation."""
@@ -163,11 +183,7 @@ class Nodes:
     @cached_property
     def tiles(self) -> Tiles:
         """The tiles of the Newton matrix."""
-        equations: list[Point | Row] = [*self.joints.points, *self.joints.rows]
-        bodies = {equation.joint: ends_of(equation.at) for equation in equations}
-        bodies |= {skid.joint: (GROUND, skid.body) for skid in self.joints.skids}
-        ends = [[b for b in bodies[k] if b != GROUND] for k in range(self.graph.joints)]
-        return arrange(self.graph, self.slim[:-1], ends)
+        return arrange(self.graph, self.slim[:-1], self._ends)
 
 
 def ends_of(p: Product) -> tuple[int, int]:

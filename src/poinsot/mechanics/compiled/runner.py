@@ -169,7 +169,7 @@ class MechanismRunner(Runner):
             return self._run(machine, work, span, u, y, numbers, sums, saved)
 
         taken, kept = take(self.machine, self.work, u.shape[0])
-        if taken == 0 and u.shape[0] and self._leans:
+        if taken == 0 and u.shape[0] and self._leans and not self.machine.exact:
             taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
