@@ -44,10 +44,10 @@ class Nodes:
 
     In the plain form or in the stabilised one (`twice`); with a `turning`, in quaternions.
 
-    A machine that may be `lean` leaves out of its matrix how the reactions of joints turn with the
-    OTHER body, where many loops hang together: a term of order h^2 that ties bodies to each other.
-    Elimination is much cheaper, and Newton's method converges almost as fast unless the step is
-    large.
+    A machine that may be `lean` leaves out of its matrix, where many loops hang together, how the
+    reactions of joints turn with the OTHER body and what ties turns and translations: terms of
+    order h^2. Elimination is much cheaper, and Newton's method converges almost as fast unless the
+    step is large.
     """
 
     mechanism: Mechanism
@@ -132,17 +132,18 @@ class Nodes:
             nodes = graph.position(point.joint), graph.velocity(point.joint)
             for body in ends_of(point.at):
                 slim = body != GROUND and bool(self.slim[body])
-                graph.meet((*graph.of_bodies([body], moves=not slim), *nodes))
+                bodies = graph.of_bodies([body], moves=not slim)
+                for together in [bodies] if self.twice else ([node] for node in bodies):
+                    graph.meet((*together, *nodes))
                 if slim:
                     on_slim.setdefault(body, []).append(nodes[0])
         for group in on_slim.values():
             graph.meet(group)
         for row in rows:
             nodes = graph.position(row.joint), graph.velocity(row.joint)
-            ends = [[body] for body in ends_of(row.at)] if self.parted else [ends_of(row.at)]
-            for together in ends:
-                bodies = graph.of_bodies(together, moves=row.at.kind != Kind.DOT)
-                graph.meet((*bodies, *nodes))
+            bodies = graph.of_bodies(ends_of(row.at), moves=row.at.kind != Kind.DOT)
+            for together in ([node] for node in bodies) if self.parted else [bodies]:
+                graph.meet((*together, *nodes))
         for skid in self.joints.skids:
             graph.meet((*graph.of_bodies([skid.body]), graph.position(skid.joint)))
         for strut in self.struts:
@@ -169,7 +170,7 @@ class Nodes:
 
     @cached_property
     def parted(self) -> bool:
-        """Whether the matrix lacks how reactions turn with the other body."""
+        """Whether the matrix lacks what ties nodes of bodies to each other by reactions."""
         if not self.lean:
             return False
         pairs = sorted({tuple(sorted(pair)) for pair in self._ends})
