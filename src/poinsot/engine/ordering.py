@@ -29,13 +29,9 @@ def waiting(
     ]
 
 
-def loops(ends: Sequence[Sequence[int]], bodies: int) -> int:
-    """Return how many closed loops there are at most in one part that hangs together by loops."""
-    found = [0]
-    for carrier, joints in _components(ends, bodies):
-        others = {body for k in joints for body in ends[k]} - {carrier}
-        found.append(len(joints) - len(others))
-    return max(found)
+def has_loops(ends: Sequence[Sequence[int]], bodies: int) -> bool:
+    """Tell whether joints close loops: some component has more of them than one."""
+    return any(len(joints) > 1 for _, joints in _components(ends, bodies))
 
 
 def _components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, list[int]]]:

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.ordering import loops
+from poinsot.engine.ordering import has_loops
 from poinsot.mechanics.compiled import acts
 from poinsot.mechanics.compiled.equations import Equations, Point, Row, group_equations
 from poinsot.mechanics.compiled.places import Graph, Tiles, arrange
@@ -19,8 +19,6 @@ Real = NDArray[np.float64]
 
 #: A body with more points than this keeps its translation as a node: a hub.
 HUB = 3
-#: Where more loops than this hang together, the terms that tie bodies to each other are left out.
-LOOPS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ class Nodes:
 
     In the plain form or in the stabilised one (`twice`); with a `turning`, in quaternions.
 
-    A machine that may be `lean` leaves out of its matrix, where many loops hang together, how the
+    A machine that may be `lean` leaves out of its matrix, where joints close loops, how the
     reactions of joints turn with the OTHER body and what ties turns and translations: terms of
     order h^2. Elimination is much cheaper, and Newton's method converges almost as fast unless the
     step is large.
@@ -174,7 +172,7 @@ class Nodes:
         if not self.lean:
             return False
         pairs = sorted({tuple(sorted(pair)) for pair in self._ends})
-        return loops(pairs, self.count) > LOOPS
+        return has_loops(pairs, self.count)
 
     @property
     def spare(self) -> int:
