@@ -7,7 +7,7 @@ from engines import add_hinge, run
 import poinsot as ps
 from poinsot.mechanics.compiled.machine import Tables
 
-OPTIONAL = ("rows", "struts", "strut_terms", "loads", "drags", "fields", "dials", "dial_terms")
+OPTIONAL = ("rows", "struts", "strut_acts", "loads", "drags", "fields", "dials", "dial_terms")
 
 
 def top(*, hinge):

@@ -56,8 +56,8 @@ def _components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, l
         path, met = [(root, iter(joints[root]), 0)], list[int]()
         while path:
             body, left, start = path[-1]
-            k = next(left, None)
-            if k is None:
+            k = next(left, -1)
+            if k < 0:
                 path.pop()
                 if path:
                     parent = path[-1][0]

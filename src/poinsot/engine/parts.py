@@ -45,15 +45,15 @@ KT, KR, KT_KT, KT_T, T_T, KR_KR, KR_R, R_R = range(6, 14)
 DIRECTION_A, DIRECTION_B, POINT_A, POINT_B, COEFFICIENT, CONSTANT = 0, 3, 6, 9, 12, 13
 #: Their kind, bodies, and the form (0 or 1) that they are part of.
 KIND, A, B, FORM = range(4)
-#: Of constraints, which are up to three equations: a constant for each, and the vector in which they
-#: differ, times their coefficient, three of either.
+#: Of constraints, which are up to three equations: a constant for each, and the vector in which
+#: they differ, times their coefficient, three of either.
 VARIED = 16
 #: How many they are; node and first slot of the multipliers, tiles of the node with
 #: (T_A, R_A, T_B, R_B): column and row; tiles of these four with each other, 16 of them.
 COUNT = 3
 NODE, SLOT, COLUMN, ROW, ROW_PAIR = 4, 5, 6, 10, 14
-#: In the stabilised form every equation is by itself: the node of velocities besides; tiles of either node with kinematics (K)
-#: and momentum (M) of A and B, and those with each other.
+#: In the stabilised form every equation is by itself: the node of velocities besides; tiles of
+#: either node with kinematics (K) and momentum (M) of A and B, and those with each other.
 VELOCITY_NODE, K_G, M_G, M_H, G_K, H_K, H_M, K_K, M_K, M_M = 6, 7, 11, 15, 19, 23, 27, 31, 47, 63
 
 #: Of points common to A and B: where they are on either; the node, tiles of rotations (R_A, R_B)
@@ -61,9 +61,9 @@ VELOCITY_NODE, K_G, M_G, M_H, G_K, H_K, H_M, K_K, M_K, M_M = 6, 7, 11, 15, 19, 2
 ON_A, ON_B = 0, 3
 POINT_NODE, POINT_COLUMN, POINT_ROW = 3, 4, 6
 
-#: Of struts, which are coordinates of bodies A and B: of points the numbers of a term, of directions
-#: the matrices N of one or two forms; kind, bodies, chart, the first that acts along it and the one
-#: after the last, and tiles of (T_A, R_A, T_B, R_B) with each other.
+#: Of struts, which are coordinates of bodies A and B: of points the numbers of a term, of
+#: directions the matrices N of one or two forms; kind, bodies, chart, the first that acts along it
+#: and the one after the last, and tiles of (T_A, R_A, T_B, R_B) with each other.
 FORM_0, FORM_1 = 0, 9
 CHART, FIRST, LAST, STRUT_PAIR = 3, 4, 5, 6
 #: Of what acts along struts: its role and its first input.
@@ -95,7 +95,7 @@ class Part(NamedTuple):
 
 
 class Acts(NamedTuple):
-    """Loads, or what acts along struts: by numbers, or by the `law` at an address (0 if there is none)."""
+    """Loads, or what acts along struts: by numbers, or by the `law` at an address (0: none)."""
 
     numbers: Real
     places: Index

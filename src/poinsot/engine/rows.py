@@ -141,7 +141,10 @@ def _directions(
     sizes: Array,
     levers: int,
 ) -> None:
-    """Keep directions b_i of B across an axis a of A; the torque on A is a x t, t = sum mu_i b_i."""
+    """Keep directions b_i of B across an axis a of A.
+
+    The torque on A is a x t with t = sum mu_i b_i, the opposite on B.
+    """
     numbers, at = rows.numbers, rows.places[k]
     first, second, node, slot, count = at[A], at[B], at[NODE], at[SLOT], at[COUNT]
     D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)

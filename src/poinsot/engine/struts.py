@@ -7,7 +7,7 @@ at the midpoint and at the end. Vectors of a body at both ends of a step are x -
 """
 
 from math import pi, tau
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from poinsot.engine.algebra import (
     Array,
@@ -106,7 +106,7 @@ FLAT: Square = ((0.0, 0.0), (0.0, 0.0))
 @kernel
 def struts_act(
     struts: Part | None,
-    acts: Acts | None,
+    acts: Any,
     body_places: Array,
     t: float,
     h: float,
@@ -430,7 +430,7 @@ def _flow(
 
 @kernel
 def stored(
-    struts: Part | None, acts: Acts | None, state: Array, work: Work, chi: Array
+    struts: Part | None, acts: Any, state: Array, work: Work, chi: Array
 ) -> tuple[float, bool]:
     """Return the energy of all springs [J], and whether the law of an angle jumped.
 
