@@ -65,7 +65,7 @@ def mechanism(kind: str, count: int) -> Any:
 @contextmanager
 def called(times: list[float]) -> Iterator[None]:
     """Note the CPU time at which the engine is called for the first time."""
-    from poinsot.mechanics.compiled.runner import MechanismRunner
+    from poinsot.systems.compiled.runner import MechanismRunner
 
     advance = MechanismRunner.advance
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poinsot.engine import charts
-from poinsot.mechanics.charts import Angle, Length, Linear
+from poinsot.frames.charts import Angle, Length, Linear
 
 CHARTS = {"linear": (charts.LINEAR, Linear()), "length": (charts.LENGTH, Length())}
 CHARTS["angle"] = (charts.ANGLE, Angle())

@@ -7,7 +7,7 @@ from mechanisms import SCHEMES, tree
 import poinsot as ps
 from poinsot.engine.ordering import has_loops, least_degree, waiting
 from poinsot.engine.tiles import NODE
-from poinsot.mechanics.compiled.machine import Tables
+from poinsot.systems.compiled.machine import Tables
 
 # -- least degree -----------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import poinsot as ps
-from poinsot.mechanics import Composite
+from poinsot.bodies.shapes import Composite
 from poinsot.ph.matrices import dense
 
 ELASTIC = [

@@ -9,7 +9,7 @@ from engines import add_hinge, assert_same, both, finished
 from mechanisms import COORDINATES, KINDS, SCHEMES
 
 import poinsot as ps
-from poinsot.mechanics.bodies import director_mass
+from poinsot.bodies.body import director_mass
 
 SEEDS = range(8)
 

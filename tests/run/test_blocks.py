@@ -1,11 +1,9 @@
 """The loop of the compiled engine: many steps at once are the same run as one after the other."""
 
-import io
 import json
 import os
 import subprocess
 import sys
-import time
 
 import mechanisms
 import numba
@@ -14,9 +12,11 @@ import pytest
 from engines import add_every_part, assert_same, both, numbers
 
 import poinsot as ps
-from poinsot.mechanics.compiled.runner import MechanismRunner
+from poinsot.engine import build, machine_code
+from poinsot.errors import BuildError
 from poinsot.ph.signals import Table
 from poinsot.run import blocks
+from poinsot.systems.compiled.runner import MechanismRunner
 
 H = 0.01
 
@@ -456,21 +456,37 @@ def test_ctrl_c_ends_a_run_within_a_second_and_keeps_what_was_computed(source, t
         assert delay < 1.0
 
 
-# -- patience ---------------------------------------------------------------------------------
+# -- without machine code ---------------------------------------------------------------------
 
 
-def test_what_takes_long_is_explained(monkeypatch):
-    monkeypatch.setattr(blocks, "PATIENCE", 0.01)
-    monkeypatch.setattr(sys, "stderr", said := io.StringIO())
-    with blocks._patience("compiling"):
-        for _ in range(1000):
-            if said.getvalue().endswith("\n"):
-                break
-            time.sleep(0.01)
-    assert said.getvalue() == "poinsot: compiling\n"
+@pytest.fixture
+def unbuilt(monkeypatch):
+    """No machine code there, and a build that fails."""
+
+    def fail(form):
+        raise BuildError("the compiled engine cannot be built here: no room; use ...")
+
+    monkeypatch.setattr(machine_code, "find", lambda form: None)
+    monkeypatch.setattr(machine_code, "function", fail)
+    monkeypatch.setattr(build, "in_background", lambda: None)
 
 
-def test_what_does_not_take_long_is_not(capsys):
-    with blocks._patience("compiling"):
-        pass
-    assert capsys.readouterr().err == ""
+def test_a_short_run_does_not_wait_for_a_build(unbuilt):
+    assert run(engine="auto").engine == "reference"
+
+
+def test_a_long_run_waits_and_goes_on_without_if_nothing_can_be_built(unbuilt, monkeypatch):
+    monkeypatch.setattr(build, "DURATION", 0.0)
+    with pytest.warns(UserWarning, match="cannot be built here: no room"):
+        assert run(engine="auto").engine == "reference"
+
+
+def test_the_compiled_engine_is_missed_if_it_was_asked_for(unbuilt):
+    with pytest.raises(BuildError, match="no room"):
+        run(engine="compiled")
+
+
+def test_a_step_that_fails_is_reported_by_the_reference_engine(unbuilt):
+    with pytest.raises(ps.SimulationError) as failed:
+        run(engine="auto", newton=ps.Newton(max_iterations=1), h=0.3, t_end=3.0)
+    assert failed.value.result.engine == "reference"

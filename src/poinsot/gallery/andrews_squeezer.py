@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery import andrews_squeezer_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
-from poinsot.mechanics import Revolute, RigidBody, Spring, TorquePort
 from poinsot.model import Model
+from poinsot.parts.forces import Spring
+from poinsot.parts.joints import Revolute
+from poinsot.parts.loads import TorquePort
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation

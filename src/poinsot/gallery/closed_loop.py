@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.shapes import Box
 from poinsot.gallery import closed_loop_figures as figures
 from poinsot.gallery.example import Check, Example
-from poinsot.mechanics import Box, ForcePort, Spherical, TorquePort
 from poinsot.model import Model
+from poinsot.parts.joints import Spherical
+from poinsot.parts.loads import ForcePort, TorquePort
 from poinsot.result import Result
 from poinsot.run import simulate
 

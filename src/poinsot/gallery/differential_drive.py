@@ -15,9 +15,9 @@ from poinsot.gallery import differential_drive_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.redundant import RedundantSystem
 from poinsot.result import Result
 from poinsot.run import simulate
+from poinsot.systems.redundant import RedundantSystem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from poinsot.livens import LagrangianSystem
 from poinsot.model import Model
 from poinsot.model.compiling import fits
 from poinsot.ph import PHSystem
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.schemes.records import find_scheme
+from poinsot.systems.livens import LagrangianSystem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.shapes import Cylinder, HollowCylinder
 from poinsot.gallery import flying_cylindrical_pair_figures as figures
 from poinsot.gallery.example import Check, Example
-from poinsot.mechanics import Cylinder, Cylindrical, HollowCylinder
 from poinsot.model import Model
+from poinsot.parts.joints import Cylindrical
 from poinsot.result import Result
 from poinsot.run import simulate
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ellipj, ellipk, ellipkinc, elliprf, elliprj
 
+from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery import free_body_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.mechanics import RigidBody
 from poinsot.model import Model
 from poinsot.result import Result
 from poinsot.run import simulate

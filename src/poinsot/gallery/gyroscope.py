@@ -17,10 +17,10 @@ from poinsot.gallery import gyroscope_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.redundant import RedundantSystem
 from poinsot.result import Result, SimulationError
 from poinsot.run import simulate
 from poinsot.so3 import euler_to_matrix
+from poinsot.systems.redundant import RedundantSystem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

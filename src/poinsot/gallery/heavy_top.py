@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.bodies.shapes import Composite, Cone
 from poinsot.gallery import heavy_top_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
-from poinsot.mechanics import Composite, Cone, Spherical
 from poinsot.model import Model
+from poinsot.parts.joints import Spherical
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation, euler_to_matrix

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from poinsot.gallery import mass_spring_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.livens import LagrangianSystem
 from poinsot.result import Result
 from poinsot.run import simulate
+from poinsot.systems.livens import LagrangianSystem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ellipj, ellipk
 
+from poinsot.bodies.shapes import PointMass
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
-from poinsot.mechanics import PointMass, Rod
 from poinsot.model import Model
+from poinsot.parts.joints import Rod
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.viz import plot_balance

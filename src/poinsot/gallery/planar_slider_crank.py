@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery import planar_slider_crank_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.mechanics import JointPort, PointOnPlane, Revolute, RigidBody
 from poinsot.model import Model
+from poinsot.parts.joints import PointOnPlane, Revolute
+from poinsot.parts.loads import JointPort
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.redundant import RedundantSystem
 from poinsot.result import Result
 from poinsot.run import simulate
+from poinsot.systems.redundant import RedundantSystem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery import quaternion_heavy_top_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.heavy_top import Top
-from poinsot.mechanics import Field, RigidBody
 from poinsot.model import Model
+from poinsot.parts.forces import Field
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.shapes import Cylinder
 from poinsot.gallery import rolling_coin_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.mechanics import Cylinder, RollingDisc
 from poinsot.model import Model
+from poinsot.parts.rolling import RollingDisc
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery import spatial_slider_crank_figures as figures
 from poinsot.gallery.example import Check, Example
-from poinsot.mechanics import Prismatic, Revolute, RigidBody, Spherical, Universal
 from poinsot.model import Model
+from poinsot.parts.joints import Prismatic, Revolute, Spherical, Universal
 from poinsot.result import Result
 from poinsot.run import simulate
 

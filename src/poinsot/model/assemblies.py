@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.shapes import Cylinder, Shape
 from poinsot.errors import InputError
 from poinsot.inputs import unit3, vector3
-from poinsot.mechanics.bodies import Body, Ground
-from poinsot.mechanics.inertia import Cylinder, Shape
-from poinsot.mechanics.joints import Revolute, perpendicular
-from poinsot.mechanics.loads import JointPort
-from poinsot.mechanics.rolling import FLAT, RollingDisc
+from poinsot.parts.joints import Revolute, perpendicular
+from poinsot.parts.loads import JointPort
+from poinsot.parts.rolling import FLAT, RollingDisc
 
 if TYPE_CHECKING:
     from poinsot.model.model import Model

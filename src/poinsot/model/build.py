@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.shapes import Shape
 from poinsot.errors import InputError
 from poinsot.io import document as files
 from poinsot.io.entries import Entry, OneOf
@@ -13,8 +15,6 @@ from poinsot.io.reading import ModelFile
 from poinsot.io.rotations import AxisAngle, Turn
 from poinsot.io.shapes import Composite, Shapes
 from poinsot.io.source import Problem
-from poinsot.mechanics.bodies import Body, Ground
-from poinsot.mechanics.inertia import Shape
 from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
 from poinsot.model.model import Model
 from poinsot.model.simulation import Simulation

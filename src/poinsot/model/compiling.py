@@ -6,24 +6,24 @@ from typing import TypeAlias
 
 import numpy as np
 
+from poinsot.bodies.body import RIGIDITY, Body, Marker, director_mass, rigidity
 from poinsot.errors import InputError, did_you_mean
-from poinsot.mechanics import twists
-from poinsot.mechanics.bodies import RIGIDITY, Body, Marker, director_mass, rigidity
-from poinsot.mechanics.directors import DirectorSystem, StabilisedSystem
-from poinsot.mechanics.forces import Force
-from poinsot.mechanics.forms import Forms
-from poinsot.mechanics.layout import Layout
-from poinsot.mechanics.loads import PortPlace
-from poinsot.mechanics.mechanism import Mechanism
-from poinsot.mechanics.quaternions import QuaternionForm
-from poinsot.mechanics.rotations import PARAMETRISATIONS, RotationSystem
+from poinsot.frames import twists
+from poinsot.frames.forms import Forms
 from poinsot.model.equations import JointEquations
+from poinsot.parts.forces import Force
+from poinsot.parts.loads import PortPlace
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.system import State
 from poinsot.schemes.records import find_scheme
+from poinsot.systems.directors import DirectorSystem, StabilisedSystem
+from poinsot.systems.layout import Layout
+from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.quaternions import QuaternionForm
+from poinsot.systems.rotations import PARAMETRISATIONS, RotationSystem
 
 #: What a model compiles to.
 System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem

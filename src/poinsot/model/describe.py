@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.body import Body, Ground, Marker
+from poinsot.bodies.shapes import Composite, Part, Shape
 from poinsot.errors import InputError
-from poinsot.mechanics.bodies import Body, Ground, Marker
-from poinsot.mechanics.forces import Force
-from poinsot.mechanics.inertia import Composite, Part, Shape
-from poinsot.mechanics.joints import Joint
-from poinsot.mechanics.loads import PortPlace
 from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
 from poinsot.model.model import Model
 from poinsot.model.simulation import Simulation
+from poinsot.parts.forces import Force
+from poinsot.parts.joints import Joint
+from poinsot.parts.loads import PortPlace
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Constant, Table
 from poinsot.ph.stages import Newton

@@ -7,17 +7,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.body import Body
 from poinsot.errors import InconsistentStartError, InputError
-from poinsot.mechanics import twists
-from poinsot.mechanics.bodies import Body
-from poinsot.mechanics.contacts import Contact
-from poinsot.mechanics.forms import GROUND, Forms
-from poinsot.mechanics.joints import Joint
-from poinsot.mechanics.redundancy import DEPENDENT, Loop, find_loops, find_repeated
-from poinsot.mechanics.start import TOLERANCE, complete
+from poinsot.frames import twists
+from poinsot.frames.forms import GROUND, Forms
+from poinsot.parts.contacts import Contact, contact_matrix
+from poinsot.parts.joints import Joint
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
 from poinsot.ph.matrices import Matrix, Vector, assemble
+from poinsot.systems.redundancy import DEPENDENT, Loop, find_loops, find_repeated
+from poinsot.systems.start import TOLERANCE, complete
 
 #: How many joints a message names at most.
 LISTED = 10
@@ -63,7 +63,7 @@ class JointEquations:
         held = twists.joint_matrix(self.forms, q)
         if not self.contacts:
             return held
-        slips = twists.contact_matrix(list(self.contacts.values()), q)
+        slips = contact_matrix(list(self.contacts.values()), q)
         rows = self.forms.m + slips.shape[0]
         return assemble((rows, 6 * len(self.bodies)), [(0, 0, held), (self.forms.m, 0, slips)])
 

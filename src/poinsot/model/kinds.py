@@ -3,11 +3,7 @@
 The keys of a kind are the arguments of its class; but `bodies` names the two of a joint or spring.
 """
 
-from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
-from poinsot.mechanics import joints, rolling
-from poinsot.mechanics.dissipation import Drag, JointFriction
-from poinsot.mechanics.forces import Force, JointSpring, Spring
-from poinsot.mechanics.inertia import (
+from poinsot.bodies.shapes import (
     Box,
     Composite,
     Cone,
@@ -20,7 +16,11 @@ from poinsot.mechanics.inertia import (
     Sphere,
     ThinRod,
 )
-from poinsot.mechanics.loads import ForcePort, JointPort, PortPlace, TorquePort
+from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
+from poinsot.parts import joints, rolling
+from poinsot.parts.dissipation import Drag, JointFriction
+from poinsot.parts.forces import Force, JointSpring, Spring
+from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 
 SHAPES: dict[str, type[Shape]] = {
     "box": Box,

@@ -9,17 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.bodies.body import Body, Ground, Marker, loaded_body
+from poinsot.bodies.shapes import Shape
+from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import vector3
-from poinsot.mechanics.bodies import Body, Ground, Marker, loaded_body
-from poinsot.mechanics.forces import Force
-from poinsot.mechanics.inertia import Shape
-from poinsot.mechanics.joints import Joint
-from poinsot.mechanics.loads import PortPlace
-from poinsot.mechanics.quaternions import quaternion_system
-from poinsot.mechanics.rotations import PARAMETRISATIONS, rotation_system
-from poinsot.mechanics.start import complete, given_twists, project
-from poinsot.mechanics.tensors import PrincipalInertia
 from poinsot.model.assemblies import Assembly
 from poinsot.model.compiling import (
     Parts,
@@ -32,11 +26,17 @@ from poinsot.model.compiling import (
 )
 from poinsot.model.equations import JointEquations, positions
 from poinsot.model.simulation import Simulation
+from poinsot.parts.forces import Force
+from poinsot.parts.joints import Joint
+from poinsot.parts.loads import PortPlace
 from poinsot.ph.matrices import Vector
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.so3 import RotationLike, as_rotation_matrix
+from poinsot.systems.quaternions import quaternion_system
+from poinsot.systems.rotations import PARAMETRISATIONS, rotation_system
+from poinsot.systems.start import complete, given_twists, project
 
 #: Joint equations may be violated by this much at the start [m].
 GAP = 1e-8

@@ -168,9 +168,11 @@ class ConstrainedStages(StageEquations):
         """Return the names of independent constraints; a combination is called a loop."""
         if self.T is None:
             return names
-        row, column = self.T.nonzero()
-        of_row = np.split(column, np.flatnonzero(np.diff(row)) + 1)
-        return [names[int(found[0])] if found.size == 1 else "loop" for found in of_row]
+        T: Any = self.T
+        row, column = T.nonzero()
+        _, first, count = np.unique(row, return_index=True, return_counts=True)
+        single = zip(column[first], count == 1, strict=True)
+        return [names[k] if alone else "loop" for k, alone in single]
 
 
 # -- sizes of equations: one that vanishes is measured by others of its kind -----------------------

@@ -1,0 +1,1 @@
+"""Bodies: shapes and inertia, and where a body is at the start."""

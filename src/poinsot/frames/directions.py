@@ -1,0 +1,202 @@
+r"""Generalised directions: how a force, torque or motor acts on bodies, and what moves it.
+
+A direction is a port matrix B(q) on the coordinates of the bodies it touches: the generalised force
+is B u, the conjugate velocity y = B^T v, the power u·y.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.frames.charts import Chart
+from poinsot.frames.forms import WIDTH, Forms
+from poinsot.ph.matrices import Vector, dense
+from poinsot.so3 import skew
+
+
+@dataclass(frozen=True, eq=False)
+class Direction(ABC):
+    """A generalised direction on a few bodies; q and v are those bodies' coordinates only."""
+
+    bodies: tuple[int, ...]
+
+    @abstractmethod
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return the port matrix; shape (12 bodies, size)."""
+
+    @abstractmethod
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return the derivative of B(q) u with respect to q."""
+
+    @abstractmethod
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the derivative of B(q)^T v with respect to q; shape (size, 12 bodies)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Along(Direction):
+    """Along quadratic forms: B = G(q)^T. A force at a point (its three components) is one."""
+
+    forms: Forms
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return G^T."""
+        return dense(self.forms.G(q)).T
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return the curvature weighted by u."""
+        return dense(self.forms.curvature(u))
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the slope along v."""
+        return dense(self.forms.slope(v))
+
+
+@dataclass(frozen=True, eq=False)
+class Generalised(Direction):
+    """All twelve generalised forces of one body: B = I."""
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return the identity."""
+        return np.eye(WIDTH)
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return 0."""
+        return np.zeros((WIDTH, WIDTH))
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return 0."""
+        return np.zeros((WIDTH, WIDTH))
+
+
+@dataclass(frozen=True, eq=False)
+class Charted(Direction):
+    """Along one coordinate chi(s(q)), a length or an angle: B = G^T dchi/ds."""
+
+    forms: Forms
+    chart: Chart
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return the gradient of chi as a column."""
+        return (dense(self.forms.G(q)).T @ self.chart.slope(self.forms(q)))[:, None]
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return u times the Hessian of chi."""
+        s, G = self.forms(q), dense(self.forms.G(q))
+        curvature = dense(self.forms.curvature(self.chart.slope(s)))
+        return float(u[0]) * (curvature + G.T @ self.chart.bend(s) @ G)
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the Hessian of chi times v, as a row."""
+        return (self.dB(q, np.ones(1)) @ v)[None, :]
+
+
+@dataclass(frozen=True, eq=False)
+class Torque(Direction):
+    """A torque in world axes on one body.
+
+    With the reciprocal directors d^i (d^i·d_j = delta_ij), f_i = tau x d^i / 2 puts in exactly tau:
+    sum d_i x f_i = tau also at the midpoint, where directors are not orthonormal, and y is exactly
+    the angular velocity of the step. `reciprocal=False` takes the directors themselves, as
+    [LKB26, eq. (32)] does: the torque put in then falls short by a term of order h^2.
+    """
+
+    reciprocal: bool = True
+
+    def _d(self, q: Vector) -> NDArray[np.float64]:
+        """Return the vectors that tau is crossed with, as columns."""
+        D = q[3:].reshape(3, 3).T
+        return np.asarray(np.linalg.inv(D).T, dtype=float) if self.reciprocal else D
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return (0; -skew(d^i)/2)."""
+        total = np.zeros((WIDTH, 3))
+        for i, d in enumerate(self._d(q).T):
+            total[3 + 3 * i : 6 + 3 * i] = -skew(d) / 2
+        return total
+
+    def _dd(self, q: Vector) -> NDArray[np.float64]:
+        """Return the derivative of the stacked d^i with respect to the stacked d_j; (9, 9)."""
+        if not self.reciprocal:
+            return np.eye(9)
+        d = self._d(q)
+        # d(D^-T) = -D^-T dD^T D^-T: d^i changes by -sum_j d^j (d^i·delta d_j).
+        return -np.asarray(np.einsum("aj,bi->iajb", d, d)).reshape(9, 9)
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return the derivative of u x d^i / 2."""
+        total = np.zeros((WIDTH, WIDTH))
+        total[3:, 3:] = np.kron(np.eye(3), skew(u) / 2) @ self._dd(q)
+        return total
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the derivative of sum d^i x v_i / 2."""
+        total = np.zeros((3, WIDTH))
+        total[:, 3:] = np.hstack([-skew(w) / 2 for w in v[3:].reshape(3, 3)]) @ self._dd(q)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class BodyForce(Direction):
+    """A force given in body axes at a material point: f = R_WB u."""
+
+    X: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    #: Columns: body axes in director axes.
+    axes: tuple[tuple[float, float, float], ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+    def _weights(self) -> NDArray[np.float64]:
+        return np.array([1.0, *self.X])
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return the weights of the point times the directors."""
+        D = q[3:].reshape(3, 3).T @ np.array(self.axes, dtype=float)
+        return np.kron(self._weights()[:, None], D)
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return the derivative: f = sum_i a_i d_i with a = axes u."""
+        total = np.zeros((WIDTH, WIDTH))
+        a = np.array(self.axes, dtype=float) @ u
+        total[:, 3:] = np.kron(self._weights()[:, None], np.kron(a[None, :], np.eye(3)))
+        return total
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the derivative of D^T (velocity of the point)."""
+        total = np.zeros((3, WIDTH))
+        velocity = self._weights() @ v.reshape(4, 3)
+        axes = np.array(self.axes, dtype=float)
+        total[:, 3:] = np.kron(axes.T, velocity[None, :])
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class BodyTorque(Direction):
+    """A torque given in body axes on one body: tau = R_WB u, put in exactly."""
+
+    axes: tuple[tuple[float, float, float], ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+    @property
+    def _world(self) -> Torque:
+        return Torque(self.bodies)
+
+    def _D(self, q: Vector) -> NDArray[np.float64]:
+        return np.asarray(q[3:].reshape(3, 3).T @ np.array(self.axes, dtype=float))
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return the world torque's matrix times the directors."""
+        return self._world.B(q) @ self._D(q)
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return the derivative of both factors."""
+        total = self._world.dB(q, self._D(q) @ u)
+        a = np.array(self.axes, dtype=float) @ u
+        total[:, 3:] += self._world.B(q) @ np.kron(a[None, :], np.eye(3))
+        return total
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the derivative of D^T omega."""
+        total = self._D(q).T @ self._world.dy(q, v)
+        omega = self._world.B(q).T @ v
+        total[:, 3:] += np.kron(np.array(self.axes, dtype=float).T, omega[None, :])
+        return total

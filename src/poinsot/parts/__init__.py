@@ -1,0 +1,1 @@
+"""Parts that act on frames: joints, contacts, springs, friction, loads; a file a family."""

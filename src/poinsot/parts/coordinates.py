@@ -1,0 +1,72 @@
+"""Coordinates that forces and motors act along: a distance, an angle, a displacement of a joint."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.bodies.body import Body, Ground
+from poinsot.errors import InputError, did_you_mean
+from poinsot.frames.charts import Chart, Length
+from poinsot.frames.directions import Charted
+from poinsot.frames.forms import Forms, half_square, stack
+from poinsot.parts.joints import Freedom, Joint
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate:
+    """A length, an angle or a displacement, on the bodies that it depends on."""
+
+    bodies: tuple[int, ...]
+    forms: Forms
+    chart: Chart
+    start: float
+    unit: str
+
+    @property
+    def direction(self) -> Charted:
+        """The generalised direction along this coordinate."""
+        return Charted(self.bodies, self.forms, self.chart)
+
+
+def _touched(*partners: Body | Ground) -> tuple[int, ...]:
+    return tuple(partner.index for partner in partners if isinstance(partner, Body))
+
+
+def distance(
+    a: Body | Ground, b: Body | Ground, point_a: ArrayLike, point_b: ArrayLike
+) -> Coordinate:
+    """Return the distance of two points as a coordinate."""
+    world_a, world_b = np.asarray(point_a, dtype=float), np.asarray(point_b, dtype=float)
+    bodies = _touched(a, b)
+    forms = stack([half_square(b.on(world_b) - a.on(world_a)).among(bodies)], len(bodies))
+    return Coordinate(bodies, forms, Length(), float(np.linalg.norm(world_b - world_a)), "m")
+
+
+def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: str) -> Coordinate:
+    """Return a free direction of a joint as a coordinate."""
+    if not isinstance(name, str):
+        raise InputError(f"{what}: give the name of a joint, got {name!r}")
+    if name not in joints:
+        raise InputError(f"{what}: no joint '{name}'; {did_you_mean(name, joints)}")
+    joint = joints[name]
+    free: dict[str, Freedom] = {f.label: f for f in joint.freedoms()}
+    if not free:
+        raise InputError(
+            f"{what}: joint '{name}' ({joint.kind}) has no free direction with a coordinate, so "
+            "that nothing can act along it"
+        )
+    if freedom is None:
+        if len(free) != 1:
+            raise InputError(
+                f"{what}: joint '{name}' ({joint.kind}) has {len(free)} free directions with a "
+                f"coordinate; say which by freedom=... ({', '.join(free)})"
+            )
+        freedom = next(iter(free))
+    if freedom not in free:
+        hint = did_you_mean(freedom, free)
+        raise InputError(f"{what}: joint '{name}' has no free direction '{freedom}'; {hint}")
+    chosen, bodies = free[freedom], _touched(joint.a, joint.b)
+    forms = stack([form.among(bodies) for form in chosen.forms], len(bodies))
+    return Coordinate(bodies, forms, chosen.chart, 0.0, "rad" if chosen.rotates else "m")

@@ -1,0 +1,290 @@
+"""Springs, dampers and fields of a model.
+
+Each is a plain description; `place` turns it into potentials and dampers on the bodies'
+coordinates. Points are given in world axes at the start; directions of joints go by joint name.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.bodies.body import Body, Ground, loaded_body, partner
+from poinsot.errors import InputError, StructureError
+from poinsot.frames.charts import Linear
+from poinsot.frames.forms import components, stack
+from poinsot.inputs import function, number, vector3
+from poinsot.parts.coordinates import Coordinate, distance, of_joint
+from poinsot.parts.joints import Joint
+from poinsot.parts.potentials import Elastic, FieldPotential, Potential, affine
+from poinsot.parts.resistance import AnyLaw, Damper, Friction, Resistance
+from poinsot.ph.derivatives import gradient
+from poinsot.ph.matrices import Vector
+
+Law: TypeAlias = Callable[[float], float]
+Placed: TypeAlias = tuple[list[Potential | FieldPotential], list[Damper]]
+
+
+class Force(ABC):
+    """Something that pulls on bodies without being a port."""
+
+    @property
+    @abstractmethod
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies that it names itself; those of a joint are the joint's."""
+
+    @abstractmethod
+    def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
+        """Return its potentials and dampers."""
+
+
+def _slope(f: Law, scale: float) -> Law:
+    """Return the derivative of a law by finite differences; `scale` is what it changes over."""
+    return lambda x: float(gradient(lambda y: f(float(y[0])), np.array([x]), scale)[0])
+
+
+def _integral(f: Law, start: float, end: float) -> float:
+    from scipy.integrate import quad
+
+    # Full output: round-off keeps some laws from that tolerance, which is no reason to warn.
+    return float(quad(f, start, end, epsabs=0.0, epsrel=1e-13, full_output=True)[0])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SpringDamper(Force):
+    """A spring and a damper along one coordinate chi.
+
+    Parameters
+    ----------
+    stiffness
+        k of V = k (chi - rest)^2 / 2 [N/m or N m/rad].
+    force : callable
+        Any force of the coordinate instead, positive where it pulls back; its energy is found by
+        integration.
+    potential, dpotential, ddpotential : callable
+        Any energy of the coordinate [J] instead, and its derivatives (finite differences if left
+        out).
+    damping
+        c of the force c chi' against the motion [N s/m or N m s/rad].
+    law, dlaw : callable
+        Any damping force of the rate besides, rate·law(rate) >= 0, and its derivative.
+    """
+
+    stiffness: float | None = None
+    force: Law | None = None
+    potential: Law | None = None
+    dpotential: Law | None = None
+    ddpotential: Law | None = None
+    damping: float = 0.0
+    law: Law | None = None
+    dlaw: Law | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse laws that are no functions, and numbers that are none."""
+        what = type(self).__name__
+        for label in ("force", "potential", "dpotential", "ddpotential", "law", "dlaw"):
+            if getattr(self, label) is not None:
+                function(getattr(self, label), f"{what}: {label}")
+        number(self.damping, f"{what}: damping", minimum=0.0)
+        if self.stiffness is not None:
+            number(self.stiffness, f"{what}: stiffness", minimum=0.0)
+
+    @abstractmethod
+    def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
+        """Return the coordinate that it acts along."""
+
+    @abstractmethod
+    def _rest(self, at: Coordinate) -> float:
+        """Return where a linear spring is without force."""
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
+        """Return its potential and its damper."""
+        at, what = self._coordinate(name, joints), f"force '{name}'"
+        elastic, viscous = self._elastic(at, what), self._viscous(what)
+        if elastic is None and viscous is None:
+            raise InputError(f"{what}: give a stiffness, a force, a potential or a damping")
+        potentials: list[Potential | FieldPotential] = []
+        if elastic is not None:
+            potentials.append(Potential(name, at.bodies, at.forms, at.chart, elastic))
+        return potentials, [] if viscous is None else [Damper(name, at.direction, viscous)]
+
+    def _elastic(self, at: Coordinate, what: str) -> Elastic | None:
+        """Return the spring's energy and its derivatives."""
+        if sum(law is not None for law in (self.stiffness, self.force, self.potential)) > 1:
+            raise InputError(f"{what}: give one of stiffness, force and potential, not several")
+        scale = at.start or 1.0
+        if self.force is not None:
+            f = self.force
+            return Elastic(lambda x: _integral(f, at.start, x), f, _slope(f, scale))
+        if self.potential is not None:
+            dV = self.dpotential or _slope(self.potential, scale)
+            exact = self.dpotential is not None
+            return Elastic(self.potential, dV, self.ddpotential or _slope(dV, scale), exact)
+        if self.stiffness is None:
+            return None
+        return affine(0.0, float(self.stiffness), self._rest(at))
+
+    def _viscous(self, what: str) -> Resistance | None:
+        """Return the damping force, if there is any."""
+        c, law = float(self.damping), self.law
+        if law is None:
+            return Friction(viscous=c) if c else None
+        for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
+            if law(float(rate)) * rate < 0:
+                raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
+        return AnyLaw(c, law, self.dlaw or _slope(law, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Spring(SpringDamper):
+    """A spring-damper between two points, along their distance; see `SpringDamper` for its laws.
+
+    Parameters
+    ----------
+    a, b : Body or Ground
+        What it joins.
+    point_a, point_b : (3,)
+        Its ends, world axes at the start [m].
+    rest_length
+        Of a linear spring [m]; default: the length at the start.
+    """
+
+    a: Body | Ground
+    b: Body | Ground
+    point_a: ArrayLike
+    point_b: ArrayLike
+    rest_length: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the ends, and keep copies of their points."""
+        super().__post_init__()
+        a, b = partner(self.a, "Spring: a"), partner(self.b, "Spring: b")
+        if a is b:
+            raise InputError(f"Spring: both ends are on '{a.name}'; attach them to two bodies")
+        for label in ("point_a", "point_b"):
+            object.__setattr__(self, label, vector3(getattr(self, label), f"Spring: {label}"))
+        if self.rest_length is not None:
+            number(self.rest_length, "Spring: rest_length", minimum=0.0)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies at its ends."""
+        return tuple(end for end in (self.a, self.b) if isinstance(end, Body))
+
+    def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
+        at = distance(self.a, self.b, self.point_a, self.point_b)
+        if self.rest_length == 0 and self.stiffness is not None and not self.damping:
+            # k l^2 / 2 = k s is quadratic: no length is needed, and it may vanish.
+            return replace(at, chart=Linear(), start=at.start**2 / 2)
+        if at.start == 0:
+            raise InputError(
+                f"force '{name}': its ends coincide at the start, where a length has no direction; "
+                "move one, or give a linear spring without damping rest_length=0"
+            )
+        return at
+
+    def _elastic(self, at: Coordinate, what: str) -> Elastic | None:
+        if isinstance(at.chart, Linear):
+            return affine(float(self.stiffness or 0.0), 0.0, 0.0)
+        return super()._elastic(at, what)
+
+    def _rest(self, at: Coordinate) -> float:
+        return at.start if self.rest_length is None else float(self.rest_length)
+
+
+@dataclass(frozen=True, eq=False)
+class JointSpring(SpringDamper):
+    """A spring-damper on a free direction of a joint: an angle [rad] or a displacement [m].
+
+    `freedom` names the direction where the joint has several; `rest` is zero, the start, by
+    default. An angle is taken in (-pi, pi], and a run stops where that makes the law jump. See
+    `SpringDamper` for its laws.
+    """
+
+    joint: str
+    freedom: str | None = None
+    rest: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a rest that is no number."""
+        super().__post_init__()
+        number(self.rest, "JointSpring: rest")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """None of its own."""
+        return ()
+
+    def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
+        return of_joint(self.joint, joints, self.freedom, f"force '{name}'")
+
+    def _rest(self, at: Coordinate) -> float:
+        return float(self.rest)
+
+
+@dataclass(frozen=True, eq=False)
+class Field(Force):
+    """Any potential V of points and directions of bodies.
+
+    Parameters
+    ----------
+    points, directions : sequence of (body, vector)
+        Material points and body-fixed directions, given in world axes at the start.
+    potential : callable
+        V(points, directions) [J] with arrays of shape (points, 3) and (directions, 3), world axes.
+    gradient : callable
+        (points, directions) -> the two arrays of derivatives; by finite differences if left out.
+    """
+
+    potential: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+    points: Sequence[tuple[Body, ArrayLike]] = ()
+    directions: Sequence[tuple[Body, ArrayLike]] = ()
+    gradient: Callable[..., tuple[ArrayLike, ArrayLike]] | None = None
+
+    def __post_init__(self) -> None:
+        """Check bodies and vectors, and keep copies of these."""
+        function(self.potential, "Field: potential")
+        for label in ("points", "directions"):
+            pairs = []
+            for pair in getattr(self, label):
+                try:
+                    body, vector = pair
+                except (TypeError, ValueError):
+                    raise InputError(
+                        f"Field: {label} are pairs (body, vector), got {pair!r}"
+                    ) from None
+                what = f"Field: {label}"
+                pairs.append((loaded_body(body, what), vector3(vector, what)))
+            object.__setattr__(self, label, tuple(pairs))
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies of its points and directions."""
+        return tuple(body for body, _ in (*self.points, *self.directions))
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
+        """Return its potential on the components of its points and directions."""
+        at = [(body, np.asarray(w, dtype=float)) for body, w in self.points]
+        along = [(body, np.asarray(w, dtype=float)) for body, w in self.directions]
+        bodies = tuple(dict.fromkeys(body.index for body, _ in (*at, *along)))
+        if not bodies:
+            raise InputError(f"force '{name}': give at least one point or direction")
+        vectors = [body.on(w) for body, w in at] + [body.along(w) for body, w in along]
+        forms = stack([f.among(bodies) for v in vectors for f in components(v)], len(bodies))
+        split = len(at)
+
+        def V(a: Vector) -> float:
+            rows = a.reshape(-1, 3)
+            return float(self.potential(rows[:split], rows[split:]))
+
+        def dV(a: Vector) -> Vector:
+            if self.gradient is None:
+                return gradient(V, a)
+            rows = a.reshape(-1, 3)
+            parts = self.gradient(rows[:split], rows[split:])
+            return np.concatenate([np.asarray(part, dtype=float).reshape(-1) for part in parts])
+
+        return [FieldPotential(name, bodies, forms, V, dV)], []

@@ -1,0 +1,179 @@
+"""Loads and motors: the ports of a model, open or closed by an input.
+
+Each is a plain description; `place` turns it into a port and its direction. Points are given in
+world axes at the start; directions of joints go by joint name.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.bodies.body import Body, loaded_body
+from poinsot.errors import InputError
+from poinsot.frames.directions import Along, BodyForce, BodyTorque, Direction, Torque
+from poinsot.frames.forms import components, point, stack
+from poinsot.inputs import function, vector3
+from poinsot.parts.coordinates import of_joint
+from poinsot.parts.feedback import BodyLaw, Inlet, JointLaw, Load
+from poinsot.parts.joints import Joint
+from poinsot.ph.ports import Port
+from poinsot.ph.signals import Signal, as_signal
+
+
+def _one_source(value: object, law: object, name: str) -> None:
+    if value is not None and law is not None:
+        raise InputError(f"port '{name}': give either a value or a law, not both")
+
+
+class PortPlace(ABC):
+    """Where a port acts."""
+
+    @property
+    @abstractmethod
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies that it names itself; those of a joint are the joint's."""
+
+    @abstractmethod
+    def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
+        """Return the port and its direction."""
+
+
+def _axes(body: Body) -> tuple[tuple[float, float, float], ...]:
+    """Return the body axes B in director axes, as rows of a matrix whose columns they are."""
+    rows = body.principal.R_BP.T
+    return tuple((float(r[0]), float(r[1]), float(r[2])) for r in rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ForcePort(PortPlace):
+    """A force [N] at a point of a body, in world or body axes; y is the point's velocity [m/s].
+
+    `point` in world axes at the start, the centre of mass by default. `value` (constant or a
+    function of time) or `law` (t, motion) -> force closes the port by an input.
+    """
+
+    body: Body
+    point: ArrayLike | None = None
+    axes: Literal["world", "body"] = "world"
+    value: Signal | ArrayLike | None = None
+    law: Load | None = None
+
+    def __post_init__(self) -> None:
+        """Check body, point and law."""
+        loaded_body(self.body, "ForcePort: body")
+        if self.point is not None:
+            object.__setattr__(self, "point", vector3(self.point, "ForcePort: point"))
+        if self.law is not None:
+            function(self.law, "ForcePort: law")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The loaded body."""
+        return (self.body,)
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
+        """Return the port and its direction."""
+        world = self.body.position if self.point is None else np.asarray(self.point)
+        X = self.body.local_point(world)
+        bodies = (self.body.index,)
+        line: Direction
+        if _choice(self.axes, name) == "body":
+            line = BodyForce(bodies, (X[0], X[1], X[2]), _axes(self.body))
+        else:
+            line = Along(bodies, stack(components(point(0, X)), 1))
+        _one_source(self.value, self.law, name)
+        signal = None if self.value is None else as_signal(self.value)
+        law = None if self.law is None else BodyLaw(name, self.law, X, self.body.principal.R_BP)
+        port = Port(name, 3, "N", "m/s", signal=signal, by_law=law is not None)
+        return port, Inlet(line, 3, law)
+
+
+@dataclass(frozen=True, eq=False)
+class TorquePort(PortPlace):
+    """A torque [N m] on a body, in world or body axes; y is the angular velocity [rad/s].
+
+    `value` (constant or a function of time) or `law` (t, motion) -> torque closes the port by an
+    input. `published=True` uses the directors as [LKB26, eq. (32)] does instead of the reciprocal
+    ones: it reproduces that paper's numbers, and puts in slightly less than the torque asked for.
+    """
+
+    body: Body
+    axes: Literal["world", "body"] = "world"
+    value: Signal | ArrayLike | None = None
+    law: Load | None = None
+    published: bool = False
+
+    def __post_init__(self) -> None:
+        """Check body and law."""
+        loaded_body(self.body, "TorquePort: body")
+        if self.law is not None:
+            function(self.law, "TorquePort: law")
+        if self.published and self.axes == "body":
+            raise InputError("TorquePort: published=True is for world axes")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The loaded body."""
+        return (self.body,)
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
+        """Return the port and its direction."""
+        bodies = (self.body.index,)
+        line: Direction
+        if _choice(self.axes, name) == "body":
+            line = BodyTorque(bodies, _axes(self.body))
+        else:
+            line = Torque(bodies, reciprocal=not self.published)
+        _one_source(self.value, self.law, name)
+        signal = None if self.value is None else as_signal(self.value)
+        law = (
+            None
+            if self.law is None
+            else BodyLaw(name, self.law, np.zeros(3), self.body.principal.R_BP)
+        )
+        port = Port(name, 3, "N m", "rad/s", signal=signal, by_law=law is not None)
+        return port, Inlet(line, 3, law)
+
+
+@dataclass(frozen=True, eq=False)
+class JointPort(PortPlace):
+    """A motor on a free direction of a joint: torque [N m] and rate [rad/s], or force and speed.
+
+    `value` (constant or a function of time) or `law` (t, coordinate, rate) -> torque or force
+    closes the port by an input; an angle is given to it in (-pi, pi].
+    """
+
+    joint: str
+    freedom: str | None = None
+    value: Signal | ArrayLike | None = None
+    law: Callable[[float, float, float], float] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the law."""
+        if self.law is not None:
+            function(self.law, "JointPort: law")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """None of its own."""
+        return ()
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
+        """Return the port and its direction."""
+        at = of_joint(self.joint, joints, self.freedom, f"port '{name}'")
+        units = ("N m", "rad/s") if at.unit == "rad" else ("N", "m/s")
+        _one_source(self.value, self.law, name)
+        signal = None if self.value is None else as_signal(self.value)
+        law = None if self.law is None else JointLaw(name, self.law, at.forms, at.chart)
+        port = Port(name, 1, *units, signal=signal, by_law=law is not None)
+        return port, Inlet(at.direction, 1, law)
+
+
+def _choice(axes: str, name: str) -> str:
+    if axes not in ("world", "body"):
+        raise InputError(f"port '{name}': axes is '{axes}', not 'world' or 'body'")
+    return axes

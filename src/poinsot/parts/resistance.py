@@ -1,0 +1,143 @@
+r"""Resistances: forces f(y) against a rate y that never create energy, y·f(y) >= 0.
+
+The resistive relation of a port-Hamiltonian system [BHRS25, def. 6] along one direction. A step
+takes f at its own mean rate y, so that it loses h y·f(y) >= 0 whatever its size.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.frames.directions import Direction
+from poinsot.ph.matrices import Vector
+
+#: Rate at which dry friction has 71 % of its full value, unless told otherwise [rad/s or m/s].
+SLIP = 1e-3
+
+
+class Resistance(ABC):
+    """A force f(y) against a rate y of one or more components, y·f(y) >= 0."""
+
+    @abstractmethod
+    def __call__(self, y: Vector) -> Vector:
+        """Return f(y); shape (size,)."""
+
+    @abstractmethod
+    def slope(self, y: Vector) -> NDArray[np.float64]:
+        """Return df/dy; shape (size, size)."""
+
+    def remembering(self) -> "Resistance":
+        """Return the same resistance for one run of Newton's method, see `Remembering`."""
+        return self
+
+
+@dataclass(frozen=True)
+class Friction(Resistance):
+    r"""Viscous, quadratic and dry resistance, the same in all directions of y.
+
+    .. math:: f(y) = \Big(c_1 + c_2 |y| + \frac{c_0}{\sqrt{|y|^2 + s^2}}\Big)\, y
+
+    with c_1 `viscous`, c_2 `quadratic`, c_0 `coulomb` and s `slip`. No term is negative, so
+    y·f(y) >= 0.
+    """
+
+    viscous: float = 0.0
+    quadratic: float = 0.0
+    coulomb: float = 0.0
+    slip: float = SLIP
+
+    def __call__(self, y: Vector) -> Vector:
+        """Return f(y)."""
+        n = float(np.linalg.norm(y))
+        dry = self.coulomb / np.hypot(n, self.slip)
+        return np.asarray((self.viscous + self.quadratic * n + dry) * y)
+
+    def slope(self, y: Vector) -> NDArray[np.float64]:
+        r"""Return df/dy.
+
+        .. math:: (c_1 + c_2 |y|) I + c_2 \frac{y y^\top}{|y|}
+                  + c_0 \frac{s^2 I + |y|^2 I - y y^\top}{(|y|^2 + s^2)^{3/2}}
+        """
+        n, one = float(np.linalg.norm(y)), np.eye(y.size)
+        total = (self.viscous + self.quadratic * n) * one
+        if n > 0:
+            total += self.quadratic * np.outer(y, y / n)
+        r = np.hypot(n, self.slip)
+        total += self.coulomb / r**3 * (self.slip**2 * one + (y @ y * one - np.outer(y, y)))
+        return total
+
+    def remembering(self) -> Resistance:
+        """Return it with slopes that remember, if it is dry and along one coordinate."""
+        return Remembering(self) if self.coulomb else self
+
+
+@dataclass(eq=False)
+class Remembering(Resistance):
+    r"""The same friction along one coordinate, with slopes for Newton's method where it sticks.
+
+    Where dry friction holds, Newton's method jumps to and fro between the two signs of y for ever.
+    So sigma = y/r with r = sqrt(y^2 + s^2) is taken as an unknown w of its own, r w = y, and
+    eliminated after linearisation,
+
+    .. math::
+
+        f' = c_0 \frac{1 - w \sigma}{r}, \qquad
+        w_{k+1} = \sigma_k + (1 - w_k \sigma_k) \frac{y_{k+1} - y_k}{r_k}, \quad |w| \le 1
+
+    as [CGM99] does for total variation. At a solution w = sigma and the slope is exact, as it is
+    the first time. The force is never another.
+    """
+
+    law: Friction
+    y: float = np.nan
+    w: float = 0.0
+
+    def __call__(self, y: Vector) -> Vector:
+        """Return f(y)."""
+        return self.law(y)
+
+    def slope(self, y: Vector) -> NDArray[np.float64]:
+        """Return df/dy, and remember y."""
+        if y.size > 1:
+            return self.law.slope(y)
+        law, rate = self.law, float(y[0])
+        r = float(np.hypot(rate, law.slip))
+        if np.isnan(self.y):
+            self.w = rate / r
+        elif rate != self.y:
+            r_before = float(np.hypot(self.y, law.slip))
+            sigma = self.y / r_before
+            moved = sigma + (1 - self.w * sigma) * (rate - self.y) / r_before
+            self.w = float(np.clip(moved, -1.0, 1.0))
+        self.y = rate
+        dry = law.coulomb * (1 - self.w * rate / r) / r
+        return np.array([[law.viscous + 2 * law.quadratic * abs(rate) + dry]])
+
+
+@dataclass(frozen=True, eq=False)
+class AnyLaw(Resistance):
+    """Any law of a single rate besides a viscous one: f(y) = viscous y + law(y)."""
+
+    viscous: float
+    law: Callable[[float], float]
+    dlaw: Callable[[float], float]
+
+    def __call__(self, y: Vector) -> Vector:
+        """Return f(y)."""
+        return np.asarray(self.viscous * y + self.law(float(y[0])))
+
+    def slope(self, y: Vector) -> NDArray[np.float64]:
+        """Return df/dy."""
+        return np.array([[self.viscous + self.dlaw(float(y[0]))]])
+
+
+@dataclass(frozen=True, eq=False)
+class Damper:
+    """A resistance along a direction: force -f(y) with y·f(y) >= 0 and y = B^T v."""
+
+    name: str
+    direction: Direction
+    law: Resistance

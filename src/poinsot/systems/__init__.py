@@ -1,0 +1,1 @@
+"""Systems: mechanisms in all coordinates, Lagrangians, redundant coordinates."""

@@ -1,0 +1,313 @@
+"""Runs a mechanism in the compiled engine, block by block."""
+
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.bodies.body import RIGIDITY
+from poinsot.engine import machine_code, parts
+from poinsot.engine.runner import Block, Clock, Runner, Totals
+from poinsot.ph.matrices import Vector
+from poinsot.ph.stages import Newton
+from poinsot.ph.system import PHSystem
+from poinsot.result.history import Saved
+from poinsot.systems.compiled.machine import Tables
+from poinsot.systems.compiled.recover import recover
+from poinsot.systems.directors import DirectorSystem, StabilisedSystem
+from poinsot.systems.layout import Layout
+from poinsot.systems.mechanism import Mechanism, local
+
+Array = NDArray[np.float64]
+
+
+#: So many steps are taken with the exact tangent where the lean one fails.
+THOROUGH = 256
+
+
+class MechanismRunner(Runner):
+    """The state of a run: two buffers for the motion, the stage, and what is carried on."""
+
+    #: Columns of a state; and of a stage, unknowns at most.
+    columns, width = 24, 27
+
+    def __init__(self, system: PHSystem, x: Vector, h: float, options: Newton) -> None:
+        self.system, self.options = system, options
+        tables = self.tables(lean=self._leans)
+        self.machine, self.places = tables.machine(), tables.places
+        self.laws = tables.laws
+        self.springs = [pull.potential for pull in tables.pulls]
+        self.bodies = len(self.layout.bodies)
+        self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
+        self.state, self.ahead, self.before = (self._rest() for _ in range(3))
+        nodes, moving = tables.graph.nodes + 1, self.bodies + 1
+        unknowns = 3 * tables.graph.of_body
+        stage = np.zeros((moving, self.width))
+        stage[:, : parts.VELOCITY] = self.state[:, : parts.VELOCITY]
+        self.carried = parts.Run(
+            gap=np.zeros((nodes, 3)),
+            stage=self._with_levers(stage),
+            multiplier=np.zeros((nodes, 3)),
+            past=np.zeros((moving, unknowns, 5)),
+            past_multiplier=np.zeros((nodes, 3, 5)),
+            order=np.ones(1, dtype=np.uint32),
+            chi=np.zeros((2, len(self.springs))),
+            turns=np.zeros((2, self.machine.dials.shape[0])),
+        )
+        given, found = tables.room
+        self.work = parts.Work(
+            x=np.zeros((nodes, 3)),
+            tiles=np.zeros_like(self.machine.template),
+            gap=np.zeros((nodes, 3)),
+            sizes=np.zeros(5),
+            given=np.zeros(given),
+            found=np.zeros(found),
+            memory=np.full((tables.remembering, 2), np.nan),
+        )
+        self.h = h
+        self.start(x, system.angles(x))
+        if not system.stabilised:
+            gaps = self.mechanism.constraints(self._directors(x))[RIGIDITY * self.bodies :]
+            node, slot = self.places[: gaps.size].T[:2]
+            self.carried.gap[node, slot] = gaps
+
+    # -- what depends on the coordinates ------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Mechanism:
+        """The mechanism in directors."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """Names."""
+
+    @abstractmethod
+    def tables(self, *, lean: bool = False) -> Tables:
+        """Return the mechanism on its way to a machine."""
+
+    @abstractmethod
+    def _directors(self, x: Vector) -> Vector:
+        """Return the coordinates of a state in directors."""
+
+    @abstractmethod
+    def _fill(self, x: Vector) -> Array:
+        """Set the motion of bodies from a state; return velocities and angular velocities."""
+
+    @abstractmethod
+    def _motion(self) -> Vector:
+        """Return the motion of bodies as the beginning of a state."""
+
+    def _with_levers(self, stage: Array) -> Array:
+        """Return a stage with what the ground needs in it."""
+        return stage
+
+    @property
+    def _leans(self) -> bool:
+        """Whether a machine with fewer tiles is tried first."""
+        return not self.system.stabilised
+
+    @cached_property
+    def _thorough(self) -> tuple[parts.Machine, parts.Work]:
+        """The machine with the exact tangent, for steps on which the lean one fails."""
+        full = self.tables()
+        self.laws += full.laws
+        machine = full.machine()
+        return machine, self.work._replace(tiles=np.zeros_like(machine.template))
+
+    # -- the run ------------------------------------------------------------------------------
+
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from a state with angles followed over turns; no step before it is known."""
+        carried, twists = self.carried, self._fill(x)
+        unknowns = carried.past.shape[1]
+        copies = unknowns // 6 if self.system.stabilised else 1
+        carried.stage[:-1, parts.V : parts.V + 6 * copies] = np.tile(twists, copies)
+        node, slot, column, times_h = self.places.T
+        carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
+        carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
+        carried.past[:, :, 0] = carried.stage[:, parts.V : parts.V + unknowns]
+        carried.past_multiplier[:, :, 0] = carried.multiplier
+        carried.chi[:] = self._coordinates(self._directors(x))
+        angle = self.system.angles(x)
+        carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
+        self.base, self.known = turned - angle, 0
+
+    def _coordinates(self, q: Vector) -> list[float]:
+        """Return the coordinates of springs, among all that acts along struts."""
+        return [
+            0.0 if p is None else p.chart.value(p.forms(local(q, p.bodies))) for p in self.springs
+        ]
+
+    @property
+    def x(self) -> Vector:
+        """The state, with multipliers that the engine leaves out at zero."""
+        node, slot, column, times_h = self.places.T
+        x, motion = np.zeros(self.system.n), self._motion()
+        x[: motion.size] = motion
+        multiplier = self.carried.past_multiplier[node, slot, 0]
+        x[column] = multiplier / np.where(times_h, self.h, 1.0)
+        return x
+
+    def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
+        """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""
+        times = clock.span(first, first + u.shape[0])
+        saved, y = self._room(u.shape[0] // save_every + 2), np.zeros_like(u)
+        sums = np.concatenate([np.zeros(parts.SUPPLIED), totals.supplied])
+        sums[parts.START], sums[parts.LOST] = totals.energy0, totals.lost
+        sums[parts.LEAST] = np.inf
+
+        def take(machine: parts.Machine, work: parts.Work, steps: int) -> tuple[int, int]:
+            span, numbers = times[: steps + 1], (first, clock.steps, save_every)
+            return self._run(machine, work, span, u, y, numbers, sums, saved)
+
+        taken, kept = take(self.machine, self.work, u.shape[0])
+        if taken == 0 and u.shape[0] and self._leans and not self.machine.exact:
+            taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
+        for _ in range(taken % 3):
+            self.state, self.ahead, self.before = self.ahead, self.before, self.state
+        if taken:
+            self.h, self.known = float(times[taken] - times[taken - 1]), self.known + taken
+        totals.lost, totals.supplied = float(sums[parts.LOST]), sums[parts.SUPPLIED :]
+        rows = self._saved(saved, slice(0, kept), times, u, y)
+        due = taken == 0 or (kept > 0 and saved.step[kept - 1] == taken - 1)
+        pending = None if due else self._saved(saved, slice(kept, kept + 1), times, u, y)
+        if taken:
+            last = rows if pending is None else pending
+            totals.angle, totals.turn = self.system.angles(self.x), last.turned[-1].copy()
+        return Block(
+            steps=taken,
+            reached=float(times[taken]),
+            newton_iterations=int(sums[parts.ITERATIONS]),
+            residual_max=float(sums[parts.RESIDUAL]),
+            balance_error_max=float(sums[parts.ERROR]),
+            dissipation_min=float(sums[parts.LEAST]),
+            saved=rows,
+            pending=pending,
+        )
+
+    @property
+    def form(self) -> str:
+        """The form of the equations, which has a kernel of its own."""
+        return "stabilised" if self.system.stabilised else "plain"
+
+    def _run(
+        self,
+        machine: parts.Machine,
+        work: parts.Work,
+        times: Array,
+        u: Array,
+        y: Array,
+        numbers: tuple[int, int, int],
+        sums: Array,
+        saved: parts.Saved,
+    ) -> tuple[int, int]:
+        """Take steps; `numbers` are steps done, steps of the whole run, and `save_every`."""
+        job = parts.Job(
+            machine,
+            self.places,
+            self.ports,
+            times,
+            u,
+            y,
+            *numbers,
+            self.options.rtol,
+            self.options.max_iterations,
+            self.known,
+            self.state,
+            self.ahead,
+            self.before,
+            self.carried,
+            work,
+            sums,
+            saved,
+        )
+        return machine_code.function(self.form)(job)
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether some laws are Python functions."""
+        return bool(self.laws)
+
+    def _room(self, rows: int) -> parts.Saved:
+        """Return room for so many saved steps."""
+        return parts.Saved(
+            x=np.zeros((rows, self.system.n)),
+            stage=np.zeros((rows, self.system.n)),
+            sums=np.zeros((rows, parts.SUPPLIED + len(self.system.ports))),
+            turns=np.zeros((rows, self.carried.turns.shape[1])),
+            step=np.zeros(rows, dtype=np.uint32),
+        )
+
+    def _saved(self, saved: parts.Saved, rows: slice, times: Array, u: Array, y: Array) -> Saved:
+        """Return saved steps as the recorder knows them."""
+        step, sums, x = saved.step[rows], saved.sums[rows], saved.x[rows]
+        pieces = self.system.port_slices.values()
+        return Saved(
+            time=times[step + 1],
+            x=x,
+            energy=sums[:, parts.ENERGY],
+            dissipated=sums[:, parts.LOST],
+            balance_error=sums[:, parts.BALANCE],
+            port_energy=sums[:, parts.SUPPLIED :],
+            turned=self.base + saved.turns[rows],
+            stage_time=(times[step] + times[step + 1]) / 2,
+            stage_x=saved.stage[rows],
+            u=[u[step, piece] for piece in pieces],
+            y=[y[step, piece] for piece in pieces],
+            iterations=sums[:, parts.LAST_ITERATIONS].astype(np.intp),
+        )
+
+    def _rest(self) -> Array:
+        """Return room for the motion of bodies and the ground, which stays at the origin."""
+        state = np.zeros((self.bodies + 1, self.columns))
+        state[:, parts.DIRECTORS : parts.VELOCITY] = np.eye(3).reshape(-1)
+        return state
+
+
+class DirectorRunner(MechanismRunner):
+    """A mechanism in directors, plain or stabilised."""
+
+    system: DirectorSystem | StabilisedSystem
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """That of the system."""
+        return self.system.mechanism
+
+    @property
+    def layout(self) -> Layout:
+        """That of the system."""
+        return self.system.layout
+
+    def tables(self, *, lean: bool = False) -> Tables:
+        """Return the mechanism on its way to a machine."""
+        return Tables(self.mechanism, self.layout, self.system.stabilised, lean=lean)
+
+    def _directors(self, x: Vector) -> Vector:
+        return x[: self.mechanism.n]
+
+    def _fill(self, x: Vector) -> Array:
+        n = self.mechanism.n
+        q, v = x[:n].reshape(-1, 12), x[n : 2 * n].reshape(-1, 12)
+        self.state[:-1] = np.hstack([q, v])
+        D, rates = q[:, 3:].reshape(-1, 3, 3), v[:, 3:].reshape(-1, 3, 3)
+        return np.hstack([v[:, :3], np.cross(D, rates).sum(axis=1) / 2])
+
+    def _motion(self) -> Vector:
+        q, v = self.state[:-1, :12], self.state[:-1, 12:]
+        return np.concatenate([q.reshape(-1), v.reshape(-1)])
+
+    @property
+    def recovered(self) -> frozenset[str]:
+        """The multipliers of rigidity, and those of joints where some repeat others."""
+        rigid = {f"{name}.rigidity" for name in self.layout.bodies}
+        loops = {joint.name for joint in self.layout.joints if not joint.complete}
+        plain = rigid | loops
+        return frozenset(plain | {f"{name} (velocity)" for name in plain})
+
+    def recover(self, saved: Saved) -> tuple[Array, Array]:
+        """Return x and stage_x with all multipliers."""
+        return recover(self.system, saved)

@@ -1,0 +1,388 @@
+"""Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from poinsot.engine.runner import Runner
+from poinsot.errors import InputError
+from poinsot.ph.gradients import Rule
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import Newton, StageEquations
+from poinsot.systems.form import MechanismForm
+from poinsot.systems.steps import DirectorStages, StabilisedStages
+from poinsot.systems.views import DirectorView
+
+
+def minus(a: Matrix) -> Matrix:
+    """Return -a, of the same kind."""
+    negative: Matrix = -a
+    return negative
+
+
+@dataclass(frozen=True, eq=False)
+class _Directors(MechanismForm):
+    """What both forms share: x = (q, v, multipliers)."""
+
+    def directors(self, x: Vector) -> Vector:
+        """Return q."""
+        return x[: self.mechanism.n]
+
+    @property
+    def by_construction(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
+    def view(self) -> DirectorView:
+        """Reads q and v as they are."""
+        return DirectorView.of(self.mechanism)
+
+    @property
+    def multipliers(self) -> int:
+        """Number of multipliers."""
+        return self.n - 2 * self.mechanism.n
+
+    def parts(self, x: Vector) -> tuple[Vector, Vector, Vector]:
+        """Return q, v and the multipliers."""
+        n = self.mechanism.n
+        return x[:n], x[n : 2 * n], x[2 * n :]
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    @abstractmethod
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return the equations of the midpoint rule."""
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations | None:
+        """Return those of the midpoint rule; for all others the general ones."""
+        if scheme.rule is Rule.MIDPOINT:
+            return self._midpoint(scheme, t, x0, u, h)
+        if self.mechanism.redundant:
+            raise InputError(
+                f"scheme '{scheme.name}' cannot run a mechanism with repeated constraints "
+                "(see model.check()); use 'ph-mp' or 'ph-mp-ggl'"
+            )
+        return None
+
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
+        """Return a runner for the midpoint rule."""
+        if scheme.rule is not Rule.MIDPOINT:
+            return None
+        from poinsot.systems.compiled.runner import DirectorRunner  # imports Numba
+
+        return DirectorRunner(self, x, h, options)
+
+    # -- the six ingredients ------------------------------------------------------------------
+
+    @cached_property
+    def _E(self) -> Matrix:
+        n = self.mechanism.n
+        return diagonal(
+            np.concatenate([np.ones(n), self.mechanism.mass, np.zeros(self.multipliers)])
+        )
+
+    def E(self, x: Vector) -> Matrix:
+        """Return diag(I, M, 0)."""
+        return self._E
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return the damping force in the momentum equation."""
+        if not self.mechanism.dampers:
+            return None
+        total, n = np.zeros(self.n), self.mechanism.n
+        total[n : 2 * n] = self.mechanism.damping(x[:n], z[n : 2 * n])
+        return total
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of r with respect to z."""
+        n = self.mechanism.n
+        slopes = self.mechanism.ddamping(x[:n], z[n : 2 * n])
+        return None if slopes is None else assemble((self.n, self.n), [(n, n, slopes[1])])
+
+    def z(self, x: Vector) -> Vector:
+        """Return (grad V, v, multipliers)."""
+        q, v, lam = self.parts(x)
+        return np.concatenate([self.mechanism.dV(q), v, lam])
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return diag(Hessian of V, I, I)."""
+        n = self.mechanism.n
+        identity = diagonal(np.concatenate([np.zeros(n), np.ones(self.n - n)]))
+        ddV = self.mechanism.ddV(x[:n])
+        return (
+            identity if ddV is None else assemble((self.n, self.n), [(0, 0, identity), (0, 0, ddV)])
+        )
+
+    def energies(self, x: Vector) -> Vector:
+        """Return T + V [J]."""
+        q, v, _ = self.parts(x)
+        return np.array([(self.mechanism.mass * v) @ v / 2 + self.mechanism.V(q)])
+
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with state-dependent loads filled in, at the rate of q."""
+        n = self.mechanism.n
+        return self.mechanism.feedback(t, x[:n], self.rate(x, z), u)
+
+    def rate(self, x: Vector, z: Vector) -> Vector:
+        """Return the velocity of the coordinates."""
+        n = self.mechanism.n
+        return z[n : 2 * n]
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """Multipliers, and velocities without mass."""
+        n = self.mechanism.n
+        return np.concatenate(
+            [
+                np.zeros(n, dtype=bool),
+                self.mechanism.mass == 0,
+                np.ones(self.multipliers, dtype=bool),
+            ]
+        )
+
+    @property
+    def adjustable(self) -> NDArray[np.bool_]:
+        """All but positions."""
+        return np.arange(self.n) >= self.mechanism.n
+
+
+@dataclass(frozen=True, eq=False)
+class DirectorSystem(_Directors):
+    r"""A mechanism in directors [LKB26, eq. (24)], x = (q, v, lambda).
+
+    .. math::
+
+        \begin{bmatrix} I & & \\ & M & \\ & & 0 \end{bmatrix} \dot x =
+        \begin{bmatrix} 0 & I & 0 \\ -I & 0 & -G^\top \\ 0 & G & 0 \end{bmatrix}
+        \begin{bmatrix} \nabla V \\ v \\ \lambda \end{bmatrix}
+        + \begin{bmatrix} 0 \\ B \\ 0 \end{bmatrix} u
+
+    G has the gradients of all constraints on positions, and below them the rows A(q) v = 0 of
+    contacts that cannot slip.
+    """
+
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        return DirectorStages(scheme, t, x0, u, h, self)
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the structure matrix."""
+        n, G = self.mechanism.n, self.mechanism.G(x[: self.mechanism.n])
+        identity = diagonal(np.ones(n))
+        return assemble(
+            (self.n, self.n),
+            [(0, n, identity), (n, 0, minus(identity)), (n, 2 * n, -G.T), (2 * n, n, G)],
+        )
+
+    def flow(self, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return J z - r + B u without making J."""
+        G, (force, v, lam) = self.mechanism.G(x[: self.mechanism.n]), self.parts(z)
+        conduction = np.concatenate([v, -force - G.T @ lam, G @ v])
+        return np.asarray(conduction - self.resistive(x, z) + self.B(x) @ u)
+
+    def B(self, x: Vector) -> Matrix:
+        """Return the port matrix, in the momentum equations."""
+        n = self.mechanism.n
+        return assemble((self.n, self.m), [(n, 0, self.mechanism.B(x[:n]))])
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of J z - r + B u with respect to x."""
+        mechanism, n = self.mechanism, self.mechanism.n
+        _, v, lam = self.parts(z)
+        q = x[:n]
+        placed: list[Placed] = [
+            (n, 0, minus(mechanism.curvature(q, lam))),
+            (2 * n, 0, mechanism.slope(q, v)),
+        ]
+        slopes, dB = mechanism.ddamping(q, v), mechanism.dB(q, u)
+        if slopes is not None:
+            placed.append((n, 0, minus(slopes[0])))
+        if dB is not None:
+            placed.append((n, 0, dB))
+        return assemble((self.n, self.n), placed)
+
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of B^T v with respect to x."""
+        n = self.mechanism.n
+        dy = self.mechanism.dy(x[:n], z[n : 2 * n])
+        return None if dy is None else assemble((self.m, self.n), [(0, 0, dy)])
+
+
+@dataclass(frozen=True, eq=False)
+class StabilisedSystem(_Directors):
+    r"""The same with velocity constraints [LKB26, eq. (61)], x = (q, v, lambda, gamma).
+
+    The GGL principle adds multipliers gamma that keep G v = 0; with W = dG(q)v/dq,
+
+    .. math::
+
+        J = \begin{bmatrix}
+        0 & I & 0 & M^{-1} G^\top \\
+        -I & 0 & -G^\top & -W^\top \\
+        0 & G & 0 & G M^{-1} G^\top \\
+        -G M^{-1} & W & -G M^{-1} G^\top & J_{44} \end{bmatrix}, \quad
+        J_{44} = W M^{-1} G^\top - G M^{-1} W^\top .
+
+    A force B u enters the rates of both constraints, so the port matrix is (0, B, 0, G M^-1 B) and
+    the output is B^T times the velocity of the coordinates, v + M^-1 G^T gamma.
+    """
+
+    @property
+    def stabilised(self) -> bool:
+        """Yes."""
+        return True
+
+    def _midpoint(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        return StabilisedStages(scheme, t, x0, u, h, self)
+
+    @cached_property
+    def inverse_mass(self) -> Vector:
+        """The diagonal of M^-1."""
+        return 1 / self.mechanism.mass
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the structure matrix."""
+        n, m = self.mechanism.n, self.mechanism.m
+        q, v, _ = self.parts(x)
+        G, W = self.mechanism.constraints.G(q), self.mechanism.constraints.slope(v)
+        identity, MG = diagonal(np.ones(n)), _scaled_transpose(self.inverse_mass, G)
+        GMG, WMG = G @ MG, W @ MG
+        lam, gam = 2 * n, 2 * n + m
+        return assemble(
+            (self.n, self.n),
+            [
+                (0, n, identity),
+                (0, gam, MG),
+                (n, 0, minus(identity)),
+                (n, lam, -G.T),
+                (n, gam, -W.T),
+                (lam, n, G),
+                (lam, gam, GMG),
+                (gam, 0, -MG.T),
+                (gam, n, W),
+                (gam, lam, -GMG),
+                (gam, gam, WMG - WMG.T),
+            ],
+        )
+
+    def B(self, x: Vector) -> Matrix:
+        """Return (0, B, 0, G M^-1 B)."""
+        n, m = self.mechanism.n, self.mechanism.m
+        B, G = self.mechanism.B(x[:n]), self.mechanism.constraints.G(x[:n])
+        MG = _scaled_transpose(self.inverse_mass, G)
+        return assemble((self.n, self.m), [(n, 0, B), (2 * n + m, 0, MG.T @ B)])
+
+    def resistive(self, x: Vector, z: Vector) -> Vector:
+        """Return the damping effort; it acts like a port, so on the rate of G v too."""
+        n, m = self.mechanism.n, self.mechanism.m
+        total = np.zeros(self.n)
+        if self.mechanism.dampers:
+            force, MG = self._damping(x, z)
+            total[n : 2 * n] = force
+            total[2 * n + m :] = MG.T @ force
+        return total
+
+    def rate(self, x: Vector, z: Vector) -> Vector:
+        """Return v + M^-1 G^T gamma."""
+        n, m = self.mechanism.n, self.mechanism.m
+        G = self.mechanism.constraints.G(x[:n])
+        return np.asarray(z[n : 2 * n] + self.inverse_mass * (G.T @ z[2 * n + m :]))
+
+    def _damping(self, x: Vector, z: Vector) -> tuple[Vector, Matrix]:
+        n = self.mechanism.n
+        MG = _scaled_transpose(self.inverse_mass, self.mechanism.constraints.G(x[:n]))
+        return self.mechanism.damping(x[:n], self.rate(x, z)), MG
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return the dissipation."""
+        return self.resistive(x, z) if self.mechanism.dampers else None
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of r with respect to z."""
+        n, m = self.mechanism.n, self.mechanism.m
+        _, MG = self._damping(x, z)
+        slopes = self.mechanism.ddamping(x[:n], z[n : 2 * n] + MG @ z[2 * n + m :])
+        if slopes is None:
+            return None
+        D, gam = slopes[1], 2 * n + m
+        DMG = D @ MG
+        return assemble(
+            (self.n, self.n),
+            [(n, n, D), (n, gam, DMG), (gam, n, DMG.T), (gam, gam, MG.T @ DMG)],
+        )
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of J z - r + B u with respect to x = (q, v, ...)."""
+        mechanism, n, m = self.mechanism, self.mechanism.n, self.mechanism.m
+        forms, inverse = mechanism.constraints, self.inverse_mass
+        q, v, _ = self.parts(x)
+        force, rate, multipliers = self.parts(z)
+        lam, gam = multipliers[:m], multipliers[m:]
+        G, W = forms.G(q), forms.slope(v)
+        MG = _scaled_transpose(inverse, G)
+        C_lam, C_gam = forms.curvature(lam), forms.curvature(gam)
+        MC_gam = _scaled(inverse, C_gam)
+        total_rate = rate + MG @ gam
+        # What the momentum equation says of M v', whose M^-1 enters the last row through G.
+        push = -force - G.T @ lam - W.T @ gam
+        dpush: Matrix = minus(C_lam)
+        B, dB = mechanism.B(q), mechanism.dB(q, u)
+        slopes = mechanism.ddamping(q, total_rate)
+        if dB is not None:
+            push = push + B @ u
+            dpush = dpush + dB
+        if slopes is not None:
+            push = push - mechanism.damping(q, total_rate)
+            dpush = dpush - slopes[0] - slopes[1] @ MC_gam
+        row_lam, row_gam = 2 * n, 2 * n + m
+        return assemble(
+            (self.n, self.n),
+            [
+                (0, 0, MC_gam),
+                (n, 0, dpush),
+                (n, n, minus(C_gam)),
+                (row_lam, 0, forms.slope(total_rate)),
+                (row_lam, 0, G @ MC_gam),
+                (row_gam, 0, forms.slope(inverse * push)),
+                (row_gam, 0, MG.T @ dpush),
+                (row_gam, 0, W @ MC_gam),
+                (row_gam, n, forms.slope(total_rate)),
+                (row_gam, n, -(MG.T @ C_gam)),
+            ],
+        )
+
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of B^T (v + M^-1 G^T gamma) with respect to x."""
+        n, m = self.mechanism.n, self.mechanism.m
+        q, gam = x[:n], z[2 * n + m :]
+        MG = _scaled_transpose(self.inverse_mass, self.mechanism.constraints.G(q))
+        dy = self.mechanism.dy(q, z[n : 2 * n] + MG @ gam)
+        if dy is None:
+            return None
+        MC = _scaled(self.inverse_mass, self.mechanism.constraints.curvature(gam))
+        return assemble((self.m, self.n), [(0, 0, dy), (0, 0, self.mechanism.B(q).T @ MC)])
+
+
+def _scaled(d: Vector, A: Matrix) -> Matrix:
+    """Return diag(d) A."""
+    if is_sparse(A):
+        return sp.csr_array(sp.diags_array(d) @ A)
+    return d[:, None] * dense(A)
+
+
+def _scaled_transpose(d: Vector, G: Matrix) -> Matrix:
+    """Return diag(d) G^T."""
+    return _scaled(d, G.T)

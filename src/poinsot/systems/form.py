@@ -1,0 +1,83 @@
+"""What the systems of a mechanism share, whatever their coordinates are."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from poinsot.ph.matrices import Vector
+from poinsot.ph.system import PHSystem, Storage
+from poinsot.result.observer import Observer
+from poinsot.systems.layout import Layout
+from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.observer import MechanismObserver
+from poinsot.systems.views import View
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismForm(PHSystem):
+    """A mechanism as x = (coordinates, velocities, multipliers), E = diag(I, M, 0), H = T + V."""
+
+    mechanism: Mechanism
+    layout: Layout
+    initial: Vector
+
+    @abstractmethod
+    def directors(self, x: Vector) -> Vector:
+        """Return the coordinates of a state in directors; shape (12 bodies,)."""
+
+    @property
+    @abstractmethod
+    def view(self) -> View:
+        """What reads many states at once."""
+
+    @property
+    def start(self) -> Vector:
+        """The model's start."""
+        return self.initial
+
+    @property
+    def proven(self) -> bool:
+        """Yes: J is skew and R zero by construction."""
+        return True
+
+    @property
+    def default_scheme(self) -> str:
+        """The midpoint rule, with velocity constraints if they are there."""
+        return "ph-mp-ggl" if self.stabilised else "ph-mp"
+
+    def remembering(self) -> Self:
+        """Return the system for one run of Newton's method."""
+        mechanism = self.mechanism.remembering()
+        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
+
+    def dE(self, x: Vector, a: Vector) -> None:
+        """Return None: E is constant."""
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """One storage, quadratic without springs."""
+        rows = np.flatnonzero(~self.algebraic)
+        return (Storage(rows, quadratic=not self.mechanism.potentials),)
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what is the matter with contacts."""
+        return self.layout.diagnose(self.directors(x0))
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step in which the law of a spring jumped, or a contact came to an end."""
+        q0, q1 = self.directors(x0), self.directors(x1)
+        self.mechanism.require_continuous(q0, q1)
+        self.layout.require_contact(q0, q1)
+
+    def angles(self, x: Vector) -> Vector:
+        """Return the angles of the joints."""
+        return self.layout.angles(self.directors(x))
+
+    def observer(self) -> Observer:
+        """Return what looks at bodies and joints."""
+        return MechanismObserver(self.layout, self.view)

@@ -1,0 +1,158 @@
+"""Who is who in the numbers of a mechanism: names of bodies and joints, and where they are kept."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.bodies.body import RIGIDITY, Body, Marker
+from poinsot.errors import InputError
+from poinsot.frames.forms import WIDTH, Forms, VectorForm, pack
+from poinsot.parts.contacts import Contact
+from poinsot.parts.forces import Force
+from poinsot.parts.joints import Freedom, Joint
+from poinsot.ph.matrices import Vector
+from poinsot.ph.system import State
+from poinsot.result import Scene
+from poinsot.systems.scene import scene
+
+
+@dataclass(frozen=True, eq=False)
+class JointPlace:
+    """A joint and its rows.
+
+    `rows` index the constraints of the mechanism, `slips` those on velocities, which its `contact`
+    has. `complete` is False if constraints of its loop are repeated, so that its reaction is one of
+    many.
+    """
+
+    name: str
+    joint: Joint
+    rows: NDArray[np.intp]
+    complete: bool
+    contact: Contact | None
+    slips: NDArray[np.intp]
+
+    @property
+    def a(self) -> int:
+        """The index of its first body; the ground is -1."""
+        return self.joint.a.index
+
+    @property
+    def b(self) -> int:
+        """The index of its second body."""
+        return self.joint.b.index
+
+    @property
+    def origin(self) -> tuple[VectorForm, VectorForm]:
+        """Its point on either body."""
+        return self.joint.origin
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """Its free directions that have a coordinate."""
+        return self.joint.freedoms()
+
+    @property
+    def multipliers(self) -> NDArray[np.intp]:
+        """All of its constraints."""
+        return np.concatenate([self.rows, self.slips])
+
+
+@dataclass(frozen=True, eq=False)
+class MarkerPlace:
+    """A marker: its body, its point X and its axes R_PM in director axes."""
+
+    name: str
+    body: int
+    X: NDArray[np.float64]
+    R_PM: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Names of bodies in order, their principal axes R_BP (bodies, 3, 3), the joints, the looks."""
+
+    bodies: tuple[str, ...]
+    R_BP: NDArray[np.float64]
+    joints: tuple[JointPlace, ...]
+    markers: tuple[MarkerPlace, ...]
+    _look: Callable[[], Scene]
+
+    @classmethod
+    def of(
+        cls,
+        bodies: Sequence[Body],
+        joints: Mapping[str, Joint],
+        undetermined: Collection[str] = (),
+        markers: Sequence[Marker] = (),
+        forces: Mapping[str, Force] | None = None,
+    ) -> "Layout":
+        """Return the layout; `undetermined` names the joints whose reactions are not unique."""
+        contacts = [joint.contact() for joint in joints.values()]
+        held = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints.values())])
+        slipping = np.cumsum([0, *(0 if at is None else at.size for at in contacts)])
+        rows = RIGIDITY * len(bodies) + np.arange(held[-1])
+        slips = rows.size + RIGIDITY * len(bodies) + np.arange(slipping[-1])
+        places = [
+            JointPlace(name, joint, rows[i:j], name not in undetermined, contact, slips[k:l])
+            for (name, joint), contact, (i, j), (k, l) in zip(
+                joints.items(), contacts, pairwise(held), pairwise(slipping), strict=True
+            )
+        ]
+        return cls(
+            tuple(body.name for body in bodies),
+            np.array([body.principal.R_BP for body in bodies]),
+            tuple(places),
+            tuple(MarkerPlace(m.name, m.body.index, m.X, m.R_PM) for m in markers),
+            partial(scene, tuple(bodies), dict(joints), dict(forces or {})),
+        )
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What the mechanism looks like."""
+        return self._look()
+
+    @cached_property
+    def angle_forms(self) -> Forms:
+        """Cosine and sine of every angle of every joint, in order."""
+        free = (f for joint in self.joints for f in joint.freedoms if f.rotates)
+        return Forms([pack(f.forms) for f in free], len(self.bodies))
+
+    @property
+    def multipliers(self) -> tuple[State, ...]:
+        """Those of joints as states: of positions, then of contacts that cannot slip."""
+        held = [State(joint.name, joint.rows.size) for joint in self.joints if joint.rows.size]
+        slips = [(joint.name, joint.slips.size) for joint in self.joints if joint.slips.size]
+        return (*held, *(State(f"{name} (contact)", size) for name, size in slips))
+
+    @cached_property
+    def contacts(self) -> tuple[tuple[str, int, Contact], ...]:
+        """Joint, body and contact of every constraint on velocities alone."""
+        found = [(joint.name, joint.b, joint.contact) for joint in self.joints]
+        return tuple((name, body, contact) for name, body, contact in found if contact is not None)
+
+    def angles(self, q: Vector) -> Vector:
+        """Return the angles of all joints in (-pi, pi] [rad], q in directors."""
+        cosines_and_sines = self.angle_forms(q).reshape(-1, 2)
+        return np.arctan2(cosines_and_sines[:, 1], cosines_and_sines[:, 0])
+
+    def require_contact(self, q0: Vector, q1: Vector) -> None:
+        """Refuse a step from q0 to q1, in directors, in which a contact comes to an end."""
+        start, end = q0.reshape(-1, WIDTH), q1.reshape(-1, WIDTH)
+        for name, body, contact in self.contacts:
+            if contact.ended(end[body]):
+                trouble = contact.trouble(start[body]) or "the disc falls on its side"
+                raise InputError(
+                    f"joint '{name}': {trouble}; its rim then touches the plane everywhere, "
+                    "and it rolls no more"
+                )
+
+    def diagnose(self, q: Vector) -> str:
+        """Return what is the matter with contacts at q, in directors; empty if nothing is."""
+        blocks = q.reshape(-1, WIDTH)
+        found = [(name, contact.trouble(blocks[body])) for name, body, contact in self.contacts]
+        return "".join(f"; joint '{name}': {trouble}" for name, trouble in found if trouble)

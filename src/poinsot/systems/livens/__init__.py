@@ -1,0 +1,13 @@
+"""Lagrangians with singular or configuration-dependent mass, by Livens' principle [KB24]."""
+
+from poinsot.systems.livens.own import LagrangianSystem
+from poinsot.systems.livens.systems import HamiltonianSystem, LagrangianForm, LivensSystem
+from poinsot.systems.livens.velocities import VelocitySystem
+
+__all__ = [
+    "HamiltonianSystem",
+    "LagrangianForm",
+    "LagrangianSystem",
+    "LivensSystem",
+    "VelocitySystem",
+]

@@ -1,0 +1,127 @@
+"""What a mass matrix must be: symmetric, semi-definite, and regular where constraints leave off."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from poinsot.errors import InputError, StructureError
+from poinsot.systems.livens.smooth import Array
+
+#: Relative departure from symmetry and semi-definiteness that is taken for round-off.
+ROUND_OFF = 1e-10
+#: Below this, relative to what it was, an eigenvalue is taken for zero.
+LOST = 1e-10
+#: How an eigenvalue changes at either end of a step is seen so far inwards.
+EDGE = 1e-4
+#: Below this, relative to the largest one, an eigenvalue is worth a word when a step fails.
+SMALL = 1e-2
+
+
+@dataclass(frozen=True)
+class Weakest:
+    """The smallest eigenvalue of a mass matrix on free directions, and coordinates along it."""
+
+    eigenvalue: float
+    largest: float
+    along: str
+
+
+def require_symmetric(name: str, M: Array, where: str = "") -> None:
+    """Refuse a matrix that is not finite and symmetric."""
+    if not np.all(np.isfinite(M)):
+        raise StructureError(f"system '{name}': M contains NaN or infinity{where}")
+    largest, gap = float(np.max(abs(M), initial=0.0)), abs(M - M.T)
+    if np.max(gap, initial=0.0) > ROUND_OFF * largest:
+        i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
+        raise StructureError(
+            f"system '{name}': M is not symmetric{where}: its entry ({i}, {j}) is {M[i, j]:.6g}, "
+            f"and ({j}, {i}) is {M[j, i]:.6g}; give both the same value"
+        )
+
+
+def require_mass(name: str, coordinates: Sequence[str], M: Array, where: str = "") -> None:
+    """Refuse a matrix that is not finite, symmetric and positive semi-definite."""
+    require_symmetric(name, M, where)
+    largest = float(np.max(abs(M), initial=0.0))
+    eigenvalues, vectors = np.linalg.eigh((M + M.T) / 2)
+    if eigenvalues[0] < -ROUND_OFF * largest:
+        raise StructureError(
+            f"system '{name}': M is indefinite{where}: it has the eigenvalue "
+            f"{eigenvalues[0]:.6g} along {_along(coordinates, vectors[:, 0])}; a kinetic energy is "
+            "never negative, check the signs in M"
+        )
+
+
+def inverse_of(M: Array) -> Array:
+    """Return the inverse of a positive definite matrix; NaN if it is none."""
+    if np.all(np.isfinite(M)) and np.all(np.diag(M) > 0):
+        scale = np.sqrt(np.outer(np.diag(M), np.diag(M)))
+        eigenvalues, vectors = np.linalg.eigh(M / scale)
+        if eigenvalues[0] > len(M) * np.finfo(float).eps:
+            return np.asarray((vectors / eigenvalues) @ vectors.T / scale)
+    return np.full_like(M, np.nan)
+
+
+def require_inverse(name: str, coordinates: Sequence[str], M: Array) -> Array:
+    """Return the inverse, or say that there is none."""
+    inverse = inverse_of(M)
+    if np.all(np.isfinite(inverse)):
+        return inverse
+    require_mass(name, coordinates, M)
+    eigenvalues, vectors = np.linalg.eigh((M + M.T) / 2)
+    raise InputError(
+        f"system '{name}': M is singular, with the eigenvalue {eigenvalues[0]:.3g} along "
+        f"{_along(coordinates, vectors[:, 0])}; Hamilton's form (emh, mph) needs its inverse, use "
+        "'eml', 'reml' or 'mpl'"
+    )
+
+
+def weakest(coordinates: Sequence[str], M: Array, G: Array) -> Weakest | None:
+    """Return the smallest eigenvalue of M on the directions that G leaves; None without any."""
+    free = scipy.linalg.null_space(G) if G.size else np.eye(len(M))
+    if not free.shape[1]:
+        return None
+    eigenvalues, vectors = np.linalg.eigh(free.T @ M @ free)
+    return Weakest(
+        float(eigenvalues[0]), float(eigenvalues[-1]), _along(coordinates, free @ vectors[:, 0])
+    )
+
+
+def eigenvalues(M: Array, G: Array, scale: Array) -> Array:
+    """Return those of M on the directions that G leaves, coordinates measured by `scale`."""
+    scaled = G / scale
+    free = scipy.linalg.null_space(scaled) if G.size else np.eye(len(M))
+    return np.asarray(np.linalg.eigvalsh(free.T @ (M / np.outer(scale, scale)) @ free))
+
+
+def where_lost(at: Callable[[float], Array]) -> float | None:
+    """Return where on [0, 1] eigenvalues (ascending, of a mass) lose rank; None: nowhere.
+
+    One that is there at the start may vanish at the end, or in between: where the product of these
+    falls from both ends inwards, its minimum is looked for.
+    """
+    there = int(np.sum(at(0.0) > LOST))
+    if there == 0:
+        return None
+    if int(np.sum(at(1.0) > LOST)) < there:
+        return 1.0
+
+    def product(s: float) -> float:
+        return float(np.prod(at(s)[-there:]))
+
+    start, end = product(0.0), product(1.0)
+    if not (product(EDGE) < start and product(1.0 - EDGE) < end):
+        return None
+    from scipy.optimize import minimize_scalar  # a heavy import, for this rare case alone
+
+    lowest = minimize_scalar(product, bounds=(0.0, 1.0), options={"xatol": 1e-9})
+    return float(lowest.x) if lowest.fun <= LOST * min(start, end) else None
+
+
+def _along(coordinates: Sequence[str], direction: Array) -> str:
+    """Return the names of the coordinates that a direction is made of, the largest first."""
+    size = abs(direction)
+    places = [int(k) for k in np.argsort(-size) if size[k] > 0.3 * size.max()]
+    return ", ".join(f"'{coordinates[k]}'" for k in places)

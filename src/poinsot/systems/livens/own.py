@@ -1,0 +1,266 @@
+"""Lagrangians of your own: energies in, a system in any of three forms out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.errors import InputError, did_you_mean
+from poinsot.inputs import count, numbers
+from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port, count_inputs
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.signals import Signal
+from poinsot.ph.system import PHSystem, State, require_states
+from poinsot.systems.livens import functions, masses
+from poinsot.systems.livens.functions import OfCoordinates
+from poinsot.systems.livens.general import GeneralLagrangian
+from poinsot.systems.livens.smooth import Array, Smooth
+from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem
+from poinsot.systems.livens.velocities import VelocitySystem
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangianSystem:
+    r"""A mechanical system by its Lagrangian, in coordinates of your own [KB24, eq. (8)].
+
+    .. math:: L(q, v) = \tfrac12\, v \cdot M(q)\, v - V(q), \qquad g(q) = 0, \qquad
+              \text{forces } B(q)\, u
+
+    M may depend on q, and may be singular where the constraints fix the rest. Made by
+    `LagrangianSystem.symbolic` or `LagrangianSystem.from_functions`; `poinsot.simulate` takes it,
+    in the form that the scheme needs. A start is `x0={"q": [...], "v": [...]}` in every form.
+    """
+
+    name: str
+    lagrangian: GeneralLagrangian
+    ports: tuple[Port, ...]
+    units: Mapping[str, str]
+
+    @classmethod
+    def symbolic(
+        cls,
+        name: str,
+        *,
+        q: Sequence[Any],
+        M: Any,
+        V: Any = 0,
+        g: Sequence[Any] = (),
+        B: Any = None,
+        ports: Sequence[Port] = (),
+        parameters: Mapping[Any, float] | None = None,
+        units: Mapping[str, str] | None = None,
+        published: bool = False,
+    ) -> "LagrangianSystem":
+        """Make it from SymPy expressions; every derivative is derived.
+
+        Parameters
+        ----------
+        name : str
+            Name of the system.
+        q : list of symbols
+            The coordinates.
+        M : matrix of expressions, (n, n)
+            Mass matrix, symmetric: T = v·M v / 2 [J].
+        V : expression or list of expressions
+            Potential energy [J]; a list is its parts, each with a discrete gradient of its own
+            along the coordinates that it depends on.
+        g : list of expressions
+            Constraints g(q) = 0.
+        B : matrix of expressions, (n, inputs)
+            Generalised forces are B u; columns of all ports in order.
+        ports : sequence of Port
+            Names, sizes and units of the inputs u.
+        parameters : mapping
+            Symbol or name -> number, for every symbol that is not a coordinate.
+        units : mapping
+            SI units of the states `"q"`, `"v"`, `"p"` and `"lam"`, for labels.
+        published : bool
+            Correct the discrete derivative of T along all coordinates, as [KB24, eq. (130)] does.
+            By default it is corrected along those that M depends on, so that the momentum of a
+            coordinate that nothing depends on is constant to round-off.
+        """
+        from poinsot.systems.livens import expressions
+
+        inputs = count_inputs(name, B, ports)
+        lagrangian = expressions.read(name, q, M, V, g, B, inputs, parameters, published)
+        return cls._checked(name, lagrangian, ports, units)
+
+    @classmethod
+    def from_functions(
+        cls,
+        name: str,
+        *,
+        n: int,
+        M: ArrayLike | OfCoordinates,
+        V: OfCoordinates | None = None,
+        g: OfCoordinates | None = None,
+        m: int = 0,
+        B: ArrayLike | OfCoordinates | None = None,
+        dM: OfCoordinates | None = None,
+        ddM: OfCoordinates | None = None,
+        dV: OfCoordinates | None = None,
+        ddV: ArrayLike | OfCoordinates | None = None,
+        G: OfCoordinates | None = None,
+        dG: ArrayLike | OfCoordinates | None = None,
+        dB: ArrayLike | OfCoordinates | None = None,
+        coordinates: Sequence[str] | None = None,
+        cyclic: Sequence[str] = (),
+        ports: Sequence[Port] = (),
+        units: Mapping[str, str] | None = None,
+    ) -> "LagrangianSystem":
+        """Make it from Python functions of q, shape (n,).
+
+        The last index of a derivative is that of the coordinate: `dM(q)[i, j, k]` is dM_ij/dq_k.
+
+        Parameters
+        ----------
+        name : str
+            Name of the system.
+        n, m : int
+            Numbers of coordinates and of constraints.
+        M : array or callable
+            Mass matrix (n, n), constant or q -> matrix.
+        V, g : callable
+            q -> potential energy [J]; q -> constraints (m,).
+        B : array or callable
+            Port matrix (n, inputs), constant or q -> matrix.
+        dM, ddM, dV, ddV, G, dG, dB : callable
+            Derivatives: dM (n, n, n), ddM (n, n, n, n), dV (n,), ddV (n, n), the Jacobian G (m, n)
+            of g and its derivative dG (m, n, n), dB (n, inputs, n). Second derivatives may be
+            constant arrays.
+        coordinates : sequence of str
+            Names of the coordinates, for messages; default: `"q[0]"`, `"q[1]"`, ...
+        cyclic : sequence of str
+            Those of them that neither M nor V depends on: their momenta are then constant to
+            round-off.
+        ports, units
+            As in `symbolic`.
+
+        Warns
+        -----
+        MissingDerivativeWarning
+            Names the derivatives that were left out and are computed by finite differences.
+        """
+        for what, size, least in (("n", n, 1), ("m", m, 0)):
+            count(size, f"system '{name}': {what}", least)
+        if (g is None) != (m == 0):
+            raise InputError(
+                f"system '{name}': give constraints g and their number m together, or none of them"
+            )
+        inputs = count_inputs(name, B, ports)
+        names = [f"q[{k}]" for k in range(n)] if coordinates is None else list(coordinates)
+        if len(names) != n:
+            raise InputError(f"system '{name}': {len(names)} names of {n} coordinates")
+        for coordinate in cyclic:
+            if coordinate not in names:
+                hint = did_you_mean(coordinate, names)
+                raise InputError(f"system '{name}': no coordinate '{coordinate}'; {hint}")
+        along, everywhere = np.array([float(c not in cyclic) for c in names]), np.ones(n)
+        laws: list[Smooth] = []
+        missing: list[str] = []
+        for law, shape, value, first, second, way in (
+            ("M", (n, n), M, ("dM", dM), ("ddM", ddM), along),
+            ("V", (), 0.0 if V is None else V, ("dV", dV), ("ddV", ddV), along),
+            ("g", (m,), np.zeros(0) if g is None else g, ("G", G), ("dG", dG), everywhere),
+            ("B", (n, inputs), np.zeros((n, 0)) if B is None else B, ("dB", dB), ("", None), along),
+        ):
+            label = f"system '{name}': {law}"
+            made, lost = functions.smooth(label, shape, n, value, first, second, along=way)
+            laws.append(made)
+            missing += lost
+        functions.warn_missing(name, missing)
+        mass, potential, constraints, inlets = laws
+        empty = np.zeros(n, dtype=bool)
+        if mass.constant:
+            empty = ~np.any(mass.value(np.zeros(n)).reshape(n, n), axis=0)
+        lagrangian = GeneralLagrangian(name, names, mass, [potential], constraints, inlets, empty)
+        return cls._checked(name, lagrangian, ports, units)
+
+    @classmethod
+    def _checked(
+        cls,
+        name: str,
+        lagrangian: GeneralLagrangian,
+        ports: Sequence[Port],
+        units: Mapping[str, str] | None,
+    ) -> "LagrangianSystem":
+        if lagrangian.mass.constant:
+            M = lagrangian.M(np.zeros(lagrangian.n))
+            masses.require_mass(name, lagrangian.coordinates, M)
+        require_states(name, units, ("q", "v", "p", "lam"))
+        return cls(name, lagrangian, tuple(ports), dict(units or {}))
+
+    def total_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return T + V [J] [KB24, eq. (80)]; q, v of shape (times, n), or (n,) for one number."""
+        n, rows = self.lagrangian.n, []
+        for what, values in (("q", q), ("v", v)):
+            array = numbers(values, f"system '{self.name}': {what}")
+            if array.shape[-1:] != (n,):
+                raise InputError(
+                    f"system '{self.name}': {what} has shape {array.shape}, expected (times, {n})"
+                )
+            rows.append(array)
+        if rows[0].shape != rows[1].shape:
+            raise InputError(
+                f"system '{self.name}': q has shape {rows[0].shape}, and v {rows[1].shape}"
+            )
+        pairs = zip(*(array.reshape(-1, n) for array in rows), strict=True)
+        total = [self.lagrangian.T(at, rate) + self.lagrangian.V(at) for at, rate in pairs]
+        return np.array(total).reshape(rows[0].shape[:-1])
+
+    # -- forms of the equations ---------------------------------------------------------------
+
+    def livens(self) -> LivensSystem:
+        """Return Livens' form, x = (q, v, p, lam) [KB24, eq. (19)]: M is not inverted."""
+        return LivensSystem(
+            self.name, self._states("q", "v", "p"), self.ports, self.lagrangian, self._zeros(3)
+        )
+
+    def hamiltonian(self) -> HamiltonianSystem:
+        """Return Hamilton's form, x = (q, p, lam) [KB24, eq. (16)], where M can be inverted."""
+        if self.lagrangian.mass.constant:
+            nowhere = np.zeros(self.lagrangian.n)
+            self.lagrangian.velocity(nowhere, nowhere)  # refuses a singular M
+        return HamiltonianSystem(
+            self.name, self._states("q", "p"), self.ports, self.lagrangian, self._zeros(2)
+        )
+
+    def port_hamiltonian(self) -> VelocitySystem:
+        """Return the form x = (q, v, lam) with E = diag(I, M, 0) [LKB26, eq. (19)]."""
+        return VelocitySystem(self.name, self._states("q", "v"), self.ports, self.lagrangian)
+
+    def _states(self, *names: str) -> tuple[State, ...]:
+        n, m = self.lagrangian.n, self.lagrangian.m
+        multipliers = [State("lam", m, self.units.get("lam"))] if m else []
+        return (*(State(name, n, self.units.get(name)) for name in names), *multipliers)
+
+    def _zeros(self, blocks: int) -> Vector:
+        return np.zeros(blocks * self.lagrangian.n + self.lagrangian.m)
+
+    # -- what `simulate` asks -----------------------------------------------------------------
+
+    def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> str | Scheme:
+        """Return the scheme that it runs with, EML unless told otherwise."""
+        if coordinates is not None:
+            raise InputError(f"coordinates: Lagrangian '{self.name}' has its own")
+        return scheme or "eml"
+
+    def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
+        """Return the form that a scheme integrates."""
+        if scheme.mean_levers or scheme.stabilised or scheme.condensation == "null-space":
+            instead = "ph-dg" if scheme.stabilised else "reml" if not scheme.mean_levers else "eml"
+            raise InputError(
+                f"scheme '{scheme.name}' is for models of bodies, not for the Lagrangian "
+                f"'{self.name}'; use '{instead}'"
+            )
+        forms = {"livens": self.livens, "hamiltonian": self.hamiltonian}
+        return forms.get(scheme.formulation, self.port_hamiltonian)()
+
+    def document(
+        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+    ) -> Callable[[], str]:
+        """Return what writes nothing: there is no file format for functions."""
+        return str

@@ -1,0 +1,426 @@
+"""A Lagrangian as a port-Hamiltonian system: in Livens' form (q, v, p) and in Hamilton's (q, p)."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InconsistentStartError, InputError
+from poinsot.inputs import numbers
+from poinsot.ph.gradients import Rule
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import StageEquations
+from poinsot.ph.system import PHSystem
+from poinsot.result.observer import Observer, StateObserver
+from poinsot.systems.livens.lagrangian import Lagrangian, negative, total
+from poinsot.systems.livens.steps import CondensedStages, HamiltonianStages, LivensStages
+
+#: What constraints may lack at the start, relative to the size of the coordinates.
+TOLERANCE = 1e-8
+#: Velocities that are off by so much, relative to momenta, are told to whoever asks for a reason.
+ASTRAY = 1e-2
+
+
+def require_consistent(name: str, lagrangian: Lagrangian, q: Vector, v: Vector) -> None:
+    """Refuse a start that is none, or in which a constraint or its rate does not vanish."""
+    lagrangian.check(q, v)
+    G = lagrangian.G(q)
+    for what, values, sizes, wrong in (
+        ("constraint", lagrangian.g(q), 1.0 + abs(q), "coordinates"),
+        ("rate of the constraint", G @ v, abs(G) @ abs(v), "velocities"),
+    ):
+        if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
+            k = int(np.argmax(abs(values)))
+            raise InconsistentStartError(
+                f"system '{name}': the initial state violates the {what} "
+                f"'{lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
+            )
+
+
+def lagrangian_observer(
+    system: PHSystem, lagrangian: Lagrangian, velocity: Callable[[Vector], Vector]
+) -> Observer:
+    """Return what shows energies, and how well constraints hold; q comes first in x."""
+    n = lagrangian.n
+
+    def gap(x: Vector) -> float:
+        return float(np.max(abs(lagrangian.g(x[:n])), initial=0.0))
+
+    def rate(x: Vector) -> float:
+        return float(np.max(abs(lagrangian.G(x[:n]) @ velocity(x)), initial=0.0))
+
+    return StateObserver(
+        system.n,
+        energies={
+            "kinetic": lambda x: system.H(x) - lagrangian.V(x[:n]),
+            "potential": lambda x: lagrangian.V(x[:n]),
+        },
+        whole={"constraint_error": gap, "velocity_constraint_error": rate} if lagrangian.m else {},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangianForm(PHSystem):
+    """What both forms share: constraints, dampers and ports act on the equation of p."""
+
+    lagrangian: Lagrangian
+    initial: Vector
+
+    @property
+    @abstractmethod
+    def _p(self) -> int:
+        """Where p begins in x."""
+
+    @property
+    @abstractmethod
+    def _rate(self) -> int:
+        """Where the costate begins that is the velocity of q."""
+
+    @abstractmethod
+    def velocity(self, x: Vector) -> Vector:
+        """Return the velocity v; shape (n,)."""
+
+    def q(self, x: Vector) -> Vector:
+        """Return the coordinates; shape (n,)."""
+        return x[: self.lagrangian.n]
+
+    def p(self, x: Vector) -> Vector:
+        """Return the momenta; shape (n,)."""
+        return x[self._p : self._p + self.lagrangian.n]
+
+    def lam(self, x: Vector) -> Vector:
+        """Return the multipliers; shape (m,)."""
+        return x[self._p + self.lagrangian.n :]
+
+    @property
+    def start(self) -> Vector:
+        """Where a simulation starts unless told otherwise."""
+        return self.initial
+
+    def remembering(self) -> Self:
+        """Return the system for one run of Newton's method."""
+        lagrangian = self.lagrangian.remembering()
+        return self if lagrangian is self.lagrangian else replace(self, lagrangian=lagrangian)
+
+    @property
+    def proven(self) -> bool:
+        """Yes: J is skew and R semi-definite by construction."""
+        return True
+
+    def check_start(self, x: Vector) -> None:
+        """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
+        require_consistent(self.name, self.lagrangian, self.q(x), self.velocity(x))
+
+    def require_rule(self, scheme: Scheme) -> None:
+        """Refuse a scheme whose derivatives are not formed."""
+        if scheme.rule is Rule.AVERAGE:
+            raise InputError(
+                f"scheme '{scheme.name}': means along the path are not formed of Lagrangians; use "
+                f"'{self.default_scheme}'"
+            )
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what the Lagrangian sees at the start of the step."""
+        return self.lagrangian.diagnose(self.q(x0))
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step that the Lagrangian does not allow."""
+        self.lagrangian.watch(self.q(x0), self.q(x1))
+
+    def observer(self) -> Observer:
+        """Return what shows energies, and how well constraints hold."""
+        return lagrangian_observer(self, self.lagrangian, self.velocity)
+
+    @cached_property
+    def _E(self) -> Matrix:
+        entries = np.zeros(self.n)
+        entries[: self.lagrangian.n] = 1.0
+        entries[self._p : self._p + self.lagrangian.n] = 1.0
+        return diagonal(entries)
+
+    def E(self, x: Vector) -> Matrix:
+        """Return the descriptor matrix: q and p have derivatives."""
+        return self._E
+
+    def dE(self, x: Vector, a: Vector) -> None:
+        """Return None: E is constant."""
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """All but q and p."""
+        n, there = self.lagrangian.n, np.ones(self.n, dtype=bool)
+        there[:n] = there[self._p : self._p + n] = False
+        return there
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the structure matrix: q' = z_p, p' = -z_q - G^T lam, 0 = G z_p."""
+        n, p, lam = self.lagrangian.n, self._p, self._p + self.lagrangian.n
+        identity, G = diagonal(np.ones(n)), self.lagrangian.G(self.q(x))
+        placed: list[Placed] = [(0, p, identity), (p, 0, negative(identity))]
+        if self.lagrangian.m:
+            placed += [(p, lam, -G.T), (lam, p, G)]
+        return assemble((self.n, self.n), placed)
+
+    def B(self, x: Vector) -> Matrix:
+        """Return the port matrix, in the equation of p."""
+        return assemble((self.n, self.m), [(self._p, 0, self.lagrangian.B(self.q(x)))])
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return the damping force in the equation of p."""
+        n, effort = self.lagrangian.n, np.zeros(self.n)
+        force = self.lagrangian.damping(self.q(x), z[self._rate : self._rate + n])
+        if force is None:
+            return None
+        effort[self._p : self._p + n] = force
+        return effort
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of r by z."""
+        n = self.lagrangian.n
+        slopes = self.lagrangian.ddamping(self.q(x), z[self._rate : self._rate + n])
+        if slopes is None:
+            return None
+        return assemble((self.n, self.n), [(self._p, self._rate, slopes[1])])
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of (J - R) z - r + B u by x, which is one by q."""
+        lagrangian, n, p, q = self.lagrangian, self.lagrangian.n, self._p, self.q(x)
+        rate = z[self._rate : self._rate + n]
+        slopes, dB = lagrangian.ddamping(q, rate), lagrangian.dB(q, u)
+        placed: list[Placed] = []
+        if lagrangian.m:
+            placed.append((p, 0, negative(lagrangian.curvature(q, z[p + n :]))))
+            placed.append((p + n, 0, lagrangian.slope(q, rate)))
+        if slopes is not None:
+            placed.append((p, 0, negative(slopes[0])))
+        if dB is not None:
+            placed.append((p, 0, dB))
+        return assemble((self.n, self.n), placed) if placed else None
+
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of B^T z by x."""
+        rate = z[self._rate : self._rate + self.lagrangian.n]
+        dy = self.lagrangian.dy(self.q(x), rate)
+        return None if dy is None else assemble((self.m, self.n), [(0, 0, dy)])
+
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with state-dependent loads filled in."""
+        rate = z[self._rate : self._rate + self.lagrangian.n]
+        return self.lagrangian.feedback(t, self.q(x), rate, u)
+
+
+@dataclass(frozen=True, eq=False)
+class LivensSystem(LagrangianForm):
+    r"""Livens' form of a Lagrangian [KB24, eq. (22)], x = (q, v, p, lambda).
+
+    .. math:: \dot q = v, \quad \dot p = \partial_q L - G^\top \lambda + B u, \quad
+              p = \partial_v L, \quad g(q) = 0
+
+    As a port-Hamiltonian system its energy is the generalised one, E(q, v, p) = p·v - L(q, v), with
+    the costate (dE/dq, dE/dv, v, lambda). The fibre derivative p = dL/dv says dE/dv = 0, so that
+    E^T z = grad H holds wherever it does; its row is written as 0 = -dE/dv, a resistance that takes
+    no power. M is not inverted, and may be singular.
+    """
+
+    @property
+    def _p(self) -> int:
+        return 2 * self.lagrangian.n
+
+    @property
+    def _rate(self) -> int:
+        return self._p
+
+    @property
+    def formulation(self) -> str:
+        """Livens' one."""
+        return "livens"
+
+    @property
+    def default_scheme(self) -> str:
+        """The energy-momentum scheme."""
+        return "eml"
+
+    def velocity(self, x: Vector) -> Vector:
+        """Return v."""
+        n = self.lagrangian.n
+        return x[n : 2 * n]
+
+    def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
+        """Make a state; momenta that are not given follow from p = M v."""
+        x = super().state(values)
+        momenta = [s.name for s in self.states if s.name == "p" or s.name.endswith(".p")]
+        if isinstance(values, Mapping) and not any(name in values for name in momenta):
+            x[self._p : self._p + self.lagrangian.n] = self.lagrangian.momentum(
+                self.q(x), self.velocity(x)
+            )
+        return x
+
+    def check_start(self, x: Vector) -> None:
+        """Refuse momenta that are not those of the velocities, too."""
+        super().check_start(x)
+        momenta, p = self.lagrangian.momentum(self.q(x), self.velocity(x)), self.p(x)
+        gap, size = abs(p - momenta), np.max(abs(p) + abs(momenta))
+        if np.max(gap) > TOLERANCE * size:
+            k = int(np.argmax(gap))
+            raise InconsistentStartError(
+                f"system '{self.name}': the momentum '{self.labels[self._p + k]}' at the start is "
+                f"{p[k]:.6g}, while that of the velocities is {momenta[k]:.6g}; leave momenta out, "
+                "they follow from p = dL/dv"
+            )
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return Livens' equations over a step, condensed as the scheme wants it."""
+        self.require_rule(scheme)
+        kind = LivensStages if scheme.condensation == "full" else CondensedStages
+        return kind(scheme, t, x0, u, h, self)
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what the Lagrangian sees, and whether velocities have left their momenta.
+
+        Each step has v1 = 2 v_m - v0: what v alternates by is remembered, and may grow.
+        """
+        found, p = super().diagnose(t0, x0, h), self.p(x0)
+        momenta = self.lagrangian.momentum(self.q(x0), self.velocity(x0))
+        gap, size = np.max(abs(p - momenta)), np.max(abs(p))
+        if gap <= ASTRAY * size:
+            return found
+        return (
+            f"{found}; velocities have left momenta by {gap / size:.0%} of these, as those of "
+            "slender bodies do in Livens' form: try a scheme of Hamilton's form, 'emh-mean'"
+        )
+
+    @cached_property
+    def _R(self) -> Matrix:
+        n, entries = self.lagrangian.n, np.zeros(self.n)
+        entries[n : 2 * n] = 1.0
+        return diagonal(entries)
+
+    def R(self, x: Vector) -> Matrix:
+        """Return the identity on the fibre derivative, which vanishes."""
+        return self._R
+
+    def energies(self, x: Vector) -> Vector:
+        """Return the generalised energy p·v - T(q, v) + V(q) [J] [KB24, eq. (74)]."""
+        q, v, lagrangian = self.q(x), self.velocity(x), self.lagrangian
+        return np.array([self.p(x) @ v - lagrangian.T(q, v) + lagrangian.V(q)])
+
+    def z(self, x: Vector) -> Vector:
+        """Return (dV - dT/dq, p - M v, v, lambda)."""
+        q, v, lagrangian = self.q(x), self.velocity(x), self.lagrangian
+        force = lagrangian.dV(q) - lagrangian.dT(q, v)
+        return np.concatenate([force, self.p(x) - lagrangian.momentum(q, v), v, self.lam(x)])
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return the derivative of z."""
+        n, m, lagrangian = self.lagrangian.n, self.lagrangian.m, self.lagrangian
+        q, v = self.q(x), self.velocity(x)
+        H, identity = lagrangian.ddT(q, v), diagonal(np.ones(n))
+        placed: list[Placed] = [
+            (0, 0, total(lagrangian.ddV(q), negative(H.qq))),
+            (0, n, negative(H.qs)),
+            (n, 0, -H.qs.T),
+            (n, n, negative(H.ss)),
+            (n, 2 * n, identity),
+            (2 * n, n, identity),
+        ]
+        if m:
+            placed.append((3 * n, 3 * n, diagonal(np.ones(m))))
+        return assemble((self.n, self.n), placed)
+
+    def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
+        """Return that of the states with p = dL/dv; the effort that keeps them there is free."""
+        n, H = self.lagrangian.n, self.lagrangian.ddT(self.q(x), self.velocity(x))
+        along, effort = np.eye(self.n), np.zeros((self.n, self.n))
+        along[2 * n : 3 * n, : 3 * n] = np.hstack([dense(H.qs).T, dense(H.ss), np.zeros((n, n))])
+        effort[n : 2 * n, 2 * n : 3 * n] = np.eye(n)
+        return self.E(x) @ along, self.dz(x) @ along + effort
+
+
+@dataclass(frozen=True, eq=False)
+class HamiltonianSystem(LagrangianForm):
+    r"""Hamilton's form of a Lagrangian [KB24, eq. (16)], x = (q, p, lambda).
+
+    .. math:: \dot q = M^{-1} p, \quad \dot p = -\partial_q H - G^\top \lambda + B u, \quad
+              g(q) = 0, \qquad H = \tfrac12\, p \cdot M(q)^{-1} p + V(q)
+    """
+
+    @property
+    def _p(self) -> int:
+        return self.lagrangian.n
+
+    @property
+    def _rate(self) -> int:
+        return self._p
+
+    @property
+    def formulation(self) -> str:
+        """Hamilton's one."""
+        return "hamiltonian"
+
+    @property
+    def default_scheme(self) -> str:
+        """The energy-momentum scheme."""
+        return "emh"
+
+    def velocity(self, x: Vector) -> Vector:
+        """Return v = M^-1 p."""
+        return self.lagrangian.velocity(self.q(x), self.p(x))
+
+    def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
+        """Make a state; velocities may be given instead of momenta."""
+        if not isinstance(values, Mapping) or "v" not in values or "v" in self.slices:
+            return super().state(values)
+        if "p" in values:
+            raise InputError(f"system '{self.name}': give velocities v or momenta p, not both")
+        x = super().state({name: value for name, value in values.items() if name != "v"})
+        v = numbers(values["v"], f"system '{self.name}': state 'v'").reshape(-1)
+        if v.size != self.lagrangian.n:
+            raise InputError(
+                f"system '{self.name}': state 'v' has {v.size} entries, expected "
+                f"{self.lagrangian.n}"
+            )
+        x[self._p : self._p + v.size] = self.lagrangian.momentum(self.q(x), v)
+        return x
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return Hamilton's equations over a step."""
+        self.require_rule(scheme)
+        if scheme.condensation != "full":
+            raise InputError(
+                f"scheme '{scheme.name}': Hamilton's equations are solved in full only"
+            )
+        return HamiltonianStages(scheme, t, x0, u, h, self)
+
+    def energies(self, x: Vector) -> Vector:
+        """Return H [J]."""
+        q, lagrangian = self.q(x), self.lagrangian
+        return np.array([lagrangian.co_T(q, self.p(x)) + lagrangian.V(q)])
+
+    def z(self, x: Vector) -> Vector:
+        """Return (dH/dq, v, lambda)."""
+        q, p, lagrangian = self.q(x), self.p(x), self.lagrangian
+        force = lagrangian.dV(q) + lagrangian.co_dT(q, p)
+        return np.concatenate([force, lagrangian.velocity(q, p), self.lam(x)])
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return the derivative of z."""
+        n, m, q = self.lagrangian.n, self.lagrangian.m, self.q(x)
+        H = self.lagrangian.co_ddT(q, self.p(x))
+        placed: list[Placed] = [
+            (0, 0, total(self.lagrangian.ddV(q), H.qq)),
+            (0, n, H.qs),
+            (n, 0, H.qs.T),
+            (n, n, H.ss),
+        ]
+        if m:
+            placed.append((2 * n, 2 * n, diagonal(np.ones(m))))
+        return assemble((self.n, self.n), placed)

@@ -1,0 +1,409 @@
+"""Positions, rotations, momenta, joint coordinates and reactions of a simulated mechanism.
+
+Everything is computed of many states, and of some bodies or joints or of all of them: one at a time
+for those who ask, all at once for files.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.bodies.body import RIGIDITY
+from poinsot.frames.forms import GROUND, WIDTH, Form, Forms, VectorForm, stack
+from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation
+from poinsot.result.history import History
+from poinsot.result.observer import Look, Observer, lazily
+from poinsot.so3 import log
+from poinsot.systems.layout import JointPlace, Layout
+from poinsot.systems.views import Indices, View
+
+Array = NDArray[np.float64]
+AnyForm = TypeVar("AnyForm", Form, Forms, VectorForm)
+_NONE = np.zeros(0, dtype=np.intp)
+
+#: What is seen of a frame, and of a joint: on its first body, and on its second.
+MOTION = ("position", "rotation", "velocity", "angular_velocity")
+REACTIONS = ("force_a", "torque_a", "force", "torque")
+#: The ground as a body: at the origin, its directors along the axes of the world.
+AT_REST = np.vstack([np.zeros(3), np.eye(3)])
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Frames at places of bodies: points X (k, 3) and axes R (k, 3, 3), both in director axes."""
+
+    names: Sequence[str]
+    bodies: Indices
+    X: Array
+    R: Array
+
+    def only(self, k: int) -> "Frames":
+        """Return one of them."""
+        return Frames([self.names[k]], self.bodies[[k]], self.X[[k]], self.R[[k]])
+
+    def look(self, q: Array, v: Array) -> tuple[Array, ...]:
+        """Return `MOTION` of directors q and rates v of the bodies; (states, k, ...)."""
+        d, weights = q[:, :, 1:], np.hstack([np.ones((len(self.X), 1)), self.X])
+        position, velocity = (np.einsum("ki,tkij->tkj", weights, block) for block in (q, v))
+        return position, np.swapaxes(d, 2, 3) @ self.R, velocity, _moment(d, v[:, :, 1:]) / 2
+
+
+class Joints:
+    """Some joints, prepared to be looked at.
+
+    Parameters
+    ----------
+    joints : sequence of JointPlace
+        Which ones.
+    bodies : array
+        Those that they join, or all of them, in order.
+    angles : array
+        Where their angles are among those that were followed over turns.
+    view : View
+        Reads states.
+    """
+
+    def __init__(
+        self, joints: Sequence[JointPlace], bodies: Indices, angles: Indices, view: View
+    ) -> None:
+        self.joints, self.bodies, self.angles, self.view = joints, bodies, angles, view
+        known, every = tuple(bodies.tolist()), bodies.size == view.bodies.size
+        ends = np.array([(joint.a, joint.b) for joint in joints], dtype=np.intp).reshape(-1, 2)
+        # Bodies are counted among those of these joints from here on; the ground comes last.
+        self.pairs = np.where(ends == GROUND, GROUND, np.searchsorted(bodies, ends))
+
+        def own(form: AnyForm) -> AnyForm:
+            return form if every else form.among(known)
+
+        origins = ([own(joint.origin[side]) for joint in joints] for side in (0, 1))
+        self.points = [_vectors(vectors, WIDTH * bodies.size) for vectors in origins]
+        freedoms = [freedom for joint in joints for freedom in joint.freedoms]
+        self.labels = [freedom.label for freedom in freedoms]
+        self.rotates = np.array([freedom.rotates for freedom in freedoms], dtype=bool)
+        self.first = [0, *accumulate(len(joint.freedoms) for joint in joints)]
+        lengths = [own(freedom.forms[0]) for freedom in freedoms if not freedom.rotates]
+        self.displacements = stack(lengths, bodies.size)
+        # G^T lam of each joint by itself, on its two bodies.
+        held, rigid = view.mechanism, RIGIDITY * view.bodies.size
+        rows = np.concatenate([_NONE, *(joint.rows for joint in joints)])
+        owner = np.repeat(np.arange(len(joints)), [joint.rows.size for joint in joints])
+        forms = own(held.constraints.take(rows - rigid + held.rigid))
+
+        def places(row: Indices, i: Indices) -> Indices:
+            second = i // WIDTH == self.pairs[owner[row], 1]
+            return np.asarray((2 * owner[row] + second) * WIDTH + i % WIDTH)
+
+        size = 2 * WIDTH * len(joints)
+        self.pullers = forms.pullers(places, size)
+        slips = np.concatenate([_NONE, *(joint.slips for joint in joints)])
+        self.multipliers, self.rows = view.joints - rigid + np.concatenate([rows, slips]), rows.size
+
+    def start(self, history: History) -> Array:
+        """Return the directors in which the run began; (1, bodies + 1, 4, 3)."""
+        x = history.start[None, self.view.columns(self.bodies)]
+        return _with_ground(self.view.directors(x, self.bodies))
+
+    def look(self, q: Array, start: Array) -> tuple[Array, ...]:
+        """Return turns since the start, and displacements, of directors of the bodies."""
+        turned = np.swapaxes(_with_ground(q)[:, :, 1:], 2, 3) @ start[:, :, 1:]
+        a, b = self.pairs.T
+        rotation = log(np.swapaxes(turned[:, a], 2, 3) @ turned[:, b])
+        return rotation, self.displacements.values(q.reshape(len(q), WIDTH * self.bodies.size))
+
+    def coordinates(self, displacements: Array, history: History) -> Array:
+        """Return the coordinates of all joints in order, angles as they were followed."""
+        coordinates = np.empty((len(displacements), self.rotates.size))
+        coordinates[:, self.rotates] = history.at_times("turned")[:, self.angles]
+        coordinates[:, ~self.rotates] = displacements
+        return coordinates
+
+    def reactions(self, history: History) -> tuple[Array, ...]:
+        """Return `REACTIONS` at midpoints; (steps, joints, 3) each."""
+        motion = self.view.columns(self.bodies)
+
+        def look(means: Array, ends: Array, h: Array) -> tuple[Array, ...]:
+            moving, lam = means[:, : motion.size], means[:, motion.size :]
+            q, _ = self.view.over_steps(moving, ends[:, : motion.size], h, self.bodies)
+            return self._reactions(q, lam[:, : self.rows], lam[:, self.rows :])
+
+        return history.over_steps(look, np.concatenate([motion, self.multipliers]))
+
+    def _reactions(self, blocks: Array, lam: Array, mu: Array) -> tuple[Array, ...]:
+        states, q = len(blocks), blocks.reshape(len(blocks), WIDTH * self.bodies.size)
+        row, place, A, b = self.pullers
+        shape = (states, len(self.pairs), 2, 4, 3)
+        pulls = -np.asarray((lam[:, row] * q[:, place]) @ A + lam @ b).reshape(shape)
+        ends = _with_ground(blocks)[:, self.pairs]
+        r = np.stack([np.asarray(q @ W).reshape(*shape[:2], 3) + c for W, c in self.points], axis=2)
+        force = pulls[:, :, :, 0]
+        # The moment about the centre of mass is the sum of d_i x f_i.
+        torque = _moment(ends[:, :, :, 1:], pulls[:, :, :, 1:])
+        first = 0
+        for k, joint in enumerate(self.joints):
+            if joint.contact is not None:
+                own, last = ends[:, k, 1].reshape(states, WIDTH), first + joint.slips.size
+                pull, turn = joint.contact.pulls(own, mu[:, first:last])
+                force[:, k, 1] -= pull
+                torque[:, k, 1] -= turn
+                first = last
+        torque -= np.cross(r - ends[:, :, :, 0], force)
+        # The ground feels the opposite of what its partner feels.
+        for side in (0, 1):
+            at = np.flatnonzero(self.pairs[:, side] == GROUND)
+            partner = force[:, at, 1 - side]
+            arm = r[:, at, 1 - side] - r[:, at, side]
+            force[:, at, side] = -partner
+            torque[:, at, side] = -torque[:, at, 1 - side] - np.cross(arm, partner)
+        return force[:, :, 0], torque[:, :, 0], force[:, :, 1], torque[:, :, 1]
+
+    def record(
+        self,
+        k: int,
+        history: History,
+        coordinates: Array,
+        rotation: Array,
+        reactions: Sequence[Array],
+    ) -> JointRecord:
+        """Return one of them, of what all show."""
+        joint, own = self.joints[k], slice(self.first[k], self.first[k + 1])
+        return JointRecord(
+            name=joint.name,
+            time=history.at_midpoints("stage_time"),
+            coordinates=dict(zip(self.labels[own], coordinates[:, own].T, strict=True)),
+            rotation=rotation[:, k],
+            complete=joint.complete,
+            **{side: array[:, k] for side, array in zip(REACTIONS, reactions, strict=True)},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismObserver(Observer):
+    """What there is to see of a mechanism in any coordinates."""
+
+    layout: Layout
+    view: View
+
+    @cached_property
+    def _bodies(self) -> Frames:
+        axes = np.swapaxes(self.layout.R_BP, 1, 2)
+        return Frames(self.layout.bodies, self.view.bodies, np.zeros((len(axes), 3)), axes)
+
+    @cached_property
+    def _markers(self) -> Frames:
+        markers = self.layout.markers
+        return Frames(
+            [marker.name for marker in markers],
+            np.array([marker.body for marker in markers], dtype=np.intp),
+            np.array([marker.X for marker in markers]).reshape(-1, 3),
+            np.array([marker.R_PM for marker in markers]).reshape(-1, 3, 3),
+        )
+
+    @cached_property
+    def _angles(self) -> list[int]:
+        """Where the angles of each joint begin among those that were followed."""
+        counts = [sum(free.rotates for free in joint.freedoms) for joint in self.layout.joints]
+        return [0, *accumulate(counts)]
+
+    def _joints(self, first: int, last: int, bodies: Indices) -> Joints:
+        """Return joints from number `first` to before `last`, which join these bodies."""
+        followed = np.arange(self._angles[first], self._angles[last])
+        return Joints(self.layout.joints[first:last], bodies, followed, self.view)
+
+    @cached_property
+    def _all_joints(self) -> Joints:
+        return self._joints(0, len(self.layout.joints), self.view.bodies)
+
+    # -- one at a time ------------------------------------------------------------------------
+
+    def observe(self, history: History) -> Observation:
+        """Return what there is to see, computed when it is asked for."""
+        joints = {joint.name: k for k, joint in enumerate(self.layout.joints)}
+        return Observation(
+            bodies=self._records(self._bodies, history),
+            markers=self._records(self._markers, history),
+            joints=Lazy(joints, lambda name: self._joint(joints[name], history)),
+            whole=lazily(self._whole(), history, self._in_the_middle(history)),
+            energies=lazily(self._energies(), history),
+            scene=self.layout.scene,
+            counts=self._counts(),
+        )
+
+    def _records(self, frames: Frames, history: History) -> Lazy[BodyRecord]:
+        view, places = self.view, {name: k for k, name in enumerate(frames.names)}
+
+        def record(name: str) -> BodyRecord:
+            one = frames.only(places[name])
+            seen = history.over_times(
+                lambda x: one.look(view.directors(x, one.bodies), view.rates(x, one.bodies)),
+                view.columns(one.bodies),
+            )
+            return BodyRecord(name, *(array[:, 0] for array in seen))
+
+        return Lazy(places, record)
+
+    def _joint(self, k: int, history: History) -> JointRecord:
+        joint, view = self.layout.joints[k], self.view
+        bodies = sorted({body for body in (joint.a, joint.b) if body != GROUND})
+        one = self._joints(k, k + 1, np.array(bodies, dtype=np.intp))
+        start = one.start(history)
+        rotation, displacements = history.over_times(
+            lambda x: one.look(view.directors(x, one.bodies), start), view.columns(one.bodies)
+        )
+        coordinates = one.coordinates(displacements, history)
+        return one.record(0, history, coordinates, rotation, one.reactions(history))
+
+    # -- all at once --------------------------------------------------------------------------
+
+    def survey(self, history: History) -> Observation:
+        """Return the same, with all bodies, markers and joints computed now."""
+        together, joints = self._together(history), self._all_joints
+        places = {joint.name: k for k, joint in enumerate(self.layout.joints)}
+        known = together["joint_coordinate"], together["joint_rotation"]
+        reactions = [together[f"reaction_{side}"] for side in REACTIONS]
+        seen = self.observe(history)
+        return replace(
+            seen,
+            joints=Lazy(
+                places, lambda name: joints.record(places[name], history, *known, reactions)
+            ),
+            together=together,
+        )
+
+    def _together(self, history: History) -> dict[str, Array]:
+        """Return the variables of bodies, markers and joints, by their names in a file."""
+        view, bodies, markers, joints = self.view, self._bodies, self._markers, self._all_joints
+        start = joints.start(history)
+
+        def look(x: Array) -> tuple[Array, ...]:
+            q, v = view.directors(x, bodies.bodies), view.rates(x, bodies.bodies)
+            on = markers.bodies
+            on_bodies, on_markers = bodies.look(q, v), markers.look(q[:, on], v[:, on])
+            return *on_bodies, *on_markers, *joints.look(q, start)
+
+        names = [*MOTION, *(f"marker_{name}" for name in MOTION), "joint_rotation"]
+        *seen, displacements = history.over_times(look, view.columns(bodies.bodies))
+        return {
+            **dict(zip(names, seen, strict=True)),
+            "joint_coordinate": joints.coordinates(displacements, history),
+            **{
+                f"reaction_{side}": array
+                for side, array in zip(REACTIONS, joints.reactions(history), strict=True)
+            },
+        }
+
+    # -- the whole mechanism ------------------------------------------------------------------
+
+    def _directors(self, x: Array) -> Array:
+        """Return the coordinates in directors; (states, 12 bodies)."""
+        return self.view.directors(x, self.view.bodies).reshape(len(x), self.view.mechanism.n)
+
+    def _over_all(self, **looks: Callable[[Array], Array]) -> dict[str, Look]:
+        """Return looks at the motion of all bodies."""
+        motion = slice(0, sum(self.view.widths) * self.view.bodies.size)
+        return {name: (look, motion) for name, look in looks.items()}
+
+    def _whole(self) -> dict[str, Look]:
+        """Return momenta and violations of constraints."""
+        view, mechanism = self.view, self.view.mechanism
+
+        def linear_momentum(x: Array) -> Array:
+            return np.asarray(view.momenta(x)[0].sum(axis=1))
+
+        def angular_momentum(x: Array) -> Array:
+            (p, L), phi = view.momenta(x), view.directors(x, view.bodies)[:, :, 0]
+            return np.asarray((np.cross(phi, p) + L).sum(axis=1))
+
+        def gaps(x: Array) -> Array:
+            return _worst(np.hstack([view.own_errors(x)[0], mechanism.gaps(self._directors(x))]))
+
+        def rates(x: Array) -> Array:
+            v = view.rates(x, view.bodies).reshape(len(x), mechanism.n)
+            own = view.own_errors(x)[1]
+            return _worst(np.hstack([own, mechanism.rates(self._directors(x), v)]))
+
+        return self._over_all(
+            linear_momentum=linear_momentum,
+            angular_momentum=angular_momentum,
+            constraint_error=gaps,
+            velocity_constraint_error=rates,
+        )
+
+    def _in_the_middle(self, history: History) -> dict[str, Callable[[], Array]]:
+        """Return how well constraints without a position equation hold in the middle of steps."""
+        view, mechanism = self.view, self.view.mechanism
+
+        def look(means: Array, ends: Array, h: Array) -> tuple[Array, ...]:
+            moved = view.over_steps(means, ends, h, view.bodies)
+            q, v = (block.reshape(len(means), mechanism.n) for block in moved)
+            return (_worst(mechanism.contact_rates(q, v)),)
+
+        def error() -> Array:
+            return history.over_steps(look, view.columns(view.bodies))[0]
+
+        return {} if mechanism.holonomic else {"velocity_constraint_error_mid": error}
+
+    def _energies(self) -> dict[str, Look]:
+        """Return the kinds of energy [J]."""
+        mechanism = self.view.mechanism
+
+        def gravity(x: Array) -> Array:
+            return np.asarray(self._directors(x) @ mechanism.weight)
+
+        def stored(x: Array) -> Array:
+            return np.array([mechanism.stored(q) for q in self._directors(x)])
+
+        looks = {"kinetic": self.view.kinetic, "gravity": gravity}
+        if mechanism.potentials:
+            looks["springs and fields"] = stored
+        return self._over_all(**looks)
+
+    def _counts(self) -> Counts:
+        layout, mechanism = self.layout, self.view.mechanism
+        constraints = sum(joint.multipliers.size for joint in layout.joints)
+        repeated = mechanism.repeated
+        return Counts(
+            bodies=len(layout.bodies),
+            joints=len(layout.joints),
+            constraints=constraints,
+            repeated=repeated,
+            freedoms=6 * len(layout.bodies) - constraints + repeated,
+        )
+
+
+def _worst(values: Array) -> Array:
+    """Return the largest absolute value of each row."""
+    return np.asarray(np.max(abs(values), axis=1, initial=0.0))
+
+
+def _with_ground(q: Array) -> Array:
+    """Return the blocks of bodies, and of the ground last; (states, bodies + 1, 4, 3)."""
+    return np.concatenate([q, np.broadcast_to(AT_REST, (len(q), 1, 4, 3))], axis=1)
+
+
+def _moment(d: Array, f: Array) -> Array:
+    """Return the sum of d_i x f_i over i: what is skew in the sum of products; (..., 3)."""
+    M = np.swapaxes(d, -1, -2) @ f
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return np.stack([M[..., i, j] - M[..., j, i] for i, j in pairs], axis=-1)
+
+
+def _vectors(forms: Sequence[VectorForm], n: int) -> tuple[sp.csr_array, Array]:
+    """Return many world vectors as q @ W + c, with W (n, 3 vectors) and c (vectors, 3)."""
+    entries = [
+        (WIDTH * body + 3 * i + x, 3 * k + x, weight)
+        for k, form in enumerate(forms)
+        for body, weights in form.weights
+        for i, weight in enumerate(weights)
+        for x in range(3)
+    ]
+    table = np.array(entries, dtype=float).reshape(-1, 3)
+    where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
+    W = sp.csr_array((table[:, 2], where), shape=(n, 3 * len(forms)))
+    constants: ArrayLike = [form.constant for form in forms]
+    return W, np.array(constants, dtype=float).reshape(-1, 3)

@@ -1,0 +1,253 @@
+r"""Bodies in unit quaternions: q = (phi, quat) of every body, seven numbers; their inertia.
+
+.. math:: T = \tfrac12\, m\, \dot\phi \cdot \dot\phi + \tfrac12\, \Omega \cdot J\, \Omega, \qquad
+          \Omega = 2\, G(q)\, \dot q
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.frames.forms import WIDTH
+from poinsot.frames.twists import spread
+from poinsot.ph.gradients import Rule
+from poinsot.ph.matrices import Matrix, Vector
+from poinsot.so3 import quat_multiply
+from poinsot.systems.layout import Layout
+from poinsot.systems.livens.lagrangian import Chart, Hessian, Lagrangian, Slopes
+from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.quaternions.charts import TurnChart
+from poinsot.systems.quaternions.kinetics import Spin
+from poinsot.systems.quaternions.products import BODY, CURVE, WHOLE, director_slopes, directors
+
+Array = NDArray[np.float64]
+
+#: Coordinates of a body, and where its quaternion is among them.
+SEVEN = 7
+QUAT = slice(3, 7)
+
+
+@dataclass(frozen=True, eq=False)
+class QuaternionBodies(Lagrangian):
+    """Bodies in unit quaternions, and how they move by themselves.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The same in directors.
+    layout : Layout
+        Names.
+    """
+
+    mechanism: Mechanism
+    layout: Layout
+
+    # -- sizes and places ---------------------------------------------------------------------
+
+    @property
+    def bodies(self) -> int:
+        """Number of bodies."""
+        return self.mechanism.n // WIDTH
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Number of coordinates."""
+        return SEVEN * self.bodies
+
+    @cached_property
+    def mass(self) -> Array:
+        """Mass of every body [kg]; (bodies,)."""
+        return self.mechanism.masses
+
+    @cached_property
+    def inertia(self) -> Array:
+        """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
+        return self.mechanism.moments
+
+    @cached_property
+    def _spin(self) -> Spin:
+        """T(q, v) = Omega·J Omega / 2 with Omega = 2 G(q) v [KB24, eq. (45)]."""
+        return Spin(2 * BODY, self.inertia)
+
+    @cached_property
+    def _co_spin(self) -> Spin:
+        """T(q, p) with the augmented inertia (tr J / 2, J) [KB24, eq. (138)-(139)]."""
+        return Spin(WHOLE, self.augmented)
+
+    @cached_property
+    def augmented(self) -> Array:
+        """The inverse of 4 diag(tr J / 2, J); (bodies, 4)."""
+        J4 = np.hstack([self.inertia.sum(axis=1, keepdims=True) / 2, self.inertia])
+        return 1 / (4 * J4)
+
+    def blocks(self, q: Vector) -> tuple[Array, Array]:
+        """Return positions (bodies, 3) and quaternions (bodies, 4)."""
+        rows = q.reshape(-1, SEVEN)
+        return rows[:, :3], rows[:, QUAT]
+
+    def directors(self, q: Vector) -> Vector:
+        """Return the coordinates in directors; shape (12 bodies,)."""
+        phi, quat = self.blocks(q)
+        return np.hstack([phi, directors(quat)]).reshape(-1)
+
+    def D(self, q: Vector) -> Matrix:
+        """Return the derivative of the directors; shape (12 bodies, 7 bodies)."""
+        slopes = self._turning(q)
+        slopes[:, :3, :3] = np.eye(3)
+        return spread(slopes)
+
+    def dD(self, v: Vector) -> Matrix:
+        """Return the derivative of D(q) v by q, which does not depend on q."""
+        return spread(self._turning(v))
+
+    def _turning(self, q: Vector) -> Array:
+        slopes = np.zeros((self.bodies, WIDTH, SEVEN))
+        slopes[:, 3:, QUAT] = director_slopes(self.blocks(q)[1])
+        return slopes
+
+    def bend(self, f: Vector) -> Matrix:
+        """Return the derivative of D(q)^T f by q, which does not depend on q."""
+        blocks = np.zeros((self.bodies, SEVEN, SEVEN))
+        forces = f.reshape(-1, WIDTH)[:, 3:]
+        blocks[:, QUAT, QUAT] = np.einsum("nk,kab->nab", forces, CURVE)
+        return spread(blocks)
+
+    # -- energies -----------------------------------------------------------------------------
+
+    def T(self, q: Vector, v: Vector) -> float:
+        """Return the kinetic energy [J]."""
+        _, quat = self.blocks(q)
+        velocity, rate = self.blocks(v)
+        return float(self.mass @ np.sum(velocity**2, axis=1)) / 2 + self._spin.energy(quat, rate)
+
+    def M(self, q: Vector) -> Matrix:
+        """Return diag(m, 4 G^T J G) of every body, singular [KB24, eq. (46)]."""
+        by_v = self._spin.by_s(self.blocks(q)[1])
+        return self._blocks(self.mass, np.einsum("nia,ni,nib->nab", by_v, self.inertia, by_v))
+
+    def _blocks(self, translation: Array | None, rotation: Array) -> Matrix:
+        blocks = np.zeros((self.bodies, SEVEN, SEVEN))
+        if translation is not None:
+            blocks[:, [0, 1, 2], [0, 1, 2]] = translation[:, None]
+        blocks[:, QUAT, QUAT] = rotation
+        return spread(blocks)
+
+    def momentum(self, q: Vector, v: Vector) -> Vector:
+        """Return (m v, 4 G^T J G quat')."""
+        (velocity, rate), spin = self.blocks(v), self._spin
+        by_s = spin.by_s(self.blocks(q)[1])
+        turning = np.einsum("nia,ni,nib,nb->na", by_s, spin.W, by_s, rate)
+        return np.hstack([self.mass[:, None] * velocity, turning]).reshape(-1)
+
+    def dT(self, q: Vector, v: Vector) -> Vector:
+        """Return the derivative of T by q."""
+        return self.kinetic(Rule.MIDPOINT, q, v, q, v).by_q
+
+    def ddT(self, q: Vector, v: Vector) -> Hessian:
+        """Return the second derivatives of T."""
+        T = self.kinetic(Rule.MIDPOINT, q, v, q, v)
+        return Hessian(2 * T.qq, 2 * T.qs, 2 * T.ss)
+
+    # -- Hamiltonian --------------------------------------------------------------------------
+
+    def velocity(self, q: Vector, p: Vector) -> Vector:
+        """Return v of p by the augmented mass."""
+        return self.cokinetic(Rule.DISCRETE, q, p, q, p).by_s
+
+    def co_T(self, q: Vector, p: Vector) -> float:
+        """Return T of q and p [J]."""
+        (_, quat), (push, turning) = self.blocks(q), self.blocks(p)
+        translation = float(np.sum(push**2 / self.mass[:, None])) / 2
+        return translation + self._co_spin.energy(quat, turning)
+
+    def co_dT(self, q: Vector, p: Vector) -> Vector:
+        """Return its derivative by q."""
+        return self.cokinetic(Rule.DISCRETE, q, p, q, p).by_q
+
+    def co_ddT(self, q: Vector, p: Vector) -> Hessian:
+        """Return its second derivatives."""
+        T = self.cokinetic(Rule.DISCRETE, q, p, q, p)
+        return Hessian(2 * T.qq, 2 * T.qs, 2 * T.ss)
+
+    # -- steps --------------------------------------------------------------------------------
+
+    def kinetic(self, rule: Rule, q0: Vector, v0: Vector, q1: Vector, v1: Vector) -> Slopes:
+        """Return the derivatives of T(q, v) over a step [KB24, eq. (87)]."""
+        return self._slopes(self._spin, self.mass, rule, q0, v0, q1, v1)
+
+    def cokinetic(self, rule: Rule, q0: Vector, p0: Vector, q1: Vector, p1: Vector) -> Slopes:
+        """Return the derivatives of T(q, p) over a step [KB24, eq. (146)]."""
+        return self._slopes(self._co_spin, 1 / self.mass, rule, q0, p0, q1, p1)
+
+    def _slopes(
+        self, spin: Spin, mass: Array, rule: Rule, q0: Vector, s0: Vector, q1: Vector, s1: Vector
+    ) -> Slopes:
+        (_, quat0), (_, quat1) = self.blocks(q0), self.blocks(q1)
+        (u0, r0), (u1, r1) = self.blocks(s0), self.blocks(s1)
+        by_q, by_s, qq, qs, sq, ss = spin.slopes(rule, quat0, r0, quat1, r1)
+        if rule is Rule.MIDPOINT and spin is self._co_spin:
+            # The inverse of the mass where the quaternion is not unit, for kinematics alone: so it
+            # is in the results of [KB24].
+            longer, dlonger = _stretching((quat0 + quat1) / 2)
+            sq = longer[:, None, None] * sq + np.einsum("na,nb->nab", by_s, dlonger)
+            by_s, ss = longer[:, None] * by_s, longer[:, None, None] * ss
+        if rule is Rule.MEAN_LEVERS:
+            # By the inverse of the factor of travel, so that angular momentum stays.
+            short, dshort = shortening(quat0, quat1)
+            qq = short[:, None, None] * qq + np.einsum("na,nb->nab", by_q, dshort)
+            by_q, qs = short[:, None] * by_q, short[:, None, None] * qs
+        nothing = np.zeros((self.bodies, 3))
+        return Slopes(
+            np.hstack([nothing, by_q]).reshape(-1),
+            np.hstack([mass[:, None] * (u0 + u1) / 2, by_s]).reshape(-1),
+            self._blocks(None, qq),
+            self._blocks(None, qs),
+            self._blocks(None, sq),
+            self._blocks(mass / 2, ss),
+        )
+
+    def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
+        """Return dq, that of quaternions over `shortening` if levers are mean ones."""
+        if rule is not Rule.MEAN_LEVERS:
+            return dq, None
+        (_, quat0), (_, change) = self.blocks(q0), self.blocks(dq)
+        short, dshort = shortening(quat0, quat0 + change)
+        dquat = change / short[:, None]
+        slope = (np.eye(4) - np.einsum("na,nb->nab", dquat, dshort)) / short[:, None, None]
+        travel = dq.reshape(-1, SEVEN).copy()
+        travel[:, QUAT] = dquat
+        return travel.reshape(-1), self._blocks(np.ones(self.bodies), slope)
+
+    def forecast(self, h: float, q0: Vector, v0: Vector, p0: Vector) -> Vector:
+        """Return where bodies get that go on with the angular velocity of their momentum.
+
+        That of v0 is no measure: what it has along the quaternion may be large [KB24, remark 4.8].
+        """
+        (phi, quat), (velocity, _) = self.blocks(q0), self.blocks(v0)
+        # Omega = J^-1 G(q) p / 2, in body axes; a quarter of the turn has its tangent.
+        Omega = np.einsum("iab,na,nb->ni", BODY, quat, self.blocks(p0)[1]) / (2 * self.inertia)
+        turn = h / 4 * Omega
+        square = np.sum(turn**2, axis=1, keepdims=True)
+        half = np.hstack([1 - square, 2 * turn]) / (1 + square)
+        return np.hstack([phi + h * velocity, quat_multiply(quat, half)]).reshape(-1)
+
+    def chart(self, q0: Vector) -> Chart:
+        """Return positions and incremental rotation vectors."""
+        return TurnChart(q0, self.bodies, self.layout.bodies)
+
+
+def shortening(quat0: Array, quat1: Array) -> tuple[Array, Array]:
+    r"""Return 4 tan(a/4) / (2 tan(a/2)), a the angle of a step, and its derivative by quat1.
+
+    It is :math:`2c / (1 + c)` with :math:`c = q_0 \cdot q_1 = \cos(a/2)`; (bodies,), (bodies, 4).
+    """
+    c = np.einsum("na,na->n", quat0, quat1)
+    return 2 * c / (1 + c), 2 * quat0 / (1 + c)[:, None] ** 2
+
+
+def _stretching(quat: Array) -> tuple[Array, Array]:
+    """Return |q|^-4 of mean quaternions, and its derivative by those at the end of the step."""
+    square = np.sum(quat**2, axis=1)
+    return square**-2, -2 * quat * square[:, None] ** -3

@@ -1,0 +1,86 @@
+r"""Quaternions near a given one by incremental rotation vectors, three numbers a body.
+
+.. math:: q_1 = \exp(\tfrac12 \vartheta) \circ q_0
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.frames.twists import spread
+from poinsot.ph.matrices import Matrix, Vector
+from poinsot.so3 import quat_multiply, skew
+from poinsot.systems.livens.lagrangian import Chart
+from poinsot.systems.quaternions.products import BODY, body, world
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TurnChart(Chart):
+    """Positions and incremental rotation vectors of bodies [KB24, eq. (105)]."""
+
+    q0: Vector
+    bodies: int
+    names: Sequence[str]
+
+    @property
+    def satisfied(self) -> slice:  # type: ignore[override]
+        """The unit constraints."""
+        return slice(0, self.bodies)
+
+    def _quat(self, q: Vector) -> Array:
+        return q.reshape(-1, 7)[:, 3:]
+
+    def guess(self, q1: Vector) -> Vector:
+        """Return positions, and four tangents of a quarter of the turn."""
+        quat0, quat1 = self._quat(self.q0), self._quat(q1)
+        turn = 4 * np.einsum("nia,na->ni", world(quat0), quat1)
+        turn /= 1 + np.sum(quat0 * quat1, axis=1, keepdims=True)
+        return np.hstack([q1.reshape(-1, 7)[:, :3], turn]).reshape(-1)
+
+    def labels(self) -> tuple[str, ...]:
+        """Return the name of every projected equation."""
+        return tuple(f"{name}.p[{k}]" for name in self.names for k in range(6))
+
+    def at(self, w: Vector) -> tuple[Vector, Matrix]:
+        """Return q1 - q0, and its derivative: half of E(q1)^T times the tangent map of exp."""
+        rows = w.reshape(-1, 6)
+        theta = rows[:, 3:]
+        angle = np.linalg.norm(theta, axis=1, keepdims=True)
+        # sin(a/2)/a by numpy's sinc, which is sin(pi x)/(pi x).
+        turn = np.hstack([np.cos(angle / 2), np.sinc(angle / (2 * np.pi)) / 2 * theta])
+        quat = quat_multiply(turn, self._quat(self.q0))
+        q1 = np.hstack([rows[:, :3], quat]).reshape(-1)
+        slopes = np.zeros((self.bodies, 7, 6))
+        slopes[:, :3, :3] = np.eye(3)
+        slopes[:, 3:, 3:] = np.swapaxes(world(quat), 1, 2) / 2 @ tangent_map(theta)
+        return q1 - self.q0, spread(slopes)
+
+    def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix | None]:
+        """Return P r with P = diag(I, G(q_m)) [KB24, eq. (104)], P, and the derivative by q1."""
+        quat, rest = (self._quat(self.q0) + self._quat(q1)) / 2, r.reshape(-1, 7)
+        P, dP = np.zeros((self.bodies, 6, 7)), np.zeros((self.bodies, 6, 7))
+        P[:, :3, :3], P[:, 3:, 3:] = np.eye(3), body(quat)
+        # G(q) r = -G(r) q
+        dP[:, 3:, 3:] = np.einsum("iab,nb->nia", BODY, rest[:, 3:]) / 2
+        matrix = spread(P)
+        return np.asarray(matrix @ r), matrix, spread(dP)
+
+    def multipliers(self, q1: Vector, r: Vector) -> Vector:
+        """Return the multipliers of the unit constraints, times h, that balance r along q_m."""
+        quat, rest = (self._quat(self.q0) + self._quat(q1)) / 2, r.reshape(-1, 7)[:, 3:]
+        return np.asarray(-np.sum(quat * rest, axis=1) / np.sum(quat**2, axis=1))
+
+
+def tangent_map(theta: Array) -> Array:
+    """Return what turns a change of a rotation vector into a turn in world axes; (..., 3, 3)."""
+    square = np.sum(theta**2, axis=-1)[..., None, None]
+    angle, S = np.sqrt(square), skew(theta)
+    small = angle < 1e-2
+    safe = np.where(small, 1.0, angle)
+    first = np.where(small, 1 / 2 - square / 24, (1 - np.cos(safe)) / safe**2)
+    second = np.where(small, 1 / 6 - square / 120, (safe - np.sin(safe)) / safe**3)
+    return np.asarray(np.eye(3) + first * S + second * (S @ S))

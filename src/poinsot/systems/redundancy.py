@@ -1,0 +1,209 @@
+"""Repeated constraints: found by rank at generic configurations, loop by loop.
+
+Four parallel hinges close a planar loop in space and lock three directions twice. Which rows repeat
+others cannot be told where the mechanism happens to be singular, so two configurations are tried
+that lie away from the start: a row is repeated only if it depends on earlier rows at both.
+
+Elsewhere the same rows are left out as long as they are good combinations of those that are kept,
+J_out = C J_kept with small C: then no other choice is much better conditioned, because all rows are
+(I; C) J_kept (Gu and Eisenstat, SIAM J. Sci. Comput. 17, 1996).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.csgraph
+import scipy.sparse.linalg
+from numpy.typing import NDArray
+
+from poinsot.frames.forms import WIDTH, Forms
+from poinsot.frames.twists import assemble_position, joint_matrix, move
+from poinsot.ph.dependence import dependent_rows, row_lengths
+from poinsot.ph.equations import coefficients, independent, shortest_solution
+from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
+
+#: How far from the start the generic configurations are looked for [m or rad].
+REACH = 0.3
+#: A row is dependent if what is new in it is smaller than this part of its length.
+DEPENDENT = 1e-7
+#: Largest coefficient of rows that are left out as combinations of those that are kept.
+COEFFICIENT = 20.0
+#: What must be new in a row that is kept, if those that were kept before do not do.
+PARTS = (0.3, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, DEPENDENT)
+#: Shift of inverse iteration, relative to the largest entry, and how often it is done.
+NULL, ITERATIONS = 1e-7, 8
+#: Part of a random motion that must be left by the joints if they leave any freedom.
+FREE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A loop with repeated constraints: the numbers of its `rows` and of its `bodies`.
+
+    `forms` are its constraints on its own bodies; `repeated` tells which of them depend on the
+    others nearly everywhere.
+    """
+
+    rows: NDArray[np.intp]
+    bodies: NDArray[np.intp]
+    forms: Forms
+    repeated: NDArray[np.bool_]
+
+    def jacobian(self, q: Vector) -> Matrix:
+        """Return what twists of its bodies violate; q are the coordinates of all bodies."""
+        return joint_matrix(self.forms, q.reshape(-1, WIDTH)[self.bodies].reshape(-1))
+
+    def independent(self, q: Vector) -> NDArray[np.bool_]:
+        """Return which rows to keep at q: as many as are independent, and well conditioned."""
+        return kept_rows(self.jacobian(q), self.repeated)
+
+    def idle(self, q: Vector, lam: Vector) -> Vector:
+        """Return the part of its multipliers that moves nothing: the null space of J^T.
+
+        For many of them by inverse iteration: (S + e)^-1 e with S = J J^T keeps just that part.
+        """
+        J = self.jacobian(q)
+        if not is_sparse(J):
+            U = np.linalg.svd(dense(J))[0][:, np.count_nonzero(~self.repeated) :]
+            return np.asarray(U @ (U.T @ lam))
+        S = sp.csc_array(J @ J.T)
+        e = NULL * float(S.diagonal().max())
+        solver = scipy.sparse.linalg.splu(sp.csc_array(S + e * sp.eye_array(S.shape[0])))
+        for _ in range(ITERATIONS):
+            lam = e * solver.solve(lam)
+        return lam
+
+
+def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which rows of J to keep: all but repeated ones, unless these are bad combinations."""
+    lengths = row_lengths(J)
+    unit = 1 / np.where(lengths > 0, lengths, 1.0)
+    J = sp.csr_array(sp.diags_array(unit) @ J) if is_sparse(J) else unit[:, None] * dense(J)
+    kept = ~repeated
+    if _combines(J[kept], J[repeated]):
+        return kept
+    for part in PARTS:
+        others = ~dependent_rows(J, part, width=6)
+        if np.count_nonzero(others) >= np.count_nonzero(kept):
+            return others if np.count_nonzero(others) == np.count_nonzero(kept) else kept
+    return kept
+
+
+def _combines(kept: Matrix, others: Matrix) -> bool:
+    """Tell whether the other rows are combinations of the kept ones with small coefficients.
+
+    Of many, sums with random signs are tried instead of single ones.
+    """
+    count = others.shape[0]
+    few = np.eye(count)
+    if is_sparse(others):
+        few = np.random.default_rng(0).choice([-1.0, 1.0], (count, 2))
+    found = coefficients(kept, np.asarray(others.T @ few))
+    return found is not None and float(np.max(abs(found), initial=0.0)) <= COEFFICIENT
+
+
+def find_repeated(forms: Forms, q: Vector, *, seed: int = 0) -> NDArray[np.bool_]:
+    """Return which of the joints' constraints repeat earlier ones; shape (m,).
+
+    If all are independent at q, they are so nearly everywhere, and no other place is asked.
+    """
+    if independent(joint_matrix(forms, q), DEPENDENT, width=6):
+        return np.zeros(forms.m, dtype=bool)
+    random = np.random.default_rng(seed)
+    places = [place for _ in range(2) if (place := _elsewhere(forms, q, random)) is not None]
+    jacobians = [joint_matrix(forms, place) for place in places or [q]]
+    repeated = np.ones(forms.m, dtype=bool)
+    for J in jacobians:
+        repeated &= dependent_rows(J, DEPENDENT, width=6)
+    return repeated
+
+
+def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Return the loops of joints as lists of their numbers; `ends` are the two bodies of each.
+
+    Two joints are in one loop if a closed path leads through both: the blocks of the graph of
+    bodies and joints, found by depth-first search (Hopcroft and Tarjan, Comm. ACM 16, 1973). A
+    joint that is in no closed path, as in a chain, is left out.
+
+    Constraints of different loops never repeat each other, even if the loops share a body or the
+    ground: a combination of one loop's constraints that involves the shared body alone does no
+    work when the loop moves as one rigid body, so it is zero.
+    """
+    if _is_forest(ends):
+        return []
+    joints_of: dict[int, list[tuple[int, int]]] = {}
+    for joint, (a, b) in enumerate(ends):
+        joints_of.setdefault(a, []).append((joint, b))
+        joints_of.setdefault(b, []).append((joint, a))
+    loops, reached = [], set[int]()
+    for body in joints_of:
+        if body not in reached:
+            loops += _blocks_from(body, joints_of, reached)
+    return sorted(loops)
+
+
+def _is_forest(ends: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether no closed path leads through any joints: one joint less than bodies a tree."""
+    bodies, places = np.unique(np.array(ends, dtype=np.intp).reshape(-1, 2), return_inverse=True)
+    a, b = places.reshape(-1, 2).T
+    graph = sp.coo_array((np.ones(a.size), (a, b)), shape=(bodies.size, bodies.size))
+    trees, _ = sp.csgraph.connected_components(graph, directed=False)
+    return bool(a.size == bodies.size - trees)
+
+
+def _blocks_from(
+    root: int, joints_of: dict[int, list[tuple[int, int]]], reached: set[int]
+) -> list[list[int]]:
+    """Return the blocks of more than one joint that hang together with a body.
+
+    Every body has a rank, the time when it was reached, and a `low`: the earliest rank that a
+    closed path leads back to from it or from below. A block is complete when the search comes
+    back to a body from one whose `low` is no earlier.
+    """
+    rank, low = {root: 0}, {root: 0}
+    path: list[int] = []
+    found: list[list[int]] = []
+    search = [(root, -1, iter(joints_of[root]))]
+    while search:
+        body, arrival, others = search[-1]
+        for joint, other in others:
+            if other not in rank:
+                path.append(joint)
+                rank[other] = low[other] = len(rank)
+                search.append((other, joint, iter(joints_of[other])))
+                break
+            if joint != arrival and rank[other] < rank[body]:
+                path.append(joint)
+                low[body] = min(low[body], rank[other])
+        else:
+            search.pop()
+            if not search:
+                break
+            parent = search[-1][0]
+            low[parent] = min(low[parent], low[body])
+            if low[body] >= rank[parent]:
+                block = [path.pop()]
+                while block[-1] != arrival:
+                    block.append(path.pop())
+                if len(block) > 1:
+                    found.append(sorted(block))
+    reached.update(rank)
+    return found
+
+
+def _elsewhere(forms: Forms, q: Vector, random: np.random.Generator) -> Vector | None:
+    """Return a configuration of the mechanism away from q; None if it cannot move."""
+    J, reach = joint_matrix(forms, q), REACH
+    for _ in range(6):
+        wish = random.standard_normal(q.size // 2)
+        twists = wish - shortest_solution(J, J @ wish, width=6)
+        if np.linalg.norm(twists) <= FREE * np.linalg.norm(wish):
+            return None
+        moved = move(q, twists * (reach / np.max(abs(twists))))
+        place = assemble_position(forms, moved, 1e-11)
+        if place is not None:
+            return place
+        reach /= 3
+    return None

@@ -1,0 +1,291 @@
+"""The general port-Hamiltonian system of rigid bodies in redundant coordinates."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from poinsot.errors import InputError
+from poinsot.inputs import named
+from poinsot.ph.ports import Port, count_inputs
+from poinsot.systems.livens.functions import OfCoordinates, warn_missing
+from poinsot.systems.redundant import checks, functions, joining
+from poinsot.systems.redundant.equations import Equations, states
+from poinsot.systems.redundant.functions import Law, OfBoth
+from poinsot.systems.redundant.relations import Relations, relations
+
+#: What may be tied at joined ports.
+LEVELS = ("velocity", "position")
+
+
+@dataclass(frozen=True, eq=False)
+class RedundantSystem(Equations):
+    r"""Rigid bodies in redundant coordinates and velocities of their own [BHRS25, eq. (10)].
+
+    .. math::
+
+        \dot\zeta &= Z(\zeta)\, w \\
+        M \dot w &= -Z^\top \nabla V - Z^\top c'^\top \lambda - \tau_d(\zeta, w) - G(M w)\, w
+                    - A^\top \mu + B u \\
+        0 &= c(\zeta), \qquad 0 = A(\zeta)\, w, \qquad y = B^\top w
+
+    M is constant and may be singular, with w·M w >= 0 on the motions that constraints leave; G is
+    skew, :math:`w \cdot \tau_d \ge 0`. Power u·y goes in: the port of [BHRS25] is -u. As a
+    port-Hamiltonian system x = (zeta, w, lam, mu), the multipliers where there are constraints,
+    E = diag(I, M, 0, 0) and z = (grad V, w, lam, mu). Made by `RedundantSystem.symbolic` or
+    `RedundantSystem.from_functions`.
+    """
+
+    @classmethod
+    def symbolic(
+        cls,
+        name: str,
+        *,
+        zeta: Sequence[Any],
+        w: Sequence[Any],
+        M: Any,
+        V: Any = 0,
+        Z: Any = None,
+        G: Any = None,
+        c: Sequence[Any] = (),
+        A: Any = None,
+        B: Any = None,
+        ports: Sequence[Port] = (),
+        dissipation: Any = None,
+        positions: Mapping[str, Any] | None = None,
+        domain: Mapping[str, Any] | None = None,
+        Gamma: Sequence[Any] | None = None,
+        parameters: Mapping[Any, float] | None = None,
+        units: Mapping[str, str] | None = None,
+    ) -> "RedundantSystem":
+        """Make it from SymPy expressions; every derivative is derived.
+
+        Parameters
+        ----------
+        name : str
+            Name of the system.
+        zeta, w : list of symbols
+            The n coordinates and the k velocities.
+        M : matrix of numbers and parameters, (k, k)
+            Mass matrix, symmetric and positive semi-definite: T = w·M w / 2 [J].
+        V : expression or list of expressions
+            Potential energy [J] of zeta; a list is its parts, each with a discrete gradient of its
+            own along the coordinates that it depends on.
+        Z : matrix of expressions, (n, k)
+            Kinematics zeta' = Z(zeta) w; default: identity.
+        G : matrix of expressions, (k, k), or callable
+            Gyroscopic matrix, skew, in the symbols `Gamma` of the momenta M w; or a function that
+            takes the column of their symbols and returns it.
+        c : list of expressions
+            Constraints c(zeta) = 0.
+        A : matrix of expressions, (rows, k)
+            Constraints A(zeta) w = 0, which need not be holonomic.
+        B : matrix of expressions, (k, inputs)
+            Forces B(zeta) u; columns of all ports in order.
+        ports : sequence of Port
+            Names, sizes and units of the inputs u.
+        dissipation : list of expressions
+            Forces tau_d of zeta and w, w·tau_d >= 0; k of them.
+        positions : mapping
+            Port -> list of expressions of zeta (or one) whose rates are the output of the port,
+            p' Z = B^T; for `joined` at the level of positions.
+        domain : mapping
+            What happens at an edge of the coordinates -> expression of zeta that is positive
+            inside, e.g. `{"gimbal lock": cos(beta)}`; a run stops there and says so.
+        Gamma : list of symbols
+            The momenta, for G.
+        parameters : mapping
+            Symbol or name -> number, for every other symbol.
+        units : mapping
+            SI units of the states `"zeta"`, `"w"`, `"lam"` and `"mu"`, for labels.
+        """
+        from poinsot.systems.redundant import expressions
+
+        inputs = count_inputs(name, B, ports)
+        laws = expressions.read(
+            name,
+            zeta,
+            w,
+            Gamma,
+            M=M,
+            V=V,
+            Z=Z,
+            G=G,
+            c=c,
+            A=A,
+            B=B,
+            inputs=inputs,
+            dissipation=dissipation,
+            positions=named(positions, f"system '{name}': positions", "{'port': [x, y]}"),
+            domain=named(domain, f"system '{name}': domain", "{'gimbal lock': cos(beta)}"),
+            parameters=parameters,
+        )
+        checks.require_positions(name, laws, ports)
+        return cls(name, states(name, laws, units), tuple(ports), laws)
+
+    @classmethod
+    def from_functions(
+        cls,
+        name: str,
+        *,
+        n_zeta: int,
+        n_w: int,
+        M: ArrayLike,
+        V: OfCoordinates | None = None,
+        Z: Law | None = None,
+        G: Law | None = None,
+        c: OfCoordinates | None = None,
+        n_c: int = 0,
+        A: Law | None = None,
+        n_A: int = 0,
+        B: Law | None = None,
+        ports: Sequence[Port] = (),
+        dissipation: OfBoth | None = None,
+        dV: OfCoordinates | None = None,
+        ddV: Law | None = None,
+        dZ: Law | None = None,
+        dG: Law | None = None,
+        dc: OfCoordinates | None = None,
+        ddc: Law | None = None,
+        dA: Law | None = None,
+        dB: Law | None = None,
+        dissipation_dzeta: OfBoth | None = None,
+        dissipation_dw: OfBoth | None = None,
+        positions: Mapping[str, OfCoordinates] | None = None,
+        dpositions: Mapping[str, OfCoordinates] | None = None,
+        ddpositions: Mapping[str, Law] | None = None,
+        domain: Mapping[str, OfCoordinates] | None = None,
+        coordinates: Sequence[str] | None = None,
+        velocities: Sequence[str] | None = None,
+        units: Mapping[str, str] | None = None,
+    ) -> "RedundantSystem":
+        """Make it from Python functions.
+
+        The last index of a derivative is that of the variable: `dZ(zeta)[i, j, k]` is
+        dZ_ij/dzeta_k.
+
+        Parameters
+        ----------
+        name : str
+            Name of the system.
+        n_zeta, n_w, n_c, n_A : int
+            Numbers of coordinates, velocities, constraints c and rows of A.
+        M : array
+            Mass matrix (n_w, n_w).
+        V, c : callable
+            zeta -> potential energy [J]; zeta -> constraints (n_c,).
+        Z, A, B : array or callable
+            Constant, or zeta -> matrix (n_zeta, n_w), (n_A, n_w), (n_w, inputs).
+        G : array or callable
+            Constant, or momenta M w -> skew matrix (n_w, n_w).
+        dissipation : callable
+            (zeta, w) -> tau_d (n_w,), w·tau_d >= 0.
+        dV, ddV, dZ, dG, dc, ddc, dA, dB : array or callable
+            Derivatives, of the same arguments; dc is the Jacobian (n_c, n_zeta).
+        dissipation_dzeta, dissipation_dw : callable
+            (zeta, w) -> derivatives of tau_d, (n_w, n_zeta) and (n_w, n_w).
+        positions, dpositions, ddpositions : mapping
+            Port -> function of zeta, its position (size of the port,) and the derivatives.
+        domain : mapping
+            As in `symbolic`; functions of zeta that return one number.
+        coordinates, velocities : sequence of str
+            Names, for messages.
+        ports, units
+            As in `symbolic`.
+
+        Warns
+        -----
+        MissingDerivativeWarning
+            Names the derivatives that were left out and are computed by finite differences.
+        """
+        laws, missing = functions.read(
+            name,
+            (n_zeta, n_w, n_c, n_A),
+            count_inputs(name, B, ports),
+            {"M": M, "V": V, "Z": Z, "G": G, "c": c, "A": A, "B": B},
+            {
+                "dV": dV,
+                "ddV": ddV,
+                "dZ": dZ,
+                "dG": dG,
+                "dc": dc,
+                "ddc": ddc,
+                "dA": dA,
+                "dB": dB,
+            },
+            (dissipation, dissipation_dzeta, dissipation_dw),
+            (coordinates, velocities),
+            functions.Places(
+                ports,
+                *(
+                    named(given, f"system '{name}': {what}", "{'port': function}")
+                    for what, given in (
+                        ("positions", positions),
+                        ("dpositions", dpositions),
+                        ("ddpositions", ddpositions),
+                    )
+                ),
+            ),
+            named(domain, f"system '{name}': domain", "{'end of the rail': function}"),
+        )
+        checks.require_skew(name, laws)
+        checks.require_positions(name, laws, ports)
+        warn_missing(name, missing)
+        return cls(name, states(name, laws, units), tuple(ports), laws)
+
+    def joined(
+        self,
+        other: "RedundantSystem",
+        ports: Mapping[str, str],
+        *,
+        level: str = "velocity",
+        name: str | None = None,
+    ) -> "RedundantSystem":
+        """Join it with another system at ports: again a system of this class [BHRS25, sec. 6].
+
+        The two need different names, which their labels then begin with; `prefixed` renames.
+
+        Velocities of joined ports are the same, and forces are opposite. The rows
+        B_1^T w_1 - B_2^T w_2 = 0 are added to A, and their multipliers to `mu`. They hold as rates:
+        the state to start from decides where the ports are. At the level of positions
+        [BHRS25, rem. 4] p_1(zeta_1) - p_2(zeta_2) = 0 is added to c instead, and multipliers to
+        `lam`: the ports stay together to round-off.
+
+        Parameters
+        ----------
+        other : RedundantSystem
+            The other system.
+        ports : mapping
+            Ports of this system -> ports of the other one; those that are left stay ports.
+        level : {"velocity", "position"}
+            What is tied; "position" needs the `positions` of both ports.
+        name : str
+            Name of the result; default: both names joined by `+`.
+        """
+        if not isinstance(other, RedundantSystem):
+            raise InputError(f"system '{self.name}': expected a RedundantSystem, got {other!r}")
+        if level not in LEVELS:
+            raise InputError(
+                f"system '{self.name}': level is {level!r}; choose from {', '.join(LEVELS)}"
+            )
+        positions = level == "position"
+        joining.require_ports(self, other, ports, positions)
+        laws = joining.join(self, other, ports, positions)
+        left = [port for port in self.ports if port.name not in ports]
+        left += [port for port in other.ports if port.name not in ports.values()]
+        whole = name or f"{self.name}+{other.name}"
+        return RedundantSystem(
+            whole, states(whole, laws, joining.units(self, other)), tuple(left), laws
+        )
+
+    def prefixed(self, prefix: str) -> Self:
+        """Return the system with `prefix.` before the names of states, ports and joined parts."""
+        return replace(super().prefixed(prefix), laws=joining.prefixed(self.laws, prefix))
+
+    def relations(self, x: ArrayLike | Mapping[str, ArrayLike]) -> Relations:
+        """Return Dirac structure, Lagrangian submanifold and resistive relation at a state.
+
+        [BHRS25, eqs. (7), (9) and (8)], each with its defects as numbers.
+        """
+        return relations(self.laws, *self.split(self.state(x))[:3])

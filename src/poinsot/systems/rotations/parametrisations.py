@@ -1,0 +1,235 @@
+r"""What describes a rotation: its matrix, a unit quaternion, Euler angles.
+
+.. math:: d = d(\theta), \qquad \dot\theta = Z(\theta)\, \Omega
+
+with the directors d, the columns of R one after the other, and the angular velocity
+:math:`\Omega` in body axes. All work on the last axes: (..., size).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.so3 import cayley, matrix_to_quat, quat_multiply
+from poinsot.systems.quaternions.products import BODY, CURVE, body, director_slopes, directors
+from poinsot.systems.rotations import euler
+
+Array = NDArray[np.float64]
+
+#: Departure of a matrix from orthonormal, or of a quaternion from unit, that a start may have.
+DEPARTURE = 1e-8
+
+
+@dataclass(frozen=True)
+class Parametrisation(ABC):
+    """How the rotation of a body is described, by `size` numbers theta."""
+
+    name: ClassVar[str]
+    size: ClassVar[int]
+
+    @abstractmethod
+    def directors(self, theta: Array) -> Array:
+        """Return the columns of R, one after the other; (..., 9)."""
+
+    @abstractmethod
+    def slopes(self, theta: Array) -> Array:
+        """Return the derivative of the directors; (..., 9, size)."""
+
+    @abstractmethod
+    def bends(self, theta: Array) -> Array:
+        """Return the second derivative of the directors; (..., 9, size, size)."""
+
+    @abstractmethod
+    def Z(self, theta: Array) -> Array:
+        """Return the kinematic matrix, theta' = Z Omega; (..., size, 3)."""
+
+    @abstractmethod
+    def dZ(self, theta: Array) -> Array:
+        """Return its derivative; (..., size, 3, size)."""
+
+    @abstractmethod
+    def of(self, R: Array) -> Array:
+        """Return theta of rotation matrices (..., 3, 3)."""
+
+    @abstractmethod
+    def after(self, theta: Array, turn: Array) -> Array:
+        """Return theta after the Cayley map of a turn in body axes, R cayley(turn); (..., 3)."""
+
+    @abstractmethod
+    def excess(self, theta: Array) -> Array:
+        """Return by how much theta fails to be a rotation; (...)."""
+
+    def wrong(self, theta: Array) -> tuple[int, str] | None:
+        """Return the first body that cannot start from theta (bodies, size), and why."""
+        excess = self.excess(theta)
+        k = int(np.argmax(excess))
+        if excess[k] <= DEPARTURE:
+            return None
+        return k, f"its {self.name} is off by {excess[k]:.3g}; {self.remedy}"
+
+    #: What to do about theta that is no rotation.
+    remedy: ClassVar[str] = ""
+
+
+@dataclass(frozen=True)
+class Matrices(Parametrisation):
+    """The rotation matrix, nine numbers: R_1, R_2, R_3, its columns [BHRS25, eq. (11)]."""
+
+    name = "rotation matrix"
+    size = 9
+    remedy = "give the three columns of a rotation matrix, or take Rotation.nearest(matrix)"
+
+    def directors(self, theta: Array) -> Array:
+        """Return theta itself."""
+        return theta
+
+    def slopes(self, theta: Array) -> Array:
+        """Return the identity."""
+        return np.broadcast_to(np.eye(9), (*theta.shape, 9))
+
+    def bends(self, theta: Array) -> Array:
+        """Return zero."""
+        return np.broadcast_to(0.0, (*theta.shape, 9, 9))
+
+    def Z(self, theta: Array) -> Array:
+        """Return Z_rot [BHRS25, eq. (11)]: R' = R skew(Omega)."""
+        return np.asarray(np.einsum("akb,...b->...ak", TURNING, theta))
+
+    def dZ(self, theta: Array) -> Array:
+        """Return the constant derivative."""
+        return np.broadcast_to(TURNING, (*theta.shape[:-1], 9, 3, 9))
+
+    def of(self, R: Array) -> Array:
+        """Return the columns."""
+        return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
+
+    def after(self, theta: Array, turn: Array) -> Array:
+        """Return R cayley(turn), less what round-off has done to it: R (3 - R^T R) / 2."""
+        R = euler.matrix_of(theta) @ cayley(turn)
+        square = np.swapaxes(R, -1, -2) @ R
+        return self.of(R @ (3 * np.eye(3) - square) / 2)
+
+    def excess(self, theta: Array) -> Array:
+        """Return max|R^T R - I|, and 2 more for a reflection."""
+        R = euler.matrix_of(theta)
+        defect = abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-1, -2))
+        return np.asarray(defect + 2 * (np.linalg.det(R) < 0))
+
+
+def _turning() -> Array:
+    """Return Z_rot as a constant array: R_i' = R_j Omega_k - R_k Omega_j, (i, j, k) cyclic."""
+    T = np.zeros((3, 3, 3, 3, 3))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        T[i, :, k, j], T[i, :, j, k] = np.eye(3), -np.eye(3)
+    return T.reshape(9, 3, 9)
+
+
+#: Z_rot[a, k] = TURNING[a, k, b] theta_b.
+TURNING: Array = _turning()
+
+
+@dataclass(frozen=True)
+class Quaternions(Parametrisation):
+    """The unit quaternion, four numbers, scalar first: q' = q (0, Omega) / 2."""
+
+    name = "quaternion"
+    size = 4
+    remedy = "divide it by its norm (scalar first: w, x, y, z)"
+
+    def directors(self, theta: Array) -> Array:
+        """Return the columns of R(q)."""
+        return directors(theta)
+
+    def slopes(self, theta: Array) -> Array:
+        """Return their derivative."""
+        return director_slopes(theta)
+
+    def bends(self, theta: Array) -> Array:
+        """Return the constant second derivative."""
+        return np.broadcast_to(CURVE, (*theta.shape[:-1], 9, 4, 4))
+
+    def Z(self, theta: Array) -> Array:
+        """Return G(q)^T / 2, with G of [KB24, eq. (35)]."""
+        return np.swapaxes(body(theta), -1, -2) / 2
+
+    def dZ(self, theta: Array) -> Array:
+        """Return the constant derivative."""
+        return np.broadcast_to(np.einsum("kba->akb", BODY) / 2, (*theta.shape[:-1], 4, 3, 4))
+
+    def of(self, R: Array) -> Array:
+        """Return the quaternion with a scalar part that is not negative."""
+        return matrix_to_quat(R)
+
+    def after(self, theta: Array, turn: Array) -> Array:
+        """Return q (1, turn/2) over its norm."""
+        quat = quat_multiply(theta, np.concatenate([np.ones_like(turn[..., :1]), turn / 2], -1))
+        return np.asarray(quat / np.linalg.norm(quat, axis=-1, keepdims=True))
+
+    def excess(self, theta: Array) -> Array:
+        """Return the departure of the norm from one."""
+        return np.asarray(abs(np.linalg.norm(theta, axis=-1) - 1))
+
+
+@dataclass(frozen=True)
+class EulerAngles(Parametrisation):
+    """Three angles [rad], R = Rz(gamma) Ry(beta) Rx(alpha) [BHRS25, sec. 5, eq. (16a)]."""
+
+    name = "set of Euler angles"
+    size = 3
+
+    def directors(self, theta: Array) -> Array:
+        """Return the columns of R."""
+        return euler.directors(theta)
+
+    def slopes(self, theta: Array) -> Array:
+        """Return their derivative."""
+        return euler.slopes(theta)
+
+    def bends(self, theta: Array) -> Array:
+        """Return the second derivative."""
+        return euler.bends(theta)
+
+    def Z(self, theta: Array) -> Array:
+        """Return Z of [BHRS25, eq. (18)]."""
+        return euler.Z(theta)
+
+    def dZ(self, theta: Array) -> Array:
+        """Return its derivative."""
+        return euler.dZ(theta)
+
+    def of(self, R: Array) -> Array:
+        """Return the angles with beta between -pi/2 and pi/2."""
+        return euler.angles_of(R)
+
+    def after(self, theta: Array, turn: Array) -> Array:
+        """Return the angles followed over the turn; refuse one that comes to gimbal lock."""
+        return euler.follow(theta, turn)
+
+    def excess(self, theta: Array) -> Array:
+        """Return zero: any angles are a rotation."""
+        return np.zeros(theta.shape[:-1])
+
+    def wrong(self, theta: Array) -> tuple[int, str] | None:
+        """Return the body whose beta is not clearly between -pi/2 and pi/2."""
+        beta = theta[:, 1]
+        k = int(np.argmax(abs(beta)))
+        if abs(beta[k]) < np.pi / 2 - euler.LOCK:
+            return None
+        if abs(beta[k]) <= np.pi / 2 + euler.LOCK:
+            return k, euler.lock_report(float(beta[k]))
+        return k, (
+            f"beta = {beta[k]:.6g} rad is not between -pi/2 and pi/2; (alpha + pi, pi - beta, "
+            "gamma + pi) is the same rotation"
+        )
+
+
+#: What rotations of bodies with velocities in body axes are described by.
+PARAMETRISATIONS: dict[str, Parametrisation] = {
+    "rotations": Matrices(),
+    "rotations-quaternion": Quaternions(),
+    "rotations-euler": EulerAngles(),
+}

@@ -1,0 +1,133 @@
+"""From a mechanism's parts to what they look like."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.shapes import (
+    Box,
+    Composite,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HollowCylinder,
+    PointMass,
+    Shape,
+    Sphere,
+    ThinRod,
+)
+from poinsot.bodies.tensors import PrincipalInertia
+from poinsot.parts.forces import Force, Spring
+from poinsot.parts.joints import Joint, Rod
+from poinsot.result import Piece, Pin, Point, Scene, Strut
+from poinsot.result.scene import Vector3
+from poinsot.so3 import as_rotation_matrix
+
+Array = NDArray[np.float64]
+
+
+def scene(
+    bodies: Sequence[Body], joints: Mapping[str, Joint], forces: Mapping[str, Force]
+) -> Scene:
+    """Return what a mechanism looks like."""
+    pieces = [
+        piece
+        for body in bodies
+        for piece in _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
+    ]
+    struts = [
+        Strut(name, "rod" if isinstance(part, Rod) else "spring", *_ends(part))
+        for name, part in (*joints.items(), *forces.items())
+        if isinstance(part, Rod | Spring)
+    ]
+    # A contact moves along the plane: it has no pin.
+    pins = [_pin(name, joint) for name, joint in joints.items() if joint.contact() is None]
+    return Scene(tuple(pieces), tuple(pins), tuple(struts))
+
+
+def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
+    """Return the pieces of a shape with its reference point and axes on a body."""
+    if isinstance(shape, Composite):
+        return [
+            piece
+            for part, position, rotation in shape.parts
+            for piece in _pieces(
+                body, part, at + R @ np.array(position), R @ as_rotation_matrix(rotation)
+            )
+        ]
+    kind, sizes, exact = _kind(shape)
+    if not exact:
+        R = R @ PrincipalInertia.of(shape).R_BP
+    first, second, third = (_vector3(row) for row in R)
+    return [Piece(body, kind, sizes, _vector3(at), (first, second, third), exact)]
+
+
+def _kind(shape: Shape) -> tuple[str, tuple[float, ...], bool]:
+    """Return kind and sizes of a simple shape, and whether these are its own."""
+    if isinstance(shape, Box):
+        return "box", tuple(shape.size), True
+    if isinstance(shape, Cylinder):
+        return "cylinder", (shape.radius, shape.length), True
+    if isinstance(shape, HollowCylinder):
+        return "tube", (shape.inner_radius, shape.outer_radius, shape.length), True
+    if isinstance(shape, Sphere):
+        return "ellipsoid", (shape.radius,) * 3, True
+    if isinstance(shape, Ellipsoid):
+        return "ellipsoid", tuple(shape.semi_axes), True
+    if isinstance(shape, Cone):
+        return "cone", (shape.radius, shape.height), True
+    if isinstance(shape, ThinRod):
+        return "rod", (shape.length,), True
+    if isinstance(shape, PointMass):
+        return "point", (), True
+    # A box of edges a has the Euler values m a^2 / 12.
+    edges = np.sqrt(12 * np.maximum(PrincipalInertia.of(shape).euler, 0) / shape.mass)
+    return "box", tuple(edges.tolist()), False
+
+
+def _pin(name: str, joint: Joint) -> Pin:
+    own = {key: value for key, value in vars(joint).items() if key in AXES}
+    axes = tuple(_direction(getattr(joint, AXES[key]), value) for key, value in own.items())
+    (on_a, on_b) = _places(joint)
+    return Pin(name, joint.kind, _on(joint.a, on_a), _on(joint.b, on_b), axes)
+
+
+#: Axes of joints, and the body in which each is fixed.
+AXES = {"axis": "a", "normal": "a", "axis_a": "a", "axis_b": "b"}
+
+
+def _places(joint: Joint) -> tuple[ArrayLike, ArrayLike]:
+    """Return the points of a joint on both bodies, in the world at the start."""
+    if isinstance(joint, Rod):
+        return joint.point_a, joint.point_b
+    at = getattr(joint, "point", None)
+    if at is None:  # a weld
+        at = joint.b.position if isinstance(joint.b, Body) else joint.a.position
+    return at, at
+
+
+def _ends(part: Rod | Spring) -> tuple[Point, Point]:
+    return _on(part.a, part.point_a), _on(part.b, part.point_b)
+
+
+def _on(body: Body | Ground, world: ArrayLike) -> Point:
+    """Return a point, given in the world at the start, on a body."""
+    from_centre = np.asarray(world, dtype=float) - body.position
+    return Point(body.name, _vector3(_R_WB(body).T @ from_centre))
+
+
+def _direction(body: Body | Ground, world: ArrayLike) -> Point:
+    """Return a unit vector, given in the world at the start, in the axes of a body."""
+    n = np.asarray(world, dtype=float)
+    return Point(body.name, _vector3(_R_WB(body).T @ n / np.linalg.norm(n)))
+
+
+def _vector3(values: Array) -> Vector3:
+    x, y, z = values.tolist()
+    return x, y, z
+
+
+def _R_WB(body: Body | Ground) -> Array:
+    return body.R_WB if isinstance(body, Body) else np.eye(3)

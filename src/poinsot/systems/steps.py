@@ -1,0 +1,406 @@
+"""Stage equations of mechanisms, for fewer unknowns than the whole state.
+
+The trajectories in directors are those of the general equations on the same system, to round-off;
+what changes is how many equations Newton's method sees.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poinsot.engine import DRIFT, REST
+from poinsot.ph.matrices import Matrix, Placed, Vector, diagonal
+from poinsot.ph.stages import (
+    ConstrainedStages,
+    Evaluation,
+    Stage,
+    Tangent,
+    largest,
+    largest_of_kind,
+)
+from poinsot.ph.system import PHSystem
+from poinsot.systems.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from poinsot.systems.directors import DirectorSystem, StabilisedSystem
+
+
+@dataclass(frozen=True, eq=False)
+class Middle:
+    """A step by velocities w: directors at its start, middle and end, and their rate.
+
+    S turns velocities into rates of directors, (12 bodies, size of w); None: they are these rates.
+    `dq` is the derivative of the directors in the middle by w; None: h/2.
+    """
+
+    h: float
+    q0: Vector
+    q: Vector
+    q1: Vector
+    rate: Vector
+    S: Matrix | None = None
+    dq: Matrix | None = None
+
+    def reach(self, w: Vector) -> Vector:
+        """Return the sizes of the rates."""
+        return np.asarray(abs(w) if self.S is None else abs(self.S) @ abs(w))
+
+    def back(self, A: Any) -> Any:
+        """Return S^T A: what acts on velocities like A, a vector or a matrix, on directors."""
+        return A if self.S is None else self.S.T @ A
+
+    def sizes(self, forces: Vector) -> Vector:
+        """Return the sizes of S^T forces."""
+        return np.asarray(forces if self.S is None else abs(self.S).T @ forces)
+
+    def by_q(self, A: Matrix) -> Matrix:
+        """Return A dq, by way of the directors in the middle."""
+        change: Matrix = self.h / 2 * A if self.dq is None else A @ self.dq
+        return change
+
+    def by_rate(self, A: Matrix) -> Matrix:
+        """Return A times the derivative of the rate (q1 - q0) / h = 2 (q - q0) / h."""
+        return A if self.dq is None else 2 / self.h * (A @ self.dq)
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismStages(ConstrainedStages):
+    """The midpoint rule of a mechanism, for velocities w over the step and h lambda.
+
+        p1(w) - p0 + S^T [h (dV - B u + r) + G^T h lambda] = 0,    G S w = 0,
+
+    G and B at mean directors, S what turns w into their rates; dV is the discrete gradient of the
+    potential. Every constraint is one on velocities here, whether it has a position equation or
+    not [BHRS25, eq. (10)]. What round-off left of g(q0) is taken back little by little, or it would
+    grow with the number of steps.
+    """
+
+    system: PHSystem
+
+    @property
+    @abstractmethod
+    def held(self) -> Mechanism:
+        """The mechanism with the constraints that have multipliers."""
+
+    @property
+    @abstractmethod
+    def q0(self) -> Vector:
+        """Directors at the start."""
+
+    @property
+    @abstractmethod
+    def start(self) -> tuple[Vector, Vector]:
+        """Velocities at the start, and the multipliers of the step before."""
+
+    @property
+    @abstractmethod
+    def vectors(self) -> int:
+        """Vectors of a body in w, of which the first translates."""
+
+    @abstractmethod
+    def middle(self, w: Vector) -> Middle:
+        """Return where a step by these velocities leads."""
+
+    @abstractmethod
+    def inertia(self, w: Vector, at: Middle) -> tuple[Vector, Vector]:
+        """Return p1 - p0, and the sizes of its terms."""
+
+    @abstractmethod
+    def dinertia(self, w: Vector, at: Middle, force: Vector) -> Matrix:
+        """Return the derivative of the inertia, and of what S^T force has of S, by w."""
+
+    def combination(self) -> Matrix | None:
+        """Return what combines the constraints to independent ones, at the start of the step."""
+        return self.held.independent(self.q0)
+
+    @cached_property
+    def _gap(self) -> Vector:
+        return self.held.gap(self.q0)
+
+    @property
+    def guess(self) -> Vector:
+        """Start from the velocities and multipliers of the step before."""
+        w, lam = self.start
+        return np.concatenate([w, self.h * self.combined(lam)])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Momentum equations and constraints."""
+        labels, (w, lam) = self.system.labels, self.start
+        split = len(labels) - lam.size
+        return (*labels[split - w.size : split], *self.combined_labels(labels[split:]))
+
+    def split(self, w: Vector) -> tuple[Vector, Vector]:
+        """Return the velocities, and the multipliers of all constraints times h."""
+        size = self.start[0].size
+        return w[:size], self.spread(w[size:])
+
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the residual of momentum and constraints."""
+        held, h, (v, mu) = self.held, self.h, self.split(w)
+        at = self.middle(v)
+        u = held.feedback(self.t, at.q, at.rate, self.u)
+        G, B = held.G(at.q), held.B(at.q)
+        dV, ddV = held.discrete_dV(at.q0, at.q1)
+        damping = held.damping(at.q, at.rate)
+        force = h * (dV - B @ u + damping) + G.T @ mu
+        inertia, momenta = self.inertia(v, at)
+        closure = self.combined(G @ at.rate + DRIFT / h * self._gap)
+        forces = h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
+        sizes = largest_of_kind(momenta + at.sizes(forces), self.vectors)
+        reach = abs(G) @ (at.reach(v) + abs(at.q) * REST / h)
+        return Evaluation(
+            F=np.concatenate([inertia + at.back(force), closure]),
+            sizes=np.concatenate([sizes, largest(reach, closure.size)]),
+            efforts=w,
+            tangent=lambda: self._tangent(v, at, mu, u, G, force, ddV),
+        )
+
+    def _tangent(
+        self,
+        v: Vector,
+        at: Middle,
+        mu: Vector,
+        u: Vector,
+        G: Matrix,
+        force: Vector,
+        ddV: Matrix | None,
+    ) -> Tangent:
+        held, h, k = self.held, self.h, v.size
+        by_q: list[Matrix] = [held.curvature(at.q, mu)]
+        by_rate: list[Matrix] = []
+        dB, slopes = held.dB(at.q, u), held.ddamping(at.q, at.rate)
+        gains = held.dfeedback(self.t, at.q, at.rate)
+        if ddV is not None:
+            by_q.append(2 * h * ddV)
+        if dB is not None:
+            by_q.append(-h * dB)
+        if gains is not None:
+            by_q.append(-h * gains[0])
+            by_rate.append(-h * gains[1])
+        if slopes is not None:
+            by_q.append(h * slopes[0])
+            by_rate.append(h * slopes[1])
+        closing = at.by_q(held.slope(at.q, at.rate)) + at.by_rate(G)
+        placed: list[Placed] = [
+            (0, 0, self.dinertia(v, at, force)),
+            *((0, 0, at.by_q(at.back(slope))) for slope in by_q),
+            *((0, 0, at.by_rate(at.back(slope))) for slope in by_rate),
+            (0, k, at.back(self.pull(G))),
+            (k, 0, self.combined(closing)),
+        ]
+        return Tangent.of(k + placed[-1][2].shape[0], placed)
+
+
+@dataclass(frozen=True, eq=False)
+class DirectorStages(MechanismStages):
+    """PH-MP for the unknowns (v_mid, h lambda) [LKB26, eq. (50)].
+
+    With q1 = q0 + h v_mid and one multiplier vector per step,
+
+        2 M (v_mid - v0) + h (dV - B u) + G^T h lambda = 0,    G v_mid = 0 .
+    """
+
+    system: "DirectorSystem"
+
+    @property
+    def held(self) -> Mechanism:
+        """All of it, with rigidity."""
+        return self.system.mechanism
+
+    @property
+    def q0(self) -> Vector:
+        """Coordinates at the start."""
+        return self.system.parts(self.x0)[0]
+
+    @property
+    def start(self) -> tuple[Vector, Vector]:
+        """Velocities at the start, and the multipliers of the step before."""
+        _, v, lam = self.system.parts(self.x0)
+        return v, lam
+
+    @property
+    def vectors(self) -> int:
+        """Those of phi, d1, d2, d3."""
+        return 4
+
+    def middle(self, w: Vector) -> Middle:
+        """Return q0 + h/2 v and q0 + h v."""
+        return Middle(self.h, self.q0, self.q0 + self.h / 2 * w, self.q0 + self.h * w, w)
+
+    def inertia(self, w: Vector, at: Middle) -> tuple[Vector, Vector]:
+        """Return 2 M (v - v0)."""
+        mass, v0 = self.held.mass, self.start[0]
+        return 2 * mass * (w - v0), 2 * mass * (abs(w) + abs(v0))
+
+    def dinertia(self, w: Vector, at: Middle, force: Vector) -> Matrix:
+        """Return 2 M."""
+        return diagonal(2 * self.held.mass)
+
+    def finish(self, w: Vector) -> tuple[Vector, Stage]:
+        """Return q1 = q0 + h v_mid, v1 = 2 v_mid - v0 and the multipliers."""
+        mechanism, (v, mu) = self.held, self.split(w)
+        at = self.middle(v)
+        lam = mechanism.smallest(at.q, mu / self.h)
+        v1 = _massless_from_others(mechanism.mass, at.q1, 2 * v - self.start[0])
+        dV, _ = mechanism.discrete_dV(at.q0, at.q1)
+        x_mid, z = np.concatenate([at.q, v, lam]), np.concatenate([dV, v, lam])
+        u = mechanism.feedback(self.t, at.q, v, self.u)
+        return np.concatenate([at.q1, v1, lam]), Stage(x_mid, z, u, self.system.y(x_mid, z))
+
+
+@dataclass(frozen=True, eq=False)
+class StabilisedStages(ConstrainedStages):
+    """PH-MP-GGL for the unknowns (q1, v_mid, h lambda, h gamma) [LKB26, eq. (61)].
+
+        q1 - q0 = h v_mid + M^-1 G^T h gamma
+        2 M (v_mid - v0) + h (dV - B u) + G^T h lambda + W^T h gamma = 0
+        g(q1) = 0,    G(q1) v1 = 0
+
+    G, W = dG v/dq and B at the midpoint. Constraints are taken at the end of the step: for
+    quadratic g that is the same as the rows of (61), since their increments are exact, and does
+    not drift.
+    """
+
+    system: "StabilisedSystem"
+
+    def combination(self) -> Matrix | None:
+        """Return what combines the constraints to independent ones, at the start of the step."""
+        return self.system.mechanism.independent(self.system.parts(self.x0)[0])
+
+    @property
+    def _m(self) -> int:
+        """Number of independent constraints."""
+        return self.system.mechanism.m if self.T is None else int(self.T.shape[0])
+
+    @property
+    def guess(self) -> Vector:
+        """Start from the state before, with multipliers zero: old ones can lead astray."""
+        q, v, _ = self.system.parts(self.x0)
+        return np.concatenate([q + self.h * v, v, np.zeros(2 * self._m)])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the system's own equations."""
+        n, m, labels = self.system.mechanism.n, self.system.mechanism.m, self.system.labels
+        position, velocity = labels[2 * n : 2 * n + m], labels[2 * n + m :]
+        return (*labels[: 2 * n], *self.combined_labels(position), *self.combined_labels(velocity))
+
+    def _split(self, w: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+        """Return q1, v_mid and both multipliers times h, of all constraints."""
+        n, m = self.system.mechanism.n, self._m
+        mu, nu = w[2 * n : 2 * n + m], w[2 * n + m :]
+        return w[:n], w[n : 2 * n], self.spread(mu), self.spread(nu)
+
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the residual of kinematics, momentum and both constraints."""
+        mechanism, h = self.system.mechanism, self.h
+        forms, inverse = mechanism.constraints, self.system.inverse_mass
+        q0, v0, _ = self.system.parts(self.x0)
+        q1, v, mu, nu = self._split(w)
+        q_mid, v1, rate = (q0 + q1) / 2, 2 * v - v0, (q1 - q0) / h
+        u = mechanism.feedback(self.t, q_mid, rate, self.u)
+        G, W, G1, B = forms.G(q_mid), forms.slope(v), forms.G(q1), mechanism.B(q_mid)
+        dV, ddV = mechanism.discrete_dV(q0, q1)
+        damping = mechanism.damping(q_mid, rate)
+        force = dV - B @ u + damping
+        correction = inverse * (G.T @ nu)
+        residual = np.concatenate(
+            [
+                q1 - q0 - h * v - correction,
+                2 * mechanism.mass * (v - v0) + h * force + G.T @ mu + W.T @ nu,
+                self.combined(forms(q1)),
+                self.combined(G1 @ v1),
+            ]
+        )
+        pull = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
+        pull += 2 * mechanism.mass * (abs(v) + abs(v0))
+        sizes = np.concatenate(
+            [
+                largest_of_kind(abs(q1) + abs(q0) + h * abs(v), 4),
+                largest_of_kind(h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + pull, 4),
+                largest(abs(G1) @ abs(q1), self._m),
+                largest(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1) / h), self._m),
+            ]
+        )
+        n, m = mechanism.n, self._m
+        efforts = np.concatenate([dV, v, w[2 * n : 2 * n + m] / h, w[2 * n + m :]])
+        return Evaluation(
+            residual, sizes, efforts, lambda: self._tangent(w, q_mid, rate, v1, u, G, W, G1, ddV)
+        )
+
+    def _tangent(
+        self,
+        w: Vector,
+        q_mid: Vector,
+        rate: Vector,
+        v1: Vector,
+        u: Vector,
+        G: Matrix,
+        W: Matrix,
+        G1: Matrix,
+        ddV: Matrix | None,
+    ) -> Tangent:
+        mechanism, h = self.system.mechanism, self.h
+        n, forms, inverse = mechanism.n, mechanism.constraints, self.system.inverse_mass
+        _, _, mu, nu = self._split(w)
+        m, pull, back = self._m, self.pull(G), self.pull(W)
+        C_mu, C_nu = forms.curvature(mu), forms.curvature(nu)
+        identity, D = diagonal(np.ones(n)), diagonal(inverse)
+        lam, gam = 2 * n, 2 * n + m
+        placed: list[Placed] = [
+            (0, 0, identity),
+            (0, 0, -0.5 * (D @ C_nu)),
+            (0, n, -h * identity),
+            (0, gam, -(D @ pull)),
+            (n, 0, 0.5 * C_mu),
+            (n, n, diagonal(2 * mechanism.mass)),
+            (n, n, C_nu),
+            (n, lam, pull),
+            (n, gam, back),
+            (lam, 0, self.combined(G1)),
+            (gam, 0, self.combined(forms.slope(v1))),
+            (gam, n, 2 * self.combined(G1)),
+        ]
+        dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, rate)
+        gains = mechanism.dfeedback(self.t, q_mid, rate)
+        if ddV is not None:
+            placed.append((n, 0, h * ddV))
+        if dB is not None:
+            placed.append((n, 0, -h / 2 * dB))
+        if gains is not None:
+            placed += [(n, 0, -h / 2 * gains[0]), (n, 0, -1.0 * gains[1])]
+        if slopes is not None:
+            placed += [(n, 0, h / 2 * slopes[0]), (n, 0, slopes[1])]
+        return Tangent.of(2 * n + 2 * m, placed)
+
+    def finish(self, w: Vector) -> tuple[Vector, Stage]:
+        """Return q1, v1 = 2 v_mid - v0 and the multipliers."""
+        system = self.system
+        q0, v0, _ = system.parts(self.x0)
+        q1, v, mu, nu = self._split(w)
+        q_mid = (q0 + q1) / 2
+        lam, gam = system.mechanism.smallest_pair(q_mid, v, mu / self.h, nu / self.h)
+        multipliers = np.concatenate([lam, gam])
+        dV, _ = system.mechanism.discrete_dV(q0, q1)
+        x_mid = np.concatenate([(q0 + q1) / 2, v, multipliers])
+        z = np.concatenate([dV, v, multipliers])
+        x1 = np.concatenate([q1, 2 * v - v0, multipliers])
+        u = system.mechanism.feedback(self.t, (q0 + q1) / 2, (q1 - q0) / self.h, self.u)
+        return x1, Stage(x_mid, z, u, system.y(x_mid, z))
+
+
+def _massless_from_others(mass: Vector, q: Vector, v: Vector) -> Vector:
+    """Give a director without mass the velocity that follows from d_k = d_i x d_j."""
+    light = mass.reshape(-1, 4, 3)[:, 1:, 0] == 0
+    if not light.any():
+        return v
+    d, rates = q.reshape(-1, 4, 3)[:, 1:], v.reshape(-1, 4, 3).copy()
+    for body, k in zip(*np.nonzero(light), strict=True):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        v_i, v_j = rates[body, 1 + i], rates[body, 1 + j]
+        rates[body, 1 + k] = np.cross(v_i, d[body, j]) + np.cross(d[body, i], v_j)
+    return rates.reshape(-1)
