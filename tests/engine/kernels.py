@@ -16,7 +16,7 @@ def newton(machine, *given, work):
     evaluate(machine, *given, work, work.tiles)
     tiles = work.tiles.copy()
     _fold(machine, machine.twice, work.x)
-    factorise(machine.schedule, work.tiles, machine.redundant)
+    factorise(machine.schedule, work.tiles, work.x, machine.redundant)
     solve(machine.schedule, work.tiles, work.x)
     _unfold(machine, machine.twice, work.x)
     return tiles, work.x.copy()
@@ -24,5 +24,5 @@ def newton(machine, *given, work):
 
 def solve_tiles(schedule, tiles, hardly, x):
     """Replace tiles by their factors and x (nodes, 3) by the solution."""
-    factorise(schedule, tiles, hardly)
+    factorise(schedule, tiles, x, hardly)
     solve(schedule, tiles, x)

@@ -5,7 +5,7 @@ import pytest
 from mechanisms import SCHEMES, tree
 
 import poinsot as ps
-from poinsot.engine.ordering import least_degree, waiting
+from poinsot.engine.ordering import has_loops, least_degree, waiting
 from poinsot.engine.tiles import NODE
 from poinsot.systems.compiled.machine import Tables
 
@@ -79,8 +79,34 @@ def test_joints_of_a_hub_wait_for_its_arms_alone():
     assert waiting(ends, [[k] for k in range(8)]) == [(k,) for k in range(8)]
 
 
-def test_two_joints_between_the_same_bodies_make_a_loop():
-    assert waiting([[0, 1], [0, 1]], [[0], [1]]) == [(0, 1), (0, 1)]
+def test_two_joints_between_two_bodies_afloat_wait_for_one_of_them():
+    assert waiting([[0, 1], [0, 1]], [[0], [1]]) == [(1,), (1,)]
+
+
+def test_joints_of_a_loop_do_not_wait_for_the_body_that_carries_it():
+    """Two loops 0-1-2-0 and 0-3-4-0 on a hub afloat; 5 hangs on 4."""
+    ends = [[0, 1], [1, 2], [2, 0], [0, 3], [3, 4], [4, 0], [4, 5]]
+    found = waiting(ends, [[k] for k in range(6)])
+    assert found == [(1,), (1, 2), (2,), (3,), (3, 4), (4,), (5,)]
+
+
+def test_the_ground_carries_a_loop_like_any_body():
+    """A hub on a ground joint: its loop waits for the loop's bodies, that joint for the hub."""
+    ends = [[0], [0, 1], [1, 2], [2, 0]]
+    assert waiting(ends, [[k] for k in range(3)]) == [(0,), (1,), (1, 2), (2,)]
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ([[0], [0, 1], [1, 2]], False),
+        ([[0], [0, 1], [1]], True),
+        ([[0, 1], [1, 2], [2, 0]], True),
+        ([], False),
+    ],
+)
+def test_loops_are_found_through_the_ground_and_without_it(ends, expected):
+    assert has_loops(ends, 3) is expected
 
 
 # -- mechanisms -------------------------------------------------------------------------------
@@ -91,30 +117,33 @@ def tables(model, scheme="ph-mp"):
     return Tables(system.mechanism, system.layout, system.stabilised)
 
 
-def closes_a_loop(joints, name):
-    """Whether its bodies hang together by other bodies too; two joints side by side are one."""
-    group, (a, b) = {}, (joints[name].a.index, joints[name].b.index)
-    for joint in joints.values():
-        if {joint.a.index, joint.b.index} != {a, b}:
-            one, other = (group.get(end.index, {end.index}) for end in (joint.a, joint.b))
-            group.update(dict.fromkeys(one | other, one | other))
-    return b in group.get(a, {a})
+def reach_of_the_ground(joints, without):
+    """The bodies that hang together with the ground by others than `without`."""
+    reached, grown = {-1}, True
+    while grown:
+        pairs = [{joint.a.index, joint.b.index} for joint in joints.values()]
+        more = set().union(*(p for p in pairs if p & reached and without not in p)) - reached
+        reached, grown = reached | more, bool(more)
+    return reached
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("seed", range(6))
-def test_a_joint_waits_for_one_of_its_bodies_and_in_a_loop_for_both(seed, scheme):
+def test_a_joint_waits_for_all_of_its_bodies_but_one_that_carries_it(seed, scheme):
     """Else its pivot would be zero, or two joints would share the freedoms of a body."""
     model = tree(seed, bodies=6, loops=seed % 3).model()
     found = tables(model, scheme)
     turn = {int(node): k for k, node in enumerate(found.tiles.schedule.pivots[:-1, NODE])}
     gone = [max(turn.get(n, -1) for n in found.graph.of_bodies(b).tolist()) for b in range(6)]
     nodes = found.places[:, 0].tolist()  # of every multiplier, joint after joint
-    for name, joint in model.joints.items():
-        ends = [gone[end.index] for end in (joint.a, joint.b) if end is not model.ground]
-        wait = max(ends) if closes_a_loop(model.joints, name) else min(ends)
+    for joint in model.joints.values():
         mine, nodes = nodes[: len(joint.rows())], nodes[len(joint.rows()) :]
-        assert all(turn[node] > wait for node in mine)
+        first = min(turn[node] for node in mine)
+        ends = [end.index for end in (joint.a, joint.b) if end is not model.ground]
+        later = [end for end in ends if gone[end] > first]
+        assert len(later) < len(ends)
+        for carrier in later:
+            assert not set(ends) - {carrier} <= reach_of_the_ground(model.joints, carrier)
 
 
 def star(count):

@@ -427,13 +427,12 @@ def _floats(value: Any, name: str, unit: str) -> Array:
 
 def _number(value: Any, name: str, unit: str, *, zero: bool = False) -> float:
     """Return one finite positive number; zero only where it is allowed."""
+    if isinstance(value, float) and math.isfinite(value):
+        return _positive(value, name, unit, zero)
     array = _floats(value, name, unit)
     if array.shape != ():
         raise InputError(f"{name} has shape {array.shape}; give one number in {unit}")
-    if array < 0 or (array == 0 and not zero):
-        needed = "positive or zero" if zero else "positive"
-        raise InputError(f"{name} is {float(array):g} {unit}; it must be {needed}")
-    return float(array)
+    return _positive(float(array), name, unit, zero)
 
 
 def _numbers(value: Any, name: str, unit: str, *, zero: bool = False) -> tuple[float, ...]:
@@ -441,7 +440,16 @@ def _numbers(value: Any, name: str, unit: str, *, zero: bool = False) -> tuple[f
     array = _floats(value, name, unit)
     if array.shape != (3,):
         raise InputError(f"{name} has shape {array.shape}; give three numbers in {unit}")
-    return tuple(
-        _number(number, f"{name} along {axis}", unit, zero=zero)
-        for number, axis in zip(array, "xyz", strict=True)
-    )
+    x, y, z = array.tolist()
+    for axis, number in (("x", x), ("y", y), ("z", z)):
+        if not number > 0:
+            _positive(number, f"{name} along {axis}", unit, zero)
+    return x, y, z
+
+
+def _positive(number: float, name: str, unit: str, zero: bool) -> float:
+    """Return a positive number; zero only where it is allowed."""
+    if number < 0 or (number == 0 and not zero):
+        needed = "positive or zero" if zero else "positive"
+        raise InputError(f"{name} is {number:g} {unit}; it must be {needed}")
+    return number

@@ -97,6 +97,21 @@ def multiply(A: Mat, B: Mat) -> Mat:
 
 
 @inline
+def less(C: Mat, A: Mat, B: Mat) -> Mat:
+    """Return C - A B, each product fused with its difference."""
+    return _less(C[0], A[0], B), _less(C[1], A[1], B), _less(C[2], A[2], B)
+
+
+@inline
+def _less(c: Vec, a: Vec, B: Mat) -> Vec:
+    return (
+        c[0] - a[0] * B[0][0] - a[1] * B[1][0] - a[2] * B[2][0],
+        c[1] - a[0] * B[0][1] - a[1] * B[1][1] - a[2] * B[2][1],
+        c[2] - a[0] * B[0][2] - a[1] * B[1][2] - a[2] * B[2][2],
+    )
+
+
+@inline
 def outer(a: Vec, b: Vec) -> Mat:
     """Return a b^T."""
     return scale(a[0], b), scale(a[1], b), scale(a[2], b)
@@ -122,6 +137,28 @@ def skew_times(a: Vec, B: Mat) -> Mat:
 def times_skew(A: Mat, b: Vec) -> Mat:
     """Return A [b]: every row of A crossed with b."""
     return cross(A[0], b), cross(A[1], b), cross(A[2], b)
+
+
+@inline
+def transposed(A: Mat) -> Mat:
+    """Return A^T."""
+    return (
+        (A[0][0], A[1][0], A[2][0]),
+        (A[0][1], A[1][1], A[2][1]),
+        (A[0][2], A[1][2], A[2][2]),
+    )
+
+
+@inline
+def trace(A: Mat) -> float:
+    """Return tr A."""
+    return A[0][0] + A[1][1] + A[2][2]
+
+
+@inline
+def axial(A: Mat) -> Vec:
+    """Return the sum of a x b where A is the sum of a b^T."""
+    return A[1][2] - A[2][1], A[2][0] - A[0][2], A[0][1] - A[1][0]
 
 
 @inline

@@ -13,11 +13,9 @@ from poinsot.engine.algebra import (
     Mat,
     Vec,
     add,
-    apply,
     axpy,
     cross,
     matrix,
-    minus,
     outer,
     plus,
     put,
@@ -26,10 +24,9 @@ from poinsot.engine.algebra import (
     size,
     sub,
     times,
-    times_skew,
     vector,
 )
-from poinsot.engine.cayley import cayley, lever, turn
+from poinsot.engine.cayley import cayley, turn, turned
 from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.parts import (
     DIRECTORS,
@@ -81,7 +78,7 @@ def free_bodies(
         spun = add(spun, cross(M[2], sub(cross(w, D[2]), V0[2])))
         put(x, places[b, R], 0, spun)
         if tiles is not None:
-            put_matrix(tiles, places[b, RR], 0, _rotation(h, w, a, D, M, V0))
+            put_matrix(tiles, places[b, RR], 0, _rotation(h, a, D0, M, V0))
             if not places[b, SLIM]:
                 diagonal = (mass2, 0.0, 0.0), (0.0, mass2, 0.0), (0.0, 0.0, mass2)
                 put_matrix(tiles, places[b, TT], 0, diagonal)
@@ -96,28 +93,14 @@ def free_bodies(
 
 
 @inline
-def _rotation(h: float, w: Vec, a: Vec, D: Mat, M: Mat, V0: Mat) -> Mat:
+def _rotation(h: float, a: Vec, D0: Mat, M: Mat, V0: Mat) -> Mat:
     """Return the derivative of the rotation's residual with respect to w.
 
-    M are the directors times 2 E_i. A director changes by (h/2) C (dw x d), so that A w changes by
-    (h/2) (A [w] - C [A w]) dw, using C^T w = w, and tr A by h beta·dw, beta the axial vector of
-    A C; each column of the last term is C [e_j] K with K = sum_i 2 E_i d_i V_i^T.
+    M are the directors times 2 E_i. Because h w x d_i = 2 (d_i - d_i0), the residual is the sum of
+    -(2/h) 2 E_i d_i x z_i with z_i = d_i0 + (h/2) V_i0, which does not change in a step. (It is not
+    computed like that: what is left of the large terms is small.)
     """
-    A = plus(plus(outer(M[0], D[0]), outer(M[1], D[1])), outer(M[2], D[2]))
-    K = plus(plus(outer(M[0], V0[0]), outer(M[1], V0[1])), outer(M[2], V0[2]))
-    C = cayley(a)
-    c = (C[0][0], C[1][0], C[2][0]), (C[0][1], C[1][1], C[2][1]), (C[0][2], C[1][2], C[2][2])
-    trace = A[0][0] + A[1][1] + A[2][2]
-    # A C is sum_j (column j of A) (row j of C): its axial vector is that sum of cross products.
-    beta = add(add(cross(A[0], C[0]), cross(A[1], C[1])), cross(A[2], C[2]))
-    p = sub(cross(c[2], K[1]), cross(c[1], K[2]))
-    q = sub(cross(c[0], K[2]), cross(c[2], K[0]))
-    r = sub(cross(c[1], K[0]), cross(c[0], K[1]))
-    pulled = (p[0], q[0], r[0]), (p[1], q[1], r[1]), (p[2], q[2], r[2])
-    by_A = minus(plus(outer(scale(2.0, w), beta), lever(a, apply(A, w))), times_skew(A, w))
-    Q = minus(times(0.5 * h, minus(by_A, pulled)), A)
-    return (
-        (Q[0][0] + trace, Q[0][1], Q[0][2]),
-        (Q[1][0], Q[1][1] + trace, Q[1][2]),
-        (Q[2][0], Q[2][1], Q[2][2] + trace),
-    )
+    K = outer(M[0], axpy(0.5 * h, V0[0], D0[0]))
+    K = plus(K, outer(M[1], axpy(0.5 * h, V0[1], D0[1])))
+    K = plus(K, outer(M[2], axpy(0.5 * h, V0[2], D0[2])))
+    return times(-1.0, turned(cayley(a), K))

@@ -8,7 +8,20 @@ those of the start times
 and a change of w changes a vector d = C d0 of the body by (h/2) C (dw x d).
 """
 
-from poinsot.engine.algebra import Mat, Vec, add, cross, dot, outer, plus, scale, skew, sub, times
+from poinsot.engine.algebra import (
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    outer,
+    plus,
+    scale,
+    skew,
+    sub,
+    times,
+    transposed,
+)
 from poinsot.engine.kernel import inline
 
 
@@ -57,6 +70,19 @@ def lever(a: Vec, r: Vec) -> Mat:
             (A[2][0], A[2][1], A[2][2] - ar),
         ),
     )
+
+
+@inline
+def turned(C: Mat, K: Mat) -> Mat:
+    """Return what turns w into the sum of C (w x a) x b, where K is the sum of a b^T.
+
+    With e_j for w, C (e_j x a) is a difference of two columns of C times components of a.
+    """
+    c = transposed(C)
+    p = sub(cross(c[2], K[1]), cross(c[1], K[2]))
+    q = sub(cross(c[0], K[2]), cross(c[2], K[0]))
+    r = sub(cross(c[1], K[0]), cross(c[0], K[1]))
+    return transposed((p, q, r))
 
 
 @inline

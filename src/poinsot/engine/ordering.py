@@ -1,10 +1,11 @@
 """The order of elimination: least degree first, as far as pivots stay regular.
 
 A body may be taken at any time: its block is definite. A joint's block is zero to begin with and
-becomes definite by the bodies that are eliminated before it, so it has to wait: in a loop, until
-all of its bodies are gone; in a branch that hangs on a single joint, only until the body on the
-branch's side is gone, because constraints of a tree never repeat each other. The latter keeps the
-many joints of a hub apart.
+becomes definite by the bodies that are eliminated before it, so it has to wait for its bodies;
+with one exception. Bodies and joints that hang on the rest by a single body, and on the ground by
+none, follow that body rigidly whatever it does: all that it does to their constraints they can do
+themselves, so that these are independent without it. Their joints need not wait for it. That keeps
+apart the branches of a tree, and the closed loops of a vehicle's wheels on its chassis.
 """
 
 import heapq
@@ -21,37 +22,60 @@ def waiting(
 
     `ends` are the bodies of every joint (the ground left out), `body_nodes` the nodes of each body.
     """
-    child = _branches(ends, len(body_nodes))
+    carrier = {k: body for body, joints in _components(ends, len(body_nodes)) for k in joints}
     return [
-        tuple(
-            node
-            for body in (bodies if child[k] is None else (child[k],))
-            if body is not None
-            for node in body_nodes[body]
-        )
+        tuple(node for body in bodies if body != carrier[k] for node in body_nodes[body])
         for k, bodies in enumerate(ends)
     ]
 
 
-def _branches(ends: Sequence[Sequence[int]], bodies: int) -> list[int | None]:
-    """Return the body that hangs on each joint and on no other, after cutting leaves repeatedly."""
-    joints: list[set[int]] = [set() for _ in range(bodies)]
-    for k, pair in enumerate(ends):
-        for body in pair:
-            joints[body].add(k)
-    child: list[int | None] = [None] * len(ends)
-    leaves = [body for body in range(bodies) if len(joints[body]) == 1]
-    while leaves:
-        leaf = leaves.pop()
-        if not joints[leaf]:
+def has_loops(ends: Sequence[Sequence[int]], bodies: int) -> bool:
+    """Tell whether joints close loops: some component has more of them than one."""
+    return any(len(joints) > 1 for _, joints in _components(ends, bodies))
+
+
+def _components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, list[int]]]:
+    """Return the joints of each biconnected component, and the body that it hangs on.
+
+    The ground is number `bodies`. Depth-first search [Hopcroft and Tarjan 1973] from the ground,
+    then from the bodies with most joints.
+    """
+    ground, count = bodies, 0
+    pairs = [(pair[0], pair[1] if len(pair) > 1 else ground) for pair in ends]
+    joints: list[list[int]] = [[] for _ in range(bodies + 1)]
+    for k, (a, b) in enumerate(pairs):
+        joints[a].append(k)
+        joints[b].append(k)
+    components: list[tuple[int, list[int]]] = []
+    found, low, used = [-1] * (bodies + 1), [0] * (bodies + 1), [False] * len(pairs)
+    for root in (ground, *sorted(range(bodies), key=lambda body: -len(joints[body]))):
+        if found[root] >= 0:
             continue
-        (k,) = joints[leaf]
-        child[k] = leaf
-        for body in ends[k]:
-            joints[body].discard(k)
-            if len(joints[body]) == 1:
-                leaves.append(body)
-    return child
+        found[root] = low[root] = count
+        count += 1
+        path, met = [(root, iter(joints[root]), 0)], list[int]()
+        while path:
+            body, left, start = path[-1]
+            k = next(left, -1)
+            if k < 0:
+                path.pop()
+                if path:
+                    parent = path[-1][0]
+                    low[parent] = min(low[parent], low[body])
+                    if low[body] >= found[parent]:
+                        components.append((parent, met[start:]))
+                        del met[start:]
+            elif not used[k]:
+                used[k] = True
+                met.append(k)
+                other = pairs[k][0] if pairs[k][1] == body else pairs[k][1]
+                if found[other] < 0:
+                    found[other] = low[other] = count
+                    count += 1
+                    path.append((other, iter(joints[other]), len(met) - 1))
+                else:
+                    low[body] = min(low[body], found[other])
+    return components
 
 
 def least_degree(neighbours: Sequence[set[int]], after: Sequence[Sequence[int]]) -> list[int]:

@@ -51,11 +51,15 @@ KT, KR, KT_KT, KT_T, T_T, KR_KR, KR_R, R_R = range(6, 14)
 DIRECTION_A, DIRECTION_B, POINT_A, POINT_B, COEFFICIENT, CONSTANT = 0, 3, 6, 9, 12, 13
 #: Their kind, bodies, and the form (0 or 1) that they are part of.
 KIND, A, B, FORM = range(4)
-#: Of constraints, besides: node and slot of the multiplier, tiles of the node with
+#: Of constraints, which are up to three equations: a constant for each, and the vector in which
+#: they differ, times their coefficient, three of either.
+VARIED = 16
+#: How many they are; node and first slot of the multipliers, tiles of the node with
 #: (T_A, R_A, T_B, R_B): column and row; tiles of these four with each other, 16 of them.
+COUNT = 3
 NODE, SLOT, COLUMN, ROW, ROW_PAIR = 4, 5, 6, 10, 14
-#: In the stabilised form: the node of velocities instead; tiles of either node with kinematics (K)
-#: and momentum (M) of A and B, and those with each other.
+#: In the stabilised form every equation is by itself: the node of velocities besides; tiles of
+#: either node with kinematics (K) and momentum (M) of A and B, and those with each other.
 VELOCITY_NODE, K_G, M_G, M_H, G_K, H_K, H_M, K_K, M_K, M_M = 6, 7, 11, 15, 19, 23, 27, 31, 47, 63
 
 #: Of points common to A and B: where they are on either; the node, tiles of rotations (R_A, R_B)
@@ -63,11 +67,15 @@ VELOCITY_NODE, K_G, M_G, M_H, G_K, H_K, H_M, K_K, M_K, M_M = 6, 7, 11, 15, 19, 2
 ON_A, ON_B = 0, 3
 POINT_NODE, POINT_COLUMN, POINT_ROW = 3, 4, 6
 
-#: Of struts: their numbers; role, bodies, chart, first term and the one after the last, first
-#: input, and tiles of (T_A, R_A, T_B, R_B) with each other.
-ROLE, CHART, FIRST, LAST, PORT, STRUT_PAIR = 0, 3, 4, 5, 6, 7
+#: Of struts, which are coordinates of bodies A and B: of points the numbers of a term, of
+#: directions the matrices N of one or two forms; kind, bodies, chart, the first that acts along it
+#: and the one after the last, and tiles of (T_A, R_A, T_B, R_B) with each other.
+FORM_0, FORM_1 = 0, 9
+CHART, FIRST, LAST, STRUT_PAIR = 3, 4, 5, 6
+#: Of what acts along struts: its role and its first input.
+ROLE, PORT = 0, 1
 
-#: Of struts that are dampers, and of drags: viscous and quadratic; of the former also dry friction
+#: Of dampers along struts, and of drags: viscous and quadratic; of the former also dry friction
 #: and the rate that it fades below.
 VISCOUS, QUADRATIC, COULOMB, SLIP_RATE = range(4)
 #: Of drags: point; kind, body, tiles of (T, R) with each other.
@@ -93,7 +101,7 @@ class Part(NamedTuple):
 
 
 class Acts(NamedTuple):
-    """Struts or loads: what acts by numbers, or by the `law` at an address (0 if there is none)."""
+    """Loads, or what acts along struts: by numbers, or by the `law` at an address (0: none)."""
 
     numbers: Real2
     places: Index2
@@ -165,8 +173,8 @@ class Machine(NamedTuple):
     points: Part
     rows: Part
     skids: Part
-    struts: Acts
-    strut_terms: Part
+    struts: Part
+    strut_acts: Acts
     loads: Acts
     drags: Part
     fields: Fields
@@ -191,8 +199,8 @@ class Run(NamedTuple):
     `gap` (nodes, 3) is what constraints lacked at the start of the run, and keep lacking; `stage`
     and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
     `past_multiplier` (..., 5) those of the last step and their differences, `order` (1,) that of
-    the next guess; `chi` (2, struts) the coordinates of springs, before the step in hand and after
-    it; `turns` (2, dials) sine and full turns of dials.
+    the next guess; `chi` (2, acts along struts) the coordinates of springs, before the step in hand
+    and after it; `turns` (2, dials) sine and full turns of dials.
     """
 
     gap: Real2
@@ -209,15 +217,14 @@ class Work(NamedTuple):
     """Room for one step: residual and solution x (nodes, 3), tiles, growth of gaps (nodes, 3).
 
     `sizes` (5,): of the terms of translation, rotation, and constraints on velocities and on
-    positions; power lost. `forms` (28, 3): what one strut needs. `given`, `found`: of laws.
-    `memory` (struts, 2): of dry friction, none if there is none.
+    positions; power lost. `given`, `found`: of laws. `memory` (acts along struts, 2): of dry
+    friction, none if there is none.
     """
 
     x: Real2
     tiles: Real2
     gap: Real2
     sizes: Real1
-    forms: Real2
     given: Real1
     found: Real1
     memory: Real2

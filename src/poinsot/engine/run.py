@@ -67,7 +67,7 @@ def run(job: Job) -> tuple[int, int]:
             go_back(carried.past_multiplier, multiplier, (0, 3))
             break
         H = _move(machine, machine.spins, h, state, stage, ahead)
-        springs, jumped = stored(machine.struts, machine.strut_terms, ahead, work, carried.chi)
+        springs, jumped = stored(machine.struts, machine.strut_acts, ahead, work, carried.chi)
         H += springs + field_energy(machine.fields, ahead, work)
         power = work.sizes[LOST_POWER]
         if jumped or power < 0.0 or H - H != 0.0 or lies(machine.skids, ahead):

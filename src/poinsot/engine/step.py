@@ -7,7 +7,16 @@ is of up to fifth order in h, so that the first correction mostly hits.
 from math import inf, nan
 
 from poinsot.engine import DRIFT, REST
-from poinsot.engine.algebra import Array, gather, put, scale, size, vector
+from poinsot.engine.algebra import (
+    Array,
+    gather,
+    matrix,
+    put,
+    put_matrix,
+    scale,
+    size,
+    vector,
+)
 from poinsot.engine.bodies import free_bodies
 from poinsot.engine.drags import drags_act
 from poinsot.engine.fields import fields_act
@@ -41,7 +50,7 @@ from poinsot.engine.stabilised_bodies import stabilised_bodies
 from poinsot.engine.stabilised_points import stabilised_points
 from poinsot.engine.stabilised_rows import stabilised_rows
 from poinsot.engine.struts import struts_act
-from poinsot.engine.tiles import factorise, solve
+from poinsot.engine.tiles import factorise, reduce, solve
 
 EPS = 2.220446049250313e-16
 #: A correction that reduces the residual by less than this asks for a new matrix.
@@ -80,9 +89,7 @@ def _constrained_bodies(
         else:
             quaternion_bodies(bodies, spins, machine.spare, h, state, stage, x, tiles, sizes)
         common_points(points, places, h, drift, gap, stage, multiplier, x, tiles, sizes, levers)
-        constraint_rows(
-            rows, places, h, drift, gap, state, stage, multiplier, x, tiles, sizes, levers
-        )
+        constraint_rows(rows, places, h, drift, gap, stage, multiplier, x, tiles, sizes, levers)
         skids_act(machine.skids, places, h, drift, gap, stage, multiplier, x, tiles, sizes)
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
@@ -108,8 +115,8 @@ def evaluate(
     work.sizes[LOST_POWER] = 0.0
     put(x, x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _constrained_bodies(machine, machine.twice, spins, h, state, stage, multiplier, work, tiles)
-    terms = machine.strut_terms
-    struts_act(machine.struts, terms, places, t, h, state, stage, work, u, y, tiles, levers)
+    acts = machine.strut_acts
+    struts_act(machine.struts, acts, places, t, h, stage, work, u, y, tiles, levers)
     loads_act(machine.loads, places, t, h, stage, work, u, y, tiles, levers, spins)
     drags_act(machine.drags, places, h, stage, work, tiles, levers)
     fields_act(machine.fields, places, h, state, stage, work, tiles, levers)
@@ -176,8 +183,7 @@ def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
 @kernel
 def _copy(source: Array, target: Array) -> None:
     for i in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            target[i, j] = source[i, j]
+        put_matrix(target, i, 0, matrix(source, i, 0))
 
 
 @inline
@@ -273,7 +279,9 @@ def take_step(
             _settle(machine.shift, multiplier, x)
         _fold(machine, machine.twice, x)
         if fresh:
-            factorise(schedule, tiles, machine.redundant)
+            factorise(schedule, tiles, x, machine.redundant)
+        else:
+            reduce(schedule, tiles, x)
         solve(schedule, tiles, x)
         _unfold(machine, machine.twice, x)
         if (

@@ -115,29 +115,6 @@ def pull(kind: int, c: float, at: Vectors) -> Pull:
 
 
 @inline
-def arms(terms: Part, k: int, stage: Array, levers: int) -> Vectors:
-    """Return the vectors of term k on other directors, for lever arms only."""
-    numbers, first, second = terms.numbers, terms.places[k, A], terms.places[k, B]
-    D_A, D_B = matrix(stage, first, levers), matrix(stage, second, levers)
-    return (
-        combine(vector(numbers, k, DIRECTION_A), D_A),
-        combine(vector(numbers, k, DIRECTION_B), D_B),
-        combine(vector(numbers, k, POINT_A), D_A),
-        combine(vector(numbers, k, POINT_B), D_B),
-        NONE,
-    )
-
-
-@inline
-def pull_on(kind: int, c: float, at: Vectors, arm: Vectors) -> Pull:
-    """Return the same with the lever arms of others."""
-    n, p, q = slopes(kind, c, at)
-    if kind == DOT:
-        return NONE, cross(arm[0], p), NONE, cross(arm[1], q)
-    return scale(-1.0, n), sub(cross(arm[0], p), cross(arm[2], n)), n, cross(arm[3], n)
-
-
-@inline
 def change(kind: int, c: float, middle: Vectors, at: Vectors, half_A: Vec, half_B: Vec) -> Pull:
     """Return what turns changes of (v_A, w_A, v_B, w_B) into that of s, per h (h/2 at the middle).
 
@@ -155,6 +132,43 @@ def change(kind: int, c: float, middle: Vectors, at: Vectors, half_A: Vec, half_
         n,
         torque_B,
     )
+
+
+@inline
+def gather_blocks(
+    tiles: Array,
+    pair: Array,
+    force: tuple[Mat, Mat, Mat],
+    torque_A: tuple[Mat, Mat, Mat],
+    torque_B: tuple[Mat, Mat, Mat],
+) -> None:
+    """Add to tiles how a force on B, the opposite on A, and torques on A and B change.
+
+    Each is given by its changes with v_B - v_A, w_A and w_B.
+    """
+    F_T, F_A, F_B = force
+    A_T, A_A, A_B = torque_A
+    B_T, B_A, B_B = torque_B
+    nobody = tiles.shape[0] - 1
+    if pair[RA_RA] < nobody:
+        gather_matrix(tiles, pair[TA_TA], 0, F_T)
+        gather_matrix(tiles, pair[TA_RA], 0, times(-1.0, F_A))
+        gather_matrix(tiles, pair[RA_TA], 0, times(-1.0, A_T))
+        gather_matrix(tiles, pair[RA_RA], 0, A_A)
+    if pair[RB_RB] < nobody:
+        gather_matrix(tiles, pair[TB_TB], 0, F_T)
+        gather_matrix(tiles, pair[TB_RB], 0, F_B)
+        gather_matrix(tiles, pair[RB_TB], 0, B_T)
+        gather_matrix(tiles, pair[RB_RB], 0, B_B)
+    if pair[RA_RB] < nobody:
+        gather_matrix(tiles, pair[TA_TB], 0, times(-1.0, F_T))
+        gather_matrix(tiles, pair[TA_RB], 0, times(-1.0, F_B))
+        gather_matrix(tiles, pair[RA_TB], 0, A_T)
+        gather_matrix(tiles, pair[RA_RB], 0, A_B)
+        gather_matrix(tiles, pair[TB_TA], 0, times(-1.0, F_T))
+        gather_matrix(tiles, pair[TB_RA], 0, F_A)
+        gather_matrix(tiles, pair[RB_TA], 0, times(-1.0, B_T))
+        gather_matrix(tiles, pair[RB_RA], 0, B_A)
 
 
 @inline

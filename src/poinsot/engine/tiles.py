@@ -17,8 +17,8 @@ from poinsot.engine.algebra import (
     apply,
     inverse,
     inverse_by_rows,
+    less,
     matrix,
-    minus,
     multiply,
     put,
     put_matrix,
@@ -108,31 +108,33 @@ def _index(*columns: NDArray[np.intp]) -> NDArray[np.uint32]:
 
 
 @kernel
-def factorise(schedule: Schedule, tiles: Array, hardly: bool) -> None:
+def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
     """Replace tiles (count, 9) by their factors: pivots by their inverses, lower ones by L.
 
-    `hardly`: some equations repeat others, so that pivots are hardly regular.
+    The right-hand side x (nodes, 3) becomes L^-1 x on the way. `hardly`: some equations repeat
+    others, so that pivots are hardly regular.
     """
     pivots, entries, updates = schedule
     k = 0
     for p in range(pivots.shape[0] - 1):
-        A = matrix(tiles, pivots[p, PIVOT], 0)
+        A, xp = matrix(tiles, pivots[p, PIVOT], 0), vector(x, pivots[p, NODE], 0)
         diagonal = inverse_by_rows(A) if hardly else inverse(A)
         put_matrix(tiles, pivots[p, PIVOT], 0, diagonal)
         first, last = pivots[p, FIRST], pivots[p + 1, FIRST]
         for i in range(first, last):
-            L = multiply(matrix(tiles, entries[i, LOWER], 0), diagonal)
+            L, node = multiply(matrix(tiles, entries[i, LOWER], 0), diagonal), entries[i, OTHER]
             put_matrix(tiles, entries[i, LOWER], 0, L)
+            put(x, node, 0, sub(vector(x, node, 0), apply(L, xp)))
             for j in range(first, last):
                 place = updates[k]
-                product = multiply(L, matrix(tiles, entries[j, UPPER], 0))
-                put_matrix(tiles, place, 0, minus(matrix(tiles, place, 0), product))
+                U = matrix(tiles, entries[j, UPPER], 0)
+                put_matrix(tiles, place, 0, less(matrix(tiles, place, 0), L, U))
                 k += 1
 
 
 @kernel
-def solve(schedule: Schedule, tiles: Array, x: Array) -> None:
-    """Replace x (nodes, 3) by the solution, tiles being factors."""
+def reduce(schedule: Schedule, tiles: Array, x: Array) -> None:
+    """Replace x (nodes, 3) by L^-1 x, tiles being factors."""
     pivots, entries = schedule.pivots, schedule.entries
     for p in range(pivots.shape[0] - 1):
         xp = vector(x, pivots[p, NODE], 0)
@@ -140,9 +142,16 @@ def solve(schedule: Schedule, tiles: Array, x: Array) -> None:
             node = entries[i, OTHER]
             pushed = apply(matrix(tiles, entries[i, LOWER], 0), xp)
             put(x, node, 0, sub(vector(x, node, 0), pushed))
+
+
+@kernel
+def solve(schedule: Schedule, tiles: Array, x: Array) -> None:
+    """Replace x (nodes, 3) by U^-1 x, tiles being factors."""
+    pivots, entries = schedule.pivots, schedule.entries
     for p in range(pivots.shape[0] - 2, -1, -1):
         xp = vector(x, pivots[p, NODE], 0)
-        for i in range(pivots[p, FIRST], pivots[p + 1, FIRST]):
-            pulled = apply(matrix(tiles, entries[i, UPPER], 0), vector(x, entries[i, OTHER], 0))
-            xp = sub(xp, pulled)
+        # The unknowns found last come last: nothing has to wait for them.
+        for i in range(pivots[p + 1, FIRST], pivots[p, FIRST], -1):
+            known = vector(x, entries[i - 1, OTHER], 0)
+            xp = sub(xp, apply(matrix(tiles, entries[i - 1, UPPER], 0), known))
         put(x, pivots[p, NODE], 0, apply(matrix(tiles, pivots[p, PIVOT], 0), xp))

@@ -43,8 +43,8 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Strut:
-    """Something along one coordinate: a chart of forms of its bodies."""
+class Pull:
+    """Something along one coordinate, a strut: a chart of forms of its bodies."""
 
     along: Potential | Charted
     role: int
@@ -56,6 +56,11 @@ class Strut:
     def dry(self) -> bool:
         """Whether it is dry friction."""
         return self.role == DAMPER and self.numbers[COULOMB] > 0
+
+    @property
+    def potential(self) -> Potential | None:
+        """That of a spring."""
+        return self.along if isinstance(self.along, Potential) else None
 
     @property
     def chart(self) -> int:
@@ -107,39 +112,39 @@ class FieldAct:
 
 
 #: What acts on bodies.
-Act: TypeAlias = Strut | Load | FieldAct
+Act: TypeAlias = Pull | Load | FieldAct
 
 
-def struts(mechanism: Mechanism) -> list[Strut]:
+def pulls(mechanism: Mechanism) -> list[Pull]:
     """Return springs, dampers, and motors along coordinates."""
     springs = [_spring(p) for p in mechanism.potentials if isinstance(p, Potential)]
     dampers = [_damper(d) for d in mechanism.dampers if isinstance(d.direction, Charted)]
     return [*springs, *dampers, *_motors(mechanism)]
 
 
-def _spring(p: Potential) -> Strut:
+def _spring(p: Potential) -> Pull:
     elastic = p.law
     if isinstance(elastic, Affine):
         numbers = (elastic.force, elastic.stiffness, elastic.rest, 0.0)
-        return Strut(p, SPRING, numbers)
+        return Pull(p, SPRING, numbers)
 
     def law(given: Matrix) -> list[float]:
         chi, dchi = float(given[0]), float(given[1])
         return [*elastic.mean(chi, dchi), elastic.V(chi + dchi)]
 
-    return Strut(p, SPRING, law=Law(law, 2, 3))
+    return Pull(p, SPRING, law=Law(law, 2, 3))
 
 
-def _damper(d: Damper) -> Strut:
+def _damper(d: Damper) -> Pull:
     direction = d.direction
     assert isinstance(direction, Charted)
     if isinstance(d.law, Friction):
-        return Strut(direction, DAMPER, astuple(d.law))
+        return Pull(direction, DAMPER, astuple(d.law))
 
     def law(given: Matrix) -> list[float]:
         return [float(d.law(given)[0]), float(d.law.slope(given)[0, 0])]
 
-    return Strut(direction, DAMPER, law=Law(law, 1, 2))
+    return Pull(direction, DAMPER, law=Law(law, 1, 2))
 
 
 def drags(mechanism: Mechanism) -> list[DragAct]:
@@ -165,14 +170,14 @@ def _inlets(mechanism: Mechanism) -> Iterator[tuple[int, Direction, Feedback | N
         first += inlet.size
 
 
-def _motors(mechanism: Mechanism) -> Iterator[Strut]:
+def _motors(mechanism: Mechanism) -> Iterator[Pull]:
     for port, direction, feedback in _inlets(mechanism):
         if isinstance(direction, Charted):
             if feedback is None:
-                yield Strut(direction, MOTOR, port=port)
+                yield Pull(direction, MOTOR, port=port)
             else:
                 assert isinstance(feedback, JointLaw)
-                yield Strut(direction, SERVO, law=_servo(feedback), port=port)
+                yield Pull(direction, SERVO, law=_servo(feedback), port=port)
 
 
 def _servo(feedback: JointLaw) -> Law:

@@ -1,6 +1,7 @@
 """The equations of joints in groups of up to three, one for each node of the Newton matrix."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,14 @@ class Rows:
     constant: NDArray[np.float64]
     joint: Index
     slot: Index
+
+    @property
+    def begins(self) -> NDArray[np.bool_]:
+        """Whether each differs from the one before it in the group in more than one vector."""
+        shared = np.column_stack(
+            [self.joint, self.slot - np.arange(self.slot.size), self.at.shared]
+        )
+        return np.append(True, (shared[1:] != shared[:-1]).any(axis=1))[: self.slot.size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +76,18 @@ class Equations:
         """Number of groups."""
         return int(self.places[:, 0].max(initial=-1)) + 1
 
+    @cached_property
+    def pairs(self) -> tuple[list[list[int]], list[int]]:
+        """The bodies of each joint, the ground left out, and the joint that each group is part of.
+
+        Groups between the same two bodies are one joint to the rest.
+        """
+        pairs, joint = np.unique(np.sort(self._ends, axis=1), axis=0, return_inverse=True)
+        bodies = [[body for body in pair if body != GROUND] for pair in pairs.tolist()]
+        return bodies, joint.reshape(-1).tolist()
+
     @property
-    def ends(self) -> Index:
+    def _ends(self) -> Index:
         """The two bodies of each group, the ground where there is one; (groups, 2)."""
         ends = np.full((self.groups, 2), GROUND)
         for skid in self.skids:
@@ -84,18 +103,24 @@ def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
     sizes = np.array([joint.rows.size for joint in layout.joints], dtype=np.intp)
     forms = total.take(np.arange(total.m - sizes.sum(), total.m))
     slips = np.array([joint.slips.size for joint in layout.joints], dtype=np.intp)
-    groups = -(-(sizes + slips) // SLOTS)
-    first = np.cumsum(groups) - groups
-    joint, inner = members(sizes)
-    places = np.column_stack([first[joint] + inner // SLOTS, inner % SLOTS])
-    rolling, k = members(slips)
-    sliding = np.column_stack([first[rolling], sizes[rolling] + k])
+    first_row, joint = np.cumsum(sizes) - sizes, members(sizes)[0]
     # Every form but heights is one product.
     of_row, at, constant = forms.terms.form, products(forms), -forms.c
-    meet = _meet_in_points(at, of_row, np.cumsum(sizes) - sizes, sizes, slips)
-    begins, inside = np.zeros((2, forms.m), dtype=bool)
-    begins[meet] = inside[meet] = inside[meet + 1] = inside[meet + 2] = True
-    one, alone = begins[of_row], ~inside[of_row]
+    meet = _meet_in_points(at, of_row, first_row, sizes, slips)
+    points, inside = np.zeros((2, forms.m), dtype=bool)
+    points[meet] = inside[meet] = inside[meet + 1] = inside[meet + 2] = True
+    begins = np.ones(forms.m + 1, dtype=bool)
+    begins[of_row[1:]] = (at.shared[1:] != at.shared[:-1]).any(axis=1)
+    begins[first_row] = begins[meet] = begins[meet + SLOTS] = True
+    group, slot = _fill_groups(begins[:-1], first_row, sizes)
+    groups = np.zeros(sizes.size, dtype=np.intp)
+    np.maximum.at(groups, joint, group + 1)
+    groups = np.maximum(groups, slips > 0)
+    first = np.cumsum(groups) - groups
+    places = np.column_stack([first[joint] + group, slot])
+    rolling, k = members(slips)
+    sliding = np.column_stack([first[rolling], sizes[rolling] + k])
+    one, alone = points[of_row], ~inside[of_row]
     row = of_row[alone]
     skids = [
         _height(form, int(places[k, 0]), int(places[k, 1]), layout.joints[joint[k]].b)
@@ -110,6 +135,26 @@ def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
         skids,
         np.vstack([places, sliding]),
     )
+
+
+def _fill_groups(begins: NDArray[np.bool_], first: Index, sizes: Index) -> tuple[Index, Index]:
+    """Return the group, counted within its joint, and the slot of each equation.
+
+    Equations that differ in one vector only, from one that `begins` to the next, stay together.
+    """
+    run = np.cumsum(begins) - 1
+    length = np.minimum(np.bincount(run, minlength=1), SLOTS)
+    group, slot = np.zeros((2, begins.size), dtype=np.intp)
+    number, taken = np.zeros((2, sizes.size), dtype=np.intp)
+    for k in range(sizes.max(initial=0)):
+        joint = np.flatnonzero(sizes > k)
+        row = first[joint] + k
+        full = taken[joint] + np.where(begins[row], length[run[row]], 1) > SLOTS
+        number[joint] += full
+        taken[joint] = np.where(full, 0, taken[joint])
+        group[row], slot[row] = number[joint], taken[joint]
+        taken[joint] += 1
+    return group, slot
 
 
 def _height(form: Height, joint: int, slot: int, body: int) -> Skid:

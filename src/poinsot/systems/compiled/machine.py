@@ -44,7 +44,7 @@ class Tables(Nodes):
     @property
     def laws(self) -> list[Law]:
         """Python functions that must live as long as the machine runs."""
-        acting: list[acts.Act] = [*self.struts, *self.loads, *self.fields]
+        acting: list[acts.Act] = [*self.pulls, *self.loads, *self.fields]
         return [act.law for act in acting if act.law is not None]
 
     @property
@@ -64,7 +64,7 @@ class Tables(Nodes):
             rows=self._row_tables(),
             skids=self._skid_tables(),
             struts=self._strut_tables(),
-            strut_terms=self._terms(self.lines),
+            strut_acts=self._strut_acts(),
             loads=self._load_tables(),
             drags=self._drag_tables(),
             fields=self._field_tables(),
@@ -92,14 +92,14 @@ class Tables(Nodes):
     @property
     def _acted_on(self) -> bool:
         """Whether more than weight and joints acts on bodies."""
-        return bool(self.struts or self.loads or self.drags or self.fields)
+        return bool(self.pulls or self.loads or self.drags or self.fields)
 
     @property
     def _exact(self) -> bool:
         """Whether the matrix is that of Newton's method: the turn of other levers is left out."""
         acted_on = self.joints.places.size or self._acted_on
         levers = self._levers == parts.DIRECTORS or not acted_on
-        lacking = self.lean and self.joints.rows.joint.size
+        lacking = self.parted and self.joints.rows.joint.size
         return bool(levers and not lacking and not self.mechanism.redundant)
 
     def _spin_tables(self) -> parts.Spins | None:
@@ -158,11 +158,19 @@ class Tables(Nodes):
             M = self._momentum(at.ends)
             pairs = table(K, K), table(M, K), table(M, M)
             places = np.column_stack([self._twice(at, joint, rows.slot), *pairs])
-        else:
-            node, ends = self.graph.position(joint)[:, None], self._two(at.ends)
-            tiles = table(K, node), table(node, K), table(K, K)
-            places = np.column_stack([at.kind, ends, 0 * joint, node, rows.slot, *tiles])
-        return parts.Part(_real(np.column_stack([at.numbers, rows.constant])), _index(places))
+            return parts.Part(_real(np.column_stack([at.numbers, rows.constant])), _index(places))
+        first = np.flatnonzero(rows.begins)
+        count = np.diff(np.append(first, joint.size))
+        alike, inner = members(count)
+        constants, vectors = np.zeros((first.size, SLOTS)), np.zeros((first.size, SLOTS, 3))
+        constants[alike, inner] = rows.constant
+        varied = np.where((at.kind == Kind.DOT)[:, None], at.b, at.a)
+        vectors[alike, inner] = at.coefficient[:, None] * varied
+        numbers = np.hstack([at.numbers[first], constants, vectors.reshape(-1, 9)])
+        node, K = self.graph.position(joint[first])[:, None], K[first]
+        tiles = table(K, node), table(node, K), table(K, K)
+        own = at.kind[first], self._two(at.ends[first]), count, node, rows.slot[first]
+        return parts.Part(_real(numbers), _index(np.column_stack([*own, *tiles])))
 
     def _skid_tables(self) -> parts.Part:
         skids, table = self.joints.skids, self.tiles.table
@@ -184,13 +192,17 @@ class Tables(Nodes):
             [at.kind, self._two(at.ends), 0 * joint, G, slot, H, *columns, *rows]
         )
 
-    def _strut_tables(self) -> parts.Acts:
-        lines, struts = self.lines, self.struts
-        pairs = self.tiles.table(self._momentum(lines.ends), self._motion(lines.ends))
-        role, chart, port = _table([[s.role, s.chart, s.port] for s in struts], 3).T
-        places = [role, self._two(lines.ends), chart, lines.ranges, port, pairs]
-        numbers = _table([strut.numbers for strut in struts], 4)
-        return parts.Acts(numbers, _index(np.column_stack(places)), _addresses(struts))
+    def _strut_tables(self) -> parts.Part:
+        struts = self.struts
+        pairs = self.tiles.table(self._momentum(struts.ends), self._motion(struts.ends))
+        places = [struts.kind, self._two(struts.ends), struts.chart, struts.ranges, pairs]
+        return parts.Part(_real(struts.numbers), _index(np.column_stack(places)))
+
+    def _strut_acts(self) -> parts.Acts:
+        pulls = self.pulls
+        numbers = _table([pull.numbers for pull in pulls], 4)
+        places = _table([[pull.role, pull.port] for pull in pulls], 2)
+        return parts.Acts(numbers, _index(places), _addresses(pulls))
 
     def _load_tables(self) -> parts.Acts:
         loads = self.loads

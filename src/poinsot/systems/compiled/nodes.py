@@ -6,11 +6,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.engine.ordering import has_loops
 from poinsot.frames.forms import GROUND, Forms, members
 from poinsot.systems.compiled import acts
 from poinsot.systems.compiled.equations import Equations, group_equations
 from poinsot.systems.compiled.places import Graph, Tiles, arrange
-from poinsot.systems.compiled.products import Lines, lines
+from poinsot.systems.compiled.products import Struts, lines, struts
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
 
@@ -41,9 +42,10 @@ class Nodes:
 
     In the plain form or in the stabilised one (`twice`); with a `turning`, in quaternions.
 
-    A `lean` machine leaves out of its matrix how the reactions of joints turn with the OTHER body,
-    a term of order h^2 that ties bodies to each other: elimination is much cheaper, and Newton's
-    method converges almost as fast unless the step is large.
+    A machine that may be `lean` leaves out of its matrix, where joints close loops, how the
+    reactions of joints turn with the OTHER body and what ties turns and translations: terms of
+    order h^2. Elimination is much cheaper, and Newton's method converges almost as fast unless the
+    step is large.
     """
 
     mechanism: Mechanism
@@ -63,9 +65,21 @@ class Nodes:
         return group_equations(self.mechanism, self.layout)
 
     @cached_property
-    def struts(self) -> list[acts.Strut]:
-        """Springs, dampers and motors along coordinates."""
-        return acts.struts(self.mechanism)
+    def _pulls(self) -> list[acts.Pull]:
+        return acts.pulls(self.mechanism)
+
+    @cached_property
+    def struts(self) -> Struts:
+        """The coordinates that springs, dampers and motors act along."""
+        along = [pull.along for pull in self._pulls]
+        forms = Forms([each.forms.onto(each.bodies) for each in along], self.count)
+        charts = [pull.chart for pull in self._pulls]
+        return struts(lines(forms, [each.forms.m for each in along]), charts)
+
+    @property
+    def pulls(self) -> list[acts.Pull]:
+        """What acts along the struts, one after the other."""
+        return [self._pulls[k] for k in self.struts.order.tolist()]
 
     @cached_property
     def loads(self) -> list[acts.Load]:
@@ -79,8 +93,8 @@ class Nodes:
 
     @property
     def remembering(self) -> int:
-        """How many struts need a memory: all, if one of them is dry friction."""
-        return len(self.struts) if any(strut.dry for strut in self.struts) else 0
+        """How many of the pulls need a memory: all, if one of them is dry friction."""
+        return len(self._pulls) if any(pull.dry for pull in self._pulls) else 0
 
     @cached_property
     def fields(self) -> list[acts.FieldAct]:
@@ -88,17 +102,10 @@ class Nodes:
         return acts.fields(self.mechanism)
 
     @cached_property
-    def lines(self) -> Lines:
-        """The coordinates that struts act along."""
-        along = [strut.along for strut in self.struts]
-        forms = Forms([each.forms.onto(each.bodies) for each in along], self.count)
-        return lines(forms, [each.forms.m for each in along])
-
-    @cached_property
     def slim(self) -> NDArray[np.bool_]:
         """Bodies whose translation meets nothing but a few points of joints; the ground last."""
         slim = np.ones(self.count + 1, dtype=bool)
-        rows, struts = self.joints.rows.at, self.lines
+        rows, struts = self.joints.rows.at, self.struts
         slim[rows.ends[rows.moves]] = False
         slim[struts.ends[struts.moves]] = False
         touched = [skid.body for skid in self.joints.skids]
@@ -128,15 +135,17 @@ class Nodes:
                 graph.meet(motion, momentum)
         nodes = graph.position(points.joint), graph.velocity(points.joint)
         for bodies in points.at.ends.T:
-            graph.meet(graph.of_bodies(bodies, moves=~self.slim[bodies]), *nodes)
+            met = graph.of_bodies(bodies, moves=~self.slim[bodies])
+            for together in [met] if self.twice else met.T:
+                graph.meet(together, *nodes)
         graph.meet(self._on_slim(graph))
         nodes = graph.position(rows.joint), graph.velocity(rows.joint)
-        ends = [graph.of_bodies(bodies, moves=rows.at.moves) for bodies in rows.at.ends.T]
-        for together in [[end] for end in ends] if self.lean else [ends]:
-            graph.meet(*together, *nodes)
+        met = np.hstack([graph.of_bodies(end, moves=rows.at.moves) for end in rows.at.ends.T])
+        for together in met.T if self.parted else [met]:
+            graph.meet(together, *nodes)
         for skid in self.joints.skids:
             graph.meet(graph.of_bodies([skid.body]), graph.position([skid.joint]))
-        struts = self.lines
+        struts = self.struts
         graph.meet(*(graph.of_bodies(bodies, moves=struts.moves) for bodies in struts.ends.T))
         acting: list[acts.Load | acts.DragAct] = [*self.loads, *self.drags]
         for act in acting:
@@ -159,6 +168,11 @@ class Nodes:
         table[members(counts)] = graph.position(joint[order])
         return table
 
+    @cached_property
+    def parted(self) -> bool:
+        """Whether the matrix lacks what ties nodes of bodies to each other by reactions."""
+        return self.lean and has_loops(self.joints.pairs[0], self.count)
+
     @property
     def spare(self) -> int:
         """How many nodes a body has besides translation and rotation."""
@@ -167,4 +181,4 @@ class Nodes:
     @cached_property
     def tiles(self) -> Tiles:
         """The tiles of the Newton matrix."""
-        return arrange(self.graph, self.slim[:-1], self.joints.ends)
+        return arrange(self.graph, self.slim[:-1], *self.joints.pairs)

@@ -4,6 +4,7 @@ The translation of a body that meets nothing but points of joints is eliminated 
 2 m I stands for itself: it only leaves constants between those points.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -126,10 +127,13 @@ class Tiles:
         return places.reshape(len(rows), rows.shape[1] * columns.shape[1])
 
 
-def arrange(graph: Graph, slim: NDArray[np.bool_], ends: Index) -> Tiles:
+def arrange(
+    graph: Graph, slim: NDArray[np.bool_], ends: Sequence[Sequence[int]], joint: Sequence[int]
+) -> Tiles:
     """Return the tiles of a graph without the translations of slim bodies.
 
-    `ends` (joints, 2) are the bodies of every joint.
+    `ends` are the bodies of every joint, the ground left out; `joint` is that of every group of
+    equations.
     """
     kept = np.ones(graph.nodes, dtype=bool)
     kept[graph.motion(np.flatnonzero(slim))[:, 0]] = False
@@ -138,10 +142,7 @@ def arrange(graph: Graph, slim: NDArray[np.bool_], ends: Index) -> Tiles:
     # The nodes of a body follow each other.
     first = np.append(0, np.cumsum(kept))[graph.of_body * np.arange(graph.bodies + 1)].tolist()
     body_nodes = [range(i, j) for i, j in pairwise(first)]
-    # Groups of equations between the same two bodies are one joint to the rest.
-    pairs, joint = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
-    joined = [[body for body in pair if body != GROUND] for pair in pairs.tolist()]
-    wait = waiting(joined, body_nodes)
+    wait = waiting(ends, body_nodes)
     after: list[tuple[int, ...]] = [()] * first[-1]
     if graph.spare:
         # A rotation is hardly determined by itself while spare unknowns of the body are there.
@@ -149,7 +150,7 @@ def arrange(graph: Graph, slim: NDArray[np.bool_], ends: Index) -> Tiles:
         rotations = number[graph.motion(everyone)[:, 1]]
         for node, spares in zip(rotations.tolist(), number[graph.spares(everyone)], strict=True):
             after[node] = tuple(spares.tolist())
-    after += [wait[k] for k in joint.reshape(-1).tolist() for _ in range(graph.forms)]
+    after += [wait[k] for k in joint for _ in range(graph.forms)]
     pattern = analyse(count, number[graph.edges], after)
     back, schedule = np.flatnonzero(kept).astype(np.uint32), pattern.schedule
     schedule.pivots[:-1, NODE] = back[schedule.pivots[:-1, NODE]]

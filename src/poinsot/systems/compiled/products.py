@@ -54,6 +54,13 @@ class Products:
         """The columns of the engine's tables; (t, 13)."""
         return np.hstack([self.a, self.b, self.XA, self.XB, self.coefficient[:, None]])
 
+    @property
+    def shared(self) -> Real:
+        """What equations have in common that differ in one vector only; (t, 9)."""
+        dot = (self.kind == Kind.DOT)[:, None]
+        vectors = np.where(dot, [self.a, 0 * self.a], [self.XA, self.XB])
+        return np.column_stack([self.kind, self.ends, *vectors])
+
     def take(self, rows: Index | NDArray[np.bool_]) -> "Products":
         """Return some of them."""
         return Products(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
@@ -131,3 +138,43 @@ def lines(forms: Forms, counts: ArrayLike | Sequence[int]) -> Lines:
         )
     }
     return Lines(Products(**{**vars(found), **swapped}), forms.terms.form - first[line], ranges)
+
+
+@dataclass(frozen=True, eq=False)
+class Struts:
+    """Coordinates of bodies A and B, each different from all others, as the engine knows them.
+
+    `numbers` (s, 18) are those of its product or, where it is of directions, the matrices
+    sum c a b^T of one or two forms. Of what acts along any of them, `order` (k,) is the order by
+    coordinates, and `ranges` (s, 2) are the first there and the one after the last.
+    """
+
+    kind: Index
+    chart: Index
+    ends: Index
+    numbers: Real
+    order: Index
+    ranges: Index
+
+    @property
+    def moves(self) -> NDArray[np.bool_]:
+        """Which of them meet translations; (s,)."""
+        return np.not_equal(self.kind, Kind.DOT)
+
+
+def struts(along: Lines, charts: ArrayLike) -> Struts:
+    """Return the coordinates that something acts along; equal ones are one."""
+    at, (first, last), chart = along.products, along.ranges.T, np.asarray(charts, dtype=np.intp)
+    line, kind = np.repeat(np.arange(first.size), last - first), at.kind[first]
+    forms = np.zeros((first.size, 2, 3, 3))
+    outer = at.a[:, :, None] * at.b[:, None, :]
+    np.add.at(forms, (line, along.form), at.coefficient[:, None, None] * outer)
+    of_points = np.hstack([at.numbers[first], np.zeros((first.size, 5))])
+    numbers = np.where((kind == Kind.DOT)[:, None], forms.reshape(-1, 18), of_points)
+    together = np.column_stack([kind, chart, along.ends, numbers])
+    _, one, same = np.unique(together, axis=0, return_index=True, return_inverse=True)
+    same = one[same.reshape(-1)]
+    order, one = np.argsort(same, kind="stable"), np.sort(one)
+    limits = np.append(np.searchsorted(same[order], one), same.size)
+    ranges = np.column_stack([limits[:-1], limits[1:]])
+    return Struts(kind[one], chart[one], along.ends[one], numbers[one], order, ranges)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from poinsot.bodies.body import RIGIDITY
 from poinsot.engine import machine_code, parts
 from poinsot.engine.runner import Block, Clock, Runner, Totals
-from poinsot.parts.potentials import Potential
 from poinsot.ph.matrices import Vector
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
@@ -38,6 +37,7 @@ class MechanismRunner(Runner):
         tables = self.tables(lean=self._leans)
         self.machine, self.places = tables.machine(), tables.places
         self.laws = tables.laws
+        self.springs = [pull.potential for pull in tables.pulls]
         self.bodies = len(self.layout.bodies)
         self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
         self.state, self.ahead, self.before = (self._rest() for _ in range(3))
@@ -52,7 +52,7 @@ class MechanismRunner(Runner):
             past=np.zeros((moving, unknowns, 5)),
             past_multiplier=np.zeros((nodes, 3, 5)),
             order=np.ones(1, dtype=np.uint32),
-            chi=np.zeros((2, self.machine.struts.laws.size)),
+            chi=np.zeros((2, len(self.springs))),
             turns=np.zeros((2, self.machine.dials.shape[0])),
         )
         given, found = tables.room
@@ -61,7 +61,6 @@ class MechanismRunner(Runner):
             tiles=np.zeros_like(self.machine.template),
             gap=np.zeros((nodes, 3)),
             sizes=np.zeros(5),
-            forms=np.zeros((28, 3)),
             given=np.zeros(given),
             found=np.zeros(found),
             memory=np.full((tables.remembering, 2), np.nan),
@@ -137,10 +136,10 @@ class MechanismRunner(Runner):
         self.base, self.known = turned - angle, 0
 
     def _coordinates(self, q: Vector) -> list[float]:
-        """Return the coordinates of the springs, which come first among the struts."""
-        springs = [p for p in self.mechanism.potentials if isinstance(p, Potential)]
-        found = [p.chart.value(p.forms(local(q, p.bodies))) for p in springs]
-        return found + [0.0] * (self.machine.struts.laws.size - len(found))
+        """Return the coordinates of springs, among all that acts along struts."""
+        return [
+            0.0 if p is None else p.chart.value(p.forms(local(q, p.bodies))) for p in self.springs
+        ]
 
     @property
     def x(self) -> Vector:
@@ -165,7 +164,7 @@ class MechanismRunner(Runner):
             return self._run(machine, work, span, u, y, numbers, sums, saved)
 
         taken, kept = take(self.machine, self.work, u.shape[0])
-        if taken == 0 and u.shape[0] and self._leans:
+        if taken == 0 and u.shape[0] and self._leans and not self.machine.exact:
             taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
