@@ -33,6 +33,9 @@ class Build:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
+        what = f"building the compiled engine for {machine_code.processor()}"
+        note = f"poinsot: {what}: once, about {DURATION:.0f} s on two cores"
+        print(note, file=sys.stderr, flush=True)
         usual = machine_code.beside_the_package(), machine_code.of_the_user()
         self.folder = _writable(usual if folder is None else (folder,))
         self.logs = [self.folder / f"{'-'.join(forms)}.log" for forms in SHARES]
@@ -99,19 +102,16 @@ def _writable(folders: Iterable[Path]) -> Path:
 
 
 @contextmanager
-def announced(stream: TextIO | None = None) -> Iterator[Callable[[float], None]]:
-    """Say what takes so long; on a terminal, show how far it is."""
-    out = stream or sys.stderr
-    what = f"building the compiled engine for {machine_code.processor()}"
-    print(f"poinsot: {what}: once, about {DURATION:.0f} s on two cores", file=out, flush=True)
-    if not out.isatty():
+def _shown() -> Iterator[Callable[[float], None]]:
+    """Show on a terminal how far a build is."""
+    if not sys.stderr.isatty():
         yield lambda done: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=Console(file=out), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("building", total=1.0)
         yield lambda done: bar.update(task, completed=done)
 
@@ -123,8 +123,8 @@ def in_background() -> Build:
 
 
 def finish(build: Build) -> None:
-    """Wait for a build, and say what for."""
-    with announced() as show:
+    """Wait for a build, and show how far it is."""
+    with _shown() as show:
         build.wait(show)
 
 
