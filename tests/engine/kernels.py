@@ -15,10 +15,10 @@ def newton(machine, *given, work):
     _copy(machine.template, work.tiles)
     evaluate(machine, *given, work, work.tiles)
     tiles = work.tiles.copy()
-    _fold(machine, machine.twice, work.x)
+    _fold(machine, machine.stabilised, work.x)
     factorise(machine.schedule, work.tiles, work.x, machine.redundant)
     solve(machine.schedule, work.tiles, work.x)
-    _unfold(machine, machine.twice, work.x)
+    _unfold(machine, machine.stabilised, work.x)
     return tiles, work.x.copy()
 
 

@@ -182,7 +182,7 @@ def fence(count):
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("mechanism", [star, chain, fence])
 def test_work_grows_with_the_number_of_bodies_and_no_faster(mechanism, scheme):
-    """Tiles, and products of tiles, of twice as many bodies are twice as many."""
+    """Tiles, and products of tiles, of stabilised as many bodies are stabilised as many."""
     few, many = (tables(mechanism(count), scheme).tiles for count in (30, 60))
     assert many.count < 2.1 * few.count
     assert many.schedule.updates.size < 2.1 * few.schedule.updates.size

@@ -24,7 +24,7 @@ class Step:
         self.machine, self.laws = tables.machine(), tables.laws
         self.runner, self.tiles = runner, tables.tiles
         self.work = runner.work._replace(tiles=np.zeros_like(self.machine.template))
-        self.slim = [tables.graph.motion(int(b))[0] for b in np.flatnonzero(tables.slim)]
+        self.condensed = [tables.graph.motion(int(b))[0] for b in np.flatnonzero(tables.condensed)]
         self.filled = np.ones((tables.graph.nodes, 3), dtype=bool)
         self.filled[tables.graph.first_joint :] = False
         self.filled[tuple(runner.places[:, :2].T)] = True
@@ -38,12 +38,14 @@ class Step:
         """Where the unknowns of bodies are: (node, body, column of the stage)."""
         places = self.machine.bodies.places[:-1]
         pairs = [(parts.T, parts.V), (parts.R, parts.W)]
-        if self.machine.twice is not None:
+        if self.machine.stabilised is not None:
             pairs = [(parts.KT, parts.V), (parts.KR, parts.W), (parts.T, parts.V1)]
             pairs += [(parts.R, parts.W1)]
         found = [(row[node], b, at) for b, row in enumerate(places) for node, at in pairs]
-        spare = [(1 + k, parts.SPARE + 3 * k) for k in range(self.machine.spare)]
-        return found + [(r[parts.R] + k, b, at) for b, r in enumerate(places) for k, at in spare]
+        auxiliary = [(1 + k, parts.AUXILIARY + 3 * k) for k in range(self.machine.auxiliary)]
+        return found + [
+            (r[parts.R] + k, b, at) for b, r in enumerate(places) for k, at in auxiliary
+        ]
 
     @property
     def unknowns(self):
@@ -79,7 +81,7 @@ class Step:
 
     @property
     def matrix(self):
-        """The tiles as a matrix; the translations of slim bodies are left out of it."""
+        """The tiles as a matrix; the translations of condensed bodies are left out of it."""
         tiles, _ = self.at(newton, self.guess)
         M = np.zeros((*self.filled.shape, *self.filled.shape))
         places = self.tiles.at(*np.indices((len(M), len(M))))
@@ -126,7 +128,7 @@ MODELS = {
     "everything": lambda: finished(mechanisms.full(1, bodies=3, loops=1)),
     "everything, afloat": lambda: finished(mechanisms.full(5, bodies=3, loops=2, ground=False)),
     "joints alone": lambda: finished(mechanisms.tree(103, bodies=4, loops=1)),
-    "slim bodies": lambda: finished(
+    "condensed bodies": lambda: finished(
         mechanisms.tree(2, bodies=4, kinds=("Spherical", "Universal", "Revolute"))
     ),
     "laws": lambda: with_laws(7),
@@ -136,7 +138,7 @@ MODELS = {
 }
 
 
-#: Those whose matrix is exact; the others of quaternions leave the turn of levers out of it.
+#: Those whose matrix is exact; the others of quaternions leave the turn of arms_at out of it.
 EXACT = (*SCHEMES, "emh-mean", "eml-mean")
 
 
@@ -156,14 +158,14 @@ def derivative(step):
 
 
 def test_the_newton_matrix_is_the_derivative_of_the_residual(step, derivative):
-    expected, kept = without(derivative, step.slim)
+    expected, kept = without(derivative, step.condensed)
     found = step.matrix[kept][:, kept]
     np.testing.assert_allclose(found, expected, atol=1e-8 * abs(expected).max())
 
 
 def test_nothing_but_slim_bodies_is_left_out_of_the_newton_matrix(step):
     rows = step.matrix.any(axis=1).reshape(-1, 3).all(axis=1)
-    assert np.flatnonzero(~rows).tolist() == sorted(step.slim)
+    assert np.flatnonzero(~rows).tolist() == sorted(step.condensed)
 
 
 def test_newtons_correction_solves_the_linearised_equations(step, derivative):
@@ -173,7 +175,7 @@ def test_newtons_correction_solves_the_linearised_equations(step, derivative):
     np.testing.assert_allclose(correction, expected, atol=1e-6 * abs(expected).max())
 
 
-def slim_bodies(kind, scheme):
+def condensed_bodies(kind, scheme):
     model = ps.Model()
     last = model.ground
     for i in range(4):
@@ -181,12 +183,12 @@ def slim_bodies(kind, scheme):
         model.add_joint(f"joint{i}", kind(last, bar, point=(i - 0.5, 0, 0)))
         last = bar
     add_hinge(model)
-    return Step(model, scheme, seed=0).slim
+    return Step(model, scheme, seed=0).condensed
 
 
 def test_bodies_on_points_of_joints_are_slim_unless_stabilised():
-    assert len(slim_bodies(ps.Spherical, "ph-mp")) == 5
-    assert slim_bodies(ps.Spherical, "ph-mp-ggl") == []
+    assert len(condensed_bodies(ps.Spherical, "ph-mp")) == 5
+    assert condensed_bodies(ps.Spherical, "ph-mp-ggl") == []
 
 
 def free_bodies():
@@ -204,6 +206,6 @@ def test_the_newton_matrix_of_free_quaternions_is_exact_with_all_unknowns(scheme
     pads = np.flatnonzero(~step.derivative.any(axis=1))
     expected = step.derivative
     expected[pads, pads] = 1.0  # REML has one unknown in a node of three
-    expected, kept = without(expected, step.slim)
+    expected, kept = without(expected, step.condensed)
     found = step.matrix[kept][:, kept]
     np.testing.assert_allclose(found, expected, atol=1e-8 * abs(expected).max())

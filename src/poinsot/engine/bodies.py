@@ -29,6 +29,7 @@ from poinsot.engine.algebra import (
 from poinsot.engine.cayley import cayley, turn, turned
 from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.parts import (
+    CONDENSED,
     DIRECTORS,
     EULER2,
     HALF,
@@ -39,7 +40,6 @@ from poinsot.engine.parts import (
     POSITION,
     RATES,
     RR,
-    SLIM,
     TT,
     VELOCITY,
     WEIGHT,
@@ -79,7 +79,7 @@ def free_bodies(
         put(x, places[b, R], 0, spun)
         if tiles is not None:
             put_matrix(tiles, places[b, RR], 0, _rotation(h, a, D0, M, V0))
-            if not places[b, SLIM]:
+            if not places[b, CONDENSED]:
                 diagonal = (mass2, 0.0, 0.0), (0.0, mass2, 0.0), (0.0, 0.0, mass2)
                 put_matrix(tiles, places[b, TT], 0, diagonal)
             push = mass2 * (size(v) + size(v0)) + h * size(weight)

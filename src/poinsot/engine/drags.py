@@ -41,7 +41,7 @@ from poinsot.engine.parts import (
 )
 from poinsot.engine.resistance import drag
 from poinsot.engine.terms import UNIT
-from poinsot.engine.turning import on_levers
+from poinsot.engine.turning import on_arms
 
 
 @kernel
@@ -52,17 +52,17 @@ def drags_act(
     stage: Array,
     work: Work,
     tiles: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Add residuals to work.x (nodes, 3), and tiles unless None; adds up the power lost.
 
-    Forces have the lever arms of the directors in column `levers` of the stage.
+    Forces have the lever arms of the directors in column `arms_at` of the stage.
     """
     for k in range(drags.places.shape[0]):
         if drags.places[k, KIND] == FORCE:
-            _force(drags, k, body_places, h, stage, work, tiles, levers)
+            _force(drags, k, body_places, h, stage, work, tiles, arms_at)
         else:
-            _torque(drags, k, body_places, h, stage, work, tiles, levers)
+            _torque(drags, k, body_places, h, stage, work, tiles, arms_at)
 
 
 @kernel
@@ -74,14 +74,14 @@ def _force(
     stage: Array,
     work: Work,
     tiles: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Act against the velocity of a point, y = v + w x rho."""
     at, x, sizes = drags.places[k], work.x, work.sizes
     b, X = at[DRAGGED], vector(drags.numbers, k, DRAG_POINT)
     v, w, a = vector(stage, b, V), vector(stage, b, W), vector(stage, b, HALF)
     rho = combine(X, matrix(stage, b, DIRECTORS))
-    arm = combine(X, matrix(stage, b, levers))
+    arm = combine(X, matrix(stage, b, arms_at))
     y = add(v, cross(w, rho))
     force, slope = drag(drags.numbers, k, y)
     torque = cross(arm, force)
@@ -111,14 +111,14 @@ def _torque(
     stage: Array,
     work: Work,
     tiles: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Act against the angular velocity."""
     at, sizes = drags.places[k], work.sizes
     b = at[DRAGGED]
     w = vector(stage, b, W)
     torque, slope = drag(drags.numbers, k, w)
-    met = UNIT if levers == DIRECTORS else on_levers(vector(stage, b, HALF))
+    met = UNIT if arms_at == DIRECTORS else on_arms(vector(stage, b, HALF))
     turning = apply(met, torque)
     gather(work.x, body_places[b, R], 0, scale(h, turning))
     sizes[OF_ROTATION] = max(sizes[OF_ROTATION], h * size(turning))

@@ -43,11 +43,11 @@ def fields_act(
     stage: Array,
     work: Work,
     tiles: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Add residuals to work.x (nodes, 3), and tiles unless None.
 
-    Forces have the lever arms of the directors in column `levers` of the stage.
+    Forces have the lever arms of the directors in column `arms_at` of the stage.
     """
     given, found, x, sizes = work.given, work.found, work.x, work.sizes
     for k in range(fields.laws.size):
@@ -64,7 +64,7 @@ def fields_act(
             b, j = fields.bodies[i], 1 + 3 * (i - first)
             rho = combine(vector(fields.numbers, i, 1), matrix(stage, b, DIRECTORS))
             z = found[j], found[j + 1], found[j + 2]
-            arm = combine(vector(fields.numbers, i, 1), matrix(stage, b, levers))
+            arm = combine(vector(fields.numbers, i, 1), matrix(stage, b, arms_at))
             force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(arm, z))
             gather(x, body_places[b, T], 0, force)
             gather(x, body_places[b, R], 0, torque)

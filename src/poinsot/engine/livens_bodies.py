@@ -28,7 +28,7 @@ from poinsot.engine.algebra import (
     vector,
 )
 from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import MOMENTUM, SHARE, SLIP, SPARE, SPIN, Spins
+from poinsot.engine.parts import AUXILIARY, MOMENTUM, SHARE, SLIP, SPIN, Spins
 from poinsot.engine.quaternions import (
     Quat,
     dot_quat,
@@ -83,7 +83,7 @@ def reduced_unknown(
 ) -> None:
     """Set the residual of the multiplier, velocity and momentum being functions of the turn."""
     delta, kappa, ddelta, dkappa = turn
-    at, J, push = spins.places[b], vector(spins.inertia, b, 0), stage[b, SPARE]
+    at, J, push = spins.places[b], vector(spins.inertia, b, 0), stage[b, AUXILIARY]
     nu0, pi0 = velocity_of(state, b), momentum_of(state, b)
     nu1, mu = velocity_after(h, turn, nu0), middle(delta)
     y = mean_momentum(J, scale(2.0, nu0[1]), delta, nu1)
@@ -122,10 +122,10 @@ def full_unknowns(
 ) -> None:
     """Set the residuals of rotation and of all these nodes."""
     delta, kappa, ddelta, dkappa = turn
-    at, J, push = spins.places[b], vector(spins.inertia, b, 0), stage[b, SPARE + 8]
+    at, J, push = spins.places[b], vector(spins.inertia, b, 0), stage[b, AUXILIARY + 8]
     nu0, pi0 = velocity_of(state, b), momentum_of(state, b)
-    nu1 = stage[b, SPARE + 6], vector(stage, b, SPARE)
-    pi1 = stage[b, SPARE + 7], vector(stage, b, SPARE + 3)
+    nu1 = stage[b, AUXILIARY + 6], vector(stage, b, AUXILIARY)
+    pi1 = stage[b, AUXILIARY + 7], vector(stage, b, AUXILIARY + 3)
     mu, nu = middle(delta), scale_quat(0.5, plus_quat(nu0, nu1))
     y = mean_momentum(J, scale(2.0, nu0[1]), delta, nu1)
     rho = plus_quat(pi1, scale_quat(-1.0, pi0))

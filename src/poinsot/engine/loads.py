@@ -46,7 +46,7 @@ from poinsot.engine.parts import (
     Work,
 )
 from poinsot.engine.terms import UNIT
-from poinsot.engine.turning import cosine, on_levers
+from poinsot.engine.turning import cosine, on_arms
 
 FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = 0, 1, 2, 3, 4, 5
 #: Where a law's slopes begin in what it finds, after u.
@@ -65,18 +65,18 @@ def loads_act(
     u: Array,
     y: Array,
     tiles: Array,
-    levers: int,
+    arms_at: int,
     spins: Spins | None,
 ) -> None:
     """Add residuals to work.x (nodes, 3), and tiles unless None; sets y, and u of laws.
 
-    Forces have the lever arms of the directors in column `levers` of the stage.
+    Forces have the lever arms of the directors in column `arms_at` of the stage.
     """
     for k in range(loads.places.shape[0]):
         if loads.places[k, KIND] == GENERALISED:
             _generalised(loads, k, body_places, h, stage, work, u, y, tiles)
         else:
-            _load(loads, k, body_places, t, h, stage, work, u, y, tiles, levers, spins)
+            _load(loads, k, body_places, t, h, stage, work, u, y, tiles, arms_at, spins)
 
 
 @kernel
@@ -91,7 +91,7 @@ def _load(
     u: Array,
     y: Array,
     tiles: Array,
-    levers: int,
+    arms_at: int,
     spins: Spins | None,
 ) -> None:
     """Act by a force or a torque."""
@@ -106,8 +106,8 @@ def _load(
         u[port], u[port + 1], u[port + 2] = work.found[0], work.found[1], work.found[2]
     by_force, by_torque = _directions(kind, matrix(loads.numbers, k, AXES), D, rho)
     given, turning = (u[port], u[port + 1], u[port + 2]), by_torque
-    if levers != DIRECTORS:
-        arm = combine(vector(loads.numbers, k, POINT), matrix(stage, b, levers))
+    if arms_at != DIRECTORS:
+        arm = combine(vector(loads.numbers, k, POINT), matrix(stage, b, arms_at))
         turning = _turning(kind, by_force, by_torque, a, arm)
     if spins is not None:  # noqa: SIM102 - alone, Numba leaves it out where there are none
         if kind == PUBLISHED_TORQUE:
@@ -162,7 +162,7 @@ def _turning(kind: int, by_force: Mat, by_torque: Mat, a: Vec, arm: Vec) -> Mat:
     """Return the torque of unit inputs on other directors than those of the output."""
     if kind in (FORCE, BODY_FORCE):
         return skew_times(arm, by_force)
-    return multiply(on_levers(a), by_torque)
+    return multiply(on_arms(a), by_torque)
 
 
 @inline

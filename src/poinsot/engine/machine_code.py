@@ -21,9 +21,9 @@ from poinsot.engine.parts import Job
 
 #: Forms of the equations, each a kernel of its own; and the fields of a machine that it lacks.
 FORMS: Mapping[str, tuple[str, ...]] = {
-    "plain": ("twice", "spins"),
+    "plain": ("stabilised", "spins"),
     "stabilised": ("spins",),
-    "quaternions": ("twice",),
+    "quaternions": ("stabilised",),
 }
 
 V2 = frozenset({"popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"})

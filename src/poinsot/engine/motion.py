@@ -35,11 +35,13 @@ from poinsot.engine.parts import (
 
 
 @kernel
-def move(bodies: Part, twice: Array, h: float, state: Array, stage: Array, ahead: Array) -> float:
+def move(
+    bodies: Part, stabilised: Array, h: float, state: Array, stage: Array, ahead: Array
+) -> float:
     """Set the motion at the end of a step; return kinetic energy and that of gravity [J].
 
     q1 = q0 + h v,  v1 = 2 v - v0, for positions and for directors, whose rates are w x d; in the
-    stabilised form (`twice` is not None) velocities at the end are unknowns themselves.
+    stabilised form (`stabilised` is not None) velocities at the end are unknowns themselves.
     """
     numbers, places = bodies
     H = 0.0
@@ -49,7 +51,7 @@ def move(bodies: Part, twice: Array, h: float, state: Array, stage: Array, ahead
         D = turn(a, D0[0]), turn(a, D0[1]), turn(a, D0[2])
         position = axpy(h, v, vector(state, b, POSITION))
         D1 = _beyond(D, D0)
-        if twice is None:
+        if stabilised is None:
             velocity = sub(scale(2.0, v), vector(state, b, VELOCITY))
             rates = _beyond((cross(w, D[0]), cross(w, D[1]), cross(w, D[2])), V0)
             if places[b, FLAT] < 3:

@@ -34,14 +34,14 @@ HALF, V, W, V1, W1 = 12, 15, 18, 21, 24
 QUAT, SLIP, SPIN, SHARE, MOMENTUM = 15, 19, 20, 23, 24
 #: Of a stage in quaternions, after v and w: further unknowns, and the directors of the mean
 #: quaternion, on which forces have their lever arms; 39 columns.
-SPARE, LEVERS = 21, 30
+AUXILIARY, ARMS = 21, 30
 
 #: Of bodies: 2 m, 2 E_i, gradient of the potential of gravity.
 MASS2, EULER2, WEIGHT = 0, 1, 4
 #: The nodes of translation and rotation (of momentum), and their diagonal tiles; if the body is
-#: slim; the director without mass, or 3. A slim body's translation meets nothing but points of
-#: joints: it is eliminated beforehand, and T is no node of the matrix.
-T, R, TT, RR, SLIM, FLAT = range(6)
+#: condensed; the director without mass, or 3. The translation of a condensed body meets nothing but
+#: points of joints: it is eliminated beforehand, and T is no node of the matrix.
+T, R, TT, RR, CONDENSED, FLAT = range(6)
 #: In the stabilised form, besides: the nodes of kinematics, and tiles (KT, KT), (KT, T), (T, T),
 #: (KR, KR), (KR, R), (R, R); TT and RR are (T, KT) and (R, KR).
 KT, KR, KT_KT, KT_T, T_T, KR_KR, KR_R, R_R = range(6, 14)
@@ -87,10 +87,17 @@ POINT, AXES = 0, 3
 LOADED, INPUT, OWN = 1, 2, 3
 
 #: Of contacts with a plane: edge or axis a and spot X in director axes; normal and base in world
-#: axes, see `skids`; a constant that is held. Kind, body, node and slot of the multiplier, tiles of
-#: (T, R) with the node: column and row; tiles of (T, R) with each other.
+#: axes, see `contacts`; a constant that is held. Kind, body, node and slot of the multiplier, tiles
+#: of (T, R) with the node: column and row; tiles of (T, R) with each other.
 EDGE, SPOT, NORMAL, BASE, HELD = 0, 3, 6, 9, 12
-SKID_BODY, SKID_NODE, SKID_SLOT, SKID_COLUMN, SKID_ROW, SKID_OWN = 1, 2, 3, 4, 6, 8
+CONTACT_BODY, CONTACT_NODE, CONTACT_SLOT, CONTACT_COLUMN, CONTACT_ROW, CONTACT_OWN = (
+    1,
+    2,
+    3,
+    4,
+    6,
+    8,
+)
 
 
 class Part(NamedTuple):
@@ -131,8 +138,8 @@ SHORTEST, REDUCED, FULL = 0, 1, 3
 class Spins(NamedTuple):
     """Bodies in quaternions: principal moments of `inertia` (bodies, 3) [kg m^2].
 
-    `form` of the equations, `mean` levers or those of the mean quaternion, and `places` of spare
-    nodes: these and their tiles, see `livens_bodies`.
+    `form` of the equations, `mean` lever arms or those of the mean quaternion, and `places` of
+    auxiliary nodes: these and their tiles, see `livens_bodies`.
     """
 
     inertia: Real2
@@ -158,39 +165,39 @@ class Machine(NamedTuple):
     """A mechanism, complete: what it consists of, and the tiles of its Newton matrix.
 
     `template` (tiles, 9) is what tiles hold before bodies and joints add to them. Of parts that a
-    mechanism does not have, tables have no rows; it is `bare` if nothing but weight acts on its
-    bodies. Dials, angles to be counted over turns, are terms; `dials` (k, 2) are the first and the
-    one after the last of each. `kinds`
-    (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
-    constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
-    `exact` whether the matrix is that of Newton's method, or lacks a small part of it. In the
-    stabilised form, `twice` is there (its content does not matter), else None; `spins` are there in
-    quaternions. `levers` is the column of a stage where the directors are that forces act on,
-    `spare` the number of nodes that bodies have besides translation and rotation.
+    mechanism does not have, tables have no rows; it is `unloaded` if nothing but weight acts on its
+    bodies. Turn counters follow angles over turns, by terms; `turn_counters` (k, 2) are the first
+    term and the one after the last of each. `kinds` (nodes,) tells which of the sizes measures a
+    node's equations; `redundant` whether some constraints repeat others, which `shift` (nodes, 3),
+    part of the template, makes regular; `exact` whether the matrix is that of Newton's method, or
+    lacks a small part of it. `stabilised` is there in the stabilised form (its content does not
+    matter), `spins` are there in quaternions. `arms_at` is the column of a stage with the directors
+    on which forces have their lever arms, `auxiliary` the number of nodes that bodies have besides
+    translation and rotation.
     """
 
     bodies: Part
     points: Part
     rows: Part
-    skids: Part
+    contacts: Part
     struts: Part
     strut_acts: Acts
     loads: Acts
     drags: Part
     fields: Fields
-    dials: Index2
-    dial_terms: Part
+    turn_counters: Index2
+    turn_counter_terms: Part
     schedule: Schedule
     template: Real2
     kinds: Index1
-    bare: bool
+    unloaded: bool
     redundant: bool
     shift: Real2
     exact: bool
-    twice: Index1 | None
+    stabilised: Index1 | None
     spins: Spins | None
-    levers: int
-    spare: int
+    arms_at: int
+    auxiliary: int
 
 
 class Run(NamedTuple):
@@ -200,7 +207,7 @@ class Run(NamedTuple):
     and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
     `past_multiplier` (..., 5) those of the last step and their differences, `order` (1,) that of
     the next guess; `chi` (2, acts along struts) the coordinates of springs, before the step in hand
-    and after it; `turns` (2, dials) sine and full turns of dials.
+    and after it; `turns` (2, turn_counters) sine and full turns of turn_counters.
     """
 
     gap: Real2

@@ -28,6 +28,7 @@ from poinsot.engine.algebra import (
 from poinsot.engine.cayley import lever
 from poinsot.engine.kernel import kernel
 from poinsot.engine.parts import (
+    CONDENSED,
     DIRECTORS,
     HALF,
     MASS2,
@@ -40,7 +41,6 @@ from poinsot.engine.parts import (
     POINT_ROW,
     POSITION,
     RR,
-    SLIM,
     A,
     B,
     Part,
@@ -76,11 +76,11 @@ def common_points(
     x: Array,
     tiles: Array,
     sizes: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back.
 
-    The force has the lever arms of the directors in column `levers` of the stage.
+    The force has the lever arms of the directors in column `arms_at` of the stage.
     """
     numbers, places = points
     forces, torques = 0.0, 0.0
@@ -93,9 +93,9 @@ def common_points(
         v_B = add(vector(stage, second, V), cross(vector(stage, second, W), rho_B))
         put(x, node, 0, axpy(drift, vector(gap, node, 0), sub(v_B, v_A)))
         arm_A, arm_B = rho_A, rho_B
-        if levers != DIRECTORS:
-            arm_A = combine(vector(numbers, k, ON_A), matrix(stage, first, levers))
-            arm_B = combine(vector(numbers, k, ON_B), matrix(stage, second, levers))
+        if arms_at != DIRECTORS:
+            arm_A = combine(vector(numbers, k, ON_A), matrix(stage, first, arms_at))
+            arm_B = combine(vector(numbers, k, ON_B), matrix(stage, second, arms_at))
         gather(x, body_places[first, T], 0, scale(-1.0, mu))
         gather(x, body_places[first, R], 0, cross(mu, arm_A))
         gather(x, body_places[second, T], 0, mu)
@@ -118,28 +118,28 @@ def common_points(
 
 @kernel
 def fold(points: Part, bodies: Part, x: Array) -> None:
-    """Eliminate the translation of slim bodies from the right-hand side x (nodes, 3)."""
+    """Eliminate the translation of condensed bodies from the right-hand side x (nodes, 3)."""
     places, of_body, numbers = points.places, bodies.places, bodies.numbers
     for k in range(places.shape[0]):
         first, second, node = places[k, A], places[k, B], places[k, POINT_NODE]
-        if of_body[first, SLIM]:
+        if of_body[first, CONDENSED]:
             gather(x, node, 0, scale(1.0 / numbers[first, MASS2], vector(x, of_body[first, T], 0)))
-        if of_body[second, SLIM]:
+        if of_body[second, CONDENSED]:
             push = vector(x, of_body[second, T], 0)
             gather(x, node, 0, scale(-1.0 / numbers[second, MASS2], push))
 
 
 @kernel
 def unfold(points: Part, bodies: Part, x: Array) -> None:
-    """Recover the translation of slim bodies from the solution x (nodes, 3)."""
+    """Recover the translation of condensed bodies from the solution x (nodes, 3)."""
     places, of_body, numbers = points.places, bodies.places, bodies.numbers
     for k in range(places.shape[0]):
         first, second, mu = places[k, A], places[k, B], vector(x, places[k, POINT_NODE], 0)
-        if of_body[first, SLIM]:
+        if of_body[first, CONDENSED]:
             gather(x, of_body[first, T], 0, mu)
-        if of_body[second, SLIM]:
+        if of_body[second, CONDENSED]:
             gather(x, of_body[second, T], 0, scale(-1.0, mu))
     for b in range(numbers.shape[0]):
-        if of_body[b, SLIM]:
+        if of_body[b, CONDENSED]:
             node = of_body[b, T]
             put(x, node, 0, scale(1.0 / numbers[b, MASS2], vector(x, node, 0)))

@@ -33,10 +33,11 @@ from poinsot.engine.livens_bodies import (
     velocity_of,
 )
 from poinsot.engine.parts import (
+    ARMS,
+    CONDENSED,
     DIRECTORS,
     FULL,
     HALF,
-    LEVERS,
     LIVENS,
     MASS2,
     MOMENTUM,
@@ -46,7 +47,6 @@ from poinsot.engine.parts import (
     POSITION,
     REDUCED,
     RR,
-    SLIM,
     TT,
     VELOCITY,
     WEIGHT,
@@ -64,7 +64,7 @@ from poinsot.engine.turning import arms_of, hamilton, livens, turn_of
 def quaternion_bodies(
     bodies: Part,
     spins: Spins,
-    spare: int,
+    auxiliary: int,
     h: float,
     state: Array,
     stage: Array,
@@ -88,7 +88,7 @@ def quaternion_bodies(
         put(stage, b, POSITION, axpy(0.5 * h, v, vector(state, b, POSITION)))
         put_matrix(stage, b, DIRECTORS, D)
         if not spins.mean:
-            put_matrix(stage, b, LEVERS, arms_of(a, D))
+            put_matrix(stage, b, ARMS, arms_of(a, D))
         mass2, weight = numbers[b, MASS2], vector(numbers, b, WEIGHT)
         put(x, places[b, T], 0, axpy(mass2, sub(v, v0), scale(h, weight)))
         Pi0, local = vector(state, b, MOMENTUM), (dot(D0[0], a), dot(D0[1], a), dot(D0[2], a))
@@ -106,15 +106,15 @@ def quaternion_bodies(
             by_Pi = plus(by_Pi, outer(combine(slopes[2], D1), D0[2]))
             by_R = times(h, lever(a, combine(Pi1, D)))
             put_matrix(tiles, places[b, RR], 0, minus(times(0.5 * h, by_Pi), by_R))
-            if not places[b, SLIM]:
+            if not places[b, CONDENSED]:
                 diagonal = (mass2, 0.0, 0.0), (0.0, mass2, 0.0), (0.0, 0.0, mass2)
                 put_matrix(tiles, places[b, TT], 0, diagonal)
             forces = max(forces, mass2 * (size(v) + size(v0)) + h * size(weight))
             torques = max(torques, size(J) * size(w) + size(Pi0))
             speeds = max(speeds, size(v), size(w))
-        if spare == REDUCED:
+        if auxiliary == REDUCED:
             reduced_unknown(spins, b, h, turned, D0, state, stage, x, tiles)
-        if spare == FULL:
+        if auxiliary == FULL:
             full_unknowns(spins, b, h, turned, D0, state, stage, places[b, R], x, tiles)
     sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], forces)
     sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torques)

@@ -110,20 +110,20 @@ def constraint_rows(
     x: Array,
     tiles: Array,
     sizes: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back.
 
-    Forces have the lever arms of the directors in column `levers` of the stage.
+    Forces have the lever arms of the directors in column `arms_at` of the stage.
     """
     for k in range(rows.numbers.shape[0]):
         for i in range(rows.places[k, COUNT]):
             node, slot = rows.places[k, NODE], rows.places[k, SLOT] + i
             x[node, slot] = drift * gap[node, slot]
         if rows.places[k, KIND] == DOT:
-            _directions(rows, k, body_places, h, stage, multiplier, x, tiles, sizes, levers)
+            _directions(rows, k, body_places, h, stage, multiplier, x, tiles, sizes, arms_at)
         else:
-            _points(rows, k, body_places, h, stage, multiplier, x, tiles, sizes, levers)
+            _points(rows, k, body_places, h, stage, multiplier, x, tiles, sizes, arms_at)
 
 
 @inline
@@ -137,7 +137,7 @@ def _directions(
     x: Array,
     tiles: Array,
     sizes: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Keep directions b_i of B across an axis a of A.
 
@@ -150,8 +150,8 @@ def _directions(
     along, X_t = cross(sub(vector(stage, first, W), vector(stage, second, W)), a), NONE
     half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
     arm, torque = a, 0.0
-    if levers != DIRECTORS:
-        arm = combine(vector(numbers, k, DIRECTION_A), matrix(stage, first, levers))
+    if arms_at != DIRECTORS:
+        arm = combine(vector(numbers, k, DIRECTION_A), matrix(stage, first, arms_at))
     if tiles is not None:
         P_a, back = lever(half_A, a), turn_back(half_B, add(a, cross(half_A, a)))
     for i in range(count):
@@ -161,8 +161,8 @@ def _directions(
         x[node, slot + i] += dot(b, along)
         if tiles is not None:
             on_A, on_B = cross(arm, b), cross(b, a)
-            if levers != DIRECTORS:
-                on_B = cross(combine(X, matrix(stage, second, levers)), a)
+            if arms_at != DIRECTORS:
+                on_B = cross(combine(X, matrix(stage, second, arms_at)), a)
             put_column(tiles, at[COLUMN + 1], slot + i, on_A)
             put_column(tiles, at[COLUMN + 3], slot + i, on_B)
             end = add(b, cross(half_B, b))
@@ -171,8 +171,8 @@ def _directions(
             torque = max(torque, abs(mu) * max(size(on_A), size(on_B)))
     t = combine(X_t, D_B)
     arm_t = t
-    if levers != DIRECTORS:
-        arm_t = combine(X_t, matrix(stage, second, levers))
+    if arms_at != DIRECTORS:
+        arm_t = combine(X_t, matrix(stage, second, arms_at))
     gather(x, body_places[first, R], 0, cross(arm, t))
     gather(x, body_places[second, R], 0, cross(arm_t, a))
     if tiles is not None:
@@ -198,7 +198,7 @@ def _points(
     x: Array,
     tiles: Array,
     sizes: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Keep r across directions n_i of A, or its length; the force on B is t = sum mu_i n_i.
 
@@ -209,7 +209,7 @@ def _points(
     rod, c = at[KIND] == DISTANCE, numbers[k, COEFFICIENT]
     X_A, X_B = vector(numbers, k, POINT_A), vector(numbers, k, POINT_B)
     D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
-    L_A, L_B = matrix(stage, first, levers), matrix(stage, second, levers)
+    L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
     rho_A, rho_B = combine(X_A, D_A), combine(X_B, D_B)
     reach = sub(add(vector(stage, second, POSITION), rho_B), vector(stage, first, POSITION))
     r = sub(reach, rho_A)
@@ -223,7 +223,7 @@ def _points(
         X_t, t = axpy(mu, X, X_t), axpy(mu, n, t)
         x[node, slot + i] += dot(n, u)
     torque_A, torque_B = cross(t, reach), cross(rho_B, t)
-    if levers != DIRECTORS:
+    if arms_at != DIRECTORS:
         torque_A = add(cross(t, combine(X_A, L_A)), cross(combine(X_t, L_A), r))
         torque_B = cross(combine(X_B, L_B), t)
     gather(x, body_places[first, T], 0, scale(-1.0, t))
@@ -239,7 +239,7 @@ def _points(
             n = scale(2.0 * c, r) if rod else combine(X, D_A)
             end = scale(2.0 * c, add(r, dr)) if rod else add(n, cross(half_A, n))
             on_A, on_B = cross(n, reach), cross(rho_B, n)
-            if levers != DIRECTORS:
+            if arms_at != DIRECTORS:
                 on_A = add(cross(n, combine(X_A, L_A)), cross(combine(X, L_A), r))
                 on_B = cross(combine(X_B, L_B), n)
             by_A = cross(n, add(back, rho_A))

@@ -3,7 +3,7 @@
 from math import inf
 
 from poinsot.engine.algebra import Array, cross
-from poinsot.engine.dials import count_turns, read_dials
+from poinsot.engine.contacts import lies
 from poinsot.engine.fields import field_energy
 from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.motion import extrapolate, go_back, move, straighten
@@ -27,9 +27,9 @@ from poinsot.engine.parts import (
     V,
 )
 from poinsot.engine.quaternion_motion import move_quaternions, save_quaternions
-from poinsot.engine.skids import lies
 from poinsot.engine.step import take_step
 from poinsot.engine.struts import stored
+from poinsot.engine.turn_counters import count_turns, read_turns
 
 #: Directors are straightened every so many steps.
 STRAIGHTEN = 32
@@ -70,7 +70,7 @@ def run(job: Job) -> tuple[int, int]:
         springs, jumped = stored(machine.struts, machine.strut_acts, ahead, work, carried.chi)
         H += springs + field_energy(machine.fields, ahead, work)
         power = work.sizes[LOST_POWER]
-        if jumped or power < 0.0 or H - H != 0.0 or lies(machine.skids, ahead):
+        if jumped or power < 0.0 or H - H != 0.0 or lies(machine.contacts, ahead):
             break
         for k in range(carried.chi.shape[1]):
             carried.chi[0, k] = carried.chi[1, k]
@@ -82,7 +82,7 @@ def run(job: Job) -> tuple[int, int]:
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:
             _straighten(machine, machine.spins, state)
-        count_turns(machine.dials, machine.dial_terms, state, carried.turns)
+        count_turns(machine.turn_counters, machine.turn_counter_terms, state, carried.turns)
         due = (done + taken) % job.save_every == 0 or done + taken == job.total
         if due:
             _save(saved, rows, n, h, places, state, before, carried, machine, sums)
@@ -130,7 +130,7 @@ def _move(
 ) -> float:
     """Set the motion at the end of a step; return kinetic energy and that of gravity [J]."""
     if spins is None:
-        return move(machine.bodies, machine.twice, h, state, stage, ahead)
+        return move(machine.bodies, machine.stabilised, h, state, stage, ahead)
     return move_quaternions(machine.bodies, spins, h, state, stage, ahead)
 
 
@@ -159,7 +159,9 @@ def _save(
     Multipliers of rigidity and of unit quaternions are left out.
     """
     x, stage = saved.x, saved.stage
-    _save_motion(machine, machine.spins, machine.twice, state, before, carried, x[row], stage[row])
+    _save_motion(
+        machine, machine.spins, machine.stabilised, state, before, carried, x[row], stage[row]
+    )
     for k in range(places.shape[0]):
         lam = carried.past_multiplier[places[k, 0], places[k, 1], 0]
         if places[k, 3] == 1:
@@ -169,14 +171,16 @@ def _save(
     saved.step[row] = n
     for i in range(sums.size):
         saved.sums[row, i] = sums[i]
-    read_dials(machine.dials, machine.dial_terms, state, carried.turns, saved.turns[row])
+    read_turns(
+        machine.turn_counters, machine.turn_counter_terms, state, carried.turns, saved.turns[row]
+    )
 
 
 @inline
 def _save_motion(
     machine: Machine,
     spins: Spins | None,
-    twice: Array,
+    stabilised: Array,
     state: Array,
     before: Array,
     carried: Run,
@@ -198,7 +202,7 @@ def _save_motion(
                 x[q + i], x[rate + i] = state[b, i], state[b, 12 + i]
                 stage[q + i] = 0.5 * (before[b, i] + state[b, i])
                 stage[rate + i] = 0.5 * (before[b, 12 + i] + state[b, 12 + i])
-            if twice is None:
+            if stabilised is None:
                 past = carried.past
                 w = past[b, 3, 0], past[b, 4, 0], past[b, 5, 0]
                 for i in range(3):

@@ -18,11 +18,13 @@ from poinsot.engine.algebra import (
     vector,
 )
 from poinsot.engine.bodies import free_bodies
+from poinsot.engine.contacts import contact_gaps, contacts_act
 from poinsot.engine.drags import drags_act
 from poinsot.engine.fields import fields_act
 from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.loads import loads_act
 from poinsot.engine.parts import (
+    AUXILIARY,
     KR,
     KT,
     LOST_POWER,
@@ -30,7 +32,6 @@ from poinsot.engine.parts import (
     OF_POSITION,
     OF_ROTATION,
     OF_TRANSLATION,
-    SPARE,
     V1,
     W1,
     Machine,
@@ -45,7 +46,6 @@ from poinsot.engine.parts import (
 from poinsot.engine.points import common_points, fold, gaps, unfold
 from poinsot.engine.quaternion_bodies import quaternion_bodies
 from poinsot.engine.rows import constraint_rows, row_gaps
-from poinsot.engine.skids import skid_gaps, skids_act
 from poinsot.engine.stabilised_bodies import stabilised_bodies
 from poinsot.engine.stabilised_points import stabilised_points
 from poinsot.engine.stabilised_rows import stabilised_rows
@@ -70,7 +70,7 @@ HALF_TURN = 5.0
 @inline
 def _constrained_bodies(
     machine: Machine,
-    twice: Array,
+    stabilised: Array,
     spins: Spins | None,
     h: float,
     state: Array,
@@ -79,18 +79,18 @@ def _constrained_bodies(
     work: Work,
     tiles: Array,
 ) -> None:
-    """Set the residual of bodies and joints, plain or stabilised (`twice` is not None)."""
-    bodies, points, rows, levers = machine.bodies, machine.points, machine.rows, machine.levers
+    """Set the residual of bodies and joints, plain or stabilised (`stabilised` is not None)."""
+    bodies, points, rows, arms_at = machine.bodies, machine.points, machine.rows, machine.arms_at
     places, x, gap, sizes = bodies.places, work.x, work.gap, work.sizes
-    if twice is None:
+    if stabilised is None:
         drift = DRIFT / h
         if spins is None:
             free_bodies(bodies, h, state, stage, x, tiles, sizes)
         else:
-            quaternion_bodies(bodies, spins, machine.spare, h, state, stage, x, tiles, sizes)
-        common_points(points, places, h, drift, gap, stage, multiplier, x, tiles, sizes, levers)
-        constraint_rows(rows, places, h, drift, gap, stage, multiplier, x, tiles, sizes, levers)
-        skids_act(machine.skids, places, h, drift, gap, stage, multiplier, x, tiles, sizes)
+            quaternion_bodies(bodies, spins, machine.auxiliary, h, state, stage, x, tiles, sizes)
+        common_points(points, places, h, drift, gap, stage, multiplier, x, tiles, sizes, arms_at)
+        constraint_rows(rows, places, h, drift, gap, stage, multiplier, x, tiles, sizes, arms_at)
+        contacts_act(machine.contacts, places, h, drift, gap, stage, multiplier, x, tiles, sizes)
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
         stabilised_points(points, places, h, state, stage, multiplier, x, tiles, sizes)
@@ -111,15 +111,17 @@ def evaluate(
     tiles: Array,
 ) -> None:
     """Set the residual in work.x, and tiles unless None."""
-    places, x, levers, spins = machine.bodies.places, work.x, machine.levers, machine.spins
+    places, x, arms_at, spins = machine.bodies.places, work.x, machine.arms_at, machine.spins
     work.sizes[LOST_POWER] = 0.0
     put(x, x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
-    _constrained_bodies(machine, machine.twice, spins, h, state, stage, multiplier, work, tiles)
+    _constrained_bodies(
+        machine, machine.stabilised, spins, h, state, stage, multiplier, work, tiles
+    )
     acts = machine.strut_acts
-    struts_act(machine.struts, acts, places, t, h, stage, work, u, y, tiles, levers)
-    loads_act(machine.loads, places, t, h, stage, work, u, y, tiles, levers, spins)
-    drags_act(machine.drags, places, h, stage, work, tiles, levers)
-    fields_act(machine.fields, places, h, state, stage, work, tiles, levers)
+    struts_act(machine.struts, acts, places, t, h, stage, work, u, y, tiles, arms_at)
+    loads_act(machine.loads, places, t, h, stage, work, u, y, tiles, arms_at, spins)
+    drags_act(machine.drags, places, h, stage, work, tiles, arms_at)
+    fields_act(machine.fields, places, h, state, stage, work, tiles, arms_at)
 
 
 @inline
@@ -152,17 +154,17 @@ def _relative(kinds: Array, x: Array, sizes: Array) -> float:
 
 @inline
 def _correct(
-    places: Array, twice: Array, spare: int, stage: Array, multiplier: Array, x: Array
+    places: Array, stabilised: Array, auxiliary: int, stage: Array, multiplier: Array, x: Array
 ) -> float:
     """Subtract the solution from the unknowns; return the size of the angular velocities."""
     spin, first = 0.0, 0
     for b in range(places.shape[0] - 1):
-        if twice is None:
+        if stabilised is None:
             _subtract(stage, b, V, x, places[b, T])
             _subtract(stage, b, W, x, places[b, R])
-            for k in range(spare):
-                _subtract(stage, b, SPARE + 3 * k, x, places[b, R] + 1 + k)
-            first = (2 + spare) * (b + 1)
+            for k in range(auxiliary):
+                _subtract(stage, b, AUXILIARY + 3 * k, x, places[b, R] + 1 + k)
+            first = (2 + auxiliary) * (b + 1)
         else:
             _subtract(stage, b, V, x, places[b, KT])
             _subtract(stage, b, W, x, places[b, KR])
@@ -187,23 +189,25 @@ def _copy(source: Array, target: Array) -> None:
 
 
 @inline
-def _look_at_gaps(machine: Machine, twice: Array, state: Array, kept: Array, gap: Array) -> None:
+def _look_at_gaps(
+    machine: Machine, stabilised: Array, state: Array, kept: Array, gap: Array
+) -> None:
     """Set how gaps of constraints have grown, which the plain form takes back little by little."""
-    if twice is None:
+    if stabilised is None:
         gaps(machine.points, state, kept, gap)
         row_gaps(machine.rows, state, kept, gap)
-        skid_gaps(machine.skids, state, kept, gap)
+        contact_gaps(machine.contacts, state, kept, gap)
 
 
 @inline
-def _fold(machine: Machine, twice: Array, x: Array) -> None:
-    if twice is None:
+def _fold(machine: Machine, stabilised: Array, x: Array) -> None:
+    if stabilised is None:
         fold(machine.points, machine.bodies, x)
 
 
 @inline
-def _unfold(machine: Machine, twice: Array, x: Array) -> None:
-    if twice is None:
+def _unfold(machine: Machine, stabilised: Array, x: Array) -> None:
+    if stabilised is None:
         unfold(machine.points, machine.bodies, x)
 
 
@@ -250,10 +254,10 @@ def take_step(
     work.sizes[OF_CLOSURE] = REST / h
     _forget(work.memory)
     dry = work.memory.shape[0] > 0
-    _look_at_gaps(machine, machine.twice, state, carried.gap, work.gap)
+    _look_at_gaps(machine, machine.stabilised, state, carried.gap, work.gap)
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
-    bare = machine.bare and not machine.redundant
+    unloaded = machine.unloaded and not machine.redundant
     previous, fresh = inf, True
     for iteration in range(limit + 1):
         if iteration > 0:
@@ -277,20 +281,20 @@ def take_step(
             return limit, inf
         if machine.redundant and iteration == 0:
             _settle(machine.shift, multiplier, x)
-        _fold(machine, machine.twice, x)
+        _fold(machine, machine.stabilised, x)
         if fresh:
             factorise(schedule, tiles, x, machine.redundant)
         else:
             reduce(schedule, tiles, x)
         solve(schedule, tiles, x)
-        _unfold(machine, machine.twice, x)
+        _unfold(machine, machine.stabilised, x)
         if (
-            0.5 * h * _correct(places, machine.twice, machine.spare, stage, multiplier, x)
+            0.5 * h * _correct(places, machine.stabilised, machine.auxiliary, stage, multiplier, x)
             > HALF_TURN
         ):
             break
         rate = residual / previous if iteration > 0 else residual if machine.exact else 1.0
-        if bare and residual <= rtol and rate * residual < EPS / 64:
+        if unloaded and residual <= rtol and rate * residual < EPS / 64:
             return iteration + 1, rate * residual
         previous = residual
     return limit, inf

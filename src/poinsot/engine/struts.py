@@ -115,18 +115,18 @@ def struts_act(
     u: Array,
     y: Array,
     tiles: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Add residuals to work.x (nodes, 3), and tiles unless None.
 
-    Forces have the lever arms of the directors in column `levers` of the stage. Sets outputs y of
+    Forces have the lever arms of the directors in column `arms_at` of the stage. Sets outputs y of
     motors and inputs u of servos; adds up the power lost.
     """
     for k in range(struts.places.shape[0]):
         if struts.places[k, KIND] == DOT:
-            _turning(struts, acts, k, body_places, t, h, stage, work, u, y, tiles, levers)
+            _turning(struts, acts, k, body_places, t, h, stage, work, u, y, tiles, arms_at)
         else:
-            _straight(struts, acts, k, body_places, t, h, stage, work, u, y, tiles, levers)
+            _straight(struts, acts, k, body_places, t, h, stage, work, u, y, tiles, arms_at)
 
 
 @kernel
@@ -142,7 +142,7 @@ def _straight(
     u: Array,
     y: Array,
     tiles: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Act along a form of points.
 
@@ -180,8 +180,8 @@ def _straight(
             acts, at, LINEAR, forms, t, h, work, u, y, tiles is not None
         )
     torque_A, torque_B = cross(n, reach), cross(rho_B, n)
-    if levers != DIRECTORS:
-        L_A, L_B = matrix(stage, first, levers), matrix(stage, second, levers)
+    if arms_at != DIRECTORS:
+        L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
         torque_A, torque_B = cross(n, combine(X_A, L_A)), cross(combine(X_B, L_B), n)
         if offset:
             torque_A = add(torque_A, cross(combine(vector(numbers, k, DIRECTION_A), L_A), p))
@@ -241,7 +241,7 @@ def _turning(
     u: Array,
     y: Array,
     tiles: Array,
-    levers: int,
+    arms_at: int,
 ) -> None:
     """Act along forms of directions.
 
@@ -266,8 +266,8 @@ def _turning(
         acts, at, at[CHART], forms, t, h, work, u, y, tiles is not None
     )
     on_A, on_B = (m_0, m_1), (scale(-1.0, m_0), scale(-1.0, m_1))
-    if levers != DIRECTORS:
-        L_A, L_B = matrix(stage, first, levers), matrix(stage, second, levers)
+    if arms_at != DIRECTORS:
+        L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
         on_A = axial(_product(N_0, L_A, D_B)), axial(_product(N_1, L_A, D_B))
         on_B = (
             scale(-1.0, axial(_product(N_0, D_A, L_B))),

@@ -9,8 +9,8 @@ mu = (1 + delta)/2. Livens' equations [KB24, eq. (86)-(88)] say
     pi_1 = 4 mu (0, y) - pi_0                      momentum
     Pi_1 = vec(conj(delta) pi_1) / 2               angular momentum in body axes at the end
 
-with kappa = 1, or with mean levers kappa = (1 + c)/(2 c). Hamilton's equations [KB24, eq. (146)]
-say J (2/h) kappa 2c/(1+c) a = (Pi_0 + Pi_1) / 2.
+with kappa = 1, or with mean lever arms kappa = (1 + c)/(2 c). Hamilton's equations
+[KB24, eq. (146)] say J (2/h) kappa 2c/(1+c) a = (Pi_0 + Pi_1) / 2.
 """
 
 from math import sqrt
@@ -149,7 +149,7 @@ def arms_of(a: Vec, D: Mat) -> Mat:
 
 
 @inline
-def on_levers(a: Vec) -> Mat:
+def on_arms(a: Vec) -> Mat:
     """Return what a torque has on the directors of the mean quaternion.
 
     A torque tau is a force tau x d^i / 2 on each director, and has (tr A - A) tau / 2 there.

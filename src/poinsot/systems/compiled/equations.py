@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.skids import BALL, BLADE, FORWARDS, HEIGHT, SIDEWAYS
+from poinsot.engine.contacts import BALL, BLADE, FORWARDS, HEIGHT, SIDEWAYS
 from poinsot.frames.forms import GROUND, Height, members
 from poinsot.parts.contacts import Ball, Blade, Contact, Disc, Vector3
 from poinsot.systems.compiled.products import Index, Kind, Products, products
@@ -45,7 +45,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Skid:
+class ContactRow:
     """One row of a contact: its kind, its vectors, its group and its slot there; see the kernel.
 
     `held` is the constant that a height keeps.
@@ -68,7 +68,7 @@ class Equations:
 
     points: Points
     rows: Rows
-    skids: list[Skid]
+    contacts: list[ContactRow]
     places: Index
 
     @property
@@ -90,8 +90,8 @@ class Equations:
     def _ends(self) -> Index:
         """The two bodies of each group, the ground where there is one; (groups, 2)."""
         ends = np.full((self.groups, 2), GROUND)
-        for skid in self.skids:
-            ends[skid.joint, 1] = skid.body
+        for contact_row in self.contacts:
+            ends[contact_row.joint, 1] = contact_row.body
         ends[self.rows.joint] = self.rows.at.ends
         ends[self.points.joint] = self.points.at.ends
         return ends
@@ -122,17 +122,19 @@ def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
     sliding = np.column_stack([first[rolling], sizes[rolling] + k])
     one, alone = points[of_row], ~inside[of_row]
     row = of_row[alone]
-    skids = [
+    contact_rows = [
         _height(form, int(places[k, 0]), int(places[k, 1]), layout.joints[joint[k]].b)
         for k, form in forms.heights.items()
     ]
     contacts = [place.contact for place in layout.joints if place.contact is not None]
     kinds = [found for contact in contacts for found in _slips(contact)]
-    skids += [Skid(k, l, *kind) for (k, l), kind in zip(sliding.tolist(), kinds, strict=True)]
+    contact_rows += [
+        ContactRow(k, l, *kind) for (k, l), kind in zip(sliding.tolist(), kinds, strict=True)
+    ]
     return Equations(
         Points(at.take(one), places[of_row[one], 0]),
         Rows(at.take(alone), constant[row], places[row, 0], places[row, 1]),
-        skids,
+        contact_rows,
         np.vstack([places, sliding]),
     )
 
@@ -157,14 +159,14 @@ def _fill_groups(begins: NDArray[np.bool_], first: Index, sizes: Index) -> tuple
     return group, slot
 
 
-def _height(form: Height, joint: int, slot: int, body: int) -> Skid:
+def _height(form: Height, joint: int, slot: int, body: int) -> ContactRow:
     (_, X), (_, a) = form.r.weights[0], form.a.weights[0]
     x, y, z = form.r.constant
-    return Skid(joint, slot, HEIGHT, body, a[1:], X[1:], form.n, (-x, -y, -z), -form.c)
+    return ContactRow(joint, slot, HEIGHT, body, a[1:], X[1:], form.n, (-x, -y, -z), -form.c)
 
 
 def _slips(contact: Contact) -> list[tuple[int, int, Vector3, Vector3, Vector3, Vector3]]:
-    """Return the velocities that a contact forbids, as kinds, bodies and vectors of skids."""
+    """Return the velocities that a contact forbids, as kinds, bodies and vectors of contacts."""
     (body,), X = contact.bodies, contact.X
     if isinstance(contact, Blade):
         return [(BLADE, body, contact.n, X, NONE, NONE)]

@@ -35,7 +35,7 @@ class Tables(Nodes):
         joint, slot = self.joints.places.T
         column, one = first + np.arange(joint.size), np.ones_like(joint)
         places = np.column_stack([graph.velocity(joint), slot, column, one])
-        if self.twice:
+        if self.stabilised:
             column = column + self.mechanism.m
             again = np.column_stack([graph.position(joint), slot, column, 0 * one])
             places = np.vstack([places, again])
@@ -57,37 +57,37 @@ class Tables(Nodes):
 
     def machine(self) -> parts.Machine:
         """Return the tables of the compiled engine."""
-        dials = self._dials
+        turn_counters = self._turn_counters
         return parts.Machine(
             bodies=self._body_tables(),
             points=self._point_tables(),
             rows=self._row_tables(),
-            skids=self._skid_tables(),
+            contacts=self._contact_tables(),
             struts=self._strut_tables(),
             strut_acts=self._strut_acts(),
             loads=self._load_tables(),
             drags=self._drag_tables(),
             fields=self._field_tables(),
-            dials=_index(dials.ranges),
-            dial_terms=self._terms(dials),
+            turn_counters=_index(turn_counters.ranges),
+            turn_counter_terms=self._terms(turn_counters),
             schedule=self.tiles.schedule,
             template=self._template(),
             kinds=self._kinds(),
-            bare=not self._acted_on,
+            unloaded=not self._acted_on,
             redundant=self.mechanism.redundant,
             shift=self._shift,
             exact=self._exact,
-            twice=_index([1]) if self.twice else None,
+            stabilised=_index([1]) if self.stabilised else None,
             spins=self._spin_tables(),
-            levers=self._levers,
-            spare=self.spare,
+            arms_at=self._arms_at,
+            auxiliary=self.auxiliary,
         )
 
     @property
-    def _levers(self) -> int:
+    def _arms_at(self) -> int:
         """Where the directors are that forces act on."""
         mean = self.turning is None or self.turning.mean
-        return parts.DIRECTORS if mean else parts.LEVERS
+        return parts.DIRECTORS if mean else parts.ARMS
 
     @property
     def _acted_on(self) -> bool:
@@ -96,20 +96,20 @@ class Tables(Nodes):
 
     @property
     def _exact(self) -> bool:
-        """Whether the matrix is that of Newton's method: the turn of other levers is left out."""
+        """Whether the matrix is that of Newton's method: the turn of other arms is left out."""
         acted_on = self.joints.places.size or self._acted_on
-        levers = self._levers == parts.DIRECTORS or not acted_on
+        arms_at = self._arms_at == parts.DIRECTORS or not acted_on
         lacking = self.parted and self.joints.rows.joint.size
-        return bool(levers and not lacking and not self.mechanism.redundant)
+        return bool(arms_at and not lacking and not self.mechanism.redundant)
 
     def _spin_tables(self) -> parts.Spins | None:
         if self.turning is None:
             return None
         everyone = np.arange(self.count)
-        nodes, spares = self.graph.motion(everyone)[:, 1:], self.graph.spares(everyone)
-        # With one spare node it is the rest, and velocity and momentum are not there.
-        none = np.full((self.count, 3 - self.spare), self.graph.nodes)
-        named = np.hstack([nodes, none, spares])
+        nodes, auxiliaries = self.graph.motion(everyone)[:, 1:], self.graph.auxiliaries(everyone)
+        # With one auxiliary node it is the rest, and velocity and momentum are not there.
+        none = np.full((self.count, 3 - self.auxiliary), self.graph.nodes)
+        named = np.hstack([nodes, none, auxiliaries])
         places = np.hstack([named[:, 1:], self.tiles.table(named, named)])
         return parts.Spins(
             inertia=_real(self.turning.inertia),
@@ -122,9 +122,9 @@ class Tables(Nodes):
         """Return which of the sizes measures each node's equations."""
         kinds = np.full(self.graph.nodes, parts.OF_CLOSURE)
         kinds[: self.graph.first_joint] = parts.OF_ROTATION
-        stride = 2 + self.spare
+        stride = 2 + self.auxiliary
         kinds[: self.graph.first_joint : stride] = parts.OF_TRANSLATION
-        if self.twice:
+        if self.stabilised:
             kinds[self.graph.first_joint :: 2] = parts.OF_POSITION
         return _index(kinds)
 
@@ -135,15 +135,15 @@ class Tables(Nodes):
         flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
         at, everyone = self.tiles.at, np.append(np.arange(self.count), GROUND)
         (KT, KR), (T, R) = self.graph.motion(everyone).T, self.graph.momentum(everyone).T
-        places = [T, R, at(T, KT), at(R, KR), self.slim, flat]
-        if self.twice:
+        places = [T, R, at(T, KT), at(R, KR), self.condensed, flat]
+        if self.stabilised:
             places += [KT, KR, at(KT, KT), at(KT, T), at(T, T), at(KR, KR), at(KR, R), at(R, R)]
         return parts.Part(_real(np.hstack([2 * mass, weight])), _index(np.column_stack(places)))
 
     def _point_tables(self) -> parts.Part:
         at, joint = self.joints.points.at, self.joints.points.joint
-        if self.twice:
-            places = self._twice(at, joint, 0 * joint)
+        if self.stabilised:
+            places = self._stabilised_places(at, joint, 0 * joint)
         else:
             node, R = self.graph.position(joint)[:, None], self.graph.motion(at.ends)[:, :, 1]
             tiles = self.tiles.table(R, node), self.tiles.table(node, R)
@@ -154,10 +154,10 @@ class Tables(Nodes):
     def _row_tables(self) -> parts.Part:
         rows, table = self.joints.rows, self.tiles.table
         at, joint, K = rows.at, rows.joint, self._motion(rows.at.ends)
-        if self.twice:
+        if self.stabilised:
             M = self._momentum(at.ends)
             pairs = table(K, K), table(M, K), table(M, M)
-            places = np.column_stack([self._twice(at, joint, rows.slot), *pairs])
+            places = np.column_stack([self._stabilised_places(at, joint, rows.slot), *pairs])
             return parts.Part(_real(np.column_stack([at.numbers, rows.constant])), _index(places))
         first = np.flatnonzero(rows.begins)
         count = np.diff(np.append(first, joint.size))
@@ -172,17 +172,17 @@ class Tables(Nodes):
         own = at.kind[first], self._two(at.ends[first]), count, node, rows.slot[first]
         return parts.Part(_real(numbers), _index(np.column_stack([*own, *tiles])))
 
-    def _skid_tables(self) -> parts.Part:
-        skids, table = self.joints.skids, self.tiles.table
-        numbers = [[*s.edge, *s.spot, *s.normal, *s.base, s.held] for s in skids]
-        given = _table([[s.kind, s.body, s.joint, s.slot] for s in skids], 4).astype(np.intp)
+    def _contact_tables(self) -> parts.Part:
+        contacts, table = self.joints.contacts, self.tiles.table
+        numbers = [[*s.edge, *s.spot, *s.normal, *s.base, s.held] for s in contacts]
+        given = _table([[s.kind, s.body, s.joint, s.slot] for s in contacts], 4).astype(np.intp)
         kind, body, joint, slot = given.T
         node, K = self.graph.position(joint)[:, None], self.graph.motion(body)
         tiles = table(K, node), table(node, K), table(K, K)
         places = np.column_stack([kind, body, node, slot, *tiles])
         return parts.Part(_table(numbers, 13), _index(places))
 
-    def _twice(self, at: Products, joint: Indices, slot: Indices) -> Indices:
+    def _stabilised_places(self, at: Products, joint: Indices, slot: Indices) -> Indices:
         """Return what equations of the stabilised form meet besides pairs of bodies."""
         K, M, table = self._motion(at.ends), self._momentum(at.ends), self.tiles.table
         G, H = self.graph.position(joint)[:, None], self.graph.velocity(joint)[:, None]
@@ -238,7 +238,7 @@ class Tables(Nodes):
         )
 
     @cached_property
-    def _dials(self) -> Lines:
+    def _turn_counters(self) -> Lines:
         """The angles of joints, of which each is a cosine and a sine."""
         forms = self.layout.angle_forms
         return lines(forms, np.full(forms.m // 2, 2))
@@ -268,7 +268,7 @@ class Tables(Nodes):
         slot = np.arange(SLOTS)
         template[tiles.at(joints, joints)[:, None], slot, slot] = self._shift[joints]
         self._leave_out(template)
-        if not self.twice:
+        if not self.stabilised:
             self._join_points(template)
         template[tiles.count] = 0.0
         return template.reshape(-1, 9)
@@ -286,14 +286,14 @@ class Tables(Nodes):
         at, points = self.tiles.at, self.joints.points
         node, body = np.tile(self.graph.position(points.joint), 2), points.at.ends.T.reshape(-1)
         sign = np.repeat([-1.0, 1.0], points.joint.size)
-        slim = self.slim[body]
-        kept = (body != GROUND) & ~slim
+        condensed = self.condensed[body]
+        kept = (body != GROUND) & ~condensed
         T = self.graph.motion(body[kept])[:, 0]
         for tiles in (at(T, node[kept]), at(node[kept], T)):
             np.add.at(template, tiles, sign[kept, None, None] * np.eye(SLOTS))
-        # Points on the same slim body, each with each.
+        # Points on the same condensed body, each with each.
         order = np.argsort(body, kind="stable")
-        order = order[slim[order]]
+        order = order[condensed[order]]
         counts = np.bincount(body[order], minlength=self.count)[body[order]]
         one, inner = members(counts)
         start = np.searchsorted(body[order], body[order])
@@ -317,13 +317,13 @@ class Tables(Nodes):
         reach = np.column_stack([(X**2).sum(axis=1) for X in (points.at.XA, points.at.XB)])
         each = by_force[points.at.ends] + reach * by_torque[points.at.ends]
         size[points.joint] = each.sum(axis=1)[:, None]
-        for skid in self.joints.skids:
-            size[skid.joint, skid.slot] = by_force[skid.body]
+        for contact_row in self.joints.contacts:
+            size[contact_row.joint, contact_row.slot] = by_force[contact_row.body]
         by = np.where(rows.at.moves[:, None], by_force[rows.at.ends], by_torque[rows.at.ends])
         size[rows.joint, rows.slot] = by.sum(axis=1)
         joint, slot = self.joints.places[self.mechanism.looped - RIGIDITY * self.count].T
         shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
-        if self.twice:
+        if self.stabilised:
             shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]
         return shift
 

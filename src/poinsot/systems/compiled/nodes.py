@@ -23,7 +23,7 @@ HUB = 3
 
 @dataclass(frozen=True, eq=False)
 class Turning:
-    """How bodies in quaternions turn: the form of the equations, the levers, and spare nodes.
+    """How bodies in quaternions turn: the equations, the lever arms, and auxiliary nodes.
 
     `inertia` (bodies, 3) are principal moments [kg m^2], `first` is the column of x with the first
     multiplier of joints.
@@ -32,7 +32,7 @@ class Turning:
     inertia: Real
     form: int
     mean: bool
-    spare: int
+    auxiliary: int
     first: int
 
 
@@ -40,9 +40,9 @@ class Turning:
 class Nodes:
     """The parts of a mechanism and the nodes that they meet.
 
-    In the plain form or in the stabilised one (`twice`); with a `turning`, in quaternions.
+    In the plain form or in the stabilised one (`stabilised`); with a `turning`, in quaternions.
 
-    A machine that may be `lean` leaves out of its matrix, where joints close loops, how the
+    A machine that may be `decoupled` leaves out of its matrix, where joints close loops, how the
     reactions of joints turn with the OTHER body and what ties turns and translations: terms of
     order h^2. Elimination is much cheaper, and Newton's method converges almost as fast unless the
     step is large.
@@ -50,8 +50,8 @@ class Nodes:
 
     mechanism: Mechanism
     layout: Layout
-    twice: bool = False
-    lean: bool = False
+    stabilised: bool = False
+    decoupled: bool = False
     turning: Turning | None = None
 
     @property
@@ -102,49 +102,49 @@ class Nodes:
         return acts.fields(self.mechanism)
 
     @cached_property
-    def slim(self) -> NDArray[np.bool_]:
+    def condensed(self) -> NDArray[np.bool_]:
         """Bodies whose translation meets nothing but a few points of joints; the ground last."""
-        slim = np.ones(self.count + 1, dtype=bool)
+        condensed = np.ones(self.count + 1, dtype=bool)
         rows, struts = self.joints.rows.at, self.struts
-        slim[rows.ends[rows.moves]] = False
-        slim[struts.ends[struts.moves]] = False
-        touched = [skid.body for skid in self.joints.skids]
+        condensed[rows.ends[rows.moves]] = False
+        condensed[struts.ends[struts.moves]] = False
+        touched = [contact_row.body for contact_row in self.joints.contacts]
         touched += [load.body for load in self.loads if load.moves]
         touched += [drag.body for drag in self.drags if drag.moves]
         touched += [body for act in self.fields for body, moves, _ in act.vectors if moves]
-        slim[touched] = False
+        condensed[touched] = False
         ends = self.joints.points.at.ends % (self.count + 1)
-        slim &= np.bincount(ends.reshape(-1), minlength=self.count + 1) <= HUB
-        slim[GROUND] = False
-        if self.twice:
-            slim[:] = False
-        return slim
+        condensed &= np.bincount(ends.reshape(-1), minlength=self.count + 1) <= HUB
+        condensed[GROUND] = False
+        if self.stabilised:
+            condensed[:] = False
+        return condensed
 
     @cached_property
     def graph(self) -> Graph:
         """Which nodes meet."""
         points, rows = self.joints.points, self.joints.rows
-        graph = Graph(self.count, self.joints.groups, self.twice, self.spare)
+        graph = Graph(self.count, self.joints.groups, self.stabilised, self.auxiliary)
         everyone = np.arange(self.count)
-        if self.spare:
-            graph.meet(graph.motion(everyone)[:, 1], graph.spares(everyone))
-        if self.twice:
+        if self.auxiliary:
+            graph.meet(graph.motion(everyone)[:, 1], graph.auxiliaries(everyone))
+        if self.stabilised:
             for motion, momentum in zip(
                 graph.motion(everyone).T, graph.momentum(everyone).T, strict=True
             ):
                 graph.meet(motion, momentum)
         nodes = graph.position(points.joint), graph.velocity(points.joint)
         for bodies in points.at.ends.T:
-            met = graph.of_bodies(bodies, moves=~self.slim[bodies])
-            for together in [met] if self.twice else met.T:
+            met = graph.of_bodies(bodies, moves=~self.condensed[bodies])
+            for together in [met] if self.stabilised else met.T:
                 graph.meet(together, *nodes)
         graph.meet(self._on_slim(graph))
         nodes = graph.position(rows.joint), graph.velocity(rows.joint)
         met = np.hstack([graph.of_bodies(end, moves=rows.at.moves) for end in rows.at.ends.T])
         for together in met.T if self.parted else [met]:
             graph.meet(together, *nodes)
-        for skid in self.joints.skids:
-            graph.meet(graph.of_bodies([skid.body]), graph.position([skid.joint]))
+        for contact_row in self.joints.contacts:
+            graph.meet(graph.of_bodies([contact_row.body]), graph.position([contact_row.joint]))
         struts = self.struts
         graph.meet(*(graph.of_bodies(bodies, moves=struts.moves) for bodies in struts.ends.T))
         acting: list[acts.Load | acts.DragAct] = [*self.loads, *self.drags]
@@ -158,11 +158,11 @@ class Nodes:
         return graph
 
     def _on_slim(self, graph: Graph) -> NDArray[np.intp]:
-        """Return the nodes of points on each slim body, the ground's where there are fewer."""
+        """Return the nodes of points on each condensed body, the ground's where there are fewer."""
         at = self.joints.points
         body, joint = at.at.ends.T.reshape(-1), np.tile(at.joint, 2)
         order = np.argsort(body, kind="stable")
-        order = order[self.slim[body[order]]]
+        order = order[self.condensed[body[order]]]
         counts = np.bincount(body[order], minlength=self.count)
         table = np.full((self.count, HUB), graph.nodes)
         table[members(counts)] = graph.position(joint[order])
@@ -171,14 +171,14 @@ class Nodes:
     @cached_property
     def parted(self) -> bool:
         """Whether the matrix lacks what ties nodes of bodies to each other by reactions."""
-        return self.lean and has_loops(self.joints.pairs[0], self.count)
+        return self.decoupled and has_loops(self.joints.pairs[0], self.count)
 
     @property
-    def spare(self) -> int:
+    def auxiliary(self) -> int:
         """How many nodes a body has besides translation and rotation."""
-        return 0 if self.turning is None else self.turning.spare
+        return 0 if self.turning is None else self.turning.auxiliary
 
     @cached_property
     def tiles(self) -> Tiles:
         """The tiles of the Newton matrix."""
-        return arrange(self.graph, self.slim[:-1], *self.joints.pairs)
+        return arrange(self.graph, self.condensed[:-1], *self.joints.pairs)

@@ -23,27 +23,27 @@ Index = NDArray[np.intp]
 class Graph:
     """The nodes of a mechanism and the edges between them, collected part by part.
 
-    First come those of bodies: translation and rotation, in the stabilised form (`twice`) of
-    kinematics and of momentum, and `spare` ones; then those of joints, one for each three
+    First come those of bodies: translation and rotation, in the stabilised form (`stabilised`) of
+    kinematics and of momentum, and `auxiliary` ones; then those of joints, one for each three
     equations, in the stabilised form one for positions and one for velocities. The ground's comes
     last. Bodies and joints are given by arrays of their numbers.
     """
 
     bodies: int
     joints: int
-    twice: bool = False
-    spare: int = 0
+    stabilised: bool = False
+    auxiliary: int = 0
     _met: list[Index] = field(default_factory=list)
 
     @property
     def forms(self) -> int:
         """How often every equation is there."""
-        return 2 if self.twice else 1
+        return 2 if self.stabilised else 1
 
     @property
     def of_body(self) -> int:
         """How many nodes a body has."""
-        return 2 * self.forms + self.spare
+        return 2 * self.forms + self.auxiliary
 
     @property
     def first_joint(self) -> int:
@@ -63,12 +63,12 @@ class Graph:
     def momentum(self, bodies: ArrayLike) -> Index:
         """Return the nodes of translation and rotation where forces act; (..., 2)."""
         nodes = self.motion(bodies)
-        return np.where(nodes == self.nodes, nodes, nodes + 2) if self.twice else nodes
+        return np.where(nodes == self.nodes, nodes, nodes + 2) if self.stabilised else nodes
 
-    def spares(self, bodies: ArrayLike) -> Index:
-        """Return the spare nodes of bodies, which follow their rotation; (..., spare)."""
+    def auxiliaries(self, bodies: ArrayLike) -> Index:
+        """Return the auxiliary nodes of bodies, which follow their rotation; (..., auxiliary)."""
         numbers = np.asarray(bodies)[..., None]
-        return self.of_body * numbers + 2 + np.arange(self.spare)
+        return self.of_body * numbers + 2 + np.arange(self.auxiliary)
 
     def position(self, joints: ArrayLike) -> Index:
         """Return the nodes of joints' equations, of positions in the stabilised form."""
@@ -81,7 +81,7 @@ class Graph:
     def of_bodies(self, bodies: ArrayLike, *, moves: ArrayLike = True) -> Index:
         """Return all nodes of bodies, or only those of rotation, the ground's for others; (.., 4).
 
-        `moves` tells of every body which; one that has fewer nodes has some of them twice.
+        `moves` tells of every body which; one that has fewer nodes has some of them stabilised.
         """
         nodes = np.stack([self.motion(bodies), self.momentum(bodies)], axis=-1)
         nodes[..., 0, :] = np.where(np.asarray(moves)[..., None], nodes[..., 0, :], self.nodes)
@@ -118,7 +118,7 @@ class Tiles:
         return self.pattern.tiles
 
     def at(self, i: ArrayLike, j: ArrayLike) -> Index:
-        """Return the places of tiles (i, j), the spare one for those that are not there."""
+        """Return the places of tiles (i, j), the auxiliary one for those that are not there."""
         return self.pattern.place(self.number[np.asarray(i)], self.number[np.asarray(j)])
 
     def table(self, rows: Index, columns: Index) -> Index:
@@ -128,15 +128,15 @@ class Tiles:
 
 
 def arrange(
-    graph: Graph, slim: NDArray[np.bool_], ends: Sequence[Sequence[int]], joint: Sequence[int]
+    graph: Graph, condensed: NDArray[np.bool_], ends: Sequence[Sequence[int]], joint: Sequence[int]
 ) -> Tiles:
-    """Return the tiles of a graph without the translations of slim bodies.
+    """Return the tiles of a graph without the translations of condensed bodies.
 
     `ends` are the bodies of every joint, the ground left out; `joint` is that of every group of
     equations.
     """
     kept = np.ones(graph.nodes, dtype=bool)
-    kept[graph.motion(np.flatnonzero(slim))[:, 0]] = False
+    kept[graph.motion(np.flatnonzero(condensed))[:, 0]] = False
     count = int(kept.sum())
     number = np.append(np.where(kept, np.cumsum(kept) - 1, count), count)
     # The nodes of a body follow each other.
@@ -144,12 +144,14 @@ def arrange(
     body_nodes = [range(i, j) for i, j in pairwise(first)]
     wait = waiting(ends, body_nodes)
     after: list[tuple[int, ...]] = [()] * first[-1]
-    if graph.spare:
-        # A rotation is hardly determined by itself while spare unknowns of the body are there.
+    if graph.auxiliary:
+        # A rotation is hardly determined by itself while auxiliary unknowns of the body are there.
         everyone = np.arange(graph.bodies)
         rotations = number[graph.motion(everyone)[:, 1]]
-        for node, spares in zip(rotations.tolist(), number[graph.spares(everyone)], strict=True):
-            after[node] = tuple(spares.tolist())
+        for node, auxiliaries in zip(
+            rotations.tolist(), number[graph.auxiliaries(everyone)], strict=True
+        ):
+            after[node] = tuple(auxiliaries.tolist())
     after += [wait[k] for k in joint for _ in range(graph.forms)]
     pattern = analyse(count, number[graph.edges], after)
     back, schedule = np.flatnonzero(kept).astype(np.uint32), pattern.schedule

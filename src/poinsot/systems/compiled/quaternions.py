@@ -21,7 +21,7 @@ from poinsot.systems.quaternions.systems import QuaternionForm, QuaternionSystem
 Array = NDArray[np.float64]
 
 #: Spare nodes of a body by condensation.
-SPARE = {"full": parts.FULL, "reduced": parts.REDUCED, "null-space": parts.SHORTEST}
+AUXILIARY = {"full": parts.FULL, "reduced": parts.REDUCED, "null-space": parts.SHORTEST}
 
 
 class QuaternionRunner(MechanismRunner):
@@ -39,7 +39,7 @@ class QuaternionRunner(MechanismRunner):
             inertia=lagrangian.inertia,
             form=parts.LIVENS if self.livens else parts.HAMILTON,
             mean=scheme.mean_levers,
-            spare=SPARE[scheme.condensation] if self.livens else parts.SHORTEST,
+            auxiliary=AUXILIARY[scheme.condensation] if self.livens else parts.SHORTEST,
             first=system.n - (lagrangian.m - lagrangian.bodies),
         )
         super().__init__(system, x, h, options)
@@ -59,15 +59,15 @@ class QuaternionRunner(MechanismRunner):
         """That of the system."""
         return self.system.lagrangian.layout
 
-    def tables(self, *, lean: bool = False) -> Tables:
+    def tables(self, *, decoupled: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
-        return Tables(self.mechanism, self.layout, lean=lean, turning=self.turning)
+        return Tables(self.mechanism, self.layout, decoupled=decoupled, turning=self.turning)
 
     def _directors(self, x: Vector) -> Vector:
         return self.system.lagrangian.directors(self.system.q(x))
 
-    def _with_levers(self, stage: Array) -> Array:
-        stage[:, parts.LEVERS :] = np.eye(3).reshape(-1)
+    def _with_arms(self, stage: Array) -> Array:
+        stage[:, parts.ARMS :] = np.eye(3).reshape(-1)
         return stage
 
     def _fill(self, x: Vector) -> Array:
@@ -80,11 +80,11 @@ class QuaternionRunner(MechanismRunner):
         state[:, parts.SLIP], state[:, parts.SHARE] = _along(quat, rate), _along(quat, push)
         state[:, parts.SPIN : parts.SHARE] = 2 * np.einsum("iab,na,nb->ni", BODY, quat, rate)
         state[:, parts.MOMENTUM :] = np.einsum("iab,na,nb->ni", BODY, quat, push) / 2
-        if self.turning.spare == parts.FULL:
+        if self.turning.auxiliary == parts.FULL:
             # Velocity and momentum as they are now, seen from the body.
             stage = self.carried.stage[:-1]
             inner = state[:, parts.SPIN : parts.SHARE] / 2, 2 * state[:, parts.MOMENTUM :]
-            stage[:, parts.SPARE : parts.SPARE + 6] = np.hstack(inner)
+            stage[:, parts.AUXILIARY : parts.AUXILIARY + 6] = np.hstack(inner)
         spin = 2 * np.einsum("iab,na,nb->ni", WORLD, quat, rate)
         return np.hstack([velocity, spin])
 

@@ -22,7 +22,7 @@ from poinsot.systems.mechanism import Mechanism, local
 Array = NDArray[np.float64]
 
 
-#: So many steps are taken with the exact tangent where the lean one fails.
+#: So many steps are taken with the exact tangent where the decoupled one fails.
 THOROUGH = 256
 
 
@@ -34,7 +34,7 @@ class MechanismRunner(Runner):
 
     def __init__(self, system: PHSystem, x: Vector, h: float, options: Newton) -> None:
         self.system, self.options = system, options
-        tables = self.tables(lean=self._leans)
+        tables = self.tables(decoupled=self._decouples)
         self.machine, self.places = tables.machine(), tables.places
         self.laws = tables.laws
         self.springs = [pull.potential for pull in tables.pulls]
@@ -47,13 +47,13 @@ class MechanismRunner(Runner):
         stage[:, : parts.VELOCITY] = self.state[:, : parts.VELOCITY]
         self.carried = parts.Run(
             gap=np.zeros((nodes, 3)),
-            stage=self._with_levers(stage),
+            stage=self._with_arms(stage),
             multiplier=np.zeros((nodes, 3)),
             past=np.zeros((moving, unknowns, 5)),
             past_multiplier=np.zeros((nodes, 3, 5)),
             order=np.ones(1, dtype=np.uint32),
             chi=np.zeros((2, len(self.springs))),
-            turns=np.zeros((2, self.machine.dials.shape[0])),
+            turns=np.zeros((2, self.machine.turn_counters.shape[0])),
         )
         given, found = tables.room
         self.work = parts.Work(
@@ -85,7 +85,7 @@ class MechanismRunner(Runner):
         """Names."""
 
     @abstractmethod
-    def tables(self, *, lean: bool = False) -> Tables:
+    def tables(self, *, decoupled: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
 
     @abstractmethod
@@ -100,18 +100,18 @@ class MechanismRunner(Runner):
     def _motion(self) -> Vector:
         """Return the motion of bodies as the beginning of a state."""
 
-    def _with_levers(self, stage: Array) -> Array:
+    def _with_arms(self, stage: Array) -> Array:
         """Return a stage with what the ground needs in it."""
         return stage
 
     @property
-    def _leans(self) -> bool:
+    def _decouples(self) -> bool:
         """Whether a machine with fewer tiles is tried first."""
         return not self.system.stabilised
 
     @cached_property
     def _thorough(self) -> tuple[parts.Machine, parts.Work]:
-        """The machine with the exact tangent, for steps on which the lean one fails."""
+        """The machine with the exact tangent, for steps on which the decoupled one fails."""
         full = self.tables()
         self.laws += full.laws
         machine = full.machine()
@@ -164,7 +164,7 @@ class MechanismRunner(Runner):
             return self._run(machine, work, span, u, y, numbers, sums, saved)
 
         taken, kept = take(self.machine, self.work, u.shape[0])
-        if taken == 0 and u.shape[0] and self._leans and not self.machine.exact:
+        if taken == 0 and u.shape[0] and self._decouples and not self.machine.exact:
             taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
@@ -282,9 +282,9 @@ class DirectorRunner(MechanismRunner):
         """That of the system."""
         return self.system.layout
 
-    def tables(self, *, lean: bool = False) -> Tables:
+    def tables(self, *, decoupled: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
-        return Tables(self.mechanism, self.layout, self.system.stabilised, lean=lean)
+        return Tables(self.mechanism, self.layout, self.system.stabilised, decoupled=decoupled)
 
     def _directors(self, x: Vector) -> Vector:
         return x[: self.mechanism.n]

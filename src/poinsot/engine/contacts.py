@@ -43,6 +43,12 @@ from poinsot.engine.cayley import leading
 from poinsot.engine.kernel import inline, kernel
 from poinsot.engine.parts import (
     BASE,
+    CONTACT_BODY,
+    CONTACT_COLUMN,
+    CONTACT_NODE,
+    CONTACT_OWN,
+    CONTACT_ROW,
+    CONTACT_SLOT,
     DIRECTORS,
     EDGE,
     HALF,
@@ -52,12 +58,6 @@ from poinsot.engine.parts import (
     OF_ROTATION,
     OF_TRANSLATION,
     POSITION,
-    SKID_BODY,
-    SKID_COLUMN,
-    SKID_NODE,
-    SKID_OWN,
-    SKID_ROW,
-    SKID_SLOT,
     SPOT,
     Part,
     R,
@@ -77,8 +77,8 @@ Place: TypeAlias = tuple[Vec, Vec, Vec, Vec, float]
 
 
 @inline
-def _place(skids: Part, k: int, motion: Array) -> Place:
-    numbers, b = skids.numbers, skids.places[k, SKID_BODY]
+def _place(contacts: Part, k: int, motion: Array) -> Place:
+    numbers, b = contacts.numbers, contacts.places[k, CONTACT_BODY]
     D = matrix(motion, b, DIRECTORS)
     a, X = combine(vector(numbers, k, EDGE), D), combine(vector(numbers, k, SPOT), D)
     N, base = vector(numbers, k, NORMAL), vector(numbers, k, BASE)
@@ -132,31 +132,31 @@ def _changes(kind: int, at: Place, e: Vec, da: Mat, dX: Mat, unit: float) -> tup
 
 
 @kernel
-def skid_gaps(skids: Part, state: Array, kept: Array, gap: Array) -> None:
+def contact_gaps(contacts: Part, state: Array, kept: Array, gap: Array) -> None:
     """Set how far the heights of discs (nodes, 3) at the start of a step are from those kept."""
-    numbers, places = skids
+    numbers, places = contacts
     for k in range(numbers.shape[0]):
-        node, slot = places[k, SKID_NODE], places[k, SKID_SLOT]
+        node, slot = places[k, CONTACT_NODE], places[k, CONTACT_SLOT]
         if places[k, KIND] == HEIGHT:
-            a, _, N, _, h = _place(skids, k, state)
+            a, _, N, _, h = _place(contacts, k, state)
             s = 0.5 * (h * h + dot(a, N) * dot(a, N))
             gap[node, slot] = s - numbers[k, HELD] - kept[node, slot]
 
 
 @kernel
-def lies(skids: Part, state: Array) -> bool:
+def lies(contacts: Part, state: Array) -> bool:
     """Tell whether a disc lies on the plane, or has gone through it."""
-    for k in range(skids.places.shape[0]):
-        if skids.places[k, KIND] == HEIGHT:
-            a, _, _, _, h = _place(skids, k, state)
+    for k in range(contacts.places.shape[0]):
+        if contacts.places[k, KIND] == HEIGHT:
+            a, _, _, _, h = _place(contacts, k, state)
             if h < LYING * sqrt(dot(a, a)):
                 return True
     return False
 
 
 @kernel
-def skids_act(
-    skids: Part,
+def contacts_act(
+    contacts: Part,
     body_places: Array,
     h: float,
     drift: float,
@@ -168,12 +168,12 @@ def skids_act(
     sizes: Array,
 ) -> None:
     """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back."""
-    places = skids.places
+    places = contacts.places
     forces, torques = 0.0, 0.0
     for k in range(places.shape[0]):
-        kind, b, own = places[k, KIND], places[k, SKID_BODY], places[k, SKID_OWN:]
-        node, slot = places[k, SKID_NODE], places[k, SKID_SLOT]
-        at, v, w = _place(skids, k, stage), vector(stage, b, V), vector(stage, b, W)
+        kind, b, own = places[k, KIND], places[k, CONTACT_BODY], places[k, CONTACT_OWN:]
+        node, slot = places[k, CONTACT_NODE], places[k, CONTACT_SLOT]
+        at, v, w = _place(contacts, k, stage), vector(stage, b, V), vector(stage, b, W)
         e, t = _wrench(kind, at)
         x[node, slot] = dot(e, v) + dot(t, w)
         if kind == HEIGHT:
@@ -189,11 +189,11 @@ def skids_act(
             if kind == HEIGHT:
                 by_v = axpy(unit * dot(N, v), N, by_v)
                 gather_matrix(tiles, own[0], 0, times(mu * unit, outer(N, N)))
-            put_column(tiles, places[k, SKID_COLUMN], slot, e)
-            put_column(tiles, places[k, SKID_COLUMN + 1], slot, t)
-            put_row(tiles, places[k, SKID_ROW], slot, by_v)
+            put_column(tiles, places[k, CONTACT_COLUMN], slot, e)
+            put_column(tiles, places[k, CONTACT_COLUMN + 1], slot, t)
+            put_row(tiles, places[k, CONTACT_ROW], slot, by_v)
             by_w = add(t, add(combine(v, de), combine(w, dt)))
-            put_row(tiles, places[k, SKID_ROW + 1], slot, by_w)
+            put_row(tiles, places[k, CONTACT_ROW + 1], slot, by_w)
             gather_matrix(tiles, own[1], 0, times(mu, de))
             gather_matrix(tiles, own[2], 0, times(mu, lift))
             gather_matrix(tiles, own[3], 0, times(mu, dt))

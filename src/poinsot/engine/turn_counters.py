@@ -11,24 +11,24 @@ COSINE, SINE = 0, 1
 
 
 @kernel
-def count_turns(dials: Array, terms: Part, state: Array, turns: Array) -> None:
-    """Count turns since the step before; `turns` (2, dials) are sine and full turns.
+def count_turns(turn_counters: Array, terms: Part, state: Array, turns: Array) -> None:
+    """Count turns since the step before; `turns` (2, turn_counters) are sine and full turns.
 
     An angle in (-pi, pi] jumps where its sine changes sign while the cosine is negative.
     """
-    for k in range(dials.shape[0]):
-        s = _form(dials[k, 0], dials[k, 1], SINE, terms, state)
+    for k in range(turn_counters.shape[0]):
+        s = _form(turn_counters[k, 0], turn_counters[k, 1], SINE, terms, state)
         crossed = (s < 0.0) != (turns[0, k] < 0.0)
-        if crossed and _form(dials[k, 0], dials[k, 1], COSINE, terms, state) < 0.0:
+        if crossed and _form(turn_counters[k, 0], turn_counters[k, 1], COSINE, terms, state) < 0.0:
             turns[1, k] += 1.0 if s < 0.0 else -1.0
         turns[0, k] = s
 
 
 @kernel
-def read_dials(dials: Array, terms: Part, state: Array, turns: Array, row: Array) -> None:
-    """Set the angles of all dials, followed over turns [rad]."""
-    for k in range(dials.shape[0]):
-        c = _form(dials[k, 0], dials[k, 1], COSINE, terms, state)
+def read_turns(turn_counters: Array, terms: Part, state: Array, turns: Array, row: Array) -> None:
+    """Set the angles of all turn_counters, followed over turns [rad]."""
+    for k in range(turn_counters.shape[0]):
+        c = _form(turn_counters[k, 0], turn_counters[k, 1], COSINE, terms, state)
         row[k] = atan2(turns[0, k], c) + tau * turns[1, k]
 
 
