@@ -73,6 +73,19 @@ def test_what_is_kept_is_found(folders, place):
     assert machine_code.find("stabilised") is None
 
 
+def test_without_a_home_nothing_is_kept(monkeypatch):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in (machine_code.CACHE, "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(machine_code.Path, "home", nobody)
+    folder = machine_code.of_the_user()
+    assert not (folder / "plain.o").exists()
+    with pytest.raises(OSError, match=r"."):
+        folder.mkdir(parents=True)
+
+
 def cut(content):
     return content[:-1]
 

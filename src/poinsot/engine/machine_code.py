@@ -108,12 +108,16 @@ def of_the_user() -> Path:
     given = os.environ.get(CACHE)
     if given:
         return Path(given)
+    try:
+        home = Path.home()
+    except RuntimeError:  # nobody's: there is no such folder, and none can be made
+        home = Path(os.devnull)
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        base = home / "Library" / "Caches"
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
     return base / "poinsot"
 
 
