@@ -43,7 +43,7 @@ def watched(request):
 @pytest.mark.parametrize("kind", ["one step", "evil"])
 def test_a_view_opens_with_a_slider_and_without_errors(results, kind, watched, chromium):
     viewer = watched(viz.view, results[kind])
-    tab = chromium.open(viewer.url)
+    tab = chromium.open(viewer.url, width=400, height=300)
     tab.wait("document.body.innerText.includes('Time [s]')")
     tab.wait("document.querySelectorAll('canvas').length > 0")
     errors = [c for c in tab.complaints if c.get("type", c.get("level")) != "warning"]
@@ -56,11 +56,11 @@ def test_a_view_opens_with_a_slider_and_without_errors(results, kind, watched, c
 
 def test_the_slider_moves_the_bodies(results, watched, chromium):
     viewer = watched(viz.view, results["slider-crank"])
-    tab = chromium.open(viewer.url)
+    tab = chromium.open(viewer.url, width=700, height=420)
     tab.wait("document.body.innerText.includes('Time [s]')")
 
     def picture():
-        return tab.screenshot()[200:, :600]
+        return tab.screenshot()[100:, :420]
 
     def moved(before):
         return int(np.sum(np.abs(before - picture()).max(axis=2) > 24))
