@@ -3,6 +3,7 @@
 import builtins
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -26,8 +27,18 @@ def until(condition, seconds=60):
         time.sleep(0.02)
 
 
+@pytest.fixture(scope="module")
+def close():
+    """Close a view beside the next tests: a server waits for its pages for seconds."""
+    with ThreadPoolExecutor() as pool:
+        closing = []
+        yield lambda viewer: closing.append(pool.submit(viewer.close))
+    for each in closing:
+        each.result()
+
+
 @pytest.fixture
-def watched(request):
+def watched(close):
     """View a result, and close the view in the end."""
     viewers = []
 
@@ -37,7 +48,7 @@ def watched(request):
 
     yield open_view
     for viewer in viewers:
-        viewer.close()
+        close(viewer)
 
 
 @pytest.mark.parametrize("kind", ["one step", "evil"])
