@@ -7,19 +7,29 @@ import numpy as np
 EPS = np.finfo(float).eps
 
 
-def jacobian(f, x, step=1e-3):
-    """Derivative of f by central differences, extrapolated twice (Romberg): order 6."""
+def jacobian(f, x, step=1e-3, along=None, order=6):
+    """Derivative of f by central differences, extrapolated (Romberg) to order 4 or 6.
+
+    It is taken along each coordinate, or along the columns of a matrix.
+    """
     x = np.asarray(x, dtype=float)
     columns = []
-    for j in range(x.size):
+    for direction in np.eye(x.size) if along is None else along.T:
         table = []
-        for k in range(3):
-            shift = np.zeros(x.size)
-            shift[j] = step / 2**k
-            table.append((np.asarray(f(x + shift)) - np.asarray(f(x - shift))) / (2 * shift[j]))
+        for k in range(order // 2):
+            h = step / 2**k
+            ahead, behind = (np.asarray(f(x + s * direction)) for s in (h, -h))
+            table.append((ahead - behind) / (2 * h))
         first = [(4 * b - a) / 3 for a, b in itertools.pairwise(table)]
-        columns.append((16 * first[1] - first[0]) / 15)
+        columns.append(first[0] if order == 4 else (16 * first[1] - first[0]) / 15)
     return np.stack(columns, axis=-1)
+
+
+def directions(size, few=30, count=16):
+    """All coordinates of a few, else directions of random signs: every entry counts in full."""
+    if size <= few:
+        return np.eye(size)
+    return np.random.default_rng(0).choice([-1.0, 1.0], (size, count))
 
 
 def solve(F, x, iterations=30):

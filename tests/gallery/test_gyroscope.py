@@ -26,11 +26,8 @@ from poinsot.gallery.gyroscope import (
 BOTH = pytest.mark.parametrize("matrix", [False, True], ids=["angles", "matrix"])
 
 
-def test_the_example_passes_its_check():
-    result = EXAMPLE.run(engine="reference")
-    for check in EXAMPLE.check(result):
-        assert check.passed, check
-    assert EXAMPLE.plot(result).axes
+def test_the_figure_is_drawn():
+    assert EXAMPLE.plot(EXAMPLE.run(t_end=0.1)).axes
 
 
 def test_the_limit_of_small_steps_is_the_exact_motion():

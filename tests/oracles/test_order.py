@@ -12,7 +12,7 @@ import poinsot as ps
 from poinsot import ph
 
 T_END = 1.0
-STEPS = [0.05, 0.025, 0.0125, 0.00625]
+STEPS = [0.025, 0.0125]
 
 
 def exact(rhs, x0, times=(T_END,)):
@@ -23,10 +23,10 @@ def exact(rhs, x0, times=(T_END,)):
     return solution.y.T
 
 
-def assert_order_two(errors, order=2):
+def assert_order_two(errors, order=2, steps=STEPS):
     assert errors[-1] < 1e-3
     assert errors[-1] > 1e-10  # far above the accuracy of the oracle
-    assert observed_orders(STEPS, errors)[-1] == pytest.approx(order, abs=0.1)
+    assert observed_orders(steps, errors)[-1] == pytest.approx(order, abs=0.1)
 
 
 def errors_at_the_end(system, scheme, x0, reference, names):
@@ -95,15 +95,15 @@ def test_schemes_keep_their_order_under_a_constraint(scheme):
     assert_order_two(errors_at_the_end(system, scheme, x0, reference, ["q", "v"]))
 
 
-def assert_mean_multiplier_has_order_two(system, scheme, x0, name, reference):
+def assert_mean_multiplier_has_order_two(system, scheme, x0, name, reference, steps=STEPS):
     """A multiplier may alternate around its value, by O(h); the mean of two steps does not."""
     errors = []
-    for h in STEPS:
+    for h in steps:
         result = ps.simulate(system, h=h, t_end=T_END, x0=x0, scheme=scheme)
         lam = result[name][1:]
         inner = result.time[1:-1]
         errors.append(np.abs((lam[1:] + lam[:-1]) / 2 - reference(inner)).max())
-    assert_order_two(errors)
+    assert_order_two(errors, steps=steps)
 
 
 @pytest.mark.parametrize("scheme", GENERAL)
@@ -114,7 +114,8 @@ def test_the_tension_of_a_pendulum_is_newtons(scheme):
 
     c, s = np.cos(0.6), np.sin(0.6)
     x0 = {"q": [s, -c], "v": [0.9 * c, 0.9 * s]}
-    assert_mean_multiplier_has_order_two(cartesian_pendulum(), scheme, x0, "lam", tension)
+    system, steps = cartesian_pendulum(), [0.0125, 0.00625]
+    assert_mean_multiplier_has_order_two(system, scheme, x0, "lam", tension, steps)
 
 
 RATIO = 0.6

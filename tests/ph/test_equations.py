@@ -123,7 +123,7 @@ def test_the_currents_of_a_large_grid_are_the_shortest():
     np.testing.assert_allclose(x, height - height.mean(), atol=1e-10)
 
 
-@pytest.mark.parametrize("n", [300, 3000, 30000])
+@pytest.mark.parametrize("n", [300, 3000, 10000])
 def test_ill_conditioned_equations_are_solved(n):
     """A string under load: the smallest singular value falls with the square of its length."""
     sides = [np.ones(n - 1), -2 * np.ones(n), np.ones(n - 1)]

@@ -257,7 +257,7 @@ def test_a_bad_constant_input_is_refused_when_it_is_fed(value, message):
 # -- large systems ----------------------------------------------------------------------------
 
 #: Enough states for sparse matrices.
-LINKS = 62
+LINKS = 22
 
 
 def chain(body, links=LINKS):
@@ -313,7 +313,7 @@ def anchored_mass(i):
 
 
 def test_a_long_chain_is_sparse_and_moves_like_one_dense_system(monkeypatch):
-    monkeypatch.setattr(matrices, "SPARSE_FROM", 100)
+    monkeypatch.setattr(matrices, "SPARSE_FROM", 40)
     joined = chain(linear_mass)
     assert joined.n == 2 * LINKS
     x0 = np.zeros(joined.n)
@@ -337,8 +337,8 @@ def test_a_long_chain_is_sparse_and_moves_like_one_dense_system(monkeypatch):
 
 
 def test_the_sparse_low_rank_newton_step_gives_the_dense_motion(monkeypatch):
-    monkeypatch.setattr(matrices, "SPARSE_FROM", 100)
-    links = 41
+    monkeypatch.setattr(matrices, "SPARSE_FROM", 40)
+    links = 15
     joined = chain(anchored_mass, links)
     n = joined.n
     assert n == 3 * links

@@ -175,4 +175,4 @@ def test_many_bodies_move_alike(mechanism, scheme):
 
 
 def test_a_chain_of_two_hundred_moves_alike():
-    assert_same(*both(chain(200), h=0.01, t_end=0.04))
+    assert_same(*both(chain(200), h=0.01, t_end=0.02))

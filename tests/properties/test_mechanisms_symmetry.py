@@ -15,7 +15,7 @@ seeds = st.integers(0, 10**6)
 
 def run(plan, scheme):
     assume(plan.model().check().freedoms > 0)
-    return ps.simulate(plan.model(), scheme=scheme, h=H, t_end=10 * H)
+    return ps.simulate(plan.model(), scheme=scheme, h=H, t_end=6 * H)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

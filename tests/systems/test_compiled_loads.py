@@ -95,7 +95,7 @@ def test_fields_of_points_and_directions_of_several_bodies(given, scheme):
     )
     model.add_force("pull", pull)
     model.add_force("tilt", ps.Field(lambda p, d: float(3 * d[0, 0]), directions=[(a, (0, 0, 1))]))
-    compare(model, scheme, t_end=0.1)
+    compare(model, scheme, t_end=0.05)
 
 
 # -- loads ------------------------------------------------------------------------------------

@@ -31,9 +31,9 @@ def test_repeated_constraints_move_alike_and_share_their_load_alike(name, scheme
     assert_same(one, other)
 
 
-def test_balances_stay_exact_over_50000_steps(scheme):
+def test_balances_stay_exact_over_20000_steps(scheme):
     """What rigid bodies do not determine of the reactions must not grow from step to step."""
-    options = {"h": 0.001, "t_end": 50.0, "save_every": 50, "engine": "compiled"}
+    options = {"h": 0.001, "t_end": 20.0, "save_every": 50, "engine": "compiled"}
     result = ps.simulate(four_bar(), scheme=scheme, **options)
     assert result.stats.balance_error_max < 1e-10
     assert result.constraint_error.max() < 1e-13

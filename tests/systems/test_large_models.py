@@ -117,7 +117,7 @@ def agree(a, b, tolerance):
         np.testing.assert_allclose(pair, b[name], atol=tolerance)
 
 
-@mechanisms.laws(30)
+@mechanisms.laws(15)
 @given(seed=seeds, bodies=st.integers(2, 6), loops=st.integers(0, 3))
 def test_sparse_and_dense_matrices_give_the_same_start(seed, bodies, loops):
     plan = mechanisms.tree(seed, bodies=bodies, loops=loops, ground=bool(seed % 2))
@@ -156,7 +156,7 @@ def test_sparse_and_dense_matrices_find_the_same_repeats(order):
     assert dense.freedoms == 1
 
 
-@mechanisms.laws(20)
+@mechanisms.laws(10)
 @given(seed=seeds)
 def test_sparse_and_dense_matrices_find_the_same_repeats_in_random_loops(seed):
     """Hinges on parallel axes in a random order, and joints that are there twice."""
@@ -299,7 +299,7 @@ def calls(action):
 @pytest.mark.parametrize("what", MODELS)
 def test_twice_the_bodies_take_twice_the_calls(what):
     prepare(what, 50)
-    few, many = (calls(lambda size=size: prepare(what, size)) for size in (200, 400))
+    few, many = (calls(lambda size=size: prepare(what, size)) for size in (100, 200))
     assert many <= 2.2 * few
 
 
@@ -311,7 +311,7 @@ def test_twice_the_bodies_take_at_most_three_times_as_long(what):
         prepare(what, size)
         return time.process_time() - start
 
-    size = {"chain of balls": 1000, "moving ladder": 200}.get(what, 400)
+    size = {"chain of balls": 500, "moving ladder": 100}.get(what, 200)
     prepare(what, 50)
     assert min(seconds(2 * size) for _ in range(2)) <= 3 * min(seconds(size) for _ in range(3))
 

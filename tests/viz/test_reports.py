@@ -13,11 +13,23 @@ from poinsot.viz.citations import CITATIONS, REFERENCES
 KINDS = ("slider-crank", "squeezer", "motor", "free body", "quaternions", "one step", "evil")
 
 
+@pytest.fixture(scope="module")
+def reports(results, tmp_path_factory):
+    """The report of a result of every kind, written once."""
+    folder, paths = tmp_path_factory.mktemp("reports"), {}
+
+    def write(kind):
+        if kind not in paths:
+            paths[kind] = folder / f"{kind}.html"
+            viz.write_report(results[kind], paths[kind])
+        return paths[kind]
+
+    return write
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_report_opens_without_complaints_and_asks_for_nothing(results, kind, chromium, tmp_path):
-    path = tmp_path / "report.html"
-    viz.write_report(results[kind], path)
-    tab = chromium.open(path.as_uri(), height=1600)
+def test_a_report_opens_without_complaints_and_asks_for_nothing(results, reports, kind, chromium):
+    tab = chromium.open(reports(kind).as_uri(), height=1600)
     tab.settle()
     assert tab.complaints == []
     assert all(url.startswith(("file:", "data:")) for url in tab.requests)
@@ -30,18 +42,16 @@ def test_a_report_opens_without_complaints_and_asks_for_nothing(results, kind, c
     tab.close()
 
 
-def test_the_mechanism_in_a_report_can_be_seen(slider_crank, chromium, tmp_path):
-    path = tmp_path / "report.html"
-    viz.write_report(slider_crank, path)
-    tab = chromium.open(path.as_uri(), height=900)
+def test_the_mechanism_in_a_report_can_be_seen(reports, chromium):
+    tab = chromium.open(reports("slider-crank").as_uri(), height=900)
     time.sleep(0.5)
     picture = tab.screenshot()[230:650, 150:850]
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 100
     tab.close()
 
 
-def test_a_report_counts_and_accounts(results):
-    text = viz.report(results["squeezer"])
+def test_a_report_counts_and_accounts(reports):
+    text = reports("squeezer").read_text()
     for piece in ("degrees of freedom</th><td>1<", "repeated among them</th><td>9<"):
         assert piece in text
     assert "put in at &#x27;motor&#x27;" in text
@@ -49,21 +59,18 @@ def test_a_report_counts_and_accounts(results):
     assert "[LKB26]" in text
 
 
-def test_a_report_of_a_run_in_quaternions_cites_its_scheme(results):
-    text = viz.report(results["quaternions"])
+def test_a_report_of_a_run_in_quaternions_cites_its_scheme(reports):
+    text = reports("quaternions").read_text()
     assert "emh-mean" in text
     assert "[KB24]" in text
     assert "[BS09]" in text
     assert "degrees of freedom</th><td>1<" in text
 
 
-def test_a_run_that_failed_says_so(slider_crank):
-    text = viz.report(replace(slider_crank, status="failed", message="no solution at <1 s"))
+def test_a_run_that_failed_says_so_and_shows_its_model_file(results):
+    failed = replace(results["motor"], status="failed", message="no solution at <1 s")
+    text = viz.report(replace(failed, document="poinsot: 1\nbodies: {<b>: 1}\n"))
     assert "The run is failed: no solution at &lt;1 s" in text
-
-
-def test_a_model_file_is_part_of_the_report(slider_crank):
-    text = viz.report(replace(slider_crank, document="poinsot: 1\nbodies: {<b>: 1}\n"))
     assert "<pre>poinsot: 1\nbodies: {&lt;b&gt;: 1}\n</pre>" in text
 
 

@@ -3,6 +3,7 @@
 import builtins
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -26,8 +27,18 @@ def until(condition, seconds=60):
         time.sleep(0.02)
 
 
+@pytest.fixture(scope="module")
+def close():
+    """Close a view beside the next tests: a server waits for its pages for seconds."""
+    with ThreadPoolExecutor() as pool:
+        closing = []
+        yield lambda viewer: closing.append(pool.submit(viewer.close))
+    for each in closing:
+        each.result()
+
+
 @pytest.fixture
-def watched(request):
+def watched(close):
     """View a result, and close the view in the end."""
     viewers = []
 
@@ -37,13 +48,13 @@ def watched(request):
 
     yield open_view
     for viewer in viewers:
-        viewer.close()
+        close(viewer)
 
 
 @pytest.mark.parametrize("kind", ["one step", "evil"])
 def test_a_view_opens_with_a_slider_and_without_errors(results, kind, watched, chromium):
     viewer = watched(viz.view, results[kind])
-    tab = chromium.open(viewer.url)
+    tab = chromium.open(viewer.url, width=400, height=300)
     tab.wait("document.body.innerText.includes('Time [s]')")
     tab.wait("document.querySelectorAll('canvas').length > 0")
     errors = [c for c in tab.complaints if c.get("type", c.get("level")) != "warning"]
@@ -56,11 +67,11 @@ def test_a_view_opens_with_a_slider_and_without_errors(results, kind, watched, c
 
 def test_the_slider_moves_the_bodies(results, watched, chromium):
     viewer = watched(viz.view, results["slider-crank"])
-    tab = chromium.open(viewer.url)
+    tab = chromium.open(viewer.url, width=700, height=420)
     tab.wait("document.body.innerText.includes('Time [s]')")
 
     def picture():
-        return tab.screenshot()[200:, :600]
+        return tab.screenshot()[100:, :420]
 
     def moved(before):
         return int(np.sum(np.abs(before - picture()).max(axis=2) > 24))

@@ -1,5 +1,7 @@
 """Lagrangians for the tests, and their Euler-Lagrange equations solved without the package."""
 
+from functools import cache
+
 import numpy as np
 import sympy
 from numerics import jacobian
@@ -17,6 +19,7 @@ ALL = LIVENS + HAMILTON
 EXACT = ("eml", "reml", "emh")
 
 
+@cache
 def spherical(**options):
     """A mass on a stiff spring in spherical coordinates, with gravity."""
     return ps.LagrangianSystem.symbolic(
@@ -31,6 +34,7 @@ def spherical(**options):
 SPHERICAL_START = {"q": (1.05, 1.2, 0.0), "v": (0.1, 1.0, 0.8)}
 
 
+@cache
 def double_pendulum(**options):
     """A coupled, configuration-dependent mass matrix."""
     c = sympy.cos(x - y)
@@ -46,6 +50,7 @@ def double_pendulum(**options):
 DOUBLE_START = {"q": (1.0, 0.5), "v": (0.3, -0.2)}
 
 
+@cache
 def bead():
     """A bead on the curve y = x^3 - x, in x and y: a constraint that is not quadratic."""
     return ps.LagrangianSystem.symbolic(
@@ -62,6 +67,7 @@ def bead():
 BEAD_START = {"q": (0.9, 0.9**3 - 0.9), "v": (-1.0, -(3 * 0.81 - 1))}
 
 
+@cache
 def masses():
     """Two masses in redundant coordinates, M singular [KB24, sec. 5.1]."""
     x1, q2, x2 = sympy.symbols("x1 q2 x2")

@@ -44,19 +44,19 @@ lagrangians = st.builds(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(lagrangians)
 def test_energy_constraints_and_supply_are_exact(made):
     own, start = made
     for scheme in ("eml", "reml"):
-        result = run(own, start, scheme, 0.02, 0.4, inputs={"push": np.cos})
+        result = run(own, start, scheme, 0.02, 0.2, inputs={"push": np.cos})
         scale = max(1.0, abs(result.energy).max())
         assert result.stats.balance_error_max < 1e-11 * scale
         if own.lagrangian.m:
             assert result.constraint_error.max() < 1e-13
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(lagrangians)
 def test_hamilton_s_form_is_exact_where_the_mass_is_regular(made):
     own, start = made
@@ -66,7 +66,7 @@ def test_hamilton_s_form_is_exact_where_the_mass_is_regular(made):
     assert result.stats.balance_error_max < 1e-11 * max(1.0, abs(result.energy).max())
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(lagrangians, st.sampled_from([Rule.MIDPOINT, Rule.DISCRETE]))
 def test_derivatives_of_a_step_have_exact_tangents_and_directionality(made, rule):
     own, start = made

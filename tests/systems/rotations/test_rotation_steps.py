@@ -23,7 +23,7 @@ COORDINATES = ("rotations", "rotations-quaternion", "rotations-euler")
 seeds = st.integers(0, 10**6)
 
 
-def run(model, coordinates, steps=8, h=H, **options):
+def run(model, coordinates, steps=6, h=H, **options):
     options = {"engine": "reference", **options}
     return ps.simulate(model, coordinates=coordinates, h=h, t_end=steps * h, **options)
 
