@@ -20,7 +20,7 @@ from poinsot.errors import BuildError
 #: What each of two processes builds, so that both take about as long.
 SHARES = (("plain", "stabilised"), ("quaternions",))
 #: About so many kernels are compiled by both of them, and it takes so long [s].
-KERNELS, DURATION = 500, 30.0
+KERNELS, DURATION = 600, 50.0
 #: A build whose log has not grown for so long was given up [s].
 ABANDONED = 120.0
 
