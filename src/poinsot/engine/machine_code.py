@@ -29,25 +29,8 @@ FORMS: Mapping[str, tuple[str, ...]] = {
 V2 = frozenset({"popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"})
 #: Levels of x86-64 processors, the best first, and what each must be able to do.
 LEVELS: Mapping[str, frozenset[str]] = {
-    "x86-64-v3": frozenset(
-        [
-            "avx",
-            "avx2",
-            "bmi",
-            "bmi2",
-            "f16c",
-            "fma",
-            "lzcnt",
-            "movbe",
-            "popcnt",
-            "sse3",
-            "sse4.1",
-            "sse4.2",
-            "ssse3",
-            "xsave",
-        ]
-    ),
-    "x86-64-v2": frozenset(["popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"]),
+    "x86-64-v3": V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"},
+    "x86-64-v2": V2,
     "x86-64": frozenset(),
 }
 

@@ -22,7 +22,7 @@ def waiting(
 
     `ends` are the bodies of every joint (the ground left out), `body_nodes` the nodes of each body.
     """
-    carrier = {k: body for body, joints in _components(ends, len(body_nodes)) for k in joints}
+    carrier = {k: body for body, joints in components(ends, len(body_nodes)) for k in joints}
     return [
         tuple(node for body in bodies if body != carrier[k] for node in body_nodes[body])
         for k, bodies in enumerate(ends)
@@ -31,13 +31,13 @@ def waiting(
 
 def has_loops(ends: Sequence[Sequence[int]], bodies: int) -> bool:
     """Tell whether joints close loops: some component has more of them than one."""
-    return any(len(joints) > 1 for _, joints in _components(ends, bodies))
+    return any(len(joints) > 1 for _, joints in components(ends, bodies))
 
 
-def _components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, list[int]]]:
+def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, list[int]]]:
     """Return the joints of each biconnected component, and the body that it hangs on.
 
-    The ground is number `bodies`. Depth-first search [Hopcroft and Tarjan 1973] from the ground,
+    The ground is number `bodies`. Depth-first search (Hopcroft and Tarjan, Comm. ACM 16, 1973) from the ground,
     then from the bodies with most joints.
     """
     ground, count = bodies, 0

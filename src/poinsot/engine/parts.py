@@ -207,7 +207,7 @@ class Run(NamedTuple):
     and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
     `past_multiplier` (..., 5) those of the last step and their differences, `order` (1,) that of
     the next guess; `chi` (2, acts along struts) the coordinates of springs, before the step in hand
-    and after it; `turns` (2, turn_counters) sine and full turns of turn_counters.
+    and after it; `turns` (2, turn counters) sine and full turns of turn counters.
     """
 
     gap: Real2

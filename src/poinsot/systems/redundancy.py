@@ -18,7 +18,8 @@ import scipy.sparse.csgraph
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import WIDTH, Forms
+from poinsot.engine.ordering import components
+from poinsot.frames.forms import GROUND, WIDTH, Forms
 from poinsot.frames.twists import assemble_position, joint_matrix, move
 from poinsot.ph.dependence import dependent_rows, row_lengths
 from poinsot.ph.equations import coefficients, independent, shortest_solution
@@ -124,8 +125,8 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
     """Return the loops of joints as lists of their numbers; `ends` are the two bodies of each.
 
     Two joints are in one loop if a closed path leads through both: the blocks of the graph of
-    bodies and joints, found by depth-first search (Hopcroft and Tarjan, Comm. ACM 16, 1973). A
-    joint that is in no closed path, as in a chain, is left out.
+    bodies and joints, see `components`. A joint that is in no closed path, as in a chain, is left
+    out.
 
     Constraints of different loops never repeat each other, even if the loops share a body or the
     ground: a combination of one loop's constraints that involves the shared body alone does no
@@ -133,15 +134,9 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
     """
     if _is_forest(ends):
         return []
-    joints_of: dict[int, list[tuple[int, int]]] = {}
-    for joint, (a, b) in enumerate(ends):
-        joints_of.setdefault(a, []).append((joint, b))
-        joints_of.setdefault(b, []).append((joint, a))
-    loops, reached = [], set[int]()
-    for body in joints_of:
-        if body not in reached:
-            loops += _blocks_from(body, joints_of, reached)
-    return sorted(loops)
+    moving = [[body for body in pair if body != GROUND] for pair in ends]
+    bodies = 1 + max(max(pair) for pair in ends)
+    return sorted(sorted(loop) for _, loop in components(moving, bodies) if len(loop) > 1)
 
 
 def _is_forest(ends: Sequence[tuple[int, int]]) -> bool:
@@ -151,46 +146,6 @@ def _is_forest(ends: Sequence[tuple[int, int]]) -> bool:
     graph = sp.coo_array((np.ones(a.size), (a, b)), shape=(bodies.size, bodies.size))
     trees, _ = sp.csgraph.connected_components(graph, directed=False)
     return bool(a.size == bodies.size - trees)
-
-
-def _blocks_from(
-    root: int, joints_of: dict[int, list[tuple[int, int]]], reached: set[int]
-) -> list[list[int]]:
-    """Return the blocks of more than one joint that hang together with a body.
-
-    Every body has a rank, the time when it was reached, and a `low`: the earliest rank that a
-    closed path leads back to from it or from below. A block is complete when the search comes
-    back to a body from one whose `low` is no earlier.
-    """
-    rank, low = {root: 0}, {root: 0}
-    path: list[int] = []
-    found: list[list[int]] = []
-    search = [(root, -1, iter(joints_of[root]))]
-    while search:
-        body, arrival, others = search[-1]
-        for joint, other in others:
-            if other not in rank:
-                path.append(joint)
-                rank[other] = low[other] = len(rank)
-                search.append((other, joint, iter(joints_of[other])))
-                break
-            if joint != arrival and rank[other] < rank[body]:
-                path.append(joint)
-                low[body] = min(low[body], rank[other])
-        else:
-            search.pop()
-            if not search:
-                break
-            parent = search[-1][0]
-            low[parent] = min(low[parent], low[body])
-            if low[body] >= rank[parent]:
-                block = [path.pop()]
-                while block[-1] != arrival:
-                    block.append(path.pop())
-                if len(block) > 1:
-                    found.append(sorted(block))
-    reached.update(rank)
-    return found
 
 
 def _elsewhere(forms: Forms, q: Vector, random: np.random.Generator) -> Vector | None:
