@@ -466,7 +466,7 @@ def unbuilt(monkeypatch):
     def fail(form):
         raise BuildError("the compiled engine cannot be built here: no room; use ...")
 
-    monkeypatch.setattr(machine_code, "find", lambda form: None)
+    monkeypatch.setattr(machine_code, "loaded", lambda form: None)
     monkeypatch.setattr(machine_code, "function", fail)
     monkeypatch.setattr(build, "in_background", lambda: None)
 

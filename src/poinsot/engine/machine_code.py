@@ -186,17 +186,30 @@ def load(code: bytes) -> Run:
     return run
 
 
-@cache
+#: Kernels that are in memory, by form.
+_LOADED: dict[str, Run] = {}
+
+
+def loaded(form: str) -> Run | None:
+    """Return the kernel of a form, if there is machine code that fits; read once a process."""
+    if form not in _LOADED:
+        code = find(form)
+        if code is None:
+            return None
+        _LOADED[form] = load(code)
+    return _LOADED[form]
+
+
 def function(form: str) -> Run:
     """Return the kernel of a form, built first if there is none that fits."""
-    code = find(form)
-    if code is None:
+    kernel = loaded(form)
+    if kernel is None:
         from poinsot.engine.build import finish, in_background
 
         build = in_background()
         finish(build)
-        code = read(build.folder / name_of(form))
-    return load(code)
+        kernel = _LOADED[form] = load(read(build.folder / name_of(form)))
+    return kernel
 
 
 #: The name of the function in an object file.

@@ -37,8 +37,8 @@ def has_loops(ends: Sequence[Sequence[int]], bodies: int) -> bool:
 def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, list[int]]]:
     """Return the joints of each biconnected component, and the body that it hangs on.
 
-    The ground is number `bodies`. Depth-first search (Hopcroft and Tarjan, Comm. ACM 16, 1973) from the ground,
-    then from the bodies with most joints.
+    The ground is number `bodies`. Depth-first search (Hopcroft and Tarjan, Comm. ACM 16, 1973) from
+    the ground, then from the bodies with most joints.
     """
     ground, count = bodies, 0
     pairs = [(pair[0], pair[1] if len(pair) > 1 else ground) for pair in ends]

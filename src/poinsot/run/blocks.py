@@ -74,7 +74,7 @@ def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], ob
     Unless it is `required`, so many steps may be done sooner in the reference engine, which `step`
     takes one of: what is being built meanwhile is for later runs.
     """
-    if machine_code.find(runner.form) is None and not required:
+    if machine_code.loaded(runner.form) is None and not required:
         from poinsot.engine.build import DURATION, in_background
 
         in_background()
