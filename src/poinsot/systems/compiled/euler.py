@@ -33,7 +33,7 @@ class EulerRunner(RotationRunner):
         self.theta = self._angles(x)
 
     def _angles(self, x: Vector) -> Array:
-        return self.system.bodies.theta(self.system.split(x)[0])
+        return self.system.bodies.theta(self.system.parts(x)[0])
 
     def start(self, x: Vector, turned: Vector) -> None:
         """Go on from a state."""

@@ -47,12 +47,12 @@ class GeneralLagrangian(Lagrangian):
     massless: NDArray[np.bool_]
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
         """Number of coordinates."""
         return len(self.coordinates)
 
     @property
-    def m(self) -> int:  # type: ignore[override]
+    def m(self) -> int:
         """Number of constraints."""
         return self.constraints.size
 

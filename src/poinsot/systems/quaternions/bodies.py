@@ -52,7 +52,7 @@ class QuaternionBodies(Lagrangian):
         return self.mechanism.n // WIDTH
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
         """Number of coordinates."""
         return SEVEN * self.bodies
 
@@ -98,16 +98,24 @@ class QuaternionBodies(Lagrangian):
         slopes[:, :3, :3] = np.eye(3)
         return spread(slopes)
 
-    def dD(self, v: Vector) -> Matrix:
+    def P(self, q: Vector) -> Matrix:
+        """Return D: velocities are the rates of q."""
+        return self.D(q)
+
+    def P_along(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of D(q) v by q, which does not depend on q."""
         return spread(self._turning(v))
+
+    def P_back(self, q: Vector, f: Vector) -> Matrix:
+        """Return the derivative of D(q)^T f by q."""
+        return self.bend(q, f)
 
     def _turning(self, q: Vector) -> Array:
         slopes = np.zeros((self.bodies, WIDTH, SEVEN))
         slopes[:, 3:, QUAT] = director_slopes(self.blocks(q)[1])
         return slopes
 
-    def bend(self, f: Vector) -> Matrix:
+    def bend(self, q: Vector, f: Vector) -> Matrix:
         """Return the derivative of D(q)^T f by q, which does not depend on q."""
         blocks = np.zeros((self.bodies, SEVEN, SEVEN))
         forces = f.reshape(-1, WIDTH)[:, 3:]
