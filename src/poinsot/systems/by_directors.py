@@ -11,6 +11,7 @@ from abc import abstractmethod
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.frames.forms import Forms
 from poinsot.ph.matrices import Matrix, Vector, total
@@ -35,6 +36,16 @@ class ByDirectors(Mechanics):
     def joints(self) -> Forms:
         """The constraints of the joints on positions, in directors."""
         return self.held.constraints
+
+    @cached_property
+    def mass(self) -> NDArray[np.float64]:
+        """Mass of every body [kg]; (bodies,)."""
+        return self.mechanism.masses
+
+    @cached_property
+    def inertia(self) -> NDArray[np.float64]:
+        """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
+        return self.mechanism.moments
 
     @property
     def m(self) -> int:

@@ -15,6 +15,7 @@ from poinsot.frames.twists import spread
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
+from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.layout import Layout
 from poinsot.systems.livens.lagrangian import Chart, Hessian, Lagrangian, Slopes
 from poinsot.systems.mechanism import Mechanism
@@ -30,7 +31,7 @@ QUAT = slice(3, 7)
 
 
 @dataclass(frozen=True, eq=False)
-class QuaternionBodies(Lagrangian):
+class QuaternionBodies(Lagrangian, ByDirectors):
     """Bodies in unit quaternions, and how they move by themselves.
 
     Parameters
@@ -55,16 +56,6 @@ class QuaternionBodies(Lagrangian):
     def n(self) -> int:
         """Number of coordinates."""
         return SEVEN * self.bodies
-
-    @cached_property
-    def mass(self) -> Array:
-        """Mass of every body [kg]; (bodies,)."""
-        return self.mechanism.masses
-
-    @cached_property
-    def inertia(self) -> Array:
-        """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
-        return self.mechanism.moments
 
     @cached_property
     def _spin(self) -> Spin:

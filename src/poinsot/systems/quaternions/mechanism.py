@@ -33,7 +33,7 @@ UNIT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class QuaternionMechanism(QuaternionBodies, ByDirectors):
+class QuaternionMechanism(QuaternionBodies):
     """Bodies in unit quaternions with all that acts on them: joints, springs, loads and ports."""
 
     @property

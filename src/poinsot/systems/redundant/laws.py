@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
-from poinsot.systems.livens.smooth import Array, Potential, Smooth
+from poinsot.systems.livens.smooth import Array, OfPotentials, Smooth
 from poinsot.systems.redundant.fields import Field
 
 
@@ -23,7 +23,7 @@ class Outlet:
 
 
 @dataclass(frozen=True, eq=False)
-class Laws:
+class Laws(OfPotentials):
     r"""What stands on the right of [BHRS25, eq. (10)], as functions with their derivatives.
 
     Parameters
@@ -148,18 +148,6 @@ class Laws:
     def T(self, w: Vector) -> float:
         """Return the kinetic energy w·M w / 2 [J]."""
         return float(w @ self.M @ w) / 2
-
-    def V(self, zeta: Vector) -> float:
-        """Return the potential energy [J]."""
-        return Potential(self.potentials).value(zeta)
-
-    def dV(self, zeta: Vector) -> Vector:
-        """Return the gradient of V; shape (n,)."""
-        return Potential(self.potentials).gradient(zeta)
-
-    def ddV(self, zeta: Vector) -> Array:
-        """Return the Hessian of V; shape (n, n)."""
-        return Potential(self.potentials).hessian(zeta)
 
     def speeds(self, w: Vector) -> Vector:
         """Return the size of each velocity: its own, plus what the kinetic energy would give it.

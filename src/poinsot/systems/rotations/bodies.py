@@ -66,16 +66,6 @@ class RotationBodies(ByDirectors):
     # -- inertia ------------------------------------------------------------------------------
 
     @cached_property
-    def mass(self) -> Array:
-        """Mass of every body [kg]; (bodies,)."""
-        return self.mechanism.masses
-
-    @cached_property
-    def inertia(self) -> Array:
-        """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
-        return self.mechanism.moments
-
-    @cached_property
     def weights(self) -> Vector:
         """The diagonal of M = diag(m, J) of every body; (6 bodies,)."""
         return np.hstack([np.repeat(self.mass[:, None], 3, axis=1), self.inertia]).reshape(-1)
