@@ -142,7 +142,7 @@ class ByDirectors(Mechanics):
     @property
     def lossless(self) -> bool:
         """Whether there are no dampers."""
-        return not self.mechanism.dampers
+        return self.mechanism.lossless
 
     def damping(self, zeta: Vector, w: Vector) -> Vector:
         """Return the damping force."""

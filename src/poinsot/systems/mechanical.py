@@ -9,8 +9,9 @@ r"""Mechanical systems as port-Hamiltonian ones, in whatever coordinates.
 with momenta p, the derivative f of the energy by :math:`\zeta`, gyroscopic forces of a skew
 :math:`\Upsilon`, and all constraints as rows K on velocities, whether they have a position equation
 or not. As a port-Hamiltonian system: J has Z, K and :math:`\Upsilon`, and w is the costate of the
-equation of momentum. Redundant coordinates [BHRS25, eq. (10)], Livens' form and Hamilton's [KB24],
-and that of a Lagrangian with its velocities [LKB26, eq. (19)] are of this kind.
+equation of momentum. Of this kind are directors [LKB26, eq. (24)], redundant coordinates
+[BHRS25, eq. (10)], and Lagrangians with their velocities [LKB26, eq. (19)], in Livens' form and in
+Hamilton's [KB24].
 """
 
 from abc import abstractmethod
@@ -219,8 +220,8 @@ class MechanicalForm(PHSystem):
         return None if dy is None else assemble((self.m, self.n), [(0, 0, dy)])
 
 
-class Coefficients(Mechanics, Protocol):
-    """What [BHRS25, eq. (10)] asks for besides: a constant mass, and gyroscopic forces."""
+class Inertial(Mechanics, Protocol):
+    """What acts on a system with a constant mass."""
 
     @property
     def M(self) -> Matrix:
@@ -233,32 +234,18 @@ class Coefficients(Mechanics, Protocol):
     def T(self, w: Vector, /) -> float:
         """Return the kinetic energy w·M w / 2 [J]."""
 
-    def G(self, Gamma: Vector, /) -> Matrix:
-        """Return the gyroscopic matrix of the momenta Gamma = M w, skew; shape (k, k)."""
-
-    def dG(self, Gamma: Vector, a: Vector, /) -> Matrix:
-        """Return the derivative of G(Gamma) a by Gamma; shape (k, k)."""
-
 
 @dataclass(frozen=True, eq=False)
-class RedundantForm(MechanicalForm):
-    r"""Rigid bodies in redundant coordinates and velocities of their own [BHRS25, eq. (10)].
+class VelocityForm(MechanicalForm):
+    """A system with a constant mass, x = (zeta, w, multipliers), and H = T + V.
 
-    .. math::
-
-        \dot\zeta &= Z(\zeta)\, w \\
-        M \dot w &= -Z^\top \nabla V - G(M w)\, w - Z^\top c'^\top \lambda - A^\top \mu
-                    - \tau_d(\zeta, w) + B u \\
-        0 &= c(\zeta), \qquad 0 = A(\zeta)\, w, \qquad y = B^\top w
-
-    The multipliers are those of c, then those of A: K has the rows c' Z and A. x = (zeta, w, lam,
-    mu), E = diag(I, M, 0, 0), z = (grad V, w, lam, mu), H = T + V.
+    E = diag(I, M, 0), z = (grad V, w, multipliers).
     """
 
     @property
     @abstractmethod
-    def mechanics(self) -> Coefficients:
-        """The coefficients."""
+    def mechanics(self) -> Inertial:
+        """What acts."""
 
     @cached_property
     def _E(self) -> Matrix:
@@ -267,28 +254,19 @@ class RedundantForm(MechanicalForm):
         return assemble((self.n, self.n), blocks)
 
     def E(self, x: Vector) -> Matrix:
-        """Return diag(I, M, 0, 0)."""
+        """Return diag(I, M, 0)."""
         return self._E
 
     def dE(self, x: Vector, a: Vector) -> None:
         """Return None: E is constant."""
 
-    def gyration(self, x: Vector) -> Matrix:
-        """Return G(M w)."""
-        return self.mechanics.G(self.mechanics.M @ self.parts(x)[1])
-
-    def dgyration(self, x: Vector, a: Vector) -> tuple[None, Matrix]:
-        """Return the derivative of G(M w) a by w."""
-        M = self.mechanics.M
-        return None, self.mechanics.dG(M @ self.parts(x)[1], a) @ M
-
     def z(self, x: Vector) -> Vector:
-        """Return (grad V, w, lam, mu)."""
+        """Return (grad V, w, multipliers)."""
         n = self.mechanics.n
         return np.concatenate([self.mechanics.dV(x[:n]), x[n:]])
 
     def dz(self, x: Vector) -> Matrix:
-        """Return diag(Hessian of V, I, I, I)."""
+        """Return diag(Hessian of V, I, I)."""
         n = self.mechanics.n
         ddV = self.mechanics.ddV(x[:n])
         placed: list[Placed] = [(n, n, diagonal(np.ones(self.n - n)))]
@@ -308,3 +286,42 @@ class RedundantForm(MechanicalForm):
         there[:n] = False
         there[n : n + self.mechanics.k] = self.mechanics.massless
         return there
+
+
+class Coefficients(Inertial, Protocol):
+    """What [BHRS25, eq. (10)] asks for besides: gyroscopic forces."""
+
+    def G(self, Gamma: Vector, /) -> Matrix:
+        """Return the gyroscopic matrix of the momenta Gamma = M w, skew; shape (k, k)."""
+
+    def dG(self, Gamma: Vector, a: Vector, /) -> Matrix:
+        """Return the derivative of G(Gamma) a by Gamma; shape (k, k)."""
+
+
+@dataclass(frozen=True, eq=False)
+class RedundantForm(VelocityForm):
+    r"""Rigid bodies in redundant coordinates and velocities of their own [BHRS25, eq. (10)].
+
+    .. math::
+
+        \dot\zeta &= Z(\zeta)\, w \\
+        M \dot w &= -Z^\top \nabla V - G(M w)\, w - Z^\top c'^\top \lambda - A^\top \mu
+                    - \tau_d(\zeta, w) + B u \\
+        0 &= c(\zeta), \qquad 0 = A(\zeta)\, w, \qquad y = B^\top w
+
+    The multipliers are those of c, then those of A: K has the rows c' Z and A.
+    """
+
+    @property
+    @abstractmethod
+    def mechanics(self) -> Coefficients:
+        """The coefficients."""
+
+    def gyration(self, x: Vector) -> Matrix:
+        """Return G(M w)."""
+        return self.mechanics.G(self.mechanics.M @ self.parts(x)[1])
+
+    def dgyration(self, x: Vector, a: Vector) -> tuple[None, Matrix]:
+        """Return the derivative of G(M w) a by w."""
+        M = self.mechanics.M
+        return None, self.mechanics.dG(M @ self.parts(x)[1], a) @ M

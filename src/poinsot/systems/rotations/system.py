@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.engine.runner import Runner
 from poinsot.errors import InconsistentStartError, InputError
@@ -134,13 +133,6 @@ class RotationSystem(RedundantForm, MechanismForm):
                 f"system '{self.name}': the start violates the constraint '{label}' by "
                 f"{gaps[k]:.3g}; correct the coordinates"
             )
-
-    # -- what is known of the whole -----------------------------------------------------------
-
-    @property
-    def adjustable(self) -> NDArray[np.bool_]:
-        """All but positions."""
-        return np.arange(self.n) >= self.bodies.n
 
 
 def rotation_system(
