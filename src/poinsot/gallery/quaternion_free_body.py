@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.gallery.convergence_figures import plot_convergence
 from poinsot.gallery.example import Check, Example
-from poinsot.gallery.extrapolation import extrapolate
+from poinsot.gallery.extrapolation import extrapolate, plot_convergence
 from poinsot.gallery.free_body import Tumbling, body_rates, model, plot_rates
 from poinsot.gallery.quaternion_states import along, quaternion
 from poinsot.result import Result, SimulationError

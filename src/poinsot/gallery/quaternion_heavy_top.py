@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import RigidBody
-from poinsot.gallery.convergence_figures import plot_convergence
 from poinsot.gallery.example import Check, Example
+from poinsot.gallery.extrapolation import plot_convergence
 from poinsot.gallery.heavy_top import Top
 from poinsot.model import Model
 from poinsot.parts.forces import Field

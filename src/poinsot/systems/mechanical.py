@@ -3,13 +3,13 @@ r"""Mechanical systems as port-Hamiltonian ones, in whatever coordinates.
 .. math::
 
     \dot\zeta &= Z(\zeta)\, w \\
-    \dot p &= -Z^\top f - \Upsilon w - K^\top \lambda - \tau_d(\zeta, w) + B u \\
+    \dot p &= -Z^\top f - G w - K^\top \lambda - \tau_d(\zeta, w) + B u \\
     0 &= K(\zeta)\, w, \qquad y = B^\top w
 
-with momenta p, the derivative f of the energy by :math:`\zeta`, gyroscopic forces of a skew
-:math:`\Upsilon`, and all constraints as rows K on velocities, whether they have a position equation
-or not. As a port-Hamiltonian system: J has Z, K and :math:`\Upsilon`, and w is the costate of the
-equation of momentum. Of this kind are directors [LKB26, eq. (24)], redundant coordinates
+with momenta p, the derivative f of the energy by :math:`\zeta`, a skew matrix G of gyroscopic
+forces, and all constraints as rows K on velocities, whether they have a position equation or not.
+As a port-Hamiltonian system, J is made of Z, G and K, and w is the costate of the equation of
+momentum. Of this kind are directors [LKB26, eq. (24)], redundant coordinates
 [BHRS25, eq. (10)], and Lagrangians with their velocities [LKB26, eq. (19)], in Livens' form and in
 Hamilton's [KB24].
 """

@@ -81,7 +81,8 @@ def join(
     rows_A = [(0, 0, A.A.on(zeta_a)), (A.n_A, A.k, B.A.on(zeta_b))]
     if positions:
         for ours, theirs in ports.items():
-            constraints.append(_tie(A.positions[ours], zeta_a, B.positions[theirs], zeta_b))
+            apart = _on(A.positions[ours], zeta_a, n), _on(B.positions[theirs], zeta_b, n)
+            constraints.append(_difference(*apart))
     else:
         rows_A += [
             (rows, 0, B_a.columns(tied_a).transposed()),
@@ -233,29 +234,14 @@ def _on(F: Smooth, places: Places, n: int) -> Smooth:
     )
 
 
-def _tie(F: Smooth, at: Places, G: Smooth, to: Places) -> Smooth:
-    """Return F - G as a function of all coordinates, of which theirs have these places."""
-
-    def jacobian(q: Vector) -> Array:
-        whole = np.zeros((F.size, q.size))
-        whole[:, at] = F.jacobian(q[at])
-        whole[:, to] = -G.jacobian(q[to])
-        return whole
-
-    def curvature(q: Vector, w: Vector) -> Array:
-        whole = np.zeros((q.size, q.size))
-        whole[at[:, None], at] = F.curvature(q[at], w)
-        whole[to[:, None], to] = -G.curvature(q[to], w)
-        return whole
-
-    along = np.zeros(at.size + to.size)
-    along[at], along[to] = F.along, G.along
+def _difference(F: Smooth, G: Smooth) -> Smooth:
+    """Return F - G."""
     return Smooth(
-        value=lambda q: F.value(q[at]) - G.value(q[to]),
-        jacobian=jacobian,
-        curvature=curvature,
+        value=lambda q: F.value(q) - G.value(q),
+        jacobian=lambda q: F.jacobian(q) - G.jacobian(q),
+        curvature=lambda q, w: F.curvature(q, w) - G.curvature(q, w),
         quadratic=F.quadratic & G.quadratic,
-        along=along,
+        along=np.maximum(F.along, G.along),
         constant=F.constant and G.constant,
         exact=F.exact and G.exact,
     )
