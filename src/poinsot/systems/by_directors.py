@@ -20,9 +20,10 @@ from poinsot.systems.mechanism import Mechanism
 
 
 class ByDirectors(Mechanics):
-    """What acts on bodies whose rigidity their coordinates keep, or which is asked for elsewhere.
+    """What acts on a mechanism in coordinates of another kind; `mechanism` is it in directors.
 
-    `mechanism` is the same in directors.
+    Rigidity is not among the constraints: such coordinates keep it by themselves, or by constraints
+    of their own.
     """
 
     mechanism: Mechanism

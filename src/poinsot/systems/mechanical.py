@@ -195,24 +195,22 @@ class MechanicalForm(PHSystem):
     def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of J z - r + B u by x, z and u fixed."""
         zeta, (f, a, lam), mechanics = self.parts(x)[0], self.parts(z), self.mechanics
-        w, m = self.momentum_row, mechanics.m
-        by_zeta, by_w = self.dgyration(x, a)
+        w, (by_zeta, by_w) = self.momentum_row, self.dgyration(x, a)
+        terms: list[tuple[int, int, float, Matrix | None]] = [
+            (0, 0, 1.0, mechanics.Z_along(zeta, a)),
+            (w, 0, -1.0, mechanics.Z_back(zeta, f)),
+            (w, 0, -1.0, by_zeta),
+            (w, w, -1.0, by_w),
+            (w, 0, 1.0, mechanics.dB(zeta, u)),
+        ]
+        if mechanics.m:
+            terms.append((w, 0, -1.0, mechanics.curvature(zeta, lam)))
+            terms.append((w + mechanics.k, 0, 1.0, mechanics.slope(zeta, a)))
         slopes = self._slopes(zeta, a)
-        held = [
-            mechanics.Z_back(zeta, f),
-            by_zeta,
-            mechanics.curvature(zeta, lam) if m else None,
-            slopes[0] if slopes else None,
-        ]
-        placed: list[tuple[int, int, Matrix | None]] = [
-            (0, 0, mechanics.Z_along(zeta, a)),
-            *((w, 0, None if term is None else -term) for term in held),
-            (w, 0, mechanics.dB(zeta, u)),
-            (w, w, None if by_w is None else -by_w),
-            (w + mechanics.k, 0, mechanics.slope(zeta, a) if m else None),
-        ]
-        there = [(row, column, block) for row, column, block in placed if block is not None]
-        return assemble((self.n, self.n), there) if there else None
+        if slopes is not None:
+            terms.append((w, 0, -1.0, slopes[0]))
+        placed = [(i, j, sign * block) for i, j, sign, block in terms if block is not None]
+        return assemble((self.n, self.n), placed) if placed else None
 
     def dy(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of B^T w by x."""
