@@ -18,8 +18,9 @@ from poinsot.bodies.shapes import (
 )
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling
-from poinsot.parts.dissipation import Drag, JointFriction
+from poinsot.parts.drags import Drag
 from poinsot.parts.forces import Force, JointSpring, Spring
+from poinsot.parts.friction import JointFriction
 from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 
 SHAPES: dict[str, type[Shape]] = {

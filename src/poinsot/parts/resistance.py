@@ -7,15 +7,23 @@ takes f at its own mean rate y, so that it loses h y·f(y) >= 0 whatever its siz
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames.directions import Direction
+from poinsot.inputs import number
 from poinsot.ph.matrices import Vector
 
 #: Rate at which dry friction has 71 % of its full value, unless told otherwise [rad/s or m/s].
 SLIP = 1e-3
+
+
+def require_coefficients(part: Any, labels: tuple[str, ...]) -> None:
+    """Refuse coefficients that are no numbers, or would create energy."""
+    for label in labels:
+        number(getattr(part, label), f"{type(part).__name__}: {label}", minimum=0.0)
 
 
 class Resistance(ABC):

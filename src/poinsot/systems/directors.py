@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from poinsot.engine.runner import Runner
 from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
+from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
 from poinsot.systems.form import MechanismForm

@@ -6,12 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from poinsot.engine.runner import Runner
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames.directions import Torque
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.ph.ports import Port
+from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import State

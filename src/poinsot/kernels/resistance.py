@@ -2,10 +2,12 @@
 
 from math import sqrt
 
-from poinsot.engine.algebra import Array, Mat, Vec, dot, outer, plus, scale, times, vector
-from poinsot.engine.kernel import inline
-from poinsot.engine.parts import QUADRATIC, SLIP_RATE, VISCOUS
-from poinsot.engine.terms import UNIT
+from poinsot.kernels.algebra import Array, Mat, Vec, dot, outer, plus, scale, times, vector
+from poinsot.kernels.kernel import inline
+from poinsot.kernels.terms import UNIT
+
+#: Columns: viscous and quadratic resistance; dry friction, and the rate that it fades below.
+VISCOUS, QUADRATIC, COULOMB, SLIP_RATE = range(4)
 
 
 @inline

@@ -10,7 +10,7 @@ b x q + rho_B x n on B.
 
 from typing import TypeAlias
 
-from poinsot.engine.algebra import (
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
@@ -28,20 +28,12 @@ from poinsot.engine.algebra import (
     times_skew,
     vector,
 )
-from poinsot.engine.cayley import turn_back
-from poinsot.engine.kernel import inline
-from poinsot.engine.parts import (
-    DIRECTION_A,
-    DIRECTION_B,
-    DIRECTORS,
-    KIND,
-    POINT_A,
-    POINT_B,
-    POSITION,
-    A,
-    B,
-    Part,
-)
+from poinsot.kernels.cayley import turn_back
+from poinsot.kernels.kernel import inline
+from poinsot.kernels.tables import DIRECTORS, KIND, POSITION, A, B, Part
+
+#: Columns of terms: directions a on A and b on B, points on either, coefficient.
+DIRECTION_A, DIRECTION_B, POINT_A, POINT_B, COEFFICIENT = 0, 3, 6, 9, 12
 
 DOT, OFFSET, DISTANCE = 0, 1, 2
 NONE: Vec = (0.0, 0.0, 0.0)
