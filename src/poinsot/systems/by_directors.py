@@ -83,17 +83,17 @@ class ByDirectors(Mechanics):
 
     def V(self, zeta: Vector) -> float:
         """Return the potential energy [J]."""
-        return self.mechanism.V(self.directors(zeta))
+        return self.held.V(self.directors(zeta))
 
     def dV(self, zeta: Vector) -> Vector:
         """Return the gradient of V."""
-        return np.asarray(self.D(zeta).T @ self.mechanism.dV(self.directors(zeta)))
+        return np.asarray(self.D(zeta).T @ self.held.dV(self.directors(zeta)))
 
     def ddV(self, zeta: Vector) -> Matrix:
         """Return the Hessian of V."""
         d, D = self.directors(zeta), self.D(zeta)
-        inner = self.mechanism.ddV(d)
-        bend = self.bend(zeta, self.mechanism.dV(d))
+        inner = self.held.ddV(d)
+        bend = self.bend(zeta, self.held.dV(d))
         return total(bend, None if inner is None else D.T @ inner @ D)
 
     def K(self, zeta: Vector) -> Matrix:
@@ -116,48 +116,48 @@ class ByDirectors(Mechanics):
 
     def B(self, zeta: Vector) -> Matrix:
         """Return the port matrix."""
-        B: Matrix = self.P(zeta).T @ self.mechanism.B(self.directors(zeta))
+        B: Matrix = self.P(zeta).T @ self.held.B(self.directors(zeta))
         return B
 
     def dB(self, zeta: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of B u by zeta."""
         d = self.directors(zeta)
-        inner = self.mechanism.dB(d, u)
+        inner = self.held.dB(d, u)
         if inner is None:
             return None
-        bent = self.P_back(zeta, np.asarray(self.mechanism.B(d) @ u))
+        bent = self.P_back(zeta, np.asarray(self.held.B(d) @ u))
         return total(self.P(zeta).T @ inner @ self.D(zeta), bent)
 
     def dy(self, zeta: Vector, w: Vector) -> Matrix | None:
         """Return the derivative of B^T w by zeta."""
         d = self.directors(zeta)
-        inner = self.mechanism.dy(d, self._rate(zeta, w))
+        inner = self.held.dy(d, self._rate(zeta, w))
         if inner is None:
             return None
-        return total(inner @ self.D(zeta), self.mechanism.B(d).T @ self.P_along(zeta, w))
+        return total(inner @ self.D(zeta), self.held.B(d).T @ self.P_along(zeta, w))
 
     def feedback(self, t: float, zeta: Vector, w: Vector, u: Vector) -> Vector:
         """Return the inputs with state-dependent loads filled in."""
-        return self.mechanism.feedback(t, self.directors(zeta), self._rate(zeta, w), u)
+        return self.held.feedback(t, self.directors(zeta), self._rate(zeta, w), u)
 
     @property
     def lossless(self) -> bool:
         """Whether there are no dampers."""
-        return self.mechanism.lossless
+        return self.held.lossless
 
     def damping(self, zeta: Vector, w: Vector) -> Vector:
         """Return the damping force."""
-        force = self.mechanism.damping(self.directors(zeta), self._rate(zeta, w))
+        force = self.held.damping(self.directors(zeta), self._rate(zeta, w))
         return np.asarray(self.P(zeta).T @ force)
 
     def ddamping(self, zeta: Vector, w: Vector) -> tuple[Matrix, Matrix] | None:
         """Return the derivatives of the damping force."""
         d, rate, P = self.directors(zeta), self._rate(zeta, w), self.P(zeta)
-        slopes = self.mechanism.ddamping(d, rate)
+        slopes = self.held.ddamping(d, rate)
         if slopes is None:
             return None
         changed = P.T @ (slopes[0] @ self.D(zeta) + slopes[1] @ self.P_along(zeta, w))
-        bent = self.P_back(zeta, self.mechanism.damping(d, rate))
+        bent = self.P_back(zeta, self.held.damping(d, rate))
         return total(changed, bent), P.T @ slopes[1] @ P
 
     def _rate(self, zeta: Vector, w: Vector) -> Vector:
