@@ -24,6 +24,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.step import Step
 from poinsot.kernels.tables import (
     AUXILIARY,
     KR,
@@ -36,7 +37,6 @@ from poinsot.kernels.tables import (
     V1,
     W1,
     R,
-    Step,
     T,
     V,
     W,

@@ -43,6 +43,7 @@ JOINTS: dict[str, type[joints.Joint]] = {
     "prismatic": joints.Prismatic,
     "universal": joints.Universal,
     "planar": joints.Planar,
+    "cartesian": joints.Cartesian,
     "weld": joints.Weld,
     "rod": joints.Rod,
     "point_on_line": joints.PointOnLine,

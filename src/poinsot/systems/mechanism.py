@@ -14,7 +14,7 @@ from poinsot.frames import twists
 from poinsot.frames.forms import WIDTH, Forms
 from poinsot.parts.contacts import Contact
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.potentials import FieldPotential, Potential
+from poinsot.parts.potentials import Potential
 from poinsot.parts.resistance import Damper
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal, large
@@ -50,7 +50,7 @@ class Mechanism(Mechanics):
     mass: Vector
     constraints: Forms
     weight: Vector
-    potentials: tuple[Potential | FieldPotential, ...] = ()
+    potentials: tuple[Potential, ...] = ()
     dampers: tuple[Damper, ...] = ()
     inlets: tuple[Inlet, ...] = ()
     loops: tuple[Loop, ...] = ()
@@ -286,7 +286,7 @@ class Mechanism(Mechanics):
     def require_continuous(self, q0: Vector, q1: Vector) -> None:
         """Refuse a step in which the law of a joint's spring jumped by a whole turn."""
         for p in self.potentials:
-            if isinstance(p, Potential) and p.jumps(local(q0, p.bodies), local(q1, p.bodies)):
+            if p.jumps(local(q0, p.bodies), local(q1, p.bodies)):
                 raise InputError(
                     f"force '{p.name}': its angle passed half a turn, where its law jumps; give it "
                     "a potential of period 2 pi, or a rest angle further away"
