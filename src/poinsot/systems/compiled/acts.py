@@ -32,7 +32,8 @@ from poinsot.frames.directions import (
     Generalised,
     Torque,
 )
-from poinsot.frames.forms import WIDTH, Forms
+from poinsot.frames.forms import Forms
+from poinsot.frames.places import WIDTH
 from poinsot.parts.feedback import Feedback, JointLaw
 from poinsot.parts.potentials import Affine, FieldPotential, Potential
 from poinsot.parts.resistance import Damper, Friction

@@ -6,10 +6,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.bodies.body import RIGIDITY
 from poinsot.engine import parts
 from poinsot.engine.laws import Law
-from poinsot.frames.forms import GROUND, WIDTH, members
+from poinsot.frames.forms import GROUND, members
 from poinsot.systems.compiled import acts
 from poinsot.systems.compiled.equations import SLOTS
 from poinsot.systems.compiled.nodes import Nodes
@@ -29,7 +28,7 @@ class Tables(Nodes):
     @property
     def places(self) -> Index:
         """Of every multiplier of joints: node, slot, column of x, 1 if it is times h; (m, 4)."""
-        first, graph = 2 * self.mechanism.n + RIGIDITY * self.count, self.graph
+        first, graph = 2 * self.mechanism.n + self.mechanism.rigid, self.graph
         if self.turning is not None:
             first = self.turning.first
         joint, slot = self.joints.places.T
@@ -129,8 +128,7 @@ class Tables(Nodes):
         return _index(kinds)
 
     def _body_tables(self) -> parts.Part:
-        mass = self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0]
-        weight = self.mechanism.weight.reshape(-1, 4, 3)[:, 0]
+        mass, weight = self.mechanism.inertia, self.mechanism.weight
         light = np.vstack([mass[:, 1:] == 0, np.zeros(3, dtype=bool)])
         flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
         at, everyone = self.tiles.at, np.append(np.arange(self.count), GROUND)
@@ -298,7 +296,7 @@ class Tables(Nodes):
         one, inner = members(counts)
         start = np.searchsorted(body[order], body[order])
         one, other = order[one], order[start[one] + inner]
-        inverse = sign[one] * sign[other] / (2 * self.mechanism.mass[WIDTH * body[one]])
+        inverse = sign[one] * sign[other] / (2 * self.mechanism.masses[body[one]])
         np.add.at(template, at(node[one], node[other]), -inverse[:, None, None] * np.eye(SLOTS))
 
     @cached_property
@@ -311,7 +309,7 @@ class Tables(Nodes):
         if not self.mechanism.redundant:
             return shift
         points, rows = self.joints.points, self.joints.rows
-        mass = np.vstack([self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0], np.full(4, np.inf)])
+        mass = np.vstack([self.mechanism.inertia, np.full(4, np.inf)])
         by_force, by_torque = 1 / mass[:, 0], 1 / mass[:, 1:].sum(axis=1)
         size = np.zeros((self.graph.joints, SLOTS))
         reach = np.column_stack([(X**2).sum(axis=1) for X in (points.at.XA, points.at.XB)])
@@ -321,7 +319,7 @@ class Tables(Nodes):
             size[contact_row.joint, contact_row.slot] = by_force[contact_row.body]
         by = np.where(rows.at.moves[:, None], by_force[rows.at.ends], by_torque[rows.at.ends])
         size[rows.joint, rows.slot] = by.sum(axis=1)
-        joint, slot = self.joints.places[self.mechanism.looped - RIGIDITY * self.count].T
+        joint, slot = self.joints.places[self.mechanism.looped - self.mechanism.rigid].T
         shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
         if self.stabilised:
             shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]

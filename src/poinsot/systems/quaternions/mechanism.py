@@ -50,7 +50,7 @@ class QuaternionMechanism(QuaternionBodies):
     @cached_property
     def held(self) -> Mechanism:
         """The mechanism without rigidity: joints and contacts only."""
-        return self.mechanism.held()
+        return self.mechanism.held
 
     # -- energy ------------------------------------------------------------------------------
 

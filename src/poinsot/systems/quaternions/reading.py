@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.unknowns import Unknowns
 from poinsot.systems.quaternions.bodies import SEVEN
 from poinsot.systems.quaternions.mechanism import QuaternionMechanism
 from poinsot.systems.quaternions.products import BODY, WHOLE, WORLD, director_slopes, directors
@@ -23,7 +24,8 @@ class QuaternionView(View):
     def of(cls, lagrangian: QuaternionMechanism, parts: int) -> "QuaternionView":
         """Return the view of a mechanism whose states have so many parts before multipliers."""
         joints = parts * lagrangian.n + lagrangian.bodies
-        return cls(lagrangian.held, (SEVEN,) * parts, joints, lagrangian)
+        part = Unknowns(lagrangian.held.unknowns.turns, np.zeros(SEVEN))
+        return cls(lagrangian.held, (part,) * parts, joints, lagrangian)
 
     def directors(self, x: Array, bodies: Indices) -> Array:
         """Return phi and the columns of R(q)."""

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import WIDTH
+from poinsot.frames.places import WIDTH
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector, diagonal
 from poinsot.so3 import skew

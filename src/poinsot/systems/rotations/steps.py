@@ -61,9 +61,9 @@ class RotationStages(MechanismStages):
         return self._twists0.reshape(-1), self.system.split(self.x0)[2]
 
     @property
-    def vectors(self) -> int:
-        """V and omega."""
-        return 2
+    def translate(self) -> NDArray[np.bool_]:
+        """V, not omega."""
+        return np.tile(np.arange(SIX) < 3, self.system.bodies.count)
 
     @cached_property
     def _R0(self) -> Array:

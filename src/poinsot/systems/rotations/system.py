@@ -61,7 +61,7 @@ class RotationSystem(MechanismForm):
     @cached_property
     def held(self) -> Mechanism:
         """The mechanism without rigidity: joints, and contacts that cannot slip, in directors."""
-        return self.mechanism.held()
+        return self.mechanism.held
 
     @property
     def joints(self) -> Forms:
