@@ -16,7 +16,7 @@ from poinsot.ph.stages import Newton
 from poinsot.result.history import Saved
 from poinsot.so3 import matrix_to_quat
 from poinsot.systems.compiled.quaternions import QuaternionRunner
-from poinsot.systems.quaternions.bodies import QUAT, SEVEN
+from poinsot.systems.quaternions.bodies import QUAT
 from poinsot.systems.quaternions.products import BODY, directors
 from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
 from poinsot.systems.rotations.parametrisations import Matrices, Quaternions
@@ -25,7 +25,7 @@ from poinsot.systems.rotations.system import RotationSystem
 Array = NDArray[np.float64]
 
 #: Where the position of a body is among its seven coordinates.
-PHI = slice(0, 3)
+PHI, SEVEN = slice(0, 3), 7
 
 
 class RotationRunner(Runner):
