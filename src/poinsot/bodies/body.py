@@ -150,4 +150,7 @@ def turned_body(value: object, what: str) -> Body:
     body = loaded_body(value, what)
     if body.turns:
         return body
-    raise InputError(f"{what}: {body!r} has no orientation, so that no torque can act on it")
+    raise InputError(
+        f"{what}: {body!r} has no orientation, so that it has neither torques nor axes of its own; "
+        "take a body with a size, such as Sphere or RigidBody"
+    )

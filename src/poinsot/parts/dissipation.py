@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, loaded_body
+from poinsot.bodies.body import Body, loaded_body, turned_body
 from poinsot.errors import InputError
 from poinsot.frames.directions import Along, Direction, Torque
 from poinsot.frames.forms import components, point, stack
@@ -122,6 +122,8 @@ class Drag(Force):
         _require_coefficients(
             self, ("viscous", "quadratic", "angular_viscous", "angular_quadratic")
         )
+        if self.angular_viscous or self.angular_quadratic:
+            turned_body(self.body, "Drag: body")
 
     @property
     def bodies(self) -> tuple[Body, ...]:

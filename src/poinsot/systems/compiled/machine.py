@@ -121,8 +121,9 @@ class Tables(Nodes):
         """Return which of the sizes measures each node's equations."""
         kinds = np.full(self.graph.nodes, parts.OF_CLOSURE)
         kinds[: self.graph.first_joint] = parts.OF_ROTATION
-        stride = 2 + self.auxiliary
-        kinds[: self.graph.first_joint : stride] = parts.OF_TRANSLATION
+        everyone = np.arange(self.count)
+        for nodes in (self.graph.motion(everyone), self.graph.momentum(everyone)):
+            kinds[nodes[:, 0]] = parts.OF_TRANSLATION
         if self.stabilised:
             kinds[self.graph.first_joint :: 2] = parts.OF_POSITION
         return _index(kinds)
@@ -133,7 +134,9 @@ class Tables(Nodes):
         flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
         at, everyone = self.tiles.at, np.append(np.arange(self.count), GROUND)
         (KT, KR), (T, R) = self.graph.motion(everyone).T, self.graph.momentum(everyone).T
+        unknowns = self.mechanism.unknowns if self.turning is None else self.turning.unknowns
         places = [T, R, at(T, KT), at(R, KR), self.condensed, flat]
+        places += [self.graph.first, unknowns.first]
         if self.stabilised:
             places += [KT, KR, at(KT, KT), at(KT, T), at(T, T), at(KR, KR), at(KR, R), at(R, R)]
         return parts.Part(_real(np.hstack([2 * mass, weight])), _index(np.column_stack(places)))
@@ -310,7 +313,8 @@ class Tables(Nodes):
             return shift
         points, rows = self.joints.points, self.joints.rows
         mass = np.vstack([self.mechanism.inertia, np.full(4, np.inf)])
-        by_force, by_torque = 1 / mass[:, 0], 1 / mass[:, 1:].sum(axis=1)
+        by_force, euler = 1 / mass[:, 0], mass[:, 1:].sum(axis=1)
+        by_torque = 1 / np.where(euler > 0, euler, np.inf)
         size = np.zeros((self.graph.joints, SLOTS))
         reach = np.column_stack([(X**2).sum(axis=1) for X in (points.at.XA, points.at.XB)])
         each = by_force[points.at.ends] + reach * by_torque[points.at.ends]

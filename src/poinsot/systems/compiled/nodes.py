@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.unknowns import Unknowns
 from poinsot.engine.ordering import has_loops
 from poinsot.frames.forms import GROUND, Forms, members
 from poinsot.systems.compiled import acts
@@ -25,11 +26,12 @@ HUB = 3
 class Turning:
     """How bodies in quaternions turn: the equations, the lever arms, and auxiliary nodes.
 
-    `inertia` (bodies, 3) are principal moments [kg m^2], `first` is the column of x with the first
-    multiplier of joints.
+    `inertia` (bodies, 3) are principal moments [kg m^2], `unknowns` those of bodies, `first` is the
+    column of x with the first multiplier of joints.
     """
 
     inertia: Real
+    unknowns: Unknowns
     form: int
     mean: bool
     auxiliary: int
@@ -124,7 +126,8 @@ class Nodes:
     def graph(self) -> Graph:
         """Which nodes meet."""
         points, rows = self.joints.points, self.joints.rows
-        graph = Graph(self.count, self.joints.groups, self.stabilised, self.auxiliary)
+        turns = self.mechanism.unknowns.turns
+        graph = Graph(turns, self.joints.groups, self.stabilised, self.auxiliary)
         everyone = np.arange(self.count)
         if self.auxiliary:
             graph.meet(graph.motion(everyone)[:, 1], graph.auxiliaries(everyone))

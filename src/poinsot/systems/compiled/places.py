@@ -6,6 +6,7 @@ The translation of a body that meets nothing but points of joints is eliminated 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.engine.ordering import waiting
 from poinsot.engine.parts import Schedule
 from poinsot.engine.tiles import NODE, OTHER, Pattern, analyse
-from poinsot.frames.forms import GROUND
 
 Index = NDArray[np.intp]
 
@@ -23,13 +23,13 @@ Index = NDArray[np.intp]
 class Graph:
     """The nodes of a mechanism and the edges between them, collected part by part.
 
-    First come those of bodies: translation and rotation, in the stabilised form (`stabilised`) of
-    kinematics and of momentum, and `auxiliary` ones; then those of joints, one for each three
-    equations, in the stabilised form one for positions and one for velocities. The ground's comes
-    last. Bodies and joints are given by arrays of their numbers.
+    First come those of bodies: translation, and rotation where it `turns`, in the stabilised form
+    (`stabilised`) of kinematics and of momentum, and `auxiliary` ones; then those of joints, one
+    for each three equations, in the stabilised form one for positions and one for velocities. The
+    ground's comes last. Bodies and joints are given by arrays of their numbers.
     """
 
-    bodies: int
+    turns: NDArray[np.bool_]
     joints: int
     stabilised: bool = False
     auxiliary: int = 0
@@ -42,13 +42,18 @@ class Graph:
 
     @property
     def of_body(self) -> int:
-        """How many nodes a body has."""
+        """How many nodes a body has at most."""
         return 2 * self.forms + self.auxiliary
+
+    @cached_property
+    def first(self) -> Index:
+        """The first node of each body, and that of joints; (bodies + 1,)."""
+        return np.append(0, np.cumsum(np.where(self.turns, self.of_body, self.forms)))
 
     @property
     def first_joint(self) -> int:
         """The first node of joints."""
-        return self.of_body * self.bodies
+        return int(self.first[-1])
 
     @property
     def nodes(self) -> int:
@@ -57,18 +62,29 @@ class Graph:
 
     def motion(self, bodies: ArrayLike) -> Index:
         """Return the nodes of translation and rotation that say how bodies move; (..., 2)."""
-        numbers = np.asarray(bodies)[..., None]
-        return np.where(numbers == GROUND, self.nodes, self.of_body * numbers + np.arange(2))
+        return self._nodes[np.asarray(bodies, dtype=np.intp)][..., :2]
 
     def momentum(self, bodies: ArrayLike) -> Index:
         """Return the nodes of translation and rotation where forces act; (..., 2)."""
-        nodes = self.motion(bodies)
-        return np.where(nodes == self.nodes, nodes, nodes + 2) if self.stabilised else nodes
+        last = 2 * self.forms
+        return self._nodes[np.asarray(bodies, dtype=np.intp)][..., last - 2 : last]
 
     def auxiliaries(self, bodies: ArrayLike) -> Index:
         """Return the auxiliary nodes of bodies, which follow their rotation; (..., auxiliary)."""
-        numbers = np.asarray(bodies)[..., None]
-        return self.of_body * numbers + 2 + np.arange(self.auxiliary)
+        return self._nodes[np.asarray(bodies, dtype=np.intp)][..., 2 * self.forms :]
+
+    @cached_property
+    def _nodes(self) -> Index:
+        """All nodes of bodies; one that does not turn has the ground's for what it lacks.
+
+        Translation and rotation in each form, then the auxiliary ones; (bodies + 1, of_body).
+        """
+        nodes = np.full((self.turns.size + 1, self.of_body), self.nodes)
+        translation = np.arange(0, 2 * self.forms, 2)
+        nodes[:-1][self.turns] = self.first[:-1][self.turns, None] + np.arange(self.of_body)
+        still = np.flatnonzero(~self.turns)[:, None]
+        nodes[still, translation] = self.first[still] + np.arange(self.forms)
+        return nodes
 
     def position(self, joints: ArrayLike) -> Index:
         """Return the nodes of joints' equations, of positions in the stabilised form."""
@@ -140,16 +156,16 @@ def arrange(
     count = int(kept.sum())
     number = np.append(np.where(kept, np.cumsum(kept) - 1, count), count)
     # The nodes of a body follow each other.
-    first = np.append(0, np.cumsum(kept))[graph.of_body * np.arange(graph.bodies + 1)].tolist()
+    first = np.append(0, np.cumsum(kept))[graph.first].tolist()
     body_nodes = [range(i, j) for i, j in pairwise(first)]
     wait = waiting(ends, body_nodes)
     after: list[tuple[int, ...]] = [()] * first[-1]
     if graph.auxiliary:
         # A rotation is hardly determined by itself while auxiliary unknowns of the body are there.
-        everyone = np.arange(graph.bodies)
-        rotations = number[graph.motion(everyone)[:, 1]]
+        turning = np.flatnonzero(graph.turns)
+        rotations = number[graph.motion(turning)[:, 1]]
         for node, auxiliaries in zip(
-            rotations.tolist(), number[graph.auxiliaries(everyone)], strict=True
+            rotations.tolist(), number[graph.auxiliaries(turning)], strict=True
         ):
             after[node] = tuple(auxiliaries.tolist())
     after += [wait[k] for k in joint for _ in range(graph.forms)]

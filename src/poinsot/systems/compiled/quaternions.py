@@ -37,6 +37,7 @@ class QuaternionRunner(MechanismRunner):
         self.livens = isinstance(system, QuaternionSystem)
         self.turning = Turning(
             inertia=lagrangian.inertia,
+            unknowns=lagrangian.unknowns,
             form=parts.LIVENS if self.livens else parts.HAMILTON,
             mean=scheme.mean_levers,
             auxiliary=AUXILIARY[scheme.condensation] if self.livens else parts.SHORTEST,

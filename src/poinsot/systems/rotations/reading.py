@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.bodies.unknowns import Unknowns
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.rotations.bodies import SIX, RotationBodies
+from poinsot.systems.rotations.bodies import RotationBodies
 from poinsot.systems.views import Indices, View
 
 Array = NDArray[np.float64]
@@ -22,9 +21,7 @@ class RotationView(View):
     @classmethod
     def of(cls, held: Mechanism, own: RotationBodies) -> "RotationView":
         """Return the view of bodies."""
-        turns = held.unknowns.turns
-        parts = (Unknowns(turns, np.zeros(width)) for width in (own.width, SIX))
-        return cls(held, tuple(parts), own.n + own.k, own)
+        return cls(held, (own.unknowns, own.velocities), own.n + own.k, own)
 
     def directors(self, x: Array, bodies: Indices) -> Array:
         """Return phi and the columns of R."""

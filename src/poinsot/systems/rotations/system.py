@@ -20,7 +20,7 @@ from poinsot.ph.system import State
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.rotations.bodies import SIX, RotationBodies
+from poinsot.systems.rotations.bodies import RotationBodies
 from poinsot.systems.rotations.parametrisations import PARAMETRISATIONS
 from poinsot.systems.rotations.reading import RotationView
 from poinsot.systems.rotations.steps import RotationStages
@@ -117,7 +117,7 @@ class RotationSystem(MechanismForm):
 
     @property
     def M(self) -> Matrix:
-        """The mass matrix diag(m, J) of every body; (6 bodies, 6 bodies)."""
+        """The mass matrix diag(m, J) of every body; (k, k)."""
         return self.bodies.M
 
     def Z(self, zeta: Vector) -> Matrix:
@@ -125,7 +125,7 @@ class RotationSystem(MechanismForm):
         return self.bodies.Z(zeta)
 
     def G(self, Gamma: Vector) -> Matrix:
-        """Return the gyroscopic matrix of the momenta Gamma = M w; (6 bodies, 6 bodies)."""
+        """Return the gyroscopic matrix of the momenta Gamma = M w; (k, k)."""
         return self.bodies.G(Gamma)
 
     def c(self, zeta: Vector) -> Vector:
@@ -173,20 +173,20 @@ class RotationSystem(MechanismForm):
     def B(self, x: Vector) -> Matrix:
         """Return the port matrix, in the equation of w."""
         zeta, _, _ = self.split(x)
-        B = self.bodies.P(zeta).T @ self.mechanism.B(self.bodies.directors(zeta))
+        B = self.bodies.P(zeta).T @ self.held.B(self.bodies.directors(zeta))
         return assemble((self.n, self.m), [(self.bodies.n, 0, B)])
 
     def z(self, x: Vector) -> Vector:
         """Return (grad V, w, lam)."""
         zeta, w, lam = self.split(x)
-        pull = self.bodies.D(zeta).T @ self.mechanism.dV(self.bodies.directors(zeta))
+        pull = self.bodies.D(zeta).T @ self.held.dV(self.bodies.directors(zeta))
         return np.concatenate([pull, w, lam])
 
     def energies(self, x: Vector) -> Vector:
         """Return T + V [J]."""
         zeta, w, _ = self.split(x)
         T = self.bodies.weights @ w**2 / 2
-        return np.array([T + self.mechanism.V(self.bodies.directors(zeta))])
+        return np.array([T + self.held.V(self.bodies.directors(zeta))])
 
     def r(self, x: Vector, z: Vector) -> Vector | None:
         """Return the damping force in the equation of w."""
@@ -194,7 +194,7 @@ class RotationSystem(MechanismForm):
             return None
         (zeta, _, _), (_, w, _), total = self.split(x), self.split(z), np.zeros(self.n)
         P = self.bodies.P(zeta)
-        force = self.mechanism.damping(self.bodies.directors(zeta), np.asarray(P @ w))
+        force = self.held.damping(self.bodies.directors(zeta), np.asarray(P @ w))
         total[self.bodies.n : self.bodies.n + self.bodies.k] = P.T @ force
         return total
 
@@ -202,7 +202,7 @@ class RotationSystem(MechanismForm):
         """Return the inputs with state-dependent loads filled in."""
         (zeta, _, _), (_, w, _) = self.split(x), self.split(z)
         rate = np.asarray(self.bodies.P(zeta) @ w)
-        return self.mechanism.feedback(t, self.bodies.directors(zeta), rate, u)
+        return self.held.feedback(t, self.bodies.directors(zeta), rate, u)
 
     # -- tangents -----------------------------------------------------------------------------
 
@@ -211,10 +211,10 @@ class RotationSystem(MechanismForm):
         zeta, n = self.split(x)[0], self.bodies.n
         q, D = self.bodies.directors(zeta), self.bodies.D(zeta)
         placed: list[Placed] = [
-            (0, 0, self.bodies.bend(zeta, self.mechanism.dV(q))),
+            (0, 0, self.bodies.bend(zeta, self.held.dV(q))),
             (n, n, diagonal(np.ones(self.n - n))),
         ]
-        ddV = self.mechanism.ddV(q)
+        ddV = self.held.ddV(q)
         if ddV is not None:
             placed.append((0, 0, D.T @ ddV @ D))
         return assemble((self.n, self.n), placed)
@@ -222,7 +222,7 @@ class RotationSystem(MechanismForm):
     def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of J z - r + B u with respect to x."""
         (zeta, _, _), (force, a, lam) = self.split(x), self.split(z)
-        bodies, mechanism, n = self.bodies, self.mechanism, self.bodies.n
+        bodies, mechanism, n = self.bodies, self.held, self.bodies.n
         q, D, P = bodies.directors(zeta), bodies.D(zeta), bodies.P(zeta)
         rate, drate, G = np.asarray(P @ a), bodies.P_along(zeta, a), self.held.G(q)
         # What acts on directors besides the potential, and its derivative by zeta.
@@ -247,7 +247,7 @@ class RotationSystem(MechanismForm):
         """Return the derivative of r with respect to z."""
         (zeta, _, _), (_, w, _), n = self.split(x), self.split(z), self.bodies.n
         P = self.bodies.P(zeta)
-        slopes = self.mechanism.ddamping(self.bodies.directors(zeta), np.asarray(P @ w))
+        slopes = self.held.ddamping(self.bodies.directors(zeta), np.asarray(P @ w))
         if slopes is None:
             return None
         return assemble((self.n, self.n), [(n, n, P.T @ slopes[1] @ P)])
@@ -256,10 +256,10 @@ class RotationSystem(MechanismForm):
         """Return the derivative of B^T w with respect to x."""
         (zeta, _, _), (_, w, _) = self.split(x), self.split(z)
         q, P = self.bodies.directors(zeta), self.bodies.P(zeta)
-        inner = self.mechanism.dy(q, np.asarray(P @ w))
+        inner = self.held.dy(q, np.asarray(P @ w))
         if inner is None:
             return None
-        slope = self.mechanism.B(q).T @ self.bodies.P_along(zeta, w)
+        slope = self.held.B(q).T @ self.bodies.P_along(zeta, w)
         return assemble((self.m, self.n), [(0, 0, inner @ self.bodies.D(zeta)), (0, 0, slope)])
 
     # -- what is known of the whole -----------------------------------------------------------
@@ -288,14 +288,18 @@ def rotation_system(
     parametrisation = PARAMETRISATIONS[coordinates]
     blocks, motion = q.reshape(-1, 4, 3), twists.reshape(-1, 2, 3)
     R = np.swapaxes(blocks[:, 1:], 1, 2)
-    zeta = np.hstack([blocks[:, 0], parametrisation.of(R)])
-    w = np.einsum("nji,nkj->nki", R, motion)
-    multipliers = layout.multipliers
+    zeta = np.hstack([blocks[:, 0], parametrisation.of(R)]).reshape(-1)
+    w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
+    bodies, multipliers = RotationBodies(mechanism, parametrisation), layout.multipliers
+    parts = ("zeta", bodies.unknowns), ("w", bodies.velocities)
     return RotationSystem(
         name=name,
         states=(
-            *(State(f"{body}.zeta", zeta.shape[1]) for body in layout.bodies),
-            *(State(f"{body}.w", SIX) for body in layout.bodies),
+            *(
+                State(f"{body}.{part}", size)
+                for part, own in parts
+                for body, size in zip(layout.bodies, own.sizes.tolist(), strict=True)
+            ),
             *multipliers,
         ),
         ports=tuple(ports),
@@ -303,6 +307,10 @@ def rotation_system(
         layout=layout,
         coordinates=coordinates,
         initial=np.concatenate(
-            [zeta.reshape(-1), w.reshape(-1), np.zeros(sum(state.size for state in multipliers))]
+            [
+                bodies.unknowns.own(zeta),
+                bodies.velocities.own(w),
+                np.zeros(sum(state.size for state in multipliers)),
+            ]
         ),
     )
