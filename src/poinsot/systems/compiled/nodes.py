@@ -116,7 +116,10 @@ class Nodes:
         touched += [body for act in self.fields for body, moves, _ in act.vectors if moves]
         condensed[touched] = False
         ends = self.joints.points.at.ends % (self.count + 1)
-        condensed &= np.bincount(ends.reshape(-1), minlength=self.count + 1) <= HUB
+        points = np.bincount(ends.reshape(-1), minlength=self.count + 1)
+        condensed &= points <= HUB
+        # A body that does not turn may have no other node.
+        condensed[:GROUND] &= self.mechanism.unknowns.turns | (points[:GROUND] > 0)
         condensed[GROUND] = False
         if self.stabilised:
             condensed[:] = False
