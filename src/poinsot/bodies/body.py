@@ -51,6 +51,10 @@ class Marker:
     position: Vector3
     R_WM: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        """Refuse a place that the body does not have."""
+        self.body.local_point(self.position)
+
     @property
     def X(self) -> Vector3:
         """The point in director axes [m]."""
