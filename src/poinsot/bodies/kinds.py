@@ -3,11 +3,12 @@
 from typing import Final
 
 from poinsot.bodies.body import Body
+from poinsot.bodies.point_mass import MassPoint
 from poinsot.bodies.rigid import Rigid
-from poinsot.bodies.shapes import Shape
+from poinsot.bodies.shapes import PointMass, Shape
 
 #: Shapes that make no rigid bodies.
-KINDS: Final[dict[type[Shape], type[Body]]] = {}
+KINDS: Final[dict[type[Shape], type[Body]]] = {PointMass: MassPoint}
 
 
 def kind_of(shape: Shape) -> type[Body]:
