@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from poinsot.frames.forms import members
 from poinsot.ph.matrices import Matrix, Vector
 
 Array = NDArray[np.float64]
@@ -97,9 +98,8 @@ class Unknowns:
 
     def columns(self, bodies: Indices) -> Indices:
         """Return where those of some bodies are."""
-        return np.concatenate(
-            [np.arange(0), *(np.arange(*self.first[[k, k + 1]]) for k in bodies.tolist())]
-        )
+        body, inner = members(self.sizes[bodies])
+        return self.first[bodies][body] + inner
 
     # -- vectors and matrices; at least one axis is that of all unknowns or numbers -------------
 
