@@ -26,12 +26,14 @@ from poinsot.model import Model as Model
 from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
-from poinsot.parts.dissipation import Drag as Drag
-from poinsot.parts.dissipation import JointFriction as JointFriction
+from poinsot.parts.drags import Drag as Drag
 from poinsot.parts.feedback import Motion as Motion
-from poinsot.parts.forces import Field as Field
+from poinsot.parts.fields import Field as Field
 from poinsot.parts.forces import JointSpring as JointSpring
 from poinsot.parts.forces import Spring as Spring
+from poinsot.parts.friction import JointFriction as JointFriction
+from poinsot.parts.gravitation import Gravitation as Gravitation
+from poinsot.parts.joints import Cartesian as Cartesian
 from poinsot.parts.joints import Cylindrical as Cylindrical
 from poinsot.parts.joints import Planar as Planar
 from poinsot.parts.joints import PointOnLine as PointOnLine

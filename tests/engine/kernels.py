@@ -4,22 +4,22 @@ from poinsot.engine.step import _copy, _fold, _unfold, evaluate
 from poinsot.engine.tiles import factorise, solve
 
 
-def residual(machine, *given, work):
+def residual(machine, step, tiles):
     """Return the residual; shape (nodes, 3)."""
-    evaluate(machine, *given, work, None)
-    return work.x.copy()
+    evaluate(machine, step, None)
+    return step.x.copy()
 
 
-def newton(machine, *given, work):
+def newton(machine, step, tiles):
     """Return the tiles before elimination, and the correction of Newton's method."""
-    _copy(machine.template, work.tiles)
-    evaluate(machine, *given, work, work.tiles)
-    tiles = work.tiles.copy()
-    _fold(machine, machine.stabilised, work.x)
-    factorise(machine.schedule, work.tiles, work.x, machine.redundant)
-    solve(machine.schedule, work.tiles, work.x)
-    _unfold(machine, machine.stabilised, work.x)
-    return tiles, work.x.copy()
+    _copy(machine.template, tiles)
+    evaluate(machine, step, tiles)
+    before = tiles.copy()
+    _fold(machine, machine.stabilised, step.x)
+    factorise(machine.schedule, tiles, step.x, machine.redundant)
+    solve(machine.schedule, tiles, step.x)
+    _unfold(machine, machine.stabilised, step.x)
+    return before, step.x.copy()
 
 
 def solve_tiles(schedule, tiles, hardly, x):

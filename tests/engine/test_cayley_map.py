@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numerics import jacobian
 
-from poinsot.engine import algebra, cayley
+from poinsot.kernels import algebra, cayley
 
 random = np.random.default_rng(0)
 a, b, c = (tuple(random.standard_normal(3)) for _ in range(3))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from poinsot.engine import charts
 from poinsot.frames.charts import Angle, Length, Linear
+from poinsot.kernels import charts
 
 CHARTS = {"linear": (charts.LINEAR, Linear()), "length": (charts.LENGTH, Length())}
 CHARTS["angle"] = (charts.ANGLE, Angle())

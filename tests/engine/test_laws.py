@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from poinsot.engine.laws import _SIGNATURE, Law, call_law
+from poinsot.kernels.laws import _SIGNATURE, Law, call_law
 
 
 def call(law, *given):

@@ -12,8 +12,8 @@ import pytest
 
 import poinsot as ps
 from poinsot.engine import build, calls, machine_code
-from poinsot.engine.parts import Part
 from poinsot.errors import BuildError
+from poinsot.kernels.tables import Part
 
 PACKAGE = Path(ps.__file__).parent
 
@@ -21,10 +21,12 @@ PACKAGE = Path(ps.__file__).parent
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
     """A folder with two files that stand for the engine's."""
+    folder = tmp_path / "engine"
+    folder.mkdir()
     for name in ("kernel.py", "tiles.py"):
-        (tmp_path / name).write_text("x = 1\n")
-    monkeypatch.setattr(machine_code, "__file__", str(tmp_path / "machine_code.py"))
-    return tmp_path
+        (folder / name).write_text("x = 1\n")
+    monkeypatch.setattr(machine_code, "__file__", str(folder / "machine_code.py"))
+    return folder
 
 
 def longer(path):
@@ -43,6 +45,16 @@ def fewer(path):
 def test_another_source_has_another_hash(engine, change):
     before = machine_code.source.__wrapped__()
     change(engine)
+    assert machine_code.source.__wrapped__() != before
+
+
+def test_of_parts_only_files_with_kernels_matter(engine):
+    parts = engine.parent / "parts"
+    parts.mkdir()
+    before = machine_code.source.__wrapped__()
+    (parts / "joints.py").write_text("def kernel(): ...\n")
+    assert machine_code.source.__wrapped__() == before
+    (parts / "points.py").write_text("@kernel\ndef act(): ...\n")
     assert machine_code.source.__wrapped__() != before
 
 

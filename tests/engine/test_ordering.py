@@ -7,7 +7,7 @@ from mechanisms import SCHEMES, tree
 import poinsot as ps
 from poinsot.engine.ordering import has_loops, least_degree, waiting
 from poinsot.engine.tiles import NODE
-from poinsot.systems.compiled.machine import Tables
+from poinsot.systems.compiled.machine import Parts, Tables
 
 # -- least degree -----------------------------------------------------------------------------
 
@@ -114,7 +114,8 @@ def test_loops_are_found_through_the_ground_and_without_it(ends, expected):
 
 def tables(model, scheme="ph-mp"):
     system = model.compile("directors", stabilised=scheme == "ph-mp-ggl")
-    return Tables(system.mechanism, system.layout, system.stabilised)
+    parts = Parts.of(system.mechanism, system.layout)
+    return Tables(system.mechanism, system.layout, parts, system.stabilised)
 
 
 def reach_of_the_ground(joints, without):
@@ -133,7 +134,7 @@ def test_a_joint_waits_for_all_of_its_bodies_but_one_that_carries_it(seed, schem
     """Else its pivot would be zero, or two joints would share the freedoms of a body."""
     model = tree(seed, bodies=6, loops=seed % 3).model()
     found = tables(model, scheme)
-    turn = {int(node): k for k, node in enumerate(found.tiles.schedule.pivots[:-1, NODE])}
+    turn = {int(node): k for k, node in enumerate(found.schedule.pivots[:-1, NODE])}
     gone = [max(turn.get(n, -1) for n in found.graph.of_bodies(b).tolist()) for b in range(6)]
     nodes = found.places[:, 0].tolist()  # of every multiplier, joint after joint
     for joint in model.joints.values():
@@ -183,6 +184,6 @@ def fence(count):
 @pytest.mark.parametrize("mechanism", [star, chain, fence])
 def test_work_grows_with_the_number_of_bodies_and_no_faster(mechanism, scheme):
     """Tiles, and products of tiles, of stabilised as many bodies are stabilised as many."""
-    few, many = (tables(mechanism(count), scheme).tiles for count in (30, 60))
-    assert many.count < 2.1 * few.count
+    few, many = (tables(mechanism(count), scheme) for count in (30, 60))
+    assert many.tiles.count < 2.1 * few.tiles.count
     assert many.schedule.updates.size < 2.1 * few.schedule.updates.size

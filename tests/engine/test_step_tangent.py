@@ -9,7 +9,10 @@ from mechanisms import SCHEMES
 from numerics import jacobian
 
 import poinsot as ps
-from poinsot.engine import parts
+from poinsot.engine import DRIFT
+from poinsot.engine.families import begin
+from poinsot.kernels import tables
+from poinsot.kernels.step import Step as Record
 
 H, T = 0.02, 0.3
 
@@ -20,13 +23,13 @@ class Step:
     def __init__(self, model, scheme, seed):
         system = model.compile_for(ps.SCHEMES[scheme])
         runner = system.runner(ps.SCHEMES[scheme], system.start, H, ps.Newton())
-        tables = runner.tables()
-        self.machine, self.laws = tables.machine(), tables.laws
-        self.runner, self.tiles = runner, tables.tiles
+        made = runner.tables()
+        self.machine = made.machine()
+        self.runner, self.tiles = runner, made.tiles
         self.work = runner.work._replace(tiles=np.zeros_like(self.machine.template))
-        self.condensed = [tables.graph.motion(int(b))[0] for b in np.flatnonzero(tables.condensed)]
-        self.filled = np.ones((tables.graph.nodes, 3), dtype=bool)
-        self.filled[tables.graph.first_joint :] = False
+        self.condensed = [made.graph.motion(int(b))[0] for b in np.flatnonzero(made.condensed)]
+        self.filled = np.ones((made.graph.nodes, 3), dtype=bool)
+        self.filled[made.graph.first_joint :] = False
         self.filled[tuple(runner.places[:, :2].T)] = True
         random = np.random.default_rng(seed)
         self.u = random.standard_normal(system.m)
@@ -37,14 +40,14 @@ class Step:
     def columns(self):
         """Where the unknowns of bodies are: (node, body, column of the stage)."""
         places = self.machine.bodies.places[:-1]
-        pairs = [(parts.T, parts.V), (parts.R, parts.W)]
+        pairs = [(tables.T, tables.V), (tables.R, tables.W)]
         if self.machine.stabilised is not None:
-            pairs = [(parts.KT, parts.V), (parts.KR, parts.W), (parts.T, parts.V1)]
-            pairs += [(parts.R, parts.W1)]
+            pairs = [(tables.KT, tables.V), (tables.KR, tables.W), (tables.T, tables.V1)]
+            pairs += [(tables.R, tables.W1)]
         found = [(row[node], b, at) for b, row in enumerate(places) for node, at in pairs]
-        auxiliary = [(1 + k, parts.AUXILIARY + 3 * k) for k in range(self.machine.auxiliary)]
+        auxiliary = [(1 + k, tables.AUXILIARY + 3 * k) for k in range(self.machine.auxiliary)]
         return found + [
-            (r[parts.R] + k, b, at) for b, r in enumerate(places) for k, at in auxiliary
+            (r[tables.R] + k, b, at) for b, r in enumerate(places) for k, at in auxiliary
         ]
 
     @property
@@ -60,10 +63,27 @@ class Step:
         carried.multiplier[:-1] = unknowns
         for node, body, at in self.columns:
             carried.stage[body, at : at + 3] = unknowns[node]
-        u, y = self.u.copy(), np.zeros_like(self.u)
-        self.work.memory[:] = np.nan  # slopes of dry friction are exact where nothing is remembered
-        given = (self.machine, T, H, u, y, run.state, carried.stage, carried.multiplier)
-        return kernel(*given, work=self.work)
+        begin(self.machine.parts)  # slopes of dry friction are exact where nothing is remembered
+        work, machine = self.work, self.machine
+        step = Record(
+            t=T,
+            h=H,
+            drift=DRIFT / H,
+            arms_at=machine.arms_at,
+            quaternions=machine.spins is not None,
+            u=self.u.copy(),
+            y=np.zeros_like(self.u),
+            state=run.state,
+            stage=carried.stage,
+            multiplier=carried.multiplier,
+            bodies=machine.bodies.places,
+            gap=work.gap,
+            x=work.x,
+            sizes=work.sizes,
+            given=work.given,
+            found=work.found,
+        )
+        return kernel(machine, step, work.tiles)
 
     @property
     def derivative(self):

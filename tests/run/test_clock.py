@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from poinsot.engine.runner import Clock
+from poinsot.ph.runner import Clock
 
 CLOCKS = [
     Clock(0.0, 1.0, 0.1, 10),

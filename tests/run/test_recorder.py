@@ -16,7 +16,7 @@ from same import assert_same, numbers
 
 import poinsot as ps
 from poinsot import ph
-from poinsot.engine.runner import Block
+from poinsot.ph.runner import Block
 from poinsot.ph.stages import Newton
 from poinsot.result import history, store
 from poinsot.result.history import Saved
@@ -328,7 +328,7 @@ import os, sys
 import numpy as np
 import mechanisms
 from poinsot.result.history import Saved
-from poinsot.engine.runner import Block
+from poinsot.ph.runner import Block
 from poinsot.run.recorder import Facts, Recorder
 from poinsot.schemes.records import SCHEMES
 

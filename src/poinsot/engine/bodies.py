@@ -8,7 +8,7 @@ With the Euler values E_i, the directors d_i at the midpoint and their rates V_i
 with A = sum_i E_i d_i d_i^T. The multipliers of rigidity are normal to this motion and drop out.
 """
 
-from poinsot.engine.algebra import (
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
@@ -26,9 +26,9 @@ from poinsot.engine.algebra import (
     times,
     vector,
 )
-from poinsot.engine.cayley import cayley, turn, turned
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import (
+from poinsot.kernels.cayley import cayley, turn, turned
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.tables import (
     CONDENSED,
     DIRECTORS,
     EULER2,

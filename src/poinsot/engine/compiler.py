@@ -15,9 +15,9 @@ from typing import Any, get_args, get_type_hints
 
 from poinsot.engine import machine_code
 from poinsot.engine.calls import RETURNED
-from poinsot.engine.kernel import KERNELS
+from poinsot.engine.job import Job
 from poinsot.engine.machine_code import ENTRY, FORMS
-from poinsot.engine.parts import Job
+from poinsot.kernels.kernel import KERNELS
 
 #: A product may be fused with a sum; sums are not reordered. Kernels own no memory: counting
 #: references to arrays would take as long as small steps do.
@@ -39,7 +39,8 @@ def compiled_kernels() -> dict[Callable[..., Any], Any]:
     import numba
 
     # Kernels are those of the modules that this one imports.
-    from poinsot.engine import intrinsics, laws, run
+    from poinsot.engine import intrinsics, run
+    from poinsot.kernels import laws
 
     assert run.run in KERNELS
     spaces: dict[int, dict[str, Any]] = {}

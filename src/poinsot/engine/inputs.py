@@ -5,7 +5,7 @@ from typing import Any
 import numba
 from numba.core.errors import TypingError
 
-from poinsot.engine.algebra import Array
+from poinsot.kernels.algebra import Array
 
 
 @numba.njit

@@ -13,7 +13,8 @@ equations are
 The Cayley map keeps quaternions unit by itself. All trajectories are the same.
 """
 
-from poinsot.engine.algebra import (
+from poinsot.engine.job import Spins
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
@@ -23,13 +24,13 @@ from poinsot.engine.algebra import (
     gather_matrix,
     outer,
     put,
+    put_column,
     put_matrix,
     scale,
     vector,
 )
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import AUXILIARY, MOMENTUM, SHARE, SLIP, SPIN, Spins
-from poinsot.engine.quaternions import (
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.quaternions import (
     Quat,
     dot_quat,
     inner,
@@ -38,8 +39,8 @@ from poinsot.engine.quaternions import (
     scale_quat,
     times_vector,
 )
-from poinsot.engine.rows import put_column
-from poinsot.engine.turning import (
+from poinsot.kernels.tables import AUXILIARY, MOMENTUM, SHARE, SLIP, SPIN
+from poinsot.kernels.turning import (
     Turn,
     mean_momentum,
     middle,

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from poinsot.engine.calls import pack
-from poinsot.engine.parts import Job
+from poinsot.engine.job import Job
 
 #: Forms of the equations, each a kernel of its own; and the fields of a machine that it lacks.
 FORMS: Mapping[str, tuple[str, ...]] = {
@@ -25,6 +26,10 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     "stabilised": ("spins",),
     "quaternions": ("stabilised",),
 }
+
+#: Packages whose files machine code is made of; and what marks a kernel there.
+KERNEL_PACKAGES = ("kernels", "parts", "engine")
+MARK = re.compile(rb"^@(kernel|inline)$", re.MULTILINE)
 
 V2 = frozenset({"popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"})
 #: Levels of x86-64 processors, the best first, and what each must be able to do.
@@ -49,11 +54,17 @@ class DamagedObjectError(Exception):
 
 @cache
 def source() -> str:
-    """Return the hash of everything that machine code is made of: the files of the engine."""
-    total = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        content = hashlib.sha256(file.read_bytes()).hexdigest()
-        total.update(f"{file.name} {content}\n".encode())
+    """Return the hash of everything that machine code is made of: files with kernels, the engine's.
+
+    Kernels are found by their mark, in the text.
+    """
+    root, total = Path(__file__).parents[1], hashlib.sha256()
+    for package in KERNEL_PACKAGES:
+        for file in sorted((root / package).glob("*.py")):
+            text = file.read_bytes()
+            if package != "parts" or MARK.search(text):
+                content = hashlib.sha256(text).hexdigest()
+                total.update(f"{package}/{file.name} {content}\n".encode())
     return total.hexdigest()
 
 

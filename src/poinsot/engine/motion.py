@@ -1,6 +1,6 @@
 """From one step to the next: the end of a step, its energy, and the guess for the next."""
 
-from poinsot.engine.algebra import (
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     add,
@@ -15,9 +15,9 @@ from poinsot.engine.algebra import (
     sub,
     vector,
 )
-from poinsot.engine.cayley import turn
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import (
+from poinsot.kernels.cayley import turn
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.tables import (
     DIRECTORS,
     EULER2,
     FLAT,

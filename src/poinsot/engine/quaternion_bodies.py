@@ -7,7 +7,14 @@ The bodies turn by the Cayley map of w as in directors, and Pi_1 follows from w 
 Hamilton's equations, see `turning`.
 """
 
-from poinsot.engine.algebra import (
+from poinsot.engine.job import FULL, LIVENS, REDUCED, Spins
+from poinsot.engine.livens_bodies import (
+    full_unknowns,
+    momentum_of,
+    reduced_unknown,
+    velocity_of,
+)
+from poinsot.kernels.algebra import (
     Array,
     axpy,
     combine,
@@ -24,40 +31,30 @@ from poinsot.engine.algebra import (
     times,
     vector,
 )
-from poinsot.engine.cayley import lever, turn
-from poinsot.engine.kernel import kernel
-from poinsot.engine.livens_bodies import (
-    full_unknowns,
-    momentum_of,
-    reduced_unknown,
-    velocity_of,
-)
-from poinsot.engine.parts import (
+from poinsot.kernels.cayley import lever, turn
+from poinsot.kernels.kernel import kernel
+from poinsot.kernels.tables import (
     ARMS,
     CONDENSED,
     DIRECTORS,
-    FULL,
     HALF,
-    LIVENS,
     MASS2,
     MOMENTUM,
     OF_CLOSURE,
     OF_ROTATION,
     OF_TRANSLATION,
     POSITION,
-    REDUCED,
     RR,
     TT,
     VELOCITY,
     WEIGHT,
     Part,
     R,
-    Spins,
     T,
     V,
     W,
 )
-from poinsot.engine.turning import arms_of, hamilton, livens, turn_of
+from poinsot.kernels.turning import arms_of, hamilton, livens, turn_of
 
 
 @kernel

@@ -1,6 +1,8 @@
 """The end of a step in quaternions, its energy, and what is saved of it."""
 
-from poinsot.engine.algebra import (
+from poinsot.engine.job import LIVENS, Spins
+from poinsot.engine.livens_bodies import momentum_of, velocity_of
+from poinsot.kernels.algebra import (
     Array,
     Vec,
     axpy,
@@ -12,12 +14,19 @@ from poinsot.engine.algebra import (
     sub,
     vector,
 )
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.livens_bodies import momentum_of, velocity_of
-from poinsot.engine.parts import (
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.quaternions import (
+    directors_of,
+    dot_quat,
+    inner,
+    product,
+    put_quat,
+    quat_at,
+    unit_quat,
+)
+from poinsot.kernels.tables import (
     COORDINATES,
     DIRECTORS,
-    LIVENS,
     MASS2,
     MOMENTUM,
     POSITION,
@@ -29,20 +38,10 @@ from poinsot.engine.parts import (
     WEIGHT,
     Part,
     R,
-    Spins,
     V,
     W,
 )
-from poinsot.engine.quaternions import (
-    directors_of,
-    dot_quat,
-    inner,
-    product,
-    put_quat,
-    quat_at,
-    unit_quat,
-)
-from poinsot.engine.turning import (
+from poinsot.kernels.turning import (
     hamilton,
     mean_momentum,
     momentum_after,

@@ -2,37 +2,33 @@
 
 from math import inf
 
-from poinsot.engine.algebra import Array, cross
-from poinsot.engine.contacts import lies
-from poinsot.engine.fields import field_energy
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.motion import extrapolate, go_back, move, straighten
-from poinsot.engine.parts import (
+from poinsot.engine import DRIFT
+from poinsot.engine.families import accept, ended, energy
+from poinsot.engine.job import (
     BALANCE,
-    BODY_NODES,
-    COORDINATES,
     ENERGY,
     ERROR,
     ITERATIONS,
     LAST_ITERATIONS,
     LEAST,
     LOST,
-    LOST_POWER,
     RESIDUAL,
     START,
     SUPPLIED,
     Job,
     Machine,
-    R,
     Run,
     Saved,
     Spins,
-    V,
 )
+from poinsot.engine.motion import extrapolate, go_back, move, straighten
 from poinsot.engine.quaternion_motion import move_quaternions, save_quaternions
 from poinsot.engine.step import take_step
-from poinsot.engine.struts import stored
 from poinsot.engine.turn_counters import count_turns, read_turns
+from poinsot.kernels.algebra import Array, cross
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.step import Step
+from poinsot.kernels.tables import BODY_NODES, COORDINATES, LOST_POWER, R, V
 
 #: Directors are straightened every so many steps.
 STRAIGHTEN = 32
@@ -55,28 +51,41 @@ def run(job: Job) -> tuple[int, int]:
     rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
         h = times[n + 1] - times[n]
-        t = 0.5 * (times[n] + times[n + 1])
-        iterations, residual = take_step(
-            machine, t, h, u[n], y[n], state, carried, work, job.rtol, job.limit
+        step = Step(
+            0.5 * (times[n] + times[n + 1]),
+            h,
+            DRIFT / h,
+            machine.arms_at,
+            _in_quaternions(machine.spins),
+            u[n],
+            y[n],
+            state,
+            stage,
+            multiplier,
+            machine.bodies.places,
+            work.gap,
+            work.x,
+            work.sizes,
+            work.given,
+            work.found,
         )
+        iterations, residual = take_step(machine, step, carried, work.tiles, job.rtol, job.limit)
         if residual == inf and known + n > 0:
             go_back(carried.past, stage, unknowns)
             go_back(carried.past_multiplier, multiplier, (0, 3))
             iterations, residual = take_step(
-                machine, t, h, u[n], y[n], state, carried, work, job.rtol, job.limit
+                machine, step, carried, work.tiles, job.rtol, job.limit
             )
         if residual == inf:
             go_back(carried.past, stage, unknowns)
             go_back(carried.past_multiplier, multiplier, (0, 3))
             break
         H = _move(machine, machine.spins, h, state, stage, ahead)
-        springs, jumped = stored(machine.struts, machine.strut_acts, ahead, work, carried.chi)
-        H += springs + field_energy(machine.fields, ahead, work)
+        H += energy(machine.parts, ahead, step)
         power = work.sizes[LOST_POWER]
-        if jumped or power < 0.0 or H - H != 0.0 or lies(machine.contacts, ahead):
+        if power < 0.0 or H - H != 0.0 or ended(machine.parts, ahead, step):
             break
-        for k in range(carried.chi.shape[1]):
-            carried.chi[0, k] = carried.chi[1, k]
+        accept(machine.parts)
         _account(sums, H, h, power, u[n], y[n], job.ports, iterations, residual)
         state, ahead, before = ahead, before, state
         guessed = min(order[0], known + n)
@@ -95,6 +104,11 @@ def run(job: Job) -> tuple[int, int]:
         h = times[n + 1] - times[n]
         _save(saved, rows, n, h, places, state, before, carried, machine, sums)
     return taken, rows
+
+
+@inline
+def _in_quaternions(spins: Spins | None) -> bool:
+    return spins is not None
 
 
 @inline

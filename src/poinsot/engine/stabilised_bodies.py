@@ -9,7 +9,7 @@ sum_i X_i x V_i with X_i = E_i (d_i1 - d_i0 - h V_i), completes these to the ang
     momentum      m (v1 - v0) + h grad V,  sum_i E_i (d_i1 x V_i1 - d_i0 x V_i0)
 """
 
-from poinsot.engine.algebra import (
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
@@ -29,9 +29,9 @@ from poinsot.engine.algebra import (
     times,
     vector,
 )
-from poinsot.engine.cayley import lever, turn
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import (
+from poinsot.kernels.cayley import lever, turn
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.tables import (
     DIRECTORS,
     EULER2,
     HALF,
@@ -61,7 +61,7 @@ from poinsot.engine.parts import (
     V,
     W,
 )
-from poinsot.engine.terms import UNIT
+from poinsot.kernels.terms import UNIT
 
 ZERO: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 

@@ -4,10 +4,16 @@ The matrix is factorised for the guess, and again only if that does not converge
 is of up to fifth order in h, so that the first correction mostly hits.
 """
 
-from math import inf, nan
+from math import inf
 
-from poinsot.engine import DRIFT, REST
-from poinsot.engine.algebra import (
+from poinsot.engine import REST
+from poinsot.engine.bodies import free_bodies
+from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, unfold
+from poinsot.engine.job import Machine, Run, Spins
+from poinsot.engine.quaternion_bodies import quaternion_bodies
+from poinsot.engine.stabilised_bodies import stabilised_bodies
+from poinsot.engine.tiles import factorise, reduce, solve
+from poinsot.kernels.algebra import (
     Array,
     gather,
     matrix,
@@ -17,13 +23,9 @@ from poinsot.engine.algebra import (
     size,
     vector,
 )
-from poinsot.engine.bodies import free_bodies
-from poinsot.engine.contacts import contact_gaps, contacts_act
-from poinsot.engine.drags import drags_act
-from poinsot.engine.fields import fields_act
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.loads import loads_act
-from poinsot.engine.parts import (
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.step import Step
+from poinsot.kernels.tables import (
     AUXILIARY,
     BODY_NODES,
     KR,
@@ -35,23 +37,11 @@ from poinsot.engine.parts import (
     OF_TRANSLATION,
     V1,
     W1,
-    Machine,
     R,
-    Run,
-    Spins,
     T,
     V,
     W,
-    Work,
 )
-from poinsot.engine.points import common_points, fold, gaps, unfold
-from poinsot.engine.quaternion_bodies import quaternion_bodies
-from poinsot.engine.rows import constraint_rows, row_gaps
-from poinsot.engine.stabilised_bodies import stabilised_bodies
-from poinsot.engine.stabilised_points import stabilised_points
-from poinsot.engine.stabilised_rows import stabilised_rows
-from poinsot.engine.struts import struts_act
-from poinsot.engine.tiles import factorise, reduce, solve
 
 EPS = 2.220446049250313e-16
 #: A correction that reduces the residual by less than this asks for a new matrix.
@@ -68,61 +58,36 @@ ROUND_OFF = 1e-14
 HALF_TURN = 5.0
 
 
+@kernel
+def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
+    """Set the residual in step.x, and tiles unless None."""
+    step.sizes[LOST_POWER] = 0.0
+    put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
+    _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
+
+
 @inline
-def _constrained_bodies(
-    machine: Machine,
-    stabilised: Array,
-    spins: Spins | None,
-    h: float,
-    state: Array,
-    stage: Array,
-    multiplier: Array,
-    work: Work,
-    tiles: Array,
+def _evaluate(
+    machine: Machine, stabilised: Array, spins: Spins | None, step: Step, tiles: Array
 ) -> None:
-    """Set the residual of bodies and joints, plain or stabilised (`stabilised` is not None)."""
-    bodies, points, rows, arms_at = machine.bodies, machine.points, machine.rows, machine.arms_at
-    places, x, gap, sizes = bodies.places, work.x, work.gap, work.sizes
+    """Go through bodies and parts, plain or stabilised (`stabilised` is not None)."""
+    bodies, h, state, stage, x, sizes = (
+        machine.bodies,
+        step.h,
+        step.state,
+        step.stage,
+        step.x,
+        step.sizes,
+    )
     if stabilised is None:
-        drift = DRIFT / h
         if spins is None:
             free_bodies(bodies, h, state, stage, x, tiles, sizes)
         else:
             quaternion_bodies(bodies, spins, machine.auxiliary, h, state, stage, x, tiles, sizes)
-        common_points(points, places, h, drift, gap, stage, multiplier, x, tiles, sizes, arms_at)
-        constraint_rows(rows, places, h, drift, gap, stage, multiplier, x, tiles, sizes, arms_at)
-        contacts_act(machine.contacts, places, h, drift, gap, stage, multiplier, x, tiles, sizes)
+        act(machine.parts, step, tiles)
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
-        stabilised_points(points, places, h, state, stage, multiplier, x, tiles, sizes)
-        stabilised_rows(rows, places, h, state, stage, multiplier, x, tiles, sizes)
-
-
-@kernel
-def evaluate(
-    machine: Machine,
-    t: float,
-    h: float,
-    u: Array,
-    y: Array,
-    state: Array,
-    stage: Array,
-    multiplier: Array,
-    work: Work,
-    tiles: Array,
-) -> None:
-    """Set the residual in work.x, and tiles unless None."""
-    places, x, arms_at, spins = machine.bodies.places, work.x, machine.arms_at, machine.spins
-    work.sizes[LOST_POWER] = 0.0
-    put(x, x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
-    _constrained_bodies(
-        machine, machine.stabilised, spins, h, state, stage, multiplier, work, tiles
-    )
-    acts = machine.strut_acts
-    struts_act(machine.struts, acts, places, t, h, stage, work, u, y, tiles, arms_at)
-    loads_act(machine.loads, places, t, h, stage, work, u, y, tiles, arms_at, spins)
-    drags_act(machine.drags, places, h, stage, work, tiles, arms_at)
-    fields_act(machine.fields, places, h, state, stage, work, tiles, arms_at)
+        act_stabilised(machine.parts, step, tiles)
 
 
 @inline
@@ -190,26 +155,22 @@ def _copy(source: Array, target: Array) -> None:
 
 
 @inline
-def _look_at_gaps(
-    machine: Machine, stabilised: Array, state: Array, kept: Array, gap: Array
-) -> None:
+def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> None:
     """Set how gaps of constraints have grown, which the plain form takes back little by little."""
     if stabilised is None:
-        gaps(machine.points, state, kept, gap)
-        row_gaps(machine.rows, state, kept, gap)
-        contact_gaps(machine.contacts, state, kept, gap)
+        gaps(machine.parts, step.state, kept, step.gap)
 
 
 @inline
 def _fold(machine: Machine, stabilised: Array, x: Array) -> None:
     if stabilised is None:
-        fold(machine.points, machine.bodies, x)
+        fold(machine.parts, machine.bodies, x)
 
 
 @inline
 def _unfold(machine: Machine, stabilised: Array, x: Array) -> None:
     if stabilised is None:
-        unfold(machine.points, machine.bodies, x)
+        unfold(machine.parts, machine.bodies, x)
 
 
 @inline
@@ -224,60 +185,42 @@ def _settle(shift: Array, multiplier: Array, x: Array) -> None:
             x[node, slot] += shift[node, slot] * multiplier[node, slot]
 
 
-@inline
-def _forget(memory: Array) -> None:
-    """Let slopes of dry friction begin anew."""
-    for k in range(memory.shape[0]):
-        memory[k, 1] = nan
-
-
 @kernel
 def take_step(
-    machine: Machine,
-    t: float,
-    h: float,
-    u: Array,
-    y: Array,
-    state: Array,
-    carried: Run,
-    work: Work,
-    rtol: float,
-    limit: int,
+    machine: Machine, step: Step, carried: Run, tiles: Array, rtol: float, limit: int
 ) -> tuple[int, float]:
     """Solve for the stage and multipliers, which hold a guess; return iterations and residual.
 
     Infinite residual: not solved.
     """
-    stage, multiplier = carried.stage, carried.multiplier
-    x, tiles, places, schedule = work.x, work.tiles, machine.bodies.places, machine.schedule
-    for k in range(work.sizes.size):
-        work.sizes[k] = 0.0
-    work.sizes[OF_CLOSURE] = REST / h
-    _forget(work.memory)
-    dry = work.memory.shape[0] > 0
-    _look_at_gaps(machine, machine.stabilised, state, carried.gap, work.gap)
+    stage, multiplier, x, schedule = step.stage, step.multiplier, step.x, machine.schedule
+    for k in range(step.sizes.size):
+        step.sizes[k] = 0.0
+    step.sizes[OF_CLOSURE] = REST / step.h
+    begin(machine.parts)
+    _look_at_gaps(machine, machine.stabilised, carried.gap, step)
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
     unloaded = machine.unloaded and not machine.redundant
     previous, fresh = inf, True
     for iteration in range(limit + 1):
         if iteration > 0:
-            evaluate(machine, t, h, u, y, state, stage, multiplier, work, None)
-            residual = _relative(machine.kinds, x, work.sizes)
+            evaluate(machine, step, None)
+            residual = _relative(machine.kinds, x, step.sizes)
             if residual <= EPS:
                 return iteration, residual
             if residual > STALLED * previous:
-                known = machine.exact or dry
+                known = machine.exact or machine.dry
                 if residual <= ROUND_OFF or (fresh and known and residual <= rtol):
                     return iteration, residual
-                if fresh and iteration > FAR and not dry:
+                if fresh and iteration > FAR and not machine.dry:
                     return limit, inf
             fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:
             _copy(machine.template, tiles)
-            evaluate(machine, t, h, u, y, state, stage, multiplier, work, tiles)
+            evaluate(machine, step, tiles)
             if iteration == 0:
-                residual = _relative(machine.kinds, x, work.sizes)
+                residual = _relative(machine.kinds, x, step.sizes)
         if residual == inf or iteration == limit:
             return limit, inf
         if machine.redundant and iteration == 0:
@@ -289,10 +232,9 @@ def take_step(
             reduce(schedule, tiles, x)
         solve(schedule, tiles, x)
         _unfold(machine, machine.stabilised, x)
-        if (
-            0.5 * h * _correct(places, machine.stabilised, machine.auxiliary, stage, multiplier, x)
-            > HALF_TURN
-        ):
+        auxiliary = machine.auxiliary
+        spin = _correct(step.bodies, machine.stabilised, auxiliary, stage, multiplier, x)
+        if 0.5 * step.h * spin > HALF_TURN:
             break
         rate = residual / previous if iteration > 0 else residual if machine.exact else 1.0
         if unloaded and residual <= rtol and rate * residual < EPS / 64:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.engine.algebra import (
+from poinsot.engine.ordering import least_degree, waiting
+from poinsot.kernels.algebra import (
     Array,
     apply,
     inverse,
@@ -25,32 +26,26 @@ from poinsot.engine.algebra import (
     sub,
     vector,
 )
-from poinsot.engine.kernel import kernel
-from poinsot.engine.ordering import least_degree
-from poinsot.engine.parts import Schedule
+from poinsot.kernels.kernel import kernel
+from poinsot.kernels.nodes import Graph, Places, Tiles
+from poinsot.kernels.tables import Index1, Index2
 
 #: Columns of the schedule's pivots and entries.
 PIVOT, NODE, FIRST = range(3)
 LOWER, UPPER, OTHER = range(3)
 
 
-class Places(NamedTuple):
-    """Where the tiles (row, column) are, by `keys` in ascending order: row times `nodes` + column.
+class Schedule(NamedTuple):
+    """The elimination as lists.
 
-    What is not there has the place after the last.
+    `pivots` (P + 1, 3): diagonal tile, node, and first entry of each pivot; `entries` (k, 3): the
+    tiles below and right of the pivot, and their node; `updates`: the tiles that all products of
+    lower and upper ones are subtracted from, in order.
     """
 
-    nodes: int
-    keys: NDArray[np.intp]
-    places: NDArray[np.intp]
-
-    def __call__(self, i: ArrayLike, j: ArrayLike) -> NDArray[np.intp]:
-        """Return the places of tiles (i, j)."""
-        rows, columns = np.asarray(i), np.asarray(j)
-        known = (rows < self.nodes) & (columns < self.nodes)
-        keys = np.where(known, rows * self.nodes + columns, -1)
-        found = np.searchsorted(self.keys, keys).clip(max=self.keys.size - 1)
-        return np.where(self.keys[found] == keys, self.places[found], self.keys.size)
+    pivots: Index2
+    entries: Index2
+    updates: Index1
 
 
 class Pattern(NamedTuple):
@@ -101,6 +96,39 @@ def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pat
         place(other[entry], other[third]).astype(np.uint32),
     )
     return Pattern(keys.size, place, schedule)
+
+
+def arrange(
+    graph: Graph, ends: Sequence[Sequence[int]], joint: Sequence[int]
+) -> tuple[Tiles, Schedule]:
+    """Return the tiles of a graph, and the order of elimination.
+
+    `ends` are the bodies of every joint, the ground left out; `joint` is that of every group of
+    equations.
+    """
+    kept = np.ones(graph.nodes, dtype=bool)
+    kept[graph.motion(np.flatnonzero(graph.condensed[:-1]))[:, 0]] = False
+    count = int(kept.sum())
+    number = np.append(np.where(kept, np.cumsum(kept) - 1, count), count)
+    # The nodes of a body follow each other.
+    first = np.append(0, np.cumsum(kept))[graph.first].tolist()
+    body_nodes = [range(i, j) for i, j in pairwise(first)]
+    wait = waiting(ends, body_nodes)
+    after: list[tuple[int, ...]] = [()] * first[-1]
+    if graph.auxiliary:
+        # A rotation is hardly determined by itself while auxiliary unknowns of the body are there.
+        turning = np.flatnonzero(graph.turns)
+        rotations = number[graph.motion(turning)[:, 1]]
+        for node, auxiliaries in zip(
+            rotations.tolist(), number[graph.auxiliaries(turning)], strict=True
+        ):
+            after[node] = tuple(auxiliaries.tolist())
+    after += [wait[k] for k in joint for _ in range(graph.forms)]
+    pattern = analyse(count, number[graph.edges], after)
+    back, schedule = np.flatnonzero(kept).astype(np.uint32), pattern.schedule
+    schedule.pivots[:-1, NODE] = back[schedule.pivots[:-1, NODE]]
+    schedule.entries[:, OTHER] = back[schedule.entries[:, OTHER]]
+    return Tiles(pattern.tiles, pattern.place, number), schedule
 
 
 def _index(*columns: NDArray[np.intp]) -> NDArray[np.uint32]:

@@ -2,12 +2,14 @@
 
 from math import atan2, tau
 
-from poinsot.engine.algebra import Array
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import COEFFICIENT, FORM, Part
-from poinsot.engine.terms import DOT, value, vectors
+from poinsot.kernels.algebra import Array
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.tables import Part
+from poinsot.kernels.terms import COEFFICIENT, DOT, value, vectors
 
 COSINE, SINE = 0, 1
+#: Column of terms: which of them it is part of.
+FORM = 3
 
 
 @kernel

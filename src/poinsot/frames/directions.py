@@ -43,6 +43,11 @@ class Along(Direction):
 
     forms: Forms
 
+    @property
+    def material(self) -> NDArray[np.float64]:
+        """The point whose three components the forms are, in director axes."""
+        return self.forms.vectors.weights[self.forms.terms.a[0], 0, 1:]
+
     def B(self, q: Vector) -> NDArray[np.float64]:
         """Return G^T."""
         return dense(self.forms.G(q)).T

@@ -23,7 +23,7 @@ from poinsot.gallery import quaternion_heavy_top_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.heavy_top import Top
 from poinsot.model import Model
-from poinsot.parts.forces import Field
+from poinsot.parts.fields import Field
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation

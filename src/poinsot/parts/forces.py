@@ -1,31 +1,29 @@
-"""Springs, dampers and fields of a model.
+"""Springs and dampers of a model.
 
 Each is a plain description; `place` turns it into potentials and dampers on the bodies'
 coordinates. Points are given in world axes at the start; directions of joints go by joint name.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, Ground, loaded_body, partner
+from poinsot.bodies.body import Body, Ground, partner
 from poinsot.errors import InputError, StructureError
 from poinsot.frames.charts import Linear
-from poinsot.frames.forms import components, stack
 from poinsot.inputs import function, number, vector3
 from poinsot.parts.coordinates import Coordinate, distance, of_joint
 from poinsot.parts.joints import Joint
-from poinsot.parts.potentials import Elastic, FieldPotential, Potential, affine
+from poinsot.parts.potentials import CoordinatePotential, Elastic, Potential, affine
 from poinsot.parts.resistance import AnyLaw, Damper, Friction, Resistance
 from poinsot.ph.derivatives import gradient
-from poinsot.ph.matrices import Vector
 
 Law: TypeAlias = Callable[[float], float]
-Placed: TypeAlias = tuple[list[Potential | FieldPotential], list[Damper]]
+Placed: TypeAlias = tuple[list[Potential], list[Damper]]
 
 
 class Force(ABC):
@@ -106,9 +104,9 @@ class SpringDamper(Force):
         elastic, viscous = self._elastic(at, what), self._viscous(what)
         if elastic is None and viscous is None:
             raise InputError(f"{what}: give a stiffness, a force, a potential or a damping")
-        potentials: list[Potential | FieldPotential] = []
+        potentials: list[Potential] = []
         if elastic is not None:
-            potentials.append(Potential(name, at.bodies, at.forms, at.chart, elastic))
+            potentials.append(CoordinatePotential(name, at.bodies, at.forms, at.chart, elastic))
         return potentials, [] if viscous is None else [Damper(name, at.direction, viscous)]
 
     def _elastic(self, at: Coordinate, what: str) -> Elastic | None:
@@ -223,68 +221,3 @@ class JointSpring(SpringDamper):
 
     def _rest(self, at: Coordinate) -> float:
         return float(self.rest)
-
-
-@dataclass(frozen=True, eq=False)
-class Field(Force):
-    """Any potential V of points and directions of bodies.
-
-    Parameters
-    ----------
-    points, directions : sequence of (body, vector)
-        Material points and body-fixed directions, given in world axes at the start.
-    potential : callable
-        V(points, directions) [J] with arrays of shape (points, 3) and (directions, 3), world axes.
-    gradient : callable
-        (points, directions) -> the two arrays of derivatives; by finite differences if left out.
-    """
-
-    potential: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
-    points: Sequence[tuple[Body, ArrayLike]] = ()
-    directions: Sequence[tuple[Body, ArrayLike]] = ()
-    gradient: Callable[..., tuple[ArrayLike, ArrayLike]] | None = None
-
-    def __post_init__(self) -> None:
-        """Check bodies and vectors, and keep copies of these."""
-        function(self.potential, "Field: potential")
-        for label in ("points", "directions"):
-            pairs = []
-            for pair in getattr(self, label):
-                try:
-                    body, vector = pair
-                except (TypeError, ValueError):
-                    raise InputError(
-                        f"Field: {label} are pairs (body, vector), got {pair!r}"
-                    ) from None
-                what = f"Field: {label}"
-                pairs.append((loaded_body(body, what), vector3(vector, what)))
-            object.__setattr__(self, label, tuple(pairs))
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """The bodies of its points and directions."""
-        return tuple(body for body, _ in (*self.points, *self.directions))
-
-    def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
-        """Return its potential on the components of its points and directions."""
-        at = [(body, np.asarray(w, dtype=float)) for body, w in self.points]
-        along = [(body, np.asarray(w, dtype=float)) for body, w in self.directions]
-        bodies = tuple(dict.fromkeys(body.index for body, _ in (*at, *along)))
-        if not bodies:
-            raise InputError(f"force '{name}': give at least one point or direction")
-        vectors = [body.on(w) for body, w in at] + [body.along(w) for body, w in along]
-        forms = stack([f.among(bodies) for v in vectors for f in components(v)], len(bodies))
-        split = len(at)
-
-        def V(a: Vector) -> float:
-            rows = a.reshape(-1, 3)
-            return float(self.potential(rows[:split], rows[split:]))
-
-        def dV(a: Vector) -> Vector:
-            if self.gradient is None:
-                return gradient(V, a)
-            rows = a.reshape(-1, 3)
-            parts = self.gradient(rows[:split], rows[split:])
-            return np.concatenate([np.asarray(part, dtype=float).reshape(-1) for part in parts])
-
-        return [FieldPotential(name, bodies, forms, V, dV)], []

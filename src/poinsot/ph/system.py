@@ -17,8 +17,8 @@ from poinsot.ph.ports import Port
 from poinsot.result.observer import Observer
 
 if TYPE_CHECKING:
-    from poinsot.engine.runner import Runner
     from poinsot.ph.dirac import Defects
+    from poinsot.ph.runner import Runner
     from poinsot.ph.scheme import Scheme
     from poinsot.ph.stages import Newton, StageEquations
 

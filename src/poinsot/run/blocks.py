@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import machine_code
-from poinsot.engine.runner import Clock, Runner
 from poinsot.errors import BuildError, InputError
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
+from poinsot.ph.runner import Clock, Runner
 from poinsot.ph.system import PHSystem
 from poinsot.run.interrupts import held_back
 from poinsot.run.progress import Progress

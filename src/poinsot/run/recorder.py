@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.engine.runner import Block, Totals
 from poinsot.errors import InputError, StorageError, StructureError
 from poinsot.ph.matrices import Vector
+from poinsot.ph.runner import Block, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Stage
 from poinsot.ph.system import PHSystem

@@ -10,7 +10,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.engine.runner import Clock
 from poinsot.errors import InputError, PoinsotError, StructureError
 from poinsot.inputs import number
 from poinsot.ph.dirac import (
@@ -22,6 +21,7 @@ from poinsot.ph.dirac import (
 )
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
+from poinsot.ph.runner import Clock
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.stages import Newton

@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.bodies.rigid import RIGIDITY
-from poinsot.engine.runner import Runner
 from poinsot.errors import InputError
 from poinsot.frames.twists import velocities
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
 from poinsot.ph.ports import Port
+from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import State

@@ -33,7 +33,7 @@ from poinsot.frames.places import (
 )
 from poinsot.parts.contacts import Contact
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.potentials import FieldPotential, Potential
+from poinsot.parts.potentials import Potential
 from poinsot.parts.resistance import Damper
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, large
@@ -72,7 +72,7 @@ class Mechanism:
     unknowns: Unknowns
     constraints: Forms
     rigid: int
-    potentials: tuple[Potential | FieldPotential, ...] = ()
+    potentials: tuple[Potential, ...] = ()
     dampers: tuple[Damper, ...] = ()
     inlets: tuple[Inlet, ...] = ()
     loops: tuple[Loop, ...] = ()
@@ -333,7 +333,7 @@ class Mechanism:
     def require_continuous(self, f0: Vector, f1: Vector) -> None:
         """Refuse a step between frames in which the law of a joint's spring jumped by a turn."""
         for p in self.potentials:
-            if isinstance(p, Potential) and p.jumps(local(f0, p.bodies), local(f1, p.bodies)):
+            if p.jumps(local(f0, p.bodies), local(f1, p.bodies)):
                 raise InputError(
                     f"force '{p.name}': its angle passed half a turn, where its law jumps; give it "
                     "a potential of period 2 pi, or a rest angle further away"

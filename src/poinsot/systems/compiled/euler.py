@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.runner import Block, Clock, Totals
 from poinsot.ph.matrices import Vector
+from poinsot.ph.runner import Block, Clock, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
 from poinsot.result.history import Saved

@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine import parts
+from poinsot.engine import job
+from poinsot.kernels import tables
 from poinsot.ph.matrices import Vector
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
 from poinsot.result.history import Saved
 from poinsot.so3 import quat_multiply
-from poinsot.systems.compiled.machine import Tables
-from poinsot.systems.compiled.nodes import Turning
+from poinsot.systems.compiled.machine import Tables, Turning
 from poinsot.systems.compiled.runner import MechanismRunner
 from poinsot.systems.layout import Layout
 from poinsot.systems.livens.lagrangian import Interval
@@ -21,7 +21,7 @@ from poinsot.systems.quaternions.systems import QuaternionForm, QuaternionSystem
 Array = NDArray[np.float64]
 
 #: Spare nodes of a body by condensation.
-AUXILIARY = {"full": parts.FULL, "reduced": parts.REDUCED, "null-space": parts.SHORTEST}
+AUXILIARY = {"full": job.FULL, "reduced": job.REDUCED, "null-space": job.SHORTEST}
 
 
 class QuaternionRunner(MechanismRunner):
@@ -38,9 +38,9 @@ class QuaternionRunner(MechanismRunner):
         self.turning = Turning(
             inertia=lagrangian.inertia,
             unknowns=lagrangian.unknowns,
-            form=parts.LIVENS if self.livens else parts.HAMILTON,
+            form=job.LIVENS if self.livens else job.HAMILTON,
             mean=scheme.mean_levers,
-            auxiliary=AUXILIARY[scheme.condensation] if self.livens else parts.SHORTEST,
+            auxiliary=AUXILIARY[scheme.condensation] if self.livens else job.SHORTEST,
             first=system.n - lagrangian.held.m,
         )
         super().__init__(system, x, h, options)
@@ -62,13 +62,15 @@ class QuaternionRunner(MechanismRunner):
 
     def tables(self, *, decoupled: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
-        return Tables(self.mechanism, self.layout, decoupled=decoupled, turning=self.turning)
+        return Tables(
+            self.mechanism, self.layout, self.parts, decoupled=decoupled, turning=self.turning
+        )
 
     def _directors(self, x: Vector) -> Vector:
         return self.system.lagrangian.directors(self.system.q(x))
 
     def _with_arms(self, stage: Array) -> Array:
-        stage[:, parts.ARMS :] = np.eye(3).reshape(-1)
+        stage[:, tables.ARMS :] = np.eye(3).reshape(-1)
         return stage
 
     def _fill(self, x: Vector) -> Array:
@@ -76,26 +78,32 @@ class QuaternionRunner(MechanismRunner):
         _, quat = lagrangian.blocks(self.system.q(x))
         velocity, rate = lagrangian.rates(self.system.velocity(x))
         _, push = lagrangian.rates(self.system.p(x))
-        state[:, : parts.VELOCITY] = self._directors(x).reshape(-1, 12)
-        state[:, parts.VELOCITY : parts.QUAT], state[:, parts.QUAT : parts.SLIP] = velocity, quat
-        state[:, parts.SLIP], state[:, parts.SHARE] = _along(quat, rate), _along(quat, push)
-        state[:, parts.SPIN : parts.SHARE] = 2 * np.einsum("iab,na,nb->ni", BODY, quat, rate)
-        state[:, parts.MOMENTUM :] = np.einsum("iab,na,nb->ni", BODY, quat, push) / 2
-        if self.turning.auxiliary == parts.FULL:
+        state[:, : tables.VELOCITY] = self._directors(x).reshape(-1, 12)
+        state[:, tables.VELOCITY : tables.QUAT], state[:, tables.QUAT : tables.SLIP] = (
+            velocity,
+            quat,
+        )
+        state[:, tables.SLIP], state[:, tables.SHARE] = _along(quat, rate), _along(quat, push)
+        state[:, tables.SPIN : tables.SHARE] = 2 * np.einsum("iab,na,nb->ni", BODY, quat, rate)
+        state[:, tables.MOMENTUM :] = np.einsum("iab,na,nb->ni", BODY, quat, push) / 2
+        if self.turning.auxiliary == job.FULL:
             # Velocity and momentum as they are now, seen from the body.
             stage = self.carried.stage[:-1]
-            inner = state[:, parts.SPIN : parts.SHARE] / 2, 2 * state[:, parts.MOMENTUM :]
-            stage[:, parts.AUXILIARY : parts.AUXILIARY + 6] = np.hstack(inner)
+            inner = state[:, tables.SPIN : tables.SHARE] / 2, 2 * state[:, tables.MOMENTUM :]
+            stage[:, tables.AUXILIARY : tables.AUXILIARY + 6] = np.hstack(inner)
         spin = 2 * np.einsum("iab,na,nb->ni", WORLD, quat, rate)
         return np.hstack([velocity, spin])
 
     def _motion(self) -> Vector:
         state, mass = self.state[:-1], self.system.lagrangian.mass[:, None]
-        velocity, quat = state[:, parts.VELOCITY : parts.QUAT], state[:, parts.QUAT : parts.SLIP]
+        velocity, quat = (
+            state[:, tables.VELOCITY : tables.QUAT],
+            state[:, tables.QUAT : tables.SLIP],
+        )
         vector = self.system.lagrangian.vector
         q = vector(state[:, :3], quat)
-        rate = np.hstack([state[:, parts.SLIP, None], state[:, parts.SPIN : parts.SHARE] / 2])
-        push = np.hstack([state[:, parts.SHARE, None], 2 * state[:, parts.MOMENTUM :]])
+        rate = np.hstack([state[:, tables.SLIP, None], state[:, tables.SPIN : tables.SHARE] / 2])
+        push = np.hstack([state[:, tables.SHARE, None], 2 * state[:, tables.MOMENTUM :]])
         v = vector(velocity, quat_multiply(quat, rate))
         p = vector(mass * velocity, quat_multiply(quat, push))
         return np.concatenate((q, v, p) if self.livens else (q, p))

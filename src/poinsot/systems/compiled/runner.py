@@ -6,14 +6,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine import machine_code, parts
-from poinsot.engine.runner import Block, Clock, Runner, Totals
-from poinsot.frames.places import local
+from poinsot.engine import job, machine_code
+from poinsot.kernels import tables
 from poinsot.ph.matrices import Vector
+from poinsot.ph.runner import Block, Clock, Runner, Totals
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
 from poinsot.result.history import Saved
-from poinsot.systems.compiled.machine import Tables
+from poinsot.systems.compiled.machine import Parts, Tables
 from poinsot.systems.compiled.recover import recover
 from poinsot.systems.directors import DirectorSystem, StabilisedSystem
 from poinsot.systems.layout import Layout
@@ -34,36 +34,33 @@ class MechanismRunner(Runner):
 
     def __init__(self, system: PHSystem, x: Vector, h: float, options: Newton) -> None:
         self.system, self.options = system, options
-        tables = self.tables(decoupled=self._decouples)
-        self.machine, self.places = tables.machine(), tables.places
-        self.laws = tables.laws
-        self.springs = [pull.potential for pull in tables.pulls]
+        self.parts = Parts.of(self.mechanism, self.layout)
+        made = self.tables(decoupled=self._decouples)
+        self.machine, self.places = made.machine(), made.places
         self.bodies = len(self.layout.bodies)
         self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
         self.state, self.ahead, self.before = (self._rest() for _ in range(3))
-        nodes, moving = tables.graph.nodes + 1, self.bodies + 1
-        unknowns = 3 * tables.graph.of_body
+        nodes, moving = made.graph.nodes + 1, self.bodies + 1
+        unknowns = 3 * made.graph.of_body
         stage = np.zeros((moving, self.width))
-        stage[:, : parts.VELOCITY] = self.state[:, : parts.VELOCITY]
-        self.carried = parts.Run(
+        stage[:, : tables.VELOCITY] = self.state[:, : tables.VELOCITY]
+        self.carried = job.Run(
             gap=np.zeros((nodes, 3)),
             stage=self._with_arms(stage),
             multiplier=np.zeros((nodes, 3)),
             past=np.zeros((moving, unknowns, 5)),
             past_multiplier=np.zeros((nodes, 3, 5)),
             order=np.ones(1, dtype=np.uint32),
-            chi=np.zeros((2, len(self.springs))),
             turns=np.zeros((2, self.machine.turn_counters.shape[0])),
         )
-        given, found = tables.room
-        self.work = parts.Work(
+        given, found = self.parts.room
+        self.work = job.Work(
             x=np.zeros((nodes, 3)),
             tiles=np.zeros_like(self.machine.template),
             gap=np.zeros((nodes, 3)),
             sizes=np.zeros(5),
             given=np.zeros(given),
             found=np.zeros(found),
-            memory=np.full((tables.remembering, 2), np.nan),
         )
         self.h = h
         self.start(x, system.angles(x))
@@ -110,11 +107,9 @@ class MechanismRunner(Runner):
         return not self.system.stabilised
 
     @cached_property
-    def _thorough(self) -> tuple[parts.Machine, parts.Work]:
+    def _thorough(self) -> tuple[job.Machine, job.Work]:
         """The machine with the exact tangent, for steps on which the decoupled one fails."""
-        full = self.tables()
-        self.laws += full.laws
-        machine = full.machine()
+        machine = self.tables().machine()
         return machine, self.work._replace(tiles=np.zeros_like(machine.template))
 
     # -- the run ------------------------------------------------------------------------------
@@ -124,22 +119,17 @@ class MechanismRunner(Runner):
         carried, twists = self.carried, self._fill(x)
         unknowns = carried.past.shape[1]
         copies = unknowns // 6 if self.system.stabilised else 1
-        carried.stage[:-1, parts.V : parts.V + 6 * copies] = np.tile(twists, copies)
+        carried.stage[:-1, tables.V : tables.V + 6 * copies] = np.tile(twists, copies)
         node, slot, column, times_h = self.places.T
         carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
         carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
-        carried.past[:, :, 0] = carried.stage[:, parts.V : parts.V + unknowns]
+        carried.past[:, :, 0] = carried.stage[:, tables.V : tables.V + unknowns]
         carried.past_multiplier[:, :, 0] = carried.multiplier
-        carried.chi[:] = self._coordinates(self._directors(x))
+        for family in self.parts.families:
+            family.start(self._directors(x))
         angle = self.system.angles(x)
         carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
         self.base, self.known = turned - angle, 0
-
-    def _coordinates(self, q: Vector) -> list[float]:
-        """Return the coordinates of springs, among all that acts along struts."""
-        return [
-            0.0 if p is None else p.chart.value(p.forms(local(q, p.bodies))) for p in self.springs
-        ]
 
     @property
     def x(self) -> Vector:
@@ -155,11 +145,11 @@ class MechanismRunner(Runner):
         """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""
         times = clock.span(first, first + u.shape[0])
         saved, y = self._room(u.shape[0] // save_every + 2), np.zeros_like(u)
-        sums = np.concatenate([np.zeros(parts.SUPPLIED), totals.supplied])
-        sums[parts.START], sums[parts.LOST] = totals.energy0, totals.lost
-        sums[parts.LEAST] = np.inf
+        sums = np.concatenate([np.zeros(job.SUPPLIED), totals.supplied])
+        sums[job.START], sums[job.LOST] = totals.energy0, totals.lost
+        sums[job.LEAST] = np.inf
 
-        def take(machine: parts.Machine, work: parts.Work, steps: int) -> tuple[int, int]:
+        def take(machine: job.Machine, work: job.Work, steps: int) -> tuple[int, int]:
             span, numbers = times[: steps + 1], (first, clock.steps, save_every)
             return self._run(machine, work, span, u, y, numbers, sums, saved)
 
@@ -170,7 +160,7 @@ class MechanismRunner(Runner):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
         if taken:
             self.h, self.known = float(times[taken] - times[taken - 1]), self.known + taken
-        totals.lost, totals.supplied = float(sums[parts.LOST]), sums[parts.SUPPLIED :]
+        totals.lost, totals.supplied = float(sums[job.LOST]), sums[job.SUPPLIED :]
         rows = self._saved(saved, slice(0, kept), times, u, y)
         due = taken == 0 or (kept > 0 and saved.step[kept - 1] == taken - 1)
         pending = None if due else self._saved(saved, slice(kept, kept + 1), times, u, y)
@@ -180,10 +170,10 @@ class MechanismRunner(Runner):
         return Block(
             steps=taken,
             reached=float(times[taken]),
-            newton_iterations=int(sums[parts.ITERATIONS]),
-            residual_max=float(sums[parts.RESIDUAL]),
-            balance_error_max=float(sums[parts.ERROR]),
-            dissipation_min=float(sums[parts.LEAST]),
+            newton_iterations=int(sums[job.ITERATIONS]),
+            residual_max=float(sums[job.RESIDUAL]),
+            balance_error_max=float(sums[job.ERROR]),
+            dissipation_min=float(sums[job.LEAST]),
             saved=rows,
             pending=pending,
         )
@@ -195,17 +185,17 @@ class MechanismRunner(Runner):
 
     def _run(
         self,
-        machine: parts.Machine,
-        work: parts.Work,
+        machine: job.Machine,
+        work: job.Work,
         times: Array,
         u: Array,
         y: Array,
         numbers: tuple[int, int, int],
         sums: Array,
-        saved: parts.Saved,
+        saved: job.Saved,
     ) -> tuple[int, int]:
         """Take steps; `numbers` are steps done, steps of the whole run, and `save_every`."""
-        job = parts.Job(
+        asked = job.Job(
             machine,
             self.places,
             self.ports,
@@ -224,46 +214,46 @@ class MechanismRunner(Runner):
             sums,
             saved,
         )
-        return machine_code.function(self.form)(job)
+        return machine_code.function(self.form)(asked)
 
     @property
     def calls_python(self) -> bool:
         """Whether some laws are Python functions."""
-        return bool(self.laws)
+        return bool(self.parts.laws)
 
-    def _room(self, rows: int) -> parts.Saved:
+    def _room(self, rows: int) -> job.Saved:
         """Return room for so many saved steps."""
-        return parts.Saved(
+        return job.Saved(
             x=np.zeros((rows, self.system.n)),
             stage=np.zeros((rows, self.system.n)),
-            sums=np.zeros((rows, parts.SUPPLIED + len(self.system.ports))),
+            sums=np.zeros((rows, job.SUPPLIED + len(self.system.ports))),
             turns=np.zeros((rows, self.carried.turns.shape[1])),
             step=np.zeros(rows, dtype=np.uint32),
         )
 
-    def _saved(self, saved: parts.Saved, rows: slice, times: Array, u: Array, y: Array) -> Saved:
+    def _saved(self, saved: job.Saved, rows: slice, times: Array, u: Array, y: Array) -> Saved:
         """Return saved steps as the recorder knows them."""
         step, sums, x = saved.step[rows], saved.sums[rows], saved.x[rows]
         pieces = self.system.port_slices.values()
         return Saved(
             time=times[step + 1],
             x=x,
-            energy=sums[:, parts.ENERGY],
-            dissipated=sums[:, parts.LOST],
-            balance_error=sums[:, parts.BALANCE],
-            port_energy=sums[:, parts.SUPPLIED :],
+            energy=sums[:, job.ENERGY],
+            dissipated=sums[:, job.LOST],
+            balance_error=sums[:, job.BALANCE],
+            port_energy=sums[:, job.SUPPLIED :],
             turned=self.base + saved.turns[rows],
             stage_time=(times[step] + times[step + 1]) / 2,
             stage_x=saved.stage[rows],
             u=[u[step, piece] for piece in pieces],
             y=[y[step, piece] for piece in pieces],
-            iterations=sums[:, parts.LAST_ITERATIONS].astype(np.intp),
+            iterations=sums[:, job.LAST_ITERATIONS].astype(np.intp),
         )
 
     def _rest(self) -> Array:
         """Return room for the motion of bodies and the ground, which stays at the origin."""
         state = np.zeros((self.bodies + 1, self.columns))
-        state[:, parts.DIRECTORS : parts.VELOCITY] = np.eye(3).reshape(-1)
+        state[:, tables.DIRECTORS : tables.VELOCITY] = np.eye(3).reshape(-1)
         return state
 
 
@@ -284,7 +274,9 @@ class DirectorRunner(MechanismRunner):
 
     def tables(self, *, decoupled: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
-        return Tables(self.mechanism, self.layout, self.system.stabilised, decoupled=decoupled)
+        return Tables(
+            self.mechanism, self.layout, self.parts, self.system.stabilised, decoupled=decoupled
+        )
 
     def _directors(self, x: Vector) -> Vector:
         return self.system.directors(x)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.engine.runner import Runner
 from poinsot.errors import InputError
 from poinsot.frames.places import frame_vectors
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
+from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import State

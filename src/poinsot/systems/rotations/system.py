@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.runner import Runner
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames.directions import Torque
 from poinsot.frames.forms import Forms
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal
 from poinsot.ph.ports import Port
+from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import State

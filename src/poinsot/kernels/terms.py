@@ -10,7 +10,7 @@ b x q + rho_B x n on B.
 
 from typing import TypeAlias
 
-from poinsot.engine.algebra import (
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
@@ -28,20 +28,12 @@ from poinsot.engine.algebra import (
     times_skew,
     vector,
 )
-from poinsot.engine.cayley import turn_back
-from poinsot.engine.kernel import inline
-from poinsot.engine.parts import (
-    DIRECTION_A,
-    DIRECTION_B,
-    DIRECTORS,
-    KIND,
-    POINT_A,
-    POINT_B,
-    POSITION,
-    A,
-    B,
-    Part,
-)
+from poinsot.kernels.cayley import turn_back
+from poinsot.kernels.kernel import inline
+from poinsot.kernels.tables import DIRECTORS, KIND, POSITION, A, B, Part
+
+#: Columns of terms: directions a on A and b on B, points on either, coefficient.
+DIRECTION_A, DIRECTION_B, POINT_A, POINT_B, COEFFICIENT = 0, 3, 6, 9, 12
 
 DOT, OFFSET, DISTANCE = 0, 1, 2
 NONE: Vec = (0.0, 0.0, 0.0)
@@ -150,17 +142,17 @@ def gather_blocks(
     A_T, A_A, A_B = torque_A
     B_T, B_A, B_B = torque_B
     nobody = tiles.shape[0] - 1
-    if pair[RA_RA] < nobody:
+    if pair[TA_TA] < nobody:
         gather_matrix(tiles, pair[TA_TA], 0, F_T)
         gather_matrix(tiles, pair[TA_RA], 0, times(-1.0, F_A))
         gather_matrix(tiles, pair[RA_TA], 0, times(-1.0, A_T))
         gather_matrix(tiles, pair[RA_RA], 0, A_A)
-    if pair[RB_RB] < nobody:
+    if pair[TB_TB] < nobody:
         gather_matrix(tiles, pair[TB_TB], 0, F_T)
         gather_matrix(tiles, pair[TB_RB], 0, F_B)
         gather_matrix(tiles, pair[RB_TB], 0, B_T)
         gather_matrix(tiles, pair[RB_RB], 0, B_B)
-    if pair[RA_RB] < nobody:
+    if pair[TA_TB] < nobody:
         gather_matrix(tiles, pair[TA_TB], 0, times(-1.0, F_T))
         gather_matrix(tiles, pair[TA_RB], 0, times(-1.0, F_B))
         gather_matrix(tiles, pair[RA_TB], 0, A_T)

@@ -8,7 +8,7 @@ those of the start times
 and a change of w changes a vector d = C d0 of the body by (h/2) C (dw x d).
 """
 
-from poinsot.engine.algebra import (
+from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
@@ -22,7 +22,7 @@ from poinsot.engine.algebra import (
     times,
     transposed,
 )
-from poinsot.engine.kernel import inline
+from poinsot.kernels.kernel import inline
 
 
 @inline

@@ -6,7 +6,7 @@ with g the pull of the term at the midpoint and g' its change along the mean of 
 ends; the last two at the end of the step.
 """
 
-from poinsot.engine.algebra import (
+from poinsot.kernels.algebra import (
     Array,
     Vec,
     add,
@@ -14,6 +14,8 @@ from poinsot.engine.algebra import (
     cross,
     gather,
     matrix,
+    put_column,
+    put_row,
     scale,
     size,
     skew_times,
@@ -21,37 +23,20 @@ from poinsot.engine.algebra import (
     times,
     vector,
 )
-from poinsot.engine.cayley import leading, turn_back
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import (
-    COEFFICIENT,
-    CONSTANT,
-    DIRECTION_A,
-    DIRECTION_B,
-    G_K,
-    H_K,
-    H_M,
+from poinsot.kernels.cayley import leading, turn_back
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.step import Step
+from poinsot.kernels.tables import (
     HALF,
-    K_G,
-    K_K,
     KIND,
     KR,
     KT,
-    M_G,
-    M_H,
-    M_K,
-    M_M,
-    NODE,
     OF_POSITION,
     OF_ROTATION,
     OF_TRANSLATION,
-    POINT_A,
-    POINT_B,
     RATES,
-    SLOT,
     V1,
     VELOCITY,
-    VELOCITY_NODE,
     W1,
     A,
     B,
@@ -59,8 +44,12 @@ from poinsot.engine.parts import (
     R,
     T,
 )
-from poinsot.engine.rows import put_column, put_row
-from poinsot.engine.terms import (
+from poinsot.kernels.terms import (
+    COEFFICIENT,
+    DIRECTION_A,
+    DIRECTION_B,
+    POINT_A,
+    POINT_B,
     UNIT,
     Pull,
     Vectors,
@@ -73,21 +62,29 @@ from poinsot.engine.terms import (
     value,
     vectors,
 )
+from poinsot.parts.equations import (
+    G_K,
+    H_K,
+    H_M,
+    K_G,
+    M_G,
+    M_H,
+    NODE,
+    SLOT,
+    VELOCITY_NODE,
+)
+
+#: The constant that an equation keeps.
+CONSTANT = 13
+#: Tiles of kinematics (K) and momentum (M) of A and B with each other.
+K_K, M_K, M_M = 31, 47, 63
 
 
 @kernel
-def stabilised_rows(
-    rows: Part,
-    body_places: Array,
-    h: float,
-    state: Array,
-    stage: Array,
-    multiplier: Array,
-    x: Array,
-    tiles: Array,
-    sizes: Array,
-) -> None:
-    """Add residuals to x (nodes, 3), and tiles unless None."""
+def stabilised_rows(rows: Part, step: Step, tiles: Array) -> None:
+    """Add residuals, and tiles unless None."""
+    h, state, stage, multiplier = step.h, step.state, step.stage, step.multiplier
+    x, sizes, bodies = step.x, step.sizes, step.bodies
     numbers, places = rows
     for k in range(numbers.shape[0]):
         at, kind, c = places[k], places[k, KIND], numbers[k, COEFFICIENT]
@@ -103,9 +100,9 @@ def stabilised_rows(
         along = _pull_along(kind, c, middle, rates)
         x[at[NODE], slot] = (value(kind, c, end) - numbers[k, CONSTANT]) / h
         x[at[VELOCITY_NODE], slot] = rate(g1, v_A, w_A, v_B, w_B)
-        _push(x, body_places, first, second, KT, KR, -gamma, g)
-        _push(x, body_places, first, second, T, R, mu, g)
-        _push(x, body_places, first, second, T, R, h * gamma, along)
+        _push(x, bodies, first, second, KT, KR, -gamma, g)
+        _push(x, bodies, first, second, T, R, mu, g)
+        _push(x, bodies, first, second, T, R, h * gamma, along)
         if tiles is not None:
             half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
             M_A, M_B = leading(h, half_A), leading(h, half_B)
@@ -204,13 +201,13 @@ def _change_of_rate(
 
 @inline
 def _push(
-    x: Array, body_places: Array, first: int, second: int, to: int, ro: int, f: float, g: Pull
+    x: Array, bodies: Array, first: int, second: int, to: int, ro: int, f: float, g: Pull
 ) -> None:
     """Add f times a pull to the nodes of two bodies, in columns `to` and `ro` of their places."""
-    gather(x, body_places[first, to], 0, scale(f, g[0]))
-    gather(x, body_places[first, ro], 0, scale(f, g[1]))
-    gather(x, body_places[second, to], 0, scale(f, g[2]))
-    gather(x, body_places[second, ro], 0, scale(f, g[3]))
+    gather(x, bodies[first, to], 0, scale(f, g[0]))
+    gather(x, bodies[first, ro], 0, scale(f, g[1]))
+    gather(x, bodies[second, to], 0, scale(f, g[2]))
+    gather(x, bodies[second, ro], 0, scale(f, g[3]))
 
 
 @inline

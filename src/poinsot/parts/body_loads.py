@@ -1,6 +1,21 @@
-"""Forces and torques on single bodies, in world or body axes, and their conjugate velocities."""
+"""Ports on single bodies in the compiled engine: forces and torques in world or body axes."""
 
-from poinsot.engine.algebra import (
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.frames.directions import (
+    Along,
+    BodyForce,
+    BodyTorque,
+    Charted,
+    Direction,
+    Generalised,
+    Torque,
+)
+from poinsot.frames.places import WIDTH
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
@@ -8,7 +23,6 @@ from poinsot.engine.algebra import (
     apply,
     combine,
     cross,
-    gather,
     gather_matrix,
     matrix,
     minus,
@@ -22,101 +36,69 @@ from poinsot.engine.algebra import (
     times,
     vector,
 )
-from poinsot.engine.cayley import lever
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.laws import call_law
-from poinsot.engine.parts import (
-    AXES,
+from poinsot.kernels.cayley import lever
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.laws import Law, call_law
+from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
+from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
-    INPUT,
     KIND,
-    LOADED,
-    OF_ROTATION,
-    OF_TRANSLATION,
-    OWN,
-    POINT,
     POSITION,
     Acts,
-    R,
-    Spins,
-    T,
     V,
     W,
-    Work,
 )
-from poinsot.engine.terms import UNIT
-from poinsot.engine.turning import cosine, on_arms
+from poinsot.kernels.terms import NONE, UNIT
+from poinsot.kernels.turning import cosine, on_arms
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
+from poinsot.parts.feedback import Feedback
+from poinsot.ph.matrices import Vector
 
-FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = 0, 1, 2, 3, 4, 5
+FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = range(6)
+#: Columns of numbers: point and axes. Of places, after the kind: body, first input, tiles of (T, R)
+#: with each other.
+POINT, AXES = 0, 3
+BODY, INPUT, OWN = 1, 2, 3
 #: Where a law's slopes begin in what it finds, after u.
 BY_Q, BY_RATE = 3, 39
 ZERO: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @kernel
-def loads_act(
-    loads: Acts,
-    body_places: Array,
-    t: float,
-    h: float,
-    stage: Array,
-    work: Work,
-    u: Array,
-    y: Array,
-    tiles: Array,
-    arms_at: int,
-    spins: Spins | None,
-) -> None:
-    """Add residuals to work.x (nodes, 3), and tiles unless None; sets y, and u of laws.
-
-    Forces have the lever arms of the directors in column `arms_at` of the stage.
-    """
+def loads_act(loads: Acts, step: Step, tiles: Array) -> None:
+    """Add residuals, and tiles unless None; sets y, and u of laws."""
     for k in range(loads.places.shape[0]):
         if loads.places[k, KIND] == GENERALISED:
-            _generalised(loads, k, body_places, h, stage, work, u, y, tiles)
+            _generalised(loads, k, step, tiles)
         else:
-            _load(loads, k, body_places, t, h, stage, work, u, y, tiles, arms_at, spins)
+            _load(loads, k, step, tiles)
 
 
 @kernel
-def _load(
-    loads: Acts,
-    k: int,
-    body_places: Array,
-    t: float,
-    h: float,
-    stage: Array,
-    work: Work,
-    u: Array,
-    y: Array,
-    tiles: Array,
-    arms_at: int,
-    spins: Spins | None,
-) -> None:
+def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     """Act by a force or a torque."""
-    at, x, law = loads.places[k], work.x, loads.laws[k]
-    kind, b, port = at[KIND], at[LOADED], at[INPUT]
+    h, stage, u, y = step.h, step.stage, step.u, step.y
+    at, law, arms_at = loads.places[k], loads.laws[k], step.arms_at
+    kind, b, port = at[KIND], at[BODY], at[INPUT]
     D, a = matrix(stage, b, DIRECTORS), vector(stage, b, HALF)
     v, w = vector(stage, b, V), vector(stage, b, W)
     rho = combine(vector(loads.numbers, k, POINT), D)
     if law != 0:
-        _look(t, stage, b, work.given)
-        call_law(law, work.given, work.found, tiles is not None)
-        u[port], u[port + 1], u[port + 2] = work.found[0], work.found[1], work.found[2]
+        _look(step.t, stage, b, step.given)
+        call_law(law, step.given, step.found, tiles is not None)
+        u[port], u[port + 1], u[port + 2] = step.found[0], step.found[1], step.found[2]
     by_force, by_torque = _directions(kind, matrix(loads.numbers, k, AXES), D, rho)
     given, turning = (u[port], u[port + 1], u[port + 2]), by_torque
     if arms_at != DIRECTORS:
         arm = combine(vector(loads.numbers, k, POINT), matrix(stage, b, arms_at))
         turning = _turning(kind, by_force, by_torque, a, arm)
-    if spins is not None:  # noqa: SIM102 - alone, Numba leaves it out where there are none
-        if kind == PUBLISHED_TORQUE:
-            by_torque, turning = _on_quaternion(a, spins.mean)
+    if kind == PUBLISHED_TORQUE and step.quaternions:
+        by_torque, turning = _on_quaternion(a, arms_at == DIRECTORS)
     force, torque = apply(by_force, given), apply(turning, given)
-    gather(x, body_places[b, T], 0, scale(-h, force))
-    gather(x, body_places[b, R], 0, scale(-h, torque))
-    work.sizes[OF_TRANSLATION] = max(work.sizes[OF_TRANSLATION], h * size(force))
-    work.sizes[OF_ROTATION] = max(work.sizes[OF_ROTATION], h * size(torque))
+    push(step, b, scale(-h, force), scale(-h, torque))
+    measure(step, h * size(force), h * size(torque))
     y[port], y[port + 1], y[port + 2] = add(combine(v, by_force), combine(w, by_torque))
     if tiles is not None:
         f, TT, TR, RT, RR = 0.5 * h * h, at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]
@@ -129,9 +111,9 @@ def _load(
         if kind == BODY_TORQUE:
             gather_matrix(tiles, RR, 0, times(f, lever(a, torque)))
         if kind == PUBLISHED_TORQUE:
-            gather_matrix(tiles, RR, 0, times(f, _published_change(spins, given, a, D)))
+            gather_matrix(tiles, RR, 0, times(f, _published_change(step.quaternions, given, a, D)))
         if law != 0:
-            by_v, by_w = _gains(h, a, D, work.found)
+            by_v, by_w = _gains(h, a, D, step.found)
             gather_matrix(tiles, TT, 0, times(-h, multiply(by_force, by_v)))
             gather_matrix(tiles, TR, 0, times(-h, multiply(by_force, by_w)))
             gather_matrix(tiles, RT, 0, times(-h, multiply(turning, by_v)))
@@ -177,9 +159,9 @@ def _on_quaternion(a: Vec, mean: bool) -> tuple[Mat, Mat]:
 
 
 @inline
-def _published_change(spins: Spins | None, given: Vec, a: Vec, D: Mat) -> Mat:
+def _published_change(quaternions: bool, given: Vec, a: Vec, D: Mat) -> Mat:
     """Return how such a torque changes, per h/2, with a turn the other way."""
-    if spins is not None:
+    if quaternions:
         c = cosine(a)
         return times(0.5 * c * c * c, outer(given, a))
     S = ZERO
@@ -242,30 +224,106 @@ def _block(found: Array, first: int, i: int) -> Mat:
 
 
 @kernel
-def _generalised(
-    loads: Acts,
-    k: int,
-    body_places: Array,
-    h: float,
-    stage: Array,
-    work: Work,
-    u: Array,
-    y: Array,
-    tiles: Array,
-) -> None:
+def _generalised(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     """Act by all twelve generalised forces of a body."""
-    b, port, RR = loads.places[k, LOADED], loads.places[k, INPUT], loads.places[k, OWN + 3]
+    h, stage, u, y = step.h, step.stage, step.u, step.y
+    b, port, RR = loads.places[k, BODY], loads.places[k, INPUT], loads.places[k, OWN + 3]
     D, a, w = matrix(stage, b, DIRECTORS), vector(stage, b, HALF), vector(stage, b, W)
-    x, sizes, force = work.x, work.sizes, scale(h, (u[port], u[port + 1], u[port + 2]))
-    gather(x, body_places[b, T], 0, scale(-1.0, force))
-    sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(force))
+    force = scale(h, (u[port], u[port + 1], u[port + 2]))
+    total, largest = NONE, 0.0
     y[port], y[port + 1], y[port + 2] = vector(stage, b, V)
     for i in range(3):
         d, j = combine(UNIT[i], D), port + 3 + 3 * i
         f = u[j], u[j + 1], u[j + 2]
         torque = scale(h, cross(d, f))
-        gather(x, body_places[b, R], 0, scale(-1.0, torque))
-        sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(torque))
+        total, largest = add(total, torque), max(largest, size(torque))
         y[j], y[j + 1], y[j + 2] = cross(w, d)
         if tiles is not None:
             gather_matrix(tiles, RR, 0, times(-0.5 * h * h, skew_times(f, lever(a, d))))
+    push(step, b, scale(-1.0, force), scale(-1.0, total))
+    measure(step, size(force), largest)
+
+
+class Loads(Family):
+    """Ports that act on single bodies."""
+
+    Table: ClassVar = Acts
+    kernels: ClassVar = Kernels(loads_act, loads_act)
+
+    def __init__(self, assembly: Assembly) -> None:
+        found = [(k, i) for k, i in assembly.ports if not isinstance(i.direction, Charted)]
+        self.places = rows([[_kind(i.direction), *i.direction.bodies, k] for k, i in found], 3)
+        self.numbers = rows([_numbers(i.direction) for _, i in found], 12)
+        self._laws = [None if i.law is None else _law(i.law) for _, i in found]
+
+    def __len__(self) -> int:
+        """Return their number."""
+        return len(self._laws)
+
+    @property
+    def laws(self) -> list[Law | None]:
+        """Those that depend on the state."""
+        return self._laws
+
+    @property
+    def _body(self) -> Indices:
+        return self.places[:, 1].astype(np.intp)
+
+    @property
+    def _moves(self) -> NDArray[np.bool_]:
+        """Whether each couples translation and rotation; a law may depend on both."""
+        by_law = np.array([law is not None for law in self._laws], dtype=bool)
+        return np.asarray((self.places[:, 0] == BODY_FORCE) | by_law)
+
+    @property
+    def moved(self) -> Indices:
+        """Bodies whose translation and rotation are coupled."""
+        return self._body[self._moves]
+
+    def meet(self, graph: Graph) -> None:
+        """Join translation and rotation where they are coupled."""
+        graph.meet(graph.of_bodies(self._body, moves=self._moves))
+
+    def table(self, graph: Graph, tiles: Tiles) -> Acts:
+        """Return points and axes; kinds, bodies, inputs and tiles."""
+        own = tiles.table(graph.momentum(self._body), graph.motion(self._body))
+        return Acts(self.numbers, index(self.places, own), addresses(self._laws))
+
+
+def _kind(direction: Direction) -> int:
+    match direction:
+        case Along():
+            return FORCE
+        case BodyForce():
+            return BODY_FORCE
+        case BodyTorque():
+            return BODY_TORQUE
+        case Torque():
+            return TORQUE if direction.reciprocal else PUBLISHED_TORQUE
+        case Generalised():
+            return GENERALISED
+    raise TypeError(f"no kernel for {direction!r}")
+
+
+def _numbers(direction: Direction) -> list[float]:
+    """Return the point X and the axes, as rows, in director axes."""
+    X, axes = np.zeros(3), np.eye(3)
+    if isinstance(direction, Along):
+        X = direction.material
+    if isinstance(direction, BodyForce):
+        X = np.array(direction.X)
+    if isinstance(direction, BodyForce | BodyTorque):
+        axes = np.array(direction.axes)
+    return [*X, *axes.reshape(-1)]
+
+
+def _law(feedback: Feedback) -> Law:
+    def seen(given: Vector) -> tuple[float, Vector, Vector]:
+        return float(given[0]), given[1 : 1 + WIDTH], given[1 + WIDTH :]
+
+    def slopes(given: Vector) -> Vector:
+        return np.concatenate([slope.reshape(-1) for slope in feedback.slopes(*seen(given))])
+
+    return Law(
+        lambda given: feedback(*seen(given)), 1 + 2 * WIDTH, 3 + 6 * WIDTH, slopes, 6 * WIDTH
+    )

@@ -1,21 +1,23 @@
 """The equations of joints in groups of up to three, one for each node of the Newton matrix."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.contacts import BALL, BLADE, FORWARDS, HEIGHT, SIDEWAYS
-from poinsot.frames.forms import GROUND, Height, members
-from poinsot.parts.contacts import Ball, Blade, Contact, Disc, Vector3
-from poinsot.systems.compiled.products import Index, Kind, Products, products
-from poinsot.systems.layout import Layout
-from poinsot.systems.mechanism import Mechanism
+from poinsot.frames.forms import GROUND, Forms, Height, members
+from poinsot.frames.products import Index, Kind, Products, products
+from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.parts.contacts import Contact
 
 #: Equations of a node.
 SLOTS = 3
-NONE = (0.0, 0.0, 0.0)
+#: Columns of places, in the stabilised form of all constraints: nodes of positions and velocities,
+#: the slot in both; tiles of either node with kinematics (K) and momentum (M) of A and B.
+NODE, SLOT, VELOCITY_NODE, K_G, M_G, M_H, G_K, H_K, H_M = 4, 5, 6, 7, 11, 15, 19, 23, 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +46,20 @@ class Rows:
         return np.append(True, (shared[1:] != shared[:-1]).any(axis=1))[: self.slot.size]
 
 
-@dataclass(frozen=True, eq=False)
-class ContactRow:
-    """One row of a contact: its kind, its vectors, its group and its slot there; see the kernel.
-
-    `held` is the constant that a height keeps.
-    """
+class Slip(NamedTuple):
+    """Row `row` of a contact, its group and its slot there; or, of a disc, its height."""
 
     joint: int
     slot: int
-    kind: int
-    body: int
-    edge: Vector3
-    spot: Vector3
-    normal: Vector3
-    base: Vector3
-    held: float = 0.0
+    contact: Contact | Height
+    row: int = 0
+
+    @property
+    def body(self) -> int:
+        """The body that touches the ground."""
+        if isinstance(self.contact, Height):
+            return self.contact.r.weights[0][0]
+        return self.contact.bodies[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Equations:
 
     points: Points
     rows: Rows
-    contacts: list[ContactRow]
+    slips: list[Slip]
     places: Index
 
     @property
@@ -90,19 +90,19 @@ class Equations:
     def _ends(self) -> Index:
         """The two bodies of each group, the ground where there is one; (groups, 2)."""
         ends = np.full((self.groups, 2), GROUND)
-        for contact_row in self.contacts:
-            ends[contact_row.joint, 1] = contact_row.body
+        for slip in self.slips:
+            ends[slip.joint, 1] = slip.body
         ends[self.rows.joint] = self.rows.at.ends
         ends[self.points.joint] = self.points.at.ends
         return ends
 
 
-def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
-    """Return the equations of joints; those of contacts come last among their places."""
-    total = mechanism.constraints
-    sizes = np.array([joint.rows.size for joint in layout.joints], dtype=np.intp)
-    forms = total.take(np.arange(total.m - sizes.sum(), total.m))
-    slips = np.array([joint.slips.size for joint in layout.joints], dtype=np.intp)
+def group_equations(forms: Forms, sizes: Index, contacts: Sequence[Contact | None]) -> Equations:
+    """Return the equations of joints; those of contacts come last among their places.
+
+    Each joint has so many (`sizes`) of the forms, and may have a contact.
+    """
+    slips = np.array([0 if at is None else at.size for at in contacts], dtype=np.intp)
     first_row, joint = np.cumsum(sizes) - sizes, members(sizes)[0]
     # Every form but heights is one product.
     of_row, at, constant = forms.terms.form, products(forms), -forms.c
@@ -122,19 +122,15 @@ def group_equations(mechanism: Mechanism, layout: Layout) -> Equations:
     sliding = np.column_stack([first[rolling], sizes[rolling] + k])
     one, alone = points[of_row], ~inside[of_row]
     row = of_row[alone]
-    contact_rows = [
-        _height(form, int(places[k, 0]), int(places[k, 1]), layout.joints[joint[k]].b)
-        for k, form in forms.heights.items()
-    ]
-    contacts = [place.contact for place in layout.joints if place.contact is not None]
-    kinds = [found for contact in contacts for found in _slips(contact)]
-    contact_rows += [
-        ContactRow(k, l, *kind) for (k, l), kind in zip(sliding.tolist(), kinds, strict=True)
+    held = [Slip(int(places[k, 0]), int(places[k, 1]), form) for k, form in forms.heights.items()]
+    touching = [(at, i) for at in contacts if at is not None for i in range(at.size)]
+    slipping = [
+        Slip(k, l, at, i) for (k, l), (at, i) in zip(sliding.tolist(), touching, strict=True)
     ]
     return Equations(
         Points(at.take(one), places[of_row[one], 0]),
         Rows(at.take(alone), constant[row], places[row, 0], places[row, 1]),
-        contact_rows,
+        [*held, *slipping],
         np.vstack([places, sliding]),
     )
 
@@ -159,24 +155,6 @@ def _fill_groups(begins: NDArray[np.bool_], first: Index, sizes: Index) -> tuple
     return group, slot
 
 
-def _height(form: Height, joint: int, slot: int, body: int) -> ContactRow:
-    (_, X), (_, a) = form.r.weights[0], form.a.weights[0]
-    x, y, z = form.r.constant
-    return ContactRow(joint, slot, HEIGHT, body, a[1:], X[1:], form.n, (-x, -y, -z), -form.c)
-
-
-def _slips(contact: Contact) -> list[tuple[int, int, Vector3, Vector3, Vector3, Vector3]]:
-    """Return the velocities that a contact forbids, as kinds, bodies and vectors of contacts."""
-    (body,), X = contact.bodies, contact.X
-    if isinstance(contact, Blade):
-        return [(BLADE, body, contact.n, X, NONE, NONE)]
-    if isinstance(contact, Ball):
-        return [(BALL, body, NONE, X, e, contact.arm) for e in contact.along]
-    assert isinstance(contact, Disc)
-    kinds = (FORWARDS, SIDEWAYS)[: contact.rows]
-    return [(kind, body, contact.a, X, contact.N, contact.base) for kind in kinds]
-
-
 def _meet_in_points(at: Products, of_row: Index, first: Index, sizes: Index, slips: Index) -> Index:
     """Return the first rows of joints that begin with r_B - r_A = 0, one for each world axis.
 
@@ -189,3 +167,12 @@ def _meet_in_points(at: Products, of_row: Index, first: Index, sizes: Index, sli
     along = (at.a[terms] == np.eye(SLOTS)).all(axis=(1, 2))
     fixed = (kind[:, 0] == Kind.AXIS) | (at.A[terms[:, 0]] == GROUND)
     return np.asarray(joints[offset & along & fixed])
+
+
+def stabilised_places(graph: Graph, tiles: Tiles, at: Products, joint: Index, slot: Index) -> Index:
+    """Return what equations of the stabilised form meet besides pairs of bodies."""
+    K, M, table = graph.pair(at.ends, moving=True), graph.pair(at.ends), tiles.table
+    G, H = graph.position(joint)[:, None], graph.velocity(joint)[:, None]
+    columns = table(K, G), table(M, G), table(M, H)
+    rows = table(G, K), table(H, K), table(H, M)
+    return np.column_stack([at.kind, graph.ends(at.ends), 0 * joint, G, slot, H, *columns, *rows])

@@ -3,7 +3,7 @@
 from math import atan, atan2, sqrt
 from typing import TypeAlias
 
-from poinsot.engine.kernel import inline
+from poinsot.kernels.kernel import inline
 
 LINEAR, LENGTH, ANGLE = 0, 1, 2
 

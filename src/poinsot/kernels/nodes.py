@@ -4,17 +4,14 @@ The translation of a body that meets nothing but points of joints is eliminated 
 2 m I stands for itself: it only leaves constants between those points.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.engine.ordering import waiting
-from poinsot.engine.parts import Schedule
-from poinsot.engine.tiles import NODE, OTHER, Pattern, analyse
+from poinsot.frames.forms import GROUND
 
 Index = NDArray[np.intp]
 
@@ -27,11 +24,16 @@ class Graph:
     (`stabilised`) of kinematics and of momentum, and `auxiliary` ones; then those of joints, one
     for each three equations, in the stabilised form one for positions and one for velocities. The
     ground's comes last. Bodies and joints are given by arrays of their numbers.
+
+    The translations of `condensed` bodies (bodies + 1,) meet nothing but points of joints, and are
+    left out. A `decoupled` matrix lacks what ties nodes of bodies to each other by reactions.
     """
 
     turns: NDArray[np.bool_]
     joints: int
+    condensed: NDArray[np.bool_]
     stabilised: bool = False
+    decoupled: bool = False
     auxiliary: int = 0
     _met: list[Index] = field(default_factory=list)
 
@@ -103,6 +105,15 @@ class Graph:
         nodes[..., 0, :] = np.where(np.asarray(moves)[..., None], nodes[..., 0, :], self.nodes)
         return nodes.reshape(*nodes.shape[:-2], 4)
 
+    def ends(self, bodies: Index) -> Index:
+        """Return bodies as kernels count them, the ground last."""
+        return np.where(bodies == GROUND, self.turns.size, bodies)
+
+    def pair(self, bodies: Index, *, moving: bool = False) -> Index:
+        """Return the nodes T_A, R_A, T_B, R_B (of motion if `moving`) of pairs (k, 2); (k, 4)."""
+        nodes = self.motion(bodies) if moving else self.momentum(bodies)
+        return nodes.reshape(-1, 4)
+
     def meet(self, *nodes: ArrayLike) -> None:
         """Join nodes with each other, all that are in one row of arrays put side by side."""
         table = np.column_stack([np.asarray(each) for each in nodes])
@@ -117,60 +128,43 @@ class Graph:
         return np.column_stack(np.divmod(np.unique(low * self.nodes + high), self.nodes))
 
 
-@dataclass(frozen=True, eq=False)
-class Tiles:
-    """Where tiles are, and the order of elimination; one more tile collects what nobody reads.
+class Places(NamedTuple):
+    """Where the tiles (row, column) are, by `keys` in ascending order: row times `nodes` + column.
 
-    `number` is what nodes are called in the pattern; none that is left out is found there.
+    What is not there has the place after the last.
     """
 
-    pattern: Pattern
-    number: Index
-    schedule: Schedule
+    nodes: int
+    keys: Index
+    places: Index
 
-    @property
-    def count(self) -> int:
-        """Number of tiles."""
-        return self.pattern.tiles
+    def __call__(self, i: ArrayLike, j: ArrayLike) -> Index:
+        """Return the places of tiles (i, j)."""
+        rows, columns = np.asarray(i), np.asarray(j)
+        known = (rows < self.nodes) & (columns < self.nodes)
+        keys = np.where(known, rows * self.nodes + columns, -1)
+        if not self.keys.size:
+            return np.zeros_like(keys)
+        found = np.searchsorted(self.keys, keys).clip(max=self.keys.size - 1)
+        return np.where(self.keys[found] == keys, self.places[found], self.keys.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """Where the `count` tiles of a matrix are; one more collects what nobody reads.
+
+    `number` is what nodes are called in the matrix; none that is left out is found there.
+    """
+
+    count: int
+    place: Places
+    number: Index
 
     def at(self, i: ArrayLike, j: ArrayLike) -> Index:
-        """Return the places of tiles (i, j), the auxiliary one for those that are not there."""
-        return self.pattern.place(self.number[np.asarray(i)], self.number[np.asarray(j)])
+        """Return the places of tiles (i, j), the last one for those that are not there."""
+        return self.place(self.number[np.asarray(i)], self.number[np.asarray(j)])
 
     def table(self, rows: Index, columns: Index) -> Index:
         """Return the places of tiles in all rows (k, r) and columns (k, c); (k, r c)."""
         places = self.at(rows[:, :, None], columns[:, None, :])
         return places.reshape(len(rows), rows.shape[1] * columns.shape[1])
-
-
-def arrange(
-    graph: Graph, condensed: NDArray[np.bool_], ends: Sequence[Sequence[int]], joint: Sequence[int]
-) -> Tiles:
-    """Return the tiles of a graph without the translations of condensed bodies.
-
-    `ends` are the bodies of every joint, the ground left out; `joint` is that of every group of
-    equations.
-    """
-    kept = np.ones(graph.nodes, dtype=bool)
-    kept[graph.motion(np.flatnonzero(condensed))[:, 0]] = False
-    count = int(kept.sum())
-    number = np.append(np.where(kept, np.cumsum(kept) - 1, count), count)
-    # The nodes of a body follow each other.
-    first = np.append(0, np.cumsum(kept))[graph.first].tolist()
-    body_nodes = [range(i, j) for i, j in pairwise(first)]
-    wait = waiting(ends, body_nodes)
-    after: list[tuple[int, ...]] = [()] * first[-1]
-    if graph.auxiliary:
-        # A rotation is hardly determined by itself while auxiliary unknowns of the body are there.
-        turning = np.flatnonzero(graph.turns)
-        rotations = number[graph.motion(turning)[:, 1]]
-        for node, auxiliaries in zip(
-            rotations.tolist(), number[graph.auxiliaries(turning)], strict=True
-        ):
-            after[node] = tuple(auxiliaries.tolist())
-    after += [wait[k] for k in joint for _ in range(graph.forms)]
-    pattern = analyse(count, number[graph.edges], after)
-    back, schedule = np.flatnonzero(kept).astype(np.uint32), pattern.schedule
-    schedule.pivots[:-1, NODE] = back[schedule.pivots[:-1, NODE]]
-    schedule.entries[:, OTHER] = back[schedule.entries[:, OTHER]]
-    return Tiles(pattern, number, schedule)

@@ -14,9 +14,12 @@ The last one is the gradient of (h^2 + (a·N)^2) / 2, which is kept exactly.
 """
 
 from math import sqrt
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
-from poinsot.engine.algebra import (
+import numpy as np
+
+from poinsot.frames.forms import Height
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
@@ -25,12 +28,13 @@ from poinsot.engine.algebra import (
     combine,
     cross,
     dot,
-    gather,
     gather_matrix,
     matrix,
     minus,
     outer,
     plus,
+    put_column,
+    put_row,
     scale,
     size,
     skew_times,
@@ -39,37 +43,33 @@ from poinsot.engine.algebra import (
     times_skew,
     vector,
 )
-from poinsot.engine.cayley import leading
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import (
-    BASE,
-    CONTACT_BODY,
-    CONTACT_COLUMN,
-    CONTACT_NODE,
-    CONTACT_OWN,
-    CONTACT_ROW,
-    CONTACT_SLOT,
+from poinsot.kernels.cayley import leading
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
+from poinsot.kernels.tables import (
     DIRECTORS,
-    EDGE,
     HALF,
-    HELD,
     KIND,
-    NORMAL,
-    OF_ROTATION,
-    OF_TRANSLATION,
     POSITION,
-    SPOT,
     Part,
-    R,
-    T,
     V,
     W,
 )
-from poinsot.engine.rows import put_column, put_row
+from poinsot.parts.contacts import Ball, Blade, Disc, Vector3
+from poinsot.parts.equations import Slip
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, rows
+
+#: Columns of numbers: edge or axis a and spot X in director axes; normal and base in world axes; a
+#: constant that is held. Of places, after the kind: body, node and slot of the multiplier, tiles of
+#: (T, R) with the node, column and row; tiles of (T, R) with each other.
+EDGE, SPOT, NORMAL, BASE, HELD = 0, 3, 6, 9, 12
+BODY, NODE, SLOT, COLUMN, ROW, OWN = 1, 2, 3, 4, 6, 8
 
 #: A disc lies where its centre is lower than this part of its radius.
 LYING = 1e-3
 BLADE, BALL, FORWARDS, SIDEWAYS, HEIGHT = 0, 1, 2, 3, 4
+NO_VECTOR: Vector3 = (0.0, 0.0, 0.0)
 NOTHING: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 #: Where a contact is: a, X, N, base, and the height.
@@ -78,7 +78,7 @@ Place: TypeAlias = tuple[Vec, Vec, Vec, Vec, float]
 
 @inline
 def _place(contacts: Part, k: int, motion: Array) -> Place:
-    numbers, b = contacts.numbers, contacts.places[k, CONTACT_BODY]
+    numbers, b = contacts.numbers, contacts.places[k, BODY]
     D = matrix(motion, b, DIRECTORS)
     a, X = combine(vector(numbers, k, EDGE), D), combine(vector(numbers, k, SPOT), D)
     N, base = vector(numbers, k, NORMAL), vector(numbers, k, BASE)
@@ -136,7 +136,7 @@ def contact_gaps(contacts: Part, state: Array, kept: Array, gap: Array) -> None:
     """Set how far the heights of discs (nodes, 3) at the start of a step are from those kept."""
     numbers, places = contacts
     for k in range(numbers.shape[0]):
-        node, slot = places[k, CONTACT_NODE], places[k, CONTACT_SLOT]
+        node, slot = places[k, NODE], places[k, SLOT]
         if places[k, KIND] == HEIGHT:
             a, _, N, _, h = _place(contacts, k, state)
             s = 0.5 * (h * h + dot(a, N) * dot(a, N))
@@ -144,7 +144,7 @@ def contact_gaps(contacts: Part, state: Array, kept: Array, gap: Array) -> None:
 
 
 @kernel
-def lies(contacts: Part, state: Array) -> bool:
+def lies(contacts: Part, state: Array, step: Step) -> bool:
     """Tell whether a disc lies on the plane, or has gone through it."""
     for k in range(contacts.places.shape[0]):
         if contacts.places[k, KIND] == HEIGHT:
@@ -155,32 +155,21 @@ def lies(contacts: Part, state: Array) -> bool:
 
 
 @kernel
-def contacts_act(
-    contacts: Part,
-    body_places: Array,
-    h: float,
-    drift: float,
-    gap: Array,
-    stage: Array,
-    multiplier: Array,
-    x: Array,
-    tiles: Array,
-    sizes: Array,
-) -> None:
-    """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back."""
+def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
+    """Add residuals, and tiles unless None."""
+    h, stage, x = step.h, step.stage, step.x
     places = contacts.places
     forces, torques = 0.0, 0.0
     for k in range(places.shape[0]):
-        kind, b, own = places[k, KIND], places[k, CONTACT_BODY], places[k, CONTACT_OWN:]
-        node, slot = places[k, CONTACT_NODE], places[k, CONTACT_SLOT]
+        kind, b, own = places[k, KIND], places[k, BODY], places[k, OWN:]
+        node, slot = places[k, NODE], places[k, SLOT]
         at, v, w = _place(contacts, k, stage), vector(stage, b, V), vector(stage, b, W)
         e, t = _wrench(kind, at)
         x[node, slot] = dot(e, v) + dot(t, w)
         if kind == HEIGHT:
-            x[node, slot] += drift * gap[node, slot]
-        mu = multiplier[node, slot]
-        gather(x, body_places[b, T], 0, scale(mu, e))
-        gather(x, body_places[b, R], 0, scale(mu, t))
+            x[node, slot] += step.drift * step.gap[node, slot]
+        mu = step.multiplier[node, slot]
+        push(step, b, scale(mu, e), scale(mu, t))
         if tiles is not None:
             M, N = leading(h, vector(stage, b, HALF)), at[2]
             da, dX, unit = times_skew(M, at[0]), times_skew(M, at[1]), 0.5 * h
@@ -189,15 +178,83 @@ def contacts_act(
             if kind == HEIGHT:
                 by_v = axpy(unit * dot(N, v), N, by_v)
                 gather_matrix(tiles, own[0], 0, times(mu * unit, outer(N, N)))
-            put_column(tiles, places[k, CONTACT_COLUMN], slot, e)
-            put_column(tiles, places[k, CONTACT_COLUMN + 1], slot, t)
-            put_row(tiles, places[k, CONTACT_ROW], slot, by_v)
+            put_column(tiles, places[k, COLUMN], slot, e)
+            put_column(tiles, places[k, COLUMN + 1], slot, t)
+            put_row(tiles, places[k, ROW], slot, by_v)
             by_w = add(t, add(combine(v, de), combine(w, dt)))
-            put_row(tiles, places[k, CONTACT_ROW + 1], slot, by_w)
+            put_row(tiles, places[k, ROW + 1], slot, by_w)
             gather_matrix(tiles, own[1], 0, times(mu, de))
             gather_matrix(tiles, own[2], 0, times(mu, lift))
             gather_matrix(tiles, own[3], 0, times(mu, dt))
             forces = max(forces, abs(mu) * size(e))
             torques = max(torques, abs(mu) * size(t))
-    sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], forces)
-    sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torques)
+    measure(step, forces, torques)
+
+
+class ContactRows(Family):
+    """Rows of contacts with a plane of the ground."""
+
+    Table: ClassVar = Part
+    kernels: ClassVar = Kernels(contacts_act, gaps=contact_gaps, ended=lies)
+    loads: ClassVar = False
+
+    def __init__(self, assembly: Assembly) -> None:
+        self.slips = assembly.joints.slips
+
+    def __len__(self) -> int:
+        """Return their number."""
+        return len(self.slips)
+
+    @property
+    def moved(self) -> Indices:
+        """Their bodies."""
+        return np.array([slip.body for slip in self.slips], dtype=np.intp)
+
+    def meet(self, graph: Graph) -> None:
+        """Join body and multiplier."""
+        joint = np.array([slip.joint for slip in self.slips], dtype=np.intp)
+        graph.meet(graph.of_bodies(self.moved), graph.position(joint))
+
+    def table(self, graph: Graph, tiles: Tiles) -> Part:
+        """Return the kind and the vectors of every row; body, multiplier and tiles."""
+        body, table = self.moved, tiles.table
+        kinds = np.array([_kind(slip) for slip in self.slips], dtype=np.intp)
+        places = np.array([(slip.joint, slip.slot) for slip in self.slips], dtype=np.intp)
+        joint, slot = places.reshape(-1, 2).T
+        node, K = graph.position(joint)[:, None], graph.motion(body)
+        met = table(K, node), table(node, K), table(K, K)
+        numbers = rows([_vectors(slip) for slip in self.slips], 13)
+        return Part(numbers, index(kinds, body, node, slot, *met))
+
+    def add_mobility(self, size: Real, by_force: Real, by_torque: Real) -> None:
+        """Add 1/m of the body."""
+        for slip in self.slips:
+            size[slip.joint, slip.slot] = by_force[slip.body]
+
+
+def _kind(slip: Slip) -> int:
+    match slip.contact:
+        case Height():
+            return HEIGHT
+        case Blade():
+            return BLADE
+        case Ball():
+            return BALL
+        case _:
+            return (FORWARDS, SIDEWAYS)[slip.row]
+
+
+def _vectors(slip: Slip) -> tuple[float, ...]:
+    """Return a, X, N, base and what is held."""
+    match slip.contact:
+        case Height() as form:
+            (_, X), (_, a) = form.r.weights[0], form.a.weights[0]
+            x, y, z = form.r.constant
+            return *a[1:], *X[1:], *form.n, -x, -y, -z, -form.c
+        case Blade() as blade:
+            return *blade.n, *blade.X, *NO_VECTOR, *NO_VECTOR, 0.0
+        case Ball() as ball:
+            return *NO_VECTOR, *ball.X, *ball.along[slip.row], *ball.arm, 0.0
+        case Disc() as disc:
+            return *disc.a, *disc.X, *disc.N, *disc.base, 0.0
+    raise TypeError(f"no kernel for {slip.contact!r}")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.algebra import Array
-from poinsot.engine.kernel import kernel
+from poinsot.kernels.algebra import Array
+from poinsot.kernels.kernel import kernel
 
 _SIGNATURE = ctypes.CFUNCTYPE(
     None, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double), ctypes.c_int64

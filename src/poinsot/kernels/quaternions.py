@@ -3,8 +3,8 @@
 from math import sqrt
 from typing import TypeAlias
 
-from poinsot.engine.algebra import Array, Mat, Vec, add, axpy, cross, dot, scale, sub
-from poinsot.engine.kernel import inline
+from poinsot.kernels.algebra import Array, Mat, Vec, add, axpy, cross, dot, scale, sub
+from poinsot.kernels.kernel import inline
 
 Quat: TypeAlias = tuple[float, Vec]
 

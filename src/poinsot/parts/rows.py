@@ -6,7 +6,13 @@ equation c r·r (DISTANCE). Their reactions are summed up to one force or torque
 vector of a body at the end of the step is x + a' x x, and C^T turns it back to x.
 """
 
-from poinsot.engine.algebra import (
+from typing import ClassVar
+
+import numpy as np
+
+from poinsot.frames.forms import members
+from poinsot.frames.products import Kind
+from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
@@ -19,6 +25,8 @@ from poinsot.engine.algebra import (
     gather_matrix,
     matrix,
     minus,
+    put_column,
+    put_row,
     scale,
     size,
     skew,
@@ -27,39 +35,30 @@ from poinsot.engine.algebra import (
     times,
     vector,
 )
-from poinsot.engine.cayley import lever, turn_back
-from poinsot.engine.kernel import inline, kernel
-from poinsot.engine.parts import (
-    COEFFICIENT,
-    COLUMN,
-    CONSTANT,
-    COUNT,
-    DIRECTION_A,
+from poinsot.kernels.cayley import lever, turn_back
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
+from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
     KIND,
-    NODE,
-    OF_ROTATION,
-    OF_TRANSLATION,
-    POINT_A,
-    POINT_B,
     POSITION,
-    ROW,
-    ROW_PAIR,
-    SLOT,
-    VARIED,
     A,
     B,
     Part,
     R,
-    T,
     V,
     W,
 )
-from poinsot.engine.terms import (
+from poinsot.kernels.terms import (
+    COEFFICIENT,
+    DIRECTION_A,
     DISTANCE,
     DOT,
     NONE,
+    POINT_A,
+    POINT_B,
     RA_RA,
     RA_RB,
     RB_RA,
@@ -67,6 +66,16 @@ from poinsot.engine.terms import (
     UNIT,
     gather_blocks,
 )
+from poinsot.parts.equations import SLOTS, stabilised_places
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
+from poinsot.parts.stabilised_rows import stabilised_rows
+
+#: Columns of numbers after those of a term: a constant for each of up to three equations, and the
+#: vector in which they differ, times their coefficient.
+CONSTANT, VARIED = 13, 16
+#: Columns of places: how many equations; node and first slot of the multipliers; tiles of the node
+#: with (T_A, R_A, T_B, R_B), column and row; tiles of these four with each other, 16 of them.
+COUNT, NODE, SLOT, COLUMN, ROW, PAIR = 3, 4, 5, 6, 10, 14
 
 
 @kernel
@@ -99,51 +108,26 @@ def _between(rows: Part, k: int, motion: Array, D_A: Mat, D_B: Mat) -> Vec:
 
 
 @kernel
-def constraint_rows(
-    rows: Part,
-    body_places: Array,
-    h: float,
-    drift: float,
-    gap: Array,
-    stage: Array,
-    multiplier: Array,
-    x: Array,
-    tiles: Array,
-    sizes: Array,
-    arms_at: int,
-) -> None:
-    """Add residuals to x (nodes, 3), and tiles unless None; `drift` times the gap is taken back.
-
-    Forces have the lever arms of the directors in column `arms_at` of the stage.
-    """
+def constraint_rows(rows: Part, step: Step, tiles: Array) -> None:
+    """Add residuals, and tiles unless None."""
     for k in range(rows.numbers.shape[0]):
         for i in range(rows.places[k, COUNT]):
             node, slot = rows.places[k, NODE], rows.places[k, SLOT] + i
-            x[node, slot] = drift * gap[node, slot]
+            step.x[node, slot] = step.drift * step.gap[node, slot]
         if rows.places[k, KIND] == DOT:
-            _directions(rows, k, body_places, h, stage, multiplier, x, tiles, sizes, arms_at)
+            _directions(rows, k, step, tiles)
         else:
-            _points(rows, k, body_places, h, stage, multiplier, x, tiles, sizes, arms_at)
+            _points(rows, k, step, tiles)
 
 
 @inline
-def _directions(
-    rows: Part,
-    k: int,
-    body_places: Array,
-    h: float,
-    stage: Array,
-    multiplier: Array,
-    x: Array,
-    tiles: Array,
-    sizes: Array,
-    arms_at: int,
-) -> None:
+def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
     """Keep directions b_i of B across an axis a of A.
 
     The torque on A is a x t with t = sum mu_i b_i, the opposite on B.
     """
-    numbers, at = rows.numbers, rows.places[k]
+    h, stage, multiplier, x, bodies = step.h, step.stage, step.multiplier, step.x, step.bodies
+    numbers, at, arms_at = rows.numbers, rows.places[k], step.arms_at
     first, second, node, slot, count = at[A], at[B], at[NODE], at[SLOT], at[COUNT]
     D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
     a = combine(vector(numbers, k, DIRECTION_A), D_A)
@@ -173,13 +157,13 @@ def _directions(
     arm_t = t
     if arms_at != DIRECTORS:
         arm_t = combine(X_t, matrix(stage, second, arms_at))
-    gather(x, body_places[first, R], 0, cross(arm, t))
-    gather(x, body_places[second, R], 0, cross(arm_t, a))
+    gather(x, bodies[first, R], 0, cross(arm, t))
+    gather(x, bodies[second, R], 0, cross(arm_t, a))
     if tiles is not None:
-        sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torque)
+        measure(step, 0.0, torque)
         turned_A = skew_times(scale(0.5 * h, t), P_a)
         turned_B = skew_times(scale(0.5 * h, a), lever(half_B, t))
-        pair = at[ROW_PAIR:]
+        pair = at[PAIR:]
         gather_matrix(tiles, pair[RA_RA], 0, turned_A)
         gather_matrix(tiles, pair[RB_RB], 0, turned_B)
         if pair[RA_RB] < tiles.shape[0] - 1:
@@ -188,23 +172,13 @@ def _directions(
 
 
 @inline
-def _points(
-    rows: Part,
-    k: int,
-    body_places: Array,
-    h: float,
-    stage: Array,
-    multiplier: Array,
-    x: Array,
-    tiles: Array,
-    sizes: Array,
-    arms_at: int,
-) -> None:
+def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
     """Keep r across directions n_i of A, or its length; the force on B is t = sum mu_i n_i.
 
     It has the torque rho_B x t on B and t x (r + rho_A) on A.
     """
-    numbers, at = rows.numbers, rows.places[k]
+    h, stage, multiplier, x = step.h, step.stage, step.multiplier, step.x
+    numbers, at, arms_at = rows.numbers, rows.places[k], step.arms_at
     first, second, node, slot, count = at[A], at[B], at[NODE], at[SLOT], at[COUNT]
     rod, c = at[KIND] == DISTANCE, numbers[k, COEFFICIENT]
     X_A, X_B = vector(numbers, k, POINT_A), vector(numbers, k, POINT_B)
@@ -226,10 +200,8 @@ def _points(
     if arms_at != DIRECTORS:
         torque_A = add(cross(t, combine(X_A, L_A)), cross(combine(X_t, L_A), r))
         torque_B = cross(combine(X_B, L_B), t)
-    gather(x, body_places[first, T], 0, scale(-1.0, t))
-    gather(x, body_places[first, R], 0, torque_A)
-    gather(x, body_places[second, T], 0, t)
-    gather(x, body_places[second, R], 0, torque_B)
+    push(step, first, scale(-1.0, t), torque_A)
+    push(step, second, t, torque_B)
     if tiles is not None:
         half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
         dr = axpy(0.5 * h, v, sub(cross(half_B, rho_B), cross(half_A, rho_A)))
@@ -254,8 +226,7 @@ def _points(
             put_row(tiles, at[ROW + 2], slot + i, end)
             put_row(tiles, at[ROW + 3], slot + i, scale(-1.0, combine(end, P_B)))
             mu = abs(multiplier[node, slot + i])
-            sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], mu * size(n))
-            sizes[OF_ROTATION] = max(sizes[OF_ROTATION], mu * max(size(on_A), size(on_B)))
+            measure(step, mu * size(n), mu * max(size(on_A), size(on_B)))
         # The force t changes by nu (dv_B - dv_A) + N_A dw_A + N_B dw_B, and rho_B by R_B dw_B.
         f, bend = 0.5 * h, 2.0 * c * multiplier[node, slot] if rod else 0.0
         nu, R_B = f * bend, times(-f, P_B)
@@ -264,7 +235,7 @@ def _points(
         t_x_R_B = skew_times(t, R_B)
         gather_blocks(
             tiles,
-            at[ROW_PAIR:],
+            at[PAIR:],
             (times(nu, UNIT), N_A, N_B),
             (
                 skew(axpy(f, t, scale(-nu, reach))),
@@ -279,17 +250,63 @@ def _points(
         )
 
 
-@inline
-def put_column(tiles: Array, place: int, slot: int, a: Vec) -> None:
-    """Store a in a column of a tile."""
-    tiles[place, slot] = a[0]
-    tiles[place, 3 + slot] = a[1]
-    tiles[place, 6 + slot] = a[2]
+class Rows(Family):
+    """Constraints of joints that are products of vectors, but for common points."""
 
+    Table: ClassVar = Part
+    kernels: ClassVar = Kernels(constraint_rows, stabilised_rows, row_gaps)
+    loads: ClassVar = False
 
-@inline
-def put_row(tiles: Array, place: int, slot: int, a: Vec) -> None:
-    """Store a in a row of a tile."""
-    tiles[place, 3 * slot] = a[0]
-    tiles[place, 3 * slot + 1] = a[1]
-    tiles[place, 3 * slot + 2] = a[2]
+    def __init__(self, assembly: Assembly) -> None:
+        self.rows = assembly.joints.rows
+
+    def __len__(self) -> int:
+        """Return the number of equations."""
+        return self.rows.joint.size
+
+    @property
+    def moved(self) -> Indices:
+        """The bodies of all but dot products."""
+        at = self.rows.at
+        ends = at.ends[at.moves].reshape(-1)
+        return ends[ends >= 0]
+
+    @property
+    def lacking(self) -> bool:
+        """Whether there are any."""
+        return len(self) > 0
+
+    def meet(self, graph: Graph) -> None:
+        """Join both bodies with the multipliers, and with each other unless decoupled."""
+        at, joint = self.rows.at, self.rows.joint
+        nodes = graph.position(joint), graph.velocity(joint)
+        met = np.hstack([graph.of_bodies(end, moves=at.moves) for end in at.ends.T])
+        for together in met.T if graph.decoupled else [met]:
+            graph.meet(together, *nodes)
+
+    def table(self, graph: Graph, tiles: Tiles) -> Part:
+        """Return equations, up to three that differ in one vector as one row."""
+        rows, table, at = self.rows, tiles.table, self.rows.at
+        K = graph.pair(at.ends, moving=True)
+        if graph.stabilised:
+            M = graph.pair(at.ends)
+            pairs = table(K, K), table(M, K), table(M, M)
+            places = stabilised_places(graph, tiles, at, rows.joint, rows.slot)
+            return Part(real(at.numbers, rows.constant), index(places, *pairs))
+        first = np.flatnonzero(rows.begins)
+        count = np.diff(np.append(first, rows.joint.size))
+        alike, inner = members(count)
+        constants, vectors = np.zeros((first.size, SLOTS)), np.zeros((first.size, SLOTS, 3))
+        constants[alike, inner] = rows.constant
+        varied = np.where((at.kind == Kind.DOT)[:, None], at.b, at.a)
+        vectors[alike, inner] = at.coefficient[:, None] * varied
+        node, K = graph.position(rows.joint[first])[:, None], K[first]
+        own = at.kind[first], graph.ends(at.ends[first]), count, node, rows.slot[first]
+        numbers = real(at.numbers[first], constants, vectors.reshape(-1, 9))
+        return Part(numbers, index(*own, table(K, node), table(node, K), table(K, K)))
+
+    def add_mobility(self, size: Real, by_force: Real, by_torque: Real) -> None:
+        """Add 1/m, or that of the inertia, of both bodies."""
+        at, rows = self.rows.at, self.rows
+        by = np.where(at.moves[:, None], by_force[at.ends], by_torque[at.ends])
+        size[rows.joint, rows.slot] = by.sum(axis=1)

@@ -16,10 +16,10 @@ with kappa = 1, or with mean lever arms kappa = (1 + c)/(2 c). Hamilton's equati
 from math import sqrt
 from typing import TypeAlias
 
-from poinsot.engine.algebra import Mat, Vec, axpy, dot, minus, outer, plus, scale, sub, times
-from poinsot.engine.kernel import inline
-from poinsot.engine.quaternions import Quat, dot_quat, inner, plus_quat, scale_quat, times_vector
-from poinsot.engine.terms import UNIT
+from poinsot.kernels.algebra import Mat, Vec, axpy, dot, minus, outer, plus, scale, sub, times
+from poinsot.kernels.kernel import inline
+from poinsot.kernels.quaternions import Quat, dot_quat, inner, plus_quat, scale_quat, times_vector
+from poinsot.kernels.terms import UNIT
 
 #: delta, kappa, and their derivatives by the three components of a.
 Turn: TypeAlias = tuple[Quat, float, tuple[Quat, Quat, Quat], Vec]

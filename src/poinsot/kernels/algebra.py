@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from poinsot.engine.kernel import inline
+from poinsot.kernels.kernel import inline
 
 Vec: TypeAlias = tuple[float, float, float]
 Mat: TypeAlias = tuple[Vec, Vec, Vec]
@@ -237,3 +237,19 @@ def gather_matrix(a: Array, i: int, at: int, B: Mat) -> None:
     gather(a, i, at, B[0])
     gather(a, i, at + 3, B[1])
     gather(a, i, at + 6, B[2])
+
+
+@inline
+def put_column(tiles: Array, place: int, slot: int, a: Vec) -> None:
+    """Store a in a column of a tile."""
+    tiles[place, slot] = a[0]
+    tiles[place, 3 + slot] = a[1]
+    tiles[place, 6 + slot] = a[2]
+
+
+@inline
+def put_row(tiles: Array, place: int, slot: int, a: Vec) -> None:
+    """Store a in a row of a tile."""
+    tiles[place, 3 * slot] = a[0]
+    tiles[place, 3 * slot + 1] = a[1]
+    tiles[place, 3 * slot + 2] = a[2]

@@ -1,0 +1,59 @@
+"""The families of parts, and the kernels that go through all of them.
+
+This tuple is the only place that knows them by name. A kernel here is written as text, one call for
+each family that has a kernel for it, on the table of that family.
+"""
+
+from typing import Any, NamedTuple
+
+from poinsot.kernels.kernel import kernel
+from poinsot.parts.body_loads import Loads
+from poinsot.parts.contact_rows import ContactRows
+from poinsot.parts.drags import Drags
+from poinsot.parts.family import Family
+from poinsot.parts.fields import Fields
+from poinsot.parts.gravitation import Attractions
+from poinsot.parts.points import Points
+from poinsot.parts.rows import Rows
+from poinsot.parts.struts import Struts
+
+#: In the order in which they act.
+FAMILIES: tuple[type[Family], ...] = (
+    Points,
+    Rows,
+    ContactRows,
+    Struts,
+    Loads,
+    Drags,
+    Fields,
+    Attractions,
+)
+
+#: The tables of all families.
+Tables: Any = NamedTuple("Tables", [(family.__name__, family.Table) for family in FAMILIES])  # type: ignore[misc]
+
+
+def _through(hook: str, given: str, join: str = "; ", first: str = "") -> Any:
+    """Return the kernel (tables, ...) that calls one kernel of every family that has it."""
+    space: dict[str, Any] = {"__name__": __name__}
+    calls = [first] if first else []
+    for k, family in enumerate(FAMILIES):
+        function = getattr(family.kernels, hook)
+        if function is not None:
+            space[f"{hook}_{k}"] = function
+            calls.append(f"{hook}_{k}(tables[{k}]{given and ', '}{given})")
+    body = f"{'return ' if first else ''}{join.join(calls)}"
+    exec(f"def {hook}(tables{given and ', '}{given}):\n    {body}", space)
+    return kernel(space[hook])
+
+
+#: What families add to residual and tiles, plain and stabilised; see `Kernels`.
+act = _through("act", "step, tiles")
+act_stabilised = _through("stabilised", "step, tiles")
+gaps = _through("gaps", "state, kept, gap")
+begin = _through("begin", "")
+fold = _through("fold", "bodies, x")
+unfold = _through("unfold", "bodies, x")
+energy = _through("energy", "state, step", join=" + ", first="0.0")
+ended = _through("ended", "state, step", join=" or ", first="False")
+accept = _through("accept", "")

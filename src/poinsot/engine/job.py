@@ -1,0 +1,143 @@
+"""What a run of the engine reads and writes: a machine, what is carried from step to step, a job.
+
+A mechanism on its way through the engine is nothing but numbers, see `kernels.tables`.
+"""
+
+from typing import NamedTuple
+
+from poinsot.engine.families import Tables
+from poinsot.engine.tiles import Schedule
+from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3
+
+#: Forms of the equations of rotation in quaternions, and how many nodes a body has besides.
+HAMILTON, LIVENS = 0, 1
+SHORTEST, REDUCED, FULL = 0, 1, 3
+
+
+class Spins(NamedTuple):
+    """Bodies in quaternions: principal moments of `inertia` (bodies, 3) [kg m^2].
+
+    `form` of the equations, `mean` lever arms or those of the mean quaternion, and `places` of
+    auxiliary nodes: these and their tiles, see `livens_bodies`.
+    """
+
+    inertia: Real2
+    places: Index2
+    form: int
+    mean: bool
+
+
+class Machine(NamedTuple):
+    """A mechanism, complete: what it consists of, and the tiles of its Newton matrix.
+
+    `template` (tiles, 9) is what tiles hold before bodies and joints add to them. Of `parts` that a
+    mechanism does not have, tables have no rows; it is `unloaded` if nothing but weight acts on its
+    bodies, and `dry` if there is dry friction. Turn counters follow angles over turns, by terms;
+    `turn_counters` (k, 2) are the first term and the one after the last of each. `kinds` (nodes,)
+    tells which of the sizes measures a node's equations; `redundant` whether some constraints
+    repeat others, which `shift` (nodes, 3), part of the template, makes regular; `exact` whether
+    the matrix is that of Newton's method, or lacks a small part of it. `stabilised` is there in the
+    stabilised form (its content does not matter), `spins` are there in quaternions. `arms_at` is
+    the column of a stage with the directors on which forces have their lever arms, `auxiliary` the
+    number of nodes that bodies have besides translation and rotation.
+    """
+
+    bodies: Part
+    parts: Tables
+    turn_counters: Index2
+    turn_counter_terms: Part
+    schedule: Schedule
+    template: Real2
+    kinds: Index1
+    unloaded: bool
+    redundant: bool
+    dry: bool
+    shift: Real2
+    exact: bool
+    stabilised: Index1 | None
+    spins: Spins | None
+    arms_at: int
+    auxiliary: int
+
+
+class Run(NamedTuple):
+    """What a run carries from step to step.
+
+    `gap` (nodes, 3) is what constraints lacked at the start of the run, and keep lacking; `stage`
+    and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
+    `past_multiplier` (..., 5) those of the last step and their differences, `order` (1,) that of
+    the next guess; `turns` (2, turn counters) sine and full turns of turn counters.
+    """
+
+    gap: Real2
+    stage: Real2
+    multiplier: Real2
+    past: Real3
+    past_multiplier: Real3
+    order: Index1
+    turns: Real2
+
+
+class Work(NamedTuple):
+    """Room for one step: residual and solution x (nodes, 3), tiles, growth of gaps (nodes, 3).
+
+    `sizes` (5,): of the terms of translation, rotation, and constraints on velocities and on
+    positions; power lost. `given`, `found`: of laws.
+    """
+
+    x: Real2
+    tiles: Real2
+    gap: Real2
+    sizes: Real1
+    given: Real1
+    found: Real1
+
+
+#: Energy at the start of the run and now, energy dissipated, error of the balance and its largest,
+#: least power dissipated, largest residual, iterations in all and of the last step; then the energy
+#: put in by each port [J].
+START, ENERGY, LOST, BALANCE, ERROR, LEAST, RESIDUAL, ITERATIONS, LAST_ITERATIONS, SUPPLIED = range(
+    10
+)
+
+
+class Saved(NamedTuple):
+    """Saved steps, one row each: states at the end, stages, sums, turns, number in the block."""
+
+    x: Real2
+    stage: Real2
+    sums: Real2
+    turns: Real2
+    step: Index1
+
+
+class Job(NamedTuple):
+    """What `run` is asked to do: steps of a mechanism, and everything that they read and write.
+
+    `places` (m, 4) are, of every joint's multiplier, node, slot, column of x, and 1 if it is times
+    h; `ports` (ports + 1,) the first input of every port; `times` (steps + 1,) [s] the ends of the
+    steps; u, y (steps, inputs) inputs and outputs. `done` steps were taken before, of a `total` in
+    the whole run; `known` is how many of them `carried` knows of. `rtol` and `limit` are Newton's
+    tolerance and the most iterations. The places of `state`, `ahead` and `before` are exchanged in
+    turn, once for every step. `sums` (9 + ports,) are balances, carried on.
+    """
+
+    machine: Machine
+    places: Index2
+    ports: Index1
+    times: Real1
+    u: Real2
+    y: Real2
+    done: int
+    total: int
+    save_every: int
+    rtol: float
+    limit: int
+    known: int
+    state: Real2
+    ahead: Real2
+    before: Real2
+    carried: Run
+    work: Work
+    sums: Real1
+    saved: Saved

@@ -1,0 +1,215 @@
+"""Drag on single bodies: a force at a point against its velocity, or a torque against the spin."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, astuple, dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.bodies.body import Body, loaded_body, turned_body
+from poinsot.errors import InputError
+from poinsot.frames.directions import Along, Charted, Direction, Torque
+from poinsot.frames.forms import components, point, stack
+from poinsot.inputs import vector3
+from poinsot.kernels.algebra import (
+    Array,
+    add,
+    apply,
+    combine,
+    cross,
+    dot,
+    gather_matrix,
+    matrix,
+    multiply,
+    plus,
+    scale,
+    size,
+    skew,
+    skew_times,
+    times,
+    vector,
+)
+from poinsot.kernels.cayley import lever
+from poinsot.kernels.kernel import kernel
+from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
+from poinsot.kernels.tables import (
+    DIRECTORS,
+    HALF,
+    KIND,
+    LOST_POWER,
+    Part,
+    V,
+    W,
+)
+from poinsot.kernels.terms import NONE, UNIT
+from poinsot.kernels.turning import on_arms
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
+from poinsot.parts.forces import Force, Placed
+from poinsot.parts.joints import Joint
+from poinsot.parts.resistance import Damper, Friction, drag, require_coefficients
+
+
+@dataclass(frozen=True, eq=False)
+class Drag(Force):
+    r"""Drag on a body that moves and turns in a medium at rest.
+
+    .. math:: F = -(\text{viscous} + \text{quadratic}\, |v|)\, v, \qquad
+              \tau = -(\text{angular\_viscous} + \text{angular\_quadratic}\, |\omega|)\, \omega
+
+    F acts at a point of the body, v is its velocity and omega the angular velocity of the body.
+
+    Parameters
+    ----------
+    body : Body
+        The body.
+    point : (3,)
+        Where the force acts, world axes at the start [m]; default: the centre of mass.
+    viscous, quadratic
+        Of the force [N s/m], [N s^2/m^2]; in air quadratic is density c_d area / 2.
+    angular_viscous, angular_quadratic
+        Of the torque [N m s/rad], [N m s^2/rad^2].
+    """
+
+    body: Body
+    point: ArrayLike | None = None
+    _: KW_ONLY
+    viscous: float = 0.0
+    quadratic: float = 0.0
+    angular_viscous: float = 0.0
+    angular_quadratic: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the body, and refuse drag that would create energy."""
+        loaded_body(self.body, "Drag: body")
+        if self.point is not None:
+            object.__setattr__(self, "point", vector3(self.point, "Drag: point"))
+        require_coefficients(self, ("viscous", "quadratic", "angular_viscous", "angular_quadratic"))
+        if self.angular_viscous or self.angular_quadratic:
+            turned_body(self.body, "Drag: body")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The body."""
+        return (self.body,)
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
+        """Return its dampers, one for the force and one for the torque."""
+        world = self.body.position if self.point is None else np.asarray(self.point)
+        bodies, at = (self.body.index,), components(point(0, self.body.local_point(world)))
+        acting: list[tuple[Direction, float, float]] = [
+            (Along(bodies, stack(at, 1)), self.viscous, self.quadratic),
+            (Torque(bodies), self.angular_viscous, self.angular_quadratic),
+        ]
+        dampers = [
+            Damper(name, direction, Friction(float(viscous), float(quadratic)))
+            for direction, viscous, quadratic in acting
+            if viscous or quadratic
+        ]
+        if not dampers:
+            raise InputError(
+                f"force '{name}': give viscous or quadratic drag, or angular_viscous or "
+                "angular_quadratic"
+            )
+        return [], dampers
+
+
+# -- in the compiled engine ------------------------------------------------------------------------
+
+FORCE, TORQUE = 0, 1
+#: Columns of numbers, after those of `resistance`: the point. Of places, after the kind: the body,
+#: and tiles of (T, R) with each other.
+POINT = 4
+BODY, OWN = 1, 2
+
+
+@kernel
+def drags_act(drags: Part, step: Step, tiles: Array) -> None:
+    """Add residuals, and tiles unless None; adds up the power lost."""
+    for k in range(drags.places.shape[0]):
+        if drags.places[k, KIND] == FORCE:
+            _force(drags, k, step, tiles)
+        else:
+            _torque(drags, k, step, tiles)
+
+
+@kernel
+def _force(drags: Part, k: int, step: Step, tiles: Array) -> None:
+    """Act against the velocity of a point, y = v + w x rho."""
+    h, stage, at, arms_at = step.h, step.stage, drags.places[k], step.arms_at
+    b, X = at[BODY], vector(drags.numbers, k, POINT)
+    v, w, a = vector(stage, b, V), vector(stage, b, W), vector(stage, b, HALF)
+    rho = combine(X, matrix(stage, b, DIRECTORS))
+    arm = combine(X, matrix(stage, b, arms_at))
+    y = add(v, cross(w, rho))
+    force, slope = drag(drags.numbers, k, y)
+    torque = cross(arm, force)
+    push(step, b, scale(h, force), scale(h, torque))
+    measure(step, h * size(force), h * size(torque))
+    step.sizes[LOST_POWER] += dot(force, y)
+    if tiles is not None:
+        # rho changes by -(h/2) C [rho] dw.
+        turned = times(-0.5 * h, lever(a, rho))
+        by_w = multiply(slope, plus(times(-1.0, skew(rho)), skew_times(w, turned)))
+        TT, TR, RT, RR = at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]
+        gather_matrix(tiles, TT, 0, times(h, slope))
+        gather_matrix(tiles, TR, 0, times(h, by_w))
+        gather_matrix(tiles, RT, 0, times(h, skew_times(arm, slope)))
+        gather_matrix(tiles, RR, 0, times(h, skew_times(arm, by_w)))
+        gather_matrix(tiles, RR, 0, times(-h, skew_times(force, turned)))
+
+
+@kernel
+def _torque(drags: Part, k: int, step: Step, tiles: Array) -> None:
+    """Act against the angular velocity."""
+    h, stage, at = step.h, step.stage, drags.places[k]
+    b = at[BODY]
+    w = vector(stage, b, W)
+    torque, slope = drag(drags.numbers, k, w)
+    met = UNIT if step.arms_at == DIRECTORS else on_arms(vector(stage, b, HALF))
+    turning = apply(met, torque)
+    push(step, b, NONE, scale(h, turning))
+    measure(step, 0.0, h * size(turning))
+    step.sizes[LOST_POWER] += dot(torque, w)
+    if tiles is not None:
+        gather_matrix(tiles, at[OWN + 3], 0, times(h, multiply(met, slope)))
+
+
+class Drags(Family):
+    """Resistances against velocities of points and spins of bodies."""
+
+    Table: ClassVar = Part
+    kernels: ClassVar = Kernels(drags_act, drags_act)
+
+    def __init__(self, assembly: Assembly) -> None:
+        found = [d for d in assembly.dampers if not isinstance(d.direction, Charted)]
+        self.laws_of = np.array([_numbers(d) for d in found]).reshape(-1, 4)
+        self.body = np.array([d.direction.bodies[0] for d in found], dtype=np.intp)
+        along = [d.direction if isinstance(d.direction, Along) else None for d in found]
+        self.kind = np.array([TORQUE if at is None else FORCE for at in along], dtype=np.intp)
+        points = [np.zeros(3) if at is None else at.material for at in along]
+        self.point = np.array(points).reshape(-1, 3)
+
+    def __len__(self) -> int:
+        """Return their number."""
+        return self.body.size
+
+    @property
+    def moved(self) -> Indices:
+        """The bodies of forces."""
+        return np.asarray(self.body[self.kind == FORCE])
+
+    def meet(self, graph: Graph) -> None:
+        """Join translation and rotation where a force acts."""
+        graph.meet(graph.of_bodies(self.body, moves=self.kind == FORCE))
+
+    def table(self, graph: Graph, tiles: Tiles) -> Part:
+        """Return coefficients and points; kinds, bodies and tiles."""
+        own = tiles.table(graph.momentum(self.body), graph.motion(self.body))
+        return Part(real(self.laws_of, self.point), index(self.kind, self.body, own))
+
+
+def _numbers(d: Damper) -> tuple[float, ...]:
+    assert isinstance(d.law, Friction)
+    return astuple(d.law)

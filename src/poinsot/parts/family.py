@@ -1,0 +1,177 @@
+"""Families: parts of one kind in the compiled engine, with their tables and their kernels.
+
+The engine goes through a tuple of families (`engine.families`) and knows none of them by name. A
+family takes its parts from the mechanism, says which nodes of the Newton matrix meet because of
+them, and fills the table that its kernels read.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.frames.forms import Forms
+from poinsot.kernels.laws import Law
+from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.parts.contacts import Contact
+from poinsot.parts.equations import Equations, group_equations
+from poinsot.parts.feedback import Inlet
+from poinsot.parts.potentials import Potential
+from poinsot.parts.resistance import Damper
+from poinsot.ph.matrices import Vector
+
+Real = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Kernel: TypeAlias = Callable[..., Any]
+
+
+class Kernels(NamedTuple):
+    """The kernels of a family; those that it does not need are None.
+
+    Each gets the table of the family first.
+
+    Parameters
+    ----------
+    act : (table, step, tiles)
+        Adds residuals to step.x, and their derivatives to tiles unless these are None.
+    stabilised : (table, step, tiles)
+        The same in the stabilised form.
+    gaps : (table, state, kept, gap)
+        Sets how far the gaps of constraints have grown, which the plain form takes back.
+    begin : (table,)
+        Prepares for another run of Newton's method.
+    fold, unfold : (table, bodies, x)
+        Eliminates the translations of condensed bodies from x, and recovers them.
+    energy : (table, state, step)
+        Returns the energy that its parts store [J].
+    ended : (table, state, step)
+        Tells whether some part cannot go on from there.
+    accept : (table,)
+        Goes on to the next step.
+    """
+
+    act: Kernel | None
+    stabilised: Kernel | None = None
+    gaps: Kernel | None = None
+    begin: Kernel | None = None
+    fold: Kernel | None = None
+    unfold: Kernel | None = None
+    energy: Kernel | None = None
+    ended: Kernel | None = None
+    accept: Kernel | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """What families take their parts from.
+
+    Potentials, dampers and ports of a mechanism of `count` bodies; the equations of its joints as
+    `forms`, of which each joint has so many (`rows`), and as contacts, which each joint may have.
+    """
+
+    count: int
+    potentials: Sequence[Potential]
+    dampers: Sequence[Damper]
+    inlets: Sequence[Inlet]
+    forms: Forms
+    rows: Indices
+    contacts: Sequence[Contact | None]
+
+    @cached_property
+    def joints(self) -> Equations:
+        """The equations of the joints, in groups of up to three."""
+        return group_equations(self.forms, self.rows, self.contacts)
+
+    @property
+    def ports(self) -> list[tuple[int, Inlet]]:
+        """The first input of every port, and the port."""
+        first = np.cumsum([0, *(inlet.size for inlet in self.inlets)]).tolist()
+        return list(zip(first, self.inlets, strict=False))
+
+
+class Family(ABC):
+    """Parts of one kind, taken from an assembly."""
+
+    Table: ClassVar[type[Any]]
+    kernels: ClassVar[Kernels]
+    #: Whether its parts are more than joints: then power is taken from the last evaluation.
+    loads: ClassVar[bool] = True
+
+    @abstractmethod
+    def __init__(self, assembly: Assembly) -> None:
+        """Take the parts of this kind."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of parts."""
+
+    @property
+    @abstractmethod
+    def moved(self) -> Indices:
+        """Bodies whose translation its parts meet, so that it must stay a node of the matrix."""
+
+    @abstractmethod
+    def meet(self, graph: Graph) -> None:
+        """Join the nodes that its parts meet."""
+
+    @abstractmethod
+    def table(self, graph: Graph, tiles: Tiles) -> Any:
+        """Return the table that its kernels read."""
+
+    @property
+    def laws(self) -> list[Law | None]:
+        """The law of every part, a Python function, or None."""
+        return []
+
+    @property
+    def dry(self) -> bool:
+        """Whether dry friction is among its parts, which Newton's method finds hard."""
+        return False
+
+    @property
+    def lacking(self) -> bool:
+        """Whether a decoupled matrix lacks some of its derivatives."""
+        return False
+
+    def start(self, q: Vector) -> None:  # noqa: B027 - few do
+        """Begin a run at q, in directors."""
+
+    def add_mobility(  # noqa: B027 - constraints do
+        self, size: Real, by_force: Real, by_torque: Real
+    ) -> None:
+        """Add to the size (joints, 3) of the diagonal of G M^-1 G^T, about.
+
+        Bodies have 1/m, and 1/(E1 + E2 + E3); the ground, last, none.
+        """
+
+    def add_constants(  # noqa: B027 - few do
+        self, template: Real, graph: Graph, tiles: Tiles, mass: Real
+    ) -> None:
+        """Add what does not change to the tiles (count + 1, 3, 3); masses of bodies [kg]."""
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def index(*columns: ArrayLike) -> NDArray[np.uint32]:
+    """Return columns, side by side, as a table of places."""
+    return np.ascontiguousarray(np.column_stack([np.asarray(c) for c in columns]), dtype=np.uint32)
+
+
+def real(*columns: ArrayLike) -> Real:
+    """Return columns, side by side, as a table of numbers."""
+    return np.ascontiguousarray(np.column_stack([np.asarray(c) for c in columns]), dtype=float)
+
+
+def rows(each: Sequence[Sequence[float]], columns: int) -> Real:
+    """Return rows as an array that has its columns even if there are none."""
+    return np.array(each, dtype=float).reshape(-1, columns)
+
+
+def addresses(laws: Sequence[Law | None]) -> NDArray[np.int64]:
+    """Return where the laws are, 0 for none."""
+    return np.array([0 if law is None else law.address for law in laws], dtype=np.int64)

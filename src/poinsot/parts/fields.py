@@ -1,0 +1,290 @@
+"""Potentials of many points and directions of bodies, by laws that give the discrete gradient."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.bodies.body import Body, loaded_body
+from poinsot.errors import InputError
+from poinsot.frames.forms import components, stack
+from poinsot.inputs import function, vector3
+from poinsot.kernels.algebra import (
+    Array,
+    Mat,
+    Vec,
+    add,
+    combine,
+    cross,
+    gather_matrix,
+    matrix,
+    multiply,
+    scale,
+    size,
+    skew_times,
+    times,
+    vector,
+)
+from poinsot.kernels.cayley import lever
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.laws import Law, call_law
+from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
+from poinsot.kernels.tables import (
+    DIRECTORS,
+    HALF,
+    POSITION,
+    RR,
+    Addresses,
+    Index1,
+    Index2,
+    Real2,
+)
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real
+from poinsot.parts.forces import Force, Placed
+from poinsot.parts.joints import Joint
+from poinsot.parts.potentials import FieldPotential
+from poinsot.ph.derivatives import gradient
+from poinsot.ph.matrices import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Field(Force):
+    """Any potential V of points and directions of bodies.
+
+    Parameters
+    ----------
+    points, directions : sequence of (body, vector)
+        Material points and body-fixed directions, given in world axes at the start.
+    potential : callable
+        V(points, directions) [J] with arrays of shape (points, 3) and (directions, 3), world axes.
+    gradient : callable
+        (points, directions) -> the two arrays of derivatives; by finite differences if left out.
+    """
+
+    potential: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+    points: Sequence[tuple[Body, ArrayLike]] = ()
+    directions: Sequence[tuple[Body, ArrayLike]] = ()
+    gradient: Callable[..., tuple[ArrayLike, ArrayLike]] | None = None
+
+    def __post_init__(self) -> None:
+        """Check bodies and vectors, and keep copies of these."""
+        function(self.potential, "Field: potential")
+        for label in ("points", "directions"):
+            pairs = []
+            for pair in getattr(self, label):
+                try:
+                    body, vector = pair
+                except (TypeError, ValueError):
+                    raise InputError(
+                        f"Field: {label} are pairs (body, vector), got {pair!r}"
+                    ) from None
+                what = f"Field: {label}"
+                pairs.append((loaded_body(body, what), vector3(vector, what)))
+            object.__setattr__(self, label, tuple(pairs))
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies of its points and directions."""
+        return tuple(body for body, _ in (*self.points, *self.directions))
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
+        """Return its potential on the components of its points and directions."""
+        at = [(body, np.asarray(w, dtype=float)) for body, w in self.points]
+        along = [(body, np.asarray(w, dtype=float)) for body, w in self.directions]
+        bodies = tuple(dict.fromkeys(body.index for body, _ in (*at, *along)))
+        if not bodies:
+            raise InputError(f"force '{name}': give at least one point or direction")
+        vectors = [body.on(w) for body, w in at] + [body.along(w) for body, w in along]
+        forms = stack([f.among(bodies) for v in vectors for f in components(v)], len(bodies))
+        split = len(at)
+
+        def V(a: Vector) -> float:
+            rows = a.reshape(-1, 3)
+            return float(self.potential(rows[:split], rows[split:]))
+
+        def dV(a: Vector) -> Vector:
+            if self.gradient is None:
+                return gradient(V, a)
+            rows = a.reshape(-1, 3)
+            parts = self.gradient(rows[:split], rows[split:])
+            return np.concatenate([np.asarray(part, dtype=float).reshape(-1) for part in parts])
+
+        return [FieldPotential(name, bodies, forms, V, dV)], []
+
+
+# -- in the compiled engine ------------------------------------------------------------------------
+
+
+class FieldTable(NamedTuple):
+    """Potentials of many vectors, which are points (`moves` 1) or directions (0) of bodies.
+
+    `numbers` (vectors, 4) are moves and X in director axes, `bodies` (vectors,) their bodies.
+    Field k has vectors first[k]:first[k+1]; `pairs` (pairs of its vectors, 4), from first[k, 1]
+    on, are the tiles of (T, R) of either.
+    """
+
+    numbers: Real2
+    bodies: Index1
+    first: Index2
+    pairs: Index2
+    laws: Addresses
+
+
+@kernel
+def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
+    """Add residuals, and tiles unless None."""
+    h, state, stage, bodies, arms_at = step.h, step.state, step.stage, step.bodies, step.arms_at
+    given, found = step.given, step.found
+    for k in range(fields.laws.size):
+        first, last = fields.first[k, 0], fields.first[k + 1, 0]
+        count = 3 * (last - first)
+        for i in range(first, last):
+            start, middle = _vector(fields, i, state), _vector(fields, i, stage)
+            j = 3 * (i - first)
+            for n in range(3):
+                given[j + n] = start[n]
+                given[count + j + n] = 2.0 * middle[n] - start[n]
+        call_law(fields.laws[k], given, found)
+        for i in range(first, last):
+            b, j = fields.bodies[i], 1 + 3 * (i - first)
+            rho = combine(vector(fields.numbers, i, 1), matrix(stage, b, DIRECTORS))
+            z = found[j], found[j + 1], found[j + 2]
+            arm = combine(vector(fields.numbers, i, 1), matrix(stage, b, arms_at))
+            force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(arm, z))
+            push(step, b, force, torque)
+            measure(step, size(force), size(torque))
+            if tiles is not None:
+                P = times(0.5 * h * h, lever(vector(stage, b, HALF), rho))
+                gather_matrix(tiles, bodies[b, RR], 0, skew_times(z, P))
+        if tiles is not None:
+            _add_stiffness(fields, k, h, stage, found, tiles)
+
+
+@inline
+def _vector(fields: FieldTable, i: int, motion: Array) -> Vec:
+    b = fields.bodies[i]
+    rho = combine(vector(fields.numbers, i, 1), matrix(motion, b, DIRECTORS))
+    return add(scale(fields.numbers[i, 0], vector(motion, b, POSITION)), rho)
+
+
+@kernel
+def _add_stiffness(
+    fields: FieldTable, k: int, h: float, stage: Array, found: Array, tiles: Array
+) -> None:
+    """Add h (I; [rho_i]) dz_i/da_j (h I, -h P_j) for all pairs of vectors of a field."""
+    numbers, bodies = fields.numbers, fields.bodies
+    first, last, place = fields.first[k, 0], fields.first[k + 1, 0], fields.first[k, 1]
+    count = 3 * (last - first)
+    for i in range(first, last):
+        rho = combine(vector(numbers, i, 1), matrix(stage, bodies[i], DIRECTORS))
+        for j in range(first, last):
+            b = bodies[j]
+            rho_j = combine(vector(numbers, j, 1), matrix(stage, b, DIRECTORS))
+            slope = times(h * h, _slope(found, 1 + count, count, i - first, j - first))
+            by_v = times(numbers[j, 0], slope)
+            by_w = times(-1.0, multiply(slope, lever(vector(stage, b, HALF), rho_j)))
+            pair = fields.pairs[place]
+            gather_matrix(tiles, pair[0], 0, times(numbers[i, 0], by_v))
+            gather_matrix(tiles, pair[1], 0, times(numbers[i, 0], by_w))
+            gather_matrix(tiles, pair[2], 0, skew_times(rho, by_v))
+            gather_matrix(tiles, pair[3], 0, skew_times(rho, by_w))
+            place += 1
+
+
+@inline
+def _slope(found: Array, start: int, count: int, i: int, j: int) -> Mat:
+    """Return block (i, j) of a matrix (count, count) that starts at a place."""
+    a = start + 3 * i * count + 3 * j
+    b = a + count
+    c = b + count
+    return (
+        (found[a], found[a + 1], found[a + 2]),
+        (found[b], found[b + 1], found[b + 2]),
+        (found[c], found[c + 1], found[c + 2]),
+    )
+
+
+@kernel
+def field_energy(fields: FieldTable, state: Array, step: Step) -> float:
+    """Return the energy of all fields [J]."""
+    total = 0.0
+    for k in range(fields.laws.size):
+        first, last = fields.first[k, 0], fields.first[k + 1, 0]
+        for i in range(first, last):
+            at, j = _vector(fields, i, state), 3 * (i - first)
+            for n in range(3):
+                step.given[j + n] = step.given[3 * (last - first) + j + n] = at[n]
+        call_law(fields.laws[k], step.given, step.found)
+        total += step.found[0]
+    return total
+
+
+class Fields(Family):
+    """Potentials of many vectors."""
+
+    Table: ClassVar = FieldTable
+    kernels: ClassVar = Kernels(fields_act, fields_act, energy=field_energy)
+
+    def __init__(self, assembly: Assembly) -> None:
+        found = [p for p in assembly.potentials if isinstance(p, FieldPotential)]
+        self._laws = [_law(p) for p in found]
+        self.counts = np.array([p.forms.m // 3 for p in found], dtype=np.intp)
+        self.body, self.weights = np.zeros(0, dtype=np.intp), np.zeros((0, 4))
+        for p in found:
+            at, (body, weights, _) = p.forms.terms.a[::3], p.forms.vectors  # three components each
+            self.body = np.append(self.body, np.array(p.bodies)[body[at, 0]])
+            self.weights = np.vstack([self.weights, weights[at, 0]])
+
+    def __len__(self) -> int:
+        """Return their number."""
+        return self.counts.size
+
+    @property
+    def laws(self) -> list[Law | None]:
+        """Their discrete gradients."""
+        return [*self._laws]
+
+    @property
+    def moved(self) -> Indices:
+        """The bodies of points."""
+        return np.asarray(self.body[self.weights[:, 0] != 0])
+
+    @property
+    def _vectors(self) -> list[Indices]:
+        """The vectors of every field."""
+        return np.split(np.arange(self.body.size), np.cumsum(self.counts)[:-1])
+
+    def meet(self, graph: Graph) -> None:
+        """Join all bodies of a field with each other."""
+        for k in self._vectors:
+            moves = self.weights[k, 0] != 0
+            graph.meet(graph.of_bodies(self.body[k], moves=moves).reshape(1, -1))
+
+    def table(self, graph: Graph, tiles: Tiles) -> FieldTable:
+        """Return vectors, bodies and tiles."""
+        pairs = [np.zeros((2, 0), dtype=np.intp)]
+        pairs += [np.array(np.meshgrid(k, k, indexing="ij")).reshape(2, -1) for k in self._vectors]
+        i, j = self.body[np.hstack(pairs)]
+        first = np.cumsum(
+            np.vstack([[0, 0], np.column_stack([self.counts, self.counts**2])]), axis=0
+        )
+        return FieldTable(
+            numbers=real(self.weights),
+            bodies=self.body.astype(np.uint32),
+            first=index(first),
+            pairs=index(tiles.table(graph.momentum(i), graph.motion(j))),
+            laws=addresses(self.laws),
+        )
+
+
+def _law(p: FieldPotential) -> Law:
+    size = p.forms.m
+
+    def law(given: Vector) -> Vector:
+        z, dz = p.step(given[:size], given[size:])
+        return np.concatenate([[p.V(given[size:])], z, dz.reshape(-1)])
+
+    return Law(law, 2 * size, 1 + size + size**2)

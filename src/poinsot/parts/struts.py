@@ -1,0 +1,474 @@
+"""Springs, dampers and motors along one coordinate of two bodies.
+
+The coordinate chi(s) is a chart of a form s of points, c a·r or c r·r with r = r_B - r_A, or of one
+or two forms of directions, s = N : D_A D_B^T. All that acts along it puts a tension t on each form,
+whose pull is t times the gradient of s at the midpoint; the tangent follows from how t depends on s
+at the midpoint and at the end. Vectors of a body at both ends of a step are x -+ a x x.
+"""
+
+from dataclasses import astuple, dataclass
+from math import nan, pi, tau
+from typing import ClassVar
+
+import numpy as np
+
+from poinsot.frames.charts import Angle, Length
+from poinsot.frames.directions import Charted
+from poinsot.frames.forms import Forms as Stack
+from poinsot.frames.places import local
+from poinsot.frames.products import lines, struts
+from poinsot.kernels.algebra import (
+    Array,
+    Mat,
+    Vec,
+    add,
+    apply,
+    axial,
+    axpy,
+    combine,
+    cross,
+    dot,
+    gather,
+    gather_matrix,
+    matrix,
+    minus,
+    multiply,
+    outer,
+    plus,
+    scale,
+    size,
+    skew,
+    skew_times,
+    sub,
+    times,
+    times_skew,
+    trace,
+    transposed,
+    vector,
+)
+from poinsot.kernels.cayley import cayley, lever, turn_back, turned
+from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_value
+from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.laws import Law
+from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
+from poinsot.kernels.tables import (
+    DIRECTORS,
+    HALF,
+    KIND,
+    POSITION,
+    A,
+    Acts,
+    B,
+    R,
+    V,
+)
+from poinsot.kernels.terms import (
+    COEFFICIENT,
+    DIRECTION_A,
+    DOT,
+    OFFSET,
+    POINT_A,
+    POINT_B,
+    RA_RA,
+    RA_RB,
+    RB_RA,
+    RB_RB,
+    UNIT,
+    gather_blocks,
+)
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real, rows
+from poinsot.parts.feedback import JointLaw
+from poinsot.parts.potentials import Affine, CoordinatePotential
+from poinsot.parts.resistance import COULOMB, Damper, Friction
+from poinsot.parts.tensions import (
+    DAMPER,
+    FIRST,
+    LAST,
+    MOTOR,
+    ROLE,
+    SERVO,
+    SPRING,
+    Along,
+    energy_of,
+    tension_along,
+)
+from poinsot.ph.derivatives import jacobian
+from poinsot.ph.matrices import Vector
+
+#: Columns of numbers: of points those of a term, of directions the matrices N of one or two forms.
+#: Of places, after the bodies: the chart, `FIRST` and `LAST`, and tiles of (T_A, R_A, T_B, R_B)
+#: with each other.
+FORM_0, FORM_1 = 0, 9
+CHART, PAIR = 3, 6
+
+
+@kernel
+def struts_act(struts: Along, step: Step, tiles: Array) -> None:
+    """Add residuals, and tiles unless None.
+
+    Sets outputs y of motors and inputs u of servos; adds up the power lost.
+    """
+    for k in range(struts.places.shape[0]):
+        if struts.places[k, KIND] == DOT:
+            _turning(struts, k, step, tiles)
+        else:
+            _straight(struts, k, step, tiles)
+
+
+@kernel
+def _straight(struts: Along, k: int, step: Step, tiles: Array) -> None:
+    """Act along a form of points.
+
+    The force n = ds/dr on B has the torque rho_B x n there, and n x (r + rho_A) on A.
+    """
+    h, stage, arms_at = step.h, step.stage, step.arms_at
+    numbers, at = struts.numbers, struts.places[k]
+    first, second, c, offset = at[A], at[B], numbers[k, COEFFICIENT], at[KIND] == OFFSET
+    half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
+    X_A, X_B = vector(numbers, k, POINT_A), vector(numbers, k, POINT_B)
+    D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
+    rho_A, rho_B = combine(X_A, D_A), combine(X_B, D_B)
+    reach = sub(add(vector(stage, second, POSITION), rho_B), vector(stage, first, POSITION))
+    r = sub(reach, rho_A)
+    # Half of what r and a change by over the step.
+    dr = scale(0.5 * h, sub(vector(stage, second, V), vector(stage, first, V)))
+    dr = sub(add(dr, cross(half_B, rho_B)), cross(half_A, rho_A))
+    a, da = scale(2.0, r), scale(2.0, dr)
+    bend = 2.0 * c
+    if offset:
+        a, bend = combine(vector(numbers, k, DIRECTION_A), D_A), 0.0
+        da = cross(half_A, a)
+    n, dn, p, dp = scale(c, a), scale(c, da), scale(c, r), scale(c, dr)
+    middle, second_order = dot(p, a), dot(dp, da)
+    ds = 2.0 * (dot(n, dr) + dot(p, da)) if offset else 2.0 * dot(n, dr)
+    if not offset:
+        middle, second_order = 0.5 * middle, 0.5 * second_order
+    low, high = middle + second_order - 0.5 * ds, middle + second_order + 0.5 * ds
+    forms = (low, 0.0), (middle, 0.0), (high, 0.0), (ds, 0.0)
+    if at[CHART] == LENGTH:
+        tension, dt_middle, dt_end = tension_along(
+            struts, at, LENGTH, forms, step, tiles is not None
+        )
+    else:
+        tension, dt_middle, dt_end = tension_along(
+            struts, at, LINEAR, forms, step, tiles is not None
+        )
+    torque_A, torque_B = cross(n, reach), cross(rho_B, n)
+    if arms_at != DIRECTORS:
+        L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
+        torque_A, torque_B = cross(n, combine(X_A, L_A)), cross(combine(X_B, L_B), n)
+        if offset:
+            torque_A = add(torque_A, cross(combine(vector(numbers, k, DIRECTION_A), L_A), p))
+    pull = h * tension[0]
+    push(step, first, scale(-pull, n), scale(pull, torque_A))
+    push(step, second, scale(pull, n), scale(pull, torque_B))
+    measure(step, abs(pull) * size(n), abs(pull) * max(size(torque_A), size(torque_B)))
+    if tiles is not None:
+        # The tension changes by n_t (dv_B - dv_A) + on_A dw_A + on_B dw_B; times h.
+        both, end = h * h * (0.5 * dt_middle[0][0] + dt_end[0][0]), h * h * dt_end[0][0]
+        n_t = axpy(end, dn, scale(both, n))
+        on_A, on_B = cross(turn_back(half_A, n_t), rho_A), cross(rho_B, turn_back(half_B, n_t))
+        if offset:
+            on_A = add(on_A, cross(a, turn_back(half_A, axpy(end, dp, scale(both, p)))))
+        # The force changes by nu (dv_B - dv_A) + N_A dw_A + N_B dw_B besides, rho_B by P_B dw_B.
+        f, nu = 0.5 * h * pull, 0.5 * h * pull * bend
+        P_B = times(-f, lever(half_B, rho_B))
+        N_A, N_B = times(f * bend, lever(half_A, rho_A)), times(bend, P_B)
+        if offset:
+            N_A = times(-f * c, lever(half_A, a))
+        n_x_P_B = skew_times(n, P_B)
+        gather_blocks(
+            tiles,
+            at[PAIR:],
+            (
+                plus(outer(n, n_t), times(nu, UNIT)),
+                plus(outer(n, on_A), N_A),
+                plus(outer(n, on_B), N_B),
+            ),
+            (
+                plus(outer(torque_A, n_t), skew(axpy(f, n, scale(-nu, reach)))),
+                minus(outer(torque_A, on_A), skew_times(reach, N_A)),
+                plus(outer(torque_A, on_B), minus(n_x_P_B, skew_times(reach, N_B))),
+            ),
+            (
+                plus(outer(torque_B, n_t), skew(scale(nu, rho_B))),
+                plus(outer(torque_B, on_A), skew_times(rho_B, N_A)),
+                plus(outer(torque_B, on_B), minus(skew_times(rho_B, N_B), n_x_P_B)),
+            ),
+        )
+
+
+@kernel
+def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
+    """Act along forms of directions.
+
+    With K = sum c a b^T the form is tr K, and its torque on A the axial vector sum c a x b, the
+    opposite on B.
+    """
+    h, stage, x, bodies = step.h, step.stage, step.x, step.bodies
+    at, arms_at = struts.places[k], step.arms_at
+    first, second = at[A], at[B]
+    half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
+    D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
+    N_0, N_1 = matrix(struts.numbers, k, FORM_0), matrix(struts.numbers, k, FORM_1)
+    K_0, K_1 = _product(N_0, D_A, D_B), _product(N_1, D_A, D_B)
+    m_0, m_1, apart = axial(K_0), axial(K_1), sub(half_A, half_B)
+    middle = trace(K_0), trace(K_1)
+    ds = 2.0 * dot(m_0, apart), 2.0 * dot(m_1, apart)
+    # Both ends are as far from the middle, but for (a_A x a)·(a_B x b).
+    both = dot(half_A, half_B)
+    low = middle[0] * (1.0 + both) - dot(half_B, apply(K_0, half_A)) - 0.5 * ds[0]
+    other = middle[1] * (1.0 + both) - dot(half_B, apply(K_1, half_A)) - 0.5 * ds[1]
+    forms = (low, other), middle, (low + ds[0], other + ds[1]), ds
+    tension, dt_middle, dt_end = tension_along(
+        struts, at, at[CHART], forms, step, tiles is not None
+    )
+    on_A, on_B = (m_0, m_1), (scale(-1.0, m_0), scale(-1.0, m_1))
+    if arms_at != DIRECTORS:
+        L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
+        on_A = axial(_product(N_0, L_A, D_B)), axial(_product(N_1, L_A, D_B))
+        on_B = (
+            scale(-1.0, axial(_product(N_0, D_A, L_B))),
+            scale(-1.0, axial(_product(N_1, D_A, L_B))),
+        )
+    pull = h * tension[0], h * tension[1]
+    gather(x, bodies[first, R], 0, axpy(pull[0], on_A[0], scale(pull[1], on_A[1])))
+    gather(x, bodies[second, R], 0, axpy(pull[0], on_B[0], scale(pull[1], on_B[1])))
+    measure(step, 0.0, abs(pull[0]) * size(m_0) + abs(pull[1]) * size(m_1))
+    if tiles is not None:
+        C_A, C_B = cayley(half_A), cayley(half_B)
+        # How tension f changes with w_A, times h: by K of a at the middle and b at the end; etc.
+        end_0, end_1 = minus(K_0, times_skew(K_0, half_B)), minus(K_1, times_skew(K_1, half_B))
+        K_f = _weighted(h, dt_middle[0], dt_end[0], K_0, K_1, end_0, end_1)
+        K_g = _weighted(h, dt_middle[1], dt_end[1], K_0, K_1, end_0, end_1)
+        by_A = axial(multiply(K_f, C_A)), axial(multiply(K_g, C_A))
+        end_0, end_1 = plus(K_0, skew_times(half_A, K_0)), plus(K_1, skew_times(half_A, K_1))
+        K_f = _weighted(h, dt_middle[0], dt_end[0], K_0, K_1, end_0, end_1)
+        K_g = _weighted(h, dt_middle[1], dt_end[1], K_0, K_1, end_0, end_1)
+        by_B = axial(multiply(transposed(K_f), C_B)), axial(multiply(transposed(K_g), C_B))
+        pulled = plus(times(0.5 * h * pull[0], K_0), times(0.5 * h * pull[1], K_1))
+        turned_A, turned_B = turned(C_A, pulled), turned(C_B, transposed(pulled))
+        ground, pair = bodies.shape[0] - 1, at[PAIR:]
+        if first != ground:
+            gather_matrix(tiles, pair[RA_RA], 0, plus(_outers(on_A, by_A), turned_A))
+        if second != ground:
+            gather_matrix(tiles, pair[RB_RB], 0, plus(_outers(on_B, by_B), turned_B))
+            if first != ground:
+                gather_matrix(tiles, pair[RA_RB], 0, minus(_outers(on_A, by_B), turned_B))
+                gather_matrix(tiles, pair[RB_RA], 0, minus(_outers(on_B, by_A), turned_A))
+
+
+@inline
+def _product(N: Mat, D_A: Mat, D_B: Mat) -> Mat:
+    """Return K, the sum of N_ij times director i of A and director j of B."""
+    K = plus(outer(D_A[0], combine(N[0], D_B)), outer(D_A[1], combine(N[1], D_B)))
+    return plus(K, outer(D_A[2], combine(N[2], D_B)))
+
+
+@inline
+def _weighted(
+    h: float, by_middle: Pair, by_end: Pair, K_0: Mat, K_1: Mat, end_0: Mat, end_1: Mat
+) -> Mat:
+    """Return the sum of both forms, each by its slopes at the middle and at the end."""
+    middle = plus(times(0.5 * h * h * by_middle[0], K_0), times(0.5 * h * h * by_middle[1], K_1))
+    return plus(middle, plus(times(h * h * by_end[0], end_0), times(h * h * by_end[1], end_1)))
+
+
+@inline
+def _outers(a: tuple[Vec, Vec], b: tuple[Vec, Vec]) -> Mat:
+    return plus(outer(a[0], b[0]), outer(a[1], b[1]))
+
+
+@kernel
+def forget(struts: Along) -> None:
+    """Let slopes of dry friction begin anew."""
+    for k in range(struts.memory.shape[0]):
+        struts.memory[k, 1] = nan
+
+
+@kernel
+def stored(struts: Along, state: Array, step: Step) -> float:
+    """Return the energy of all springs [J], and keep their coordinates."""
+    total, acts = 0.0, struts.acts
+    for j in range(struts.places.shape[0]):
+        for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
+            if acts.places[k, ROLE] == SPRING:
+                struts.chi[1, k] = _coordinate(struts, j, state)
+                total += energy_of(acts, k, step, struts.chi[1, k])
+    return total
+
+
+@kernel
+def jumped(struts: Along, state: Array, step: Step) -> bool:
+    """Tell whether the law of an angle jumped by a whole turn."""
+    acts, chi = struts.acts, struts.chi
+    for j in range(struts.places.shape[0]):
+        for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
+            before, here = chi[0, k], chi[1, k]
+            if struts.places[j, CHART] == ANGLE and abs(here - before) > pi:
+                other = energy_of(acts, k, step, here + (tau if here < before else -tau))
+                energy = energy_of(acts, k, step, here)
+                if abs(other - energy) > 1e-6 * (abs(other) + abs(energy)):
+                    return True
+    return False
+
+
+@kernel
+def go_on(struts: Along) -> None:
+    """Go on from the coordinates of springs after the step."""
+    for k in range(struts.chi.shape[1]):
+        struts.chi[0, k] = struts.chi[1, k]
+
+
+@inline
+def _coordinate(struts: Along, k: int, state: Array) -> float:
+    """Return the coordinate of strut k."""
+    numbers, at = struts.numbers, struts.places[k]
+    first, second = at[A], at[B]
+    D_A, D_B = matrix(state, first, DIRECTORS), matrix(state, second, DIRECTORS)
+    if at[KIND] == DOT:
+        N_0, N_1 = matrix(numbers, k, FORM_0), matrix(numbers, k, FORM_1)
+        s = trace(_product(N_0, D_A, D_B)), trace(_product(N_1, D_A, D_B))
+        return chart_value(at[CHART], s)
+    r_A = add(vector(state, first, POSITION), combine(vector(numbers, k, POINT_A), D_A))
+    r_B = add(vector(state, second, POSITION), combine(vector(numbers, k, POINT_B), D_B))
+    r = sub(r_B, r_A)
+    a = combine(vector(numbers, k, DIRECTION_A), D_A) if at[KIND] == OFFSET else r
+    return chart_value(at[CHART], (numbers[k, COEFFICIENT] * dot(a, r), 0.0))
+
+
+# -- what acts along coordinates -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """Something along one coordinate: its role, and its numbers or its law; a port's first input.
+
+    Laws that are plain numbers become numbers; any other law stays the Python function that it is.
+    """
+
+    along: CoordinatePotential | Charted
+    role: int
+    numbers: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
+    law: Law | None = None
+    port: int = 0
+
+    @property
+    def chart(self) -> int:
+        """The kind of coordinate."""
+        chart = self.along.chart
+        if isinstance(chart, Angle):
+            return ANGLE
+        return LENGTH if isinstance(chart, Length) else LINEAR
+
+    def coordinate(self, q: Vector) -> float:
+        """Return that of a spring at q, in directors; 0 for all else."""
+        if not isinstance(self.along, CoordinatePotential):
+            return 0.0
+        return self.along.chart.value(self.along.forms(local(q, self.along.bodies)))
+
+
+class Struts(Family):
+    """Coordinates of two bodies that springs, dampers and motors act along."""
+
+    Table: ClassVar = Along
+    kernels: ClassVar = Kernels(
+        struts_act, struts_act, begin=forget, energy=stored, ended=jumped, accept=go_on
+    )
+
+    def __init__(self, assembly: Assembly) -> None:
+        springs = [_spring(p) for p in assembly.potentials if isinstance(p, CoordinatePotential)]
+        dampers = [_damper(d) for d in assembly.dampers if isinstance(d.direction, Charted)]
+        found = [*springs, *dampers, *_motors(assembly)]
+        forms = Stack([p.along.forms.onto(p.along.bodies) for p in found], assembly.count)
+        along = lines(forms, [p.along.forms.m for p in found])
+        self.struts = struts(along, [p.chart for p in found])
+        self.pulls = [found[k] for k in self.struts.order.tolist()]
+        self.chi = np.zeros((2, len(found)))
+        self.memory = np.full((len(found) if self.dry else 0, 2), np.nan)
+
+    def __len__(self) -> int:
+        """Return the number of pulls."""
+        return len(self.pulls)
+
+    @property
+    def laws(self) -> list[Law | None]:
+        """Those that are no plain numbers."""
+        return [pull.law for pull in self.pulls]
+
+    @property
+    def dry(self) -> bool:
+        """Whether one of them is dry friction."""
+        return any(pull.role == DAMPER and pull.numbers[COULOMB] > 0 for pull in self.pulls)
+
+    @property
+    def moved(self) -> Indices:
+        """The bodies of all but angles."""
+        ends = self.struts.ends[self.struts.moves].reshape(-1)
+        return ends[ends >= 0]
+
+    def meet(self, graph: Graph) -> None:
+        """Join both bodies with each other."""
+        moves = self.struts.moves
+        graph.meet(*(graph.of_bodies(bodies, moves=moves) for bodies in self.struts.ends.T))
+
+    def table(self, graph: Graph, tiles: Tiles) -> Along:
+        """Return coordinates, and what acts along them."""
+        at, pulls = self.struts, self.pulls
+        pairs = tiles.table(graph.pair(at.ends), graph.pair(at.ends, moving=True))
+        acts = Acts(
+            rows([pull.numbers for pull in pulls], 4),
+            index(rows([[pull.role, pull.port] for pull in pulls], 2)),
+            addresses(self.laws),
+        )
+        places = index(at.kind, graph.ends(at.ends), at.chart, at.ranges, pairs)
+        return Along(real(at.numbers), places, acts, self.chi, self.memory)
+
+    def start(self, q: Vector) -> None:
+        """Begin with the coordinates of springs at q."""
+        self.chi[:] = [pull.coordinate(q) for pull in self.pulls]
+
+
+def _spring(p: CoordinatePotential) -> Pull:
+    elastic = p.law
+    if isinstance(elastic, Affine):
+        return Pull(p, SPRING, (elastic.force, elastic.stiffness, elastic.rest, 0.0))
+
+    def law(given: Vector) -> list[float]:
+        chi, dchi = float(given[0]), float(given[1])
+        return [*elastic.mean(chi, dchi), elastic.V(chi + dchi)]
+
+    return Pull(p, SPRING, law=Law(law, 2, 3))
+
+
+def _damper(d: Damper) -> Pull:
+    assert isinstance(d.direction, Charted)
+    if isinstance(d.law, Friction):
+        return Pull(d.direction, DAMPER, astuple(d.law))
+
+    def law(given: Vector) -> list[float]:
+        return [float(d.law(given)[0]), float(d.law.slope(given)[0, 0])]
+
+    return Pull(d.direction, DAMPER, law=Law(law, 1, 2))
+
+
+def _motors(assembly: Assembly) -> list[Pull]:
+    motors = []
+    for port, inlet in assembly.ports:
+        if isinstance(inlet.direction, Charted):
+            law = _servo(inlet.law) if isinstance(inlet.law, JointLaw) else None
+            role = MOTOR if law is None else SERVO
+            motors.append(Pull(inlet.direction, role, law=law, port=port))
+    return motors
+
+
+def _servo(feedback: JointLaw) -> Law:
+    def law(given: Vector) -> Vector:
+        return feedback.value(float(given[0]), given[1:])
+
+    def slopes(given: Vector) -> Vector:
+        t = float(given[0])
+        return jacobian(lambda seen: feedback.value(t, seen), given[1:], rough=True).reshape(-1)
+
+    return Law(law, 3, 3, slopes, 2)
