@@ -1,7 +1,5 @@
 """Point masses: three unknowns, and motions that are known."""
 
-from dataclasses import replace
-
 import mechanisms
 import numpy as np
 import pytest
@@ -222,52 +220,32 @@ def test_two_masses_on_a_spring_go_round_on_ellipses(scheme, coordinates, engine
     np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.1)
 
 
+@engines
+@runs
+def test_two_masses_that_attract_each_other_keep_their_circle(scheme, coordinates, engine):
+    """w^2 r^3 = k (1/m1 + 1/m2); the discrete force keeps the distance of a circle."""
+    model, k = ps.Model(), 3.0
+    w = np.sqrt(k * (1 / 1 + 1 / 2))
+    a = model.add_body("a", ps.PointMass(mass=1), velocity=(0, -2 / 3 * w, 0))
+    b = model.add_body("b", ps.PointMass(mass=2), position=(1, 0, 0), velocity=(0, w / 3, 0))
+    model.add_force("attraction", ps.Gravitation(a, b, strength=k))
+    options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
+    result = ps.simulate(model, h=0.01, t_end=1.0, **options)
+    r = result.position("b") - result.position("a")
+    angle = np.unwrap(np.arctan2(r[:, 1], r[:, 0]))
+    np.testing.assert_allclose(angle, w * result.time, atol=3e-4)
+    np.testing.assert_allclose(np.linalg.norm(r, axis=1), 1.0, atol=3e-4)
+    np.testing.assert_allclose(result.angular_momentum, result.angular_momentum[[0]].repeat(101, 0))
+    assert result.stats.balance_error_max < 1e-12
+
+
 # -- laws over random mechanisms ------------------------------------------------------------------
 
 
-def with_points(plan, seed, ground=True):
-    """Hang point masses on what is there: by a rod, a ball joint, a spring, a line and a plane."""
-    random = np.random.default_rng(seed)
-    first, *_, last = (*plan.bodies, *plan.bodies)
-    bodies, joints, forces = dict(plan.bodies), dict(plan.joints), dict(plan.forces)
-
-    def add(name, place):
-        motion = {"velocity": random.standard_normal(3)} if random.integers(2) else {}
-        shape = ps.PointMass(mass=random.uniform(0.3, 3))
-        bodies[name] = {"shape": shape, "position": place, **motion}
-
-    def near(body):
-        return bodies[body]["position"] + mechanisms.unit(random)
-
-    place, other = near(first), near(last)
-    add("on rod", place)
-    rod = {"point_a": bodies[first]["position"] + 0.2, "point_b": place}
-    joints["to rod"] = ("Rod", {"a": first, "b": "on rod", **rod})
-    add("on ball", other)
-    joints["to ball"] = ("Spherical", {"a": "on ball", "b": last, "point": other})
-    place = near("on rod")
-    add("on spring", place)
-    ends = {"point_a": bodies["on rod"]["position"], "point_b": place}
-    law = {"stiffness": 20.0, "rest_length": 0.8}
-    forces["to spring"] = ("Spring", {"a": "on rod", "b": "on spring", **ends, **law})
-    place = near(last)
-    add("on line", place)
-    line = {"point": place, "axis": mechanisms.unit(random)}
-    joints["to line"] = ("PointOnLine", {"a": first, "b": "on line", **line})
-    if ground:
-        place = near(first)
-        add("on plane", place)
-        plane = {"point": place, "normal": mechanisms.unit(random)}
-        joints["to plane"] = ("PointOnPlane", {"a": "ground", "b": "on plane", **plane})
-    return replace(plan, bodies=bodies, joints=joints, forces=forces)
-
-
-def loaded(plan):
-    """Add ports and drag to a point mass."""
-    law = {"viscous": 0.3, "quadratic": 0.2}
-    forces = {**plan.forces, "drag": ("Drag", {"body": "on spring", **law})}
-    push = {"body": "on rod", "axes": "world", "value": mechanisms.wave((1, 2, 3), 0.3)}
-    return replace(plan, forces=forces, ports={**plan.ports, "push": ("ForcePort", push)})
+def hung(seed, bodies, **options):
+    """A random mechanism with point masses on it, which are pushed and dragged."""
+    plan = mechanisms.tree(seed, bodies=bodies, **options)
+    return mechanisms.push_points(mechanisms.with_points(plan, seed)).model()
 
 
 def assert_alike(one, other):
@@ -285,9 +263,7 @@ def assert_alike(one, other):
 @laws(3)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 3))
 def test_energy_and_constraints_are_exact_in_both_engines(scheme, coordinates, seed, bodies):
-    tree = mechanisms.tree(seed, bodies=bodies, speed=0.4)
-    plan = loaded(with_points(tree, seed))
-    model = plan.model()
+    model = hung(seed, bodies, speed=0.4)
     options = {"scheme": scheme, "coordinates": coordinates}
     one, other = both(model, h=0.005, t_end=0.04, **options)
     for result in (one, other):
@@ -307,7 +283,7 @@ def test_energy_and_constraints_are_exact_in_both_engines(scheme, coordinates, s
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 3))
 def test_free_mechanisms_keep_both_momenta(scheme, coordinates, engine, seed, bodies):
     tree = mechanisms.tree(seed, bodies=bodies, ground=False, gravity=False, speed=0.4)
-    model = with_points(tree, seed, ground=False).model()
+    model = mechanisms.with_points(tree, seed, ground=False).model()
     options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
     result = ps.simulate(model, h=0.005, t_end=0.04, **options)
     for momentum in (result.linear_momentum, result.angular_momentum):
@@ -320,7 +296,7 @@ def test_free_mechanisms_keep_both_momenta(scheme, coordinates, engine, seed, bo
 @laws(2)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 2))
 def test_every_structure_proof_holds_at_any_state(form, seed, bodies):
-    model = loaded(with_points(mechanisms.tree(seed, bodies=bodies), seed)).model()
+    model = hung(seed, bodies)
     system = compiled(model, form)
     if form == "quaternions":
         system = system.in_form("hamiltonian")  # Livens' holds where p = dL/dv
@@ -332,7 +308,7 @@ def test_every_structure_proof_holds_at_any_state(form, seed, bodies):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("bodies", [2, 30], ids=["dense", "sparse"])
 def test_all_tangents_are_derivatives(form, bodies):
-    model = loaded(with_points(mechanisms.tree(3, bodies=bodies), 4)).model()
+    model = hung(3, bodies)
     system, random = compiled(model, form), np.random.default_rng(5)
     x = system.start + 0.05 * random.standard_normal(system.n)
     z, u = random.standard_normal(system.n), random.standard_normal(system.m)
@@ -395,6 +371,7 @@ NO_ORIENTATION = r"body 'bob' is a point mass, which has no orientation; .*Spher
         lambda m, bob, box: ps.Universal(
             box, bob, point=(1, 0, 0), axis_a=(1, 0, 0), axis_b=(0, 1, 0)
         ),
+        lambda m, bob, box: ps.Cartesian(box, bob, point=(1, 0, 0)),
         lambda m, bob, box: ps.PointOnLine(bob, box, point=(1, 0, 0), axis=(0, 1, 0)),
         lambda m, bob, box: ps.PointOnPlane(bob, box, point=(1, 0, 0), normal=(0, 1, 0)),
         lambda m, bob, box: ps.Spherical(bob, box, point=(0.9, 0, 0)),
@@ -463,9 +440,9 @@ def test_a_marker_away_from_the_point_is_refused():
 
 
 def test_models_and_results_are_written_and_read(tmp_path):
-    model = loaded(with_points(mechanisms.tree(1, bodies=1), 2)).model()
+    model = hung(1, 1)
     model.ports.clear()
-    model.forces.pop("drag")
+    model.forces.pop("drag on spring")
     again = ps.Model.from_yaml_text(model.to_yaml())
     result = ps.simulate(again, h=0.01, t_end=0.1)
     np.testing.assert_array_equal(again.compile().start, model.compile().start)
