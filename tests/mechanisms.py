@@ -304,6 +304,51 @@ def full(seed, **options):
     return ports(springs(tree(seed, **options), seed + 1), seed + 2)
 
 
+def with_points(plan, seed, ground=True):
+    """Hang point masses on what is there: by a rod, a ball joint, a spring, a line and a plane."""
+    random = np.random.default_rng(seed)
+    first, *_, last = (*plan.bodies, *plan.bodies)
+    bodies, joints, forces = dict(plan.bodies), dict(plan.joints), dict(plan.forces)
+
+    def add(name, place):
+        motion = {"velocity": random.standard_normal(3)} if random.integers(2) else {}
+        shape = ps.PointMass(mass=random.uniform(0.3, 3))
+        bodies[name] = {"shape": shape, "position": place, **motion}
+
+    def near(body):
+        return bodies[body]["position"] + unit(random)
+
+    place, other = near(first), near(last)
+    add("on rod", place)
+    rod = {"point_a": bodies[first]["position"] + 0.2, "point_b": place}
+    joints["to rod"] = ("Rod", {"a": first, "b": "on rod", **rod})
+    add("on ball", other)
+    joints["to ball"] = ("Spherical", {"a": "on ball", "b": last, "point": other})
+    place = near("on rod")
+    add("on spring", place)
+    ends = {"point_a": bodies["on rod"]["position"], "point_b": place}
+    law = {"stiffness": 20.0, "rest_length": 0.8}
+    forces["to spring"] = ("Spring", {"a": "on rod", "b": "on spring", **ends, **law})
+    place = near(last)
+    add("on line", place)
+    line = {"point": place, "axis": unit(random)}
+    joints["to line"] = ("PointOnLine", {"a": first, "b": "on line", **line})
+    if ground:
+        place = near(first)
+        add("on plane", place)
+        plane = {"point": place, "normal": unit(random)}
+        joints["to plane"] = ("PointOnPlane", {"a": "ground", "b": "on plane", **plane})
+    return replace(plan, bodies=bodies, joints=joints, forces=forces)
+
+
+def push_points(plan):
+    """Add ports and drag to a point mass."""
+    law = {"viscous": 0.3, "quadratic": 0.2}
+    forces = {**plan.forces, "drag on spring": ("Drag", {"body": "on spring", **law})}
+    push = {"body": "on rod", "axes": "world", "value": wave((1, 2, 3), 0.3)}
+    return replace(plan, forces=forces, ports={**plan.ports, "push on rod": ("ForcePort", push)})
+
+
 def random_state(system, seed):
     """Any state: nothing needs to be satisfied for the structure to hold."""
     random = np.random.default_rng(seed)

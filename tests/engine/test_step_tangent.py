@@ -46,9 +46,9 @@ class Step:
             pairs += [(tables.R, tables.W1)]
         found = [(row[node], b, at) for b, row in enumerate(places) for node, at in pairs]
         auxiliary = [(1 + k, tables.AUXILIARY + 3 * k) for k in range(self.machine.auxiliary)]
-        return found + [
-            (r[tables.R] + k, b, at) for b, r in enumerate(places) for k, at in auxiliary
-        ]
+        found += [(r[tables.R] + k, b, at) for b, r in enumerate(places) for k, at in auxiliary]
+        # A body that does not turn has the ground's node, which is no unknown.
+        return [place for place in found if place[0] < len(self.filled)]
 
     @property
     def unknowns(self):
@@ -152,6 +152,9 @@ MODELS = {
         mechanisms.tree(2, bodies=4, kinds=("Spherical", "Universal", "Revolute"))
     ),
     "laws": lambda: with_laws(7),
+    "point masses": lambda: finished(
+        mechanisms.push_points(mechanisms.with_points(mechanisms.tree(6, bodies=2), 7))
+    ),
     "friction and drag": lambda: finished(
         mechanisms.resistances(mechanisms.tree(3, bodies=3, kinds=("Revolute", "Cylindrical")), 4)
     ),

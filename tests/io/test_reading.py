@@ -63,7 +63,7 @@ def test_a_leading_zero_is_not_octal(number):
 def test_every_word_can_name_a_body(name):
     model = ps.Model.from_yaml_text(
         f"poinsot: 1\nbodies: {{{name}: {{point_mass: {{mass: 1}}}}}}\n"
-        f'joints: {{J: {{weld: {{bodies: [ground, "{name}"]}}}}}}\n'
+        f'joints: {{J: {{spherical: {{bodies: [ground, "{name}"], point: [0, 0, 0]}}}}}}\n'
     )
     assert list(model.bodies) == [name]
     assert list(ps.Model.from_yaml_text(model.to_yaml()).bodies) == [name]
@@ -73,7 +73,7 @@ def test_every_word_can_name_a_body(name):
 def test_words_of_other_yaml_versions_are_names_without_quotes(name):
     model = ps.Model.from_yaml_text(
         f"poinsot: 1\nbodies: {{{name}: {{point_mass: {{mass: 1}}}}}}\n"
-        f"joints: {{J: {{weld: {{bodies: [ground, {name}]}}}}}}\n"
+        f"joints: {{J: {{spherical: {{bodies: [ground, {name}], point: [0, 0, 0]}}}}}}\n"
     )
     assert model.joints["J"].b.name == name
 

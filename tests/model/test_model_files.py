@@ -148,7 +148,7 @@ def test_quaternions_off_by_round_off_are_written_exactly():
         quaternion = random.standard_normal(4)
         quaternion *= (1 + 3e-15 * random.uniform(-1, 1)) / np.linalg.norm(quaternion)
         model = ps.Model()
-        model.add_body("a", ps.PointMass(mass=1), rotation=quaternion)
+        model.add_body("a", ps.Sphere(mass=1, radius=1), rotation=quaternion)
         read = ps.Model.from_yaml_text(model.to_yaml())
         assert read.bodies["a"].R_WB.tobytes() == model.bodies["a"].R_WB.tobytes()
 
@@ -156,7 +156,7 @@ def test_quaternions_off_by_round_off_are_written_exactly():
 def test_minus_zero_stays_minus_zero():
     model = ps.Model(gravity=(0.0, -0.0, -9.81))
     turn = np.array([[1, -0.0, 0], [0, 1, -0.0], [-0.0, 0, 1]])
-    model.add_body("a", ps.PointMass(mass=1), position=(-0.0, 0, 0), rotation=turn)
+    model.add_body("a", ps.Sphere(mass=1, radius=1), position=(-0.0, 0, 0), rotation=turn)
     read = ps.Model.from_yaml_text(model.to_yaml())
     assert read.gravity.tobytes() == model.gravity.tobytes()
     assert read.bodies["a"].position.tobytes() == model.bodies["a"].position.tobytes()

@@ -113,16 +113,6 @@ def test_thin_rods_on_balls_move_as_in_directors(scheme, h):
     assert here.stats.newton_iterations < 8 * here.stats.steps
 
 
-@pytest.mark.parametrize("scheme", QUATERNIONS)
-def test_a_point_mass_falls_freely(scheme):
-    model = ps.Model(gravity=(0, 0, -G))
-    model.add_body("stone", ps.PointMass(mass=3), velocity=(1, 0, 2))
-    result = run(model, scheme, 0.1, 1.0)
-    t = result.time
-    exact = np.stack([t, 0 * t, 2 * t - G * t**2 / 2], axis=1)
-    np.testing.assert_allclose(result.position("stone"), exact, atol=1e-12)
-
-
 def tilted(turn):
     """One and the same body, described in axes that are turned by some angle from its own."""
     A = ps.Rotation.from_axis_angle((1, 2, 3), turn).matrix

@@ -7,7 +7,6 @@ from mechanisms import KINDS, SCHEMES
 from numerics import observed_orders
 
 import poinsot as ps
-from poinsot.bodies.body import director_mass
 
 H = 0.01
 
@@ -70,7 +69,7 @@ def wrench_on(result, plan, body):
 
 def spin(model, result, body):
     """Angular momentum about the centre of mass, from the states."""
-    E = director_mass([model.bodies[body]]).reshape(4, 3)[1:]
+    E = np.array(model.bodies[body].inertia)[1:, None]
     q, v = (result[f"{body}.{s}"].reshape(-1, 4, 3)[:, 1:] for s in "qv")
     return np.cross(q, E * v).sum(axis=1)
 

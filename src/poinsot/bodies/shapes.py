@@ -286,7 +286,7 @@ class ThinRod(Shape):
 
 @dataclass(frozen=True, kw_only=True)
 class PointMass(Shape):
-    """A mass without extension; E = 0."""
+    """A mass without extension, E = 0: a body with a position only, which does not turn."""
 
     @property
     def euler_B(self) -> Array:

@@ -16,7 +16,6 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.quaternions import (
-    Quat,
     directors_of,
     dot_quat,
     inner,
@@ -26,6 +25,7 @@ from poinsot.kernels.quaternions import (
     unit_quat,
 )
 from poinsot.kernels.tables import (
+    COORDINATES,
     DIRECTORS,
     MASS2,
     MOMENTUM,
@@ -37,6 +37,7 @@ from poinsot.kernels.tables import (
     VELOCITY,
     WEIGHT,
     Part,
+    R,
     V,
     W,
 )
@@ -47,9 +48,6 @@ from poinsot.kernels.turning import (
     turn_of,
     velocity_after,
 )
-
-#: Coordinates of a body.
-SEVEN = 7
 
 
 @kernel
@@ -104,23 +102,21 @@ def save_quaternions(
     bodies: Part, spins: Spins, state: Array, before: Array, x: Array, middle: Array
 ) -> None:
     """Write q, v and p, or q and p, of all bodies at the end of a step, and their mean over it."""
-    count = bodies.numbers.shape[0]
+    places, count = bodies.places, bodies.numbers.shape[0]
     blocks = 3 if spins.form == LIVENS else 2
     for b in range(count):
         for k in range(blocks):
-            at = SEVEN * (count * k + b)
+            at = k * places[count, COORDINATES] + places[b, COORDINATES]
             kind = 2 if k == blocks - 1 else k
-            end = _write(bodies, state, b, kind, at, x)
-            start = _write(bodies, before, b, kind, at, middle)
-            for i in range(3):
-                middle[at + i] = 0.5 * (start[0][i] + end[0][i])
-                middle[at + 4 + i] = 0.5 * (start[1][1][i] + end[1][1][i])
-            middle[at + 3] = 0.5 * (start[1][0] + end[1][0])
+            _write(bodies, state, b, kind, at, x)
+            _write(bodies, before, b, kind, at, middle)
+            for i in range(7 if places[b, R] < places[count, R] else 3):
+                middle[at + i] = 0.5 * (middle[at + i] + x[at + i])
 
 
 @inline
-def _write(bodies: Part, state: Array, b: int, kind: int, at: int, row: Array) -> tuple[Vec, Quat]:
-    """Write position, velocity or momentum (kind 0, 1, 2) of a body to a row, and return it."""
+def _write(bodies: Part, state: Array, b: int, kind: int, at: int, row: Array) -> None:
+    """Write position, velocity or momentum (kind 0, 1, 2) of a body to a row."""
     quat, translation = quat_at(state, b, QUAT), vector(state, b, VELOCITY)
     rotation = quat
     if kind == 0:
@@ -131,6 +127,6 @@ def _write(bodies: Part, state: Array, b: int, kind: int, at: int, row: Array) -
         translation = scale(0.5 * bodies.numbers[b, MASS2], translation)
         rotation = product(quat, momentum_of(state, b))
     row[at], row[at + 1], row[at + 2] = translation
-    row[at + 3] = rotation[0]
-    row[at + 4], row[at + 5], row[at + 6] = rotation[1]
-    return translation, rotation
+    if bodies.places[b, R] < bodies.places[bodies.numbers.shape[0], R]:
+        row[at + 3] = rotation[0]
+        row[at + 4], row[at + 5], row[at + 6] = rotation[1]

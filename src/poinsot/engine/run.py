@@ -28,7 +28,7 @@ from poinsot.engine.turn_counters import count_turns, read_turns
 from poinsot.kernels.algebra import Array, cross
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import LOST_POWER, V
+from poinsot.kernels.tables import BODY_NODES, COORDINATES, LOST_POWER, R, V
 
 #: Directors are straightened every so many steps.
 STRAIGHTEN = 32
@@ -47,7 +47,7 @@ def run(job: Job) -> tuple[int, int]:
     known, done, places, saved = job.known, job.done, job.places, job.saved
     stage, multiplier = carried.stage, carried.multiplier
     unknowns = V, V + carried.past.shape[1]
-    joints = machine.bodies.numbers.shape[0] * (carried.past.shape[1] // 3)
+    joints = machine.bodies.places[machine.bodies.numbers.shape[0], BODY_NODES]
     rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
         h = times[n + 1] - times[n]
@@ -212,14 +212,16 @@ def _save_motion(
     if spins is not None:
         save_quaternions(machine.bodies, spins, state, before, x, stage)
     else:
-        count = state.shape[0] - 1
+        places, count = machine.bodies.places, state.shape[0] - 1
+        n = places[count, COORDINATES]
         for b in range(count):
-            q, rate = 12 * b, 12 * (count + b)
-            for i in range(12):
+            q, turns = 0 + places[b, COORDINATES], places[b, R] < places[count, R]
+            rate = q + n
+            for i in range(12 if turns else 3):
                 x[q + i], x[rate + i] = state[b, i], state[b, 12 + i]
                 stage[q + i] = 0.5 * (before[b, i] + state[b, i])
                 stage[rate + i] = 0.5 * (before[b, 12 + i] + state[b, 12 + i])
-            if stabilised is None:
+            if stabilised is None and turns:
                 past = carried.past
                 w = past[b, 3, 0], past[b, 4, 0], past[b, 5, 0]
                 for i in range(3):

@@ -27,6 +27,7 @@ from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import (
     AUXILIARY,
+    BODY_NODES,
     KR,
     KT,
     LOST_POWER,
@@ -122,22 +123,22 @@ def _correct(
     places: Array, stabilised: Array, auxiliary: int, stage: Array, multiplier: Array, x: Array
 ) -> float:
     """Subtract the solution from the unknowns; return the size of the angular velocities."""
-    spin, first = 0.0, 0
-    for b in range(places.shape[0] - 1):
+    spin, ground, nobody = 0.0, places.shape[0] - 1, x.shape[0] - 1
+    # Bodies that do not turn have the rotation of the ground.
+    put(x, nobody, 0, (0.0, 0.0, 0.0))
+    for b in range(ground):
         if stabilised is None:
             _subtract(stage, b, V, x, places[b, T])
             _subtract(stage, b, W, x, places[b, R])
             for k in range(auxiliary):
-                _subtract(stage, b, AUXILIARY + 3 * k, x, places[b, R] + 1 + k)
-            first = (2 + auxiliary) * (b + 1)
+                _subtract(stage, b, AUXILIARY + 3 * k, x, min(places[b, R] + 1 + k, nobody))
         else:
             _subtract(stage, b, V, x, places[b, KT])
             _subtract(stage, b, W, x, places[b, KR])
             _subtract(stage, b, V1, x, places[b, T])
             _subtract(stage, b, W1, x, places[b, R])
-            first = 4 * b + 4
         spin = max(spin, size(vector(stage, b, W)))
-    for node in range(first, x.shape[0] - 1):
+    for node in range(places[ground, BODY_NODES], nobody):
         _subtract(multiplier, node, 0, x, node)
     return spin
 

@@ -111,16 +111,16 @@ def arrange(
     count = int(kept.sum())
     number = np.append(np.where(kept, np.cumsum(kept) - 1, count), count)
     # The nodes of a body follow each other.
-    first = np.append(0, np.cumsum(kept))[graph.of_body * np.arange(graph.bodies + 1)].tolist()
+    first = np.append(0, np.cumsum(kept))[graph.first].tolist()
     body_nodes = [range(i, j) for i, j in pairwise(first)]
     wait = waiting(ends, body_nodes)
     after: list[tuple[int, ...]] = [()] * first[-1]
     if graph.auxiliary:
         # A rotation is hardly determined by itself while auxiliary unknowns of the body are there.
-        everyone = np.arange(graph.bodies)
-        rotations = number[graph.motion(everyone)[:, 1]]
+        turning = np.flatnonzero(graph.turns)
+        rotations = number[graph.motion(turning)[:, 1]]
         for node, auxiliaries in zip(
-            rotations.tolist(), number[graph.auxiliaries(everyone)], strict=True
+            rotations.tolist(), number[graph.auxiliaries(turning)], strict=True
         ):
             after[node] = tuple(auxiliaries.tolist())
     after += [wait[k] for k in joint for _ in range(graph.forms)]

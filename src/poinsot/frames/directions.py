@@ -6,12 +6,14 @@ is B u, the conjugate velocity y = B^T v, the power u·y.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames.charts import Chart
-from poinsot.frames.forms import WIDTH, Forms
+from poinsot.frames.forms import Forms
+from poinsot.frames.places import WIDTH
 from poinsot.ph.matrices import Vector, dense
 from poinsot.so3 import skew
 
@@ -61,7 +63,9 @@ class Along(Direction):
 
 @dataclass(frozen=True, eq=False)
 class Generalised(Direction):
-    """All twelve generalised forces of one body: B = I."""
+    """All generalised forces of one frame: B = I."""
+
+    size: ClassVar[int] = WIDTH
 
     def B(self, q: Vector) -> NDArray[np.float64]:
         """Return the identity."""

@@ -19,12 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.frames.places import WIDTH, frame_vectors
 from poinsot.ph.matrices import Matrix, Vector, large
 
 Indices = NDArray[np.intp]
 
-#: Coordinates of a body.
-WIDTH = 12
 #: The ground's index: it has no coordinates.
 GROUND = -1
 Vector3: TypeAlias = tuple[float, float, float]
@@ -71,9 +70,8 @@ class VectorForm:
     def many(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the vector at many configurations, (states, n) to (states, 3)."""
         value = np.tile(self.constant, (q.shape[0], 1))
-        blocks = q.reshape(q.shape[0], q.shape[1] // WIDTH, 4, 3)
         for body, w in self.weights:
-            value = value + np.einsum("i,tij->tj", np.array(w), blocks[:, body])
+            value = value + np.einsum("i,tij->tj", np.array(w), frame_vectors(q)[:, body])
         return value
 
 
@@ -251,7 +249,7 @@ class Vectors(NamedTuple):
 
     def rates(self, v: Vector) -> NDArray[np.float64]:
         """Return their rates where coordinates have the rates v; (v, 3)."""
-        frames = v.reshape(-1, 4, 3)[self.bodies].reshape(-1, 8, 3)
+        frames = frame_vectors(v)[self.bodies].reshape(-1, 8, 3)
         return np.asarray((self.weights.reshape(-1, 1, 8) @ frames)[:, 0])
 
     @property
@@ -450,7 +448,7 @@ class Forms:
         products = coefficient * np.einsum("ij,ij->i", vectors[a], vectors[b])
         values: Vector = self.c + np.bincount(form, weights=products, minlength=self.m)
         if self.heights:
-            frames = dict(enumerate(q.reshape(-1, 4, 3).tolist()))
+            frames = dict(enumerate(frame_vectors(q).tolist()))
             for number, height in self.heights.items():
                 values[number] = height.at(frames)
         return values
@@ -461,17 +459,21 @@ class Forms:
         return self._matrix((self.n, self.n), i, j, value * weights[k])
 
     def pullers(
-        self, places: Callable[[Index, Index], Index], size: int
+        self, places: Callable[[Index, Index], Index], frames: int
     ) -> tuple[Index, Index, sp.csr_array, sp.csr_array]:
-        """Return what makes G^T lam of every form by itself, on `size` coordinates of one's own.
+        """Return what makes G^T lam of every form by itself, on so many frames of one's own.
 
-        `places` says where coordinate i of row k is among these. With rows k, coordinates j and
-        matrices A (entries, size), b (m, size), it is (lam[k] q[j]) @ A + lam @ b.
+        `places` says which of these the body's is in row k. With rows k, coordinates j and matrices
+        A (entries, 12 frames), b (m, 12 frames), it is (lam[k] q[j]) @ A + lam @ b.
         """
-        k, i, j, value = self.A
-        A = sp.csr_array((value, (np.arange(k.size), places(k, i))), shape=(k.size, size))
+
+        def place(row: Index, i: Index) -> Index:
+            return np.asarray(places(row, i // WIDTH) * WIDTH + i % WIDTH)
+
+        (k, i, j, value), size = self.A, WIDTH * frames
+        A = sp.csr_array((value, (np.arange(k.size), place(k, i))), shape=(k.size, size))
         row, at, constant = self.b
-        b = sp.csr_array((constant, (row, places(row, at))), shape=(self.m, size))
+        b = sp.csr_array((constant, (row, place(row, at))), shape=(self.m, size))
         return k, j, A, b
 
     # -- many states at once: one row each ----------------------------------------------------
@@ -498,6 +500,18 @@ class Forms:
         k, i, j, value = self.A
         products = lam[:, k] * q[:, j] * value
         return np.asarray(products @ self._collect(i, self.n) + (self._linear.T @ lam.T).T)
+
+
+def affine_vectors(
+    forms: Sequence[VectorForm], bodies: int
+) -> tuple[sp.csr_array, NDArray[np.float64]]:
+    """Return many world vectors as q @ W + c, with W (12 bodies, 3 vectors) and c (vectors, 3)."""
+    known = Vectors.of(np.array([flat(form) for form in forms]).reshape(-1, _NUMBERS))
+    first, column, weight = known.entries
+    vector, x = np.repeat(np.arange(len(forms)), np.diff(first))[:, None], np.arange(3)
+    where = (column[:, None] + x).reshape(-1), (3 * vector + x).reshape(-1)
+    W = sp.csr_array((np.repeat(weight, 3), where), shape=(WIDTH * bodies, 3 * len(forms)))
+    return W, known.constants
 
 
 def stack(forms: Iterable[Form], bodies: int) -> Forms:

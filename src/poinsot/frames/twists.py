@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import WIDTH, Forms
+from poinsot.frames.forms import Forms
+from poinsot.frames.places import WIDTH, frame_vectors
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, large
 from poinsot.so3 import exp, skew
@@ -16,7 +17,7 @@ from poinsot.so3 import exp, skew
 
 def velocities(q: Vector, twists: Vector) -> Vector:
     """Return (v, omega x d_i) of every body; shape (12 bodies,)."""
-    blocks, t = q.reshape(-1, 4, 3), twists.reshape(-1, 2, 3)
+    blocks, t = frame_vectors(q), twists.reshape(-1, 2, 3)
     v = np.empty_like(blocks)
     v[:, 0] = t[:, 0]
     v[:, 1:] = np.cross(t[:, 1:2], blocks[:, 1:])
@@ -25,7 +26,7 @@ def velocities(q: Vector, twists: Vector) -> Vector:
 
 def joint_matrix(forms: Forms, q: Vector) -> Matrix:
     """Return the derivative of G(q) v with respect to the twists, sparse if G is; (m, 6 bodies)."""
-    G, blocks = forms.G(q), q.reshape(-1, 4, 3)
+    G, blocks = forms.G(q), frame_vectors(q)
     if is_sparse(G):
         return sp.csr_array(G @ block_diagonal(velocity_blocks(blocks)))
     gradients = dense(G).reshape(forms.m, forms.bodies, 4, 3)
@@ -67,7 +68,7 @@ def block_diagonal(blocks: NDArray[np.float64]) -> sp.csr_array:
 
 def move(q: Vector, twists: Vector) -> Vector:
     """Return the configuration after unit time at these twists, every body turned rigidly."""
-    blocks = q.reshape(-1, 4, 3).copy()
+    blocks = frame_vectors(q).copy()
     t = twists.reshape(-1, 2, 3)
     blocks[:, 0] += t[:, 0]
     # Directors are rows here: d_i -> R d_i.

@@ -5,6 +5,7 @@ The translation of a body that meets nothing but points of joints is eliminated 
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -19,16 +20,16 @@ Index = NDArray[np.intp]
 class Graph:
     """The nodes of a mechanism and the edges between them, collected part by part.
 
-    First come those of bodies: translation and rotation, in the stabilised form (`stabilised`) of
-    kinematics and of momentum, and `auxiliary` ones; then those of joints, one for each three
-    equations, in the stabilised form one for positions and one for velocities. The ground's comes
-    last. Bodies and joints are given by arrays of their numbers.
+    First come those of bodies: translation, and rotation where it `turns`, in the stabilised form
+    (`stabilised`) of kinematics and of momentum, and `auxiliary` ones; then those of joints, one
+    for each three equations, in the stabilised form one for positions and one for velocities. The
+    ground's comes last. Bodies and joints are given by arrays of their numbers.
 
     The translations of `condensed` bodies (bodies + 1,) meet nothing but points of joints, and are
     left out. A `decoupled` matrix lacks what ties nodes of bodies to each other by reactions.
     """
 
-    bodies: int
+    turns: NDArray[np.bool_]
     joints: int
     condensed: NDArray[np.bool_]
     stabilised: bool = False
@@ -43,13 +44,18 @@ class Graph:
 
     @property
     def of_body(self) -> int:
-        """How many nodes a body has."""
+        """How many nodes a body has at most."""
         return 2 * self.forms + self.auxiliary
+
+    @cached_property
+    def first(self) -> Index:
+        """The first node of each body, and that of joints; (bodies + 1,)."""
+        return np.append(0, np.cumsum(np.where(self.turns, self.of_body, self.forms)))
 
     @property
     def first_joint(self) -> int:
         """The first node of joints."""
-        return self.of_body * self.bodies
+        return int(self.first[-1])
 
     @property
     def nodes(self) -> int:
@@ -58,18 +64,29 @@ class Graph:
 
     def motion(self, bodies: ArrayLike) -> Index:
         """Return the nodes of translation and rotation that say how bodies move; (..., 2)."""
-        numbers = np.asarray(bodies)[..., None]
-        return np.where(numbers == GROUND, self.nodes, self.of_body * numbers + np.arange(2))
+        return self._nodes[np.asarray(bodies, dtype=np.intp)][..., :2]
 
     def momentum(self, bodies: ArrayLike) -> Index:
         """Return the nodes of translation and rotation where forces act; (..., 2)."""
-        nodes = self.motion(bodies)
-        return np.where(nodes == self.nodes, nodes, nodes + 2) if self.stabilised else nodes
+        last = 2 * self.forms
+        return self._nodes[np.asarray(bodies, dtype=np.intp)][..., last - 2 : last]
 
     def auxiliaries(self, bodies: ArrayLike) -> Index:
         """Return the auxiliary nodes of bodies, which follow their rotation; (..., auxiliary)."""
-        numbers = np.asarray(bodies)[..., None]
-        return self.of_body * numbers + 2 + np.arange(self.auxiliary)
+        return self._nodes[np.asarray(bodies, dtype=np.intp)][..., 2 * self.forms :]
+
+    @cached_property
+    def _nodes(self) -> Index:
+        """All nodes of bodies; one that does not turn has the ground's for what it lacks.
+
+        Translation and rotation in each form, then the auxiliary ones; (bodies + 1, of_body).
+        """
+        nodes = np.full((self.turns.size + 1, self.of_body), self.nodes)
+        translation = np.arange(0, 2 * self.forms, 2)
+        nodes[:-1][self.turns] = self.first[:-1][self.turns, None] + np.arange(self.of_body)
+        still = np.flatnonzero(~self.turns)[:, None]
+        nodes[still, translation] = self.first[still] + np.arange(self.forms)
+        return nodes
 
     def position(self, joints: ArrayLike) -> Index:
         """Return the nodes of joints' equations, of positions in the stabilised form."""
@@ -90,7 +107,7 @@ class Graph:
 
     def ends(self, bodies: Index) -> Index:
         """Return bodies as kernels count them, the ground last."""
-        return np.where(bodies == GROUND, self.bodies, bodies)
+        return np.where(bodies == GROUND, self.turns.size, bodies)
 
     def pair(self, bodies: Index, *, moving: bool = False) -> Index:
         """Return the nodes T_A, R_A, T_B, R_B (of motion if `moving`) of pairs (k, 2); (k, 4)."""
@@ -126,6 +143,8 @@ class Places(NamedTuple):
         rows, columns = np.asarray(i), np.asarray(j)
         known = (rows < self.nodes) & (columns < self.nodes)
         keys = np.where(known, rows * self.nodes + columns, -1)
+        if not self.keys.size:
+            return np.zeros_like(keys)
         found = np.searchsorted(self.keys, keys).clip(max=self.keys.size - 1)
         return np.where(self.keys[found] == keys, self.places[found], self.keys.size)
 

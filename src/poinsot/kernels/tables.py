@@ -39,12 +39,13 @@ AUXILIARY, ARMS = 21, 30
 #: Of bodies: 2 m, 2 E_i, gradient of the potential of gravity.
 MASS2, EULER2, WEIGHT = 0, 1, 4
 #: The nodes of translation and rotation (of momentum), and their diagonal tiles; if the body is
-#: condensed; the director without mass, or 3. The translation of a condensed body meets nothing but
-#: points of joints: it is eliminated beforehand, and T is no node of the matrix.
-T, R, TT, RR, CONDENSED, FLAT = range(6)
+#: condensed; the director without mass, or 3; its first node, and its first coordinate in x. The
+#: translation of a condensed body meets nothing but points of joints: it is eliminated beforehand,
+#: and T is no node of the matrix. One that does not turn has the rotation of the ground.
+T, R, TT, RR, CONDENSED, FLAT, BODY_NODES, COORDINATES = range(8)
 #: In the stabilised form, besides: the nodes of kinematics, and tiles (KT, KT), (KT, T), (T, T),
 #: (KR, KR), (KR, R), (R, R); TT and RR are (T, KT) and (R, KR).
-KT, KR, KT_KT, KT_T, T_T, KR_KR, KR_R, R_R = range(6, 14)
+KT, KR, KT_KT, KT_T, T_T, KR_KR, KR_R, R_R = range(8, 16)
 
 #: Of parts of several kinds, and of bodies A and B: which.
 KIND, A, B = range(3)

@@ -142,17 +142,17 @@ def gather_blocks(
     A_T, A_A, A_B = torque_A
     B_T, B_A, B_B = torque_B
     nobody = tiles.shape[0] - 1
-    if pair[RA_RA] < nobody:
+    if pair[TA_TA] < nobody:
         gather_matrix(tiles, pair[TA_TA], 0, F_T)
         gather_matrix(tiles, pair[TA_RA], 0, times(-1.0, F_A))
         gather_matrix(tiles, pair[RA_TA], 0, times(-1.0, A_T))
         gather_matrix(tiles, pair[RA_RA], 0, A_A)
-    if pair[RB_RB] < nobody:
+    if pair[TB_TB] < nobody:
         gather_matrix(tiles, pair[TB_TB], 0, F_T)
         gather_matrix(tiles, pair[TB_RB], 0, F_B)
         gather_matrix(tiles, pair[RB_TB], 0, B_T)
         gather_matrix(tiles, pair[RB_RB], 0, B_B)
-    if pair[RA_RB] < nobody:
+    if pair[TA_TB] < nobody:
         gather_matrix(tiles, pair[TA_TB], 0, times(-1.0, F_T))
         gather_matrix(tiles, pair[TA_RB], 0, times(-1.0, F_B))
         gather_matrix(tiles, pair[RA_TB], 0, A_T)

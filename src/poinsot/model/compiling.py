@@ -1,15 +1,11 @@
 """From a model to the system that is simulated."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-
-from poinsot.bodies.body import RIGIDITY, Body, Marker, director_mass, rigidity
+from poinsot.bodies.body import Body, Marker
 from poinsot.errors import InputError, did_you_mean
-from poinsot.frames import twists
-from poinsot.frames.forms import Forms
 from poinsot.model.equations import JointEquations
 from poinsot.parts.forces import Force
 from poinsot.parts.loads import PortPlace
@@ -17,7 +13,6 @@ from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
-from poinsot.ph.system import State
 from poinsot.schemes.records import find_scheme
 from poinsot.systems.directors import DirectorSystem, StabilisedSystem
 from poinsot.systems.layout import Layout
@@ -95,53 +90,19 @@ class Parts:
         equations.require_independent()
         placed = [force.place(name, joints) for name, force in forces.items()]
         inlets = [port.place(name, joints) for name, port in ports.items()]
-        weight = np.zeros((len(bodies), 4, 3))
-        weight[:, 0] = -np.array([body.mass for body in bodies])[:, None] * gravity
-        mechanism = Mechanism(
-            mass=director_mass(bodies),
-            constraints=Forms([rigidity(len(bodies)), *equations.forms.parts], len(bodies)),
-            weight=weight.reshape(-1),
+        mechanism = Mechanism.of(
+            bodies,
+            gravity,
+            equations.forms.parts,
+            equations.loops,
             potentials=tuple(p for potentials, _ in placed for p in potentials),
             dampers=tuple(d for _, dampers in placed for d in dampers),
             inlets=tuple(inlet for _, inlet in inlets),
-            loops=tuple(
-                replace(loop, rows=RIGIDITY * len(bodies) + loop.rows) for loop in equations.loops
-            ),
             contacts=tuple(equations.contacts.values()),
         )
         undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
         layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
         return cls(mechanism, layout, tuple(port for port, _ in inlets))
-
-
-def director_system(
-    name: str, parts: Parts, q: Vector, motion: Vector, stabilised: bool
-) -> DirectorSystem | StabilisedSystem:
-    """Return the system in directors at q, with twists (v, omega) of every body."""
-    mechanism, layout = parts.mechanism, parts.layout
-    multipliers = [
-        *(State(f"{body}.rigidity", 6) for body in layout.bodies),
-        *layout.multipliers,
-    ]
-    states = [
-        *(State(f"{body}.q", 12) for body in layout.bodies),
-        *(State(f"{body}.v", 12) for body in layout.bodies),
-        *multipliers,
-    ]
-    zeros = np.zeros(mechanism.m)
-    start = [q, twists.velocities(q, motion), zeros]
-    kind: type[DirectorSystem] | type[StabilisedSystem] = DirectorSystem
-    if stabilised:
-        states += [replace(state, name=f"{state.name} (velocity)") for state in multipliers]
-        kind, start = StabilisedSystem, [*start, zeros]
-    return kind(
-        name=name,
-        states=tuple(states),
-        ports=parts.ports,
-        mechanism=mechanism,
-        layout=layout,
-        initial=np.concatenate(start),
-    )
 
 
 def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:
@@ -152,7 +113,7 @@ def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:
             "'ph-mp'"
         )
     for body in bodies:
-        if np.any(director_mass([body]) == 0):
+        if body.turns and 0.0 in body.inertia:
             raise InputError(
                 f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
                 "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"

@@ -79,7 +79,8 @@ def describe(
 def _body(body: Body, twists: NDArray[np.float64] | None) -> dict[str, Any]:
     velocities = body.velocity, body.angular_velocity
     if twists is not None:
-        velocities = twists[body.index, 0], twists[body.index, 1]
+        velocity, spin = twists[body.index]
+        velocities = velocity, spin if body.turns else None
     written = _shape(body.shape) | {"position": body.position.tolist()} | _turned(body.R_WB)
     for key, value in zip(("velocity", "angular_velocity"), velocities, strict=True):
         if value is not None:

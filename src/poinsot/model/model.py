@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Ground, Marker, loaded_body
+from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
@@ -20,7 +21,6 @@ from poinsot.model.compiling import (
     System,
     choose_scheme,
     coordinates_of,
-    director_system,
     require_coordinates,
     require_stabilisable,
 )
@@ -34,6 +34,7 @@ from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.so3 import RotationLike, as_rotation_matrix
+from poinsot.systems.directors import director_system
 from poinsot.systems.quaternions import quaternion_system
 from poinsot.systems.rotations import PARAMETRISATIONS, rotation_system
 from poinsot.systems.start import complete, given_twists, project
@@ -114,7 +115,7 @@ class Model:
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
     ) -> Body:
-        """Add a rigid body.
+        """Add a body.
 
         Parameters
         ----------
@@ -134,7 +135,7 @@ class Model:
         what = f"body '{name}'"
         if not isinstance(shape, Shape):
             raise InputError(f"{what}: expected a shape such as Box or RigidBody, got {shape!r}")
-        body = Body(
+        body = kind_of(shape)(
             name=name,
             index=len(self.bodies),
             shape=shape,
@@ -289,11 +290,12 @@ class Model:
         repeated = [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
         equations.require_independent()
         names = [f"{name}: {label}" for name, label in equations.labels]
+        free = sum(6 if body.turns else 3 for body in equations.bodies)
         return ModelCheck(
             bodies=len(self.bodies),
             joints=len(self.joints),
             constraints=len(names),
-            freedoms=6 * len(self.bodies) - len(names) + len(repeated),
+            freedoms=free - len(names) + len(repeated),
             repeated=tuple(names[k] for k in sorted(repeated)),
         )
 
@@ -329,7 +331,7 @@ class Model:
             return rotation_system(*known, coordinates)
         if stabilised:
             require_stabilisable(bodies, parts.mechanism)
-        return director_system(self.name, parts, q, motion, stabilised)
+        return director_system(*known, stabilised=stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
         """Return the scheme that a model runs with; refuse one that needs other coordinates."""

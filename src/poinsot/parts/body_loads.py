@@ -14,7 +14,7 @@ from poinsot.frames.directions import (
     Generalised,
     Torque,
 )
-from poinsot.frames.forms import WIDTH
+from poinsot.frames.places import WIDTH
 from poinsot.kernels.algebra import (
     Array,
     Mat,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames.directions import Direction, Torque
-from poinsot.frames.forms import WIDTH
+from poinsot.frames.places import frame_vectors, of_frame
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
 from poinsot.so3 import skew
 
@@ -91,7 +91,7 @@ class Contact(Direction):
     def rates(self, q: Array, v: Array) -> Array:
         """Return A v of many states of the body; (states, 12) to (states, rows)."""
         e, t = self.wrench(q)
-        d, rate = (part.reshape(-1, 4, 3)[:, 1:] for part in (q, v))
+        d, rate = (frame_vectors(part)[:, 0, 1:] for part in (q, v))
         # By reciprocal directors, the rows of the inverse of their columns: as `Torque` has it.
         omega = np.cross(np.swapaxes(np.linalg.inv(d), 1, 2), rate).sum(axis=1) / 2
         return np.asarray(np.einsum("tki,ti->tk", e, v[:, :3]) + np.einsum("tki,ti->tk", t, omega))
@@ -104,7 +104,7 @@ class Contact(Direction):
 
 def _vector(q: Array, X: Vector3) -> Array:
     """Return a body-fixed vector; (..., 12) to (..., 3)."""
-    return np.asarray(np.einsum("i,...ij->...j", X, q.reshape(*q.shape[:-1], 4, 3)[..., 1:, :]))
+    return np.asarray(np.einsum("i,...ij->...j", X, frame_vectors(q)[..., 0, 1:, :]))
 
 
 def _slope(X: Vector3, moves: float = 0.0) -> Array:
@@ -163,7 +163,7 @@ class Ball(Contact):
     def dwrench(self, q: Vector) -> tuple[Array, Array]:
         """Return their derivatives."""
         dX = _slope(self.X)
-        return np.zeros((2, 3, WIDTH)), np.array([-skew(np.array(e)) @ dX for e in self.along])
+        return np.zeros((2, *dX.shape)), np.array([-skew(np.array(e)) @ dX for e in self.along])
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,9 +232,9 @@ class Disc(Contact):
 
 def contact_matrix(contacts: Sequence[Contact], q: Vector) -> Matrix:
     """Return A v with respect to the twists, rows (e, t) of every contact; (slips, 6 bodies)."""
-    blocks, placed, row = q.reshape(-1, WIDTH), list[Placed](), 0
+    placed, row = list[Placed](), 0
     for contact in contacts:
         (body,) = contact.bodies
-        placed.append((row, 6 * body, np.hstack(contact.wrench(blocks[body]))))
+        placed.append((row, 6 * body, np.hstack(contact.wrench(of_frame(q, body)))))
         row += contact.size
-    return assemble((row, 6 * len(blocks)), placed)
+    return assemble((row, 6 * len(frame_vectors(q))), placed)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, loaded_body
+from poinsot.bodies.body import Body, loaded_body, turned_body
 from poinsot.errors import InputError
 from poinsot.frames.directions import Along, Charted, Direction, Torque
 from poinsot.frames.forms import components, point, stack
@@ -86,6 +86,8 @@ class Drag(Force):
         if self.point is not None:
             object.__setattr__(self, "point", vector3(self.point, "Drag: point"))
         require_coefficients(self, ("viscous", "quadratic", "angular_viscous", "angular_quadratic"))
+        if self.angular_viscous or self.angular_quadratic:
+            turned_body(self.body, "Drag: body")
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InputError
 from poinsot.frames.charts import Chart
 from poinsot.frames.directions import Charted, Direction, Torque
-from poinsot.frames.forms import WIDTH, Forms
+from poinsot.frames.forms import Forms
+from poinsot.frames.places import frame_vectors
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import Vector
 
@@ -117,7 +118,7 @@ class BodyLaw(Feedback):
         """Return position, rotation (column by column), velocity, angular velocity; (18,)."""
         rotation = q[3:].reshape(3, 3).T @ self.R_BP.T
         spin = Torque(()).B(q).T @ v
-        position, velocity = self._weights @ q.reshape(4, 3), self._weights @ v.reshape(4, 3)
+        position, velocity = (self._weights @ frame_vectors(a)[0] for a in (q, v))
         return np.concatenate([position, rotation.T.reshape(-1), velocity, spin])
 
     def _value(self, t: float, seen: Vector) -> Vector:
@@ -134,7 +135,7 @@ class BodyLaw(Feedback):
         """Return the load's eighteen slopes times those of the motion."""
         slope = jacobian(lambda seen: self._value(t, seen), self._seen(q, v), rough=True)
         point = np.kron(self._weights[None, :], np.eye(3))
-        by_q, by_v = np.zeros((18, WIDTH)), np.zeros((18, WIDTH))
+        by_q, by_v = np.zeros((18, q.size)), np.zeros((18, v.size))
         by_q[:3], by_v[12:15] = point, point
         by_q[3:12, 3:] = np.kron(self.R_BP, np.eye(3))
         by_q[15:], by_v[15:] = Torque(()).dy(q, v), Torque(()).B(q).T

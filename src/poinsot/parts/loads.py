@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, loaded_body
+from poinsot.bodies.body import Body, loaded_body, turned_body
 from poinsot.errors import InputError
 from poinsot.frames.directions import Along, BodyForce, BodyTorque, Direction, Torque
 from poinsot.frames.forms import components, point, stack
@@ -64,7 +64,7 @@ class ForcePort(PortPlace):
 
     def __post_init__(self) -> None:
         """Check body, point and law."""
-        loaded_body(self.body, "ForcePort: body")
+        (turned_body if self.axes == "body" else loaded_body)(self.body, "ForcePort: body")
         if self.point is not None:
             object.__setattr__(self, "point", vector3(self.point, "ForcePort: point"))
         if self.law is not None:
@@ -109,7 +109,7 @@ class TorquePort(PortPlace):
 
     def __post_init__(self) -> None:
         """Check body and law."""
-        loaded_body(self.body, "TorquePort: body")
+        turned_body(self.body, "TorquePort: body")
         if self.law is not None:
             function(self.law, "TorquePort: law")
         if self.published and self.axes == "body":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.body import Body, Ground, turned_body
 from poinsot.errors import InputError
 from poinsot.frames.forms import GROUND, Height, VectorForm, direction, point, three
 from poinsot.inputs import number, unit3, vector3
@@ -35,8 +35,7 @@ class Rolling(Joint):
                 f"{self.kind}: a: the plane belongs to model.ground, got {self.a!r}; give the "
                 "ground first and the body second"
             )
-        if not isinstance(self.b, Body):
-            raise InputError(f"{self.kind}: b: expected a body that can move, got {self.b!r}")
+        turned_body(self.b, f"{self.kind}: b")
 
     def _check(self, **vectors: ArrayLike) -> None:
         """Keep copies of points and directions."""

@@ -15,6 +15,7 @@ import numpy as np
 from poinsot.frames.charts import Angle, Length
 from poinsot.frames.directions import Charted
 from poinsot.frames.forms import Forms as Stack
+from poinsot.frames.places import local
 from poinsot.frames.products import lines, struts
 from poinsot.kernels.algebra import (
     Array,
@@ -365,8 +366,7 @@ class Pull:
         """Return that of a spring at q, in directors; 0 for all else."""
         if not isinstance(self.along, CoordinatePotential):
             return 0.0
-        own = q.reshape(-1, 12)[list(self.along.bodies)].reshape(-1)
-        return self.along.chart.value(self.along.forms(own))
+        return self.along.chart.value(self.along.forms(local(q, self.along.bodies)))
 
 
 class Struts(Family):

@@ -191,15 +191,10 @@ def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:
     return np.maximum.reduceat(sizes, _starts(tuple(blocks)))[_owners(tuple(blocks))]
 
 
-def largest_of_kind(sizes: Vector, vectors: int) -> Vector:
-    """Raise sizes to the largest of their kind, translation or rotation, over all bodies.
-
-    Each body has so many vectors, of which the first translates.
-    """
-    blocks = sizes.reshape(-1, vectors, 3)
-    raised = np.empty_like(blocks)
-    raised[:, 0], raised[:, 1:] = blocks[:, 0].max(), blocks[:, 1:].max()
-    return raised.reshape(-1)
+def largest_of_kind(sizes: Vector, translate: NDArray[np.bool_]) -> Vector:
+    """Raise sizes to the largest of their kind, translation or rotation, over all bodies."""
+    of_force, of_torque = (sizes[kind].max(initial=0.0) for kind in (translate, ~translate))
+    return np.asarray(np.where(translate, of_force, of_torque))
 
 
 @lru_cache(LAYOUTS)

@@ -31,7 +31,7 @@ class ByDirectors(Mechanics):
     @cached_property
     def held(self) -> Mechanism:
         """The mechanism without rigidity: joints, and contacts that cannot slip, in directors."""
-        return self.mechanism.held()
+        return self.mechanism.held
 
     @property
     def joints(self) -> Forms:

@@ -1,19 +1,25 @@
 """Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from poinsot.bodies.rigid import RIGIDITY
 from poinsot.errors import InputError
+from poinsot.frames.twists import velocities
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
+from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
+from poinsot.ph.system import State
 from poinsot.systems.form import MechanismForm
+from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.steps import DirectorStages, StabilisedStages
 from poinsot.systems.views import DirectorView
@@ -30,8 +36,8 @@ class _Directors(MechanismForm):
     """What both forms share: x = (q, v, multipliers)."""
 
     def directors(self, x: Vector) -> Vector:
-        """Return q."""
-        return x[: self.mechanism.n]
+        """Return frames."""
+        return self.mechanism.unknowns.full(x[: self.mechanism.n])
 
     @property
     def by_construction(self) -> bool:
@@ -40,7 +46,7 @@ class _Directors(MechanismForm):
 
     @property
     def view(self) -> DirectorView:
-        """Reads q and v as they are."""
+        """Reads q and v."""
         return DirectorView.of(self.mechanism)
 
     @property
@@ -143,7 +149,7 @@ class StabilisedSystem(_Directors):
         """Return the structure matrix."""
         n, m = self.mechanism.n, self.mechanism.m
         q, v, _ = self.parts(x)
-        G, W = self.mechanism.constraints.G(q), self.mechanism.constraints.slope(v)
+        G, W = self.mechanism.G(q), self.mechanism.slope(q, v)
         identity, MG = diagonal(np.ones(n)), _scaled_transpose(self.inverse_mass, G)
         GMG, WMG = G @ MG, W @ MG
         lam, gam = 2 * n, 2 * n + m
@@ -167,7 +173,7 @@ class StabilisedSystem(_Directors):
     def B(self, x: Vector) -> Matrix:
         """Return (0, B, 0, G M^-1 B)."""
         n, m = self.mechanism.n, self.mechanism.m
-        B, G = self.mechanism.B(x[:n]), self.mechanism.constraints.G(x[:n])
+        B, G = self.mechanism.B(x[:n]), self.mechanism.G(x[:n])
         MG = _scaled_transpose(self.inverse_mass, G)
         return assemble((self.n, self.m), [(n, 0, B), (2 * n + m, 0, MG.T @ B)])
 
@@ -188,12 +194,12 @@ class StabilisedSystem(_Directors):
     def rate(self, x: Vector, z: Vector) -> Vector:
         """Return the velocity of the coordinates, v + M^-1 G^T gamma."""
         n, m = self.mechanism.n, self.mechanism.m
-        G = self.mechanism.constraints.G(x[:n])
+        G = self.mechanism.G(x[:n])
         return np.asarray(z[n : 2 * n] + self.inverse_mass * (G.T @ z[2 * n + m :]))
 
     def _damping(self, x: Vector, z: Vector) -> tuple[Vector, Matrix]:
         n = self.mechanism.n
-        MG = _scaled_transpose(self.inverse_mass, self.mechanism.constraints.G(x[:n]))
+        MG = _scaled_transpose(self.inverse_mass, self.mechanism.G(x[:n]))
         return self.mechanism.damping(x[:n], self.rate(x, z)), MG
 
     def r(self, x: Vector, z: Vector) -> Vector | None:
@@ -217,13 +223,13 @@ class StabilisedSystem(_Directors):
     def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of J z - r + B u with respect to x = (q, v, ...)."""
         mechanism, n, m = self.mechanism, self.mechanism.n, self.mechanism.m
-        forms, inverse = mechanism.constraints, self.inverse_mass
+        inverse = self.inverse_mass
         q, v, _ = self.parts(x)
         force, rate, multipliers = self.parts(z)
         lam, gam = multipliers[:m], multipliers[m:]
-        G, W = forms.G(q), forms.slope(v)
+        G, W = mechanism.G(q), mechanism.slope(q, v)
         MG = _scaled_transpose(inverse, G)
-        C_lam, C_gam = forms.curvature(lam), forms.curvature(gam)
+        C_lam, C_gam = mechanism.curvature(q, lam), mechanism.curvature(q, gam)
         MC_gam = _scaled(inverse, C_gam)
         total_rate = rate + MG @ gam
         # What the momentum equation says of M v', whose M^-1 enters the last row through G.
@@ -244,12 +250,12 @@ class StabilisedSystem(_Directors):
                 (0, 0, MC_gam),
                 (n, 0, dpush),
                 (n, n, minus(C_gam)),
-                (row_lam, 0, forms.slope(total_rate)),
+                (row_lam, 0, mechanism.slope(q, total_rate)),
                 (row_lam, 0, G @ MC_gam),
-                (row_gam, 0, forms.slope(inverse * push)),
+                (row_gam, 0, mechanism.slope(q, inverse * push)),
                 (row_gam, 0, MG.T @ dpush),
                 (row_gam, 0, W @ MC_gam),
-                (row_gam, n, forms.slope(total_rate)),
+                (row_gam, n, mechanism.slope(q, total_rate)),
                 (row_gam, n, -(MG.T @ C_gam)),
             ],
         )
@@ -258,12 +264,48 @@ class StabilisedSystem(_Directors):
         """Return the derivative of B^T (v + M^-1 G^T gamma) with respect to x."""
         n, m = self.mechanism.n, self.mechanism.m
         q, gam = x[:n], z[2 * n + m :]
-        MG = _scaled_transpose(self.inverse_mass, self.mechanism.constraints.G(q))
+        MG = _scaled_transpose(self.inverse_mass, self.mechanism.G(q))
         dy = self.mechanism.dy(q, z[n : 2 * n] + MG @ gam)
         if dy is None:
             return None
-        MC = _scaled(self.inverse_mass, self.mechanism.constraints.curvature(gam))
+        MC = _scaled(self.inverse_mass, self.mechanism.curvature(q, gam))
         return assemble((self.m, self.n), [(0, 0, dy), (0, 0, self.mechanism.B(q).T @ MC)])
+
+
+def director_system(
+    name: str,
+    mechanism: Mechanism,
+    layout: Layout,
+    ports: Sequence[Port],
+    q: Vector,
+    motion: Vector,
+    *,
+    stabilised: bool = False,
+) -> DirectorSystem | StabilisedSystem:
+    """Return the system of a mechanism at frames q, with twists (v, omega) of every body."""
+    own = mechanism.unknowns
+    sizes = list(zip(layout.bodies, own.sizes.tolist(), strict=True))
+    rigid = (State(f"{body}.rigidity", RIGIDITY) for body in layout.among(own.turns))
+    multipliers = [*rigid, *layout.multipliers]
+    states = [
+        *(State(f"{body}.q", size) for body, size in sizes),
+        *(State(f"{body}.v", size) for body, size in sizes),
+        *multipliers,
+    ]
+    zeros = np.zeros(mechanism.m)
+    start = [own.own(q), own.own(velocities(q, motion)), zeros]
+    kind: type[DirectorSystem] | type[StabilisedSystem] = DirectorSystem
+    if stabilised:
+        states += [replace(state, name=f"{state.name} (velocity)") for state in multipliers]
+        kind, start = StabilisedSystem, [*start, zeros]
+    return kind(
+        name=name,
+        states=tuple(states),
+        ports=tuple(ports),
+        mechanism=mechanism,
+        layout=layout,
+        initial=np.concatenate(start),
+    )
 
 
 def _scaled(d: Vector, A: Matrix) -> Matrix:

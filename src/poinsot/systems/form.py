@@ -28,7 +28,7 @@ class MechanismForm(VelocityForm):
 
     @abstractmethod
     def directors(self, x: Vector) -> Vector:
-        """Return the coordinates of a state in directors; shape (12 bodies,)."""
+        """Return the frames of a state; shape (12 bodies,)."""
 
     @property
     @abstractmethod

@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.bodies.body import RIGIDITY, Body, Marker
+from poinsot.bodies.body import Body, Marker
 from poinsot.errors import InputError
-from poinsot.frames.forms import WIDTH, Forms, VectorForm, pack
+from poinsot.frames.forms import Forms, VectorForm, pack
+from poinsot.frames.places import of_frame
 from poinsot.parts.contacts import Contact
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Freedom, Joint
@@ -24,9 +25,9 @@ from poinsot.systems.scene import scene
 class JointPlace:
     """A joint and its rows.
 
-    `rows` index the constraints of the mechanism, `slips` those on velocities, which its `contact`
-    has. `complete` is False if constraints of its loop are repeated, so that its reaction is one of
-    many.
+    `rows` index the constraints of joints, `slips` those on velocities, which its `contact` has and
+    which follow them. `complete` is False if constraints of its loop are repeated, so that its
+    reaction is one of many.
     """
 
     name: str
@@ -95,8 +96,7 @@ class Layout:
         contacts = [joint.contact() for joint in joints.values()]
         held = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints.values())])
         slipping = np.cumsum([0, *(0 if at is None else at.size for at in contacts)])
-        rows = RIGIDITY * len(bodies) + np.arange(held[-1])
-        slips = rows.size + RIGIDITY * len(bodies) + np.arange(slipping[-1])
+        rows, slips = np.arange(held[-1]), held[-1] + np.arange(slipping[-1])
         places = [
             JointPlace(name, joint, rows[i:j], name not in undetermined, contact, slips[k:l])
             for (name, joint), contact, (i, j), (k, l) in zip(
@@ -110,6 +110,10 @@ class Layout:
             tuple(MarkerPlace(m.name, m.body.index, m.X, m.R_PM) for m in markers),
             partial(scene, tuple(bodies), dict(joints), dict(forces or {})),
         )
+
+    def among(self, chosen: NDArray[np.bool_]) -> list[str]:
+        """Return the names of some bodies."""
+        return [name for name, there in zip(self.bodies, chosen.tolist(), strict=True) if there]
 
     @cached_property
     def scene(self) -> Scene:
@@ -142,10 +146,9 @@ class Layout:
 
     def require_contact(self, q0: Vector, q1: Vector) -> None:
         """Refuse a step from q0 to q1, in directors, in which a contact comes to an end."""
-        start, end = q0.reshape(-1, WIDTH), q1.reshape(-1, WIDTH)
         for name, body, contact in self.contacts:
-            if contact.ended(end[body]):
-                trouble = contact.trouble(start[body]) or "the disc falls on its side"
+            if contact.ended(of_frame(q1, body)):
+                trouble = contact.trouble(of_frame(q0, body)) or "the disc falls on its side"
                 raise InputError(
                     f"joint '{name}': {trouble}; its rim then touches the plane everywhere, "
                     "and it rolls no more"
@@ -153,6 +156,5 @@ class Layout:
 
     def diagnose(self, q: Vector) -> str:
         """Return what is the matter with contacts at q, in directors; empty if nothing is."""
-        blocks = q.reshape(-1, WIDTH)
-        found = [(name, contact.trouble(blocks[body])) for name, body, contact in self.contacts]
+        found = [(name, at.trouble(of_frame(q, body))) for name, body, at in self.contacts]
         return "".join(f"; joint '{name}': {trouble}" for name, trouble in found if trouble)

@@ -1,17 +1,36 @@
-"""A mechanism in director coordinates, as numbers: what systems and time steps are written in."""
+r"""A mechanism as numbers: what systems and time steps are written in.
 
-from collections.abc import Iterator
+Joints, forces, contacts and ports are written on frames f, twelve numbers each; the unknowns q are
+those of the bodies. The one becomes the other here and nowhere else: with f = F q + f0,
+
+.. math:: G = G_f F, \qquad \nabla V = F^\top \nabla_f V, \qquad B = F^\top B_f .
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from poinsot.bodies.body import RIGIDITY
+from poinsot.bodies.body import Body
+from poinsot.bodies.rigid import RIGIDITY, rigidity
+from poinsot.bodies.unknowns import Unknowns
 from poinsot.errors import InputError
 from poinsot.frames import twists
-from poinsot.frames.forms import WIDTH, Forms
+from poinsot.frames.forms import Forms, Packed
+from poinsot.frames.places import (
+    AT_REST,
+    frame_vectors,
+    in_both,
+    in_columns,
+    in_rows,
+    local,
+    of_frame,
+    scatter,
+)
 from poinsot.parts.contacts import Contact
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.potentials import Potential
@@ -32,47 +51,81 @@ class Mechanism(Mechanics):
 
     Parameters
     ----------
-    mass : (n,)
-        The diagonal of M = diag(m, E1, E2, E3) of every body [LKB26, eq. (31)].
+    inertia : (bodies, 4)
+        m, E1, E2, E3 of every body, M = diag(m, E1, E2, E3) [LKB26, eq. (31)].
+    weight : (bodies, 3)
+        Gradient of the potential of gravity, which is linear in positions.
+    unknowns : Unknowns
+        The unknowns of bodies, and how frames follow from them.
     constraints : Forms
-        g(q), m of them: rigidity of every body, then the joints.
-    weight : (n,)
-        Gradient of the potential of gravity, which is linear in q.
+        g on frames, m of them: rigidity of every body, then the joints.
+    rigid
+        How many of them are those of rigidity, which come first.
     loops
         Those loops of joints in which constraints repeat each other.
     contacts
         Constraints on velocities alone, A(q) v = 0: rows of G below those of g, which have no
         position equation. Their multipliers follow those of g.
-    jointed
-        Whether rigidity is left out, for coordinates in which bodies are rigid by themselves.
     """
 
-    mass: Vector
+    inertia: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    unknowns: Unknowns
     constraints: Forms
-    weight: Vector
+    rigid: int
     potentials: tuple[Potential, ...] = ()
     dampers: tuple[Damper, ...] = ()
     inlets: tuple[Inlet, ...] = ()
     loops: tuple[Loop, ...] = ()
     contacts: tuple[Contact, ...] = ()
-    jointed: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        bodies: Sequence[Body],
+        gravity: ArrayLike,
+        joints: Sequence[Packed] = (),
+        loops: Sequence[Loop] = (),
+        **acting: Any,
+    ) -> "Mechanism":
+        """Return the mechanism of bodies and the constraints of joints; loops count only these."""
+        inertia = np.array([body.inertia for body in bodies])
+        turns = np.array([body.turns for body in bodies])
+        turning = np.flatnonzero(turns).tolist()
+        rigid = RIGIDITY * len(turning)
+        return cls(
+            inertia=inertia,
+            weight=-inertia[:, :1] * np.asarray(gravity, dtype=float),
+            unknowns=Unknowns(turns, AT_REST),
+            constraints=Forms([rigidity(turning), *joints], len(bodies)),
+            rigid=rigid,
+            loops=tuple(replace(loop, rows=rigid + loop.rows) for loop in loops),
+            **acting,
+        )
 
     @property
     def n(self) -> int:
-        """Number of coordinates."""
-        return self.mass.size
+        """Number of unknowns."""
+        return self.unknowns.n
+
+    @cached_property
+    def mass(self) -> Vector:
+        """The diagonal of M; (n,)."""
+        return self.unknowns.own(np.repeat(self.inertia.reshape(-1), 3))
 
     @property
     def masses(self) -> Vector:
         """Mass of every body [kg]; (bodies,)."""
-        return self.mass.reshape(-1, 4, 3)[:, 0, 0]
+        return self.inertia[:, 0]
 
     @property
     def moments(self) -> NDArray[np.float64]:
         """Principal moments of inertia [kg m^2], none below `THIN`; (bodies, 3)."""
-        euler = self.mass.reshape(-1, 4, 3)[:, 1:, 0]
+        euler = self.inertia[:, 1:]
         inertia = euler.sum(axis=1, keepdims=True) - euler
-        return np.asarray(np.maximum(inertia, THIN * inertia.max(axis=1, keepdims=True)))
+        largest = inertia.max(axis=1, keepdims=True)
+        # What does not turn has any: it is multiplied by zero.
+        return np.where(largest > 0, np.maximum(inertia, THIN * largest), 1.0)
 
     @property
     def m(self) -> int:
@@ -84,16 +137,20 @@ class Mechanism(Mechanics):
         """Whether every constraint has a position equation."""
         return not self.contacts
 
-    @property
-    def rigid(self) -> int:
-        """Number of constraints of rigidity, which come first."""
-        return 0 if self.jointed else RIGIDITY * (self.n // WIDTH)
+    @cached_property
+    def on_frames(self) -> "Mechanism":
+        """The same, with the numbers of frames as unknowns."""
+        if self.unknowns.every:
+            return self
+        turns = np.ones_like(self.unknowns.turns)
+        return replace(self, unknowns=replace(self.unknowns, turns=turns))
 
+    @cached_property
     def held(self) -> "Mechanism":
-        """Return the mechanism without rigidity: joints and contacts."""
+        """Joints and contacts on frames, for coordinates in which bodies are rigid."""
         forms = self.constraints.take(np.arange(self.rigid, self.constraints.m))
         loops = tuple(replace(loop, rows=loop.rows - self.rigid) for loop in self.loops)
-        return replace(self, constraints=forms, loops=loops, jointed=True)
+        return replace(self.on_frames, constraints=forms, loops=loops, rigid=0)
 
     @property
     def redundant(self) -> bool:
@@ -120,7 +177,7 @@ class Mechanism(Mechanics):
             return None
         kept = np.ones(self.m, dtype=bool)
         for loop in self.loops:
-            kept[loop.rows] = loop.independent(q)
+            kept[loop.rows] = loop.independent(self.unknowns.full(q))
         if not large(self.m):
             return np.eye(self.m)[kept]
         return sp.eye_array(self.m, format="csr")[kept]
@@ -134,8 +191,8 @@ class Mechanism(Mechanics):
             return lam
         change = np.zeros(self.m)
         for loop in self.loops:
-            change[loop.rows] = -loop.idle(q, lam[loop.rows])
-        if not self.jointed:
+            change[loop.rows] = -loop.idle(self.unknowns.full(q), lam[loop.rows])
+        if self.rigid:
             change[: self.rigid] += self.rigidity(q, self._pull(q, change))
         return lam + change
 
@@ -149,11 +206,11 @@ class Mechanism(Mechanics):
         if not self.redundant:
             return lam, gam
         smaller = self.smallest(q, gam)
-        push = self.constraints.slope(v).T @ (gam - smaller)
-        blocks, pushes = q.reshape(-1, 4, 3), push.reshape(-1, 4, 3)
+        push, f = self.slope(q, v).T @ (gam - smaller), self.unknowns.full(q)
+        blocks, pushes = frame_vectors(f), frame_vectors(self.unknowns.rates.full(push))
         torque = np.cross(blocks[:, 1:], pushes[:, 1:]).sum(axis=1)
         wrench = np.hstack([pushes[:, 0], torque]).reshape(-1)
-        J = twists.joint_matrix(self.constraints.take(self.looped), q)
+        J = twists.joint_matrix(self.constraints.take(self.looped), f)
         change = np.zeros(self.m)
         change[self.looped] = shortest_solution(J.T, wrench)
         pull = self._pull(q, change)
@@ -169,7 +226,8 @@ class Mechanism(Mechanics):
 
         For director i, push_i = -sum_j Lambda_ij d_j with a symmetric Lambda = -P D^-1.
         """
-        D, P = (a.reshape(-1, 4, 3)[:, 1:] for a in (q, push))
+        f, pushes = self.unknowns.full(q), self.unknowns.rates.full(push)
+        D, P = (frame_vectors(a)[self.unknowns.turns, 1:] for a in (f, pushes))
         Lambda = -np.linalg.solve(np.swapaxes(D, 1, 2), np.swapaxes(P, 1, 2))
         pairs = (Lambda + np.swapaxes(Lambda, 1, 2)) / 2
         return np.asarray(pairs[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]].reshape(-1))
@@ -179,57 +237,57 @@ class Mechanism(Mechanics):
     def gap(self, q: Vector) -> Vector:
         """Return g(q), and nothing for constraints without a position equation; shape (m,)."""
         gap = np.zeros(self.m)
-        gap[: self.constraints.m] = self.constraints(q)
+        gap[: self.constraints.m] = self.constraints(self.unknowns.full(q))
         return gap
 
     def G(self, q: Vector) -> Matrix:
         """Return the constraints on velocities, G v = 0: dg/dq and A; shape (m, n)."""
-        rows = [contact.B(local(q, contact.bodies)).T for contact in self.contacts]
-        return self._below(self.constraints.G(q), rows)
+        f = self.unknowns.full(q)
+        rows = [contact.B(local(f, contact.bodies)).T for contact in self.contacts]
+        return self._below(self.constraints.G(f), rows)
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G(q) v by q; shape (m, n)."""
-        rows = [c.dy(local(q, c.bodies), local(v, c.bodies)) for c in self.contacts]
-        return self._below(self.constraints.slope(v), rows)
+        f, rate = self.unknowns.full(q), self.unknowns.rates.full(v)
+        rows = [c.dy(local(f, c.bodies), local(rate, c.bodies)) for c in self.contacts]
+        return self._below(self.constraints.slope(rate), rows)
 
     def _below(self, rows: Matrix, own: list[NDArray[np.float64]]) -> Matrix:
         """Return rows of g, and below them those of each contact on its body; shape (m, n)."""
         if not own:
-            return rows
+            return self.unknowns.by(rows)
         placed, first = [(0, 0, rows)], self.constraints.m
         for contact, block in zip(self.contacts, own, strict=True):
-            (body,) = contact.bodies
-            placed.append((first, WIDTH * body, block))
+            placed += in_columns(first, contact.bodies, block)
             first += contact.size
-        return assemble((self.m, self.n), placed)
+        return self.unknowns.by(assemble((self.m, self.constraints.n), placed))
 
     def curvature(self, q: Vector, lam: Vector) -> Matrix:
         """Return the derivative of G(q)^T lam by q; shape (n, n)."""
-        split = self.constraints.m
-        curvature, blocks = self.constraints.curvature(lam[:split]), []
+        split, f = self.constraints.m, self.unknowns.full(q)
+        curvature, blocks = self.unknowns.square(self.constraints.curvature(lam[:split])), []
         for contact in self.contacts:
             mu = lam[split : split + contact.size]
-            blocks.append((contact.bodies, contact.dB(local(q, contact.bodies), mu)))
+            blocks.append((contact.bodies, contact.dB(local(f, contact.bodies), mu)))
             split += contact.size
         return add(curvature, self._square(blocks)) if blocks else curvature
 
-    # -- constraints of many states, (states, n) each -----------------------------------------
+    # -- constraints of many states, the numbers of all frames in each row --------------------
 
-    def gaps(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return g(q); (states, rows with a position equation)."""
-        return self.constraints.values(q)
+    def gaps(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return g; (states, rows with a position equation)."""
+        return self.constraints.values(f)
 
-    def rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return G(q) v; (states, m)."""
-        return np.hstack([self.constraints.rates(q, v), self.contact_rates(q, v)])
+    def rates(self, f: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return G v; (states, m)."""
+        return np.hstack([self.constraints.rates(f, v), self.contact_rates(f, v)])
 
-    def contact_rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return A(q) v, the rows without a position equation."""
-        rates = [np.zeros((len(q), 0))]
+    def contact_rates(self, f: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return A v, the rows without a position equation."""
+        rates = [np.zeros((len(f), 0))]
         for contact in self.contacts:
             (body,) = contact.bodies
-            own = slice(WIDTH * body, WIDTH * (body + 1))
-            rates.append(contact.rates(q[:, own], v[:, own]))
+            rates.append(contact.rates(of_frame(f, body), of_frame(v, body)))
         return np.hstack(rates)
 
     def K(self, q: Vector) -> Matrix:
@@ -254,39 +312,49 @@ class Mechanism(Mechanics):
 
     # -- potential energy ---------------------------------------------------------------------
 
+    @cached_property
+    def gravity(self) -> Vector:
+        """The gradient of the potential of gravity by the numbers of frames."""
+        gradient = np.zeros((len(self.weight), 4, 3))
+        gradient[:, 0] = self.weight
+        return gradient.reshape(-1)
+
     def V(self, q: Vector) -> float:
         """Return the potential energy [J]."""
-        return float(self.weight @ q) + self.stored(q)
+        return float(self.gravity @ self.unknowns.full(q)) + self.stored(q)
 
     def stored(self, q: Vector) -> float:
         """Return the energy of springs and fields [J]."""
-        return float(sum(p.energy(local(q, p.bodies)) for p in self.potentials))
+        f = self.unknowns.full(q)
+        return float(sum(p.energy(local(f, p.bodies)) for p in self.potentials))
 
     def dV(self, q: Vector) -> Vector:
         """Return the gradient of V; shape (n,)."""
-        total = self.weight.copy()
+        total, f = self.gravity.copy(), self.unknowns.full(q)
         for p in self.potentials:
-            scatter(total, p.bodies, p.gradient(local(q, p.bodies)))
-        return total
+            scatter(total, p.bodies, p.gradient(local(f, p.bodies)))
+        return self.unknowns.own(total)
 
     def ddV(self, q: Vector) -> Matrix | None:
         """Return the Hessian of V; None if there is only gravity."""
-        blocks = [(p.bodies, p.hessian(local(q, p.bodies))) for p in self.potentials]
+        f = self.unknowns.full(q)
+        blocks = [(p.bodies, p.hessian(local(f, p.bodies))) for p in self.potentials]
         return self._square(blocks) if blocks else None
 
     def discrete_dV(self, q0: Vector, q1: Vector) -> tuple[Vector, Matrix | None]:
         """Return the discrete gradient of V and its derivative with respect to q1."""
-        total, blocks = self.weight.copy(), []
+        total, blocks = self.gravity.copy(), []
+        f0, f1 = self.unknowns.full(q0), self.unknowns.full(q1)
         for p in self.potentials:
-            gradient, tangent = p.discrete(local(q0, p.bodies), local(q1, p.bodies))
+            gradient, tangent = p.discrete(local(f0, p.bodies), local(f1, p.bodies))
             scatter(total, p.bodies, gradient)
             blocks.append((p.bodies, tangent))
-        return total, self._square(blocks) if blocks else None
+        return self.unknowns.own(total), self._square(blocks) if blocks else None
 
-    def require_continuous(self, q0: Vector, q1: Vector) -> None:
-        """Refuse a step in which the law of a joint's spring jumped by a whole turn."""
+    def require_continuous(self, f0: Vector, f1: Vector) -> None:
+        """Refuse a step between frames in which the law of a joint's spring jumped by a turn."""
         for p in self.potentials:
-            if p.jumps(local(q0, p.bodies), local(q1, p.bodies)):
+            if p.jumps(local(f0, p.bodies), local(f1, p.bodies)):
                 raise InputError(
                     f"force '{p.name}': its angle passed half a turn, where its law jumps; give it "
                     "a potential of period 2 pi, or a rest angle further away"
@@ -301,25 +369,29 @@ class Mechanism(Mechanics):
 
     def damping(self, q: Vector, v: Vector) -> Vector:
         """Return the generalised damping force B f(B^T v), against the motion; shape (n,)."""
-        total = np.zeros(self.n)
+        total, (f, rate) = np.zeros(self.constraints.n), self._motion(q, v)
         for d in self.dampers:
-            B = d.direction.B(local(q, d.direction.bodies))
-            f = d.law(B.T @ local(v, d.direction.bodies))
-            scatter(total, d.direction.bodies, B @ f)
-        return total
+            bodies = d.direction.bodies
+            B = d.direction.B(local(f, bodies))
+            scatter(total, bodies, B @ d.law(B.T @ local(rate, bodies)))
+        return self.unknowns.own(total)
 
     def ddamping(self, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
         """Return the derivatives of `damping` with respect to q and v; None without dampers."""
-        by_q, by_v = [], []
+        by_q, by_v, (f, rate) = [], [], self._motion(q, v)
         for d in self.dampers:
             bodies = d.direction.bodies
-            q_, v_ = local(q, bodies), local(v, bodies)
+            q_, v_ = local(f, bodies), local(rate, bodies)
             B = d.direction.B(q_)
             y = B.T @ v_
             slope = d.law.slope(y)
             by_q.append((bodies, d.direction.dB(q_, d.law(y)) + B @ slope @ d.direction.dy(q_, v_)))
             by_v.append((bodies, B @ slope @ B.T))
         return (self._square(by_q), self._square(by_v)) if by_q else None
+
+    def _motion(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        """Return frames and their rates."""
+        return self.unknowns.full(q), self.unknowns.rates.full(v)
 
     def remembering(self) -> "Mechanism":
         """Return the mechanism for one run of Newton's method: dry friction has slopes for it."""
@@ -334,55 +406,55 @@ class Mechanism(Mechanics):
     def B(self, q: Vector) -> Matrix:
         """Return the port matrix on the momentum equations; shape (n, inputs)."""
         placed: list[Placed] = []
-        column = 0
+        column, f = 0, self.unknowns.full(q)
         for inlet in self.inlets:
-            B = inlet.direction.B(local(q, inlet.direction.bodies))
-            for k, body in enumerate(inlet.direction.bodies):
-                placed.append((WIDTH * body, column, B[WIDTH * k : WIDTH * (k + 1)]))
+            bodies = inlet.direction.bodies
+            placed += in_rows(bodies, column, inlet.direction.B(local(f, bodies)))
             column += inlet.size
-        return assemble((self.n, column), placed)
+        B: Matrix = self.unknowns.on(assemble((self.constraints.n, column), placed))
+        return B
 
     def dB(self, q: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of B(q) u with respect to q; None without ports."""
-        blocks, start = [], 0
+        blocks, start, f = [], 0, self.unknowns.full(q)
         for inlet in self.inlets:
             u_ = u[start : start + inlet.size]
             bodies = inlet.direction.bodies
-            blocks.append((bodies, inlet.direction.dB(local(q, bodies), u_)))
+            blocks.append((bodies, inlet.direction.dB(local(f, bodies), u_)))
             start += inlet.size
         return self._square(blocks) if blocks else None
 
     def dy(self, q: Vector, v: Vector) -> Matrix | None:
         """Return the derivative of B(q)^T v with respect to q; None without ports."""
         placed: list[Placed] = []
-        row = 0
+        row, (f, rate) = 0, self._motion(q, v)
         for inlet in self.inlets:
             bodies = inlet.direction.bodies
-            block = inlet.direction.dy(local(q, bodies), local(v, bodies))
-            for k, body in enumerate(bodies):
-                placed.append((row, WIDTH * body, block[:, WIDTH * k : WIDTH * (k + 1)]))
+            block = inlet.direction.dy(local(f, bodies), local(rate, bodies))
+            placed += in_columns(row, bodies, block)
             row += inlet.size
-        return assemble((row, self.n), placed) if placed else None
+        return self.unknowns.by(assemble((row, self.constraints.n), placed)) if placed else None
 
     def feedback(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
         """Return the inputs with the state-dependent ones filled in."""
         if not any(inlet.law for inlet in self.inlets):
             return u
-        total, start = u.copy(), 0
+        total, start, (f, rate) = u.copy(), 0, self._motion(q, v)
         for inlet in self.inlets:
             bodies = inlet.direction.bodies
             if inlet.law is not None:
-                total[start : start + inlet.size] = inlet.law(t, local(q, bodies), local(v, bodies))
+                found = inlet.law(t, local(f, bodies), local(rate, bodies))
+                total[start : start + inlet.size] = found
             start += inlet.size
         return total
 
     def dfeedback(self, t: float, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
         """Return B du/dq and B du/dv of state-dependent inputs."""
-        by_q, by_v = [], []
+        by_q, by_v, (f, rate) = [], [], self._motion(q, v)
         for inlet in self.inlets:
             law, bodies = inlet.law, inlet.direction.bodies
             if law is not None:
-                q_, v_ = local(q, bodies), local(v, bodies)
+                q_, v_ = local(f, bodies), local(rate, bodies)
                 B = inlet.direction.B(q_)
                 du_dq, du_dv = law.slopes(t, q_, v_)
                 by_q.append((bodies, B @ du_dq))
@@ -390,22 +462,5 @@ class Mechanism(Mechanics):
         return (self._square(by_q), self._square(by_v)) if by_q else None
 
     def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
-        return assemble((self.n, self.n), [p for bodies, M in blocks for p in _tiles(bodies, M)])
-
-
-def local(x: Vector, bodies: tuple[int, ...]) -> Vector:
-    """Return the coordinates of a few bodies, one after the other."""
-    return x.reshape(-1, WIDTH)[list(bodies)].reshape(-1)
-
-
-def scatter(total: Vector, bodies: tuple[int, ...], values: Vector) -> None:
-    """Add the values of a few bodies to the vector of all."""
-    for k, body in enumerate(bodies):
-        total[WIDTH * body : WIDTH * (body + 1)] += values[WIDTH * k : WIDTH * (k + 1)]
-
-
-def _tiles(bodies: tuple[int, ...], M: NDArray[np.float64]) -> Iterator[Placed]:
-    for k, row in enumerate(bodies):
-        for j, column in enumerate(bodies):
-            tile = M[WIDTH * k : WIDTH * (k + 1), WIDTH * j : WIDTH * (j + 1)]
-            yield WIDTH * row, WIDTH * column, tile
+        n, placed = self.constraints.n, [p for bodies, M in blocks for p in in_both(bodies, M)]
+        return self.unknowns.square(assemble((n, n), placed))

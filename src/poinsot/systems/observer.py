@@ -4,6 +4,7 @@ Everything is computed of many states, and of some bodies or joints or of all of
 for those who ask, all at once for files.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,11 +12,10 @@ from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from poinsot.bodies.body import RIGIDITY
-from poinsot.frames.forms import GROUND, WIDTH, Form, Forms, VectorForm, stack
+from poinsot.frames.forms import GROUND, Form, Forms, VectorForm, affine_vectors, stack
+from poinsot.frames.places import AT_REST
 from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation
 from poinsot.result.history import History
 from poinsot.result.observer import Look, Observer, lazily
@@ -30,8 +30,6 @@ _NONE = np.zeros(0, dtype=np.intp)
 #: What is seen of a frame, and of a joint: on its first body, and on its second.
 MOTION = ("position", "rotation", "velocity", "angular_velocity")
 REACTIONS = ("force_a", "torque_a", "force", "torque")
-#: The ground as a body: at the origin, its directors along the axes of the world.
-AT_REST = np.vstack([np.zeros(3), np.eye(3)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ class Joints:
             return form if every else form.among(known)
 
         origins = ([own(joint.origin[side]) for joint in joints] for side in (0, 1))
-        self.points = [_vectors(vectors, WIDTH * bodies.size) for vectors in origins]
+        self.points = [affine_vectors(vectors, bodies.size) for vectors in origins]
         freedoms = [freedom for joint in joints for freedom in joint.freedoms]
         self.labels = [freedom.label for freedom in freedoms]
         self.rotates = np.array([freedom.rotates for freedom in freedoms], dtype=bool)
@@ -90,19 +88,17 @@ class Joints:
         lengths = [own(freedom.forms[0]) for freedom in freedoms if not freedom.rotates]
         self.displacements = stack(lengths, bodies.size)
         # G^T lam of each joint by itself, on its two bodies.
-        held, rigid = view.mechanism, RIGIDITY * view.bodies.size
+        mechanism = view.mechanism
         rows = np.concatenate([_NONE, *(joint.rows for joint in joints)])
         owner = np.repeat(np.arange(len(joints)), [joint.rows.size for joint in joints])
-        forms = own(held.constraints.take(rows - rigid + held.rigid))
+        forms = own(mechanism.constraints.take(mechanism.rigid + rows))
 
-        def places(row: Indices, i: Indices) -> Indices:
-            second = i // WIDTH == self.pairs[owner[row], 1]
-            return np.asarray((2 * owner[row] + second) * WIDTH + i % WIDTH)
+        def places(row: Indices, body: Indices) -> Indices:
+            return np.asarray(2 * owner[row] + (body == self.pairs[owner[row], 1]))
 
-        size = 2 * WIDTH * len(joints)
-        self.pullers = forms.pullers(places, size)
+        self.pullers = forms.pullers(places, 2 * len(joints))
         slips = np.concatenate([_NONE, *(joint.slips for joint in joints)])
-        self.multipliers, self.rows = view.joints - rigid + np.concatenate([rows, slips]), rows.size
+        self.multipliers, self.rows = view.joints + np.concatenate([rows, slips]), rows.size
 
     def start(self, history: History) -> Array:
         """Return the directors in which the run began; (1, bodies + 1, 4, 3)."""
@@ -114,7 +110,7 @@ class Joints:
         turned = np.swapaxes(_with_ground(q)[:, :, 1:], 2, 3) @ start[:, :, 1:]
         a, b = self.pairs.T
         rotation = log(np.swapaxes(turned[:, a], 2, 3) @ turned[:, b])
-        return rotation, self.displacements.values(q.reshape(len(q), WIDTH * self.bodies.size))
+        return rotation, self.displacements.values(_flat(q))
 
     def coordinates(self, displacements: Array, history: History) -> Array:
         """Return the coordinates of all joints in order, angles as they were followed."""
@@ -135,7 +131,7 @@ class Joints:
         return history.over_steps(look, np.concatenate([motion, self.multipliers]))
 
     def _reactions(self, blocks: Array, lam: Array, mu: Array) -> tuple[Array, ...]:
-        states, q = len(blocks), blocks.reshape(len(blocks), WIDTH * self.bodies.size)
+        states, q = len(blocks), _flat(blocks)
         row, place, A, b = self.pullers
         shape = (states, len(self.pairs), 2, 4, 3)
         pulls = -np.asarray((lam[:, row] * q[:, place]) @ A + lam @ b).reshape(shape)
@@ -147,7 +143,7 @@ class Joints:
         first = 0
         for k, joint in enumerate(self.joints):
             if joint.contact is not None:
-                own, last = ends[:, k, 1].reshape(states, WIDTH), first + joint.slips.size
+                own, last = _flat(ends[:, k, 1]), first + joint.slips.size
                 pull, turn = joint.contact.pulls(own, mu[:, first:last])
                 force[:, k, 1] -= pull
                 torque[:, k, 1] -= turn
@@ -301,11 +297,11 @@ class MechanismObserver(Observer):
 
     def _directors(self, x: Array) -> Array:
         """Return the coordinates in directors; (states, 12 bodies)."""
-        return self.view.directors(x, self.view.bodies).reshape(len(x), self.view.mechanism.n)
+        return _flat(self.view.directors(x, self.view.bodies))
 
     def _over_all(self, **looks: Callable[[Array], Array]) -> dict[str, Look]:
         """Return looks at the motion of all bodies."""
-        motion = slice(0, sum(self.view.widths) * self.view.bodies.size)
+        motion = slice(0, sum(part.n for part in self.view.parts))
         return {name: (look, motion) for name, look in looks.items()}
 
     def _whole(self) -> dict[str, Look]:
@@ -323,7 +319,7 @@ class MechanismObserver(Observer):
             return _worst(np.hstack([view.own_errors(x)[0], mechanism.gaps(self._directors(x))]))
 
         def rates(x: Array) -> Array:
-            v = view.rates(x, view.bodies).reshape(len(x), mechanism.n)
+            v = _flat(view.rates(x, view.bodies))
             own = view.own_errors(x)[1]
             return _worst(np.hstack([own, mechanism.rates(self._directors(x), v)]))
 
@@ -340,7 +336,7 @@ class MechanismObserver(Observer):
 
         def look(means: Array, ends: Array, h: Array) -> tuple[Array, ...]:
             moved = view.over_steps(means, ends, h, view.bodies)
-            q, v = (block.reshape(len(means), mechanism.n) for block in moved)
+            q, v = map(_flat, moved)
             return (_worst(mechanism.contact_rates(q, v)),)
 
         def error() -> Array:
@@ -353,7 +349,7 @@ class MechanismObserver(Observer):
         mechanism = self.view.mechanism
 
         def gravity(x: Array) -> Array:
-            return np.asarray(self._directors(x) @ mechanism.weight)
+            return np.asarray(self._directors(x) @ mechanism.gravity)
 
         def stored(x: Array) -> Array:
             return np.array([mechanism.stored(q) for q in self._directors(x)])
@@ -372,7 +368,7 @@ class MechanismObserver(Observer):
             joints=len(layout.joints),
             constraints=constraints,
             repeated=repeated,
-            freedoms=6 * len(layout.bodies) - constraints + repeated,
+            freedoms=self.view.freedoms - constraints + repeated,
         )
 
 
@@ -383,7 +379,7 @@ def _worst(values: Array) -> Array:
 
 def _with_ground(q: Array) -> Array:
     """Return the blocks of bodies, and of the ground last; (states, bodies + 1, 4, 3)."""
-    return np.concatenate([q, np.broadcast_to(AT_REST, (len(q), 1, 4, 3))], axis=1)
+    return np.concatenate([q, np.broadcast_to(AT_REST.reshape(4, 3), (len(q), 1, 4, 3))], axis=1)
 
 
 def _moment(d: Array, f: Array) -> Array:
@@ -393,17 +389,6 @@ def _moment(d: Array, f: Array) -> Array:
     return np.stack([M[..., i, j] - M[..., j, i] for i, j in pairs], axis=-1)
 
 
-def _vectors(forms: Sequence[VectorForm], n: int) -> tuple[sp.csr_array, Array]:
-    """Return many world vectors as q @ W + c, with W (n, 3 vectors) and c (vectors, 3)."""
-    entries = [
-        (WIDTH * body + 3 * i + x, 3 * k + x, weight)
-        for k, form in enumerate(forms)
-        for body, weights in form.weights
-        for i, weight in enumerate(weights)
-        for x in range(3)
-    ]
-    table = np.array(entries, dtype=float).reshape(-1, 3)
-    where = (table[:, 0].astype(np.intp), table[:, 1].astype(np.intp))
-    W = sp.csr_array((table[:, 2], where), shape=(n, 3 * len(forms)))
-    constants: ArrayLike = [form.constant for form in forms]
-    return W, np.array(constants, dtype=float).reshape(-1, 3)
+def _flat(blocks: Array) -> Array:
+    """Return all numbers of each state in a row; (states, numbers)."""
+    return blocks.reshape(len(blocks), math.prod(blocks.shape[1:]))

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.bodies.body import Body, director_mass, rigidity
+from poinsot.bodies.body import Body
 from poinsot.errors import InputError
 from poinsot.frames.directions import Charted, Generalised
-from poinsot.frames.forms import WIDTH, Forms, stack
-from poinsot.frames.twists import coordinates, velocities
+from poinsot.frames.forms import Forms, stack
+from poinsot.frames.places import of_frame
+from poinsot.frames.twists import coordinates
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.joints import Joint
 from poinsot.ph.connections import Connection
 from poinsot.ph.matrices import Vector, dense
 from poinsot.ph.ports import Port
-from poinsot.ph.system import State
-from poinsot.systems.directors import DirectorSystem
+from poinsot.systems.directors import DirectorSystem, director_system
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.start import given_twists
@@ -36,27 +36,16 @@ def free_body(body: Body, *, gravity: ArrayLike = (0.0, 0.0, 0.0)) -> DirectorSy
 
     It starts where the body does, at the velocities given for it (zero where none are).
     """
-    weight = np.zeros(WIDTH)
-    weight[:3] = -body.mass * np.asarray(gravity, dtype=float)
+    if not body.turns:
+        raise InputError(f"{body!r} has no port for forces on directors; add it to a model")
+    port = Generalised((0,))
+    mechanism = Mechanism.of([body], gravity, inlets=(Inlet(port, port.size),))
+    ports = (Port(f"{body.name}.wrench", port.size),)
     twist, _ = given_twists([body])
     q = coordinates(body.position[None], body.R_WP[None])
-    return DirectorSystem(
-        name=body.name,
-        states=(
-            State(f"{body.name}.q", WIDTH),
-            State(f"{body.name}.v", WIDTH),
-            State(f"{body.name}.rigidity", 6),
-        ),
-        ports=(Port(f"{body.name}.wrench", WIDTH),),
-        mechanism=Mechanism(
-            mass=director_mass([body]),
-            constraints=Forms([rigidity(1)], 1),
-            weight=weight,
-            inlets=(Inlet(Generalised((0,)), WIDTH),),
-        ),
-        layout=Layout.of([body], {}),
-        initial=np.concatenate([q, velocities(q, twist), np.zeros(6)]),
-    )
+    system = director_system(body.name, mechanism, Layout.of([body], {}), ports, q, twist)
+    assert isinstance(system, DirectorSystem)
+    return system
 
 
 def _forms(joint: Joint) -> Forms:
@@ -71,8 +60,8 @@ def internal_ports(
     joint: Joint, q_a: Vector, q_b: Vector
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return B_A and B_B of the locked directions, G = (-B_A^T, B_B^T); shapes (12, rows)."""
-    G = dense(_forms(joint).G(np.concatenate([q_a, q_b])))
-    return -G[:, :WIDTH].T, G[:, WIDTH:].T
+    G_a, G_b = np.hsplit(dense(_forms(joint).G(np.concatenate([q_a, q_b]))), 2)
+    return -G_a.T, G_b.T
 
 
 def external_ports(
@@ -80,14 +69,12 @@ def external_ports(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return B_A and B_B of the free directions: rate = -B_A^T v_A + B_B^T v_B; (12, freedoms)."""
     bodies = (joint.a.index, joint.b.index)
-    columns = [
-        Charted((0, 1), stack([f.among(bodies) for f in free.forms], 2), free.chart).B(
-            np.concatenate([q_a, q_b])
-        )
-        for free in joint.freedoms()
-    ]
-    B = np.hstack(columns) if columns else np.zeros((2 * WIDTH, 0))
-    return -B[:WIDTH], B[WIDTH:]
+    columns = [np.zeros((q_a.size + q_b.size, 0))]
+    for free in joint.freedoms():
+        along = Charted((0, 1), stack([f.among(bodies) for f in free.forms], 2), free.chart)
+        columns.append(along.B(np.concatenate([q_a, q_b])))
+    B_a, B_b = np.vsplit(np.hstack(columns), 2)
+    return -B_a, B_b
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +96,11 @@ class KinematicPair(Connection):
     def check(self, ports: Sequence[Port]) -> None:
         """Refuse ports that are not those of free bodies."""
         for port in ports:
-            if port.size != WIDTH:
+            if port.size != Generalised.size:
                 raise InputError(f"{self.joint.kind}: port {port} is not that of a body, size 12")
 
     def _q(self, xs: Sequence[Vector]) -> Vector:
-        return np.concatenate([xs[0][:WIDTH], xs[1][:WIDTH]])
+        return np.concatenate([of_frame(x, 0) for x in xs])
 
     def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> NDArray[np.float64]:
         """Return G^T at the two bodies' coordinates."""
@@ -122,11 +109,11 @@ class KinematicPair(Connection):
     def coupling_tangent(self, sizes: Sequence[int], xs: Sequence[Vector]) -> NDArray[np.float64]:
         """Return the derivative of G^T with respect to both states."""
         forms = _forms(self.joint)
-        slopes = np.stack([dense(forms.slope(unit)) for unit in np.eye(2 * WIDTH)], axis=2)
-        tangent = np.zeros((2 * WIDTH, forms.m, xs[0].size + xs[1].size))
+        slopes = np.stack([dense(forms.slope(unit)).T for unit in np.eye(forms.n)], axis=2)
+        tangent = np.zeros((forms.n, forms.m, xs[0].size + xs[1].size))
         # A is symmetric: d(G_ki)/dq_j = A_kij = (A_k e_j)_i.
-        tangent[:, :, :WIDTH] = np.swapaxes(slopes[:, :, :WIDTH], 0, 1)
-        tangent[:, :, xs[0].size : xs[0].size + WIDTH] = np.swapaxes(slopes[:, :, WIDTH:], 0, 1)
+        for k, first in enumerate((0, xs[0].size)):
+            of_frame(tangent[:, :, first:], 0)[:] = of_frame(slopes, k)
         return tangent
 
     @property
@@ -138,5 +125,5 @@ class KinematicPair(Connection):
         self, C: NDArray[np.float64] | None, sizes: Sequence[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return K = 0 and N = -G^T."""
-        N = np.zeros((2 * WIDTH, self.multipliers)) if C is None else -C
-        return np.zeros((2 * WIDTH, 2 * WIDTH)), N
+        n = sum(sizes)
+        return np.zeros((n, n)), np.zeros((n, self.multipliers)) if C is None else -C

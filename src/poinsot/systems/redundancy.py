@@ -19,7 +19,8 @@ import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from poinsot.engine.ordering import components
-from poinsot.frames.forms import GROUND, WIDTH, Forms
+from poinsot.frames.forms import GROUND, Forms
+from poinsot.frames.places import local
 from poinsot.frames.twists import assemble_position, joint_matrix, move
 from poinsot.ph.dependence import dependent_rows, row_lengths
 from poinsot.ph.equations import coefficients, independent, shortest_solution
@@ -53,8 +54,8 @@ class Loop:
     repeated: NDArray[np.bool_]
 
     def jacobian(self, q: Vector) -> Matrix:
-        """Return what twists of its bodies violate; q are the coordinates of all bodies."""
-        return joint_matrix(self.forms, q.reshape(-1, WIDTH)[self.bodies].reshape(-1))
+        """Return what twists of its bodies violate; q are the frames of all bodies."""
+        return joint_matrix(self.forms, local(q, self.bodies))
 
     def independent(self, q: Vector) -> NDArray[np.bool_]:
         """Return which rows to keep at q: as many as are independent, and well conditioned."""

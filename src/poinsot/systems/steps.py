@@ -10,8 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.engine import DRIFT, REST
+from poinsot.frames.places import frame_vectors
 from poinsot.ph.matrices import Matrix, Placed, Vector, diagonal
 from poinsot.ph.stages import (
     ConstrainedStages,
@@ -97,8 +99,8 @@ class MechanismStages(ConstrainedStages):
 
     @property
     @abstractmethod
-    def vectors(self) -> int:
-        """Vectors of a body in w, of which the first translates."""
+    def translate(self) -> NDArray[np.bool_]:
+        """Which velocities of w are those of positions."""
 
     @abstractmethod
     def middle(self, w: Vector) -> Middle:
@@ -150,7 +152,7 @@ class MechanismStages(ConstrainedStages):
         inertia, momenta = self.inertia(v, at)
         closure = self.combined(G @ at.rate + DRIFT / h * self._gap)
         forces = h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
-        sizes = largest_of_kind(momenta + at.sizes(forces), self.vectors)
+        sizes = largest_of_kind(momenta + at.sizes(forces), self.translate)
         reach = abs(G) @ (at.reach(v) + abs(at.q) * REST / h)
         return Evaluation(
             F=np.concatenate([inertia + at.back(force), closure]),
@@ -223,9 +225,9 @@ class DirectorStages(MechanismStages):
         return v, lam
 
     @property
-    def vectors(self) -> int:
-        """Those of phi, d1, d2, d3."""
-        return 4
+    def translate(self) -> NDArray[np.bool_]:
+        """Those of phi."""
+        return self.held.unknowns.translate
 
     def middle(self, w: Vector) -> Middle:
         """Return q0 + h/2 v and q0 + h v."""
@@ -245,7 +247,7 @@ class DirectorStages(MechanismStages):
         mechanism, (v, mu) = self.held, self.split(w)
         at = self.middle(v)
         lam = mechanism.smallest(at.q, mu / self.h)
-        v1 = _massless_from_others(mechanism.mass, at.q1, 2 * v - self.start[0])
+        v1 = _massless_from_others(mechanism, at.q1, 2 * v - self.start[0])
         dV, _ = mechanism.discrete_dV(at.q0, at.q1)
         x_mid, z = np.concatenate([at.q, v, lam]), np.concatenate([dV, v, lam])
         u = mechanism.feedback(self.t, at.q, v, self.u)
@@ -298,12 +300,13 @@ class StabilisedStages(ConstrainedStages):
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of kinematics, momentum and both constraints."""
         mechanism, h = self.system.mechanism, self.h
-        forms, inverse = mechanism.constraints, self.system.inverse_mass
+        inverse = self.system.inverse_mass
         q0, v0, _ = self.system.parts(self.x0)
         q1, v, mu, nu = self._split(w)
         q_mid, v1, rate = (q0 + q1) / 2, 2 * v - v0, (q1 - q0) / h
         u = mechanism.feedback(self.t, q_mid, rate, self.u)
-        G, W, G1, B = forms.G(q_mid), forms.slope(v), forms.G(q1), mechanism.B(q_mid)
+        G, W, G1 = mechanism.G(q_mid), mechanism.slope(q_mid, v), mechanism.G(q1)
+        B = mechanism.B(q_mid)
         dV, ddV = mechanism.discrete_dV(q0, q1)
         damping = mechanism.damping(q_mid, rate)
         force = dV - B @ u + damping
@@ -312,16 +315,17 @@ class StabilisedStages(ConstrainedStages):
             [
                 q1 - q0 - h * v - correction,
                 2 * mechanism.mass * (v - v0) + h * force + G.T @ mu + W.T @ nu,
-                self.combined(forms(q1)),
+                self.combined(mechanism.gap(q1)),
                 self.combined(G1 @ v1),
             ]
         )
+        translate = mechanism.unknowns.translate
         pull = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
         pull += 2 * mechanism.mass * (abs(v) + abs(v0))
         sizes = np.concatenate(
             [
-                largest_of_kind(abs(q1) + abs(q0) + h * abs(v), 4),
-                largest_of_kind(h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + pull, 4),
+                largest_of_kind(abs(q1) + abs(q0) + h * abs(v), translate),
+                largest_of_kind(h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + pull, translate),
                 largest(abs(G1) @ abs(q1), self._m),
                 largest(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1) / h), self._m),
             ]
@@ -345,10 +349,10 @@ class StabilisedStages(ConstrainedStages):
         ddV: Matrix | None,
     ) -> Tangent:
         mechanism, h = self.system.mechanism, self.h
-        n, forms, inverse = mechanism.n, mechanism.constraints, self.system.inverse_mass
+        n, inverse = mechanism.n, self.system.inverse_mass
         _, _, mu, nu = self._split(w)
         m, pull, back = self._m, self.pull(G), self.pull(W)
-        C_mu, C_nu = forms.curvature(mu), forms.curvature(nu)
+        C_mu, C_nu = mechanism.curvature(q_mid, mu), mechanism.curvature(q_mid, nu)
         identity, D = diagonal(np.ones(n)), diagonal(inverse)
         lam, gam = 2 * n, 2 * n + m
         placed: list[Placed] = [
@@ -362,7 +366,7 @@ class StabilisedStages(ConstrainedStages):
             (n, lam, pull),
             (n, gam, back),
             (lam, 0, self.combined(G1)),
-            (gam, 0, self.combined(forms.slope(v1))),
+            (gam, 0, self.combined(mechanism.slope(q_mid, v1))),
             (gam, n, 2 * self.combined(G1)),
         ]
         dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, rate)
@@ -393,14 +397,15 @@ class StabilisedStages(ConstrainedStages):
         return x1, Stage(x_mid, z, u, system.y(x_mid, z))
 
 
-def _massless_from_others(mass: Vector, q: Vector, v: Vector) -> Vector:
+def _massless_from_others(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:
     """Give a director without mass the velocity that follows from d_k = d_i x d_j."""
-    light = mass.reshape(-1, 4, 3)[:, 1:, 0] == 0
+    own = mechanism.unknowns
+    light = (mechanism.inertia[:, 1:] == 0) & own.turns[:, None]
     if not light.any():
         return v
-    d, rates = q.reshape(-1, 4, 3)[:, 1:], v.reshape(-1, 4, 3).copy()
+    d, rates = frame_vectors(own.full(q))[:, 1:], frame_vectors(own.rates.full(v)).copy()
     for body, k in zip(*np.nonzero(light), strict=True):
         i, j = (k + 1) % 3, (k + 2) % 3
         v_i, v_j = rates[body, 1 + i], rates[body, 1 + j]
         rates[body, 1 + k] = np.cross(v_i, d[body, j]) + np.cross(d[body, i], v_j)
-    return rates.reshape(-1)
+    return own.own(rates.reshape(-1))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import WIDTH
+from poinsot.bodies.unknowns import Unknowns
 from poinsot.systems.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -23,34 +23,41 @@ class View(ABC):
     Parameters
     ----------
     mechanism : Mechanism
-        The constraints that these coordinates do not keep by themselves, in directors.
-    widths : tuple of int
-        How many numbers of a body each part has.
+        The constraints that these coordinates do not keep by themselves, on frames.
+    parts : tuple of Unknowns
+        What each part holds of the bodies.
     joints : int
         Where the multipliers of the joints begin in x.
     """
 
     mechanism: Mechanism
-    widths: tuple[int, ...]
+    parts: tuple[Unknowns, ...]
     joints: int
 
     @property
     def bodies(self) -> Indices:
         """All bodies."""
-        return np.arange(self.mechanism.n // WIDTH)
+        return np.arange(len(self.mechanism.inertia))
+
+    @property
+    def freedoms(self) -> int:
+        """How many degrees of freedom bodies have without joints."""
+        return int(np.sum(np.where(self.parts[0].turns, 6, 3)))
 
     def columns(self, bodies: Indices) -> Indices:
         """Return where the motion of these bodies is in x."""
-        starts = self.bodies.size * np.cumsum([0, *self.widths[:-1]])
-        parts = zip(starts, self.widths, strict=True)
-        places = [first + width * bodies[:, None] + np.arange(width) for first, width in parts]
-        return np.concatenate([place.reshape(-1) for place in places])
+        starts = np.cumsum([0, *(part.n for part in self.parts[:-1])])
+        parts = zip(starts, self.parts, strict=True)
+        return np.concatenate([first + part.columns(bodies) for first, part in parts])
 
     def split(self, x: Array, bodies: Indices) -> list[Array]:
-        """Return the parts; (states, bodies, width) each."""
-        ends = bodies.size * np.cumsum(self.widths[:-1])
-        parts = zip(np.split(x, ends, axis=1), self.widths, strict=True)
-        return [part.reshape(len(x), bodies.size, width) for part, width in parts]
+        """Return the parts, with what bodies have that do not turn; (states, bodies, width)."""
+        known = [part.only(bodies) for part in self.parts]
+        pieces = np.split(x, np.cumsum([part.n for part in known[:-1]]), axis=1)
+        return [
+            part.full(piece[:, : part.n]).reshape(len(x), bodies.size, part.width)
+            for part, piece in zip(known, pieces, strict=True)
+        ]
 
     @abstractmethod
     def directors(self, x: Array, bodies: Indices) -> Array:
@@ -96,7 +103,8 @@ class DirectorView(View):
     @classmethod
     def of(cls, mechanism: Mechanism) -> "DirectorView":
         """Return the view of a mechanism."""
-        return cls(mechanism, (WIDTH, WIDTH), 2 * mechanism.n + mechanism.rigid)
+        own = mechanism.unknowns
+        return cls(mechanism.on_frames, (own, own.rates), 2 * own.n + mechanism.rigid)
 
     def directors(self, x: Array, bodies: Indices) -> Array:
         """Return q."""
@@ -109,12 +117,13 @@ class DirectorView(View):
     def momenta(self, x: Array) -> tuple[Array, Array]:
         """Return m phi' and the sum of d_i x E_i d_i'."""
         d, v = self.directors(x, self.bodies), self.rates(x, self.bodies)
-        p = self.mechanism.mass.reshape(-1, 4, 3) * v
+        p = self.mechanism.inertia[:, :, None] * v
         return p[:, :, 0], np.cross(d[:, :, 1:], p[:, :, 1:]).sum(axis=2)
 
     def kinetic(self, x: Array) -> Array:
         """Return v·M v / 2."""
-        return np.asarray(x[:, self.mechanism.n :] ** 2 @ self.mechanism.mass / 2)
+        own = self.parts[0]
+        return np.asarray(x[:, own.n :] ** 2 @ own.own(self.mechanism.mass) / 2)
 
     def over_steps(
         self, means: Array, ends: Array, h: Array, bodies: Indices

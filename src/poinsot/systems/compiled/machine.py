@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.bodies.body import RIGIDITY
+from poinsot.bodies.unknowns import Unknowns
 from poinsot.engine import job
 from poinsot.engine.families import FAMILIES
 from poinsot.engine.families import Tables as PartTables
@@ -33,11 +33,12 @@ SHIFT = 1e-9
 class Turning:
     """How bodies in quaternions turn: the equations, the lever arms, and auxiliary nodes.
 
-    `inertia` (bodies, 3) are principal moments [kg m^2], `first` is the column of x with the first
-    multiplier of joints.
+    `inertia` (bodies, 3) are principal moments [kg m^2], `unknowns` those of bodies, `first` is the
+    column of x with the first multiplier of joints.
     """
 
     inertia: Real
+    unknowns: Unknowns
     form: int
     mean: bool
     auxiliary: int
@@ -118,9 +119,8 @@ class Tables:
         """Which nodes meet."""
         joints, auxiliary = self.parts.joints, self._auxiliary
         decoupled = self.decoupled and has_loops(joints.pairs[0], self.count)
-        graph = Graph(
-            self.count, joints.groups, self.condensed, self.stabilised, decoupled, auxiliary
-        )
+        turns = self.mechanism.unknowns.turns
+        graph = Graph(turns, joints.groups, self.condensed, self.stabilised, decoupled, auxiliary)
         everyone = np.arange(self.count)
         if auxiliary:
             graph.meet(graph.motion(everyone)[:, 1], graph.auxiliaries(everyone))
@@ -155,7 +155,7 @@ class Tables:
     @property
     def places(self) -> Index:
         """Of every multiplier of joints: node, slot, column of x, 1 if it is times h; (m, 4)."""
-        first, graph = 2 * self.mechanism.n + RIGIDITY * self.count, self.graph
+        first, graph = 2 * self.mechanism.n + self.mechanism.rigid, self.graph
         if self.turning is not None:
             first = self.turning.first
         joint, slot = self.parts.joints.places.T
@@ -229,20 +229,22 @@ class Tables:
         """Return which of the sizes measures each node's equations."""
         kinds = np.full(self.graph.nodes, tables.OF_CLOSURE, dtype=np.uint32)
         kinds[: self.graph.first_joint] = tables.OF_ROTATION
-        stride = 2 + self._auxiliary
-        kinds[: self.graph.first_joint : stride] = tables.OF_TRANSLATION
+        everyone = np.arange(self.count)
+        for nodes in (self.graph.motion(everyone), self.graph.momentum(everyone)):
+            kinds[nodes[:, 0]] = tables.OF_TRANSLATION
         if self.stabilised:
             kinds[self.graph.first_joint :: 2] = tables.OF_POSITION
         return kinds
 
     def _body_tables(self) -> tables.Part:
-        mass = self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0]
-        weight = self.mechanism.weight.reshape(-1, 4, 3)[:, 0]
+        mass, weight = self.mechanism.inertia, self.mechanism.weight
         light = np.vstack([mass[:, 1:] == 0, np.zeros(3, dtype=bool)])
         flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
         at, everyone = self.tiles.at, np.append(np.arange(self.count), GROUND)
         (KT, KR), (T, R) = self.graph.motion(everyone).T, self.graph.momentum(everyone).T
+        unknowns = self.mechanism.unknowns if self.turning is None else self.turning.unknowns
         places = [T, R, at(T, KT), at(R, KR), self.condensed, flat]
+        places += [self.graph.first, unknowns.first]
         if self.stabilised:
             places += [KT, KR, at(KT, KT), at(KT, T), at(T, T), at(KR, KR), at(KR, R), at(R, R)]
         return tables.Part(real(2 * mass, weight), index(*places))
@@ -286,11 +288,12 @@ class Tables:
         shift = np.zeros((self.graph.nodes, SLOTS))
         if not self.mechanism.redundant:
             return shift
-        mass = np.vstack([self.mechanism.mass.reshape(-1, 4, 3)[:, :, 0], np.full(4, np.inf)])
-        size = np.zeros((self.graph.joints, SLOTS))
+        mass = np.vstack([self.mechanism.inertia, np.full(4, np.inf)])
+        euler, size = mass[:, 1:].sum(axis=1), np.zeros((self.graph.joints, SLOTS))
+        by_torque = 1 / np.where(euler > 0, euler, np.inf)
         for family in self.parts.families:
-            family.add_mobility(size, 1 / mass[:, 0], 1 / mass[:, 1:].sum(axis=1))
-        joint, slot = self.parts.joints.places[self.mechanism.looped - RIGIDITY * self.count].T
+            family.add_mobility(size, 1 / mass[:, 0], by_torque)
+        joint, slot = self.parts.joints.places[self.mechanism.looped - self.mechanism.rigid].T
         shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
         if self.stabilised:
             shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]

@@ -37,10 +37,11 @@ class QuaternionRunner(MechanismRunner):
         self.livens = isinstance(system, QuaternionSystem)
         self.turning = Turning(
             inertia=lagrangian.inertia,
+            unknowns=lagrangian.unknowns,
             form=job.LIVENS if self.livens else job.HAMILTON,
             mean=scheme.mean_levers,
             auxiliary=AUXILIARY[scheme.condensation] if self.livens else job.SHORTEST,
-            first=system.n - (lagrangian.m - lagrangian.bodies),
+            first=system.n - lagrangian.held.m,
         )
         super().__init__(system, x, h, options)
 
@@ -75,8 +76,8 @@ class QuaternionRunner(MechanismRunner):
     def _fill(self, x: Vector) -> Array:
         lagrangian, state = self.system.lagrangian, self.state[:-1]
         _, quat = lagrangian.blocks(self.system.q(x))
-        velocity, rate = lagrangian.blocks(self.system.velocity(x))
-        _, push = lagrangian.blocks(self.system.p(x))
+        velocity, rate = lagrangian.rates(self.system.velocity(x))
+        _, push = lagrangian.rates(self.system.p(x))
         state[:, : tables.VELOCITY] = self._directors(x).reshape(-1, 12)
         state[:, tables.VELOCITY : tables.QUAT], state[:, tables.QUAT : tables.SLIP] = (
             velocity,
@@ -99,17 +100,18 @@ class QuaternionRunner(MechanismRunner):
             state[:, tables.VELOCITY : tables.QUAT],
             state[:, tables.QUAT : tables.SLIP],
         )
-        q = np.hstack([state[:, :3], quat])
+        vector = self.system.lagrangian.vector
+        q = vector(state[:, :3], quat)
         rate = np.hstack([state[:, tables.SLIP, None], state[:, tables.SPIN : tables.SHARE] / 2])
         push = np.hstack([state[:, tables.SHARE, None], 2 * state[:, tables.MOMENTUM :]])
-        v = np.hstack([velocity, quat_multiply(quat, rate)])
-        p = np.hstack([mass * velocity, quat_multiply(quat, push)])
-        return np.concatenate([part.reshape(-1) for part in ((q, v, p) if self.livens else (q, p))])
+        v = vector(velocity, quat_multiply(quat, rate))
+        p = vector(mass * velocity, quat_multiply(quat, push))
+        return np.concatenate((q, v, p) if self.livens else (q, p))
 
     @property
     def recovered(self) -> frozenset[str]:
         """The multipliers of unit quaternions, and those of joints where some repeat others."""
-        units = {f"{name}.unit" for name in self.layout.bodies}
+        units = {f"{name}.unit" for name in self.layout.among(self.mechanism.unknowns.turns)}
         return frozenset(units | {j.name for j in self.layout.joints if not j.complete})
 
     def recover(self, saved: Saved) -> tuple[Array, Array]:
@@ -129,7 +131,7 @@ class QuaternionRunner(MechanismRunner):
         system, lagrangian, rule = self.system, self.system.lagrangian, self.scheme.rule
         q0, q1, p0, p1 = system.q(start), system.q(end), system.p(start), system.p(end)
         mu = lagrangian.smallest(q0, q1, h * system.lam(end))
-        mu[: lagrangian.bodies] = 0.0
+        mu[: lagrangian.units] = 0.0
         if self.livens:
             v0, v1 = system.velocity(start), system.velocity(end)
             change = h * lagrangian.kinetic(rule, q0, v0, q1, v1).by_q
@@ -137,7 +139,7 @@ class QuaternionRunner(MechanismRunner):
             change = -h * lagrangian.cokinetic(rule, q0, p0, q1, p1).by_q
         impulse = lagrangian.push(rule, Interval(0.0, h, q0, q1, u), mu).impulse
         left = p1 - p0 - change - impulse
-        mu[: lagrangian.bodies] = lagrangian.chart(q0).multipliers(q1, left)
+        mu[: lagrangian.units] = lagrangian.chart(q0).multipliers(q1, left)
         return np.asarray(mu / h)
 
 

@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.bodies.body import RIGIDITY
-from poinsot.frames.forms import WIDTH
 from poinsot.ph.matrices import Vector
 from poinsot.result.history import Saved
 from poinsot.systems.directors import DirectorSystem, StabilisedSystem
@@ -42,7 +40,7 @@ def _multipliers(
     if not system.stabilised:
         return mechanism.smallest(q, _with_rigidity(system, q, lam, push, 1.0))
     gam = _with_rigidity(system, q, gam, mechanism.mass * (rate - v), -1.0)
-    push += mechanism.constraints.slope(v).T @ gam
+    push += mechanism.slope(q, v).T @ gam
     lam = _with_rigidity(system, q, lam, push, 1.0)
     return np.concatenate(mechanism.smallest_pair(q, v, lam, gam))
 
@@ -51,7 +49,7 @@ def _with_rigidity(
     system: DirectorSystem | StabilisedSystem, q: Vector, lam: Vector, push: Vector, sign: float
 ) -> Vector:
     """Return multipliers whose rigidity completes push + sign G^T lam = 0."""
-    mechanism, rigid = system.mechanism, RIGIDITY * (system.mechanism.n // WIDTH)
+    mechanism, rigid = system.mechanism, system.mechanism.rigid
     found = lam.copy()
     found[:rigid] = 0.0
     pull = np.asarray(mechanism.G(q).T @ found)

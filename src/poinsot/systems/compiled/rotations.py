@@ -16,16 +16,14 @@ from poinsot.ph.stages import Newton
 from poinsot.result.history import Saved
 from poinsot.so3 import matrix_to_quat
 from poinsot.systems.compiled.quaternions import QuaternionRunner
-from poinsot.systems.quaternions.bodies import QUAT, SEVEN
+from poinsot.systems.quaternions.bodies import QUAT
 from poinsot.systems.quaternions.products import BODY, directors
 from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
+from poinsot.systems.rotations.bodies import SIX
 from poinsot.systems.rotations.parametrisations import Matrices, Quaternions
 from poinsot.systems.rotations.system import RotationSystem
 
 Array = NDArray[np.float64]
-
-#: Where the position of a body is among its seven coordinates.
-PHI = slice(0, 3)
 
 
 class RotationRunner(Runner):
@@ -35,8 +33,8 @@ class RotationRunner(Runner):
         self, system: RotationSystem, scheme: Scheme, x: Vector, h: float, options: Newton
     ) -> None:
         self.system = system
-        there, mean = _in_quaternions(system), replace(scheme, mean_levers=True)
-        self.inner = QuaternionRunner(there, mean, self._there(x), h, options)
+        self.there, mean = _in_quaternions(system), replace(scheme, mean_levers=True)
+        self.inner = QuaternionRunner(self.there, mean, self._there(x), h, options)
 
     # -- states -------------------------------------------------------------------------------
 
@@ -45,16 +43,23 @@ class RotationRunner(Runner):
         bodies, (zeta, w, lam) = self.system.bodies, self.system.parts(x)
         R, theta = bodies.rotations(zeta), bodies.theta(zeta)
         quat = theta if isinstance(bodies.parametrisation, Quaternions) else matrix_to_quat(R)
-        phi, (v, Omega) = zeta.reshape(bodies.count, -1)[:, :3], np.swapaxes(_pairs(w), 0, 1)
+        phi, (v, Omega) = bodies.rows(zeta)[:, :3], np.swapaxes(bodies.pairs(w), 0, 1)
         p = bodies.mass[:, None] * np.einsum("nij,nj->ni", R, v)
         push = 2 * np.einsum("iab,na,ni->nb", BODY, quat, bodies.inertia * Omega)
-        parts = np.hstack([phi, quat]), np.hstack([p, push]), np.zeros(bodies.count), lam
-        return np.concatenate([part.reshape(-1) for part in parts])
+        there = self.there.lagrangian
+        zeros = np.zeros(there.units)
+        return np.concatenate([there.vector(phi, quat), there.vector(p, push), zeros, lam])
 
     def _quats(self, rows: Array) -> Array:
         """Return the quaternions of states of the engine; (states, bodies, 4)."""
-        count = self.system.bodies.count
-        return rows[:, : SEVEN * count].reshape(len(rows), count, SEVEN)[:, :, QUAT]
+        return self._parts(rows)[0][1]
+
+    def _parts(self, rows: Array) -> list[tuple[Array, Array]]:
+        """Return positions and quaternions of states of the engine, then their momenta."""
+        own, count = self.there.lagrangian.unknowns, self.system.bodies.count
+        q, p = rows[:, : own.n], rows[:, own.n : 2 * own.n]
+        blocks = [a.reshape(len(rows), count, own.width) for a in (own.full(q), own.rates.full(p))]
+        return [(block[:, :, :3], block[:, :, QUAT]) for block in blocks]
 
     def _here(self, rows: Array, theta: Array | None = None) -> Array:
         """Return states of the engine as (zeta, w, multipliers); (states, n).
@@ -62,16 +67,17 @@ class RotationRunner(Runner):
         What describes rotations follows from the quaternions unless it is known.
         """
         bodies, states, m = self.system.bodies, len(rows), self.system.held.m
-        motion = rows[:, : 2 * SEVEN * bodies.count].reshape(states, 2, bodies.count, SEVEN)
-        (phi, p), (quat, push) = (motion[..., part].swapaxes(0, 1) for part in (PHI, QUAT))
+        (phi, quat), (p, push) = self._parts(rows)
         d = directors(quat)
         if theta is None:
             theta = d if isinstance(bodies.parametrisation, Matrices) else quat
         v = np.einsum("tnij,tnj->tni", d.reshape(*quat.shape[:-1], 3, 3), p)
         Pi = np.einsum("iab,tna,tnb->tni", BODY, quat, push) / 2
-        zeta = np.concatenate([phi, theta], axis=2).reshape(states, bodies.n)
+        zeta = np.concatenate([phi, theta], axis=2).reshape(states, bodies.count * bodies.width)
         w = np.concatenate([v / bodies.mass[:, None], Pi / bodies.inertia], axis=2)
-        return np.hstack([zeta, w.reshape(states, bodies.k), rows[:, rows.shape[1] - m :]])
+        w = w.reshape(states, bodies.count * SIX)
+        own = bodies.unknowns.own(zeta), bodies.velocities.own(w)
+        return np.hstack([*own, rows[:, rows.shape[1] - m :]])
 
     @property
     def x(self) -> Vector:
@@ -131,16 +137,11 @@ class RotationRunner(Runner):
         return x, stage
 
 
-def _pairs(w: Array) -> Array:
-    """Return velocities and angular velocities; (bodies, 2, 3)."""
-    return w.reshape(-1, 2, 3)
-
-
 def _in_quaternions(system: RotationSystem) -> QuaternionForm:
     """Return the same mechanism in quaternions, Hamilton's form."""
     zeta, w, _ = system.parts(system.start)
     R = system.bodies.rotations(zeta)
-    motion = np.einsum("nij,nkj->nki", R, _pairs(w)).reshape(-1)
+    motion = np.einsum("nij,nkj->nki", R, system.bodies.pairs(w)).reshape(-1)
     q = system.bodies.directors(zeta)
     known = system.name, system.mechanism, system.layout, system.ports
     return quaternion_system(*known, q, motion).in_form("hamiltonian")

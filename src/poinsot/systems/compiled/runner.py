@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.bodies.body import RIGIDITY
 from poinsot.engine import job, machine_code
 from poinsot.kernels import tables
 from poinsot.ph.matrices import Vector
@@ -66,7 +65,7 @@ class MechanismRunner(Runner):
         self.h = h
         self.start(x, system.angles(x))
         if not system.stabilised:
-            gaps = self.mechanism.constraints(self._directors(x))[RIGIDITY * self.bodies :]
+            gaps = self.mechanism.held.constraints(self._directors(x))
             node, slot = self.places[: gaps.size].T[:2]
             self.carried.gap[node, slot] = gaps
 
@@ -280,23 +279,25 @@ class DirectorRunner(MechanismRunner):
         )
 
     def _directors(self, x: Vector) -> Vector:
-        return x[: self.mechanism.n]
+        return self.system.directors(x)
 
     def _fill(self, x: Vector) -> Array:
-        n = self.mechanism.n
-        q, v = x[:n].reshape(-1, 12), x[n : 2 * n].reshape(-1, 12)
+        n, own = self.mechanism.n, self.mechanism.unknowns
+        q = own.full(x[:n]).reshape(-1, own.width)
+        v = own.rates.full(x[n : 2 * n]).reshape(-1, own.width)
         self.state[:-1] = np.hstack([q, v])
         D, rates = q[:, 3:].reshape(-1, 3, 3), v[:, 3:].reshape(-1, 3, 3)
         return np.hstack([v[:, :3], np.cross(D, rates).sum(axis=1) / 2])
 
     def _motion(self) -> Vector:
-        q, v = self.state[:-1, :12], self.state[:-1, 12:]
-        return np.concatenate([q.reshape(-1), v.reshape(-1)])
+        q, v = np.hsplit(self.state[:-1], 2)
+        return np.concatenate([self.mechanism.unknowns.own(part.reshape(-1)) for part in (q, v)])
 
     @property
     def recovered(self) -> frozenset[str]:
         """The multipliers of rigidity, and those of joints where some repeat others."""
-        rigid = {f"{name}.rigidity" for name in self.layout.bodies}
+        turning = self.layout.among(self.mechanism.unknowns.turns)
+        rigid = {f"{name}.rigidity" for name in turning}
         loops = {joint.name for joint in self.layout.joints if not joint.complete}
         plain = rigid | loops
         return frozenset(plain | {f"{name} (velocity)" for name in plain})

@@ -1,4 +1,4 @@
-r"""Bodies in unit quaternions: q = (phi, quat) of every body, seven numbers; their inertia.
+r"""Bodies in unit quaternions: q = (phi, quat) of every body that turns; their inertia.
 
 .. math:: T = \tfrac12\, m\, \dot\phi \cdot \dot\phi + \tfrac12\, \Omega \cdot J\, \Omega, \qquad
           \Omega = 2\, G(q)\, \dot q
@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import WIDTH
+from poinsot.bodies.unknowns import Unknowns
+from poinsot.frames.places import frame_vectors, slopes
 from poinsot.frames.twists import spread
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
@@ -25,8 +26,8 @@ from poinsot.systems.quaternions.products import BODY, CURVE, WHOLE, director_sl
 
 Array = NDArray[np.float64]
 
-#: Coordinates of a body, and where its quaternion is among them.
-SEVEN = 7
+#: Numbers of a body at the origin without any turn, and where its quaternion is among them.
+AT_REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 QUAT = slice(3, 7)
 
 
@@ -50,12 +51,22 @@ class QuaternionBodies(Lagrangian, ByDirectors):
     @property
     def bodies(self) -> int:
         """Number of bodies."""
-        return self.mechanism.n // WIDTH
+        return len(self.mechanism.inertia)
+
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """Position and quaternion of every body, or position alone."""
+        return Unknowns(self.mechanism.unknowns.turns, AT_REST)
+
+    @cached_property
+    def units(self) -> int:
+        """Number of quaternions."""
+        return int(self.unknowns.turns.sum())
 
     @property
     def n(self) -> int:
         """Number of coordinates."""
-        return SEVEN * self.bodies
+        return self.unknowns.n
 
     @cached_property
     def _spin(self) -> Spin:
@@ -75,8 +86,17 @@ class QuaternionBodies(Lagrangian, ByDirectors):
 
     def blocks(self, q: Vector) -> tuple[Array, Array]:
         """Return positions (bodies, 3) and quaternions (bodies, 4)."""
-        rows = q.reshape(-1, SEVEN)
+        rows = self.unknowns.full(q).reshape(-1, AT_REST.size)
         return rows[:, :3], rows[:, QUAT]
+
+    def rates(self, v: Vector) -> tuple[Array, Array]:
+        """Return their velocities, or momenta."""
+        rows = self.unknowns.rates.full(v).reshape(-1, AT_REST.size)
+        return rows[:, :3], rows[:, QUAT]
+
+    def vector(self, translation: Array, rotation: Array) -> Vector:
+        """Return what there is of positions (bodies, 3) and quaternions (bodies, 4) in order."""
+        return self.unknowns.own(np.hstack([translation, rotation]).reshape(-1))
 
     def directors(self, q: Vector) -> Vector:
         """Return the coordinates in directors; shape (12 bodies,)."""
@@ -84,10 +104,8 @@ class QuaternionBodies(Lagrangian, ByDirectors):
         return np.hstack([phi, directors(quat)]).reshape(-1)
 
     def D(self, q: Vector) -> Matrix:
-        """Return the derivative of the directors; shape (12 bodies, 7 bodies)."""
-        slopes = self._turning(q)
-        slopes[:, :3, :3] = np.eye(3)
-        return spread(slopes)
+        """Return the derivative of the directors; shape (12 bodies, n)."""
+        return self.by(slopes(director_slopes(self.blocks(q)[1])))
 
     def P(self, q: Vector) -> Matrix:
         """Return D: velocities are the rates of q."""
@@ -95,50 +113,48 @@ class QuaternionBodies(Lagrangian, ByDirectors):
 
     def P_along(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of D(q) v by q, which does not depend on q."""
-        return spread(self._turning(v))
+        return self.by(slopes(director_slopes(self.rates(v)[1]), moves=0.0))
 
     def P_back(self, q: Vector, f: Vector) -> Matrix:
         """Return the derivative of D(q)^T f by q."""
         return self.bend(q, f)
 
-    def _turning(self, q: Vector) -> Array:
-        slopes = np.zeros((self.bodies, WIDTH, SEVEN))
-        slopes[:, 3:, QUAT] = director_slopes(self.blocks(q)[1])
-        return slopes
+    def by(self, blocks: Array) -> Matrix:
+        """Return derivatives of the numbers of each body (bodies, numbers, 7) as a matrix."""
+        return self.unknowns.by(spread(blocks))
 
     def bend(self, q: Vector, f: Vector) -> Matrix:
         """Return the derivative of D(q)^T f by q, which does not depend on q."""
-        blocks = np.zeros((self.bodies, SEVEN, SEVEN))
-        forces = f.reshape(-1, WIDTH)[:, 3:]
-        blocks[:, QUAT, QUAT] = np.einsum("nk,kab->nab", forces, CURVE)
-        return spread(blocks)
+        forces = frame_vectors(f)[:, 1:].reshape(-1, 9)
+        return self.square(None, np.einsum("nk,kab->nab", forces, CURVE))
 
     # -- energies -----------------------------------------------------------------------------
 
     def T(self, q: Vector, v: Vector) -> float:
         """Return the kinetic energy [J]."""
         _, quat = self.blocks(q)
-        velocity, rate = self.blocks(v)
+        velocity, rate = self.rates(v)
         return float(self.mass @ np.sum(velocity**2, axis=1)) / 2 + self._spin.energy(quat, rate)
 
     def M(self, q: Vector) -> Matrix:
         """Return diag(m, 4 G^T J G) of every body, singular [KB24, eq. (46)]."""
         by_v = self._spin.by_s(self.blocks(q)[1])
-        return self._blocks(self.mass, np.einsum("nia,ni,nib->nab", by_v, self.inertia, by_v))
+        return self.square(self.mass, np.einsum("nia,ni,nib->nab", by_v, self.inertia, by_v))
 
-    def _blocks(self, translation: Array | None, rotation: Array) -> Matrix:
-        blocks = np.zeros((self.bodies, SEVEN, SEVEN))
+    def square(self, translation: Array | None, rotation: Array) -> Matrix:
+        """Return a matrix of factors of positions and blocks (4, 4) of quaternions; (n, n)."""
+        blocks = np.zeros((self.bodies, AT_REST.size, AT_REST.size))
         if translation is not None:
             blocks[:, [0, 1, 2], [0, 1, 2]] = translation[:, None]
         blocks[:, QUAT, QUAT] = rotation
-        return spread(blocks)
+        return self.unknowns.square(spread(blocks))
 
     def momentum(self, q: Vector, v: Vector) -> Vector:
         """Return (m v, 4 G^T J G quat')."""
-        (velocity, rate), spin = self.blocks(v), self._spin
+        (velocity, rate), spin = self.rates(v), self._spin
         by_s = spin.by_s(self.blocks(q)[1])
         turning = np.einsum("nia,ni,nib,nb->na", by_s, spin.W, by_s, rate)
-        return np.hstack([self.mass[:, None] * velocity, turning]).reshape(-1)
+        return self.vector(self.mass[:, None] * velocity, turning)
 
     def dT(self, q: Vector, v: Vector) -> Vector:
         """Return the derivative of T by q."""
@@ -157,7 +173,7 @@ class QuaternionBodies(Lagrangian, ByDirectors):
 
     def co_T(self, q: Vector, p: Vector) -> float:
         """Return T of q and p [J]."""
-        (_, quat), (push, turning) = self.blocks(q), self.blocks(p)
+        (_, quat), (push, turning) = self.blocks(q), self.rates(p)
         translation = float(np.sum(push**2 / self.mass[:, None])) / 2
         return translation + self._co_spin.energy(quat, turning)
 
@@ -184,7 +200,7 @@ class QuaternionBodies(Lagrangian, ByDirectors):
         self, spin: Spin, mass: Array, rule: Rule, q0: Vector, s0: Vector, q1: Vector, s1: Vector
     ) -> Slopes:
         (_, quat0), (_, quat1) = self.blocks(q0), self.blocks(q1)
-        (u0, r0), (u1, r1) = self.blocks(s0), self.blocks(s1)
+        (u0, r0), (u1, r1) = self.rates(s0), self.rates(s1)
         by_q, by_s, qq, qs, sq, ss = spin.slopes(rule, quat0, r0, quat1, r1)
         if rule is Rule.MIDPOINT and spin is self._co_spin:
             # The inverse of the mass where the quaternion is not unit, for kinematics alone: so it
@@ -199,42 +215,40 @@ class QuaternionBodies(Lagrangian, ByDirectors):
             by_q, qs = short[:, None] * by_q, short[:, None, None] * qs
         nothing = np.zeros((self.bodies, 3))
         return Slopes(
-            np.hstack([nothing, by_q]).reshape(-1),
-            np.hstack([mass[:, None] * (u0 + u1) / 2, by_s]).reshape(-1),
-            self._blocks(None, qq),
-            self._blocks(None, qs),
-            self._blocks(None, sq),
-            self._blocks(mass / 2, ss),
+            self.vector(nothing, by_q),
+            self.vector(mass[:, None] * (u0 + u1) / 2, by_s),
+            self.square(None, qq),
+            self.square(None, qs),
+            self.square(None, sq),
+            self.square(mass / 2, ss),
         )
 
     def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
         """Return dq, that of quaternions over `shortening` if levers are mean ones."""
         if rule is not Rule.MEAN_LEVERS:
             return dq, None
-        (_, quat0), (_, change) = self.blocks(q0), self.blocks(dq)
+        (_, quat0), (moved, change) = self.blocks(q0), self.rates(dq)
         short, dshort = shortening(quat0, quat0 + change)
         dquat = change / short[:, None]
         slope = (np.eye(4) - np.einsum("na,nb->nab", dquat, dshort)) / short[:, None, None]
-        travel = dq.reshape(-1, SEVEN).copy()
-        travel[:, QUAT] = dquat
-        return travel.reshape(-1), self._blocks(np.ones(self.bodies), slope)
+        return self.vector(moved, dquat), self.square(np.ones(self.bodies), slope)
 
     def forecast(self, h: float, q0: Vector, v0: Vector, p0: Vector) -> Vector:
         """Return where bodies get that go on with the angular velocity of their momentum.
 
         That of v0 is no measure: what it has along the quaternion may be large [KB24, remark 4.8].
         """
-        (phi, quat), (velocity, _) = self.blocks(q0), self.blocks(v0)
+        (phi, quat), (velocity, _) = self.blocks(q0), self.rates(v0)
         # Omega = J^-1 G(q) p / 2, in body axes; a quarter of the turn has its tangent.
-        Omega = np.einsum("iab,na,nb->ni", BODY, quat, self.blocks(p0)[1]) / (2 * self.inertia)
+        Omega = np.einsum("iab,na,nb->ni", BODY, quat, self.rates(p0)[1]) / (2 * self.inertia)
         turn = h / 4 * Omega
         square = np.sum(turn**2, axis=1, keepdims=True)
         half = np.hstack([1 - square, 2 * turn]) / (1 + square)
-        return np.hstack([phi + h * velocity, quat_multiply(quat, half)]).reshape(-1)
+        return self.vector(phi + h * velocity, quat_multiply(quat, half))
 
     def chart(self, q0: Vector) -> Chart:
         """Return positions and incremental rotation vectors."""
-        return TurnChart(q0, self.bodies, self.layout.bodies)
+        return TurnChart(q0, self.unknowns, self.layout.bodies)
 
 
 def shortening(quat0: Array, quat1: Array) -> tuple[Array, Array]:

@@ -1,14 +1,16 @@
-r"""Quaternions near a given one by incremental rotation vectors, three numbers a body.
+r"""Quaternions near a given one by incremental rotation vectors, three numbers each.
 
 .. math:: q_1 = \exp(\tfrac12 \vartheta) \circ q_0
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.unknowns import Unknowns
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply, skew
@@ -23,56 +25,72 @@ class TurnChart(Chart):
     """Positions and incremental rotation vectors of bodies [KB24, eq. (105)]."""
 
     q0: Vector
-    bodies: int
+    unknowns: Unknowns
     names: Sequence[str]
 
     @property
     def satisfied(self) -> slice:  # type: ignore[override]
         """The unit constraints."""
-        return slice(0, self.bodies)
+        return slice(0, int(self.unknowns.turns.sum()))
 
-    def _quat(self, q: Vector) -> Array:
-        return q.reshape(-1, 7)[:, 3:]
+    @cached_property
+    def _turns(self) -> Unknowns:
+        """Positions and rotation vectors."""
+        return Unknowns(self.unknowns.turns, np.zeros(6))
+
+    def _blocks(self, q: Vector) -> tuple[Array, Array]:
+        rows = self.unknowns.full(q).reshape(-1, self.unknowns.width)
+        return rows[:, :3], rows[:, 3:]
+
+    def _mean(self, q1: Vector) -> Array:
+        """Return the mean quaternions of a step."""
+        return (self._blocks(self.q0)[1] + self._blocks(q1)[1]) / 2
+
+    def _quat_part(self, r: Vector) -> Array:
+        """Return what acts on quaternions; (bodies, 4)."""
+        return self.unknowns.rates.full(r).reshape(-1, self.unknowns.width)[:, 3:]
 
     def guess(self, q1: Vector) -> Vector:
         """Return positions, and four tangents of a quarter of the turn."""
-        quat0, quat1 = self._quat(self.q0), self._quat(q1)
+        (_, quat0), (phi, quat1) = self._blocks(self.q0), self._blocks(q1)
         turn = 4 * np.einsum("nia,na->ni", world(quat0), quat1)
         turn /= 1 + np.sum(quat0 * quat1, axis=1, keepdims=True)
-        return np.hstack([q1.reshape(-1, 7)[:, :3], turn]).reshape(-1)
+        return self._turns.own(np.hstack([phi, turn]).reshape(-1))
 
     def labels(self) -> tuple[str, ...]:
         """Return the name of every projected equation."""
-        return tuple(f"{name}.p[{k}]" for name in self.names for k in range(6))
+        sizes = zip(self.names, self._turns.sizes.tolist(), strict=True)
+        return tuple(f"{name}.p[{k}]" for name, size in sizes for k in range(size))
 
     def at(self, w: Vector) -> tuple[Vector, Matrix]:
         """Return q1 - q0, and its derivative: half of E(q1)^T times the tangent map of exp."""
-        rows = w.reshape(-1, 6)
+        rows = self._turns.full(w).reshape(-1, 6)
         theta = rows[:, 3:]
         angle = np.linalg.norm(theta, axis=1, keepdims=True)
         # sin(a/2)/a by numpy's sinc, which is sin(pi x)/(pi x).
         turn = np.hstack([np.cos(angle / 2), np.sinc(angle / (2 * np.pi)) / 2 * theta])
-        quat = quat_multiply(turn, self._quat(self.q0))
-        q1 = np.hstack([rows[:, :3], quat]).reshape(-1)
-        slopes = np.zeros((self.bodies, 7, 6))
+        quat = quat_multiply(turn, self._blocks(self.q0)[1])
+        q1 = self.unknowns.own(np.hstack([rows[:, :3], quat]).reshape(-1))
+        slopes = np.zeros((len(rows), 7, 6))
         slopes[:, :3, :3] = np.eye(3)
         slopes[:, 3:, 3:] = np.swapaxes(world(quat), 1, 2) / 2 @ tangent_map(theta)
-        return q1 - self.q0, spread(slopes)
+        return q1 - self.q0, self.unknowns.on(self._turns.by(spread(slopes)))
 
     def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix | None]:
         """Return P r with P = diag(I, G(q_m)) [KB24, eq. (104)], P, and the derivative by q1."""
-        quat, rest = (self._quat(self.q0) + self._quat(q1)) / 2, r.reshape(-1, 7)
-        P, dP = np.zeros((self.bodies, 6, 7)), np.zeros((self.bodies, 6, 7))
+        quat, rest = self._mean(q1), self._quat_part(r)
+        P, dP = np.zeros((2, len(quat), 6, 7))
         P[:, :3, :3], P[:, 3:, 3:] = np.eye(3), body(quat)
         # G(q) r = -G(r) q
-        dP[:, 3:, 3:] = np.einsum("iab,nb->nia", BODY, rest[:, 3:]) / 2
-        matrix = spread(P)
-        return np.asarray(matrix @ r), matrix, spread(dP)
+        dP[:, 3:, 3:] = np.einsum("iab,nb->nia", BODY, rest) / 2
+        matrix, slope = (self._turns.on(self.unknowns.by(spread(blocks))) for blocks in (P, dP))
+        return np.asarray(matrix @ r), matrix, slope
 
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return the multipliers of the unit constraints, times h, that balance r along q_m."""
-        quat, rest = (self._quat(self.q0) + self._quat(q1)) / 2, r.reshape(-1, 7)[:, 3:]
-        return np.asarray(-np.sum(quat * rest, axis=1) / np.sum(quat**2, axis=1))
+        quat, rest = self._mean(q1), self._quat_part(r)
+        found = -np.sum(quat * rest, axis=1) / np.sum(quat**2, axis=1)
+        return np.asarray(found[self.unknowns.turns])
 
 
 def tangent_map(theta: Array) -> Array:

@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import WIDTH
-from poinsot.frames.twists import spread
+from poinsot.frames.places import frame_vectors, slopes
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, total
 from poinsot.so3 import skew
@@ -72,7 +71,7 @@ class Levers(ABC):
     @property
     @abstractmethod
     def S(self) -> Matrix:
-        """What turns rates of q into those of directors; shape (12 bodies, 7 bodies)."""
+        """What turns rates of q into those of directors; shape (12 bodies, n)."""
 
     def pull(self, f: Vector) -> Vector:
         """Return S^T f."""
@@ -137,29 +136,23 @@ class MeanLevers(AtMean):
     @cached_property
     def S(self) -> Matrix:
         """Rates of the mean directors: omega x d."""
-        blocks = np.zeros((self.of.bodies, WIDTH, 7))
-        blocks[:, :3, :3] = np.eye(3)
-        d = self.d.reshape(-1, 4, 3)[:, 1:]
-        turned = -skew(d) @ self._turn[:, None]
-        blocks[:, 3:, 3:] = turned.reshape(-1, 9, 4)
-        return spread(blocks)
+        turned = -skew(frame_vectors(self.d)[:, 1:]) @ self._turn[:, None]
+        return self.of.by(slopes(turned.reshape(-1, 9, 4)))
 
     def dpull(self, f: Vector, df: Matrix | None) -> Matrix:
         """Return S^T df, and how torque and turn change under f."""
-        forces = f.reshape(-1, 4, 3)[:, 1:]
-        d = self.d.reshape(-1, 4, 3)[:, 1:]
+        d, forces = (frame_vectors(a)[:, 1:] for a in (self.d, f))
         torque = np.cross(d, forces).sum(axis=1)
         quat, square = self.quat, np.sum(self.quat**2, axis=1)[:, None, None]
         # E(q)^T tau is linear in q, and q_m changes by half of q1.
         across = np.einsum("iab,ni->nba", WORLD, torque) / square
         pulled = np.einsum("nab,nb->na", across, quat)
         by_turn = across - 2 * np.einsum("na,nb->nab", pulled, quat) / square
-        slopes = director_slopes(self.of.blocks(self.q1)[1]).reshape(-1, 3, 3, 4)
-        by_torque = -np.einsum("nkij,nkjb->nib", skew(forces), slopes)
+        turning = director_slopes(self.of.blocks(self.q1)[1]).reshape(-1, 3, 3, 4)
+        by_torque = -np.einsum("nkij,nkjb->nib", skew(forces), turning)
         dtorque = by_torque / 2
-        blocks = np.zeros((self.of.bodies, 7, 7))
-        blocks[:, 3:, 3:] = by_turn + np.swapaxes(self._turn, 1, 2) @ dtorque
-        return total(spread(blocks), None if df is None else self.S.T @ df)
+        own = self.of.square(None, by_turn + np.swapaxes(self._turn, 1, 2) @ dtorque)
+        return total(own, None if df is None else self.S.T @ df)
 
 
 def levers(rule: Rule, of: QuaternionBodies, q0: Vector, q1: Vector) -> Levers:

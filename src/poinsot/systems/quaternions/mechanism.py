@@ -1,4 +1,4 @@
-r"""A mechanism in unit quaternions: q = (phi, quat) of every body, seven numbers.
+r"""A mechanism in unit quaternions: q = (phi, quat) of every body that turns, phi of others.
 
 Points and directions of a body are affine in its directors, and these are quadratic in the
 quaternion: :math:`\Delta d = D(q_m)\, \Delta q`. So whatever is a discrete derivative in directors
@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InconsistentStartError
-from poinsot.frames.twists import spread
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, total
 from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.livens.lagrangian import Interval, Push
-from poinsot.systems.quaternions.bodies import QUAT, SEVEN, QuaternionBodies
+from poinsot.systems.quaternions.bodies import AT_REST, QUAT, QuaternionBodies
 from poinsot.systems.quaternions.levers import Levers, levers
 from poinsot.systems.quaternions.torques import PublishedTorques
 
@@ -38,38 +37,49 @@ class QuaternionMechanism(QuaternionBodies):
 
     @property
     def m(self) -> int:
-        """Number of constraints: one of each body, those of the joints, then those of contacts."""
-        return self.bodies + self.held.m
+        """Number of constraints: of quaternions, of the joints, then of contacts."""
+        return self.units + self.held.m
 
     # -- constraints --------------------------------------------------------------------------
 
     def g(self, q: Vector) -> Vector:
-        """Return (quat·quat - 1) / 2 of every body [KB24, eq. (30)], then the joints."""
-        _, quat = self.blocks(q)
+        """Return (quat·quat - 1) / 2 of every quaternion [KB24, eq. (30)], then the joints."""
+        quat = self.blocks(q)[1][self.unknowns.turns]
         return np.concatenate([(np.sum(quat**2, axis=1) - 1) / 2, self.joints(self.directors(q))])
 
     def _units(self, quat: Array) -> Matrix:
-        rows = np.zeros((self.bodies, 1, SEVEN))
+        """Return the derivatives of the unit constraints at quaternions (bodies, 4)."""
+        rows = np.zeros((self.bodies, 1, AT_REST.size))
         rows[:, 0, QUAT] = quat
-        return spread(rows)
+        units = self.by(rows)
+        return units if self.unknowns.every else units[self.unknowns.turns]
+
+    def _of_bodies(self, units: Vector) -> Vector:
+        """Return multipliers of unit constraints body by body, none where there is none."""
+        if self.unknowns.every:
+            return units
+        total = np.zeros(self.bodies)
+        total[self.unknowns.turns] = units
+        return total
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
         return self._stack(self._units(self.blocks(q)[1]), ByDirectors.K(self, q))
 
     def _stack(self, units: Matrix, joints: Matrix) -> Matrix:
-        if self.m == self.bodies:
+        if self.m == self.units:
             return units
-        return assemble((self.m, self.n), [(0, 0, units), (self.bodies, 0, joints)])
+        return assemble((self.m, self.n), [(0, 0, units), (self.units, 0, joints)])
 
     def curvature(self, q: Vector, lam: Vector) -> Matrix:
         """Return the derivative of G^T lam by q."""
-        units = self._blocks(None, lam[: self.bodies, None, None] * np.eye(4))
-        return total(units, super().curvature(q, lam[self.bodies :]))
+        units = self._of_bodies(lam[: self.units])
+        unit = self.square(None, units[:, None, None] * np.eye(4))
+        return total(unit, super().curvature(q, lam[self.units :]))
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G v by q."""
-        return self._stack(self._units(self.blocks(v)[1]), super().slope(q, v))
+        return self._stack(self._units(self.rates(v)[1]), super().slope(q, v))
 
     def remembering(self) -> "QuaternionMechanism":
         """Return the same for one run of Newton's method."""
@@ -80,32 +90,31 @@ class QuaternionMechanism(QuaternionBodies):
 
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
         """Return what acts over a step, by the levers of the rule."""
-        mechanism, h, inner = self.mechanism, step.h, mu[self.bodies :]
+        mechanism, h, inner = self.held, step.h, mu[self.units :]
         at = levers(rule, self, step.q0, step.q1)
         rate = (at.d1 - at.d0) / h
         u = mechanism.feedback(step.t, at.d, rate, step.u)
         through_directors = u.copy()
         through_directors[self._torques.inputs] = 0.0
         dV, ddV = self._potential(rule, at)
-        B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), self.held.G(at.d)
+        B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), mechanism.G(at.d)
         force = h * (B @ through_directors - dV - damping) - G.T @ inner
         forces = h * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
         dforce = self._dforce(step, at, rate, through_directors, inner, ddV)
         turning, dturning = self._torques.forces(at.quat, u)
-        y, outer = np.asarray(B.T @ rate), mu[: self.bodies]
+        y, outer = np.asarray(B.T @ rate), self._of_bodies(mu[: self.units])
         if self._torques.bodies.size:
             moved = self.travel(rule, step.q0, step.q1 - step.q0)[0] / h
-            y[self._torques.inputs] = self._torques.outputs(at.quat, self.blocks(moved)[1])
+            y[self._torques.inputs] = self._torques.outputs(at.quat, self.rates(moved)[1])
         # The unit constraints pull along q_m.
         turning = h * turning - outer[:, None] * at.quat
         dturning = h * dturning - outer[:, None, None] * np.eye(4)
         units = self._units(at.quat)
         return Push(
-            impulse=at.pull(force)
-            + np.hstack([np.zeros_like(turning[:, :3]), turning]).reshape(-1),
-            tangent=at.dpull(force, dforce) + self._blocks(None, dturning / 2),
+            impulse=at.pull(force) + self.vector(np.zeros_like(turning[:, :3]), turning),
+            tangent=at.dpull(force, dforce) + self.square(None, dturning / 2),
             G=self._stack(units, G @ at.S),
-            sizes=abs(at.S).T @ forces + abs(units).T @ abs(outer),
+            sizes=abs(at.S).T @ forces + abs(units).T @ abs(mu[: self.units]),
             u=u,
             y=y,
             lost=float(damping @ rate),
@@ -130,10 +139,10 @@ class QuaternionMechanism(QuaternionBodies):
     def _potential(self, rule: Rule, at: Levers) -> tuple[Vector, Matrix | None]:
         """Return the derivative of V over a step in directors, and its own by q1."""
         if rule is not Rule.MIDPOINT:
-            gradient, tangent = self.mechanism.discrete_dV(at.d0, at.d1)
+            gradient, tangent = self.held.discrete_dV(at.d0, at.d1)
             return gradient, None if tangent is None else tangent @ at.D1
-        hessian = self.mechanism.ddV(at.d)
-        return self.mechanism.dV(at.d), None if hessian is None else hessian @ at.dd
+        hessian = self.held.ddV(at.d)
+        return self.held.dV(at.d), None if hessian is None else hessian @ at.dd
 
     def _dforce(
         self,
@@ -145,11 +154,11 @@ class QuaternionMechanism(QuaternionBodies):
         potential: Matrix | None,
     ) -> Matrix | None:
         """Return the derivative of the impulse in directors by q1; None: it is zero."""
-        mechanism, h = self.mechanism, step.h
+        mechanism, h = self.held, step.h
         by_d: list[Matrix] = []
         by_rate: list[Matrix] = []
         if mu.size:
-            by_d.append(-self.held.curvature(at.d, mu))
+            by_d.append(-mechanism.curvature(at.d, mu))
         dB, slopes = mechanism.dB(at.d, u), mechanism.ddamping(at.d, rate)
         gains = mechanism.dfeedback(step.t, at.d, rate)
         if dB is not None:
@@ -172,23 +181,23 @@ class QuaternionMechanism(QuaternionBodies):
         inner = self.held.independent(self.directors(q))
         if inner is None:
             return None
-        units = np.eye(self.bodies)
-        shape = (inner.shape[0] + self.bodies, self.m)
-        return assemble(shape, [(0, 0, units), (self.bodies, self.bodies, inner)])
+        units = np.eye(self.units)
+        shape = (inner.shape[0] + self.units, self.m)
+        return assemble(shape, [(0, 0, units), (self.units, self.units, inner)])
 
     def smallest(self, q0: Vector, q1: Vector, lam: Vector) -> Vector:
         """Return the smallest multipliers of joints that move bodies like `lam` does."""
         if not self.mechanism.redundant:
             return lam
         d = (self.directors(q0) + self.directors(q1)) / 2
-        inner = self.held.smallest(d, lam[self.bodies :])
-        return np.concatenate([lam[: self.bodies], inner])
+        inner = self.held.smallest(d, lam[self.units :])
+        return np.concatenate([lam[: self.units], inner])
 
     # -- names and checks ---------------------------------------------------------------------
 
     def names(self) -> tuple[str, ...]:
         """Return the name of every constraint."""
-        units = [f"{name}.unit" for name in self.layout.bodies]
+        units = [f"{name}.unit" for name in self.layout.among(self.unknowns.turns)]
         joints = [
             state.name if state.size == 1 else f"{state.name}[{k}]"
             for state in self.layout.multipliers

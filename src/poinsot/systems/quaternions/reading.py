@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.systems.quaternions.bodies import SEVEN
 from poinsot.systems.quaternions.mechanism import QuaternionMechanism
 from poinsot.systems.quaternions.products import BODY, WHOLE, WORLD, director_slopes, directors
 from poinsot.systems.views import Indices, View
@@ -22,8 +21,8 @@ class QuaternionView(View):
     @classmethod
     def of(cls, lagrangian: QuaternionMechanism, parts: int) -> "QuaternionView":
         """Return the view of a mechanism whose states have so many parts before multipliers."""
-        joints = parts * lagrangian.n + lagrangian.bodies
-        return cls(lagrangian.held, (SEVEN,) * parts, joints, lagrangian)
+        own, joints = lagrangian.unknowns, parts * lagrangian.n + lagrangian.units
+        return cls(lagrangian.held, (own, *[own.rates] * (parts - 1)), joints, lagrangian)
 
     def directors(self, x: Array, bodies: Indices) -> Array:
         """Return phi and the columns of R(q)."""

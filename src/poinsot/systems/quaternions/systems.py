@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
+from poinsot.frames.places import frame_vectors
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
@@ -20,7 +21,6 @@ from poinsot.systems.layout import Layout
 from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, MomentumForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
-from poinsot.systems.quaternions.bodies import SEVEN
 from poinsot.systems.quaternions.mechanism import QuaternionMechanism
 from poinsot.systems.quaternions.products import world
 from poinsot.systems.quaternions.reading import QuaternionView
@@ -61,9 +61,9 @@ class QuaternionForm(MomentumForm):
 class QuaternionSystem(QuaternionForm, LivensSystem):
     """A mechanism in quaternions in Livens' form, x = (q, v, p, lambda) [KB24, eq. (47)].
 
-    q = (phi, quat) of every body: the centre of mass in world axes [m], and the unit quaternion,
-    scalar first, of the principal axes of inertia. The multipliers are those of the unit
-    constraints, then those of the joints.
+    q = (phi, quat) of every body that turns: the centre of mass in world axes [m], and the unit
+    quaternion, scalar first, of the principal axes of inertia. The multipliers are those of unit
+    quaternions, then those of the joints.
     """
 
     lagrangian: QuaternionMechanism
@@ -98,8 +98,7 @@ class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
             _require_hamiltonian(self.name, formulation)
         q, p, lam = self.q(self.initial), self.p(self.initial), self.lam(self.initial)
         initial = np.concatenate([q, self.velocity(self.initial), p, lam])
-        names = self.lagrangian.layout.bodies
-        states = _states(names, self.lagrangian.layout)
+        states = _states(self.lagrangian)
         return QuaternionSystem(self.name, states, self.ports, self.lagrangian, initial)
 
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
@@ -122,12 +121,12 @@ def _require_hamiltonian(name: str, formulation: str) -> None:
         )
 
 
-def _states(names: Sequence[str], layout: Layout) -> tuple[State, ...]:
+def _states(lagrangian: QuaternionMechanism) -> tuple[State, ...]:
+    own, layout = lagrangian.unknowns, lagrangian.layout
+    sizes = list(zip(layout.bodies, own.sizes.tolist(), strict=True))
     return (
-        *(State(f"{name}.q", SEVEN) for name in names),
-        *(State(f"{name}.v", SEVEN) for name in names),
-        *(State(f"{name}.p", SEVEN) for name in names),
-        *(State(f"{name}.unit") for name in names),
+        *(State(f"{name}.{part}", size) for part in "qvp" for name, size in sizes),
+        *(State(f"{name}.unit") for name in layout.among(own.turns)),
         *layout.multipliers,
     )
 
@@ -142,15 +141,15 @@ def quaternion_system(
 ) -> QuaternionSystem:
     """Return the system of a mechanism at director coordinates q, with twists (v, omega)."""
     lagrangian = QuaternionMechanism(mechanism, layout)
-    blocks, motion = q.reshape(-1, 4, 3), twists.reshape(-1, 2, 3)
+    blocks, motion = frame_vectors(q), twists.reshape(-1, 2, 3)
     quat = matrix_to_quat(np.swapaxes(blocks[:, 1:], 1, 2))
     rate = np.einsum("nia,ni->na", world(quat), motion[:, 1]) / 2
-    coordinates = np.hstack([blocks[:, 0], quat]).reshape(-1)
-    v = np.hstack([motion[:, 0], rate]).reshape(-1)
+    coordinates = lagrangian.vector(blocks[:, 0], quat)
+    v = lagrangian.vector(motion[:, 0], rate)
     p, zeros = lagrangian.momentum(coordinates, v), np.zeros(lagrangian.m)
     return QuaternionSystem(
         name=name,
-        states=_states(layout.bodies, layout),
+        states=_states(lagrangian),
         ports=tuple(ports),
         lagrangian=lagrangian,
         initial=np.concatenate([coordinates, v, p, zeros]),

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import WIDTH
+from poinsot.bodies.unknowns import Unknowns
+from poinsot.frames.places import slopes
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector, diagonal
 from poinsot.so3 import skew
@@ -39,40 +40,57 @@ class RotationBodies(ByDirectors):
     @property
     def count(self) -> int:
         """Number of bodies."""
-        return self.mechanism.n // WIDTH
+        return len(self.mechanism.inertia)
+
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """Position and what describes the rotation of every body, or position alone."""
+        unturned = self.parametrisation.of(np.eye(3))
+        return Unknowns(self.mechanism.unknowns.turns, np.concatenate([np.zeros(3), unturned]))
+
+    @cached_property
+    def velocities(self) -> Unknowns:
+        """Velocity and angular velocity of every body, or velocity alone."""
+        return Unknowns(self.mechanism.unknowns.turns, np.zeros(SIX))
 
     @property
     def width(self) -> int:
-        """Coordinates of a body."""
-        return 3 + self.parametrisation.size
+        """Coordinates of a body that turns."""
+        return self.unknowns.width
 
     @property
     def n(self) -> int:
         """Number of coordinates."""
-        return self.width * self.count
+        return self.unknowns.n
 
     @property
     def k(self) -> int:
         """Number of velocities."""
-        return SIX * self.count
+        return self.velocities.n
 
     def theta(self, zeta: Array) -> Array:
         """Return what describes rotations; (..., bodies, size)."""
-        return self._rows(zeta)[..., 3:]
+        return self.rows(zeta)[..., 3:]
 
-    def _rows(self, zeta: Array) -> Array:
-        return zeta.reshape(*zeta.shape[:-1], self.count, self.width)
+    def rows(self, zeta: Array) -> Array:
+        """Return the numbers of every body; (..., bodies, width)."""
+        return self.unknowns.full(zeta).reshape(*zeta.shape[:-1], self.count, self.width)
+
+    def pairs(self, w: Vector) -> Array:
+        """Return velocities and angular velocities, or momenta; (bodies, 2, 3)."""
+        return self.velocities.full(w).reshape(-1, 2, 3)
 
     # -- inertia ------------------------------------------------------------------------------
 
     @cached_property
     def weights(self) -> Vector:
-        """The diagonal of M = diag(m, J) of every body; (6 bodies,)."""
-        return np.hstack([np.repeat(self.mass[:, None], 3, axis=1), self.inertia]).reshape(-1)
+        """The diagonal of M = diag(m, J) of every body; (k,)."""
+        masses = np.hstack([np.repeat(self.mass[:, None], 3, axis=1), self.inertia])
+        return self.velocities.own(masses.reshape(-1))
 
     @cached_property
     def M(self) -> Matrix:
-        """The mass matrix, constant; (6 bodies, 6 bodies)."""
+        """The mass matrix, constant; (k, k)."""
         return diagonal(self.weights)
 
     @property
@@ -85,57 +103,54 @@ class RotationBodies(ByDirectors):
         return float(self.weights @ w**2) / 2
 
     def G(self, Gamma: Vector) -> Matrix:
-        """Return the gyroscopic matrix of momenta (p, L) in body axes; (6 bodies, 6 bodies).
+        """Return the gyroscopic matrix of momenta (p, L) in body axes; (k, k).
 
         M w' = -G(M w) w with G = -[[0, skew(p)], [skew(p), skew(L)]]: with the sign of
         [BHRS25, eq. (10)], that of G in (18) has to be turned round.
         """
-        p, L = np.split(Gamma.reshape(-1, 6), 2, axis=1)
+        p, L = np.swapaxes(self.pairs(Gamma), 0, 1)
         blocks = np.zeros((self.count, SIX, SIX))
         blocks[:, :3, 3:] = blocks[:, 3:, :3] = -skew(p)
         blocks[:, 3:, 3:] = -skew(L)
-        return spread(blocks)
+        return self.velocities.square(spread(blocks))
 
     def dG(self, Gamma: Vector, a: Vector) -> Matrix:
         """Return the derivative of G(Gamma) a by Gamma, which does not depend on Gamma."""
         # p x a = -a x p
-        velocity, spin = np.split(a.reshape(-1, 6), 2, axis=1)
+        velocity, spin = np.swapaxes(self.pairs(a), 0, 1)
         blocks = np.zeros((self.count, SIX, SIX))
         blocks[:, :3, :3] = blocks[:, 3:, 3:] = skew(spin)
         blocks[:, 3:, :3] = skew(velocity)
-        return spread(blocks)
+        return self.velocities.square(spread(blocks))
 
     # -- directors ----------------------------------------------------------------------------
 
     def directors(self, zeta: Array) -> Array:
         """Return the coordinates in directors; (..., 12 bodies)."""
-        rows = self._rows(zeta)
+        rows = self.rows(zeta)
         d = self.parametrisation.directors(rows[..., 3:])
-        shape = *zeta.shape[:-1], WIDTH * self.count
-        return np.concatenate([rows[..., :3], d], axis=-1).reshape(shape)
+        frames = np.concatenate([rows[..., :3], d], axis=-1)
+        return frames.reshape(*zeta.shape[:-1], self.count * frames.shape[-1])
 
     def rotations(self, zeta: Array) -> Array:
         """Return R of every body; (..., bodies, 3, 3)."""
         return matrix_of(self.parametrisation.directors(self.theta(zeta)))
 
     def _D(self, zeta: Vector) -> Array:
-        blocks = np.zeros((self.count, WIDTH, self.width))
-        blocks[:, :3, :3] = np.eye(3)
-        blocks[:, 3:, 3:] = self.parametrisation.slopes(self.theta(zeta))
-        return blocks
+        return slopes(self.parametrisation.slopes(self.theta(zeta)))
 
     def _dD(self, zeta: Vector) -> Array:
-        blocks = np.zeros((self.count, WIDTH, self.width, self.width))
-        blocks[:, 3:, 3:, 3:] = self.parametrisation.bends(self.theta(zeta))
-        return blocks
+        bends = self.parametrisation.bends(self.theta(zeta))
+        return slopes(np.pad(bends, ((0, 0), (0, 0), (0, 0), (3, 0))), moves=0.0)
 
     def D(self, zeta: Vector) -> Matrix:
         """Return the derivative of the directors by zeta; (12 bodies, n)."""
-        return spread(self._D(zeta))
+        return self.unknowns.by(spread(self._D(zeta)))
 
     def bend(self, zeta: Vector, f: Vector) -> Matrix:
         """Return the derivative of D^T f by zeta; (n, n)."""
-        return spread(np.einsum("nial,ni->nal", self._dD(zeta), f.reshape(-1, WIDTH)))
+        forces = f.reshape(self.count, -1)
+        return self.unknowns.square(spread(np.einsum("nial,ni->nal", self._dD(zeta), forces)))
 
     # -- kinematics ---------------------------------------------------------------------------
 
@@ -155,20 +170,32 @@ class RotationBodies(ByDirectors):
         return blocks
 
     def Z(self, zeta: Vector) -> Matrix:
-        """Return the kinematic matrix, zeta' = Z w; (n, 6 bodies)."""
-        return spread(self._Z(zeta))
+        """Return the kinematic matrix, zeta' = Z w; (n, k)."""
+        return self._turned(self._Z(zeta))
 
     def Z_along(self, zeta: Vector, w: Vector) -> Matrix:
         """Return the derivative of Z w by zeta; (n, n)."""
-        return spread(np.einsum("najl,nj->nal", self._dZ(zeta), w.reshape(-1, SIX)))
+        along = np.einsum("najl,nj->nal", self._dZ(zeta), self.pairs(w).reshape(-1, SIX))
+        return self.unknowns.square(spread(along))
 
     def Z_back(self, zeta: Vector, f: Vector) -> Matrix:
-        """Return the derivative of Z^T f by zeta; (6 bodies, n)."""
-        return spread(np.einsum("najl,na->njl", self._dZ(zeta), f.reshape(-1, self.width)))
+        """Return the derivative of Z^T f by zeta; (k, n)."""
+        forces = self.unknowns.rates.full(f).reshape(-1, self.width)
+        return self._back(np.einsum("najl,na->njl", self._dZ(zeta), forces))
+
+    def _turned(self, blocks: Array) -> Matrix:
+        """Return blocks (bodies, width, 6) as a matrix of what velocities do to coordinates."""
+        Z: Matrix = self.unknowns.on(self.velocities.by(spread(blocks)))
+        return Z
+
+    def _back(self, blocks: Array) -> Matrix:
+        """Return blocks (bodies, 6, width) as a matrix; (k, n)."""
+        by_zeta: Matrix = self.velocities.on(self.unknowns.by(spread(blocks)))
+        return by_zeta
 
     def P(self, zeta: Vector) -> Matrix:
-        """Return D Z, which turns velocities into those of directors; (12 bodies, 6 bodies)."""
-        return spread(self._D(zeta) @ self._Z(zeta))
+        """Return D Z, which turns velocities into those of directors; (12 bodies, k)."""
+        return self.velocities.by(spread(self._D(zeta) @ self._Z(zeta)))
 
     def _dP(self, zeta: Vector) -> Array:
         by_D = np.einsum("nial,naj->nijl", self._dD(zeta), self._Z(zeta))
@@ -176,8 +203,9 @@ class RotationBodies(ByDirectors):
 
     def P_along(self, zeta: Vector, w: Vector) -> Matrix:
         """Return the derivative of P w by zeta; (12 bodies, n)."""
-        return spread(np.einsum("nijl,nj->nil", self._dP(zeta), w.reshape(-1, SIX)))
+        along = np.einsum("nijl,nj->nil", self._dP(zeta), self.pairs(w).reshape(-1, SIX))
+        return self.unknowns.by(spread(along))
 
     def P_back(self, zeta: Vector, f: Vector) -> Matrix:
-        """Return the derivative of P^T f by zeta; (6 bodies, n)."""
-        return spread(np.einsum("nijl,ni->njl", self._dP(zeta), f.reshape(-1, WIDTH)))
+        """Return the derivative of P^T f by zeta; (k, n)."""
+        return self._back(np.einsum("nijl,ni->njl", self._dP(zeta), f.reshape(self.count, -1)))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.rotations.bodies import SIX, RotationBodies
+from poinsot.systems.rotations.bodies import RotationBodies
 from poinsot.systems.views import Indices, View
 
 Array = NDArray[np.float64]
@@ -21,7 +21,7 @@ class RotationView(View):
     @classmethod
     def of(cls, held: Mechanism, own: RotationBodies) -> "RotationView":
         """Return the view of bodies."""
-        return cls(held, (own.width, SIX), own.n + own.k, own)
+        return cls(held, (own.unknowns, own.velocities), own.n + own.k, own)
 
     def directors(self, x: Array, bodies: Indices) -> Array:
         """Return phi and the columns of R."""

@@ -58,12 +58,13 @@ class RotationStages(MechanismStages):
     @property
     def start(self) -> tuple[Vector, Vector]:
         """Twists at the start, and the multipliers of the step before."""
-        return self._twists0.reshape(-1), self.system.parts(self.x0)[2]
+        twists = self.system.bodies.velocities.own(self._twists0.reshape(-1))
+        return twists, self.system.parts(self.x0)[2]
 
     @property
-    def vectors(self) -> int:
-        """V and omega."""
-        return 2
+    def translate(self) -> NDArray[np.bool_]:
+        """V, not omega."""
+        return self.system.bodies.velocities.translate
 
     @cached_property
     def _R0(self) -> Array:
@@ -72,7 +73,7 @@ class RotationStages(MechanismStages):
     @cached_property
     def _w0(self) -> Array:
         """Velocities at the start, in body axes; (bodies, 2, 3)."""
-        return self.system.parts(self.x0)[1].reshape(-1, 2, 3)
+        return self.system.bodies.pairs(self.system.parts(self.x0)[1])
 
     @cached_property
     def _twists0(self) -> Array:
@@ -81,39 +82,42 @@ class RotationStages(MechanismStages):
 
     def _turn(self, w: Vector) -> Array:
         """Return what turns directors at the start into mean ones; (bodies, 3, 3)."""
-        a = self.h / 2 * w.reshape(-1, 2, 3)[:, 1]
+        a = self.h / 2 * self.system.bodies.pairs(w)[:, 1]
         return np.linalg.inv(np.eye(3) - skew(a)).astype(float)
 
     def _Omega1(self, w: Vector) -> Array:
         """Return the angular velocity at the end, in body axes; (bodies, 3)."""
-        omega = w.reshape(-1, 2, 3)[:, 1]
+        omega = self.system.bodies.pairs(w)[:, 1]
         return np.asarray(2 * np.einsum("nji,nj->ni", self._R0, omega) - self._w0[:, 1])
 
     def middle(self, w: Vector) -> Middle:
         """Return where a step by these twists leads."""
-        h, q0, C, V = self.h, self.q0, self._turn(w), w.reshape(-1, 2, 3)[:, 0]
+        h, q0, C, t = self.h, self.q0, self._turn(w), self.system.bodies.pairs(w)
+        own = self.system.bodies.velocities
         blocks0 = q0.reshape(-1, 4, 3)
         blocks = np.empty_like(blocks0)
-        blocks[:, 0] = blocks0[:, 0] + h / 2 * V
+        blocks[:, 0] = blocks0[:, 0] + h / 2 * t[:, 0]
         blocks[:, 1:] = np.einsum("nij,nkj->nki", C, blocks0[:, 1:])
         q = blocks.reshape(-1)
         # A change of omega turns a vector d at the midpoint by (h/2) C (d omega x d).
         dq = np.zeros((len(C), 4, 3, 2, 3))
         dq[:, 0, :, 0] = h / 2 * np.eye(3)
         dq[:, 1:, :, 1] = -h / 2 * C[:, None] @ skew(blocks[:, 1:])
-        S = spread(twists.velocity_blocks(blocks))
-        dq_dw = spread(dq.reshape(-1, 12, SIX))
-        return Middle(h, q0, q, 2 * q - q0, twists.velocities(q, w), S, dq_dw)
+        S = own.by(spread(twists.velocity_blocks(blocks)))
+        dq_dw = own.by(spread(dq.reshape(-1, 12, SIX)))
+        return Middle(h, q0, q, 2 * q - q0, twists.velocities(q, t.reshape(-1)), S, dq_dw)
 
     def inertia(self, w: Vector, at: Middle) -> tuple[Vector, Vector]:
-        """Return 2 m (V - v0) and R1 J Omega1 - R0 J Omega0 of every body; (6 bodies,)."""
-        bodies, V, v0 = self.system.bodies, w.reshape(-1, 2, 3)[:, 0], self._twists0[:, 0]
+        """Return 2 m (V - v0) and R1 J Omega1 - R0 J Omega0 of every body; (k,)."""
+        bodies, v0 = self.system.bodies, self._twists0[:, 0]
+        V = bodies.pairs(w)[:, 0]
         Pi0, Pi1 = bodies.inertia * self._w0[:, 1], bodies.inertia * self._Omega1(w)
         L0, L1 = np.einsum("nij,nj->ni", self._R0, Pi0), np.einsum("nij,nj->ni", _R1(at), Pi1)
         mass = 2 * bodies.mass[:, None]
         terms = np.hstack([mass * (V - v0), L1 - L0])
         sizes = np.hstack([mass * (abs(V) + abs(v0)), abs(Pi1) + abs(Pi0)])
-        return terms.reshape(-1), sizes.reshape(-1)
+        own = bodies.velocities.own
+        return own(terms.reshape(-1)), own(sizes.reshape(-1))
 
     def dinertia(self, w: Vector, at: Middle, force: Vector) -> Matrix:
         """Return the derivative of the inertia, and of the lever arms of the forces."""
@@ -126,7 +130,7 @@ class RotationStages(MechanismStages):
         # d_i x f_i changes by -f_i x (d d_i), and d d_i = -(h/2) C [d_i] d omega.
         forces = force.reshape(-1, 4, 3)[:, 1:]
         blocks[:, 3:, 3:] += h / 2 * np.einsum("nkij,njl,nklm->nim", skew(forces), C, skew(d))
-        return spread(blocks)
+        return bodies.velocities.square(spread(blocks))
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return the end of the step, and the means of both ends."""
@@ -135,13 +139,13 @@ class RotationStages(MechanismStages):
         t, mu = self.split(w)
         at, Omega1 = self.middle(t), self._Omega1(t)
         lam = held.smallest(at.q, mu / self.h)
-        rows = zeta0.reshape(-1, bodies.width).copy()
+        rows = bodies.rows(zeta0).copy()
         rows[:, :3] = at.q1.reshape(-1, 4, 3)[:, 0]
         rows[:, 3:] = self._turned(rows[:, 3:], (self._w0[:, 1] + Omega1) / 2)
-        zeta1 = rows.reshape(-1)
-        velocity1 = 2 * t.reshape(-1, 2, 3)[:, 0] - self._twists0[:, 0]
+        zeta1 = bodies.unknowns.own(rows.reshape(-1))
+        velocity1 = 2 * bodies.pairs(t)[:, 0] - self._twists0[:, 0]
         v1 = np.einsum("nji,nj->ni", bodies.rotations(zeta1), velocity1)
-        w1 = np.hstack([v1, Omega1]).reshape(-1)
+        w1 = bodies.velocities.own(np.hstack([v1, Omega1]).reshape(-1))
         u = held.feedback(self.t, at.q, at.rate, self.u)
         y, lost = np.asarray(held.B(at.q).T @ at.rate), held.damping(at.q, at.rate) @ at.rate
         x_mid = np.concatenate([(zeta0 + zeta1) / 2, (w0 + w1) / 2, lam])

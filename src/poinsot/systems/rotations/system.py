@@ -19,7 +19,7 @@ from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import RedundantForm
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.rotations.bodies import SIX, RotationBodies
+from poinsot.systems.rotations.bodies import RotationBodies
 from poinsot.systems.rotations.parametrisations import PARAMETRISATIONS
 from poinsot.systems.rotations.reading import RotationView
 from poinsot.systems.rotations.steps import RotationStages
@@ -103,7 +103,7 @@ class RotationSystem(RedundantForm, MechanismForm):
 
     @property
     def M(self) -> Matrix:
-        """The mass matrix diag(m, J) of every body; (6 bodies, 6 bodies)."""
+        """The mass matrix diag(m, J) of every body; (k, k)."""
         return self.bodies.M
 
     def Z(self, zeta: Vector) -> Matrix:
@@ -111,7 +111,7 @@ class RotationSystem(RedundantForm, MechanismForm):
         return self.bodies.Z(zeta)
 
     def G(self, Gamma: Vector) -> Matrix:
-        """Return the gyroscopic matrix of the momenta Gamma = M w; (6 bodies, 6 bodies)."""
+        """Return the gyroscopic matrix of the momenta Gamma = M w; (k, k)."""
         return self.bodies.G(Gamma)
 
     def c(self, zeta: Vector) -> Vector:
@@ -148,14 +148,18 @@ def rotation_system(
     parametrisation = PARAMETRISATIONS[coordinates]
     blocks, motion = q.reshape(-1, 4, 3), twists.reshape(-1, 2, 3)
     R = np.swapaxes(blocks[:, 1:], 1, 2)
-    zeta = np.hstack([blocks[:, 0], parametrisation.of(R)])
-    w = np.einsum("nji,nkj->nki", R, motion)
-    multipliers = layout.multipliers
+    zeta = np.hstack([blocks[:, 0], parametrisation.of(R)]).reshape(-1)
+    w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
+    bodies, multipliers = RotationBodies(mechanism, parametrisation), layout.multipliers
+    parts = ("zeta", bodies.unknowns), ("w", bodies.velocities)
     return RotationSystem(
         name=name,
         states=(
-            *(State(f"{body}.zeta", zeta.shape[1]) for body in layout.bodies),
-            *(State(f"{body}.w", SIX) for body in layout.bodies),
+            *(
+                State(f"{body}.{part}", size)
+                for part, own in parts
+                for body, size in zip(layout.bodies, own.sizes.tolist(), strict=True)
+            ),
             *multipliers,
         ),
         ports=tuple(ports),
@@ -163,6 +167,10 @@ def rotation_system(
         layout=layout,
         coordinates=coordinates,
         initial=np.concatenate(
-            [zeta.reshape(-1), w.reshape(-1), np.zeros(sum(state.size for state in multipliers))]
+            [
+                bodies.unknowns.own(zeta),
+                bodies.velocities.own(w),
+                np.zeros(sum(state.size for state in multipliers)),
+            ]
         ),
     )

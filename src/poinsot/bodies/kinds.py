@@ -1,0 +1,16 @@
+"""Kinds of bodies: which one a shape makes."""
+
+from typing import Final
+
+from poinsot.bodies.body import Body
+from poinsot.bodies.point_mass import MassPoint
+from poinsot.bodies.rigid import Rigid
+from poinsot.bodies.shapes import PointMass, Shape
+
+#: Shapes that make no rigid bodies.
+KINDS: Final[dict[type[Shape], type[Body]]] = {PointMass: MassPoint}
+
+
+def kind_of(shape: Shape) -> type[Body]:
+    """Return the kind of body that a shape makes."""
+    return KINDS.get(type(shape), Rigid)

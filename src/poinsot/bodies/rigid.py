@@ -1,0 +1,91 @@
+"""Rigid bodies: directors along their principal axes of inertia, which stay orthonormal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.bodies.body import Body, Vector3
+from poinsot.frames.forms import (
+    Packed,
+    VectorForm,
+    direction,
+    dot,
+    flat,
+    half_square,
+    stack,
+    three,
+)
+
+#: Constraints of a rigid body.
+RIGIDITY = 6
+#: What a vanishing Euler value of a rod becomes, as a part of the largest one.
+LIGHT = 1e-8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rigid(Body):
+    """A rigid body."""
+
+    turns: ClassVar[bool] = True
+
+    @property
+    def inertia(self) -> tuple[float, float, float, float]:
+        """Mass [kg] and Euler values [kg m^2].
+
+        A flat body (one Euler value zero) stays as it is: rigidity determines the director without
+        mass. A thin rod (two or three zeros) has no inertia about an axis, so that its spin would
+        be undetermined: the zeros become a small part of the largest value.
+        """
+        of = self.principal
+        E1, E2, E3 = E = of.E1, of.E2, of.E3
+        if E.count(0.0) > 1:
+            light = LIGHT * (max(E) or of.mass)
+            E1, E2, E3 = E1 or light, E2 or light, E3 or light
+        return of.mass, E1, E2, E3
+
+    def local_point(self, world: Vector3) -> Vector3:
+        """Return a point, given in world axes at the start, in director axes."""
+        return self.R_WP.T @ (world - self.position)
+
+    def local_direction(self, world: Vector3) -> Vector3:
+        """Return a direction, given in world axes at the start, in director axes."""
+        return self.R_WP.T @ world
+
+    def on(self, world: ArrayLike) -> VectorForm:
+        """Return the point of the body that is there in the world at the start."""
+        (x, y, z), (p, q, r) = three(world), self.frame[0]
+        return VectorForm(((self.index, (1.0, *self._local(x - p, y - q, z - r))),))
+
+    def along(self, world: ArrayLike) -> VectorForm:
+        """Return the direction of the body that points there in the world at the start."""
+        return VectorForm(((self.index, (0.0, *self._local(*three(world)))),))
+
+    def _local(self, x: float, y: float, z: float) -> tuple[float, float, float]:
+        _, d1, d2, d3 = self.frame
+        return (
+            d1[0] * x + d1[1] * y + d1[2] * z,
+            d2[0] * x + d2[1] * y + d2[2] * z,
+            d3[0] * x + d3[1] * y + d3[2] * z,
+        )
+
+
+def rigidity(bodies: Sequence[int]) -> Packed:
+    """Return the constraints d_i·d_j - delta_ij of bodies [LKB26, eq. (26)], halved for i = j.
+
+    For each body in the order 11, 22, 33, 12, 13, 23. The gradient of d_1·d_2 is (d_2, d_1),
+    without the factor 1/2 that is printed in eq. (27).
+    """
+    d = [direction(0, unit) for unit in np.eye(3)]
+    squares = [half_square(d_i, 1.0) for d_i in d]
+    one = stack([*squares, dot(d[0], d[1]), dot(d[0], d[2]), dot(d[1], d[2])], 1)
+    count = len(bodies)
+    number = np.arange(count)[:, None]
+    terms = np.tile(np.column_stack(one.terms), (count, 1, 1))
+    terms[:, :, 0] += RIGIDITY * number
+    terms[:, :, 2:] += 3 * number[:, :, None]
+    vectors = np.tile(np.array([flat(d_i) for d_i in d]), (count, 1, 1))
+    vectors[:, :, 0] = np.array(bodies, dtype=np.intp)[:, None]
+    return Packed(terms.tobytes(), vectors.tobytes(), np.tile(one.c, count).tobytes(), {})
