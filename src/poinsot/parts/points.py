@@ -15,14 +15,14 @@ from poinsot.frames.products import Kind
 from poinsot.kernels.algebra import (
     Array,
     add,
+    add_tile,
     axpy,
     combine,
     cross,
     gather,
-    gather_matrix,
     matrix,
     put,
-    put_matrix,
+    put_tile,
     scale,
     size,
     skew,
@@ -100,13 +100,13 @@ def common_points(points: Part, step: Step, tiles: Array) -> None:
         if tiles is not None:
             P_A = lever(vector(stage, first, HALF), rho_A)
             P_B = lever(vector(stage, second, HALF), rho_B)
-            put_matrix(tiles, places[k, COLUMN], 0, skew(scale(-1.0, arm_A)))
-            put_matrix(tiles, places[k, COLUMN + 1], 0, skew(arm_B))
-            put_matrix(tiles, places[k, ROW], 0, P_A)
-            put_matrix(tiles, places[k, ROW + 1], 0, times(-1.0, P_B))
+            put_tile(tiles, places[k, COLUMN], skew(scale(-1.0, arm_A)))
+            put_tile(tiles, places[k, COLUMN + 1], skew(arm_B))
+            put_tile(tiles, places[k, ROW], P_A)
+            put_tile(tiles, places[k, ROW + 1], times(-1.0, P_B))
             push = scale(0.5 * h, mu)
-            gather_matrix(tiles, bodies[first, RR], 0, skew_times(scale(-1.0, push), P_A))
-            gather_matrix(tiles, bodies[second, RR], 0, skew_times(push, P_B))
+            add_tile(tiles, bodies[first, RR], skew_times(scale(-1.0, push), P_A))
+            add_tile(tiles, bodies[second, RR], skew_times(push, P_B))
             forces = max(forces, size(mu))
             torques = max(torques, size(mu) * max(size(rho_A), size(rho_B)))
     step.sizes[OF_TRANSLATION] = max(step.sizes[OF_TRANSLATION], forces)

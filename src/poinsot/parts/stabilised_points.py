@@ -12,13 +12,13 @@ from poinsot.kernels.algebra import (
     Array,
     Vec,
     add,
+    add_tile,
     combine,
     cross,
     gather,
-    gather_matrix,
     matrix,
     put,
-    put_matrix,
+    put_tile,
     scale,
     size,
     skew,
@@ -110,20 +110,20 @@ def _side(
     if tiles is not None:
         P, one = lever(vector(stage, b, HALF), rho), times(sign, UNIT)
         turned = times(h, skew_times(w1, P))
-        put_matrix(tiles, at[K_G + shift], 0, times(-1.0, one))
-        put_matrix(tiles, at[K_G + shift + 1], 0, skew(scale(-sign, rho)))
-        put_matrix(tiles, at[M_G + shift + 1], 0, skew(scale(sign * h, rate)))
-        put_matrix(tiles, at[M_H + shift], 0, one)
-        put_matrix(tiles, at[M_H + shift + 1], 0, skew(scale(sign, rho)))
-        put_matrix(tiles, at[G_K + shift], 0, one)
-        put_matrix(tiles, at[G_K + shift + 1], 0, times(-sign, P))
-        put_matrix(tiles, at[H_K + shift + 1], 0, times(-sign, turned))
-        put_matrix(tiles, at[H_M + shift], 0, one)
-        put_matrix(tiles, at[H_M + shift + 1], 0, skew(scale(-sign, rho1)))
+        put_tile(tiles, at[K_G + shift], times(-1.0, one))
+        put_tile(tiles, at[K_G + shift + 1], skew(scale(-sign, rho)))
+        put_tile(tiles, at[M_G + shift + 1], skew(scale(sign * h, rate)))
+        put_tile(tiles, at[M_H + shift], one)
+        put_tile(tiles, at[M_H + shift + 1], skew(scale(sign, rho)))
+        put_tile(tiles, at[G_K + shift], one)
+        put_tile(tiles, at[G_K + shift + 1], times(-sign, P))
+        put_tile(tiles, at[H_K + shift + 1], times(-sign, turned))
+        put_tile(tiles, at[H_M + shift], one)
+        put_tile(tiles, at[H_M + shift + 1], skew(scale(-sign, rho1)))
         by_gamma = times(-0.5 * h * sign, skew_times(gamma, P))
-        gather_matrix(tiles, bodies[b, KR_KR], 0, by_gamma)
-        gather_matrix(tiles, bodies[b, RR], 0, times(0.5 * h * sign, skew_times(mu, P)))
+        add_tile(tiles, bodies[b, KR_KR], by_gamma)
+        add_tile(tiles, bodies[b, RR], times(0.5 * h * sign, skew_times(mu, P)))
         by_rate = times(0.5 * h * sign, skew_times(gamma, turned))
-        gather_matrix(tiles, bodies[b, RR], 0, by_rate)
+        add_tile(tiles, bodies[b, RR], by_rate)
         by_end = times(0.5 * h * sign, skew_times(gamma, skew(rho1)))
-        gather_matrix(tiles, bodies[b, R_R], 0, by_end)
+        add_tile(tiles, bodies[b, R_R], by_end)
