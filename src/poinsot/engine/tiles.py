@@ -76,8 +76,8 @@ class Pattern(NamedTuple):
 def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pattern:
     """Return the tiles of a matrix with these edges, and how to eliminate them.
 
-    `after` as in `least_degree`. Tiles are numbered as the elimination meets them: the pivot's own,
-    then, for each node that it meets, those below and right of the pivot.
+    `after` as in `least_degree`. Tiles are numbered as elimination and solution meet them: the
+    pivot's own, then all those below it, then all those right of it.
     """
     pairs = np.asarray(edges, dtype=np.intp).reshape(-1, 2)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -95,10 +95,11 @@ def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pat
     other = other[np.lexsort([rank[other], pivot])]
     first = np.append(0, np.cumsum(counts))
     own = np.arange(order.size) + 2 * first[:-1]
-    lower = pivot + 2 * np.arange(pivot.size) + 1
+    lower = own[pivot] + 1 + np.arange(pivot.size) - first[pivot]
+    upper = lower + counts[pivot]
     keys = np.concatenate([order * (nodes + 1), other * nodes + order[pivot]])
     keys = np.concatenate([keys, order[pivot] * nodes + other])
-    places = np.concatenate([own, lower, lower + 1])
+    places = np.concatenate([own, lower, upper])
     sorting = np.argsort(keys)
     place = Places(nodes, keys[sorting], places[sorting])
     # All products of an entry below the pivot (`third`) with one to the right of it (`entry`).
@@ -109,7 +110,7 @@ def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pat
     )
     schedule = Schedule(
         _index(np.append(own, 0), np.append(order, 0), first),
-        _index(lower, lower + 1, other),
+        _index(lower, upper, other),
         place(other[third], other[entry]).astype(np.uint32),
     )
     return Pattern(keys.size, place, schedule)
