@@ -9,7 +9,7 @@ INTERPRETER := $(VENV)/.python-$(notdir $(PYTHON))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench clean
+.PHONY: help demo test check lint types layers docs bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,17 +17,22 @@ help:  ## list the targets
 demo: $(VENV)/.stamp-runtime  ## simulate the demonstration; numbers and pictures go to demo/
 	@$(BIN)/python -m poinsot.gallery.demo
 
-test: $(VENV)/.stamp-test  ## run the tests and every Python block of the documentation
+test: $(VENV)/.stamp-dev  ## run the tests and every Python block of the documentation
 	@$(BIN)/pytest -n 2
 
-check: $(VENV)/.stamp-check  ## lint, formatting, types, layering, documentation
+check: docs types lint layers  ## lint, formatting, types, layering, documentation; -j2: two at once
+
+lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory docs
 
-docs: $(VENV)/.stamp-docs  ## build the documentation in docs/_build/html
+types: $(VENV)/.stamp-dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.stamp-dev
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.stamp-dev  ## build the documentation in docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
 bench: $(VENV)/.stamp-bench  ## measure the speed against Exudyn and MuJoCo; tables go to docs/

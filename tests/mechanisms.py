@@ -18,6 +18,7 @@ LOCKED = {
     "Cylindrical": 4,
     "Prismatic": 5,
     "Planar": 3,
+    "Cartesian": 3,
     "Weld": 6,
     "Rod": 1,
     "PointOnLine": 2,
@@ -30,6 +31,7 @@ COORDINATES = {
     "Cylindrical": ("angle", "displacement"),
     "Prismatic": ("displacement",),
     "Planar": ("displacement 1", "displacement 2", "angle"),
+    "Cartesian": ("displacement x", "displacement y", "displacement z"),
     "Weld": (),
     "Rod": (),
     "PointOnLine": ("displacement",),
@@ -86,7 +88,7 @@ def place_joint(kind, a, b, random, where):
         return {}
     if kind == "Rod":
         return {"point_a": where - 0.4 * n, "point_b": where + 0.3 * n}
-    if kind == "Spherical":
+    if kind in ("Spherical", "Cartesian"):
         return {"point": where}
     if kind == "Universal":
         return {"point": where, "axis_a": 2 * n, "axis_b": np.cross(n, unit(random))}

@@ -134,7 +134,10 @@ class Reference:
             span = self.point(B, at["point_b"]) - self.point(A, at["point_a"])
             return [(span, span)]
         x, y, z = np.eye(3)
-        return [*point(np.array([0.3, 0.1, -0.2])), dot(x, y), dot(y, z), dot(z, x)]
+        turns = [dot(x, y), dot(y, z), dot(z, x)]
+        if kind == "Cartesian":
+            return turns
+        return [*point(np.array([0.3, 0.1, -0.2])), *turns]
 
     def unpack(self, y):
         state = []

@@ -32,6 +32,8 @@ from poinsot.parts.fields import Field as Field
 from poinsot.parts.forces import JointSpring as JointSpring
 from poinsot.parts.forces import Spring as Spring
 from poinsot.parts.friction import JointFriction as JointFriction
+from poinsot.parts.gravitation import Gravitation as Gravitation
+from poinsot.parts.joints import Cartesian as Cartesian
 from poinsot.parts.joints import Cylindrical as Cylindrical
 from poinsot.parts.joints import Planar as Planar
 from poinsot.parts.joints import PointOnLine as PointOnLine

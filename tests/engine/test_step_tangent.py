@@ -12,6 +12,7 @@ import poinsot as ps
 from poinsot.engine import DRIFT
 from poinsot.engine.families import begin
 from poinsot.kernels import tables
+from poinsot.kernels.step import Step as Record
 
 H, T = 0.02, 0.3
 
@@ -64,7 +65,7 @@ class Step:
             carried.stage[body, at : at + 3] = unknowns[node]
         begin(self.machine.parts)  # slopes of dry friction are exact where nothing is remembered
         work, machine = self.work, self.machine
-        step = tables.Step(
+        step = Record(
             t=T,
             h=H,
             drift=DRIFT / H,

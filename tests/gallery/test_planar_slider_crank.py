@@ -49,7 +49,7 @@ def test_the_reference_belongs_to_a_rod_that_only_a_slider_keeps_from_negative_e
     assert Mechanism().own_inertia < 0 < REAL.own_inertia
     for phi in np.linspace(2.6, 3.6, 5):  # the rod's angles: sin(phi_2) <= 0.15 / 0.35
         laws = rod().laws
-        along = laws.rates(np.array([0.4, 0.0, phi]))
+        along = laws.K(np.array([0.4, 0.0, phi]))
         free = np.linalg.svd(along)[2][1:]
         assert np.linalg.eigvalsh(free @ laws.M @ free.T)[0] > 0
 

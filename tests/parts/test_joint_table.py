@@ -58,6 +58,9 @@ def allowed(kind, at, random):
     if kind == "Rod":
         swing = turn(*any_turn, at["point_a"])
         return after(swing, turn(unit(random), a, at["point_b"])), {}
+    if kind == "Cartesian":
+        shift = np.array([a, d, b])
+        return slide(shift), dict(zip(mechanisms.COORDINATES[kind], shift, strict=True))
     across = np.cross(n, unit(random))
     if kind == "Planar":
         return after(slide(across), turn(n, a, p)), {"angle": a, "in the plane": across}

@@ -153,11 +153,28 @@ def _work(forms: Sequence[str], folder: Path, log: Path) -> None:
 
 
 def _make(forms: Iterable[str], folder: Path, lines: TextIO) -> None:
-    from poinsot.engine.compiler import make
+    """Lower the forms one after the other; meanwhile others translate what is there."""
+    from poinsot.engine.compiler import lower
 
+    translators = []
     for form in forms:
-        code = make(form, lambda: print("kernel", file=lines, flush=True))
-        machine_code.write(folder, form, code)
+        bitcode = lower(form, lambda: print("kernel", file=lines, flush=True))
+        command = [*_command(), "--translate", "--to", str(folder), form]
+        translators.append(subprocess.Popen(command, stdin=subprocess.PIPE))
+        feed = translators[-1].stdin
+        assert feed is not None
+        feed.write(bitcode)
+        feed.close()
+    for translator in translators:
+        if translator.wait():
+            raise BuildError("LLVM could not translate the kernels")
+
+
+def _translate(form: str, folder: Path) -> None:
+    """Read the bitcode of a form, and keep its machine code."""
+    from poinsot.engine.compiler import translate
+
+    machine_code.write(folder, form, translate(sys.stdin.buffer.read()))
 
 
 def _is_there(folder: Path, form: str) -> bool:
@@ -181,9 +198,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m poinsot.engine.build", description=__doc__)
     parser.add_argument("--to", type=Path, help="build all object files anew, into this folder")
     parser.add_argument("--log", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--translate", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("forms", nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.log is not None:
+    if given.translate:
+        _translate(given.forms[0], given.to)
+    elif given.log is not None:
         _work(given.forms, given.to, given.log)
     elif given.to is not None:
         finish(Build(given.to))

@@ -6,6 +6,7 @@ optimised and translated with all that it calls, again and again.) The result is
 each form of the equations, see `machine_code`.
 """
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ def compiled_kernels() -> dict[Callable[..., Any], Any]:
     from poinsot.engine import intrinsics, run
 
     assert run.run in KERNELS
+    passes = _passes()
     spaces: dict[int, dict[str, Any]] = {}
     compiled: dict[Callable[..., Any], Any] = dict(intrinsics.INTRINSICS)
     for function, inlined in KERNELS.items():
@@ -49,7 +51,7 @@ def compiled_kernels() -> dict[Callable[..., Any], Any]:
         assert isinstance(function, FunctionType)
         copy = FunctionType(function.__code__, space, function.__name__, function.__defaults__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-        compiled[function] = numba.njit(copy, forceinline=inlined, **OPTIONS)
+        compiled[function] = numba.njit(copy, forceinline=inlined, pipeline_class=passes, **OPTIONS)
     for space in spaces.values():
         for name, value in space.items():
             if isinstance(value, FunctionType) and value in compiled:
@@ -110,9 +112,43 @@ def _reading(hint: Any, word: int, absent: Iterable[str], space: dict[str, Any])
     return f"{reader}(address, {word})", word + 1 + dimensions
 
 
+def _passes() -> Any:
+    """Return the passes of Numba that kernels need, which have neither closures nor literals."""
+    from numba.core import typed_passes, untyped_passes
+    from numba.core.compiler import CompilerBase
+    from numba.core.compiler_machinery import PassManager
+
+    class Passes(CompilerBase):
+        """Those that are left."""
+
+        def define_pipelines(self) -> list[Any]:
+            """Return one pipeline."""
+            passes: Any = PassManager("kernels")  # type: ignore[no-untyped-call]
+            for one in (
+                untyped_passes.TranslateByteCode,
+                untyped_passes.FixupArgs,
+                untyped_passes.IRProcessing,
+                untyped_passes.RewriteSemanticConstants,
+                untyped_passes.DeadBranchPrune,
+                untyped_passes.GenericRewrites,
+                untyped_passes.ReconstructSSA,
+                typed_passes.NopythonTypeInference,
+                typed_passes.PreLowerStripPhis,
+                typed_passes.IRLegalization,
+                typed_passes.AnnotateTypes,
+                typed_passes.NativeLowering,
+                typed_passes.NoPythonBackend,
+            ):
+                passes.add_pass(one, one.__name__)
+            passes.finalize()
+            return [passes]
+
+    return Passes
+
+
 @contextmanager
 def _lowering_only() -> Iterator[None]:
-    """Keep Numba from linking and translating kernels one by one."""
+    """Keep Numba from translating kernels one by one, and Python from looking for garbage."""
     from numba.core.codegen import JITCodeLibrary
     from numba.core.registry import cpu_target
 
@@ -128,17 +164,21 @@ def _lowering_only() -> Iterator[None]:
     codegen._library_class = Library
     # Any built-in function of its own for every kernel: Numba knows compiled code by it.
     context.get_executable = lambda library, description, environment: [].append
+    gc.disable()
     try:
         yield
     finally:
+        gc.enable()
         codegen._library_class, context.get_executable = before
 
 
-def lower(form: str, count: Callable[[], None] = lambda: None) -> Any:
-    """Return the kernels of a form as one module of LLVM's language, its entry called `ENTRY`.
+def lower(form: str, count: Callable[[], None] = lambda: None) -> bytes:
+    """Return the kernels of a form as one module of LLVM's bitcode, its entry called `ENTRY`.
 
     `count` is called once for every kernel.
     """
+    # Set before Numba is imported: nothing is optimised but the whole.
+    os.environ["NUMBA_OPT"] = "0"
     import llvmlite.binding as llvm
     import numba
     from numba.core import event, types
@@ -175,32 +215,28 @@ def lower(form: str, count: Callable[[], None] = lambda: None) -> Any:
             function.name = ENTRY
         elif not function.is_declaration:
             function.linkage = "internal"
-    return module
+    bitcode: bytes = module.as_bitcode()
+    return bitcode
 
 
 # -- from LLVM's language to machine code ----------------------------------------------------------
 
 
-def translate(module: Any, processor: str) -> bytes:
-    """Return the object file of a module for a family of processors."""
+def translate(bitcode: bytes) -> bytes:
+    """Return the object file of a module, for this family of processors."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
+    processor = machine_code.processor()
     name = "" if processor == "generic" else processor
     machine = target.create_target_machine(cpu=name, opt=3, reloc="pic", codemodel="small")
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
     # Small matrices go through vector registers by themselves: a tenth to a quarter of the time.
     tuning.loop_vectorization = tuning.slp_vectorization = True
     passes = llvm.create_pass_builder(machine, tuning)
+    module = llvm.parse_bitcode(bitcode)
     passes.getModulePassManager().run(module, passes)
     code: bytes = machine.emit_object(module)
     return code
-
-
-def make(form: str, count: Callable[[], None] = lambda: None) -> bytes:
-    """Return the machine code of a form for this family of processors."""
-    # Set before Numba is imported: nothing is optimised but the whole.
-    os.environ["NUMBA_OPT"] = "0"
-    return translate(lower(form, count), machine_code.processor())

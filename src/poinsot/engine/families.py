@@ -12,12 +12,22 @@ from poinsot.parts.contact_rows import ContactRows
 from poinsot.parts.drags import Drags
 from poinsot.parts.family import Family
 from poinsot.parts.fields import Fields
+from poinsot.parts.gravitation import Attractions
 from poinsot.parts.points import Points
 from poinsot.parts.rows import Rows
 from poinsot.parts.struts import Struts
 
 #: In the order in which they act.
-FAMILIES: tuple[type[Family], ...] = (Points, Rows, ContactRows, Struts, Loads, Drags, Fields)
+FAMILIES: tuple[type[Family], ...] = (
+    Points,
+    Rows,
+    ContactRows,
+    Struts,
+    Loads,
+    Drags,
+    Fields,
+    Attractions,
+)
 
 #: The tables of all families.
 Tables: Any = NamedTuple("Tables", [(family.__name__, family.Table) for family in FAMILIES])  # type: ignore[misc]

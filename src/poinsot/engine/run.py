@@ -27,7 +27,8 @@ from poinsot.engine.step import take_step
 from poinsot.engine.turn_counters import count_turns, read_turns
 from poinsot.kernels.algebra import Array, cross
 from poinsot.kernels.kernel import inline, kernel
-from poinsot.kernels.tables import LOST_POWER, Step, V
+from poinsot.kernels.step import Step
+from poinsot.kernels.tables import LOST_POWER, V
 
 #: Directors are straightened every so many steps.
 STRAIGHTEN = 32

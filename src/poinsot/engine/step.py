@@ -22,6 +22,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.step import Step
 from poinsot.kernels.tables import (
     AUXILIARY,
     KR,
@@ -34,7 +35,6 @@ from poinsot.kernels.tables import (
     V1,
     W1,
     R,
-    Step,
     T,
     V,
     W,

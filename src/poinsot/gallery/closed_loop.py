@@ -5,22 +5,27 @@ are constant.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import Box
-from poinsot.gallery import closed_loop_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.model import Model
 from poinsot.parts.joints import Spherical
 from poinsot.parts.loads import ForcePort, TorquePort
 from poinsot.result import Result
 from poinsot.run import simulate
+from poinsot.viz import plot_constraints, plot_drift, plot_momentum
+from poinsot.viz.outlines import box_outline, draw, frame, place
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+SNAPSHOTS = (0.0, 1.5, 3.0, 4.5)  # s
 
 
 @dataclass(frozen=True)
@@ -123,10 +128,61 @@ def check(result: Result) -> list[Check]:
 
 def plot(result: Result) -> "Figure":
     """Draw figures 11 to 14 of the paper, and the momentum with the torque put in exactly."""
-    loop = Loop()
     exact = simulate(model(EXACT), h=result.h, t_end=result.t_end)
-    load = np.array([loop.f(t) for t in result.time])
-    return figures.plot(result, exact, load, (loop.length, loop.width))
+    with drawing(10, 11.5) as figure:
+        grid = figure.add_gridspec(4, 2, height_ratios=(1.7, 1, 1, 1))
+        motion: Any = figure.add_subplot(grid[0, :], projection="3d")
+        plot_motion(result, motion)
+        force, energy, momentum, lost, drift, constraints = (
+            figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(6)
+        )
+        plot_load(result, force)
+        energy.plot(result.time, result.energy, label="stored")
+        for name in ("force", "torque"):
+            energy.plot(result.time, result.port(name).energy, "--", label=f"put in by the {name}")
+        energy.set(xlabel="time [s]", ylabel="energy [J]")
+        energy.set_title("What is put in is stored")
+        energy.legend()
+        plot_momentum(result, momentum)
+        momentum.set(xlim=(0, 2))
+        momentum.set_title("Angular momentum")
+        for label, run in (("eq. (32) of the paper", result), ("exact torque", exact)):
+            lost.plot(run.time, run.angular_momentum[:, 0], label=label)
+        lost.set(xlabel="time [s]", ylabel="$L_x$ [kg m²/s]", xlim=(0.75, 2), ylim=(299, 300.2))
+        lost.set_title("$L_x$ must end at 300")
+        lost.legend()
+        plot_drift(result, drift, start=Loop().duration)
+        drift.set_title("Without load nothing changes")
+        plot_constraints({"PH-MP": result}, constraints)
+        constraints.set_title("The loop stays closed")
+    return figure
+
+
+def plot_load(result: Result, ax: "Axes") -> None:
+    """Plot f over the first two seconds."""
+    ax.plot(result.time, [Loop().f(t) for t in result.time])
+    ax.set(xlabel="time [s]", ylabel="f [N, N m]", xlim=(0, 2))
+    ax.set_title("Force 8 f and torque 6 f on bar 0, along x")
+
+
+def plot_motion(result: Result, ax: Any) -> None:
+    """Draw the loop at a few times."""
+    length, width = Loop().length, Loop().width
+    upright, lying = box_outline((width, length, width)), box_outline((length, width, width))
+    shown = []
+    for t in SNAPSHOTS:
+        k = int(np.argmin(abs(result.time - t)))
+        for n in range(4):
+            outline = upright if n % 2 == 0 else lying
+            points = place(outline, result.body(f"bar {n}"), k)
+            draw(ax, points, color=COLOURS[n], linewidth=0.8)
+            shown.append(points)
+        centre = np.mean([result.position(f"bar {n}")[k] for n in range(4)], axis=0)
+        ax.text(*np.add(centre, (0, 0, 9)), f"{result.time[k]:g} s", fontsize="small")
+    frame(ax, *shown)
+    ax.view_init(elev=25, azim=-75)
+    ax.set_box_aspect(ax.get_box_aspect(), zoom=1.9)
+    ax.set_title("The loop folds and unfolds while it flies along x")
 
 
 EXAMPLE = Example(

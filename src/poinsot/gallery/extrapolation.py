@@ -1,13 +1,21 @@
-"""Richardson's extrapolation: what runs with ever smaller steps tend to."""
+"""Runs with ever smaller steps: what they tend to, by Richardson, and how their errors fall."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def extrapolate(values: Sequence[ArrayLike]) -> NDArray[np.float64]:
+Array = NDArray[np.float64]
+
+MARKERS = "os^vDP"
+
+
+def extrapolate(values: Sequence[ArrayLike]) -> Array:
     """Return the limit h -> 0 of values computed with h, h/2, h/4, ...
 
     The error of a symmetric scheme, such as the midpoint rule, has even powers of h only: k values
@@ -19,7 +27,7 @@ def extrapolate(values: Sequence[ArrayLike]) -> NDArray[np.float64]:
     return table[0]
 
 
-def neighbour_mean(values: ArrayLike) -> NDArray[np.float64]:
+def neighbour_mean(values: ArrayLike) -> Array:
     """Return the means of neighbours in time, shape (steps - 1, ...).
 
     A reaction is known at the midpoints of the steps, and its error alternates in sign with an
@@ -27,3 +35,17 @@ def neighbour_mean(values: ArrayLike) -> NDArray[np.float64]:
     """
     array = np.asarray(values, dtype=float)
     return np.asarray((array[1:] + array[:-1]) / 2)
+
+
+def plot_convergence(steps: Array, errors: Mapping[str, Array], ax: "Axes") -> None:
+    """Plot errors by the name of their scheme over steps [s], and the slope of order two."""
+    for marker, (scheme, values) in zip(MARKERS, errors.items(), strict=False):
+        ax.loglog(steps, values, f"{marker}-", markersize=4, label=_label(scheme))
+    top = 3 * max(values[np.argmax(steps)] for values in errors.values())
+    ax.loglog(steps, top * (steps / steps.max()) ** 2, "--", color="grey", label="order 2")
+    ax.legend(ncols=2)
+
+
+def _label(scheme: str) -> str:
+    """Return a scheme's name as papers write it: capitals, unless it is one of ours."""
+    return scheme if scheme.endswith("-mean") else scheme.upper()

@@ -8,22 +8,24 @@ a sphere meet. Poinsot's construction draws the motion from these two invariants
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ellipj, ellipk, ellipkinc, elliprf, elliprj
 
 from poinsot.bodies.shapes import RigidBody
-from poinsot.gallery import free_body_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.model import Model
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import exp
+from poinsot.viz import plot_drift, plot_momentum
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
@@ -183,10 +185,54 @@ def check(result: Result) -> list[Check]:
 
 
 def plot(result: Result) -> "Figure":
-    """Draw the run and the closed form."""
-    tumbling = Tumbling()
-    exact = tumbling.body_rates(np.linspace(0, result.time[-1], 1000))
-    return figures.plot(result, body_rates(result), exact, np.array(tumbling.inertia))
+    """Plot momentum in the body on its sphere, and rates and invariants over time."""
+    rates, inertia = body_rates(result), np.array(Tumbling().inertia)
+    exact = Tumbling().body_rates(np.linspace(0, result.time[-1], 1000))
+    with drawing(10, 8) as figure:
+        grid = figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
+        sphere: Any = figure.add_subplot(grid[0, 0], projection="3d")
+        _plot_sphere(rates * inertia, exact * inertia, inertia, sphere)
+        spin = figure.add_subplot(grid[0, 1])
+        plot_rates(result, spin)
+        spin.set(ylabel="angular velocity in body axes [rad/s]", ylim=(-30, 40))
+        spin.legend(ncols=3)
+        momentum, drift = (figure.add_subplot(grid[1, k]) for k in range(2))
+        plot_momentum(result, momentum)
+        momentum.set_title("Angular momentum in space ($L_x = L_z$)")
+        plot_drift(result, drift)
+        drift.set_title("Energy and momentum do not change")
+    return figure
+
+
+def plot_rates(result: Result, ax: "Axes") -> None:
+    """Plot the angular velocity in body axes, and its closed form."""
+    fine, rates = np.linspace(0, result.time[-1], 1000), body_rates(result)
+    exact = Tumbling().body_rates(fine)
+    for k in range(3):
+        ax.plot(fine, exact[:, k], color=COLOURS[k], linewidth=0.8)
+        ax.plot(result.time, rates[:, k], ".", color=COLOURS[k], label=f"$\\Omega_{k + 1}$")
+    ax.set(xlabel="time [s]")
+    ax.set_title("Elliptic functions (lines), the published step (dots)")
+
+
+def _plot_sphere(L: Array, exact: Array, inertia: Array, ax: Any) -> None:
+    """Draw the sphere of constant momentum, shaded by energy, and the momentum upon it."""
+    from matplotlib import colormaps
+
+    radius = float(np.linalg.norm(L[0]))
+    phi, theta = np.meshgrid(np.linspace(0, 2 * np.pi, 121), np.linspace(0, np.pi, 61))
+    points = np.array([np.sin(theta) * np.cos(phi), np.cos(theta), np.sin(theta) * np.sin(phi)])
+    energy = np.einsum("kij,k->ij", points**2, 1 / inertia)
+    colours = colormaps["Blues"](0.05 + 0.5 * (energy - energy.min()) / np.ptp(energy))
+    # The axis of largest inertia, which the momentum goes round, points up.
+    x, y, z = 0.98 * radius * points
+    ax.plot_surface(x, z, y, facecolors=colours, shade=False, rstride=1, cstride=1)
+    ax.plot(*exact[:, (0, 2, 1)].T, color=COLOURS[1], label="the exact curve", zorder=10)
+    ax.plot(*L[:, (0, 2, 1)].T, ".", color=COLOURS[6], label="computed", zorder=11)
+    ax.set(xlabel="$L_1$", ylabel="$L_3$", zlabel="$L_2$", aspect="equal")
+    ax.set_title("Momentum in body axes: sphere, and curve of one energy")
+    ax.view_init(elev=50, azim=35)
+    ax.legend()
 
 
 EXAMPLE = Example(

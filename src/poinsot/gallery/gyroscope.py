@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.gallery import gyroscope_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.ph import PHSystem, Port, feed
@@ -21,8 +20,10 @@ from poinsot.result import Result, SimulationError
 from poinsot.run import simulate
 from poinsot.so3 import euler_to_matrix
 from poinsot.systems.redundant import RedundantSystem
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
@@ -263,9 +264,53 @@ def run_to_lock(spin: ArrayLike, lock: float, h: float = 0.01) -> tuple[Result, 
 
 
 def plot(result: Result) -> "Figure":
-    """Draw tilt and precession, the energy, and how the angles end while the matrix goes on."""
-    locked, free = run_to_lock(*towards_lock())
-    return figures.plot(result, (locked, motion(locked)), (free, matrices(free)))
+    """Plot tilt and precession, energy, the motor, and how angles end while the matrix goes on."""
+    with drawing(10, 7) as figure:
+        (angles, motor), (energy, lock) = figure.subplots(2, 2)
+        _, beta, gamma = result["zeta"].T
+        angles.plot(result.time, gamma, color=COLOURS[0], label=r"$\gamma$, precession")
+        angles.plot(result.time, beta, color=COLOURS[1], label=r"$\beta$, tilt")
+        angles.set(xlabel="time [s]", ylabel="angle [rad]")
+        angles.set_title("A torque on the second axis turns the third")
+        angles.legend()
+        port = result.port("motor")
+        motor.plot(port.time, port.u[:, 0], color=COLOURS[2], label="torque $u$ [N m]")
+        motor.plot(
+            port.time, port.y[:, 0], color=COLOURS[3], linewidth=0.8, label=r"rate $y$ [rad/s]"
+        )
+        motor.set(xlabel="time [s]", ylabel="torque, rate")
+        motor.set_title(r"The motor is a port: $y = \dot\beta$, nutation only")
+        motor.legend()
+        supplied, gained = port.energy, result.energy - result.energy[0]
+        energy.plot(result.time, 1e6 * supplied, color=COLOURS[4], linewidth=3, label="supplied")
+        energy.plot(
+            result.time, 1e6 * gained, color=COLOURS[6], linewidth=1, label="kinetic, since start"
+        )
+        energy.set(xlabel="time [s]", ylabel="energy [µJ]", ylim=(-0.5, 16.5))
+        energy.set_title(f"Of {result.energy[0]:.0f} J, microjoules come and go")
+        energy.legend(loc="upper center")
+        _plot_lock(*run_to_lock(*towards_lock()), lock)
+    return figure
+
+
+def _plot_lock(locked: Result, free: Result, ax: "Axes") -> None:
+    """Plot the tilt of a run that reaches gimbal lock in angles, and goes on by the matrix."""
+    tilt, end = -np.arcsin(np.clip(matrices(free)[:, 2, 0], -1, 1)), locked.time[-1]
+    ax.axhline(90, color=COLOURS[6], linewidth=0.8)
+    ax.plot(free.time, np.degrees(tilt), color=COLOURS[0], label="by the matrix")
+    look: Any = {"color": COLOURS[1], "linewidth": 3, "alpha": 0.7}
+    ax.plot(locked.time, np.degrees(locked["zeta"][:, 1]), label="in angles", **look)
+    ax.plot([end], [90], "o", color=COLOURS[1])
+    ax.annotate(
+        f"gimbal lock at {end:.2f} s",
+        (end, 90),
+        xytext=(0, 6),
+        textcoords="offset points",
+        ha="center",
+    )
+    ax.set(xlabel="time [s]", ylabel=r"tilt $\beta$ [deg]", ylim=(0, 105))
+    ax.set_title("Angles end in gimbal lock; the matrix goes on")
+    ax.legend()
 
 
 EXAMPLE = Example(

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.shapes import Composite, Cone
-from poinsot.gallery import heavy_top_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
 from poinsot.model import Model
@@ -20,6 +19,8 @@ from poinsot.parts.joints import Spherical
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation, euler_to_matrix
+from poinsot.viz import plot_balance, plot_momentum
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,8 +145,34 @@ def check(result: Result) -> list[Check]:
 
 
 def plot(result: Result) -> "Figure":
-    """Draw the run and the closed form."""
-    return figures.plot(result, Top().position(result.time))
+    """Plot the centre of mass, with its exact path, and what is conserved."""
+    phi, exact = result.position("top"), Top().position(result.time)
+    turning = result.angular_momentum[:, 2]
+    with drawing(9, 8) as figure:
+        axes = figure.subplots(3, 2)
+        (path, height), (horizontal, vectors), (energy, vertical) = axes
+        path.plot(*phi[:, :2].T, label=f"h = {result.h:g} s")
+        path.plot(*exact[:, :2].T, "--", label="exact")
+        path.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+        path.set_title("The centre of mass from above")
+        path.legend(loc="center")
+        for ax, k, axis in ((horizontal, 0, "x"), (height, 2, "z")):
+            ax.plot(result.time, phi[:, k], label=f"h = {result.h:g} s")
+            ax.plot(result.time, exact[:, k], "--", label="exact")
+            ax.set(xlabel="time [s]", ylabel=f"{axis} [m]")
+        horizontal.set_title("Horizontal component: slightly late")
+        height.set_title("Height: a small nutation")
+        height.set_ylim(0.033, 0.039)
+        plot_momentum(result, vectors)
+        vectors.set_ylim(-0.055, 0.105)
+        vectors.legend(ncols=3, loc="upper right")
+        vectors.set_title("Angular momentum about the tip")
+        plot_balance(result, energy)
+        energy.set_title("Energy is constant")
+        vertical.plot(result.time, turning - turning[0], ".", markersize=3, color=COLOURS[2])
+        vertical.set(xlabel="time [s]", ylabel="$L_z - L_z(0)$ [kg m²/s]")
+        vertical.set_title("So is the vertical momentum")
+    return figure
 
 
 EXAMPLE = Example(

@@ -20,7 +20,7 @@ from poinsot.parts.joints import Rod
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.viz import plot_balance
-from poinsot.viz.style import COLOURS, style
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,12 +105,9 @@ def check(result: Result) -> list[Check]:
 
 def plot(result: Result) -> "Figure":
     """Plot position and tension, with the closed form, and the energy error."""
-    from matplotlib.figure import Figure
-
     exact, (time, pull) = Pendulum(), tension(result)
     fine = np.linspace(0, result.time[-1], 2000)
-    with style():
-        figure = Figure(figsize=(7, 8), layout="constrained")
+    with drawing(7, 8) as figure:
         motion, force, balance = figure.subplots(3, 1, sharex=True)
         for k, axis in enumerate("xy"):
             motion.plot(fine, exact.position(fine)[:, k], color=COLOURS[k], linewidth=0.8)

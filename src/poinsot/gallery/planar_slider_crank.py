@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import RigidBody
-from poinsot.gallery import planar_slider_crank_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.model import Model
@@ -23,8 +22,10 @@ from poinsot.ph import PHSystem, Port, feed
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.systems.redundant import RedundantSystem
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
@@ -279,8 +280,51 @@ def compare(t_end: float) -> float:
 def plot(result: Result) -> "Figure":
     """Draw the mechanism, speeds, energy, and the gap at C for both ways to join."""
     loose = simulate(model(level="velocity"), h=result.h, t_end=result.time[-1], x0=start())
-    gaps = {"positions": gap(result), "velocities": gap(loose)}
-    return figures.plot(result, motion(result), Mechanism(), gaps)
+    time, moved = result.time, motion(result)
+    with drawing(10, 7) as figure:
+        (path, rates), (energy, apart) = figure.subplots(2, 2)
+        _plot_mechanism(moved, Mechanism(), path)
+        rates.plot(time, moved[:, 1], color=COLOURS[0], label=r"crank $\omega_1$ [rad/s]")
+        rates.plot(time, moved[:, 5], color=COLOURS[1], label=r"rod $\omega_2$ [rad/s]")
+        rates.plot(time, moved[:, 3], color=COLOURS[2], label=r"slider $v_B$ [m/s]")
+        rates.set(xlabel="time [s]", ylabel="rates", ylim=(-16, 24))
+        rates.set_title("A constant torque speeds it up")
+        rates.legend(loc="lower center", ncols=3)
+        supplied, gained = result.port("motor").energy, result.energy - result.energy[0]
+        energy.plot(time, supplied, color=COLOURS[4], linewidth=4, label="supplied at the crank")
+        energy.plot(time, gained, color=COLOURS[6], label="kinetic, since the start")
+        energy.set(xlabel="time [s]", ylabel="energy [J]")
+        energy.set_title("What is supplied is kinetic energy, to round-off")
+        energy.legend()
+        for name, run, k in (("positions", result, 0), ("velocities", loose, 3)):
+            size = np.maximum(gap(run), 1e-17)
+            apart.semilogy(time, size, color=COLOURS[k], label=f"tied by {name}")
+        apart.set(xlabel="time [s]", ylabel="gap at C [m]", ylim=(1e-17, 1e-3))
+        apart.set_title("What keeps the two together")
+        apart.legend(loc="center right")
+    return figure
+
+
+def _plot_mechanism(motion: Array, mechanism: Mechanism, ax: "Axes") -> None:
+    """Plot crank, rod and slider in a few positions of the first turn."""
+    end = int(np.searchsorted(motion[:, 0], motion[0, 0] + 2 * np.pi))
+    for k in np.linspace(0, end, 7).astype(int)[:-1]:
+        phi1, _, x, *_ = motion[min(k, len(motion) - 1)]
+        pin = mechanism.crank * np.array([np.cos(phi1), np.sin(phi1)])
+        strength = 1.0 if k == 0 else 0.35
+        ax.plot([0, pin[0]], [0, pin[1]], color=COLOURS[1], linewidth=4, alpha=strength)
+        ax.plot([pin[0], x], [pin[1], 0], color=COLOURS[0], linewidth=2.5, alpha=strength)
+        ax.plot([x], [0], "s", color=COLOURS[6], markersize=9, alpha=strength)
+    turn = np.linspace(0, 2 * np.pi, 100)
+    ax.plot(
+        mechanism.crank * np.cos(turn),
+        mechanism.crank * np.sin(turn),
+        color=COLOURS[6],
+        linewidth=0.6,
+        linestyle=":",
+    )
+    ax.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    ax.set_title("Crank and rod meet at C; the first turn")
 
 
 EXAMPLE = Example(

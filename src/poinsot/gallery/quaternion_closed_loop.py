@@ -9,19 +9,23 @@ as the joints are closed at the ends of a step and open in its middle. Lever arm
 rotation (`eml-mean`, `emh-mean`) keep both.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.gallery import quaternion_closed_loop_figures as figures
-from poinsot.gallery.closed_loop import EXACT, Loop, model
+from poinsot.gallery.closed_loop import EXACT, Loop, model, plot_load, plot_motion
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.quaternion_states import along
 from poinsot.result import Result
 from poinsot.run import simulate
+from poinsot.viz import plot_constraints, plot_momentum
+from poinsot.viz.axes import draw_error
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
@@ -35,7 +39,14 @@ AT_END = {
     ("bar 1", "z"): -4.30544053,
     ("bar 2", "x"): 90.09326769,
 }
-COMPARED = ("eml", "emh", "mpl", "eml-mean", "emh-mean")
+#: Label, colour and line of each scheme that is compared.
+LOOKS: dict[str, dict[str, Any]] = {
+    "eml": {"label": "EML", "color": COLOURS[0]},
+    "emh": {"label": "EMH", "color": COLOURS[1]},
+    "mpl": {"label": "MPL", "color": COLOURS[2], "linestyle": "--"},
+    "eml-mean": {"label": "eml-mean", "color": COLOURS[3]},
+    "emh-mean": {"label": "emh-mean", "color": COLOURS[6], "linestyle": "--"},
+}
 
 
 def off_velocity(result: Result) -> Array:
@@ -91,14 +102,59 @@ def check(result: Result) -> list[Check]:
 
 def plot(result: Result) -> "Figure":
     """Draw figures 14 to 16 of the paper, and angular momentum by all schemes."""
-    loop = Loop()
     runs = {
         scheme: simulate(model(EXACT), scheme=scheme, h=result.h, t_end=result.t_end)
-        for scheme in COMPARED
+        for scheme in LOOKS
     }
-    load = np.array([loop.f(t) for t in result.time])
-    off = {scheme: off_velocity(run) for scheme, run in runs.items()}
-    return figures.plot(result, runs, off, load, (loop.length, loop.width))
+    after = int(np.searchsorted(result.time, Loop().duration - 1e-9))
+    with drawing(10, 14) as figure:
+        grid = figure.add_gridspec(5, 2, height_ratios=(1.6, 1, 1, 1, 1))
+        motion: Any = figure.add_subplot(grid[0, :], projection="3d")
+        plot_motion(result, motion)
+        force, energy, kept, momentum, shut, apart, drift, change = (
+            figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(8)
+        )
+        plot_load(result, force)
+        energy.plot(result.time, result.energy)
+        energy.set(xlabel="time [s]", ylabel="energy (74) [J]")
+        energy.set_title("Energy, EML with the published torque")
+        kept.plot(result.time[after:], result.energy[after:] - result.energy[after], ".")
+        kept.set(xlabel="time [s]", ylabel="change since 1 s [J]")
+        kept.set_title("Without load, energy is constant")
+        plot_momentum(result, momentum)
+        momentum.set_title("Angular momentum, EML with the published torque")
+        plot_constraints({name: runs[name] for name in ("eml", "emh-mean")}, shut)
+        shut.set_title("The loop stays closed, quaternions stay unit ones")
+        _plot_along(runs, apart)
+        _plot_momentum(runs, drift)
+        _plot_change(runs, after, change)
+    return figure
+
+
+def _plot_along(runs: Mapping[str, Result], ax: "Axes") -> None:
+    for scheme, run in runs.items():
+        draw_error(ax, run.time, off_velocity(run), linewidth=1.1, **LOOKS[scheme])
+    ax.set(xlabel="time [s]", ylabel=r"max $|q \cdot v|$, $|q \cdot p|$", ylim=(1e-16, 1e6))
+    ax.set_title("Hamilton's form keeps the velocity constraint")
+    ax.legend(ncols=3, loc="upper center")
+
+
+def _plot_momentum(runs: Mapping[str, Result], ax: "Axes") -> None:
+    for scheme, run in runs.items():
+        ax.plot(run.time, run.angular_momentum[:, 0], linewidth=1.1, **LOOKS[scheme])
+    ax.set(xlabel="time [s]", ylabel="$L_x$ [kg m²/s]", ylim=(299.9, 300.4))
+    ax.ticklabel_format(useOffset=False)
+    ax.set_title("$L_x$ must be 300 after 1 s (exact torque)")
+    ax.legend(ncols=2, loc="upper left")
+
+
+def _plot_change(runs: Mapping[str, Result], after: int, ax: "Axes") -> None:
+    for scheme, run in runs.items():
+        L = run.angular_momentum[after:, 0]
+        draw_error(ax, run.time[after:], L - L[0], linewidth=1.1, **LOOKS[scheme])
+    ax.set(xlabel="time [s]", ylabel="$|L_x - L_x(1\\,$s$)|$ [kg m²/s]", ylim=(1e-14, 1e5))
+    ax.set_title("Mean lever arms keep it")
+    ax.legend(ncols=3, loc="upper center")
 
 
 EXAMPLE = Example(

@@ -8,20 +8,24 @@ EML keeps the generalised energy and the angular momentum, not the total energy 
 [KB24, eq. (74) and (80)]. Nor does it keep q·v = 0, which Hamilton's form does.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.gallery import quaternion_free_body_figures as figures
 from poinsot.gallery.example import Check, Example
-from poinsot.gallery.extrapolation import extrapolate
-from poinsot.gallery.free_body import Tumbling, body_rates, model
+from poinsot.gallery.extrapolation import extrapolate, plot_convergence
+from poinsot.gallery.free_body import Tumbling, body_rates, model, plot_rates
 from poinsot.gallery.quaternion_states import along, quaternion
 from poinsot.result import Result, SimulationError
 from poinsot.run import simulate
+from poinsot.viz import plot_momentum
+from poinsot.viz.axes import draw_error
+from poinsot.viz.outlines import box_outline, draw
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
@@ -33,6 +37,10 @@ AT_END = {
 }
 #: Steps [s] and time [s] at which runs are compared with the elliptic functions.
 STEPS, COMPARED = (2.5e-3, 1.25e-3, 6.25e-4), 0.25
+
+SNAPSHOTS = (0.0, 0.25, 0.75, 1.25, 1.75, 2.0)  # s, those of [KB24, fig. 5]
+#: Edges [m] of the box of 1 kg that has the moments of inertia (6, 8, 3) kg m^2.
+BOX = (30**0.5, 6**0.5, 66**0.5)
 
 
 def total_energy(result: Result) -> Array:
@@ -106,22 +114,91 @@ def check(result: Result) -> list[Check]:
 
 def plot(result: Result) -> "Figure":
     """Draw figures 5 to 8 of the paper, convergence, and q·v in a longer run."""
-    tumbling = Tumbling()
-    exact = tumbling.body_rates(np.linspace(0, result.time[-1], 1000))
-    longer = {
-        scheme: as_far_as_it_goes(scheme, h=result.h, t_end=10.0) for scheme in ("eml", "emh")
-    }
-    convergence = {}
+    steps, convergence = (1e-2, 5e-3, *STEPS), {}
     for scheme in ("eml", "emh", "eml-mean", "emh-mean"):
-        runs = [simulate(model(), scheme=scheme, h=h, t_end=COMPARED) for h in (1e-2, 5e-3, *STEPS)]
+        runs = [simulate(model(), scheme=scheme, h=h, t_end=COMPARED) for h in steps]
         convergence[scheme] = errors(runs)[1]
-    return figures.plot(
-        result,
-        total_energy(result),
-        (body_rates(result), exact),
-        {scheme: (run.time, along(run, "body")) for scheme, run in longer.items()},
-        (np.array((1e-2, 5e-3, *STEPS)), convergence),
+    with drawing(10, 14.5) as figure:
+        grid = figure.add_gridspec(5, 2, height_ratios=(1.05, 1, 1, 1, 1))
+        motion: Any = figure.add_subplot(grid[0, :], projection="3d")
+        _plot_motion(result, motion)
+        energy, energy_steps, momentum, momentum_steps, unit, spin, off, order = (
+            figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(8)
+        )
+        energy.plot(result.time, result.energy, label="generalised energy (74)")
+        total = total_energy(result)
+        energy.plot(result.time, total, ".-", linewidth=0.8, label="total energy (80)")
+        energy.set(xlabel="time [s]", ylabel="energy [J]", ylim=(2150, 3050))
+        energy.set_title("The generalised energy is kept")
+        energy.legend(ncols=2)
+        _plot_increments(result.time, result.energy, "J", energy_steps)
+        energy_steps.set_title("Change of energy (74) in every step")
+        plot_momentum(result, momentum)
+        momentum.set_title("Angular momentum ($L_x = L_z$)")
+        _plot_increments(result.time, result.angular_momentum, "kg m²/s", momentum_steps)
+        momentum_steps.set_title("Change of angular momentum in every step")
+        unit.plot(result.time, result.constraint_error, ".", color=COLOURS[0])
+        unit.set(xlabel="time [s]", ylabel=r"$|q \cdot q - 1|\,/\,2$")
+        unit.set_title("Quaternions stay unit ones")
+        plot_rates(result, spin)
+        spin.set(ylabel="rates in body axes [rad/s]", ylim=(-34, 48))
+        spin.legend(ncols=3, loc="upper left")
+        _plot_along(result.h, off)
+        plot_convergence(np.array(steps), convergence, order)
+        order.set(xlabel="h [s]", ylabel="error of R at 0.25 s")
+        order.set_title("Order two against elliptic functions")
+    return figure
+
+
+def _plot_motion(result: Result, ax: Any) -> None:
+    """Draw the box with the body's inertia, side by side."""
+    outline, distance = box_outline(BOX), 13.0
+    for n, t in enumerate(SNAPSHOTS):
+        k = int(np.argmin(abs(result.time - t)))
+        place, R = np.array([distance * n, 0, 0]), result.rotation("body")[k]
+        draw(ax, place + outline @ R.T, color=COLOURS[0], linewidth=0.9)
+        for axis in range(3):
+            tip = place + R[:, axis] * BOX[axis] / 2
+            draw(ax, np.array([place, tip]), color=COLOURS[axis + 1], linewidth=1.4)
+        ax.text(distance * n, 0, -7.5, f"{t:g} s", ha="center", fontsize="small")
+    ax.set(xlim=(-5, 5 * distance + 5), ylim=(-5, 5), zlim=(-6, 6), aspect="equal")
+    ax.set_axis_off()
+    ax.set_proj_type("ortho")
+    ax.view_init(elev=15, azim=-87)
+    ax.set_box_aspect(ax.get_box_aspect(), zoom=3.9)
+    ax.set_title("The body, as a box with its moments of inertia, and its principal axes")
+
+
+def _plot_increments(time: Array, values: Array, unit: str, ax: "Axes") -> None:
+    changes = np.diff(values.reshape(time.size, -1), axis=0)
+    for k, change in enumerate(changes.T):
+        label = f"$L_{'xyz'[k]}$" if changes.shape[1] > 1 else None
+        ax.plot(time[1:], change, ".", color=COLOURS[k], markersize=4, label=label)
+    ax.set(xlabel="time [s]", ylabel=f"change in a step [{unit}]")
+    if changes.shape[1] > 1:
+        ax.legend(ncols=3)
+
+
+def _plot_along(h: float, ax: "Axes") -> None:
+    """Plot what of v or p lies along the quaternion in runs with a step h [s]."""
+    labels = {"eml": r"EML: $|q \cdot v|$ [1/s]", "emh": r"EMH: $|q \cdot p|$ [kg m²/s]"}
+    runs = {scheme: as_far_as_it_goes(scheme, h=h, t_end=10.0) for scheme in labels}
+    for scheme, run in runs.items():
+        look = {"label": labels[scheme], "linestyle": "", "marker": ".", "markersize": 3}
+        draw_error(ax, run.time, along(run, "body"), **look)
+    end = runs["eml"].time[-1], abs(along(runs["eml"], "body")[-1])
+    ax.plot(*end, "x", color=COLOURS[6])
+    ax.annotate(
+        "no solution\nafter this step",
+        end,
+        xytext=(-8, -42),
+        textcoords="offset points",
+        ha="center",
+        fontsize="small",
     )
+    ax.set(xlabel="time [s]", ylabel="component along q", ylim=(1e-15, 1e3))
+    ax.set_title("EML leaves the velocity constraint, EMH does not")
+    ax.legend(loc="center left")
 
 
 EXAMPLE = Example(

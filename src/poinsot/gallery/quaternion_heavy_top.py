@@ -12,23 +12,28 @@ The tip is held by the choice of coordinates: J is taken about it, and the weigh
 at 0.1 s [KB24, eq. (121)].
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import RigidBody
-from poinsot.gallery import quaternion_heavy_top_figures as figures
 from poinsot.gallery.example import Check, Example
+from poinsot.gallery.extrapolation import plot_convergence
 from poinsot.gallery.heavy_top import Top
 from poinsot.model import Model
 from poinsot.parts.fields import Field
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation
+from poinsot.viz import plot_momentum
+from poinsot.viz.axes import draw_error
+from poinsot.viz.outlines import draw, frame
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
@@ -112,19 +117,74 @@ def _last_digit(value: float) -> float:
 
 def plot(result: Result) -> "Figure":
     """Draw figures 10 to 13 of the paper, and the convergence of two schemes of ours."""
-    names = [*ERRORS, "eml-mean", "emh-mean"]
     runs = {
         scheme: simulate(model(), scheme=scheme, h=result.h, t_end=result.t_end)
         for scheme in ERRORS
     }
-    times = np.linspace(0, result.t_end, 500)
-    return figures.plot(
-        runs,
-        {scheme: centre(run) for scheme, run in runs.items()},
-        (times, Top().position(times)),
-        (np.array(STEPS), {scheme: errors(scheme) for scheme in names}),
-        Top().rotation(0.0)[0],
-    )
+    convergence = {scheme: errors(scheme) for scheme in (*ERRORS, "eml-mean", "emh-mean")}
+    result = runs["eml"]
+    with drawing(10, 13) as figure:
+        grid = figure.add_gridspec(4, 2, height_ratios=(1.3, 1, 1, 1))
+        top: Any = figure.add_subplot(grid[0, 0], projection="3d")
+        _plot_top(Top(), result, top)
+        order = figure.add_subplot(grid[0, 1])
+        plot_convergence(np.array(STEPS), convergence, order)
+        order.set(xlabel="h [s]", ylabel="relative error at 0.1 s", ylim=(1e-6, 20))
+        order.set_title("Convergence to steady precession")
+        energy, change, momentum, vertical, height, across = (
+            figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(6)
+        )
+        for scheme, run in runs.items():
+            energy.plot(run.time, run.energy, label=scheme.upper())
+            steps = np.diff(run.energy)
+            draw_error(change, run.time[1:], steps, label=scheme.upper(), linewidth=0.9)
+        energy.set(xlabel="time [s]", ylabel="energy [J]", ylim=(4.5, 6.1))
+        energy.set_title("Energy (74) of the four schemes")
+        energy.legend(ncols=4, loc="upper center")
+        change.set(xlabel="time [s]", ylabel="|change of energy in a step| [J]", ylim=(1e-17, 1e4))
+        change.set_title("Midpoint rules do not keep it")
+        change.legend(ncols=4, loc="upper center")
+        plot_momentum(result, momentum)
+        momentum.set_ylim(-0.055, 0.105)
+        momentum.legend(ncols=3, loc="upper right")
+        momentum.set_title("Angular momentum about the tip, EML")
+        vertical.plot(result.time[1:], np.diff(result.angular_momentum[:, 2]), ".", markersize=3)
+        vertical.set(xlabel="time [s]", ylabel="change of $L_z$ in a step [kg m²/s]")
+        vertical.set_title("The vertical one is kept")
+        for ax, k, title in ((height, 2, "Height"), (across, 0, "Horizontal component")):
+            _plot_centre(runs, k, ax)
+            ax.set_title(f"{title} of the centre of mass")
+        height.set_ylim(0.0, 0.09)
+        across.set_ylim(-0.075, 0.105)
+    return figure
+
+
+def _plot_centre(runs: Mapping[str, Result], k: int, ax: "Axes") -> None:
+    for colour, scheme in ((COLOURS[0], "eml"), (COLOURS[2], "emh")):
+        time, path = runs[scheme].time, centre(runs[scheme])
+        ax.plot(time, path[:, k], color=colour, linewidth=1.1, label=scheme.upper())
+    fine = np.linspace(0, runs["eml"].t_end, 500)
+    exact = Top().position(fine)[:, k]
+    ax.plot(fine, exact, "--", color=COLOURS[6], linewidth=1.0, label="exact")
+    ax.set(xlabel="time [s]", ylabel=f"{'xyz'[k]} [m]")
+    ax.legend(ncols=3, loc="upper right")
+
+
+def _plot_top(top: Top, result: Result, ax: Any) -> None:
+    """Draw the cone on its tip at the start, and the path of its centre of mass."""
+    phi, path = np.linspace(0, 2 * np.pi, 61), centre(result)
+    exact = top.position(np.linspace(0, result.t_end, 500))
+    circle = np.column_stack([top.radius * np.cos(phi), top.radius * np.sin(phi)])
+    rim = np.column_stack([circle, np.full(61, top.height)]) @ top.rotation(0.0)[0].T
+    draw(ax, rim, color=COLOURS[0], linewidth=1.0)
+    for k in range(0, 60, 5):
+        draw(ax, np.array([rim[k], np.zeros(3)]), color=COLOURS[0], linewidth=0.6)
+    ax.plot(*exact.T, color=COLOURS[6], linewidth=1.0, label="exact")
+    ax.plot(*path.T, ".", color=COLOURS[1], markersize=3, label="EML")
+    frame(ax, rim, path, np.zeros((1, 3)))
+    ax.view_init(elev=20, azim=-25)
+    ax.legend(loc="upper left")
+    ax.set_title("The top at the start, the path of its centre of mass")
 
 
 EXAMPLE = Example(

@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import Cylinder
-from poinsot.gallery import rolling_coin_figures as figures
 from poinsot.gallery.example import Check, Example
-from poinsot.gallery.extrapolation import extrapolate
+from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
 from poinsot.model import Model
 from poinsot.parts.rolling import RollingDisc
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation
+from poinsot.viz import plot_balance
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -137,8 +138,29 @@ def _wobbles() -> float:
 
 
 def plot(result: Result) -> "Figure":
-    """Draw the trail, the tilt, the contact force and the balance."""
-    return figures.plot(result, trail(result, Coin().radius))
+    """Plot where the coin touched the table, its tilt, the contact force and the balance."""
+    touched, reaction = trail(result, Coin().radius), result.reaction("rim")
+    tilt = np.degrees(np.arcsin(result.rotation("coin")[:, 2, 2]))
+    with drawing(9, 7) as figure:
+        (path, lean), (force, energy) = figure.subplots(2, 2)
+        path.plot(*touched[:, :2].T, label="touched", color=COLOURS[0])
+        path.plot(*result.position("coin")[:, :2].T, label="centre", color=COLOURS[1], linewidth=1)
+        path.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+        path.set_title("The trail on the table")
+        path.legend()
+        lean.plot(result.time, tilt)
+        lean.set(xlabel="time [s]", ylabel="tilt of the axis [°]")
+        lean.set_title("The coin leans down and rises")
+        # A single step alternates: show the mean of two neighbours.
+        time, mean = neighbour_mean(reaction.time), neighbour_mean(reaction.force)
+        force.plot(time, mean[:, 2], label="normal")
+        force.plot(time, np.linalg.norm(mean[:, :2], axis=1), label="friction")
+        force.set(xlabel="time [s]", ylabel="contact force [N]")
+        force.set_title("What the table exerts")
+        force.legend()
+        plot_balance(result, energy)
+        energy.set_title("Energy is constant")
+    return figure
 
 
 EXAMPLE = Example(

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
-from poinsot.gallery import slider_crank_phase_shift_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.iftomm_slider_crank import GONZALEZ, MASOUDI
 from poinsot.gallery.spatial_slider_crank import SliderCrank, model
 from poinsot.model import Model
 from poinsot.result import Result
 from poinsot.run import simulate
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,18 +69,31 @@ def check(result: Result) -> list[Check]:
 
 
 def plot(result: Result) -> "Figure":
-    """Draw the slider with the three rods against the two published curves."""
+    """Plot the slider of each rod with the published points, and the distances between them."""
     runs = {
         name: result if name == BENCHMARK else simulate(model(rod), h=result.h, t_end=result.t_end)
         for name, rod in RODS.items()
     }
     published = {"Masoudi": MASOUDI, "González": GONZALEZ}
-    gaps = {
-        (rod, who): (curve[:, 0], abs(deviations(run, curve)))
-        for rod, run in runs.items()
-        for who, curve in published.items()
-    }
-    return figures.plot(runs, published, gaps)
+    with drawing(9, 9) as figure:
+        motion, *distances = figure.subplots(3, 1, height_ratios=(1.5, 1, 1))
+        for name, run in runs.items():
+            label = f"4e-4 kg m² {name}"
+            motion.plot(run.time, run.position("slider")[:, 0], label=label, linewidth=1.2)
+        for (who, curve), marker in zip(published.items(), "ox", strict=True):
+            motion.plot(*curve.T, marker, color="black", label=who, markersize=5, fillstyle="none")
+        motion.set(xlabel="time [s]", ylabel="$x_s$ [m]", ylim=(0.18, 0.32))
+        motion.legend(ncols=3)
+        motion.set_title("Two published solutions belong to two different rods")
+        for ax, who in zip(distances, published, strict=True):
+            time = published[who][:, 0]
+            for (name, run), colour in zip(runs.items(), COLOURS, strict=False):
+                gap = abs(deviations(run, published[who]))
+                ax.semilogy(time[: gap.size], gap, ".-", color=colour, label=name, linewidth=0.8)
+            ax.set(xlabel="time [s]", ylabel="deviation [m]", ylim=(1e-8, 1))
+            ax.set_title(f"Distance from {who}'s solution")
+        distances[0].legend(ncols=3, loc="lower right")
+    return figure
 
 
 EXAMPLE = Example(

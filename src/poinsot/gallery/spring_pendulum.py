@@ -5,17 +5,18 @@ the motion stays in a plane, and angular momentum is constant.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.gallery import spring_pendulum_figures as figures
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
+from poinsot.gallery.mass_spring import plot_energies, plot_increments
 from poinsot.result import Result
 from poinsot.run import simulate
 from poinsot.systems.livens import LagrangianSystem
+from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,9 +109,34 @@ def check(result: Result) -> list[Check]:
 
 
 def plot(result: Result) -> "Figure":
-    """Draw the path, energies, and the changes of both energies in every step."""
+    """Plot path and energies, and the changes of total and generalised energy in every step."""
     fine = simulate(model(), scheme=result.scheme, h=1e-3, t_end=result.time[-1], x0=START)
-    return figures.plot(result, position(result), position(fine), total_energy(result))
+    with drawing(10, 8) as figure:
+        grid = figure.add_gridspec(2, 2, height_ratios=(1.3, 1))
+        space: Any = figure.add_subplot(grid[0, 0], projection="3d")
+        _plot_path(position(result), position(fine), space)
+        energy, before, after = (figure.add_subplot(grid[k]) for k in ((0, 1), (1, 0), (1, 1)))
+        plot_energies(result, energy)
+        energy.set_title("Kinetic and potential energy take turns")
+        before.plot(result.time[1:], np.diff(total_energy(result)), ".", color=COLOURS[1])
+        before.set(xlabel="time [s]", ylabel=r"$E_{tot}^{n+1} - E_{tot}^n$ [J]")
+        before.set_title("$T(q, v) + V(q)$ of the ends changes a little")
+        plot_increments(result, after)
+        after.set_title("The generalised energy does not")
+    return figure
+
+
+def _plot_path(path: Array, fine: Array, ax: Any) -> None:
+    ax.plot(*fine.T, color=COLOURS[0], linewidth=0.8)
+    ax.plot(*path[::4].T, ".", color=COLOURS[0], label="mass, every fourth step")
+    for end in (path[0], path[-1]):
+        ax.plot(*np.array([np.zeros(3), end]).T, ":", color="#888888")
+    ax.plot([0], [0], [0], "k^", markersize=5)
+    ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", aspect="equal")
+    ax.set(yticks=(0, 0.2, 0.4, 0.6), zticks=(-0.6, -0.4, -0.2, 0))
+    ax.set_title("The path in space, spring at start and end")
+    ax.view_init(elev=25, azim=20)
+    ax.legend()
 
 
 EXAMPLE = Example(

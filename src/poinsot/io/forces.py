@@ -72,6 +72,17 @@ class JointFriction(Part):
     """Friction over the square of the rate [N m s^2/rad^2 or N s^2/m^2]."""
 
 
+class Gravitation(Part):
+    """Attraction by the inverse square of the distance of two centres of mass."""
+
+    bodies: Pair
+    """The two bodies by name; one of them may be the ground."""
+    strength: Number | None = None
+    """k of the force k/r^2 [N m^2]; default: Newton's constant times both masses."""
+    centre: Vector | None = None
+    """Where the ground attracts [m]; the origin if left out."""
+
+
 class Drag(Part):
     """Drag on a body in a medium at rest."""
 
@@ -96,6 +107,7 @@ class Forces(OneOf):
     joint_spring: JointSpring | None = None
     joint_friction: JointFriction | None = None
     drag: Drag | None = None
+    gravitation: Gravitation | None = None
 
 
 class ForcePort(Part):

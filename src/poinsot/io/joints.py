@@ -95,6 +95,7 @@ class Joints(OneOf):
     prismatic: Axial | None = None
     universal: Universal | None = None
     planar: AtPlane | None = None
+    cartesian: AtPoint | None = None
     weld: Joint | None = None
     rod: Rod | None = None
     point_on_line: Axial | None = None

@@ -67,32 +67,3 @@ class Acts(NamedTuple):
 
 #: Sizes of terms, and the power that dampers take.
 OF_TRANSLATION, OF_ROTATION, OF_CLOSURE, OF_POSITION, LOST_POWER = range(5)
-
-
-class Step(NamedTuple):
-    """A time step in hand: what kernels of parts read, and where they add to.
-
-    Of length h [s], t [s] its middle; `drift` times the `gap` (nodes, 3) is taken back by
-    constraints. Inputs u and outputs y of ports; the motion of all bodies at the start, `state`,
-    and at the midpoint, `stage`; the `multiplier` (nodes, 3), times h. `bodies` are the places of
-    bodies. Residuals go to x (nodes, 3), sizes of their terms to `sizes` (5,), see above. `given`
-    and `found` are room for laws. Forces have the lever arms of the directors in column `arms_at`
-    of the stage; `quaternions` tells whether bodies turn by quaternions.
-    """
-
-    t: float
-    h: float
-    drift: float
-    arms_at: int
-    quaternions: bool
-    u: Real1
-    y: Real1
-    state: Real2
-    stage: Real2
-    multiplier: Real2
-    bodies: Index2
-    gap: Real2
-    x: Real2
-    sizes: Real1
-    given: Real1
-    found: Real1

@@ -21,6 +21,7 @@ from poinsot.parts import joints, rolling
 from poinsot.parts.drags import Drag
 from poinsot.parts.forces import Force, JointSpring, Spring
 from poinsot.parts.friction import JointFriction
+from poinsot.parts.gravitation import Gravitation
 from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 
 SHAPES: dict[str, type[Shape]] = {
@@ -43,6 +44,7 @@ JOINTS: dict[str, type[joints.Joint]] = {
     "prismatic": joints.Prismatic,
     "universal": joints.Universal,
     "planar": joints.Planar,
+    "cartesian": joints.Cartesian,
     "weld": joints.Weld,
     "rod": joints.Rod,
     "point_on_line": joints.PointOnLine,
@@ -57,6 +59,7 @@ FORCES: dict[str, type[Force]] = {
     "joint_spring": JointSpring,
     "joint_friction": JointFriction,
     "drag": Drag,
+    "gravitation": Gravitation,
 }
 
 PORTS: dict[str, type[PortPlace]] = {"force": ForcePort, "torque": TorquePort, "joint": JointPort}

@@ -24,7 +24,6 @@ from poinsot.kernels.algebra import (
     apply,
     combine,
     cross,
-    gather,
     matrix,
     minus,
     multiply,
@@ -41,21 +40,17 @@ from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.laws import Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
     KIND,
-    OF_ROTATION,
-    OF_TRANSLATION,
     POSITION,
     Acts,
-    R,
-    Step,
-    T,
     V,
     W,
 )
-from poinsot.kernels.terms import UNIT
+from poinsot.kernels.terms import NONE, UNIT
 from poinsot.kernels.turning import cosine, on_arms
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
 from poinsot.parts.feedback import Feedback
@@ -84,7 +79,7 @@ def loads_act(loads: Acts, step: Step, tiles: Array) -> None:
 @kernel
 def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     """Act by a force or a torque."""
-    h, stage, u, y, x, bodies = step.h, step.stage, step.u, step.y, step.x, step.bodies
+    h, stage, u, y = step.h, step.stage, step.u, step.y
     at, law, arms_at = loads.places[k], loads.laws[k], step.arms_at
     kind, b, port = at[KIND], at[BODY], at[INPUT]
     D, a = matrix(stage, b, DIRECTORS), vector(stage, b, HALF)
@@ -102,10 +97,8 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     if kind == PUBLISHED_TORQUE and step.quaternions:
         by_torque, turning = _on_quaternion(a, arms_at == DIRECTORS)
     force, torque = apply(by_force, given), apply(turning, given)
-    gather(x, bodies[b, T], 0, scale(-h, force))
-    gather(x, bodies[b, R], 0, scale(-h, torque))
-    step.sizes[OF_TRANSLATION] = max(step.sizes[OF_TRANSLATION], h * size(force))
-    step.sizes[OF_ROTATION] = max(step.sizes[OF_ROTATION], h * size(torque))
+    push(step, b, scale(-h, force), scale(-h, torque))
+    measure(step, h * size(force), h * size(torque))
     y[port], y[port + 1], y[port + 2] = add(combine(v, by_force), combine(w, by_torque))
     if tiles is not None:
         f, TT, TR, RT, RR = 0.5 * h * h, at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]
@@ -233,23 +226,22 @@ def _block(found: Array, first: int, i: int) -> Mat:
 @kernel
 def _generalised(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     """Act by all twelve generalised forces of a body."""
-    h, stage, u, y, x, bodies = step.h, step.stage, step.u, step.y, step.x, step.bodies
-    sizes = step.sizes
+    h, stage, u, y = step.h, step.stage, step.u, step.y
     b, port, RR = loads.places[k, BODY], loads.places[k, INPUT], loads.places[k, OWN + 3]
     D, a, w = matrix(stage, b, DIRECTORS), vector(stage, b, HALF), vector(stage, b, W)
     force = scale(h, (u[port], u[port + 1], u[port + 2]))
-    gather(x, bodies[b, T], 0, scale(-1.0, force))
-    sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(force))
+    total, largest = NONE, 0.0
     y[port], y[port + 1], y[port + 2] = vector(stage, b, V)
     for i in range(3):
         d, j = combine(UNIT[i], D), port + 3 + 3 * i
         f = u[j], u[j + 1], u[j + 2]
         torque = scale(h, cross(d, f))
-        gather(x, bodies[b, R], 0, scale(-1.0, torque))
-        sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(torque))
+        total, largest = add(total, torque), max(largest, size(torque))
         y[j], y[j + 1], y[j + 2] = cross(w, d)
         if tiles is not None:
             add_tile(tiles, RR, times(-0.5 * h * h, skew_times(f, lever(a, d))))
+    push(step, b, scale(-1.0, force), scale(-1.0, total))
+    measure(step, size(force), largest)
 
 
 class Loads(Family):

@@ -29,7 +29,6 @@ from poinsot.kernels.algebra import (
     combine,
     cross,
     dot,
-    gather,
     matrix,
     minus,
     outer,
@@ -47,17 +46,13 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import leading
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
     KIND,
-    OF_ROTATION,
-    OF_TRANSLATION,
     POSITION,
     Part,
-    R,
-    Step,
-    T,
     V,
     W,
 )
@@ -162,7 +157,7 @@ def lies(contacts: Part, state: Array, step: Step) -> bool:
 @kernel
 def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
     """Add residuals, and tiles unless None."""
-    h, stage, x, bodies = step.h, step.stage, step.x, step.bodies
+    h, stage, x = step.h, step.stage, step.x
     places = contacts.places
     forces, torques = 0.0, 0.0
     for k in range(places.shape[0]):
@@ -174,8 +169,7 @@ def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
         if kind == HEIGHT:
             x[node, slot] += step.drift * step.gap[node, slot]
         mu = step.multiplier[node, slot]
-        gather(x, bodies[b, T], 0, scale(mu, e))
-        gather(x, bodies[b, R], 0, scale(mu, t))
+        push(step, b, scale(mu, e), scale(mu, t))
         if tiles is not None:
             M, N = leading(h, vector(stage, b, HALF)), at[2]
             da, dX, unit = times_skew(M, at[0]), times_skew(M, at[1]), 0.5 * h
@@ -194,8 +188,7 @@ def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
             add_tile(tiles, own[3], times(mu, dt))
             forces = max(forces, abs(mu) * size(e))
             torques = max(torques, abs(mu) * size(t))
-    step.sizes[OF_TRANSLATION] = max(step.sizes[OF_TRANSLATION], forces)
-    step.sizes[OF_ROTATION] = max(step.sizes[OF_ROTATION], torques)
+    measure(step, forces, torques)
 
 
 class ContactRows(Family):

@@ -20,7 +20,6 @@ from poinsot.kernels.algebra import (
     combine,
     cross,
     dot,
-    gather,
     matrix,
     multiply,
     plus,
@@ -34,27 +33,22 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.resistance import drag
+from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
     KIND,
     LOST_POWER,
-    OF_ROTATION,
-    OF_TRANSLATION,
     Part,
-    R,
-    Step,
-    T,
     V,
     W,
 )
-from poinsot.kernels.terms import UNIT
+from poinsot.kernels.terms import NONE, UNIT
 from poinsot.kernels.turning import on_arms
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joints import Joint
-from poinsot.parts.resistance import Damper, Friction, require_coefficients
+from poinsot.parts.resistance import Damper, Friction, drag, require_coefficients
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +135,7 @@ def drags_act(drags: Part, step: Step, tiles: Array) -> None:
 @kernel
 def _force(drags: Part, k: int, step: Step, tiles: Array) -> None:
     """Act against the velocity of a point, y = v + w x rho."""
-    h, stage, x, bodies, sizes = step.h, step.stage, step.x, step.bodies, step.sizes
-    at, arms_at = drags.places[k], step.arms_at
+    h, stage, at, arms_at = step.h, step.stage, drags.places[k], step.arms_at
     b, X = at[BODY], vector(drags.numbers, k, POINT)
     v, w, a = vector(stage, b, V), vector(stage, b, W), vector(stage, b, HALF)
     rho = combine(X, matrix(stage, b, DIRECTORS))
@@ -150,11 +143,9 @@ def _force(drags: Part, k: int, step: Step, tiles: Array) -> None:
     y = add(v, cross(w, rho))
     force, slope = drag(drags.numbers, k, y)
     torque = cross(arm, force)
-    gather(x, bodies[b, T], 0, scale(h, force))
-    gather(x, bodies[b, R], 0, scale(h, torque))
-    sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], h * size(force))
-    sizes[OF_ROTATION] = max(sizes[OF_ROTATION], h * size(torque))
-    sizes[LOST_POWER] += dot(force, y)
+    push(step, b, scale(h, force), scale(h, torque))
+    measure(step, h * size(force), h * size(torque))
+    step.sizes[LOST_POWER] += dot(force, y)
     if tiles is not None:
         # rho changes by -(h/2) C [rho] dw.
         turned = times(-0.5 * h, lever(a, rho))
@@ -170,15 +161,15 @@ def _force(drags: Part, k: int, step: Step, tiles: Array) -> None:
 @kernel
 def _torque(drags: Part, k: int, step: Step, tiles: Array) -> None:
     """Act against the angular velocity."""
-    h, stage, bodies, sizes, at = step.h, step.stage, step.bodies, step.sizes, drags.places[k]
+    h, stage, at = step.h, step.stage, drags.places[k]
     b = at[BODY]
     w = vector(stage, b, W)
     torque, slope = drag(drags.numbers, k, w)
     met = UNIT if step.arms_at == DIRECTORS else on_arms(vector(stage, b, HALF))
     turning = apply(met, torque)
-    gather(step.x, bodies[b, R], 0, scale(h, turning))
-    sizes[OF_ROTATION] = max(sizes[OF_ROTATION], h * size(turning))
-    sizes[LOST_POWER] += dot(torque, w)
+    push(step, b, NONE, scale(h, turning))
+    measure(step, 0.0, h * size(turning))
+    step.sizes[LOST_POWER] += dot(torque, w)
     if tiles is not None:
         add_tile(tiles, at[OWN + 3], times(h, multiply(met, slope)))
 

@@ -20,7 +20,7 @@ from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.parts.contacts import Contact
 from poinsot.parts.equations import Equations, group_equations
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.potentials import FieldPotential, Potential
+from poinsot.parts.potentials import Potential
 from poinsot.parts.resistance import Damper
 from poinsot.ph.matrices import Vector
 
@@ -74,7 +74,7 @@ class Assembly:
     """
 
     count: int
-    potentials: Sequence[Potential | FieldPotential]
+    potentials: Sequence[Potential]
     dampers: Sequence[Damper]
     inlets: Sequence[Inlet]
     forms: Forms

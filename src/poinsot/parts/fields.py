@@ -19,7 +19,6 @@ from poinsot.kernels.algebra import (
     add_tile,
     combine,
     cross,
-    gather,
     matrix,
     multiply,
     scale,
@@ -32,20 +31,16 @@ from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.laws import Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
-    OF_ROTATION,
-    OF_TRANSLATION,
     POSITION,
     RR,
     Addresses,
     Index1,
     Index2,
-    R,
     Real2,
-    Step,
-    T,
 )
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real
 from poinsot.parts.forces import Force, Placed
@@ -142,7 +137,7 @@ class FieldTable(NamedTuple):
 def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
     """Add residuals, and tiles unless None."""
     h, state, stage, bodies, arms_at = step.h, step.state, step.stage, step.bodies, step.arms_at
-    given, found, x, sizes = step.given, step.found, step.x, step.sizes
+    given, found = step.given, step.found
     for k in range(fields.laws.size):
         first, last = fields.first[k, 0], fields.first[k + 1, 0]
         count = 3 * (last - first)
@@ -159,10 +154,8 @@ def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
             z = found[j], found[j + 1], found[j + 2]
             arm = combine(vector(fields.numbers, i, 1), matrix(stage, b, arms_at))
             force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(arm, z))
-            gather(x, bodies[b, T], 0, force)
-            gather(x, bodies[b, R], 0, torque)
-            sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(force))
-            sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(torque))
+            push(step, b, force, torque)
+            measure(step, size(force), size(torque))
             if tiles is not None:
                 P = times(0.5 * h * h, lever(vector(stage, b, HALF), rho))
                 add_tile(tiles, bodies[b, RR], skew_times(z, P))

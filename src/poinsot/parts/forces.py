@@ -18,12 +18,12 @@ from poinsot.frames.charts import Linear
 from poinsot.inputs import function, number, vector3
 from poinsot.parts.coordinates import Coordinate, distance, of_joint
 from poinsot.parts.joints import Joint
-from poinsot.parts.potentials import Elastic, FieldPotential, Potential, affine
+from poinsot.parts.potentials import CoordinatePotential, Elastic, Potential, affine
 from poinsot.parts.resistance import AnyLaw, Damper, Friction, Resistance
 from poinsot.ph.derivatives import gradient
 
 Law: TypeAlias = Callable[[float], float]
-Placed: TypeAlias = tuple[list[Potential | FieldPotential], list[Damper]]
+Placed: TypeAlias = tuple[list[Potential], list[Damper]]
 
 
 class Force(ABC):
@@ -104,9 +104,9 @@ class SpringDamper(Force):
         elastic, viscous = self._elastic(at, what), self._viscous(what)
         if elastic is None and viscous is None:
             raise InputError(f"{what}: give a stiffness, a force, a potential or a damping")
-        potentials: list[Potential | FieldPotential] = []
+        potentials: list[Potential] = []
         if elastic is not None:
-            potentials.append(Potential(name, at.bodies, at.forms, at.chart, elastic))
+            potentials.append(CoordinatePotential(name, at.bodies, at.forms, at.chart, elastic))
         return potentials, [] if viscous is None else [Damper(name, at.direction, viscous)]
 
     def _elastic(self, at: Coordinate, what: str) -> Elastic | None:

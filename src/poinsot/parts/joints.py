@@ -159,6 +159,16 @@ def _offset_row(joint: Joint, along: ArrayLike, label: str) -> Row:
     return Row(label, joint.a.along(along), on_b - on_a)
 
 
+def _turn_rows(joint: Joint) -> tuple[Row, Row, Row]:
+    """Return the rows that keep B from turning relative to A."""
+    x, y, z = np.eye(3)
+    return (
+        _dot_row(joint, x, y, "turn 3"),
+        _dot_row(joint, y, z, "turn 1"),
+        _dot_row(joint, z, x, "turn 2"),
+    )
+
+
 def _angle(joint: Joint, across: Iterable[Vector3], label: str = "angle") -> Freedom:
     """Return the turn of B about an axis of A, whichever directions m1, m2 across it are taken.
 
@@ -330,13 +340,31 @@ class Weld(Joint):
 
     def rows(self) -> tuple[Row, ...]:
         """Point and three dots."""
-        e1, e2, e3 = np.eye(3)
-        turns = ((e1, e2, "turn 3"), (e2, e3, "turn 1"), (e3, e1, "turn 2"))
-        return (*_point_rows(self.origin), *(_dot_row(self, *turn) for turn in turns))
+        return (*_point_rows(self.origin), *_turn_rows(self))
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """None."""
         return ()
+
+
+class Cartesian(_AtPoint):
+    """A stage on three slides: three equations, displacements along three axes of A, no rotation.
+
+    `point` [m] is where reactions are given; the axes are those of the world at the start.
+    """
+
+    def rows(self) -> tuple[Row, ...]:
+        """Three dots."""
+        return _turn_rows(self)
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The displacements."""
+        x, y, z = np.eye(3)
+        return (
+            _displacement(self, x, "displacement x"),
+            _displacement(self, y, "displacement y"),
+            _displacement(self, z, "displacement z"),
+        )
 
 
 @dataclass(frozen=True, eq=False)

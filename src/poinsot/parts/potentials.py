@@ -9,6 +9,7 @@ with b the secant of the chart. It is directional by construction, and keeps the
 G(q_m) does.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -72,11 +73,37 @@ class Affine(Elastic):
 
 
 @dataclass(frozen=True, eq=False)
-class Potential:
-    """An energy V(chi) of a length, an angle or a displacement of a few bodies."""
+class Potential(ABC):
+    """An energy of the coordinates q of a few bodies."""
 
     name: str
     bodies: tuple[int, ...]
+
+    @abstractmethod
+    def energy(self, q: Vector) -> float:
+        """Return V [J]."""
+
+    @abstractmethod
+    def gradient(self, q: Vector) -> Vector:
+        """Return dV/dq."""
+
+    @abstractmethod
+    def hessian(self, q: Vector) -> NDArray[np.float64]:
+        """Return d^2V/dq^2."""
+
+    @abstractmethod
+    def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
+
+    def jumps(self, q0: Vector, q1: Vector) -> bool:
+        """Tell whether the law jumped, because an angle passed half a turn."""
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinatePotential(Potential):
+    """An energy V(chi) of a length, an angle or a displacement of a few bodies."""
+
     forms: Forms
     chart: Chart
     law: Elastic
@@ -123,15 +150,13 @@ class Potential:
 
 
 @dataclass(frozen=True, eq=False)
-class FieldPotential:
+class FieldPotential(Potential):
     """An energy V of any points and directions of a few bodies, V(a) with a = s(q) stacked.
 
     The forms are the components of those vectors, linear in q; the discrete gradient is Gonzalez'
     in their space. Energy is exact; momenta are kept as far as V and this gradient are invariant.
     """
 
-    name: str
-    bodies: tuple[int, ...]
     forms: Forms
     V: Callable[[Vector], float]
     dV: Callable[[Vector], Vector]

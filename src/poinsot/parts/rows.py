@@ -38,19 +38,16 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import lever, turn_back
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
     KIND,
-    OF_ROTATION,
-    OF_TRANSLATION,
     POSITION,
     A,
     B,
     Part,
     R,
-    Step,
-    T,
     V,
     W,
 )
@@ -69,9 +66,8 @@ from poinsot.kernels.terms import (
     UNIT,
     gather_blocks,
 )
-from poinsot.parts.equations import SLOTS
+from poinsot.parts.equations import SLOTS, stabilised_places
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
-from poinsot.parts.stabilised_points import stabilised_places
 from poinsot.parts.stabilised_rows import stabilised_rows
 
 #: Columns of numbers after those of a term: a constant for each of up to three equations, and the
@@ -131,8 +127,7 @@ def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
     The torque on A is a x t with t = sum mu_i b_i, the opposite on B.
     """
     h, stage, multiplier, x, bodies = step.h, step.stage, step.multiplier, step.x, step.bodies
-    sizes, arms_at = step.sizes, step.arms_at
-    numbers, at = rows.numbers, rows.places[k]
+    numbers, at, arms_at = rows.numbers, rows.places[k], step.arms_at
     first, second, node, slot, count = at[A], at[B], at[NODE], at[SLOT], at[COUNT]
     D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
     a = combine(vector(numbers, k, DIRECTION_A), D_A)
@@ -165,7 +160,7 @@ def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
     gather(x, bodies[first, R], 0, cross(arm, t))
     gather(x, bodies[second, R], 0, cross(arm_t, a))
     if tiles is not None:
-        sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torque)
+        measure(step, 0.0, torque)
         turned_A = skew_times(scale(0.5 * h, t), P_a)
         turned_B = skew_times(scale(0.5 * h, a), lever(half_B, t))
         pair = at[PAIR:]
@@ -182,9 +177,8 @@ def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
 
     It has the torque rho_B x t on B and t x (r + rho_A) on A.
     """
-    h, stage, multiplier, x, bodies = step.h, step.stage, step.multiplier, step.x, step.bodies
-    sizes, arms_at = step.sizes, step.arms_at
-    numbers, at = rows.numbers, rows.places[k]
+    h, stage, multiplier, x = step.h, step.stage, step.multiplier, step.x
+    numbers, at, arms_at = rows.numbers, rows.places[k], step.arms_at
     first, second, node, slot, count = at[A], at[B], at[NODE], at[SLOT], at[COUNT]
     rod, c = at[KIND] == DISTANCE, numbers[k, COEFFICIENT]
     X_A, X_B = vector(numbers, k, POINT_A), vector(numbers, k, POINT_B)
@@ -206,10 +200,8 @@ def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
     if arms_at != DIRECTORS:
         torque_A = add(cross(t, combine(X_A, L_A)), cross(combine(X_t, L_A), r))
         torque_B = cross(combine(X_B, L_B), t)
-    gather(x, bodies[first, T], 0, scale(-1.0, t))
-    gather(x, bodies[first, R], 0, torque_A)
-    gather(x, bodies[second, T], 0, t)
-    gather(x, bodies[second, R], 0, torque_B)
+    push(step, first, scale(-1.0, t), torque_A)
+    push(step, second, t, torque_B)
     if tiles is not None:
         half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
         dr = axpy(0.5 * h, v, sub(cross(half_B, rho_B), cross(half_A, rho_A)))
@@ -234,8 +226,7 @@ def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
             put_row(tiles, at[ROW + 2], slot + i, end)
             put_row(tiles, at[ROW + 3], slot + i, scale(-1.0, combine(end, P_B)))
             mu = abs(multiplier[node, slot + i])
-            sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], mu * size(n))
-            sizes[OF_ROTATION] = max(sizes[OF_ROTATION], mu * max(size(on_A), size(on_B)))
+            measure(step, mu * size(n), mu * max(size(on_A), size(on_B)))
         # The force t changes by nu (dv_B - dv_A) + N_A dw_A + N_B dw_B, and rho_B by R_B dw_B.
         f, bend = 0.5 * h, 2.0 * c * multiplier[node, slot] if rod else 0.0
         nu, R_B = f * bend, times(-f, P_B)

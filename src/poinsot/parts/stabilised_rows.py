@@ -25,6 +25,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import leading, turn_back
 from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.step import Step
 from poinsot.kernels.tables import (
     HALF,
     KIND,
@@ -41,7 +42,6 @@ from poinsot.kernels.tables import (
     B,
     Part,
     R,
-    Step,
     T,
 )
 from poinsot.kernels.terms import (
@@ -62,7 +62,7 @@ from poinsot.kernels.terms import (
     value,
     vectors,
 )
-from poinsot.parts.stabilised_points import (
+from poinsot.parts.equations import (
     G_K,
     H_K,
     H_M,

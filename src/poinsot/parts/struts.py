@@ -50,20 +50,16 @@ from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_value
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.laws import Law
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.resistance import COULOMB
+from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
     KIND,
-    OF_ROTATION,
-    OF_TRANSLATION,
     POSITION,
     A,
     Acts,
     B,
     R,
-    Step,
-    T,
     V,
 )
 from poinsot.kernels.terms import (
@@ -82,8 +78,8 @@ from poinsot.kernels.terms import (
 )
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real, rows
 from poinsot.parts.feedback import JointLaw
-from poinsot.parts.potentials import Affine, Potential
-from poinsot.parts.resistance import Damper, Friction
+from poinsot.parts.potentials import Affine, CoordinatePotential
+from poinsot.parts.resistance import COULOMB, Damper, Friction
 from poinsot.parts.tensions import (
     DAMPER,
     FIRST,
@@ -125,8 +121,7 @@ def _straight(struts: Along, k: int, step: Step, tiles: Array) -> None:
 
     The force n = ds/dr on B has the torque rho_B x n there, and n x (r + rho_A) on A.
     """
-    h, stage, x, bodies = step.h, step.stage, step.x, step.bodies
-    sizes, arms_at = step.sizes, step.arms_at
+    h, stage, arms_at = step.h, step.stage, step.arms_at
     numbers, at = struts.numbers, struts.places[k]
     first, second, c, offset = at[A], at[B], numbers[k, COEFFICIENT], at[KIND] == OFFSET
     half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
@@ -164,14 +159,10 @@ def _straight(struts: Along, k: int, step: Step, tiles: Array) -> None:
         torque_A, torque_B = cross(n, combine(X_A, L_A)), cross(combine(X_B, L_B), n)
         if offset:
             torque_A = add(torque_A, cross(combine(vector(numbers, k, DIRECTION_A), L_A), p))
-    push = h * tension[0]
-    gather(x, bodies[first, T], 0, scale(-push, n))
-    gather(x, bodies[first, R], 0, scale(push, torque_A))
-    gather(x, bodies[second, T], 0, scale(push, n))
-    gather(x, bodies[second, R], 0, scale(push, torque_B))
-    sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], abs(push) * size(n))
-    torque = abs(push) * max(size(torque_A), size(torque_B))
-    sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torque)
+    pull = h * tension[0]
+    push(step, first, scale(-pull, n), scale(pull, torque_A))
+    push(step, second, scale(pull, n), scale(pull, torque_B))
+    measure(step, abs(pull) * size(n), abs(pull) * max(size(torque_A), size(torque_B)))
     if tiles is not None:
         # The tension changes by n_t (dv_B - dv_A) + on_A dw_A + on_B dw_B; times h.
         both, end = h * h * (0.5 * dt_middle[0][0] + dt_end[0][0]), h * h * dt_end[0][0]
@@ -180,7 +171,7 @@ def _straight(struts: Along, k: int, step: Step, tiles: Array) -> None:
         if offset:
             on_A = add(on_A, cross(a, turn_back(half_A, axpy(end, dp, scale(both, p)))))
         # The force changes by nu (dv_B - dv_A) + N_A dw_A + N_B dw_B besides, rho_B by P_B dw_B.
-        f, nu = 0.5 * h * push, 0.5 * h * push * bend
+        f, nu = 0.5 * h * pull, 0.5 * h * pull * bend
         P_B = times(-f, lever(half_B, rho_B))
         N_A, N_B = times(f * bend, lever(half_A, rho_A)), times(bend, P_B)
         if offset:
@@ -215,8 +206,7 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
     opposite on B.
     """
     h, stage, x, bodies = step.h, step.stage, step.x, step.bodies
-    sizes, arms_at = step.sizes, step.arms_at
-    at = struts.places[k]
+    at, arms_at = struts.places[k], step.arms_at
     first, second = at[A], at[B]
     half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
     D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
@@ -241,11 +231,10 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
             scale(-1.0, axial(_product(N_0, D_A, L_B))),
             scale(-1.0, axial(_product(N_1, D_A, L_B))),
         )
-    push = h * tension[0], h * tension[1]
-    gather(x, bodies[first, R], 0, axpy(push[0], on_A[0], scale(push[1], on_A[1])))
-    gather(x, bodies[second, R], 0, axpy(push[0], on_B[0], scale(push[1], on_B[1])))
-    torque = abs(push[0]) * size(m_0) + abs(push[1]) * size(m_1)
-    sizes[OF_ROTATION] = max(sizes[OF_ROTATION], torque)
+    pull = h * tension[0], h * tension[1]
+    gather(x, bodies[first, R], 0, axpy(pull[0], on_A[0], scale(pull[1], on_A[1])))
+    gather(x, bodies[second, R], 0, axpy(pull[0], on_B[0], scale(pull[1], on_B[1])))
+    measure(step, 0.0, abs(pull[0]) * size(m_0) + abs(pull[1]) * size(m_1))
     if tiles is not None:
         C_A, C_B = cayley(half_A), cayley(half_B)
         # How tension f changes with w_A, times h: by K of a at the middle and b at the end; etc.
@@ -257,7 +246,7 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
         K_f = _weighted(h, dt_middle[0], dt_end[0], K_0, K_1, end_0, end_1)
         K_g = _weighted(h, dt_middle[1], dt_end[1], K_0, K_1, end_0, end_1)
         by_B = axial(multiply(transposed(K_f), C_B)), axial(multiply(transposed(K_g), C_B))
-        pulled = plus(times(0.5 * h * push[0], K_0), times(0.5 * h * push[1], K_1))
+        pulled = plus(times(0.5 * h * pull[0], K_0), times(0.5 * h * pull[1], K_1))
         turned_A, turned_B = turned(C_A, pulled), turned(C_B, transposed(pulled))
         ground, pair = bodies.shape[0] - 1, at[PAIR:]
         if first != ground:
@@ -358,7 +347,7 @@ class Pull:
     Laws that are plain numbers become numbers; any other law stays the Python function that it is.
     """
 
-    along: Potential | Charted
+    along: CoordinatePotential | Charted
     role: int
     numbers: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     law: Law | None = None
@@ -374,7 +363,7 @@ class Pull:
 
     def coordinate(self, q: Vector) -> float:
         """Return that of a spring at q, in directors; 0 for all else."""
-        if not isinstance(self.along, Potential):
+        if not isinstance(self.along, CoordinatePotential):
             return 0.0
         own = q.reshape(-1, 12)[list(self.along.bodies)].reshape(-1)
         return self.along.chart.value(self.along.forms(own))
@@ -389,7 +378,7 @@ class Struts(Family):
     )
 
     def __init__(self, assembly: Assembly) -> None:
-        springs = [_spring(p) for p in assembly.potentials if isinstance(p, Potential)]
+        springs = [_spring(p) for p in assembly.potentials if isinstance(p, CoordinatePotential)]
         dampers = [_damper(d) for d in assembly.dampers if isinstance(d.direction, Charted)]
         found = [*springs, *dampers, *_motors(assembly)]
         forms = Stack([p.along.forms.onto(p.along.bodies) for p in found], assembly.count)
@@ -441,7 +430,7 @@ class Struts(Family):
         self.chi[:] = [pull.coordinate(q) for pull in self.pulls]
 
 
-def _spring(p: Potential) -> Pull:
+def _spring(p: CoordinatePotential) -> Pull:
     elastic = p.law
     if isinstance(elastic, Affine):
         return Pull(p, SPRING, (elastic.force, elastic.stiffness, elastic.rest, 0.0))

@@ -17,8 +17,9 @@ from poinsot.kernels.charts import (
 )
 from poinsot.kernels.kernel import inline
 from poinsot.kernels.laws import call_law
-from poinsot.kernels.resistance import friction
-from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2, Step
+from poinsot.kernels.step import Step
+from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2
+from poinsot.parts.resistance import friction
 
 SPRING, DAMPER, MOTOR, SERVO = 0, 1, 2, 3
 #: Columns of what acts: its role and its first input.

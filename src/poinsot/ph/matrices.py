@@ -121,3 +121,12 @@ def add(a: Matrix, b: Matrix | None) -> Matrix:
         a = sp.csr_array(dense(a))
     total: Matrix = a + b
     return total
+
+
+def total(*terms: Matrix | None) -> Matrix:
+    """Return a sum in which None stands for zero, and at least one term does not."""
+    there = [term for term in terms if term is not None]
+    result = there[0]
+    for term in there[1:]:
+        result = add(result, term)
+    return result

@@ -25,7 +25,10 @@ def _algebraic_rows(system: PHSystem, x: Vector) -> Matrix:
     """Return a basis of the combinations of equations that contain no derivative; shape (n, k)."""
     E = system.E(x)
     if not is_sparse(E):
-        return scipy.linalg.null_space(dense(E).T)
+        # Row by row: masses may differ by any power of ten.
+        size = np.max(abs(dense(E)), axis=1, keepdims=True)
+        size[size == 0] = 1.0
+        return np.linalg.qr(scipy.linalg.null_space((dense(E) / size).T) / size)[0]
     empty = np.flatnonzero(np.asarray(abs(E).sum(axis=1)).reshape(-1) == 0)
     return sp.eye_array(system.n, format="csc")[:, empty]
 

@@ -1,7 +1,7 @@
 """The saved steps of a run, and how they are read: a few at a time, from memory or from disk."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TypeAlias
 
@@ -54,23 +54,17 @@ class Saved:
     y: Sequence[Array]
     iterations: Indices
 
+    def take(self, rows: Indices) -> "Saved":
+        """Return some of the steps."""
+        names = [f.name for f in fields(self) if f.name not in ("u", "y")]
+        single = {name: getattr(self, name)[rows] for name in names}
+        return Saved(u=[u[rows] for u in self.u], y=[y[rows] for y in self.y], **single)
+
     def columns(self) -> dict[str, NDArray[np.float64] | Indices]:
         """Return the steps as columns of a table."""
         none = np.zeros((self.time.shape[0], 0))
-        return {
-            "time": self.time,
-            "x": self.x,
-            "energy": self.energy,
-            "dissipated": self.dissipated,
-            "balance_error": self.balance_error,
-            "port_energy": self.port_energy,
-            "turned": self.turned,
-            "stage_time": self.stage_time,
-            "stage_x": self.stage_x,
-            "u": np.concatenate([none, *self.u], axis=1),
-            "y": np.concatenate([none, *self.y], axis=1),
-            "iterations": self.iterations,
-        }
+        each = {f.name: getattr(self, f.name) for f in fields(self)}
+        return each | {name: np.concatenate([none, *each[name]], axis=1) for name in ("u", "y")}
 
 
 #: Fills in the states that a run left out, and returns x and stage_x of the steps.

@@ -6,15 +6,15 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
+from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
 from poinsot.systems.form import MechanismForm
+from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.steps import DirectorStages, StabilisedStages
 from poinsot.systems.views import DirectorView
 
@@ -44,14 +44,9 @@ class _Directors(MechanismForm):
         return DirectorView.of(self.mechanism)
 
     @property
-    def multipliers(self) -> int:
-        """Number of multipliers."""
-        return self.n - 2 * self.mechanism.n
-
-    def parts(self, x: Vector) -> tuple[Vector, Vector, Vector]:
-        """Return q, v and the multipliers."""
-        n = self.mechanism.n
-        return x[:n], x[n : 2 * n], x[2 * n :]
+    def mechanics(self) -> Mechanism:
+        """The mechanism itself: velocities are the rates of q."""
+        return self.mechanism
 
     # -- what a run asks of it ----------------------------------------------------------------
 
@@ -82,79 +77,6 @@ class _Directors(MechanismForm):
 
         return DirectorRunner(self, x, h, options)
 
-    # -- the six ingredients ------------------------------------------------------------------
-
-    @cached_property
-    def _E(self) -> Matrix:
-        n = self.mechanism.n
-        return diagonal(
-            np.concatenate([np.ones(n), self.mechanism.mass, np.zeros(self.multipliers)])
-        )
-
-    def E(self, x: Vector) -> Matrix:
-        """Return diag(I, M, 0)."""
-        return self._E
-
-    def r(self, x: Vector, z: Vector) -> Vector | None:
-        """Return the damping force in the momentum equation."""
-        if not self.mechanism.dampers:
-            return None
-        total, n = np.zeros(self.n), self.mechanism.n
-        total[n : 2 * n] = self.mechanism.damping(x[:n], z[n : 2 * n])
-        return total
-
-    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of r with respect to z."""
-        n = self.mechanism.n
-        slopes = self.mechanism.ddamping(x[:n], z[n : 2 * n])
-        return None if slopes is None else assemble((self.n, self.n), [(n, n, slopes[1])])
-
-    def z(self, x: Vector) -> Vector:
-        """Return (grad V, v, multipliers)."""
-        q, v, lam = self.parts(x)
-        return np.concatenate([self.mechanism.dV(q), v, lam])
-
-    def dz(self, x: Vector) -> Matrix:
-        """Return diag(Hessian of V, I, I)."""
-        n = self.mechanism.n
-        identity = diagonal(np.concatenate([np.zeros(n), np.ones(self.n - n)]))
-        ddV = self.mechanism.ddV(x[:n])
-        return (
-            identity if ddV is None else assemble((self.n, self.n), [(0, 0, identity), (0, 0, ddV)])
-        )
-
-    def energies(self, x: Vector) -> Vector:
-        """Return T + V [J]."""
-        q, v, _ = self.parts(x)
-        return np.array([(self.mechanism.mass * v) @ v / 2 + self.mechanism.V(q)])
-
-    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
-        """Return the inputs with state-dependent loads filled in, at the rate of q."""
-        n = self.mechanism.n
-        return self.mechanism.feedback(t, x[:n], self.rate(x, z), u)
-
-    def rate(self, x: Vector, z: Vector) -> Vector:
-        """Return the velocity of the coordinates."""
-        n = self.mechanism.n
-        return z[n : 2 * n]
-
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """Multipliers, and velocities without mass."""
-        n = self.mechanism.n
-        return np.concatenate(
-            [
-                np.zeros(n, dtype=bool),
-                self.mechanism.mass == 0,
-                np.ones(self.multipliers, dtype=bool),
-            ]
-        )
-
-    @property
-    def adjustable(self) -> NDArray[np.bool_]:
-        """All but positions."""
-        return np.arange(self.n) >= self.mechanism.n
-
 
 @dataclass(frozen=True, eq=False)
 class DirectorSystem(_Directors):
@@ -176,47 +98,11 @@ class DirectorSystem(_Directors):
     ) -> StageEquations:
         return DirectorStages(scheme, t, x0, u, h, self)
 
-    def J(self, x: Vector) -> Matrix:
-        """Return the structure matrix."""
-        n, G = self.mechanism.n, self.mechanism.G(x[: self.mechanism.n])
-        identity = diagonal(np.ones(n))
-        return assemble(
-            (self.n, self.n),
-            [(0, n, identity), (n, 0, minus(identity)), (n, 2 * n, -G.T), (2 * n, n, G)],
-        )
-
     def flow(self, x: Vector, z: Vector, u: Vector) -> Vector:
         """Return J z - r + B u without making J."""
         G, (force, v, lam) = self.mechanism.G(x[: self.mechanism.n]), self.parts(z)
         conduction = np.concatenate([v, -force - G.T @ lam, G @ v])
         return np.asarray(conduction - self.resistive(x, z) + self.B(x) @ u)
-
-    def B(self, x: Vector) -> Matrix:
-        """Return the port matrix, in the momentum equations."""
-        n = self.mechanism.n
-        return assemble((self.n, self.m), [(n, 0, self.mechanism.B(x[:n]))])
-
-    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of J z - r + B u with respect to x."""
-        mechanism, n = self.mechanism, self.mechanism.n
-        _, v, lam = self.parts(z)
-        q = x[:n]
-        placed: list[Placed] = [
-            (n, 0, minus(mechanism.curvature(q, lam))),
-            (2 * n, 0, mechanism.slope(q, v)),
-        ]
-        slopes, dB = mechanism.ddamping(q, v), mechanism.dB(q, u)
-        if slopes is not None:
-            placed.append((n, 0, minus(slopes[0])))
-        if dB is not None:
-            placed.append((n, 0, dB))
-        return assemble((self.n, self.n), placed)
-
-    def dy(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of B^T v with respect to x."""
-        n = self.mechanism.n
-        dy = self.mechanism.dy(x[:n], z[n : 2 * n])
-        return None if dy is None else assemble((self.m, self.n), [(0, 0, dy)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,8 +181,12 @@ class StabilisedSystem(_Directors):
             total[2 * n + m :] = MG.T @ force
         return total
 
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with state-dependent loads filled in, at the rate of q."""
+        return self.mechanism.feedback(t, x[: self.mechanism.n], self.rate(x, z), u)
+
     def rate(self, x: Vector, z: Vector) -> Vector:
-        """Return v + M^-1 G^T gamma."""
+        """Return the velocity of the coordinates, v + M^-1 G^T gamma."""
         n, m = self.mechanism.n, self.mechanism.m
         G = self.mechanism.constraints.G(x[:n])
         return np.asarray(z[n : 2 * n] + self.inverse_mass * (G.T @ z[2 * n + m :]))

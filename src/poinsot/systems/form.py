@@ -6,18 +6,20 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.ph.matrices import Vector
-from poinsot.ph.system import PHSystem, Storage
+from poinsot.ph.system import Storage
 from poinsot.result.observer import Observer
 from poinsot.systems.layout import Layout
+from poinsot.systems.mechanical import VelocityForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
 from poinsot.systems.views import View
 
 
 @dataclass(frozen=True, eq=False)
-class MechanismForm(PHSystem):
+class MechanismForm(VelocityForm):
     """A mechanism as x = (coordinates, velocities, multipliers), E = diag(I, M, 0), H = T + V."""
 
     mechanism: Mechanism
@@ -53,8 +55,10 @@ class MechanismForm(PHSystem):
         mechanism = self.mechanism.remembering()
         return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
+    @property
+    def adjustable(self) -> NDArray[np.bool_]:
+        """All but positions."""
+        return np.arange(self.n) >= self.mechanics.n
 
     @cached_property
     def storages(self) -> tuple[Storage, ...]:

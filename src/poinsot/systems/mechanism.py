@@ -14,10 +14,11 @@ from poinsot.frames import twists
 from poinsot.frames.forms import WIDTH, Forms
 from poinsot.parts.contacts import Contact
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.potentials import FieldPotential, Potential
+from poinsot.parts.potentials import Potential
 from poinsot.parts.resistance import Damper
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, large
+from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal, large
+from poinsot.systems.mechanical import Mechanics
 from poinsot.systems.redundancy import Loop
 
 #: Least moment of inertia, as a part of the greatest one of the body. That of a thin rod about its
@@ -26,7 +27,7 @@ THIN = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism:
+class Mechanism(Mechanics):
     """Masses, constraints, potentials, dampers and ports of a mechanism.
 
     Parameters
@@ -49,7 +50,7 @@ class Mechanism:
     mass: Vector
     constraints: Forms
     weight: Vector
-    potentials: tuple[Potential | FieldPotential, ...] = ()
+    potentials: tuple[Potential, ...] = ()
     dampers: tuple[Damper, ...] = ()
     inlets: tuple[Inlet, ...] = ()
     loops: tuple[Loop, ...] = ()
@@ -231,6 +232,26 @@ class Mechanism:
             rates.append(contact.rates(q[:, own], v[:, own]))
         return np.hstack(rates)
 
+    def K(self, q: Vector) -> Matrix:
+        """Return G: velocities are the rates of q."""
+        return self.G(q)
+
+    # -- kinetic energy -----------------------------------------------------------------------
+
+    @property
+    def M(self) -> Matrix:
+        """The mass matrix; (n, n)."""
+        return diagonal(self.mass)
+
+    @property
+    def massless(self) -> NDArray[np.bool_]:
+        """Velocities without mass: those of directors of thin bodies; (n,)."""
+        return np.asarray(self.mass == 0)
+
+    def T(self, v: Vector) -> float:
+        """Return the kinetic energy [J]."""
+        return float((self.mass * v) @ v) / 2
+
     # -- potential energy ---------------------------------------------------------------------
 
     def V(self, q: Vector) -> float:
@@ -265,13 +286,18 @@ class Mechanism:
     def require_continuous(self, q0: Vector, q1: Vector) -> None:
         """Refuse a step in which the law of a joint's spring jumped by a whole turn."""
         for p in self.potentials:
-            if isinstance(p, Potential) and p.jumps(local(q0, p.bodies), local(q1, p.bodies)):
+            if p.jumps(local(q0, p.bodies), local(q1, p.bodies)):
                 raise InputError(
                     f"force '{p.name}': its angle passed half a turn, where its law jumps; give it "
                     "a potential of period 2 pi, or a rest angle further away"
                 )
 
     # -- dissipation --------------------------------------------------------------------------
+
+    @property
+    def lossless(self) -> bool:
+        """Whether there are no dampers."""
+        return not self.dampers
 
     def damping(self, q: Vector, v: Vector) -> Vector:
         """Return the generalised damping force B f(B^T v), against the motion; shape (n,)."""

@@ -1,12 +1,14 @@
 """Axes to draw into, and lines in them: the caller's axes or those of a new figure."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.viz.envelope import envelope
-from poinsot.viz.style import COLOURS
+from poinsot.viz.style import COLOURS, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,11 +21,21 @@ NAMES = 12
 DASHES = ("-", "--", ":")
 
 
-def new_axes() -> "Axes":
-    """Return the axes of a new figure."""
+@contextmanager
+def over_time(ax: "Axes | None", ylabel: str, **legend: Any) -> Iterator["Axes"]:
+    """Return axes over time [s] to draw into, given ones or those of a new figure.
+
+    They are drawn in Poinsot's style inside this context, and lines with labels are named at its
+    end.
+    """
     from poinsot.viz.figure import ShownFigure
 
-    return ShownFigure(figsize=(7, 4), layout="constrained").add_subplot()
+    with style():
+        if ax is None:
+            ax = ShownFigure(figsize=(7, 4), layout="constrained").add_subplot()
+        yield ax
+        ax.set(xlabel="time [s]", ylabel=ylabel)
+        name_lines(ax, **legend)
 
 
 def figure_of(ax: "Axes") -> "Figure":
@@ -67,11 +79,11 @@ def show_decades(ax: "Axes") -> None:
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
-def name_lines(ax: "Axes") -> None:
+def name_lines(ax: "Axes", **legend: Any) -> None:
     """Add a legend, unless there is nothing to tell apart or too much."""
     count = len(ax.get_legend_handles_labels()[1])
     if 0 < count <= NAMES:
-        ax.legend(ncols=1 if count <= 4 else 2)
+        ax.legend(ncols=1 if count <= 4 else 2, **legend)
 
 
 def plain(name: str) -> str:

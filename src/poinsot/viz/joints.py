@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from poinsot.result import JointRecord, Result
-from poinsot.viz.axes import draw_line, figure_of, name_lines, new_axes, plain
-from poinsot.viz.style import style
+from poinsot.viz.axes import draw_line, figure_of, over_time, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,19 +21,15 @@ def plot_reactions(
     part: Literal["force", "torque"] = "force",
 ) -> "Figure":
     """Plot the size of the reaction of joints, all or those named: force [N] or torque [N m]."""
-    with style():
-        ax = ax or new_axes()
-        chosen = _chosen(result, joints)
+    chosen, unit = _chosen(result, joints), "N" if part == "force" else "N m"
+    # Repeated constraints share a load in many ways: what is drawn is one of them.
+    note = "" if all(joint.complete for joint in chosen) else "\n* one of many"
+    with over_time(ax, f"reaction {part} [{unit}]{note}") as ax:
         for joint in chosen:
             size = np.linalg.norm(joint.force if part == "force" else joint.torque, axis=1)
             label = plain(joint.name if joint.complete else f"{joint.name}*")
             draw_line(ax, joint.time, size, label=label, linewidth=1.2)
-        # Repeated constraints share a load in many ways: what is drawn is one of them.
-        note = "" if all(joint.complete for joint in chosen) else "\n* one of many"
-        unit = "N" if part == "force" else "N m"
-        ax.set(xlabel="time [s]", ylabel=f"reaction {part} [{unit}]{note}")
-        name_lines(ax)
-        return figure_of(ax)
+    return figure_of(ax)
 
 
 def plot_coordinates(
@@ -45,16 +40,13 @@ def plot_coordinates(
     kind: Literal["angle", "displacement"] = "angle",
 ) -> "Figure":
     """Plot angles [rad] or displacements [m] of joints, all or those named; zero at the start."""
-    with style():
-        ax = ax or new_axes()
+    with over_time(ax, f"{kind} [{'rad' if kind == 'angle' else 'm'}]") as ax:
         for joint in _chosen(result, joints):
             for name, values in joint.coordinates.items():
                 if name.startswith(kind):
                     own = name.removeprefix(kind)
                     draw_line(ax, result.time, values, label=plain(f"{joint.name}{own}"))
-        ax.set(xlabel="time [s]", ylabel=f"{kind} [{'rad' if kind == 'angle' else 'm'}]")
-        name_lines(ax)
-        return figure_of(ax)
+    return figure_of(ax)
 
 
 def _chosen(result: Result, names: Iterable[str] | None) -> list[JointRecord]:

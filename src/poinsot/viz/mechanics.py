@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from poinsot.result import Result
-from poinsot.viz.axes import draw_error, draw_line, figure_of, name_lines, new_axes, plain
-from poinsot.viz.style import style
+from poinsot.viz.axes import draw_error, draw_line, figure_of, over_time, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,13 +20,10 @@ def plot_momentum(
     angular = kind == "angular"
     values = result.angular_momentum if angular else result.linear_momentum
     letter, unit = ("L", "kg m²/s") if angular else ("p", "kg m/s")
-    with style():
-        ax = ax or new_axes()
+    with over_time(ax, f"{kind} momentum [{unit}]") as ax:
         for k, axis in enumerate("xyz"):
             draw_line(ax, result.time, values[:, k], label=f"${letter}_{axis}$")
-        ax.set(xlabel="time [s]", ylabel=f"{kind} momentum [{unit}]")
-        name_lines(ax)
-        return figure_of(ax)
+    return figure_of(ax)
 
 
 def plot_constraints(
@@ -40,15 +36,12 @@ def plot_constraints(
     Those of lengths are in metres, those of directions have no unit.
     """
     runs = {"": results} if isinstance(results, Result) else results
-    with style():
-        ax = ax or new_axes()
+    what = "|g|" if level == "position" else "|G v|"
+    with over_time(ax, f"max {what} [SI units]") as ax:
         for label, run in runs.items():
             error = run.constraint_error if level == "position" else run.velocity_constraint_error
             draw_error(ax, run.time, error, label=plain(label) or None, linewidth=1.0)
-        what = "|g|" if level == "position" else "|G v|"
-        ax.set(xlabel="time [s]", ylabel=f"max {what} [SI units]")
-        name_lines(ax)
-        return figure_of(ax)
+    return figure_of(ax)
 
 
 def plot_drift(
@@ -64,11 +57,8 @@ def plot_drift(
     if momentum:
         lost = np.linalg.norm(L - L[0], axis=1)
         changes.append(("angular momentum", lost, np.linalg.norm(L[0])))
-    with style():
-        ax = ax or new_axes()
+    with over_time(ax, "relative change", markerscale=4) as ax:
         for label, change, size in changes:
             look = {"linestyle": "", "marker": ".", "markersize": 2}
             draw_error(ax, time, change / (size or 1.0), label=label, **look)
-        ax.set(xlabel="time [s]", ylabel="relative change")
-        ax.legend(markerscale=4)
-        return figure_of(ax)
+    return figure_of(ax)

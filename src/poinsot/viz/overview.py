@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from poinsot.result import Result
-from poinsot.viz.axes import draw_line, figure_of, name_lines, new_axes, plain
+from poinsot.viz.axes import draw_line, figure_of, over_time, plain
 from poinsot.viz.energy import plot_balance, plot_energy, plot_energy_kinds, plot_power
 from poinsot.viz.joints import plot_coordinates, plot_reactions
 from poinsot.viz.mechanics import plot_constraints, plot_momentum
@@ -24,32 +24,27 @@ JOINTS = 40
 
 def plot_states(result: Result, ax: "Axes | None" = None) -> "Figure":
     """Plot the states of a system, each in its own unit."""
-    with style():
-        ax = ax or new_axes()
+    with over_time(ax, "states") as ax:
         for state in result.states.values():
             for k, values in enumerate(state.values.T):
                 own = f" {k + 1}" if state.values.shape[1] > 1 else ""
                 label = plain(f"{state.name}{own}" + (f" [{state.unit}]" if state.unit else ""))
                 draw_line(ax, result.time, values, label=label)
-        ax.set(xlabel="time [s]", ylabel="states")
-        name_lines(ax)
-        return figure_of(ax)
+    return figure_of(ax)
 
 
 def plot_iterations(result: Result, ax: "Axes | None" = None) -> "Figure":
     """Plot how many Newton iterations each saved step took."""
     from matplotlib.ticker import MaxNLocator
 
-    with style():
-        ax = ax or new_axes()
+    with over_time(ax, "Newton iterations a step") as ax:
         ends, counts = result.time[1:], result.stats.iterations.astype(float)
         look = {"linestyle": "", "marker": ".", "markersize": 3}
         if ends.size:
             draw_line(ax, ends, counts, **look)
-        ax.set(xlabel="time [s]", ylabel="Newton iterations a step")
         ax.set_ylim(0, max(4.0, 1.15 * np.max(counts, initial=0)))
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-        return figure_of(ax)
+    return figure_of(ax)
 
 
 def plot_overview(result: Result) -> "Figure":

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Okabe and Ito's palette, readable with colour-blindness and in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -34,3 +37,12 @@ def style() -> Iterator[None]:
     settings: Any = {**SETTINGS, "axes.prop_cycle": cycler(color=COLOURS)}
     with mpl.rc_context(settings):
         yield
+
+
+@contextmanager
+def drawing(width: float, height: float) -> Iterator["Figure"]:
+    """Return a new figure of so many inches, to be drawn in Poinsot's style inside this context."""
+    from matplotlib.figure import Figure
+
+    with style():
+        yield Figure(figsize=(width, height), layout="constrained")

@@ -123,7 +123,7 @@ def test_steps_integrate_the_equations_of_the_system(coordinates):
         general = GeneralStages(method, h / 2, x0, system.u(h / 2), h, system)
         one = solve(general.evaluate, general.guess, ps.Newton(), general.labels).x
         other = take_step(system, method, h / 2, x0, h, ps.Newton())[0].x
-        zeta, w, _ = system.split(abs(one - other))
+        zeta, w, _ = system.parts(abs(one - other))
         found.append([zeta.max(), w.max()])
     assert np.min(found) > 1e-9
     orders = [observed_orders([4e-3, 2e-3], column)[0] for column in np.transpose(found)]

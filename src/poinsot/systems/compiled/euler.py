@@ -13,7 +13,6 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
-from poinsot.result.history import Saved
 from poinsot.so3 import quat_conjugate, quat_multiply
 from poinsot.systems.compiled.rotations import RotationRunner
 from poinsot.systems.quaternions.products import directors
@@ -33,7 +32,7 @@ class EulerRunner(RotationRunner):
         self.theta = self._angles(x)
 
     def _angles(self, x: Vector) -> Array:
-        return self.system.bodies.theta(self.system.split(x)[0])
+        return self.system.bodies.theta(self.system.parts(x)[0])
 
     def start(self, x: Vector, turned: Vector) -> None:
         """Go on from a state."""
@@ -51,7 +50,7 @@ class EulerRunner(RotationRunner):
         block = self.inner.advance(clock, first, u, 1, totals)
         rows = np.vstack([begin[None], block.saved.x])
         theta, good = self._follow(rows)
-        saved = _some(block.saved, np.arange(good))
+        saved = block.saved.take(np.arange(good))
         if good < block.steps:
             # Back to where the angles are known.
             if good:
@@ -71,40 +70,17 @@ class EulerRunner(RotationRunner):
         saved = self._with_states(saved, x[:-1], x[1:])
         number = first + 1 + np.arange(good)
         due = (number % save_every == 0) | (number == clock.steps)
-        last = None if good == 0 or due[-1] else _some(saved, np.array([good - 1]))
-        return replace(block, saved=_some(saved, np.flatnonzero(due)), pending=last)
+        last = None if good == 0 or due[-1] else saved.take(np.array([good - 1]))
+        return replace(block, saved=saved.take(np.flatnonzero(due)), pending=last)
 
     def _follow(self, rows: Array) -> tuple[Array, int]:
         """Return the angles of consecutive states, and how many steps they can be followed."""
         quat = self._quats(rows)
-        R, delta = (
-            euler.matrix_of(directors(quat)),
-            quat_multiply(quat_conjugate(quat[:-1]), quat[1:]),
-        )
+        R = euler.matrix_of(directors(quat))
+        delta = quat_multiply(quat_conjugate(quat[:-1]), quat[1:])
         turn = 2 * delta[..., 1:] / delta[..., :1]
         locked = euler.closest(R[:-1], turn)[0].min(axis=1) < euler.LOCK
         good = int(np.argmax(locked)) if locked.any() else len(locked)
         about = self.theta + np.cumsum(euler.change(R[:good], turn[:good]), axis=0)
         followed = euler.near(euler.angles_of(R[1 : good + 1]), about)
         return np.concatenate([self.theta[None], followed]), good
-
-
-def _some(saved: Saved, rows: NDArray[np.intp]) -> Saved:
-    """Return some of the saved steps."""
-    pieces = {name: getattr(saved, name)[rows] for name in SINGLE}
-    return Saved(u=[u[rows] for u in saved.u], y=[y[rows] for y in saved.y], **pieces)
-
-
-#: What there is once for every saved step.
-SINGLE = (
-    "time",
-    "x",
-    "energy",
-    "dissipated",
-    "balance_error",
-    "port_energy",
-    "turned",
-    "stage_time",
-    "stage_x",
-    "iterations",
-)

@@ -42,7 +42,7 @@ class RotationRunner(Runner):
 
     def _there(self, x: Vector) -> Vector:
         """Return a state as (q, p, multipliers) in quaternions."""
-        bodies, (zeta, w, lam) = self.system.bodies, self.system.split(x)
+        bodies, (zeta, w, lam) = self.system.bodies, self.system.parts(x)
         R, theta = bodies.rotations(zeta), bodies.theta(zeta)
         quat = theta if isinstance(bodies.parametrisation, Quaternions) else matrix_to_quat(R)
         phi, (v, Omega) = zeta.reshape(bodies.count, -1)[:, :3], np.swapaxes(_pairs(w), 0, 1)
@@ -123,7 +123,7 @@ class RotationRunner(Runner):
         system, bodies = self.system, self.system.bodies
         x, stage = np.array(saved.x), np.array(saved.stage_x)
         for end, middle in zip(x, stage, strict=True):
-            zeta1, _, lam = system.split(end)
+            zeta1, _, lam = system.parts(end)
             zeta0 = 2 * middle[: bodies.n] - zeta1
             q = (bodies.directors(zeta0) + bodies.directors(zeta1)) / 2
             found = system.held.smallest(q, lam)
@@ -138,7 +138,7 @@ def _pairs(w: Array) -> Array:
 
 def _in_quaternions(system: RotationSystem) -> QuaternionForm:
     """Return the same mechanism in quaternions, Hamilton's form."""
-    zeta, w, _ = system.split(system.start)
+    zeta, w, _ = system.parts(system.start)
     R = system.bodies.rotations(zeta)
     motion = np.einsum("nij,nkj->nki", R, _pairs(w)).reshape(-1)
     q = system.bodies.directors(zeta)

@@ -13,11 +13,11 @@ from poinsot.ph.matrices import Vector
 from poinsot.systems.livens import forms, masses
 from poinsot.systems.livens.chords import chord
 from poinsot.systems.livens.lagrangian import Hessian, Interval, Lagrangian, Push, Slopes
-from poinsot.systems.livens.smooth import Array, Potential, Smooth
+from poinsot.systems.livens.smooth import Array, OfPotentials, Smooth
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralLagrangian(Lagrangian):
+class GeneralLagrangian(OfPotentials, Lagrangian):
     """A Lagrangian with discrete derivatives by Gonzalez [KB24, app. A].
 
     Parameters
@@ -47,12 +47,12 @@ class GeneralLagrangian(Lagrangian):
     massless: NDArray[np.bool_]
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
         """Number of coordinates."""
         return len(self.coordinates)
 
     @property
-    def m(self) -> int:  # type: ignore[override]
+    def m(self) -> int:
         """Number of constraints."""
         return self.constraints.size
 
@@ -74,18 +74,6 @@ class GeneralLagrangian(Lagrangian):
         """Return the second derivatives of T."""
         qq = self.mass.curvature(q, np.outer(v, v).reshape(-1)) / 2
         return Hessian(qq, self.dM(q, v).T, self.M(q))
-
-    def V(self, q: Vector) -> float:
-        """Return the potential energy [J]."""
-        return Potential(self.potentials).value(q)
-
-    def dV(self, q: Vector) -> Vector:
-        """Return the gradient of V."""
-        return Potential(self.potentials).gradient(q)
-
-    def ddV(self, q: Vector) -> Array:
-        """Return the Hessian of V."""
-        return Potential(self.potentials).hessian(q)
 
     # -- constraints and ports ----------------------------------------------------------------
 

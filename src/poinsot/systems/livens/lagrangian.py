@@ -13,7 +13,8 @@ import numpy as np
 
 from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector, add, dense, diagonal
+from poinsot.ph.matrices import Matrix, Vector, dense, diagonal
+from poinsot.systems.mechanical import Mechanics
 
 
 @dataclass(frozen=True)
@@ -129,11 +130,8 @@ class Increments(Chart):
         return np.zeros(0)
 
 
-class Lagrangian(ABC):
+class Lagrangian(Mechanics):
     """A mechanical system by its energies; q and v have shape (n,), multipliers (m,)."""
-
-    n: int
-    m: int
 
     # -- energies -----------------------------------------------------------------------------
 
@@ -149,23 +147,11 @@ class Lagrangian(ABC):
     def ddT(self, q: Vector, v: Vector) -> Hessian:
         """Return the second derivatives of T."""
 
-    @abstractmethod
-    def V(self, q: Vector) -> float:
-        """Return the potential energy [J]."""
-
-    @abstractmethod
-    def dV(self, q: Vector) -> Vector:
-        """Return the gradient of V; shape (n,)."""
-
-    @abstractmethod
-    def ddV(self, q: Vector) -> Matrix:
-        """Return the Hessian of V; shape (n, n)."""
-
     def T(self, q: Vector, v: Vector) -> float:
         """Return the kinetic energy [J]."""
         return float(v @ (self.M(q) @ v)) / 2
 
-    # -- constraints, ports, dampers ----------------------------------------------------------
+    # -- constraints --------------------------------------------------------------------------
 
     @abstractmethod
     def g(self, q: Vector) -> Vector:
@@ -175,41 +161,13 @@ class Lagrangian(ABC):
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints, below it those on velocities; shape (m, n)."""
 
-    @abstractmethod
-    def curvature(self, q: Vector, lam: Vector) -> Matrix:
-        """Return the derivative of G(q)^T lam by q; shape (n, n)."""
-
-    @abstractmethod
-    def slope(self, q: Vector, v: Vector) -> Matrix:
-        """Return the derivative of G(q) v by q; shape (m, n)."""
-
-    @abstractmethod
-    def B(self, q: Vector) -> Matrix:
-        """Return the port matrix; shape (n, inputs)."""
-
-    @abstractmethod
-    def dB(self, q: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of B(q) u by q; None if it is zero."""
-
-    @abstractmethod
-    def dy(self, q: Vector, v: Vector) -> Matrix | None:
-        """Return the derivative of B(q)^T v by q; None if it is zero."""
+    def K(self, q: Vector) -> Matrix:
+        """Return the constraints on velocities: G."""
+        return self.G(q)
 
     def remembering(self) -> "Lagrangian":
         """Return the same for one run of Newton's method, see `PHSystem.remembering`."""
         return self
-
-    def damping(self, q: Vector, v: Vector) -> Vector | None:
-        """Return the generalised damping force, against the motion; None without dampers."""
-        return None
-
-    def ddamping(self, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
-        """Return the derivatives of `damping` by q and by v."""
-        return None
-
-    def feedback(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
-        """Return the inputs with those filled in that depend on the state."""
-        return u
 
     # -- Hamiltonian: where M, or what replaces it, can be inverted ---------------------------
 
@@ -288,23 +246,8 @@ class Lagrangian(ABC):
         """Return why a step from q0 may have failed, if something is to be seen there."""
         return ""
 
-    def check(self, q: Vector, v: Vector) -> None:  # noqa: B027 - nothing to refuse by default
+    def check(self, q: Vector, v: Vector) -> None:
         """Refuse a start that is no configuration of the system."""
 
-    def watch(self, q0: Vector, q1: Vector) -> None:  # noqa: B027 - nothing to refuse by default
+    def watch(self, q0: Vector, q1: Vector) -> None:
         """Refuse a step to a configuration that should not have been reached."""
-
-
-def negative(a: Matrix) -> Matrix:
-    """Return -a, of the same kind."""
-    result: Matrix = -a
-    return result
-
-
-def total(*terms: Matrix | None) -> Matrix:
-    """Return a sum in which None stands for zero, and at least one term does not."""
-    there = [term for term in terms if term is not None]
-    result = there[0]
-    for term in there[1:]:
-        result = add(result, term)
-    return result

@@ -67,21 +67,20 @@ def constant(values: Array, n: int) -> Smooth:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Potential:
-    """An energy V(q) [J], the sum of `parts` with one value each."""
+class OfPotentials:
+    """What has a potential energy V(q) [J], the sum of `potentials` with one value each."""
 
-    parts: Sequence[Smooth]
+    potentials: Sequence[Smooth]
 
-    def value(self, q: Vector) -> float:
-        """Return V."""
-        return sum(float(part.value(q)[0]) for part in self.parts)
+    def V(self, q: Vector) -> float:
+        """Return the potential energy [J]."""
+        return sum(float(part.value(q)[0]) for part in self.potentials)
 
-    def gradient(self, q: Vector) -> Vector:
-        """Return dV/dq; shape (n,)."""
-        return sum((part.jacobian(q)[0] for part in self.parts), np.zeros(q.size))
+    def dV(self, q: Vector) -> Vector:
+        """Return the gradient of V; shape (n,)."""
+        return sum((part.jacobian(q)[0] for part in self.potentials), np.zeros(q.size))
 
-    def hessian(self, q: Vector) -> Array:
-        """Return the second derivatives; shape (n, n)."""
-        parts = (part.curvature(q, np.ones(1)) for part in self.parts)
+    def ddV(self, q: Vector) -> Array:
+        """Return the Hessian of V; shape (n, n)."""
+        parts = (part.curvature(q, np.ones(1)) for part in self.potentials)
         return sum(parts, np.zeros((q.size, q.size)))

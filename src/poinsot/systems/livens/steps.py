@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Placed, Vector, dense, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, dense, diagonal, total
 from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, largest
-from poinsot.systems.livens.lagrangian import Chart, Increments, Interval, Push, Slopes, total
+from poinsot.systems.livens.lagrangian import Chart, Increments, Interval, Push, Slopes
 
 if TYPE_CHECKING:
-    from poinsot.systems.livens.systems import HamiltonianSystem, LagrangianForm, LivensSystem
+    from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, MomentumForm
 
 
 @dataclass(frozen=True, eq=False)
 class _LagrangianStages(ConstrainedStages):
     """What all of these steps share: rule, constraints, and what acts."""
 
-    system: "LagrangianForm"
+    system: "MomentumForm"
 
     @property
     def rule(self) -> Rule:

@@ -1,7 +1,7 @@
 """A Lagrangian as a port-Hamiltonian system: in Livens' form (q, v, p) and in Hamilton's (q, p)."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import numbers
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, total
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
-from poinsot.ph.system import PHSystem
 from poinsot.result.observer import Observer, StateObserver
-from poinsot.systems.livens.lagrangian import Lagrangian, negative, total
+from poinsot.systems.livens.lagrangian import Lagrangian
 from poinsot.systems.livens.steps import CondensedStages, HamiltonianStages, LivensStages
+from poinsot.systems.mechanical import MechanicalForm
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
 TOLERANCE = 1e-8
@@ -26,60 +26,19 @@ TOLERANCE = 1e-8
 ASTRAY = 1e-2
 
 
-def require_consistent(name: str, lagrangian: Lagrangian, q: Vector, v: Vector) -> None:
-    """Refuse a start that is none, or in which a constraint or its rate does not vanish."""
-    lagrangian.check(q, v)
-    G = lagrangian.G(q)
-    for what, values, sizes, wrong in (
-        ("constraint", lagrangian.g(q), 1.0 + abs(q), "coordinates"),
-        ("rate of the constraint", G @ v, abs(G) @ abs(v), "velocities"),
-    ):
-        if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
-            k = int(np.argmax(abs(values)))
-            raise InconsistentStartError(
-                f"system '{name}': the initial state violates the {what} "
-                f"'{lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
-            )
-
-
-def lagrangian_observer(
-    system: PHSystem, lagrangian: Lagrangian, velocity: Callable[[Vector], Vector]
-) -> Observer:
-    """Return what shows energies, and how well constraints hold; q comes first in x."""
-    n = lagrangian.n
-
-    def gap(x: Vector) -> float:
-        return float(np.max(abs(lagrangian.g(x[:n])), initial=0.0))
-
-    def rate(x: Vector) -> float:
-        return float(np.max(abs(lagrangian.G(x[:n]) @ velocity(x)), initial=0.0))
-
-    return StateObserver(
-        system.n,
-        energies={
-            "kinetic": lambda x: system.H(x) - lagrangian.V(x[:n]),
-            "potential": lambda x: lagrangian.V(x[:n]),
-        },
-        whole={"constraint_error": gap, "velocity_constraint_error": rate} if lagrangian.m else {},
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class LagrangianForm(PHSystem):
-    """What both forms share: constraints, dampers and ports act on the equation of p."""
+class LagrangianForm(MechanicalForm):
+    """What all forms share: their states begin with q, and the Lagrangian judges starts and steps.
+
+    Constraints, dampers and ports act on the equation of momentum.
+    """
 
     lagrangian: Lagrangian
-    initial: Vector
 
     @property
-    @abstractmethod
-    def _p(self) -> int:
-        """Where p begins in x."""
-
-    @property
-    @abstractmethod
-    def _rate(self) -> int:
-        """Where the costate begins that is the velocity of q."""
+    def mechanics(self) -> Lagrangian:
+        """The Lagrangian."""
+        return self.lagrangian
 
     @abstractmethod
     def velocity(self, x: Vector) -> Vector:
@@ -89,18 +48,9 @@ class LagrangianForm(PHSystem):
         """Return the coordinates; shape (n,)."""
         return x[: self.lagrangian.n]
 
-    def p(self, x: Vector) -> Vector:
-        """Return the momenta; shape (n,)."""
-        return x[self._p : self._p + self.lagrangian.n]
-
     def lam(self, x: Vector) -> Vector:
         """Return the multipliers; shape (m,)."""
-        return x[self._p + self.lagrangian.n :]
-
-    @property
-    def start(self) -> Vector:
-        """Where a simulation starts unless told otherwise."""
-        return self.initial
+        return self.parts(x)[2]
 
     def remembering(self) -> Self:
         """Return the system for one run of Newton's method."""
@@ -114,15 +64,19 @@ class LagrangianForm(PHSystem):
 
     def check_start(self, x: Vector) -> None:
         """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
-        require_consistent(self.name, self.lagrangian, self.q(x), self.velocity(x))
-
-    def require_rule(self, scheme: Scheme) -> None:
-        """Refuse a scheme whose derivatives are not formed."""
-        if scheme.rule is Rule.AVERAGE:
-            raise InputError(
-                f"scheme '{scheme.name}': means along the path are not formed of Lagrangians; use "
-                f"'{self.default_scheme}'"
-            )
+        lagrangian, q, v = self.lagrangian, self.q(x), self.velocity(x)
+        lagrangian.check(q, v)
+        G = lagrangian.G(q)
+        for what, values, sizes, wrong in (
+            ("constraint", lagrangian.g(q), 1.0 + abs(q), "coordinates"),
+            ("rate of the constraint", G @ v, abs(G) @ abs(v), "velocities"),
+        ):
+            if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
+                k = int(np.argmax(abs(values)))
+                raise InconsistentStartError(
+                    f"system '{self.name}': the initial state violates the {what} "
+                    f"'{lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
+                )
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return what the Lagrangian sees at the start of the step."""
@@ -134,14 +88,51 @@ class LagrangianForm(PHSystem):
 
     def observer(self) -> Observer:
         """Return what shows energies, and how well constraints hold."""
-        return lagrangian_observer(self, self.lagrangian, self.velocity)
+        lagrangian = self.lagrangian
+
+        def gap(x: Vector) -> float:
+            return float(np.max(abs(lagrangian.g(self.q(x))), initial=0.0))
+
+        def rate(x: Vector) -> float:
+            return float(np.max(abs(lagrangian.G(self.q(x)) @ self.velocity(x)), initial=0.0))
+
+        errors = {"constraint_error": gap, "velocity_constraint_error": rate}
+        return StateObserver(
+            self.n,
+            energies={
+                "kinetic": lambda x: self.H(x) - lagrangian.V(self.q(x)),
+                "potential": lambda x: lagrangian.V(self.q(x)),
+            },
+            whole=errors if lagrangian.m else {},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MomentumForm(LagrangianForm):
+    """What the forms with momenta in the state share."""
+
+    initial: Vector
+
+    def p(self, x: Vector) -> Vector:
+        """Return the momenta; shape (n,)."""
+        return self.parts(x)[1]
+
+    @property
+    def start(self) -> Vector:
+        """Where a simulation starts unless told otherwise."""
+        return self.initial
+
+    def require_rule(self, scheme: Scheme) -> None:
+        """Refuse a scheme whose derivatives are not formed."""
+        if scheme.rule is Rule.AVERAGE:
+            raise InputError(
+                f"scheme '{scheme.name}': means along the path are not formed of Lagrangians; use "
+                f"'{self.default_scheme}'"
+            )
 
     @cached_property
     def _E(self) -> Matrix:
-        entries = np.zeros(self.n)
-        entries[: self.lagrangian.n] = 1.0
-        entries[self._p : self._p + self.lagrangian.n] = 1.0
-        return diagonal(entries)
+        return diagonal((~self.algebraic).astype(float))
 
     def E(self, x: Vector) -> Matrix:
         """Return the descriptor matrix: q and p have derivatives."""
@@ -153,69 +144,13 @@ class LagrangianForm(PHSystem):
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:
         """All but q and p."""
-        n, there = self.lagrangian.n, np.ones(self.n, dtype=bool)
-        there[:n] = there[self._p : self._p + n] = False
+        n, p, there = self.lagrangian.n, self.momentum_row, np.ones(self.n, dtype=bool)
+        there[:n] = there[p : p + n] = False
         return there
-
-    def J(self, x: Vector) -> Matrix:
-        """Return the structure matrix: q' = z_p, p' = -z_q - G^T lam, 0 = G z_p."""
-        n, p, lam = self.lagrangian.n, self._p, self._p + self.lagrangian.n
-        identity, G = diagonal(np.ones(n)), self.lagrangian.G(self.q(x))
-        placed: list[Placed] = [(0, p, identity), (p, 0, negative(identity))]
-        if self.lagrangian.m:
-            placed += [(p, lam, -G.T), (lam, p, G)]
-        return assemble((self.n, self.n), placed)
-
-    def B(self, x: Vector) -> Matrix:
-        """Return the port matrix, in the equation of p."""
-        return assemble((self.n, self.m), [(self._p, 0, self.lagrangian.B(self.q(x)))])
-
-    def r(self, x: Vector, z: Vector) -> Vector | None:
-        """Return the damping force in the equation of p."""
-        n, effort = self.lagrangian.n, np.zeros(self.n)
-        force = self.lagrangian.damping(self.q(x), z[self._rate : self._rate + n])
-        if force is None:
-            return None
-        effort[self._p : self._p + n] = force
-        return effort
-
-    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of r by z."""
-        n = self.lagrangian.n
-        slopes = self.lagrangian.ddamping(self.q(x), z[self._rate : self._rate + n])
-        if slopes is None:
-            return None
-        return assemble((self.n, self.n), [(self._p, self._rate, slopes[1])])
-
-    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of (J - R) z - r + B u by x, which is one by q."""
-        lagrangian, n, p, q = self.lagrangian, self.lagrangian.n, self._p, self.q(x)
-        rate = z[self._rate : self._rate + n]
-        slopes, dB = lagrangian.ddamping(q, rate), lagrangian.dB(q, u)
-        placed: list[Placed] = []
-        if lagrangian.m:
-            placed.append((p, 0, negative(lagrangian.curvature(q, z[p + n :]))))
-            placed.append((p + n, 0, lagrangian.slope(q, rate)))
-        if slopes is not None:
-            placed.append((p, 0, negative(slopes[0])))
-        if dB is not None:
-            placed.append((p, 0, dB))
-        return assemble((self.n, self.n), placed) if placed else None
-
-    def dy(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of B^T z by x."""
-        rate = z[self._rate : self._rate + self.lagrangian.n]
-        dy = self.lagrangian.dy(self.q(x), rate)
-        return None if dy is None else assemble((self.m, self.n), [(0, 0, dy)])
-
-    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
-        """Return the inputs with state-dependent loads filled in."""
-        rate = z[self._rate : self._rate + self.lagrangian.n]
-        return self.lagrangian.feedback(t, self.q(x), rate, u)
 
 
 @dataclass(frozen=True, eq=False)
-class LivensSystem(LagrangianForm):
+class LivensSystem(MomentumForm):
     r"""Livens' form of a Lagrangian [KB24, eq. (22)], x = (q, v, p, lambda).
 
     .. math:: \dot q = v, \quad \dot p = \partial_q L - G^\top \lambda + B u, \quad
@@ -228,12 +163,9 @@ class LivensSystem(LagrangianForm):
     """
 
     @property
-    def _p(self) -> int:
+    def momentum_row(self) -> int:
+        """That of p, behind q and v."""
         return 2 * self.lagrangian.n
-
-    @property
-    def _rate(self) -> int:
-        return self._p
 
     @property
     def formulation(self) -> str:
@@ -255,9 +187,7 @@ class LivensSystem(LagrangianForm):
         x = super().state(values)
         momenta = [s.name for s in self.states if s.name == "p" or s.name.endswith(".p")]
         if isinstance(values, Mapping) and not any(name in values for name in momenta):
-            x[self._p : self._p + self.lagrangian.n] = self.lagrangian.momentum(
-                self.q(x), self.velocity(x)
-            )
+            self.p(x)[:] = self.lagrangian.momentum(self.q(x), self.velocity(x))
         return x
 
     def check_start(self, x: Vector) -> None:
@@ -267,8 +197,9 @@ class LivensSystem(LagrangianForm):
         gap, size = abs(p - momenta), np.max(abs(p) + abs(momenta))
         if np.max(gap) > TOLERANCE * size:
             k = int(np.argmax(gap))
+            label = self.labels[self.momentum_row + k]
             raise InconsistentStartError(
-                f"system '{self.name}': the momentum '{self.labels[self._p + k]}' at the start is "
+                f"system '{self.name}': the momentum '{label}' at the start is "
                 f"{p[k]:.6g}, while that of the velocities is {momenta[k]:.6g}; leave momenta out, "
                 "they follow from p = dL/dv"
             )
@@ -323,10 +254,10 @@ class LivensSystem(LagrangianForm):
         q, v = self.q(x), self.velocity(x)
         H, identity = lagrangian.ddT(q, v), diagonal(np.ones(n))
         placed: list[Placed] = [
-            (0, 0, total(lagrangian.ddV(q), negative(H.qq))),
-            (0, n, negative(H.qs)),
+            (0, 0, total(lagrangian.ddV(q), -H.qq)),
+            (0, n, -H.qs),
             (n, 0, -H.qs.T),
-            (n, n, negative(H.ss)),
+            (n, n, -H.ss),
             (n, 2 * n, identity),
             (2 * n, n, identity),
         ]
@@ -344,20 +275,12 @@ class LivensSystem(LagrangianForm):
 
 
 @dataclass(frozen=True, eq=False)
-class HamiltonianSystem(LagrangianForm):
+class HamiltonianSystem(MomentumForm):
     r"""Hamilton's form of a Lagrangian [KB24, eq. (16)], x = (q, p, lambda).
 
     .. math:: \dot q = M^{-1} p, \quad \dot p = -\partial_q H - G^\top \lambda + B u, \quad
               g(q) = 0, \qquad H = \tfrac12\, p \cdot M(q)^{-1} p + V(q)
     """
-
-    @property
-    def _p(self) -> int:
-        return self.lagrangian.n
-
-    @property
-    def _rate(self) -> int:
-        return self._p
 
     @property
     def formulation(self) -> str:
@@ -386,7 +309,7 @@ class HamiltonianSystem(LagrangianForm):
                 f"system '{self.name}': state 'v' has {v.size} entries, expected "
                 f"{self.lagrangian.n}"
             )
-        x[self._p : self._p + v.size] = self.lagrangian.momentum(self.q(x), v)
+        self.p(x)[:] = self.lagrangian.momentum(self.q(x), v)
         return x
 
     def stage_equations(

@@ -15,6 +15,7 @@ from poinsot.frames.twists import spread
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
+from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.layout import Layout
 from poinsot.systems.livens.lagrangian import Chart, Hessian, Lagrangian, Slopes
 from poinsot.systems.mechanism import Mechanism
@@ -30,7 +31,7 @@ QUAT = slice(3, 7)
 
 
 @dataclass(frozen=True, eq=False)
-class QuaternionBodies(Lagrangian):
+class QuaternionBodies(Lagrangian, ByDirectors):
     """Bodies in unit quaternions, and how they move by themselves.
 
     Parameters
@@ -52,19 +53,9 @@ class QuaternionBodies(Lagrangian):
         return self.mechanism.n // WIDTH
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
         """Number of coordinates."""
         return SEVEN * self.bodies
-
-    @cached_property
-    def mass(self) -> Array:
-        """Mass of every body [kg]; (bodies,)."""
-        return self.mechanism.masses
-
-    @cached_property
-    def inertia(self) -> Array:
-        """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
-        return self.mechanism.moments
 
     @cached_property
     def _spin(self) -> Spin:
@@ -98,16 +89,24 @@ class QuaternionBodies(Lagrangian):
         slopes[:, :3, :3] = np.eye(3)
         return spread(slopes)
 
-    def dD(self, v: Vector) -> Matrix:
+    def P(self, q: Vector) -> Matrix:
+        """Return D: velocities are the rates of q."""
+        return self.D(q)
+
+    def P_along(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of D(q) v by q, which does not depend on q."""
         return spread(self._turning(v))
+
+    def P_back(self, q: Vector, f: Vector) -> Matrix:
+        """Return the derivative of D(q)^T f by q."""
+        return self.bend(q, f)
 
     def _turning(self, q: Vector) -> Array:
         slopes = np.zeros((self.bodies, WIDTH, SEVEN))
         slopes[:, 3:, QUAT] = director_slopes(self.blocks(q)[1])
         return slopes
 
-    def bend(self, f: Vector) -> Matrix:
+    def bend(self, q: Vector, f: Vector) -> Matrix:
         """Return the derivative of D(q)^T f by q, which does not depend on q."""
         blocks = np.zeros((self.bodies, SEVEN, SEVEN))
         forces = f.reshape(-1, WIDTH)[:, 3:]

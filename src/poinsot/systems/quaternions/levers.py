@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from poinsot.frames.forms import WIDTH
 from poinsot.frames.twists import spread
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector
+from poinsot.ph.matrices import Matrix, Vector, total
 from poinsot.so3 import skew
-from poinsot.systems.livens.lagrangian import total
 from poinsot.systems.quaternions.bodies import QuaternionBodies
 from poinsot.systems.quaternions.products import WORLD, director_slopes, world
 
@@ -106,7 +105,7 @@ class AtMean(Levers):
 
     def dpull(self, f: Vector, df: Matrix | None) -> Matrix:
         """Return S^T df + half of the derivative of D^T f."""
-        return total(0.5 * self.of.bend(f), None if df is None else self.S.T @ df)
+        return total(0.5 * self.of.bend(self.q, f), None if df is None else self.S.T @ df)
 
 
 @dataclass(frozen=True, eq=False)

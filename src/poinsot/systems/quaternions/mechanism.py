@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InconsistentStartError
-from poinsot.frames.forms import Forms
 from poinsot.frames.twists import spread
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector, assemble
-from poinsot.systems.livens.lagrangian import Interval, Push, total
-from poinsot.systems.mechanism import Mechanism
+from poinsot.ph.matrices import Matrix, Vector, assemble, total
+from poinsot.systems.by_directors import ByDirectors
+from poinsot.systems.livens.lagrangian import Interval, Push
 from poinsot.systems.quaternions.bodies import QUAT, SEVEN, QuaternionBodies
 from poinsot.systems.quaternions.levers import Levers, levers
 from poinsot.systems.quaternions.torques import PublishedTorques
@@ -38,37 +37,11 @@ class QuaternionMechanism(QuaternionBodies):
     """Bodies in unit quaternions with all that acts on them: joints, springs, loads and ports."""
 
     @property
-    def m(self) -> int:  # type: ignore[override]
+    def m(self) -> int:
         """Number of constraints: one of each body, those of the joints, then those of contacts."""
         return self.bodies + self.held.m
 
-    @property
-    def joints(self) -> Forms:
-        """The constraints of the joints, in directors."""
-        return self.held.constraints
-
-    @cached_property
-    def held(self) -> Mechanism:
-        """The mechanism without rigidity: joints and contacts only."""
-        return self.mechanism.held()
-
-    # -- energy ------------------------------------------------------------------------------
-
-    def V(self, q: Vector) -> float:
-        """Return the potential energy [J]."""
-        return self.mechanism.V(self.directors(q))
-
-    def dV(self, q: Vector) -> Vector:
-        """Return the gradient of V."""
-        return np.asarray(self.D(q).T @ self.mechanism.dV(self.directors(q)))
-
-    def ddV(self, q: Vector) -> Matrix:
-        """Return the Hessian of V."""
-        d, D = self.directors(q), self.D(q)
-        inner = self.mechanism.ddV(d)
-        return total(self.bend(self.mechanism.dV(d)), None if inner is None else D.T @ inner @ D)
-
-    # -- constraints, ports, dampers ----------------------------------------------------------
+    # -- constraints --------------------------------------------------------------------------
 
     def g(self, q: Vector) -> Vector:
         """Return (quat·quat - 1) / 2 of every body [KB24, eq. (30)], then the joints."""
@@ -82,8 +55,7 @@ class QuaternionMechanism(QuaternionBodies):
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
-        joints = self.held.G(self.directors(q)) @ self.D(q)
-        return self._stack(self._units(self.blocks(q)[1]), joints)
+        return self._stack(self._units(self.blocks(q)[1]), ByDirectors.K(self, q))
 
     def _stack(self, units: Matrix, joints: Matrix) -> Matrix:
         if self.m == self.bodies:
@@ -92,64 +64,17 @@ class QuaternionMechanism(QuaternionBodies):
 
     def curvature(self, q: Vector, lam: Vector) -> Matrix:
         """Return the derivative of G^T lam by q."""
-        d, D, units = self.directors(q), self.D(q), lam[: self.bodies]
-        unit = self._blocks(None, units[:, None, None] * np.eye(4))
-        pull = self.held.G(d).T @ lam[self.bodies :]
-        curved = D.T @ self.held.curvature(d, lam[self.bodies :]) @ D
-        return total(unit, self.bend(np.asarray(pull)), curved)
+        units = self._blocks(None, lam[: self.bodies, None, None] * np.eye(4))
+        return total(units, super().curvature(q, lam[self.bodies :]))
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G v by q."""
-        d, D, (_, rate) = self.directors(q), self.D(q), self.blocks(v)
-        joints = self.held.slope(d, np.asarray(D @ v)) @ D + self.held.G(d) @ self.dD(v)
-        return self._stack(self._units(rate), joints)
-
-    def B(self, q: Vector) -> Matrix:
-        """Return the port matrix."""
-        B: Matrix = self.D(q).T @ self.mechanism.B(self.directors(q))
-        return B
-
-    def dB(self, q: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of B u by q."""
-        d, D = self.directors(q), self.D(q)
-        inner = self.mechanism.dB(d, u)
-        if inner is None:
-            return None
-        return total(D.T @ inner @ D, self.bend(np.asarray(self.mechanism.B(d) @ u)))
-
-    def dy(self, q: Vector, v: Vector) -> Matrix | None:
-        """Return the derivative of B^T v by q."""
-        d, D = self.directors(q), self.D(q)
-        inner = self.mechanism.dy(d, np.asarray(D @ v))
-        if inner is None:
-            return None
-        return total(inner @ D, self.mechanism.B(d).T @ self.dD(v))
+        return self._stack(self._units(self.blocks(v)[1]), super().slope(q, v))
 
     def remembering(self) -> "QuaternionMechanism":
         """Return the same for one run of Newton's method."""
         mechanism = self.mechanism.remembering()
         return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
-
-    def damping(self, q: Vector, v: Vector) -> Vector | None:
-        """Return the damping force."""
-        if not self.mechanism.dampers:
-            return None
-        D = self.D(q)
-        return np.asarray(D.T @ self.mechanism.damping(self.directors(q), np.asarray(D @ v)))
-
-    def ddamping(self, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
-        """Return the derivatives of the damping force."""
-        d, D = self.directors(q), self.D(q)
-        rate = np.asarray(D @ v)
-        slopes = self.mechanism.ddamping(d, rate)
-        if slopes is None:
-            return None
-        by_q = D.T @ (slopes[0] @ D + slopes[1] @ self.dD(v))
-        return by_q + self.bend(self.mechanism.damping(d, rate)), D.T @ slopes[1] @ D
-
-    def feedback(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
-        """Return the inputs with state-dependent loads filled in."""
-        return self.mechanism.feedback(t, self.directors(q), np.asarray(self.D(q) @ v), u)
 
     # -- a step -----------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from poinsot.ph.system import State
 from poinsot.result.observer import Observer
 from poinsot.so3 import matrix_to_quat
 from poinsot.systems.layout import Layout
-from poinsot.systems.livens.systems import HamiltonianSystem, LagrangianForm, LivensSystem
+from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, MomentumForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
 from poinsot.systems.quaternions.bodies import SEVEN
@@ -27,7 +27,7 @@ from poinsot.systems.quaternions.reading import QuaternionView
 
 
 @dataclass(frozen=True, eq=False)
-class QuaternionForm(LagrangianForm):
+class QuaternionForm(MomentumForm):
     """What both forms of a mechanism in quaternions share."""
 
     lagrangian: QuaternionMechanism
@@ -53,7 +53,7 @@ class QuaternionForm(LagrangianForm):
 
     def observer(self) -> Observer:
         """Return what looks at bodies and joints."""
-        parts = self._p // self.lagrangian.n + 1
+        parts = self.momentum_row // self.lagrangian.n + 1
         return MechanismObserver(self.lagrangian.layout, QuaternionView.of(self.lagrangian, parts))
 
 

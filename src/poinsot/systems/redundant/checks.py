@@ -146,7 +146,7 @@ def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w:
 
 def _require_kinetic_energy(name: str, laws: Laws, zeta: Vector) -> None:
     """Refuse an M that is indefinite on the motions that the constraints leave."""
-    found = masses.weakest(laws.velocities, laws.M, laws.rates(zeta))
+    found = masses.weakest(laws.velocities, laws.M, laws.K(zeta))
     if found is not None and found.eigenvalue < -ROUND_OFF * float(np.max(abs(laws.M))):
         raise StructureError(
             f"system '{name}': M is indefinite on the motions that the constraints leave: it has "

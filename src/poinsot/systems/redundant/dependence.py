@@ -25,7 +25,7 @@ class Dependence:
 
 def weakest(laws: Laws, zeta: Vector) -> Dependence | None:
     """Return the combination of rows c' Z and A that is closest to zero; None without any."""
-    rows = laws.rates(zeta)
+    rows = laws.K(zeta)
     if not rows.size or not np.all(np.isfinite(rows)):
         return None
     lengths = np.linalg.norm(rows, axis=1)
@@ -39,7 +39,7 @@ def weakest(laws: Laws, zeta: Vector) -> Dependence | None:
 
 def require_independent(name: str, laws: Laws, zeta: Vector) -> None:
     """Refuse constraints that say the same twice, or that the kinematics fulfils by itself."""
-    lengths = np.linalg.norm(laws.rates(zeta), axis=1)
+    lengths = np.linalg.norm(laws.K(zeta), axis=1)
     size = np.linalg.norm(laws.dc(zeta), axis=1) * np.linalg.norm(laws.Z(zeta))
     for i in np.flatnonzero(lengths[: laws.n_c] <= RANK * size):
         raise InputError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
@@ -11,14 +12,18 @@ from poinsot.errors import InputError
 from poinsot.ph.connections import Transformer
 from poinsot.ph.matrices import Vector
 from poinsot.systems.livens.smooth import Array, Smooth
-from poinsot.systems.redundant.equations import Equations
 from poinsot.systems.redundant.fields import placed
 from poinsot.systems.redundant.laws import Laws, Outlet
+
+if TYPE_CHECKING:
+    from poinsot.systems.redundant.system import RedundantSystem
 
 Places = NDArray[np.intp]
 
 
-def require_ports(a: Equations, b: Equations, ports: Mapping[str, str], positions: bool) -> None:
+def require_ports(
+    a: "RedundantSystem", b: "RedundantSystem", ports: Mapping[str, str], positions: bool
+) -> None:
     """Refuse ports that do not fit, are fed, or whose positions are asked for and unknown."""
     if not isinstance(ports, Mapping) or not all(
         isinstance(port, str) for pair in ports.items() for port in pair
@@ -53,7 +58,9 @@ def require_ports(a: Equations, b: Equations, ports: Mapping[str, str], position
         Transformer(ours, theirs).check(pair)
 
 
-def join(a: Equations, b: Equations, ports: Mapping[str, str], positions: bool) -> Laws:
+def join(
+    a: "RedundantSystem", b: "RedundantSystem", ports: Mapping[str, str], positions: bool
+) -> Laws:
     r"""Return the laws of both, tied at some ports [BHRS25, sec. 6].
 
     As velocities: the rows :math:`B_{c1}^\top w_1 - B_{c2}^\top w_2 = 0` come after those of both
@@ -74,7 +81,8 @@ def join(a: Equations, b: Equations, ports: Mapping[str, str], positions: bool) 
     rows_A = [(0, 0, A.A.on(zeta_a)), (A.n_A, A.k, B.A.on(zeta_b))]
     if positions:
         for ours, theirs in ports.items():
-            constraints.append(_tie(A.positions[ours], zeta_a, B.positions[theirs], zeta_b))
+            apart = _on(A.positions[ours], zeta_a, n), _on(B.positions[theirs], zeta_b, n)
+            constraints.append(_difference(*apart))
     else:
         rows_A += [
             (rows, 0, B_a.columns(tied_a).transposed()),
@@ -149,7 +157,7 @@ def prefixed(laws: Laws, prefix: str) -> Laws:
     )
 
 
-def units(a: Equations, b: Equations) -> dict[str, str]:
+def units(a: "RedundantSystem", b: "RedundantSystem") -> dict[str, str]:
     """Return the units of zeta and w on which both agree."""
     of_both = zip(("zeta", "w"), a.states, b.states, strict=False)
     return {
@@ -159,35 +167,37 @@ def units(a: Equations, b: Equations) -> dict[str, str]:
     }
 
 
-def _parts(system: Equations) -> Sequence[str]:
+def _parts(system: "RedundantSystem") -> Sequence[str]:
     """Return the names of the systems that it was joined from."""
     return system.laws.parts or [system.name]
 
 
-def _tied(system: Equations, ports: Iterable[str]) -> list[Outlet]:
+def _tied(system: "RedundantSystem", ports: Iterable[str]) -> list[Outlet]:
     """Return what is tied already, and what these ports tie."""
     open_ = {outlet.port: outlet for outlet in system.laws.outlets(system.ports)}
     new = [replace(open_[port], port=_own(system, port)) for port in ports]
     return [*system.laws.tied, *new]
 
 
-def _columns(system: Equations, ports: Iterable[str]) -> tuple[Places, Places]:
+def _columns(system: "RedundantSystem", ports: Iterable[str]) -> tuple[Places, Places]:
     """Return where the inputs of some ports are, and all others."""
     inputs = np.arange(system.m)
     tied = np.concatenate([inputs[system.port_slices[port]] for port in ports])
     return tied, np.setdiff1d(inputs, tied)
 
 
-def _own(system: Equations, label: str) -> str:
+def _own(system: "RedundantSystem", label: str) -> str:
     """Return a label with the name of the system, which labels of joined systems have already."""
     return label if system.laws.parts else f"{system.name}.{label}"
 
 
-def _labels(a: Equations, b: Equations, of_a: Sequence[str], of_b: Sequence[str]) -> list[str]:
+def _labels(
+    a: "RedundantSystem", b: "RedundantSystem", of_a: Sequence[str], of_b: Sequence[str]
+) -> list[str]:
     return [_own(a, label) for label in of_a] + [_own(b, label) for label in of_b]
 
 
-def _ties(a: Equations, b: Equations, ports: Mapping[str, str]) -> list[str]:
+def _ties(a: "RedundantSystem", b: "RedundantSystem", ports: Mapping[str, str]) -> list[str]:
     """Return a name for every tie, e.g. `crank.C[0] = rod.C[0]`."""
     return [
         f"{_own(a, ours)}[{i}] = {_own(b, theirs)}[{i}]"
@@ -224,29 +234,14 @@ def _on(F: Smooth, places: Places, n: int) -> Smooth:
     )
 
 
-def _tie(F: Smooth, at: Places, G: Smooth, to: Places) -> Smooth:
-    """Return F - G as a function of all coordinates, of which theirs have these places."""
-
-    def jacobian(q: Vector) -> Array:
-        whole = np.zeros((F.size, q.size))
-        whole[:, at] = F.jacobian(q[at])
-        whole[:, to] = -G.jacobian(q[to])
-        return whole
-
-    def curvature(q: Vector, w: Vector) -> Array:
-        whole = np.zeros((q.size, q.size))
-        whole[at[:, None], at] = F.curvature(q[at], w)
-        whole[to[:, None], to] = -G.curvature(q[to], w)
-        return whole
-
-    along = np.zeros(at.size + to.size)
-    along[at], along[to] = F.along, G.along
+def _difference(F: Smooth, G: Smooth) -> Smooth:
+    """Return F - G."""
     return Smooth(
-        value=lambda q: F.value(q[at]) - G.value(q[to]),
-        jacobian=jacobian,
-        curvature=curvature,
+        value=lambda q: F.value(q) - G.value(q),
+        jacobian=lambda q: F.jacobian(q) - G.jacobian(q),
+        curvature=lambda q, w: F.curvature(q, w) - G.curvature(q, w),
         quadratic=F.quadratic & G.quadratic,
-        along=along,
+        along=np.maximum(F.along, G.along),
         constant=F.constant and G.constant,
         exact=F.exact and G.exact,
     )

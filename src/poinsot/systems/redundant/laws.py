@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
-from poinsot.systems.livens.smooth import Array, Potential, Smooth
+from poinsot.systems.livens.smooth import Array, OfPotentials, Smooth
 from poinsot.systems.redundant.fields import Field
 
 
@@ -23,7 +23,7 @@ class Outlet:
 
 
 @dataclass(frozen=True, eq=False)
-class Laws:
+class Laws(OfPotentials):
     r"""What stands on the right of [BHRS25, eq. (10)], as functions with their derivatives.
 
     Parameters
@@ -96,6 +96,11 @@ class Laws:
         """Number of constraints on velocities."""
         return len(self.names_A)
 
+    @property
+    def m(self) -> int:
+        """Number of constraints, of both kinds."""
+        return self.n_c + self.n_A
+
     @cached_property
     def massless(self) -> NDArray[np.bool_]:
         """Velocities without any mass; shape (k,)."""
@@ -144,18 +149,6 @@ class Laws:
         """Return the kinetic energy w·M w / 2 [J]."""
         return float(w @ self.M @ w) / 2
 
-    def V(self, zeta: Vector) -> float:
-        """Return the potential energy [J]."""
-        return Potential(self.potentials).value(zeta)
-
-    def dV(self, zeta: Vector) -> Vector:
-        """Return the gradient of V; shape (n,)."""
-        return Potential(self.potentials).gradient(zeta)
-
-    def ddV(self, zeta: Vector) -> Array:
-        """Return the Hessian of V; shape (n, n)."""
-        return Potential(self.potentials).hessian(zeta)
-
     def speeds(self, w: Vector) -> Vector:
         """Return the size of each velocity: its own, plus what the kinetic energy would give it.
 
@@ -189,9 +182,48 @@ class Laws:
         ends = np.cumsum([part.size for part in self.constraints])
         return np.split(lam, ends[:-1]) if self.constraints else []
 
-    def rates(self, zeta: Vector) -> Array:
-        """Return all constraints as rates of w, the rows c' Z and A; shape (n_c + n_A, k)."""
+    def K(self, zeta: Vector) -> Array:
+        """Return all constraints as rows on w, c' Z and A; shape (m, k)."""
         return np.vstack([self.dc(zeta) @ self.Z(zeta), self.A(zeta)])
+
+    def curvature(self, zeta: Vector, lam: Vector) -> Array:
+        """Return the derivative of K^T lam by zeta; shape (k, n)."""
+        of_c, of_A = lam[: self.n_c], lam[self.n_c :]
+        bent = self.Z.back(zeta, of_c @ self.dc(zeta)) + self.Z(zeta).T @ self.ddc(zeta, of_c)
+        return bent + self.A.back(zeta, of_A)
+
+    def slope(self, zeta: Vector, w: Vector) -> Array:
+        """Return the derivative of K w by zeta; shape (m, n)."""
+        travel = self.Z(zeta) @ w
+        bent = [self.ddc(zeta, unit) @ travel for unit in np.eye(self.n_c)]
+        of_c = np.reshape(bent, (self.n_c, self.n)) + self.dc(zeta) @ self.Z.along(zeta, w)
+        return np.vstack([of_c, self.A.along(zeta, w)])
+
+    # -- kinematics, gyroscopic forces, ports -------------------------------------------------
+
+    def Z_along(self, zeta: Vector, w: Vector) -> Array:
+        """Return the derivative of Z w by zeta; shape (n, n)."""
+        return self.Z.along(zeta, w)
+
+    def Z_back(self, zeta: Vector, f: Vector) -> Array:
+        """Return the derivative of Z^T f by zeta; shape (k, n)."""
+        return self.Z.back(zeta, f)
+
+    def dG(self, Gamma: Vector, a: Vector) -> Array:
+        """Return the derivative of G a by the momenta; shape (k, k)."""
+        return self.G.along(Gamma, a)
+
+    def dB(self, zeta: Vector, u: Vector) -> Array | None:
+        """Return the derivative of B u by zeta; shape (k, n)."""
+        return None if self.B.constant else self.B.along(zeta, u)
+
+    def dy(self, zeta: Vector, w: Vector) -> Array | None:
+        """Return the derivative of B^T w by zeta; shape (inputs, n)."""
+        return None if self.B.constant else self.B.back(zeta, w)
+
+    def feedback(self, t: float, zeta: Vector, w: Vector, u: Vector) -> Vector:
+        """Return the inputs: none depend on the state."""
+        return u
 
     # -- dissipation --------------------------------------------------------------------------
 
@@ -203,3 +235,6 @@ class Laws:
         """Return their derivatives by zeta (k, n) and by w (k, k)."""
         both = self.dissipation.derivative(np.concatenate([zeta, w]))[:, 0]
         return both[:, : self.n], both[:, self.n :]
+
+    damping = tau_d
+    ddamping = dtau_d

@@ -11,7 +11,7 @@ from poinsot.systems.livens.chords import Chord, chord
 from poinsot.systems.livens.smooth import Array
 
 if TYPE_CHECKING:
-    from poinsot.systems.redundant.equations import Equations
+    from poinsot.systems.redundant.system import RedundantSystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class RedundantStages(StageEquations):
     have one value per step, at the midpoint, as multipliers have.
     """
 
-    system: "Equations"
+    system: "RedundantSystem"
 
     @property
     def guess(self) -> Vector:

@@ -2,25 +2,35 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
 from poinsot.inputs import named
+from poinsot.ph.gradients import Rule
+from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port, count_inputs
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import StageEquations
+from poinsot.ph.system import State, Storage, require_states
+from poinsot.result.observer import Observer, StateObserver
 from poinsot.systems.livens.functions import OfCoordinates, warn_missing
-from poinsot.systems.redundant import checks, functions, joining
-from poinsot.systems.redundant.equations import Equations, states
+from poinsot.systems.mechanical import RedundantForm
+from poinsot.systems.redundant import checks, dependence, edges, functions, joining
 from poinsot.systems.redundant.functions import Law, OfBoth
+from poinsot.systems.redundant.laws import Laws
 from poinsot.systems.redundant.relations import Relations, relations
+from poinsot.systems.redundant.steps import RedundantStages
 
 #: What may be tied at joined ports.
 LEVELS = ("velocity", "position")
 
 
 @dataclass(frozen=True, eq=False)
-class RedundantSystem(Equations):
+class RedundantSystem(RedundantForm):
     r"""Rigid bodies in redundant coordinates and velocities of their own [BHRS25, eq. (10)].
 
     .. math::
@@ -36,6 +46,10 @@ class RedundantSystem(Equations):
     E = diag(I, M, 0, 0) and z = (grad V, w, lam, mu). Made by `RedundantSystem.symbolic` or
     `RedundantSystem.from_functions`.
     """
+
+    laws: Laws
+
+    # -- ways to make it ----------------------------------------------------------------------
 
     @classmethod
     def symbolic(
@@ -289,3 +303,105 @@ class RedundantSystem(Equations):
         [BHRS25, eqs. (7), (9) and (8)], each with its defects as numbers.
         """
         return relations(self.laws, *self.split(self.state(x))[:3])
+
+    # -- the parts of the state ---------------------------------------------------------------
+
+    @property
+    def mechanics(self) -> Laws:
+        """The laws."""
+        return self.laws
+
+    @cached_property
+    def places(self) -> tuple[int, int, int]:
+        """Where w, lam and mu begin in x."""
+        n, k = self.laws.n, self.laws.k
+        return n, n + k, n + k + self.laws.n_c
+
+    def split(self, x: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+        """Return (zeta, w, lam, mu) of a state, or the same parts of a costate."""
+        w, lam, mu = self.places
+        return x[:w], x[w:lam], x[lam:mu], x[mu:]
+
+    def check_start(self, x: Vector) -> None:
+        """Refuse a start at which a constraint does not hold or is repeated."""
+        zeta, w, _, _ = self.split(x)
+        checks.require_start(self.name, self.laws, self.ports, zeta, w)
+
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    def stage_equations(
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations:
+        """Return the equations of a step in which c and A w vanish."""
+        if scheme.rule is Rule.AVERAGE:
+            raise InputError(
+                f"scheme '{scheme.name}' does not keep the constraints of redundant coordinates; "
+                "use 'ph-dg'"
+            )
+        return RedundantStages(scheme, t, x0, u, h, self)
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return that coordinates end or constraints lose their rank nearby, if they do."""
+        zeta0, w0, _, _ = self.split(x0)
+        rate = self.laws.Z(zeta0) @ w0
+        edge = edges.near(self.laws, zeta0, rate, t0, h)
+        return edge or dependence.along(self.laws, zeta0, h * rate)
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step across an edge of the coordinates, or one that creates energy."""
+        (zeta0, _, _, _), (zeta1, _, _, _) = self.split(x0), self.split(x1)
+        edges.require_not_crossed(self.laws, zeta0, zeta1, t0, h)
+        checks.require_passive(self.name, self.laws, *self.split(x_mid)[:2], "in this step")
+
+    def observer(self) -> Observer:
+        """Return what shows energies, and how well constraints hold."""
+        laws = self.laws
+
+        def gap(x: Vector) -> float:
+            return float(np.max(abs(laws.c(self.split(x)[0])), initial=0.0))
+
+        def rate(x: Vector) -> float:
+            zeta, w, _, _ = self.split(x)
+            return float(np.max(abs(laws.K(zeta) @ w), initial=0.0))
+
+        def slip(x: Vector) -> float:
+            zeta, w, _, _ = self.split(x)
+            return float(np.max(abs(laws.A(zeta) @ w)))
+
+        whole = {"constraint_error": gap} if laws.n_c else {}
+        if laws.n_c or laws.n_A:
+            whole["velocity_constraint_error"] = rate
+        return StateObserver(
+            self.n,
+            energies={
+                "kinetic": lambda x: laws.T(self.split(x)[1]),
+                "potential": lambda x: laws.V(self.split(x)[0]),
+            },
+            whole=whole,
+            middle={"velocity_constraint_error_mid": slip} if laws.n_A else {},
+        )
+
+    # -- what is known of the whole -----------------------------------------------------------
+
+    @property
+    def proven(self) -> bool:
+        """Whether G is known to be skew; the rest of J is by construction."""
+        return self.laws.skew
+
+    @property
+    def exact_costate(self) -> bool:
+        """Whether the gradient of V was given."""
+        return all(part.exact for part in self.laws.potentials)
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """One, quadratic where V is."""
+        quadratic = all(part.is_quadratic for part in self.laws.potentials)
+        return (Storage(np.flatnonzero(~self.algebraic), quadratic=quadratic),)
+
+
+def states(name: str, laws: Laws, units: Mapping[str, str] | None) -> tuple[State, ...]:
+    """Return the blocks of the state that exist."""
+    sizes = {"zeta": laws.n, "w": laws.k, "lam": laws.n_c, "mu": laws.n_A}
+    require_states(name, units, sizes)
+    return tuple(State(key, size, (units or {}).get(key)) for key, size in sizes.items() if size)

@@ -1,9 +1,6 @@
 r"""Bodies with velocities in body axes: coordinates zeta = (phi, theta), velocities w = (v, Omega).
 
 .. math:: \dot\phi = R\, v, \qquad \dot\theta = Z_{rot}(\theta)\, \Omega
-
-Whatever acts on directors d acts on w by the chain rule: :math:`\dot d = P w` with
-:math:`P = D Z`, D the derivative of d by zeta.
 """
 
 from dataclasses import dataclass
@@ -16,6 +13,7 @@ from poinsot.frames.forms import WIDTH
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector, diagonal
 from poinsot.so3 import skew
+from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.rotations.euler import matrix_of
 from poinsot.systems.rotations.parametrisations import Parametrisation
@@ -27,8 +25,11 @@ SIX = 6
 
 
 @dataclass(frozen=True, eq=False)
-class RotationBodies:
-    """The bodies of a mechanism, their rotations described by a parametrisation."""
+class RotationBodies(ByDirectors):
+    """The bodies of a mechanism, their rotations described by a parametrisation.
+
+    With what acts on them, the coefficients of [BHRS25, eq. (10)].
+    """
 
     mechanism: Mechanism
     parametrisation: Parametrisation
@@ -65,16 +66,6 @@ class RotationBodies:
     # -- inertia ------------------------------------------------------------------------------
 
     @cached_property
-    def mass(self) -> Array:
-        """Mass of every body [kg]; (bodies,)."""
-        return self.mechanism.masses
-
-    @cached_property
-    def inertia(self) -> Array:
-        """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
-        return self.mechanism.moments
-
-    @cached_property
     def weights(self) -> Vector:
         """The diagonal of M = diag(m, J) of every body; (6 bodies,)."""
         return np.hstack([np.repeat(self.mass[:, None], 3, axis=1), self.inertia]).reshape(-1)
@@ -84,15 +75,28 @@ class RotationBodies:
         """The mass matrix, constant; (6 bodies, 6 bodies)."""
         return diagonal(self.weights)
 
+    @property
+    def massless(self) -> NDArray[np.bool_]:
+        """None of the velocities; (6 bodies,)."""
+        return np.zeros(self.k, dtype=bool)
+
+    def T(self, w: Vector) -> float:
+        """Return the kinetic energy w·M w / 2 [J]."""
+        return float(self.weights @ w**2) / 2
+
     def G(self, Gamma: Vector) -> Matrix:
         """Return the gyroscopic matrix of momenta (p, L) in body axes; (6 bodies, 6 bodies).
 
         M w' = -G(M w) w with G = -[[0, skew(p)], [skew(p), skew(L)]]: with the sign of
         [BHRS25, eq. (10)], that of G in (18) has to be turned round.
         """
-        return spread(-self._gyration(Gamma))
+        p, L = np.split(Gamma.reshape(-1, 6), 2, axis=1)
+        blocks = np.zeros((self.count, SIX, SIX))
+        blocks[:, :3, 3:] = blocks[:, 3:, :3] = -skew(p)
+        blocks[:, 3:, 3:] = -skew(L)
+        return spread(blocks)
 
-    def dG(self, a: Vector) -> Matrix:
+    def dG(self, Gamma: Vector, a: Vector) -> Matrix:
         """Return the derivative of G(Gamma) a by Gamma, which does not depend on Gamma."""
         # p x a = -a x p
         velocity, spin = np.split(a.reshape(-1, 6), 2, axis=1)
@@ -100,13 +104,6 @@ class RotationBodies:
         blocks[:, :3, :3] = blocks[:, 3:, 3:] = skew(spin)
         blocks[:, 3:, :3] = skew(velocity)
         return spread(blocks)
-
-    def _gyration(self, Gamma: Vector) -> Array:
-        p, L = np.split(Gamma.reshape(-1, 6), 2, axis=1)
-        blocks = np.zeros((self.count, SIX, SIX))
-        blocks[:, :3, 3:] = blocks[:, 3:, :3] = skew(p)
-        blocks[:, 3:, 3:] = skew(L)
-        return blocks
 
     # -- directors ----------------------------------------------------------------------------
 

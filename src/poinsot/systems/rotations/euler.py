@@ -116,7 +116,10 @@ def angles_of(R: Array) -> Array:
 
 
 def follow(angles: Array, turn: Array) -> Array:
-    """Return the angles after the Cayley map of turns in body axes, over turns; (bodies, 3)."""
+    """Return the angles after the Cayley map of turns in body axes, over turns; (bodies, 3).
+
+    Refuse a turn that comes to gimbal lock.
+    """
     R = matrix_of(directors(angles))
     gap, beta, fraction = closest(R, turn)
     k = int(np.argmin(gap))

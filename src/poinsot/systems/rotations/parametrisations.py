@@ -31,35 +31,35 @@ class Parametrisation(ABC):
     size: ClassVar[int]
 
     @abstractmethod
-    def directors(self, theta: Array) -> Array:
+    def directors(self, theta: Array, /) -> Array:
         """Return the columns of R, one after the other; (..., 9)."""
 
     @abstractmethod
-    def slopes(self, theta: Array) -> Array:
+    def slopes(self, theta: Array, /) -> Array:
         """Return the derivative of the directors; (..., 9, size)."""
 
     @abstractmethod
-    def bends(self, theta: Array) -> Array:
+    def bends(self, theta: Array, /) -> Array:
         """Return the second derivative of the directors; (..., 9, size, size)."""
 
     @abstractmethod
-    def Z(self, theta: Array) -> Array:
+    def Z(self, theta: Array, /) -> Array:
         """Return the kinematic matrix, theta' = Z Omega; (..., size, 3)."""
 
     @abstractmethod
-    def dZ(self, theta: Array) -> Array:
+    def dZ(self, theta: Array, /) -> Array:
         """Return its derivative; (..., size, 3, size)."""
 
     @abstractmethod
-    def of(self, R: Array) -> Array:
+    def of(self, R: Array, /) -> Array:
         """Return theta of rotation matrices (..., 3, 3)."""
 
     @abstractmethod
-    def after(self, theta: Array, turn: Array) -> Array:
+    def after(self, theta: Array, turn: Array, /) -> Array:
         """Return theta after the Cayley map of a turn in body axes, R cayley(turn); (..., 3)."""
 
     @abstractmethod
-    def excess(self, theta: Array) -> Array:
+    def excess(self, theta: Array, /) -> Array:
         """Return by how much theta fails to be a rotation; (...)."""
 
     def wrong(self, theta: Array) -> tuple[int, str] | None:
@@ -140,13 +140,9 @@ class Quaternions(Parametrisation):
     size = 4
     remedy = "divide it by its norm (scalar first: w, x, y, z)"
 
-    def directors(self, theta: Array) -> Array:
-        """Return the columns of R(q)."""
-        return directors(theta)
-
-    def slopes(self, theta: Array) -> Array:
-        """Return their derivative."""
-        return director_slopes(theta)
+    directors = staticmethod(directors)
+    slopes = staticmethod(director_slopes)
+    of = staticmethod(matrix_to_quat)
 
     def bends(self, theta: Array) -> Array:
         """Return the constant second derivative."""
@@ -159,10 +155,6 @@ class Quaternions(Parametrisation):
     def dZ(self, theta: Array) -> Array:
         """Return the constant derivative."""
         return np.broadcast_to(np.einsum("kba->akb", BODY) / 2, (*theta.shape[:-1], 4, 3, 4))
-
-    def of(self, R: Array) -> Array:
-        """Return the quaternion with a scalar part that is not negative."""
-        return matrix_to_quat(R)
 
     def after(self, theta: Array, turn: Array) -> Array:
         """Return q (1, turn/2) over its norm."""
@@ -181,33 +173,13 @@ class EulerAngles(Parametrisation):
     name = "set of Euler angles"
     size = 3
 
-    def directors(self, theta: Array) -> Array:
-        """Return the columns of R."""
-        return euler.directors(theta)
-
-    def slopes(self, theta: Array) -> Array:
-        """Return their derivative."""
-        return euler.slopes(theta)
-
-    def bends(self, theta: Array) -> Array:
-        """Return the second derivative."""
-        return euler.bends(theta)
-
-    def Z(self, theta: Array) -> Array:
-        """Return Z of [BHRS25, eq. (18)]."""
-        return euler.Z(theta)
-
-    def dZ(self, theta: Array) -> Array:
-        """Return its derivative."""
-        return euler.dZ(theta)
-
-    def of(self, R: Array) -> Array:
-        """Return the angles with beta between -pi/2 and pi/2."""
-        return euler.angles_of(R)
-
-    def after(self, theta: Array, turn: Array) -> Array:
-        """Return the angles followed over the turn; refuse one that comes to gimbal lock."""
-        return euler.follow(theta, turn)
+    directors = staticmethod(euler.directors)
+    slopes = staticmethod(euler.slopes)
+    bends = staticmethod(euler.bends)
+    Z = staticmethod(euler.Z)
+    dZ = staticmethod(euler.dZ)
+    of = staticmethod(euler.angles_of)
+    after = staticmethod(euler.follow)
 
     def excess(self, theta: Array) -> Array:
         """Return zero: any angles are a rotation."""

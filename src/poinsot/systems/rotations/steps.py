@@ -53,12 +53,12 @@ class RotationStages(MechanismStages):
     @cached_property
     def q0(self) -> Vector:
         """Directors at the start."""
-        return self.system.bodies.directors(self.system.split(self.x0)[0])
+        return self.system.bodies.directors(self.system.parts(self.x0)[0])
 
     @property
     def start(self) -> tuple[Vector, Vector]:
         """Twists at the start, and the multipliers of the step before."""
-        return self._twists0.reshape(-1), self.system.split(self.x0)[2]
+        return self._twists0.reshape(-1), self.system.parts(self.x0)[2]
 
     @property
     def vectors(self) -> int:
@@ -67,12 +67,12 @@ class RotationStages(MechanismStages):
 
     @cached_property
     def _R0(self) -> Array:
-        return self.system.bodies.rotations(self.system.split(self.x0)[0])
+        return self.system.bodies.rotations(self.system.parts(self.x0)[0])
 
     @cached_property
     def _w0(self) -> Array:
         """Velocities at the start, in body axes; (bodies, 2, 3)."""
-        return self.system.split(self.x0)[1].reshape(-1, 2, 3)
+        return self.system.parts(self.x0)[1].reshape(-1, 2, 3)
 
     @cached_property
     def _twists0(self) -> Array:
@@ -131,7 +131,7 @@ class RotationStages(MechanismStages):
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return the end of the step, and the means of both ends."""
         system, bodies, held = self.system, self.system.bodies, self.held
-        zeta0, w0, _ = system.split(self.x0)
+        zeta0, w0, _ = system.parts(self.x0)
         t, mu = self.split(w)
         at, Omega1 = self.middle(t), self._Omega1(t)
         lam = held.smallest(at.q, mu / self.h)

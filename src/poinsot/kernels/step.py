@@ -1,0 +1,50 @@
+"""A time step in hand: what kernels of parts read, and where they add to."""
+
+from typing import NamedTuple
+
+from poinsot.kernels.algebra import Vec, gather
+from poinsot.kernels.kernel import inline
+from poinsot.kernels.tables import OF_ROTATION, OF_TRANSLATION, Index2, R, Real1, Real2, T
+
+
+class Step(NamedTuple):
+    """A time step in hand: what kernels of parts read, and where they add to.
+
+    Of length h [s], t [s] its middle; `drift` times the `gap` (nodes, 3) is taken back by
+    constraints. Inputs u and outputs y of ports; the motion of all bodies at the start, `state`,
+    and at the midpoint, `stage`; the `multiplier` (nodes, 3), times h. `bodies` are the places of
+    bodies. Residuals go to x (nodes, 3), sizes of their terms to `sizes` (5,), see above. `given`
+    and `found` are room for laws. Forces have the lever arms of the directors in column `arms_at`
+    of the stage; `quaternions` tells whether bodies turn by quaternions.
+    """
+
+    t: float
+    h: float
+    drift: float
+    arms_at: int
+    quaternions: bool
+    u: Real1
+    y: Real1
+    state: Real2
+    stage: Real2
+    multiplier: Real2
+    bodies: Index2
+    gap: Real2
+    x: Real2
+    sizes: Real1
+    given: Real1
+    found: Real1
+
+
+@inline
+def push(step: Step, b: int, force: Vec, torque: Vec) -> None:
+    """Add a force and a torque, times h and against the motion, to the residual of a body."""
+    gather(step.x, step.bodies[b, T], 0, force)
+    gather(step.x, step.bodies[b, R], 0, torque)
+
+
+@inline
+def measure(step: Step, force: float, torque: float) -> None:
+    """Take note of the size of a force and a torque, times h."""
+    step.sizes[OF_TRANSLATION] = max(step.sizes[OF_TRANSLATION], force)
+    step.sizes[OF_ROTATION] = max(step.sizes[OF_ROTATION], torque)

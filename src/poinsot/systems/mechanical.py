@@ -1,0 +1,325 @@
+r"""Mechanical systems as port-Hamiltonian ones, in whatever coordinates.
+
+.. math::
+
+    \dot\zeta &= Z(\zeta)\, w \\
+    \dot p &= -Z^\top f - G w - K^\top \lambda - \tau_d(\zeta, w) + B u \\
+    0 &= K(\zeta)\, w, \qquad y = B^\top w
+
+with momenta p, the derivative f of the energy by :math:`\zeta`, a skew matrix G of gyroscopic
+forces, and all constraints as rows K on velocities, whether they have a position equation or not.
+As a port-Hamiltonian system, J is made of Z, G and K, and w is the costate of the equation of
+momentum. Of this kind are directors [LKB26, eq. (24)], redundant coordinates
+[BHRS25, eq. (10)], and Lagrangians with their velocities [LKB26, eq. (19)], in Livens' form and in
+Hamilton's [KB24].
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.system import PHSystem
+
+
+class Mechanics(Protocol):
+    """What acts on a mechanical system of n coordinates zeta, k velocities w, m constraints.
+
+    Derivatives by zeta return None where they are zero.
+    """
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of coordinates."""
+
+    @property
+    def k(self) -> int:
+        """Number of velocities: as many."""
+        return self.n
+
+    @property
+    @abstractmethod
+    def m(self) -> int:
+        """Number of constraints: rows of K."""
+
+    # -- potential energy ---------------------------------------------------------------------
+
+    @abstractmethod
+    def V(self, zeta: Vector, /) -> float:
+        """Return the potential energy [J]."""
+
+    @abstractmethod
+    def dV(self, zeta: Vector, /) -> Vector:
+        """Return the gradient of V; shape (n,)."""
+
+    @abstractmethod
+    def ddV(self, zeta: Vector, /) -> Matrix | None:
+        """Return the Hessian of V; shape (n, n)."""
+
+    # -- kinematics: zeta' = w by default -----------------------------------------------------
+
+    def Z(self, zeta: Vector, /) -> Matrix:
+        """Return the kinematic matrix, zeta' = Z w; shape (n, k)."""
+        return diagonal(np.ones(self.n))
+
+    def Z_along(self, zeta: Vector, w: Vector, /) -> Matrix | None:
+        """Return the derivative of Z w by zeta; shape (n, n)."""
+        return None
+
+    def Z_back(self, zeta: Vector, f: Vector, /) -> Matrix | None:
+        """Return the derivative of Z^T f by zeta; shape (k, n)."""
+        return None
+
+    # -- constraints --------------------------------------------------------------------------
+
+    @abstractmethod
+    def K(self, zeta: Vector, /) -> Matrix:
+        """Return the constraints on velocities, K w = 0; shape (m, k)."""
+
+    @abstractmethod
+    def curvature(self, zeta: Vector, lam: Vector, /) -> Matrix:
+        """Return the derivative of K^T lam by zeta; shape (k, n)."""
+
+    @abstractmethod
+    def slope(self, zeta: Vector, w: Vector, /) -> Matrix:
+        """Return the derivative of K w by zeta; shape (m, n)."""
+
+    # -- ports --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def B(self, zeta: Vector, /) -> Matrix:
+        """Return the port matrix; shape (k, inputs)."""
+
+    @abstractmethod
+    def dB(self, zeta: Vector, u: Vector, /) -> Matrix | None:
+        """Return the derivative of B u by zeta; shape (k, n)."""
+
+    @abstractmethod
+    def dy(self, zeta: Vector, w: Vector, /) -> Matrix | None:
+        """Return the derivative of B^T w by zeta; shape (inputs, n)."""
+
+    def feedback(self, t: float, zeta: Vector, w: Vector, u: Vector, /) -> Vector:
+        """Return the inputs with those filled in that depend on the state; default: none do."""
+        return u
+
+    # -- dissipation: none by default ---------------------------------------------------------
+
+    @property
+    def lossless(self) -> bool:
+        """Whether there is no dissipation."""
+        return True
+
+    def damping(self, zeta: Vector, w: Vector, /) -> Vector:
+        """Return the dissipative forces tau_d, against the motion; shape (k,)."""
+        return np.zeros(self.k)
+
+    def ddamping(self, zeta: Vector, w: Vector, /) -> tuple[Matrix, Matrix] | None:
+        """Return their derivatives by zeta (k, n) and by w (k, k)."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class MechanicalForm(PHSystem):
+    """A mechanical system as x = (zeta, ..., w or p, multipliers), z = (f, ..., w, multipliers)."""
+
+    @property
+    @abstractmethod
+    def mechanics(self) -> Mechanics:
+        """What acts."""
+
+    @property
+    def momentum_row(self) -> int:
+        """Where the equation of momentum begins, and w in z."""
+        return self.mechanics.n
+
+    def parts(self, x: Vector) -> tuple[Vector, Vector, Vector]:
+        """Return (zeta, w or p, multipliers) of a state, or (f, w, multipliers) of a costate."""
+        lam = self.momentum_row + self.mechanics.k
+        return x[: self.mechanics.n], x[self.momentum_row : lam], x[lam:]
+
+    def gyration(self, x: Vector) -> Matrix | None:
+        """Return the gyroscopic matrix, skew; None: there is none; shape (k, k)."""
+        return None
+
+    def dgyration(self, x: Vector, a: Vector) -> tuple[Matrix | None, Matrix | None]:
+        """Return the derivatives of its product with a by zeta (k, n) and by w (k, k)."""
+        return None, None
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the structure matrix [BHRS25, eq. (7)], the multipliers of constraints included.
+
+        With rows for zeta, momentum and constraints, [[0, Z, 0], [-Z^T, -G, -K^T], [0, K, 0]].
+        """
+        zeta, mechanics, w = self.parts(x)[0], self.mechanics, self.momentum_row
+        Z, G, lam = mechanics.Z(zeta), self.gyration(x), w + mechanics.k
+        placed: list[Placed] = [(0, w, Z), (w, 0, -Z.T)]
+        if G is not None:
+            placed.append((w, w, -G))
+        if mechanics.m:
+            K = mechanics.K(zeta)
+            placed += [(w, lam, -K.T), (lam, w, K)]
+        return assemble((self.n, self.n), placed)
+
+    def B(self, x: Vector) -> Matrix:
+        """Return the port matrix, in the equation of momentum."""
+        B = self.mechanics.B(self.parts(x)[0])
+        return assemble((self.n, self.m), [(self.momentum_row, 0, B)])
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return tau_d of the velocities in z [BHRS25, eq. (8)], in the equation of momentum."""
+        if self.mechanics.lossless:
+            return None
+        effort = np.zeros(self.n)
+        self.parts(effort)[1][:] = self.mechanics.damping(self.parts(x)[0], self.parts(z)[1])
+        return effort
+
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with state-dependent loads filled in."""
+        return self.mechanics.feedback(t, self.parts(x)[0], self.parts(z)[1], u)
+
+    # -- tangents -----------------------------------------------------------------------------
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of r by z, which is one by w."""
+        slopes, w = self._slopes(self.parts(x)[0], self.parts(z)[1]), self.momentum_row
+        return None if slopes is None else assemble((self.n, self.n), [(w, w, slopes[1])])
+
+    def _slopes(self, zeta: Vector, w: Vector) -> tuple[Matrix, Matrix] | None:
+        return None if self.mechanics.lossless else self.mechanics.ddamping(zeta, w)
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return the derivative of J z - r + B u by x, z and u fixed."""
+        zeta, (f, a, lam), mechanics = self.parts(x)[0], self.parts(z), self.mechanics
+        w, (by_zeta, by_w) = self.momentum_row, self.dgyration(x, a)
+        terms: list[tuple[int, int, float, Matrix | None]] = [
+            (0, 0, 1.0, mechanics.Z_along(zeta, a)),
+            (w, 0, -1.0, mechanics.Z_back(zeta, f)),
+            (w, 0, -1.0, by_zeta),
+            (w, w, -1.0, by_w),
+            (w, 0, 1.0, mechanics.dB(zeta, u)),
+        ]
+        if mechanics.m:
+            terms.append((w, 0, -1.0, mechanics.curvature(zeta, lam)))
+            terms.append((w + mechanics.k, 0, 1.0, mechanics.slope(zeta, a)))
+        slopes = self._slopes(zeta, a)
+        if slopes is not None:
+            terms.append((w, 0, -1.0, slopes[0]))
+        placed = [(i, j, sign * block) for i, j, sign, block in terms if block is not None]
+        return assemble((self.n, self.n), placed) if placed else None
+
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of B^T w by x."""
+        dy = self.mechanics.dy(self.parts(x)[0], self.parts(z)[1])
+        return None if dy is None else assemble((self.m, self.n), [(0, 0, dy)])
+
+
+class Inertial(Mechanics, Protocol):
+    """What acts on a system with a constant mass."""
+
+    @property
+    def M(self) -> Matrix:
+        """The mass matrix, symmetric; shape (k, k)."""
+
+    @property
+    def massless(self) -> NDArray[np.bool_]:
+        """Velocities without any mass; shape (k,)."""
+
+    def T(self, w: Vector, /) -> float:
+        """Return the kinetic energy w·M w / 2 [J]."""
+
+
+@dataclass(frozen=True, eq=False)
+class VelocityForm(MechanicalForm):
+    """A system with a constant mass, x = (zeta, w, multipliers), and H = T + V.
+
+    E = diag(I, M, 0), z = (grad V, w, multipliers).
+    """
+
+    @property
+    @abstractmethod
+    def mechanics(self) -> Inertial:
+        """What acts."""
+
+    @cached_property
+    def _E(self) -> Matrix:
+        n = self.mechanics.n
+        blocks: list[Placed] = [(0, 0, diagonal(np.ones(n))), (n, n, self.mechanics.M)]
+        return assemble((self.n, self.n), blocks)
+
+    def E(self, x: Vector) -> Matrix:
+        """Return diag(I, M, 0)."""
+        return self._E
+
+    def dE(self, x: Vector, a: Vector) -> None:
+        """Return None: E is constant."""
+
+    def z(self, x: Vector) -> Vector:
+        """Return (grad V, w, multipliers)."""
+        n = self.mechanics.n
+        return np.concatenate([self.mechanics.dV(x[:n]), x[n:]])
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return diag(Hessian of V, I, I)."""
+        n = self.mechanics.n
+        ddV = self.mechanics.ddV(x[:n])
+        placed: list[Placed] = [(n, n, diagonal(np.ones(self.n - n)))]
+        if ddV is not None:
+            placed.append((0, 0, ddV))
+        return assemble((self.n, self.n), placed)
+
+    def energies(self, x: Vector) -> Vector:
+        """Return T + V [J]."""
+        zeta, w, _ = self.parts(x)
+        return np.array([self.mechanics.T(w) + self.mechanics.V(zeta)])
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """Multipliers, and velocities without any mass."""
+        n, there = self.mechanics.n, np.ones(self.n, dtype=bool)
+        there[:n] = False
+        there[n : n + self.mechanics.k] = self.mechanics.massless
+        return there
+
+
+class Coefficients(Inertial, Protocol):
+    """What [BHRS25, eq. (10)] asks for besides: gyroscopic forces."""
+
+    def G(self, Gamma: Vector, /) -> Matrix:
+        """Return the gyroscopic matrix of the momenta Gamma = M w, skew; shape (k, k)."""
+
+    def dG(self, Gamma: Vector, a: Vector, /) -> Matrix:
+        """Return the derivative of G(Gamma) a by Gamma; shape (k, k)."""
+
+
+@dataclass(frozen=True, eq=False)
+class RedundantForm(VelocityForm):
+    r"""Rigid bodies in redundant coordinates and velocities of their own [BHRS25, eq. (10)].
+
+    .. math::
+
+        \dot\zeta &= Z(\zeta)\, w \\
+        M \dot w &= -Z^\top \nabla V - G(M w)\, w - Z^\top c'^\top \lambda - A^\top \mu
+                    - \tau_d(\zeta, w) + B u \\
+        0 &= c(\zeta), \qquad 0 = A(\zeta)\, w, \qquad y = B^\top w
+
+    The multipliers are those of c, then those of A: K has the rows c' Z and A.
+    """
+
+    @property
+    @abstractmethod
+    def mechanics(self) -> Coefficients:
+        """The coefficients."""
+
+    def gyration(self, x: Vector) -> Matrix:
+        """Return G(M w)."""
+        return self.mechanics.G(self.mechanics.M @ self.parts(x)[1])
+
+    def dgyration(self, x: Vector, a: Vector) -> tuple[None, Matrix]:
+        """Return the derivative of G(M w) a by w."""
+        M = self.mechanics.M
+        return None, self.mechanics.dG(M @ self.parts(x)[1], a) @ M
