@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numerics import jacobian
 
+from poinsot.engine.tiles import pack
 from poinsot.kernels import algebra, cayley
 
 random = np.random.default_rng(0)
@@ -38,7 +39,8 @@ ALGEBRA = {
     "skew": (algebra.skew(a), skew(a)),
     "skew_times": (algebra.skew_times(a, B), skew(a) @ B),
     "times_skew": (algebra.times_skew(A, b), np.array(A) @ skew(b)),
-    "inverse": (algebra.inverse(A), np.linalg.inv(A)),
+    "adjugate": (algebra.adjugate(A)[0], np.linalg.det(A) * np.linalg.inv(A)),
+    "determinant": (algebra.adjugate(A)[1], np.linalg.det(A)),
 }
 CAYLEY = {
     "turn": (cayley.turn(a, b), C(a) @ b),
@@ -60,10 +62,25 @@ def test_arrays_are_read_and_written_row_by_row():
     assert algebra.vector(table, 1, 2) == (14, 15, 16)
     assert algebra.matrix(table, 0, 3) == ((3, 4, 5), (6, 7, 8), (9, 10, 11))
     algebra.put_matrix(table, 1, 0, A)
-    algebra.gather_matrix(table, 1, 0, B)
     algebra.put(table, 1, 9, a)
     algebra.gather(table, 1, 9, b)
-    np.testing.assert_allclose(table[1], [*np.add(A, B).reshape(-1), *np.add(a, b)], rtol=1e-14)
+    np.testing.assert_allclose(table[1], [*np.reshape(A, -1), *np.add(a, b)], rtol=1e-14)
+
+
+def test_tiles_are_matrices_by_columns_with_a_zero_each():
+    tiles = np.zeros((2, 12))
+    algebra.put_tile(tiles, 1, A)
+    algebra.add_tile(tiles, 1, B)
+    np.testing.assert_allclose(algebra.tile(tiles, 1), np.add(A, B), rtol=1e-14)
+    algebra.put_row(tiles, 1, 2, a)
+    algebra.put_column(tiles, 1, 0, b)
+    expected = np.add(A, B)
+    expected[2], expected[:, 0] = a, b
+    np.testing.assert_allclose(pack(expected[None])[0], tiles[1], rtol=1e-14)
+    found = algebra.apply_columns(algebra.columns(tiles, 1), c)
+    np.testing.assert_allclose(found, [*(expected @ c), 0], rtol=1e-14)
+    found = algebra.less(found, algebra.columns(tiles, 1), c)
+    np.testing.assert_allclose(found, np.zeros(4), atol=1e-15)
 
 
 def test_the_end_of_a_step_is_a_rotation_whose_axis_stays():

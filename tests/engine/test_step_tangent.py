@@ -26,7 +26,7 @@ class Step:
         made = runner.tables()
         self.machine = made.machine()
         self.runner, self.tiles = runner, made.tiles
-        self.work = runner.work._replace(tiles=np.zeros_like(self.machine.template))
+        self.work = runner.work._replace(tiles=np.zeros((self.tiles.count + 1, 12)))
         self.condensed = [made.graph.motion(int(b))[0] for b in np.flatnonzero(made.condensed)]
         self.filled = np.ones((made.graph.nodes, 3), dtype=bool)
         self.filled[made.graph.first_joint :] = False
@@ -102,11 +102,11 @@ class Step:
     @property
     def matrix(self):
         """The tiles as a matrix; the translations of condensed bodies are left out of it."""
-        tiles, _ = self.at(newton, self.guess)
+        matrices, _ = self.at(newton, self.guess)
         M = np.zeros((*self.filled.shape, *self.filled.shape))
         places = self.tiles.at(*np.indices((len(M), len(M))))
         for i, j in np.argwhere(places < self.tiles.count):
-            M[i, :, j] = tiles[places[i, j]].reshape(3, 3)
+            M[i, :, j] = matrices[places[i, j]]
         return M.reshape(self.filled.size, -1)
 
 

@@ -44,11 +44,11 @@ def edges(request):
 def fill(pattern, edges, seed):
     """A random matrix of the pattern, as tiles and dense; its diagonal is strong."""
     random = np.random.default_rng(seed)
-    tiles, dense = np.zeros((pattern.tiles, 9)), np.zeros((NODES, 3, NODES, 3))
+    tiles, dense = np.zeros((pattern.tiles, 3, 3)), np.zeros((NODES, 3, NODES, 3))
     pairs = [(i, i) for i in range(NODES)] + edges + [(j, i) for i, j in edges]
     for i, j in pairs:
         block = random.standard_normal((3, 3)) + (20 * np.eye(3) if i == j else 0)
-        tiles[pattern.place(i, j)], dense[i, :, j] = block.reshape(-1), block
+        tiles[pattern.place(i, j)], dense[i, :, j] = block, block
     return tiles, dense.reshape(3 * NODES, 3 * NODES)
 
 
@@ -69,8 +69,7 @@ def test_the_solution_is_that_of_the_dense_matrix(edges, after, hardly):
     pattern = analyse(NODES, edges, after(random))
     tiles, dense = fill(pattern, edges, seed=3)
     right = random.standard_normal((NODES, 3))
-    x = right.copy()
-    solve_tiles(pattern.schedule, tiles, hardly, x)
+    x = solve_tiles(pattern.schedule, tiles, hardly, right)
     expected = np.linalg.solve(dense, right.reshape(-1)).reshape(NODES, 3)
     np.testing.assert_allclose(x, expected, rtol=1e-12, atol=1e-14)
 
@@ -93,11 +92,10 @@ def test_a_tree_is_eliminated_without_fill(graph):
 def test_a_pivot_may_be_indefinite():
     """A saddle point: the second node's own tile is zero until the first is eliminated."""
     pattern = analyse(2, [(0, 1)], [(), (0,)])
-    tiles = np.zeros((pattern.tiles, 9))
-    tiles[pattern.place(0, 0)] = 2 * np.eye(3).reshape(-1)
-    tiles[pattern.place(0, 1)] = tiles[pattern.place(1, 0)] = np.eye(3).reshape(-1)
-    x = np.array([[1.0, 2, 3], [4, 5, 6]])
-    solve_tiles(pattern.schedule, tiles, False, x)
+    tiles = np.zeros((pattern.tiles, 3, 3))
+    tiles[pattern.place(0, 0)] = 2 * np.eye(3)
+    tiles[pattern.place(0, 1)] = tiles[pattern.place(1, 0)] = np.eye(3)
+    x = solve_tiles(pattern.schedule, tiles, False, np.array([[1.0, 2, 3], [4, 5, 6]]))
     np.testing.assert_allclose(x, [[4, 5, 6], [-7, -8, -9]], rtol=1e-14)
 
 
@@ -105,6 +103,5 @@ def test_a_definite_pivot_may_be_hardly_regular():
     """Two of three directions almost lost, as in repeated constraints: cofactors would cancel."""
     A = np.ones((3, 3)) + 1e-8 * np.diag([1.0, 2.0, 3.0])
     exact = np.array([1.0, -2.0, 3.0])
-    pattern, x = analyse(1, [], [()]), (A @ exact)[None]
-    solve_tiles(pattern.schedule, A.reshape(1, 9).copy(), True, x)
+    x = solve_tiles(analyse(1, [], [()]).schedule, A[None], True, (A @ exact)[None])
     np.testing.assert_allclose(x[0], exact, rtol=1e-7)

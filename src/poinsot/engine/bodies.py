@@ -20,6 +20,7 @@ from poinsot.kernels.algebra import (
     plus,
     put,
     put_matrix,
+    put_tile,
     scale,
     size,
     sub,
@@ -78,10 +79,10 @@ def free_bodies(
         spun = add(spun, cross(M[2], sub(cross(w, D[2]), V0[2])))
         put(x, places[b, R], 0, spun)
         if tiles is not None:
-            put_matrix(tiles, places[b, RR], 0, _rotation(h, a, D0, M, V0))
+            put_tile(tiles, places[b, RR], _rotation(h, a, D0, M, V0))
             if not places[b, CONDENSED]:
                 diagonal = (mass2, 0.0, 0.0), (0.0, mass2, 0.0), (0.0, 0.0, mass2)
-                put_matrix(tiles, places[b, TT], 0, diagonal)
+                put_tile(tiles, places[b, TT], diagonal)
             push = mass2 * (size(v) + size(v0)) + h * size(weight)
             spin = size(w) + max(size(V0[0]), size(V0[1]), size(V0[2]))
             forces = max(forces, push)

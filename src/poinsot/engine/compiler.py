@@ -41,12 +41,11 @@ def compiled_kernels() -> dict[Callable[..., Any], Any]:
 
     # Kernels are those of the modules that this one imports.
     from poinsot.engine import intrinsics, run
-    from poinsot.kernels import laws
 
     assert run.run in KERNELS
     passes = _passes()
     spaces: dict[int, dict[str, Any]] = {}
-    compiled: dict[Callable[..., Any], Any] = {laws.call_at: intrinsics.call_at}
+    compiled: dict[Callable[..., Any], Any] = dict(intrinsics.INTRINSICS)
     for function, inlined in KERNELS.items():
         space = spaces.setdefault(id(function.__globals__), dict(function.__globals__))
         assert isinstance(function, FunctionType)

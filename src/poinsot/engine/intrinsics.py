@@ -1,18 +1,24 @@
-"""What kernels need and Numba has no word for: calls by address, and the words of a call.
+"""What kernels need and Numba has no word for: calls by address, words of a call, four numbers.
 
-For `build` alone. Words are 64 bits each and counted from an address, see `calls`.
+For `build` alone. Words are 64 bits each and counted from an address, see `calls`. Four numbers are
+one value here, which a vector register holds, and what `algebra` does with them an instruction.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
 from numba.np import arrayobj
+
+from poinsot.kernels import algebra, laws
 
 WORD = ir.IntType(64)
 arrays: Any = arrayobj
+tools: Any = cgutils
 
 
 def _call_at(typing: Any, address: Any, given: Any, found: Any, slopes: Any) -> Any:
@@ -83,7 +89,142 @@ def _read_array(kind: Any, dimensions: int) -> Any:
     return intrinsic(read)
 
 
-call_at: Any = intrinsic(_call_at)
+# -- four numbers ----------------------------------------------------------------------------------
+
+VECTOR = ir.VectorType(ir.DoubleType(), 4)
+#: A product may be fused with a sum, as elsewhere.
+FUSED = ("contract",)
+
+
+class FourType(types.Type):
+    """The type of four numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Four")
+
+
+@register_model(FourType)
+class _FourModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, VECTOR)  # type: ignore[no-untyped-call]
+
+
+FOUR, REAL = FourType(), types.float64
+VEC: Any = types.UniTuple(REAL, 3)  # type: ignore[no-untyped-call]
+
+
+def _all(builder: Any, number: Any) -> Any:
+    """Return a number four times."""
+    none = ir.Constant(VECTOR, ir.Undefined)
+    one = builder.insert_element(none, number, WORD(0))
+    return builder.shuffle_vector(one, none, ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4))
+
+
+def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Return a pointer to four numbers: array, row, column."""
+    kind, *indices = signature.args[:3]
+    array = context.make_array(kind)(context, builder, arguments[0])
+    at = [
+        context.cast(builder, value, index, types.intp)
+        for value, index in zip(arguments[1:3], indices, strict=True)
+    ]
+    place = tools.get_item_pointer(context, builder, kind, array, at, wraparound=False)
+    return builder.bitcast(place, VECTOR.as_pointer())
+
+
+def _four(typing: Any, a: Any, i: Any, at: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(_pointer(context, builder, signature, arguments), align=8)
+
+    return FOUR(a, i, at), generate
+
+
+def _put_four(typing: Any, a: Any, i: Any, at: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[3], _pointer(context, builder, signature, arguments), align=8)
+        return context.get_dummy_value()
+
+    return types.void(a, i, at, b), generate
+
+
+def _wide(typing: Any, a: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        value = ir.Constant(VECTOR, [0.0] * 4)
+        for k in range(3):
+            number = builder.extract_value(arguments[0], k)
+            value = builder.insert_element(value, number, WORD(k))
+        return value
+
+    return FOUR(VEC), generate
+
+
+def _three(typing: Any, a: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        numbers = [builder.extract_element(arguments[0], WORD(k)) for k in range(3)]
+        return context.make_tuple(builder, VEC, numbers)
+
+    return VEC(FOUR), generate
+
+
+def _add_four(typing: Any, a: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.fadd(*arguments, flags=FUSED)
+
+    return FOUR(FOUR, FOUR), generate
+
+
+def _sub_four(typing: Any, a: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.fsub(*arguments, flags=FUSED)
+
+    return FOUR(FOUR, FOUR), generate
+
+
+def _scale_four(typing: Any, s: Any, a: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.fmul(_all(builder, arguments[0]), arguments[1], flags=FUSED)
+
+    return FOUR(REAL, FOUR), generate
+
+
+def _axpy_four(typing: Any, s: Any, a: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        product = builder.fmul(_all(builder, arguments[0]), arguments[1], flags=FUSED)
+        return builder.fadd(product, arguments[2], flags=FUSED)
+
+    return FOUR(REAL, FOUR, FOUR), generate
+
+
+def _less_four(typing: Any, a: Any, s: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        product = builder.fmul(_all(builder, arguments[1]), arguments[2], flags=FUSED)
+        return builder.fsub(arguments[0], product, flags=FUSED)
+
+    return FOUR(FOUR, REAL, FOUR), generate
+
+
+def _add_squares(typing: Any, a: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        square = builder.fmul(arguments[1], arguments[1], flags=FUSED)
+        return builder.fadd(arguments[0], square, flags=FUSED)
+
+    return FOUR(FOUR, FOUR), generate
+
+
+#: What stands for functions of the engine in machine code.
+INTRINSICS: dict[Callable[..., Any], Any] = {
+    laws.call_at: intrinsic(_call_at),
+    algebra.wide: intrinsic(_wide),
+    algebra.three: intrinsic(_three),
+    algebra.four: intrinsic(_four),
+    algebra.put_four: intrinsic(_put_four),
+    algebra.add_four: intrinsic(_add_four),
+    algebra.sub_four: intrinsic(_sub_four),
+    algebra.scale_four: intrinsic(_scale_four),
+    algebra.axpy_four: intrinsic(_axpy_four),
+    algebra.less_four: intrinsic(_less_four),
+    algebra.add_squares: intrinsic(_add_squares),
+}
 read_integer, read_real = _read(types.int64), _read(types.float64)
 write_integer: Any = intrinsic(_write)
 #: What reads arrays, by the type of their numbers and how many dimensions they have.

@@ -6,7 +6,7 @@ A mechanism on its way through the engine is nothing but numbers, see `kernels.t
 from typing import NamedTuple
 
 from poinsot.engine.families import Tables
-from poinsot.engine.tiles import Schedule
+from poinsot.engine.tiles import Schedule, Template
 from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3
 
 #: Forms of the equations of rotation in quaternions, and how many nodes a body has besides.
@@ -30,16 +30,15 @@ class Spins(NamedTuple):
 class Machine(NamedTuple):
     """A mechanism, complete: what it consists of, and the tiles of its Newton matrix.
 
-    `template` (tiles, 9) is what tiles hold before bodies and joints add to them. Of `parts` that a
-    mechanism does not have, tables have no rows; it is `unloaded` if nothing but weight acts on its
-    bodies, and `dry` if there is dry friction. Turn counters follow angles over turns, by terms;
-    `turn_counters` (k, 2) are the first term and the one after the last of each. `kinds` (nodes,)
-    tells which of the sizes measures a node's equations; `redundant` whether some constraints
-    repeat others, which `shift` (nodes, 3), part of the template, makes regular; `exact` whether
-    the matrix is that of Newton's method, or lacks a small part of it. `stabilised` is there in the
-    stabilised form (its content does not matter), `spins` are there in quaternions. `arms_at` is
-    the column of a stage with the directors on which forces have their lever arms, `auxiliary` the
-    number of nodes that bodies have besides translation and rotation.
+    Of `parts` that a mechanism does not have, tables have no rows; it is `unloaded` if nothing but
+    weight acts on its bodies, and `dry` if there is dry friction. Turn counters follow angles over
+    turns, by terms; `turn_counters` (k, 2) are the first term and the one after the last of each.
+    `kinds` (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
+    constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
+    `exact` whether the matrix is that of Newton's method, or lacks a small part of it. `stabilised`
+    is there in the stabilised form (its content does not matter), `spins` are there in quaternions.
+    `arms_at` is the column of a stage with the directors on which forces have their lever arms,
+    `auxiliary` the number of nodes that bodies have besides translation and rotation.
     """
 
     bodies: Part
@@ -47,7 +46,7 @@ class Machine(NamedTuple):
     turn_counters: Index2
     turn_counter_terms: Part
     schedule: Schedule
-    template: Real2
+    template: Template
     kinds: Index1
     unloaded: bool
     redundant: bool
@@ -65,8 +64,8 @@ class Run(NamedTuple):
 
     `gap` (nodes, 3) is what constraints lacked at the start of the run, and keep lacking; `stage`
     and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
-    `past_multiplier` (..., 5) those of the last step and their differences, `order` (1,) that of
-    the next guess; `turns` (2, turn counters) sine and full turns of turn counters.
+    `past_multiplier` (..., 5, 4 for each 3) those of the last step and their differences, `order`
+    (1,) that of the next guess; `turns` (2, turn counters) sine and full turns of turn counters.
     """
 
     gap: Real2
@@ -79,7 +78,7 @@ class Run(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room for one step: residual and solution x (nodes, 3), tiles, growth of gaps (nodes, 3).
+    """Room for one step: residual and solution x (nodes, 4), tiles, growth of gaps (nodes, 3).
 
     `sizes` (5,): of the terms of translation, rotation, and constraints on velocities and on
     positions; power lost. `given`, `found`: of laws.

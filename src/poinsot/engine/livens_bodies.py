@@ -19,13 +19,13 @@ from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
+    add_tile,
     axpy,
     combine,
-    gather_matrix,
     outer,
     put,
     put_column,
-    put_matrix,
+    put_tile,
     scale,
     vector,
 )
@@ -104,8 +104,8 @@ def reduced_unknown(
             change = 2.0 * h / kappa * (change - dkappa[j] / kappa * drawn)
             change += 2.0 * push * dot_quat(mu, dmu) - 2.0 * dot_quat(dmu, pi0)
             row = axpy(0.5 * h * change, D0[j], row)
-        put_matrix(tiles, at[PAIRS + 12], 0, (row, NONE, NONE))
-        put_matrix(tiles, at[PAIRS + 15], 0, ((square, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
+        put_tile(tiles, at[PAIRS + 12], (row, NONE, NONE))
+        put_tile(tiles, at[PAIRS + 15], ((square, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
 
 
 @kernel
@@ -142,7 +142,7 @@ def full_unknowns(
     if tiles is not None:
         pairs = at[PAIRS:]
         for k in range(16):
-            put_matrix(tiles, pairs[k], 0, ZERO)
+            put_tile(tiles, pairs[k], ZERO)
         for j in range(3):
             step = ddelta[j], dkappa[j], travel_slope(turn, j), (0.0, NONE), (0.0, NONE)
             rows = _change(h, J, inertia, delta, kappa, mu, nu, nu1, y, rho, push, step)
@@ -157,7 +157,7 @@ def full_unknowns(
             column = 3 if k % 4 == 0 else 1 + k // 4
             slot = k // 4 if k % 4 == 0 else k % 4 - 1
             _put_column(column, slot, D0, rows, pairs, tiles)
-        tiles[pairs[15], 8] = square
+        put_column(tiles, pairs[15], 2, (0.0, 0.0, square))
 
 
 @inline
@@ -204,10 +204,10 @@ def _put_turn(
 ) -> None:
     """Add to the column of rotation what a turn does."""
     rotation, velocity, momentum, multiplier = rows
-    gather_matrix(tiles, pairs[0], 0, outer(combine(rotation, D0), by_w))
-    gather_matrix(tiles, pairs[4], 0, outer(velocity[1], by_w))
-    gather_matrix(tiles, pairs[8], 0, outer(momentum[1], by_w))
-    gather_matrix(tiles, pairs[12], 0, outer((velocity[0], momentum[0], multiplier), by_w))
+    add_tile(tiles, pairs[0], outer(combine(rotation, D0), by_w))
+    add_tile(tiles, pairs[4], outer(velocity[1], by_w))
+    add_tile(tiles, pairs[8], outer(momentum[1], by_w))
+    add_tile(tiles, pairs[12], outer((velocity[0], momentum[0], multiplier), by_w))
 
 
 @inline

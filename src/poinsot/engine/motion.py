@@ -2,18 +2,26 @@
 
 from poinsot.kernels.algebra import (
     Array,
+    Four,
     Mat,
     add,
+    add_squares,
     axpy,
+    axpy_four,
     cross,
     dot,
+    four,
     gather,
     matrix,
     put,
+    put_four,
     put_matrix,
     scale,
     sub,
+    sub_four,
+    three,
     vector,
+    wide,
 )
 from poinsot.kernels.cayley import turn
 from poinsot.kernels.kernel import inline, kernel
@@ -105,47 +113,55 @@ def straighten(bodies: int, state: Array) -> None:
 
 
 @kernel
-def extrapolate(past: Array, x: Array, start: int, columns: tuple[int, int], order: int) -> int:
-    """Guess the next values of x, from row `start` on and in some columns, by a polynomial.
+def extrapolate(past: Array, x: Array, start: int, first: int, order: int) -> int:
+    """Guess the next values of x, from row `start` and column `first` on, by a polynomial.
 
     Returns the best order for the guess after that.
 
-    `past` (n, columns, 5) are the last values and their backward differences D1 ... D4, brought up
-    to date here. A guess of order k is the sum of the first k, and the next difference is about
-    what it lacks: the order with the smallest one is the best.
+    `past` (n, 5, 4 for each 3 columns) are the last values and their backward differences D1 ...
+    D4, brought up to date here. A guess of order k is the sum of the first k, and the next
+    difference is about what it lacks: the order with the smallest one is the best.
     """
-    first, last = columns
-    lack_1, lack_2, lack_3, lack_4 = 0.0, 0.0, 0.0, 0.0
+    zero = wide((0.0, 0.0, 0.0))
+    w1, w2 = 1.0 if order > 0 else 0.0, 1.0 if order > 1 else 0.0
+    w3, w4 = 1.0 if order > 2 else 0.0, 1.0 if order > 3 else 0.0
+    lack_1, lack_2, lack_3, lack_4 = zero, zero, zero, zero
     for i in range(start, x.shape[0]):
-        for j in range(first, last):
-            k, a = j - first, x[i, j]
-            d1 = a - past[i, k, 0]
-            d2 = d1 - past[i, k, 1]
-            d3 = d2 - past[i, k, 2]
-            d4 = d3 - past[i, k, 3]
-            d5 = d4 - past[i, k, 4]
-            past[i, k, 0], past[i, k, 1], past[i, k, 2] = a, d1, d2
-            past[i, k, 3], past[i, k, 4] = d3, d4
-            lack_1 += d2 * d2
-            lack_2 += d3 * d3
-            lack_3 += d4 * d4
-            lack_4 += d5 * d5
-            guess = a + d1 if order > 0 else a
-            guess += d2 if order > 1 else 0.0
-            guess += d3 if order > 2 else 0.0
-            x[i, j] = guess + d4 if order > 3 else guess
-    best, lack = 1, lack_1
-    if lack_2 < lack:
-        best, lack = 2, lack_2
-    if lack_3 < lack:
-        best, lack = 3, lack_3
-    return 4 if lack_4 < lack else best
+        for k in range(past.shape[2] // 4):
+            at, j, recent = 4 * k, first + 3 * k, past[i]
+            a = wide(vector(x, i, j))
+            d1 = sub_four(a, four(recent, 0, at))
+            d2 = sub_four(d1, four(recent, 1, at))
+            d3 = sub_four(d2, four(recent, 2, at))
+            d4 = sub_four(d3, four(recent, 3, at))
+            d5 = sub_four(d4, four(recent, 4, at))
+            put_four(recent, 0, at, a)
+            put_four(recent, 1, at, d1)
+            put_four(recent, 2, at, d2)
+            put_four(recent, 3, at, d3)
+            put_four(recent, 4, at, d4)
+            lack_1, lack_2 = add_squares(lack_1, d2), add_squares(lack_2, d3)
+            lack_3, lack_4 = add_squares(lack_3, d4), add_squares(lack_4, d5)
+            guess = axpy_four(w2, d2, axpy_four(w1, d1, a))
+            guess = axpy_four(w4, d4, axpy_four(w3, d3, guess))
+            put(x, i, j, three(guess))
+    best, lack = 1, _total(lack_1)
+    if _total(lack_2) < lack:
+        best, lack = 2, _total(lack_2)
+    if _total(lack_3) < lack:
+        best, lack = 3, _total(lack_3)
+    return 4 if _total(lack_4) < lack else best
+
+
+@inline
+def _total(a: Four) -> float:
+    b = three(a)
+    return b[0] + b[1] + b[2]
 
 
 @kernel
-def go_back(past: Array, x: Array, columns: tuple[int, int]) -> None:
+def go_back(past: Array, x: Array, first: int) -> None:
     """Guess that nothing changes: a polynomial may lead astray."""
-    first, last = columns
     for i in range(x.shape[0]):
-        for j in range(first, last):
-            x[i, j] = past[i, j - first, 0]
+        for k in range(past.shape[2] // 4):
+            put(x, i, first + 3 * k, vector(past[i], 0, 4 * k))

@@ -25,6 +25,7 @@ from poinsot.kernels.algebra import (
     plus,
     put,
     put_matrix,
+    put_tile,
     scale,
     size,
     sub,
@@ -102,10 +103,10 @@ def quaternion_bodies(
             by_Pi = plus(by_Pi, outer(combine(slopes[1], D1), D0[1]))
             by_Pi = plus(by_Pi, outer(combine(slopes[2], D1), D0[2]))
             by_R = times(h, lever(a, combine(Pi1, D)))
-            put_matrix(tiles, places[b, RR], 0, minus(times(0.5 * h, by_Pi), by_R))
+            put_tile(tiles, places[b, RR], minus(times(0.5 * h, by_Pi), by_R))
             if not places[b, CONDENSED]:
                 diagonal = (mass2, 0.0, 0.0), (0.0, mass2, 0.0), (0.0, 0.0, mass2)
-                put_matrix(tiles, places[b, TT], 0, diagonal)
+                put_tile(tiles, places[b, TT], diagonal)
             forces = max(forces, mass2 * (size(v) + size(v0)) + h * size(weight))
             torques = max(torques, size(J) * size(w) + size(Pi0))
             speeds = max(speeds, size(v), size(w))

@@ -46,7 +46,6 @@ def run(job: Job) -> tuple[int, int]:
     times, u, y, sums = job.times, job.u, job.y, job.sums
     known, done, places, saved = job.known, job.done, job.places, job.saved
     stage, multiplier = carried.stage, carried.multiplier
-    unknowns = V, V + carried.past.shape[1]
     joints = machine.bodies.places[machine.bodies.numbers.shape[0], BODY_NODES]
     rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
@@ -71,14 +70,14 @@ def run(job: Job) -> tuple[int, int]:
         )
         iterations, residual = take_step(machine, step, carried, work.tiles, job.rtol, job.limit)
         if residual == inf and known + n > 0:
-            go_back(carried.past, stage, unknowns)
-            go_back(carried.past_multiplier, multiplier, (0, 3))
+            go_back(carried.past, stage, V)
+            go_back(carried.past_multiplier, multiplier, 0)
             iterations, residual = take_step(
                 machine, step, carried, work.tiles, job.rtol, job.limit
             )
         if residual == inf:
-            go_back(carried.past, stage, unknowns)
-            go_back(carried.past_multiplier, multiplier, (0, 3))
+            go_back(carried.past, stage, V)
+            go_back(carried.past_multiplier, multiplier, 0)
             break
         H = _move(machine, machine.spins, h, state, stage, ahead)
         H += energy(machine.parts, ahead, step)
@@ -89,8 +88,8 @@ def run(job: Job) -> tuple[int, int]:
         _account(sums, H, h, power, u[n], y[n], job.ports, iterations, residual)
         state, ahead, before = ahead, before, state
         guessed = min(order[0], known + n)
-        order[0] = extrapolate(carried.past, stage, 0, unknowns, guessed)
-        extrapolate(carried.past_multiplier, multiplier, joints, (0, 3), guessed)
+        order[0] = extrapolate(carried.past, stage, 0, V, guessed)
+        extrapolate(carried.past_multiplier, multiplier, joints, 0, guessed)
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:
             _straighten(machine, machine.spins, state)
@@ -180,7 +179,7 @@ def _save(
         machine, machine.spins, machine.stabilised, state, before, carried, x[row], stage[row]
     )
     for k in range(places.shape[0]):
-        lam = carried.past_multiplier[places[k, 0], places[k, 1], 0]
+        lam = carried.past_multiplier[places[k, 0], 0, places[k, 1]]
         if places[k, 3] == 1:
             lam /= h
         x[row, places[k, 2]] = lam
@@ -223,7 +222,7 @@ def _save_motion(
                 stage[rate + i] = 0.5 * (before[b, 12 + i] + state[b, 12 + i])
             if stabilised is None and turns:
                 past = carried.past
-                w = past[b, 3, 0], past[b, 4, 0], past[b, 5, 0]
+                w = past[b, 0, 4], past[b, 0, 5], past[b, 0, 6]
                 for i in range(3):
                     at = q + 3 + 3 * i
                     turned = cross(w, (stage[at], stage[at + 1], stage[at + 2]))

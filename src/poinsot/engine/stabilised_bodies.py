@@ -21,6 +21,7 @@ from poinsot.kernels.algebra import (
     plus,
     put,
     put_matrix,
+    put_tile,
     scale,
     size,
     skew,
@@ -107,13 +108,13 @@ def stabilised_bodies(
         put(x, places[b, KR], 0, kinematics)
         put(x, places[b, R], 0, momentum)
         if tiles is not None:
-            put_matrix(tiles, places[b, KT_KT], 0, times(m, UNIT))
-            put_matrix(tiles, places[b, KT_T], 0, times(-0.5 * m, UNIT))
-            put_matrix(tiles, places[b, T_T], 0, times(m, UNIT))
-            put_matrix(tiles, places[b, KR_KR], 0, K_K)
-            put_matrix(tiles, places[b, KR_R], 0, K_M)
-            put_matrix(tiles, places[b, RR], 0, M_K)
-            put_matrix(tiles, places[b, R_R], 0, M_M)
+            put_tile(tiles, places[b, KT_KT], times(m, UNIT))
+            put_tile(tiles, places[b, KT_T], times(-0.5 * m, UNIT))
+            put_tile(tiles, places[b, T_T], times(m, UNIT))
+            put_tile(tiles, places[b, KR_KR], K_K)
+            put_tile(tiles, places[b, KR_R], K_M)
+            put_tile(tiles, places[b, RR], M_K)
+            put_tile(tiles, places[b, R_R], M_M)
             push = m * (size(v) + size(v1) + size(v0)) + h * size(weight)
             spin = size(w) + size(w1) + max(size(V0[0]), size(V0[1]), size(V0[2]))
             sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], push)

@@ -12,13 +12,11 @@ from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, unfo
 from poinsot.engine.job import Machine, Run, Spins
 from poinsot.engine.quaternion_bodies import quaternion_bodies
 from poinsot.engine.stabilised_bodies import stabilised_bodies
-from poinsot.engine.tiles import factorise, reduce, solve
+from poinsot.engine.tiles import clear, factorise, reduce, solve
 from poinsot.kernels.algebra import (
     Array,
     gather,
-    matrix,
     put,
-    put_matrix,
     scale,
     size,
     vector,
@@ -148,12 +146,6 @@ def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
     gather(target, row, at, scale(-1.0, vector(x, node, 0)))
 
 
-@kernel
-def _copy(source: Array, target: Array) -> None:
-    for i in range(source.shape[0]):
-        put_matrix(target, i, 0, matrix(source, i, 0))
-
-
 @inline
 def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> None:
     """Set how gaps of constraints have grown, which the plain form takes back little by little."""
@@ -217,7 +209,7 @@ def take_step(
                     return limit, inf
             fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:
-            _copy(machine.template, tiles)
+            clear(machine.template, tiles)
             evaluate(machine, step, tiles)
             if iteration == 0:
                 residual = _relative(machine.kinds, x, step.sizes)

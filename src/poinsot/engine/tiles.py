@@ -5,6 +5,7 @@ tiles meet in the elimination is worked out once, as lists of places; factorisin
 but products of 3x3 matrices. Pivots are tiles; no rows are exchanged between tiles.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -15,20 +16,26 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.engine.ordering import least_degree, waiting
 from poinsot.kernels.algebra import (
     Array,
-    apply,
-    inverse,
+    Columns,
+    adjugate,
+    apply_columns,
+    columns,
+    four,
     inverse_by_rows,
     less,
-    matrix,
-    multiply,
-    put,
-    put_matrix,
-    sub,
+    put_columns,
+    put_four,
+    scale_four,
+    three,
+    tile,
+    tile_columns,
+    transposed,
     vector,
+    wide,
 )
-from poinsot.kernels.kernel import kernel
+from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Places, Tiles
-from poinsot.kernels.tables import Index1, Index2
+from poinsot.kernels.tables import Index1, Index2, Real2
 
 #: Columns of the schedule's pivots and entries.
 PIVOT, NODE, FIRST = range(3)
@@ -48,6 +55,16 @@ class Schedule(NamedTuple):
     updates: Index1
 
 
+class Template(NamedTuple):
+    """What tiles hold before bodies and joints add to them: `tiles` (k, 12) at `places`.
+
+    The others hold zero.
+    """
+
+    tiles: Real2
+    places: Index1
+
+
 class Pattern(NamedTuple):
     """The tiles of a matrix: their number, the place of each, and the schedule of elimination."""
 
@@ -59,8 +76,8 @@ class Pattern(NamedTuple):
 def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pattern:
     """Return the tiles of a matrix with these edges, and how to eliminate them.
 
-    `after` as in `least_degree`. Tiles are numbered as the elimination meets them: the pivot's own,
-    then, for each node that it meets, those below and right of the pivot.
+    `after` as in `least_degree`. Tiles are numbered as elimination and solution meet them: the
+    pivot's own, then all those below it, then all those right of it.
     """
     pairs = np.asarray(edges, dtype=np.intp).reshape(-1, 2)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -78,13 +95,14 @@ def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pat
     other = other[np.lexsort([rank[other], pivot])]
     first = np.append(0, np.cumsum(counts))
     own = np.arange(order.size) + 2 * first[:-1]
-    lower = pivot + 2 * np.arange(pivot.size) + 1
+    lower = own[pivot] + 1 + np.arange(pivot.size) - first[pivot]
+    upper = lower + counts[pivot]
     keys = np.concatenate([order * (nodes + 1), other * nodes + order[pivot]])
     keys = np.concatenate([keys, order[pivot] * nodes + other])
-    places = np.concatenate([own, lower, lower + 1])
+    places = np.concatenate([own, lower, upper])
     sorting = np.argsort(keys)
     place = Places(nodes, keys[sorting], places[sorting])
-    # All products of an entry below the pivot with one to the right of it.
+    # All products of an entry below the pivot (`third`) with one to the right of it (`entry`).
     products = counts[pivot]
     entry = np.repeat(np.arange(pivot.size), products)
     third = np.arange(entry.size) - np.repeat(
@@ -92,8 +110,8 @@ def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pat
     )
     schedule = Schedule(
         _index(np.append(own, 0), np.append(order, 0), first),
-        _index(lower, lower + 1, other),
-        place(other[entry], other[third]).astype(np.uint32),
+        _index(lower, upper, other),
+        place(other[third], other[entry]).astype(np.uint32),
     )
     return Pattern(keys.size, place, schedule)
 
@@ -135,51 +153,97 @@ def _index(*columns: NDArray[np.intp]) -> NDArray[np.uint32]:
     return np.ascontiguousarray(np.column_stack(columns), dtype=np.uint32)
 
 
+def aligned(*shape: int) -> NDArray[np.float64]:
+    """Return zeros that begin with a line of the cache: no column of a tile lies in two lines."""
+    size, line = math.prod(shape), 8
+    room = np.zeros(size + line)
+    start = -room.ctypes.data // room.itemsize % line
+    return room[start : start + size].reshape(shape)
+
+
+def pack(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return matrices (count, 3, 3) as tiles (count, 12)."""
+    tiles = aligned(len(matrices), 12)
+    tiles.reshape(-1, 3, 4)[:, :, :3] = matrices.swapaxes(1, 2)
+    return tiles
+
+
+@kernel
+def clear(template: Template, tiles: Array) -> None:
+    """Set tiles to the template."""
+    zero = wide((0.0, 0.0, 0.0))
+    for i in range(tiles.shape[0]):
+        put_columns(tiles, i, (zero, zero, zero))
+    for k in range(template.places.size):
+        put_columns(tiles, template.places[k], columns(template.tiles, k))
+
+
 @kernel
 def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
-    """Replace tiles (count, 9) by their factors: pivots by their inverses, lower ones by L.
+    """Replace tiles by their factors: pivots by their inverses, those right of them by U.
 
-    The right-hand side x (nodes, 3) becomes L^-1 x on the way. `hardly`: some equations repeat
-    others, so that pivots are hardly regular.
+    U has units on its diagonal; L stays what was eliminated. The right-hand side x (nodes, 4)
+    becomes L^-1 x on the way. `hardly`: some equations repeat others, so that pivots are hardly
+    regular.
     """
     pivots, entries, updates = schedule
     k = 0
     for p in range(pivots.shape[0] - 1):
-        A, xp = matrix(tiles, pivots[p, PIVOT], 0), vector(x, pivots[p, NODE], 0)
-        diagonal = inverse_by_rows(A) if hardly else inverse(A)
-        put_matrix(tiles, pivots[p, PIVOT], 0, diagonal)
+        pivot, node = pivots[p, PIVOT], pivots[p, NODE]
+        # Products go on with the adjugate; division by the determinant takes longer than they do.
+        A = tile(tiles, pivot)
+        by_rows, d = (inverse_by_rows(A), 1.0) if hardly else adjugate(A)
+        d, D = 1.0 / d, transposed(by_rows)
+        inverse = wide(D[0]), wide(D[1]), wide(D[2])
+        put_columns(tiles, pivot, _scaled(d, inverse))
+        y = scale_four(d, apply_columns(inverse, vector(x, node, 0)))
+        put_four(x, node, 0, y)
         first, last = pivots[p, FIRST], pivots[p + 1, FIRST]
-        for i in range(first, last):
-            L, node = multiply(matrix(tiles, entries[i, LOWER], 0), diagonal), entries[i, OTHER]
-            put_matrix(tiles, entries[i, LOWER], 0, L)
-            put(x, node, 0, sub(vector(x, node, 0), apply(L, xp)))
-            for j in range(first, last):
-                place = updates[k]
-                U = matrix(tiles, entries[j, UPPER], 0)
-                put_matrix(tiles, place, 0, less(matrix(tiles, place, 0), L, U))
+        for j in range(first, last):
+            B, other = tile_columns(tiles, entries[j, UPPER]), entries[j, OTHER]
+            U = (
+                apply_columns(inverse, B[0]),
+                apply_columns(inverse, B[1]),
+                apply_columns(inverse, B[2]),
+            )
+            put_columns(tiles, entries[j, UPPER], _scaled(d, U))
+            L = columns(tiles, entries[j, LOWER])
+            put_four(x, other, 0, less(four(x, other, 0), L, three(y)))
+        for j in range(first, last):
+            u = tile_columns(tiles, entries[j, UPPER])
+            for i in range(first, last):
+                L, C = columns(tiles, entries[i, LOWER]), columns(tiles, updates[k])
+                C = less(C[0], L, u[0]), less(C[1], L, u[1]), less(C[2], L, u[2])
+                put_columns(tiles, updates[k], C)
                 k += 1
+
+
+@inline
+def _scaled(d: float, A: Columns) -> Columns:
+    return scale_four(d, A[0]), scale_four(d, A[1]), scale_four(d, A[2])
 
 
 @kernel
 def reduce(schedule: Schedule, tiles: Array, x: Array) -> None:
-    """Replace x (nodes, 3) by L^-1 x, tiles being factors."""
+    """Replace x (nodes, 4) by L^-1 x, tiles being factors."""
     pivots, entries = schedule.pivots, schedule.entries
     for p in range(pivots.shape[0] - 1):
-        xp = vector(x, pivots[p, NODE], 0)
+        node = pivots[p, NODE]
+        y = apply_columns(columns(tiles, pivots[p, PIVOT]), vector(x, node, 0))
+        put_four(x, node, 0, y)
         for i in range(pivots[p, FIRST], pivots[p + 1, FIRST]):
-            node = entries[i, OTHER]
-            pushed = apply(matrix(tiles, entries[i, LOWER], 0), xp)
-            put(x, node, 0, sub(vector(x, node, 0), pushed))
+            L, other = columns(tiles, entries[i, LOWER]), entries[i, OTHER]
+            put_four(x, other, 0, less(four(x, other, 0), L, three(y)))
 
 
 @kernel
 def solve(schedule: Schedule, tiles: Array, x: Array) -> None:
-    """Replace x (nodes, 3) by U^-1 x, tiles being factors."""
+    """Replace x (nodes, 4) by U^-1 x, tiles being factors."""
     pivots, entries = schedule.pivots, schedule.entries
     for p in range(pivots.shape[0] - 2, -1, -1):
-        xp = vector(x, pivots[p, NODE], 0)
+        xp = four(x, pivots[p, NODE], 0)
         # The unknowns found last come last: nothing has to wait for them.
         for i in range(pivots[p + 1, FIRST], pivots[p, FIRST], -1):
             known = vector(x, entries[i - 1, OTHER], 0)
-            xp = sub(xp, apply(matrix(tiles, entries[i - 1, UPPER], 0), known))
-        put(x, pivots[p, NODE], 0, apply(matrix(tiles, pivots[p, PIVOT], 0), xp))
+            xp = less(xp, columns(tiles, entries[i - 1, UPPER]), known)
+        put_four(x, pivots[p, NODE], 0, xp)

@@ -6,6 +6,10 @@ from poinsot.kernels.kernel import inline
 
 Vec: TypeAlias = tuple[float, float, float]
 Mat: TypeAlias = tuple[Vec, Vec, Vec]
+#: Three numbers and a zero: as many as a vector register holds.
+Four: TypeAlias = tuple[float, float, float, float]
+#: A matrix by its columns, each followed by a zero.
+Columns: TypeAlias = tuple[Four, Four, Four]
 #: An array in memory, whatever its shape; kernels say it in their docstrings.
 Array: TypeAlias = Any
 
@@ -97,21 +101,6 @@ def multiply(A: Mat, B: Mat) -> Mat:
 
 
 @inline
-def less(C: Mat, A: Mat, B: Mat) -> Mat:
-    """Return C - A B, each product fused with its difference."""
-    return _less(C[0], A[0], B), _less(C[1], A[1], B), _less(C[2], A[2], B)
-
-
-@inline
-def _less(c: Vec, a: Vec, B: Mat) -> Vec:
-    return (
-        c[0] - a[0] * B[0][0] - a[1] * B[1][0] - a[2] * B[2][0],
-        c[1] - a[0] * B[0][1] - a[1] * B[1][1] - a[2] * B[2][1],
-        c[2] - a[0] * B[0][2] - a[1] * B[1][2] - a[2] * B[2][2],
-    )
-
-
-@inline
 def outer(a: Vec, b: Vec) -> Mat:
     """Return a b^T."""
     return scale(a[0], b), scale(a[1], b), scale(a[2], b)
@@ -162,15 +151,10 @@ def axial(A: Mat) -> Vec:
 
 
 @inline
-def inverse(A: Mat) -> Mat:
-    """Return A^-1 by cofactors."""
+def adjugate(A: Mat) -> tuple[Mat, float]:
+    """Return the cofactors of A, transposed, and its determinant: A^-1 is their quotient."""
     x, y, z = cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])
-    d = 1.0 / dot(A[0], x)
-    return (
-        (d * x[0], d * y[0], d * z[0]),
-        (d * x[1], d * y[1], d * z[1]),
-        (d * x[2], d * y[2], d * z[2]),
-    )
+    return transposed((x, y, z)), dot(A[0], x)
 
 
 @inline
@@ -231,25 +215,128 @@ def put_matrix(a: Array, i: int, at: int, B: Mat) -> None:
     put(a, i, at + 6, B[2])
 
 
-@inline
-def gather_matrix(a: Array, i: int, at: int, B: Mat) -> None:
-    """Add B to row i of an array, from column `at` on."""
-    gather(a, i, at, B[0])
-    gather(a, i, at + 3, B[1])
-    gather(a, i, at + 6, B[2])
+# -- four numbers ----------------------------------------------------------------------------------
+#
+# These are vector instructions in machine code, see `intrinsics`.
+
+
+def wide(a: Vec) -> Four:
+    """Return a and a zero."""
+    return a[0], a[1], a[2], 0.0
+
+
+def three(a: Four) -> Vec:
+    """Return the first three."""
+    return a[0], a[1], a[2]
+
+
+def four(a: Array, i: int, at: int) -> Four:
+    """Return four numbers of row i of an array, from column `at` on."""
+    return a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3]
+
+
+def put_four(a: Array, i: int, at: int, b: Four) -> None:
+    """Store b in row i of an array, from column `at` on."""
+    a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3] = b[0], b[1], b[2], b[3]
+
+
+def add_four(a: Four, b: Four) -> Four:
+    """Return a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
+
+
+def sub_four(a: Four, b: Four) -> Four:
+    """Return a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]
+
+
+def scale_four(s: float, a: Four) -> Four:
+    """Return s a."""
+    return s * a[0], s * a[1], s * a[2], s * a[3]
+
+
+def axpy_four(s: float, a: Four, b: Four) -> Four:
+    """Return s a + b."""
+    return s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2], s * a[3] + b[3]
+
+
+def less_four(a: Four, s: float, b: Four) -> Four:
+    """Return a - s b."""
+    return a[0] - s * b[0], a[1] - s * b[1], a[2] - s * b[2], a[3] - s * b[3]
+
+
+def add_squares(a: Four, b: Four) -> Four:
+    """Return a plus the squares of b."""
+    return a[0] + b[0] * b[0], a[1] + b[1] * b[1], a[2] + b[2] * b[2], a[3] + b[3] * b[3]
 
 
 @inline
-def put_column(tiles: Array, place: int, slot: int, a: Vec) -> None:
-    """Store a in a column of a tile."""
-    tiles[place, slot] = a[0]
-    tiles[place, 3 + slot] = a[1]
-    tiles[place, 6 + slot] = a[2]
+def apply_columns(A: Columns, b: Vec) -> Four:
+    """Return A b."""
+    return axpy_four(b[2], A[2], axpy_four(b[1], A[1], scale_four(b[0], A[0])))
 
 
 @inline
-def put_row(tiles: Array, place: int, slot: int, a: Vec) -> None:
-    """Store a in a row of a tile."""
-    tiles[place, 3 * slot] = a[0]
-    tiles[place, 3 * slot + 1] = a[1]
-    tiles[place, 3 * slot + 2] = a[2]
+def less(c: Four, A: Columns, b: Vec) -> Four:
+    """Return c - A b."""
+    return less_four(less_four(less_four(c, b[0], A[0]), b[1], A[1]), b[2], A[2])
+
+
+# -- tiles -----------------------------------------------------------------------------------------
+#
+# A tile is a row of an array (tiles, 12): a matrix by columns, each followed by a zero. Products of
+# tiles then go through whole vector registers.
+
+
+@inline
+def put_column(tiles: Array, i: int, k: int, a: Vec) -> None:
+    """Store a in column k of tile i."""
+    put(tiles, i, 4 * k, a)
+
+
+@inline
+def put_row(tiles: Array, i: int, k: int, a: Vec) -> None:
+    """Store a in row k of tile i."""
+    tiles[i, k], tiles[i, 4 + k], tiles[i, 8 + k] = a[0], a[1], a[2]
+
+
+@inline
+def tile(tiles: Array, i: int) -> Mat:
+    """Return tile i."""
+    return transposed(tile_columns(tiles, i))
+
+
+@inline
+def tile_columns(tiles: Array, i: int) -> Mat:
+    """Return the columns of tile i."""
+    return vector(tiles, i, 0), vector(tiles, i, 4), vector(tiles, i, 8)
+
+
+@inline
+def put_tile(tiles: Array, i: int, B: Mat) -> None:
+    """Store B in tile i."""
+    C = transposed(B)
+    put_columns(tiles, i, (wide(C[0]), wide(C[1]), wide(C[2])))
+
+
+@inline
+def add_tile(tiles: Array, i: int, B: Mat) -> None:
+    """Add B to tile i."""
+    C = transposed(B)
+    put_four(tiles, i, 0, add_four(four(tiles, i, 0), wide(C[0])))
+    put_four(tiles, i, 4, add_four(four(tiles, i, 4), wide(C[1])))
+    put_four(tiles, i, 8, add_four(four(tiles, i, 8), wide(C[2])))
+
+
+@inline
+def columns(tiles: Array, i: int) -> Columns:
+    """Return the columns of tile i."""
+    return four(tiles, i, 0), four(tiles, i, 4), four(tiles, i, 8)
+
+
+@inline
+def put_columns(tiles: Array, i: int, A: Columns) -> None:
+    """Store columns in tile i."""
+    put_four(tiles, i, 0, A[0])
+    put_four(tiles, i, 4, A[1])
+    put_four(tiles, i, 8, A[2])

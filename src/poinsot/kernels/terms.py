@@ -15,10 +15,10 @@ from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
+    add_tile,
     combine,
     cross,
     dot,
-    gather_matrix,
     matrix,
     scale,
     skew,
@@ -143,24 +143,24 @@ def gather_blocks(
     B_T, B_A, B_B = torque_B
     nobody = tiles.shape[0] - 1
     if pair[TA_TA] < nobody:
-        gather_matrix(tiles, pair[TA_TA], 0, F_T)
-        gather_matrix(tiles, pair[TA_RA], 0, times(-1.0, F_A))
-        gather_matrix(tiles, pair[RA_TA], 0, times(-1.0, A_T))
-        gather_matrix(tiles, pair[RA_RA], 0, A_A)
+        add_tile(tiles, pair[TA_TA], F_T)
+        add_tile(tiles, pair[TA_RA], times(-1.0, F_A))
+        add_tile(tiles, pair[RA_TA], times(-1.0, A_T))
+        add_tile(tiles, pair[RA_RA], A_A)
     if pair[TB_TB] < nobody:
-        gather_matrix(tiles, pair[TB_TB], 0, F_T)
-        gather_matrix(tiles, pair[TB_RB], 0, F_B)
-        gather_matrix(tiles, pair[RB_TB], 0, B_T)
-        gather_matrix(tiles, pair[RB_RB], 0, B_B)
+        add_tile(tiles, pair[TB_TB], F_T)
+        add_tile(tiles, pair[TB_RB], F_B)
+        add_tile(tiles, pair[RB_TB], B_T)
+        add_tile(tiles, pair[RB_RB], B_B)
     if pair[TA_TB] < nobody:
-        gather_matrix(tiles, pair[TA_TB], 0, times(-1.0, F_T))
-        gather_matrix(tiles, pair[TA_RB], 0, times(-1.0, F_B))
-        gather_matrix(tiles, pair[RA_TB], 0, A_T)
-        gather_matrix(tiles, pair[RA_RB], 0, A_B)
-        gather_matrix(tiles, pair[TB_TA], 0, times(-1.0, F_T))
-        gather_matrix(tiles, pair[TB_RA], 0, F_A)
-        gather_matrix(tiles, pair[RB_TA], 0, times(-1.0, B_T))
-        gather_matrix(tiles, pair[RB_RA], 0, B_A)
+        add_tile(tiles, pair[TA_TB], times(-1.0, F_T))
+        add_tile(tiles, pair[TA_RB], times(-1.0, F_B))
+        add_tile(tiles, pair[RA_TB], A_T)
+        add_tile(tiles, pair[RA_RB], A_B)
+        add_tile(tiles, pair[TB_TA], times(-1.0, F_T))
+        add_tile(tiles, pair[TB_RA], F_A)
+        add_tile(tiles, pair[RB_TA], times(-1.0, B_T))
+        add_tile(tiles, pair[RB_RA], B_A)
 
 
 @inline
@@ -191,40 +191,40 @@ def add_change(
     if kind == DOT:
         on_A = times(c, skew_times(b, times_skew(M_A, source[0])))
         on_B = times(c, skew_times(a, times_skew(M_B, source[1])))
-        gather_matrix(tiles, pair[RA_RA], 0, times(-1.0, on_A))
-        gather_matrix(tiles, pair[RB_RB], 0, times(-1.0, on_B))
+        add_tile(tiles, pair[RA_RA], times(-1.0, on_A))
+        add_tile(tiles, pair[RB_RB], times(-1.0, on_B))
         if pair[RA_RB] < tiles.shape[0] - 1:
-            gather_matrix(tiles, pair[RA_RB], 0, on_B)
-            gather_matrix(tiles, pair[RB_RA], 0, on_A)
+            add_tile(tiles, pair[RA_RB], on_B)
+            add_tile(tiles, pair[RB_RA], on_A)
     elif kind == OFFSET:
         d_a, d_B = times(c, times_skew(M_A, source[0])), times(c, times_skew(M_B, source[3]))
         across, on_B = times(c * unit, skew(a)), skew_times(a, d_B)
-        gather_matrix(tiles, pair[TA_RA], 0, times(-forces, d_a))
-        gather_matrix(tiles, pair[TB_RA], 0, times(forces, d_a))
-        gather_matrix(tiles, pair[RA_TA], 0, times(-1.0, across))
-        gather_matrix(tiles, pair[RA_RA], 0, times(-1.0, skew_times(add(r, rho_A), d_a)))
-        gather_matrix(tiles, pair[RA_TB], 0, across)
-        gather_matrix(tiles, pair[RA_RB], 0, on_B)
-        gather_matrix(tiles, pair[RB_RA], 0, skew_times(rho_B, d_a))
-        gather_matrix(tiles, pair[RB_RB], 0, times(-1.0, on_B))
+        add_tile(tiles, pair[TA_RA], times(-forces, d_a))
+        add_tile(tiles, pair[TB_RA], times(forces, d_a))
+        add_tile(tiles, pair[RA_TA], times(-1.0, across))
+        add_tile(tiles, pair[RA_RA], times(-1.0, skew_times(add(r, rho_A), d_a)))
+        add_tile(tiles, pair[RA_TB], across)
+        add_tile(tiles, pair[RA_RB], on_B)
+        add_tile(tiles, pair[RB_RA], skew_times(rho_B, d_a))
+        add_tile(tiles, pair[RB_RB], times(-1.0, on_B))
     else:
         c *= 2.0
         d_A, d_B = times(c, times_skew(M_A, source[2])), times(c, times_skew(M_B, source[3]))
         one = times(c * unit, UNIT)
-        gather_matrix(tiles, pair[TA_TA], 0, times(forces, one))
-        gather_matrix(tiles, pair[TA_RA], 0, times(forces, d_A))
-        gather_matrix(tiles, pair[TA_TB], 0, times(-forces, one))
-        gather_matrix(tiles, pair[TA_RB], 0, times(-forces, d_B))
-        gather_matrix(tiles, pair[TB_TA], 0, times(-forces, one))
-        gather_matrix(tiles, pair[TB_RA], 0, times(-forces, d_A))
-        gather_matrix(tiles, pair[TB_TB], 0, times(forces, one))
-        gather_matrix(tiles, pair[TB_RB], 0, times(forces, d_B))
+        add_tile(tiles, pair[TA_TA], times(forces, one))
+        add_tile(tiles, pair[TA_RA], times(forces, d_A))
+        add_tile(tiles, pair[TA_TB], times(-forces, one))
+        add_tile(tiles, pair[TA_RB], times(-forces, d_B))
+        add_tile(tiles, pair[TB_TA], times(-forces, one))
+        add_tile(tiles, pair[TB_RA], times(-forces, d_A))
+        add_tile(tiles, pair[TB_TB], times(forces, one))
+        add_tile(tiles, pair[TB_RB], times(forces, d_B))
         across_A, across_B = times(c * unit, skew(rho_A)), times(c * unit, skew(rho_B))
-        gather_matrix(tiles, pair[RA_TA], 0, across_A)
-        gather_matrix(tiles, pair[RA_RA], 0, skew_times(add(r, rho_A), d_A))
-        gather_matrix(tiles, pair[RA_TB], 0, times(-1.0, across_A))
-        gather_matrix(tiles, pair[RA_RB], 0, times(-1.0, skew_times(rho_A, d_B)))
-        gather_matrix(tiles, pair[RB_TA], 0, times(-1.0, across_B))
-        gather_matrix(tiles, pair[RB_RA], 0, times(-1.0, skew_times(rho_B, d_A)))
-        gather_matrix(tiles, pair[RB_TB], 0, across_B)
-        gather_matrix(tiles, pair[RB_RB], 0, skew_times(sub(rho_B, r), d_B))
+        add_tile(tiles, pair[RA_TA], across_A)
+        add_tile(tiles, pair[RA_RA], skew_times(add(r, rho_A), d_A))
+        add_tile(tiles, pair[RA_TB], times(-1.0, across_A))
+        add_tile(tiles, pair[RA_RB], times(-1.0, skew_times(rho_A, d_B)))
+        add_tile(tiles, pair[RB_TA], times(-1.0, across_B))
+        add_tile(tiles, pair[RB_RA], times(-1.0, skew_times(rho_B, d_A)))
+        add_tile(tiles, pair[RB_TB], across_B)
+        add_tile(tiles, pair[RB_RB], skew_times(sub(rho_B, r), d_B))

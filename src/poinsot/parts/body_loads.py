@@ -20,10 +20,10 @@ from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
+    add_tile,
     apply,
     combine,
     cross,
-    gather_matrix,
     matrix,
     minus,
     multiply,
@@ -103,21 +103,21 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     if tiles is not None:
         f, TT, TR, RT, RR = 0.5 * h * h, at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]
         if kind in (FORCE, BODY_FORCE):
-            gather_matrix(tiles, RR, 0, times(-f, skew_times(force, lever(a, rho))))
+            add_tile(tiles, RR, times(-f, skew_times(force, lever(a, rho))))
         if kind == BODY_FORCE:
             P = times(f, lever(a, force))
-            gather_matrix(tiles, TR, 0, P)
-            gather_matrix(tiles, RR, 0, skew_times(rho, P))
+            add_tile(tiles, TR, P)
+            add_tile(tiles, RR, skew_times(rho, P))
         if kind == BODY_TORQUE:
-            gather_matrix(tiles, RR, 0, times(f, lever(a, torque)))
+            add_tile(tiles, RR, times(f, lever(a, torque)))
         if kind == PUBLISHED_TORQUE:
-            gather_matrix(tiles, RR, 0, times(f, _published_change(step.quaternions, given, a, D)))
+            add_tile(tiles, RR, times(f, _published_change(step.quaternions, given, a, D)))
         if law != 0:
             by_v, by_w = _gains(h, a, D, step.found)
-            gather_matrix(tiles, TT, 0, times(-h, multiply(by_force, by_v)))
-            gather_matrix(tiles, TR, 0, times(-h, multiply(by_force, by_w)))
-            gather_matrix(tiles, RT, 0, times(-h, multiply(turning, by_v)))
-            gather_matrix(tiles, RR, 0, times(-h, multiply(turning, by_w)))
+            add_tile(tiles, TT, times(-h, multiply(by_force, by_v)))
+            add_tile(tiles, TR, times(-h, multiply(by_force, by_w)))
+            add_tile(tiles, RT, times(-h, multiply(turning, by_v)))
+            add_tile(tiles, RR, times(-h, multiply(turning, by_w)))
 
 
 @inline
@@ -239,7 +239,7 @@ def _generalised(loads: Acts, k: int, step: Step, tiles: Array) -> None:
         total, largest = add(total, torque), max(largest, size(torque))
         y[j], y[j + 1], y[j + 2] = cross(w, d)
         if tiles is not None:
-            gather_matrix(tiles, RR, 0, times(-0.5 * h * h, skew_times(f, lever(a, d))))
+            add_tile(tiles, RR, times(-0.5 * h * h, skew_times(f, lever(a, d))))
     push(step, b, scale(-1.0, force), scale(-1.0, total))
     measure(step, size(force), largest)
 

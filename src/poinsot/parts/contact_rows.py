@@ -24,11 +24,11 @@ from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
+    add_tile,
     axpy,
     combine,
     cross,
     dot,
-    gather_matrix,
     matrix,
     minus,
     outer,
@@ -177,15 +177,15 @@ def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
             by_v = add(e, combine(w, lift))
             if kind == HEIGHT:
                 by_v = axpy(unit * dot(N, v), N, by_v)
-                gather_matrix(tiles, own[0], 0, times(mu * unit, outer(N, N)))
+                add_tile(tiles, own[0], times(mu * unit, outer(N, N)))
             put_column(tiles, places[k, COLUMN], slot, e)
             put_column(tiles, places[k, COLUMN + 1], slot, t)
             put_row(tiles, places[k, ROW], slot, by_v)
             by_w = add(t, add(combine(v, de), combine(w, dt)))
             put_row(tiles, places[k, ROW + 1], slot, by_w)
-            gather_matrix(tiles, own[1], 0, times(mu, de))
-            gather_matrix(tiles, own[2], 0, times(mu, lift))
-            gather_matrix(tiles, own[3], 0, times(mu, dt))
+            add_tile(tiles, own[1], times(mu, de))
+            add_tile(tiles, own[2], times(mu, lift))
+            add_tile(tiles, own[3], times(mu, dt))
             forces = max(forces, abs(mu) * size(e))
             torques = max(torques, abs(mu) * size(t))
     measure(step, forces, torques)

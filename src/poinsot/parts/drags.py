@@ -15,11 +15,11 @@ from poinsot.inputs import vector3
 from poinsot.kernels.algebra import (
     Array,
     add,
+    add_tile,
     apply,
     combine,
     cross,
     dot,
-    gather_matrix,
     matrix,
     multiply,
     plus,
@@ -153,11 +153,11 @@ def _force(drags: Part, k: int, step: Step, tiles: Array) -> None:
         turned = times(-0.5 * h, lever(a, rho))
         by_w = multiply(slope, plus(times(-1.0, skew(rho)), skew_times(w, turned)))
         TT, TR, RT, RR = at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]
-        gather_matrix(tiles, TT, 0, times(h, slope))
-        gather_matrix(tiles, TR, 0, times(h, by_w))
-        gather_matrix(tiles, RT, 0, times(h, skew_times(arm, slope)))
-        gather_matrix(tiles, RR, 0, times(h, skew_times(arm, by_w)))
-        gather_matrix(tiles, RR, 0, times(-h, skew_times(force, turned)))
+        add_tile(tiles, TT, times(h, slope))
+        add_tile(tiles, TR, times(h, by_w))
+        add_tile(tiles, RT, times(h, skew_times(arm, slope)))
+        add_tile(tiles, RR, times(h, skew_times(arm, by_w)))
+        add_tile(tiles, RR, times(-h, skew_times(force, turned)))
 
 
 @kernel
@@ -173,7 +173,7 @@ def _torque(drags: Part, k: int, step: Step, tiles: Array) -> None:
     measure(step, 0.0, h * size(turning))
     step.sizes[LOST_POWER] += dot(torque, w)
     if tiles is not None:
-        gather_matrix(tiles, at[OWN + 3], 0, times(h, multiply(met, slope)))
+        add_tile(tiles, at[OWN + 3], times(h, multiply(met, slope)))
 
 
 class Drags(Family):

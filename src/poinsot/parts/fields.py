@@ -16,9 +16,9 @@ from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
+    add_tile,
     combine,
     cross,
-    gather_matrix,
     matrix,
     multiply,
     scale,
@@ -158,7 +158,7 @@ def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
             measure(step, size(force), size(torque))
             if tiles is not None:
                 P = times(0.5 * h * h, lever(vector(stage, b, HALF), rho))
-                gather_matrix(tiles, bodies[b, RR], 0, skew_times(z, P))
+                add_tile(tiles, bodies[b, RR], skew_times(z, P))
         if tiles is not None:
             _add_stiffness(fields, k, h, stage, found, tiles)
 
@@ -187,10 +187,10 @@ def _add_stiffness(
             by_v = times(numbers[j, 0], slope)
             by_w = times(-1.0, multiply(slope, lever(vector(stage, b, HALF), rho_j)))
             pair = fields.pairs[place]
-            gather_matrix(tiles, pair[0], 0, times(numbers[i, 0], by_v))
-            gather_matrix(tiles, pair[1], 0, times(numbers[i, 0], by_w))
-            gather_matrix(tiles, pair[2], 0, skew_times(rho, by_v))
-            gather_matrix(tiles, pair[3], 0, skew_times(rho, by_w))
+            add_tile(tiles, pair[0], times(numbers[i, 0], by_v))
+            add_tile(tiles, pair[1], times(numbers[i, 0], by_w))
+            add_tile(tiles, pair[2], skew_times(rho, by_v))
+            add_tile(tiles, pair[3], skew_times(rho, by_w))
             place += 1
 
 

@@ -15,8 +15,8 @@ from poinsot.inputs import number, vector3
 from poinsot.kernels.algebra import (
     Array,
     add,
+    add_tile,
     dot,
-    gather_matrix,
     outer,
     plus,
     scale,
@@ -169,10 +169,10 @@ def attract(attractions: Part, step: Step, tiles: Array) -> None:
             # r changes by h/2 dv, r1 by h dv; f with l1.
             df = -h * f * (l0 + 2.0 * l1) / (l1 * l1 * (l0 + l1))
             slope = plus(times(0.5 * h * f, UNIT), outer(r, scale(df, r1)))
-            gather_matrix(tiles, places[k, PAIR], 0, slope)
-            gather_matrix(tiles, places[k, PAIR + 1], 0, times(-1.0, slope))
-            gather_matrix(tiles, places[k, PAIR + 2], 0, times(-1.0, slope))
-            gather_matrix(tiles, places[k, PAIR + 3], 0, slope)
+            add_tile(tiles, places[k, PAIR], slope)
+            add_tile(tiles, places[k, PAIR + 1], times(-1.0, slope))
+            add_tile(tiles, places[k, PAIR + 2], times(-1.0, slope))
+            add_tile(tiles, places[k, PAIR + 3], slope)
 
 
 @kernel

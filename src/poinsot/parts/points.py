@@ -21,14 +21,14 @@ from poinsot.kernels.algebra import (
     Array,
     Vec,
     add,
+    add_tile,
     axpy,
     combine,
     cross,
     gather,
-    gather_matrix,
     matrix,
     put,
-    put_matrix,
+    put_tile,
     scale,
     size,
     skew,
@@ -125,13 +125,13 @@ def common_points(points: Part, step: Step, tiles: Array) -> None:
         if tiles is not None:
             P_A = lever(vector(stage, first, HALF), rho_A)
             P_B = lever(vector(stage, second, HALF), rho_B)
-            put_matrix(tiles, places[k, COLUMN], 0, skew(scale(-1.0, arm_A)))
-            put_matrix(tiles, places[k, COLUMN + 1], 0, skew(arm_B))
-            put_matrix(tiles, places[k, ROW], 0, P_A)
-            put_matrix(tiles, places[k, ROW + 1], 0, times(-1.0, P_B))
+            put_tile(tiles, places[k, COLUMN], skew(scale(-1.0, arm_A)))
+            put_tile(tiles, places[k, COLUMN + 1], skew(arm_B))
+            put_tile(tiles, places[k, ROW], P_A)
+            put_tile(tiles, places[k, ROW + 1], times(-1.0, P_B))
             pull = scale(0.5 * h, mu)
-            gather_matrix(tiles, bodies[first, RR], 0, skew_times(scale(-1.0, pull), P_A))
-            gather_matrix(tiles, bodies[second, RR], 0, skew_times(pull, P_B))
+            add_tile(tiles, bodies[first, RR], skew_times(scale(-1.0, pull), P_A))
+            add_tile(tiles, bodies[second, RR], skew_times(pull, P_B))
             forces = max(forces, size(mu))
             torques = max(torques, size(mu) * max(size(rho_A), size(rho_B)))
     measure(step, forces, torques)
@@ -207,23 +207,23 @@ def _side(
     if tiles is not None:
         P, one = lever(vector(stage, b, HALF), rho), times(sign, UNIT)
         turned = times(h, skew_times(w1, P))
-        put_matrix(tiles, at[K_G + shift], 0, times(-1.0, one))
-        put_matrix(tiles, at[K_G + shift + 1], 0, skew(scale(-sign, rho)))
-        put_matrix(tiles, at[M_G + shift + 1], 0, skew(scale(sign * h, rate)))
-        put_matrix(tiles, at[M_H + shift], 0, one)
-        put_matrix(tiles, at[M_H + shift + 1], 0, skew(scale(sign, rho)))
-        put_matrix(tiles, at[G_K + shift], 0, one)
-        put_matrix(tiles, at[G_K + shift + 1], 0, times(-sign, P))
-        put_matrix(tiles, at[H_K + shift + 1], 0, times(-sign, turned))
-        put_matrix(tiles, at[H_M + shift], 0, one)
-        put_matrix(tiles, at[H_M + shift + 1], 0, skew(scale(-sign, rho1)))
+        put_tile(tiles, at[K_G + shift], times(-1.0, one))
+        put_tile(tiles, at[K_G + shift + 1], skew(scale(-sign, rho)))
+        put_tile(tiles, at[M_G + shift + 1], skew(scale(sign * h, rate)))
+        put_tile(tiles, at[M_H + shift], one)
+        put_tile(tiles, at[M_H + shift + 1], skew(scale(sign, rho)))
+        put_tile(tiles, at[G_K + shift], one)
+        put_tile(tiles, at[G_K + shift + 1], times(-sign, P))
+        put_tile(tiles, at[H_K + shift + 1], times(-sign, turned))
+        put_tile(tiles, at[H_M + shift], one)
+        put_tile(tiles, at[H_M + shift + 1], skew(scale(-sign, rho1)))
         by_gamma = times(-0.5 * h * sign, skew_times(gamma, P))
-        gather_matrix(tiles, bodies[b, KR_KR], 0, by_gamma)
-        gather_matrix(tiles, bodies[b, RR], 0, times(0.5 * h * sign, skew_times(mu, P)))
+        add_tile(tiles, bodies[b, KR_KR], by_gamma)
+        add_tile(tiles, bodies[b, RR], times(0.5 * h * sign, skew_times(mu, P)))
         by_rate = times(0.5 * h * sign, skew_times(gamma, turned))
-        gather_matrix(tiles, bodies[b, RR], 0, by_rate)
+        add_tile(tiles, bodies[b, RR], by_rate)
         by_end = times(0.5 * h * sign, skew_times(gamma, skew(rho1)))
-        gather_matrix(tiles, bodies[b, R_R], 0, by_end)
+        add_tile(tiles, bodies[b, R_R], by_end)
 
 
 class Points(Family):

@@ -17,12 +17,12 @@ from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
+    add_tile,
     axpy,
     combine,
     cross,
     dot,
     gather,
-    gather_matrix,
     matrix,
     minus,
     put_column,
@@ -164,11 +164,11 @@ def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
         turned_A = skew_times(scale(0.5 * h, t), P_a)
         turned_B = skew_times(scale(0.5 * h, a), lever(half_B, t))
         pair = at[PAIR:]
-        gather_matrix(tiles, pair[RA_RA], 0, turned_A)
-        gather_matrix(tiles, pair[RB_RB], 0, turned_B)
+        add_tile(tiles, pair[RA_RA], turned_A)
+        add_tile(tiles, pair[RB_RB], turned_B)
         if pair[RA_RB] < tiles.shape[0] - 1:
-            gather_matrix(tiles, pair[RA_RB], 0, times(-1.0, turned_B))
-            gather_matrix(tiles, pair[RB_RA], 0, times(-1.0, turned_A))
+            add_tile(tiles, pair[RA_RB], times(-1.0, turned_B))
+            add_tile(tiles, pair[RB_RA], times(-1.0, turned_A))
 
 
 @inline

@@ -22,6 +22,7 @@ from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
+    add_tile,
     apply,
     axial,
     axpy,
@@ -29,7 +30,6 @@ from poinsot.kernels.algebra import (
     cross,
     dot,
     gather,
-    gather_matrix,
     matrix,
     minus,
     multiply,
@@ -251,12 +251,12 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
         turned_A, turned_B = turned(C_A, pulled), turned(C_B, transposed(pulled))
         ground, pair = bodies.shape[0] - 1, at[PAIR:]
         if first != ground:
-            gather_matrix(tiles, pair[RA_RA], 0, plus(_outers(on_A, by_A), turned_A))
+            add_tile(tiles, pair[RA_RA], plus(_outers(on_A, by_A), turned_A))
         if second != ground:
-            gather_matrix(tiles, pair[RB_RB], 0, plus(_outers(on_B, by_B), turned_B))
+            add_tile(tiles, pair[RB_RB], plus(_outers(on_B, by_B), turned_B))
             if first != ground:
-                gather_matrix(tiles, pair[RA_RB], 0, minus(_outers(on_A, by_B), turned_B))
-                gather_matrix(tiles, pair[RB_RA], 0, minus(_outers(on_B, by_A), turned_A))
+                add_tile(tiles, pair[RA_RB], minus(_outers(on_A, by_B), turned_B))
+                add_tile(tiles, pair[RB_RA], minus(_outers(on_B, by_A), turned_A))
 
 
 @inline

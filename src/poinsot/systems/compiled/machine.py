@@ -11,7 +11,7 @@ from poinsot.engine import job
 from poinsot.engine.families import FAMILIES
 from poinsot.engine.families import Tables as PartTables
 from poinsot.engine.ordering import has_loops
-from poinsot.engine.tiles import Schedule, arrange
+from poinsot.engine.tiles import Schedule, Template, arrange, pack
 from poinsot.frames.forms import GROUND
 from poinsot.frames.products import Lines, lines
 from poinsot.kernels import tables
@@ -259,7 +259,7 @@ class Tables:
         p = along.products
         return tables.Part(real(p.numbers), index(p.kind, self.graph.ends(p.ends), along.form))
 
-    def _template(self) -> Real:
+    def _template(self) -> Template:
         """Return what tiles hold before bodies and joints add to them."""
         tiles, graph = self.tiles, self.graph
         joints, slot = np.arange(graph.first_joint, graph.nodes), np.arange(SLOTS)
@@ -268,8 +268,8 @@ class Tables:
         self._leave_out(template)
         for family in self.parts.families:
             family.add_constants(template, graph, tiles, self.mechanism.masses)
-        template[tiles.count] = 0.0
-        return template.reshape(-1, 9)
+        filled = np.flatnonzero(template[: tiles.count].any(axis=(1, 2)))
+        return Template(pack(template[filled]), filled.astype(np.uint32))
 
     def _leave_out(self, template: Real) -> None:
         """Keep multipliers at zero that have no equation."""

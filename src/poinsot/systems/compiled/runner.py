@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import job, machine_code
+from poinsot.engine.tiles import aligned
 from poinsot.kernels import tables
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
@@ -41,22 +42,21 @@ class MechanismRunner(Runner):
         self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
         self.state, self.ahead, self.before = (self._rest() for _ in range(3))
         nodes, moving = made.graph.nodes + 1, self.bodies + 1
-        unknowns = 3 * made.graph.of_body
         stage = np.zeros((moving, self.width))
         stage[:, : tables.VELOCITY] = self.state[:, : tables.VELOCITY]
         self.carried = job.Run(
             gap=np.zeros((nodes, 3)),
             stage=self._with_arms(stage),
             multiplier=np.zeros((nodes, 3)),
-            past=np.zeros((moving, unknowns, 5)),
-            past_multiplier=np.zeros((nodes, 3, 5)),
+            past=aligned(moving, 5, 4 * made.graph.of_body),
+            past_multiplier=aligned(nodes, 5, 4),
             order=np.ones(1, dtype=np.uint32),
             turns=np.zeros((2, self.machine.turn_counters.shape[0])),
         )
         given, found = self.parts.room
         self.work = job.Work(
-            x=np.zeros((nodes, 3)),
-            tiles=np.zeros_like(self.machine.template),
+            x=aligned(nodes, 4),
+            tiles=aligned(made.tiles.count + 1, 12),
             gap=np.zeros((nodes, 3)),
             sizes=np.zeros(5),
             given=np.zeros(given),
@@ -109,22 +109,23 @@ class MechanismRunner(Runner):
     @cached_property
     def _thorough(self) -> tuple[job.Machine, job.Work]:
         """The machine with the exact tangent, for steps on which the decoupled one fails."""
-        machine = self.tables().machine()
-        return machine, self.work._replace(tiles=np.zeros_like(machine.template))
+        full = self.tables()
+        return full.machine(), self.work._replace(tiles=aligned(full.tiles.count + 1, 12))
 
     # -- the run ------------------------------------------------------------------------------
 
     def start(self, x: Vector, turned: Vector) -> None:
         """Go on from a state with angles followed over turns; no step before it is known."""
         carried, twists = self.carried, self._fill(x)
-        unknowns = carried.past.shape[1]
-        copies = unknowns // 6 if self.system.stabilised else 1
+        groups = carried.past.shape[2] // 4
+        copies = groups // 2 if self.system.stabilised else 1
         carried.stage[:-1, tables.V : tables.V + 6 * copies] = np.tile(twists, copies)
         node, slot, column, times_h = self.places.T
         carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
         carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
-        carried.past[:, :, 0] = carried.stage[:, tables.V : tables.V + unknowns]
-        carried.past_multiplier[:, :, 0] = carried.multiplier
+        unknowns = carried.stage[:, tables.V : tables.V + 3 * groups]
+        carried.past[:, 0].reshape(-1, groups, 4)[:, :, :3] = unknowns.reshape(-1, groups, 3)
+        carried.past_multiplier[:, 0, :3] = carried.multiplier
         for family in self.parts.families:
             family.start(self._directors(x))
         angle = self.system.angles(x)
@@ -137,7 +138,7 @@ class MechanismRunner(Runner):
         node, slot, column, times_h = self.places.T
         x, motion = np.zeros(self.system.n), self._motion()
         x[: motion.size] = motion
-        multiplier = self.carried.past_multiplier[node, slot, 0]
+        multiplier = self.carried.past_multiplier[node, 0, slot]
         x[column] = multiplier / np.where(times_h, self.h, 1.0)
         return x
 
