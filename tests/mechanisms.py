@@ -40,7 +40,8 @@ COORDINATES = {
 KINDS = tuple(LOCKED)
 SCHEMES = ("ph-mp", "ph-mp-ggl")
 POINTS = ("position", "point", "point_a", "point_b")
-ARROWS = ("rotation", "velocity", "angular_velocity", "axis", "axis_a", "axis_b", "normal")
+ARROWS = ("rotation", "velocity", "angular_velocity")
+ARROWS += ("axis", "axis_a", "axis_b", "normal", "x", "y")
 
 
 def laws(examples):
@@ -88,8 +89,10 @@ def place_joint(kind, a, b, random, where):
         return {}
     if kind == "Rod":
         return {"point_a": where - 0.4 * n, "point_b": where + 0.3 * n}
-    if kind in ("Spherical", "Cartesian"):
+    if kind == "Spherical":
         return {"point": where}
+    if kind == "Cartesian":
+        return {"point": where, "x": 2 * n, "y": np.cross(n, unit(random))}
     if kind == "Universal":
         return {"point": where, "axis_a": 2 * n, "axis_b": np.cross(n, unit(random))}
     if kind in ("Planar", "PointOnPlane"):

@@ -147,7 +147,7 @@ def with_laws(seed):
 MODELS = {
     "everything": lambda: finished(mechanisms.full(1, bodies=3, loops=1)),
     "everything, afloat": lambda: finished(mechanisms.full(5, bodies=3, loops=2, ground=False)),
-    "joints alone": lambda: finished(mechanisms.tree(103, bodies=4, loops=1)),
+    "joints alone": lambda: finished(mechanisms.tree(104, bodies=4, loops=1)),
     "condensed bodies": lambda: finished(
         mechanisms.tree(2, bodies=4, kinds=("Spherical", "Universal", "Revolute"))
     ),

@@ -59,8 +59,9 @@ def allowed(kind, at, random):
         swing = turn(*any_turn, at["point_a"])
         return after(swing, turn(unit(random), a, at["point_b"])), {}
     if kind == "Cartesian":
-        shift = np.array([a, d, b])
-        return slide(shift), dict(zip(mechanisms.COORDINATES[kind], shift, strict=True))
+        x, y = (at[label] / np.linalg.norm(at[label]) for label in "xy")
+        found = zip(mechanisms.COORDINATES[kind], (a, d, b), strict=True)
+        return slide(a * x + d * y + b * np.cross(x, y)), dict(found)
     across = np.cross(n, unit(random))
     if kind == "Planar":
         return after(slide(across), turn(n, a, p)), {"angle": a, "in the plane": across}
@@ -139,3 +140,10 @@ def test_the_order_of_the_partners_does_not_matter_for_what_is_locked(kind):
     results = [ps.simulate(p.model(), h=0.01, t_end=0.1) for p in both]
     for body in ("body0", "body1"):
         np.testing.assert_allclose(results[0].rotation(body), results[1].rotation(body), atol=1e-11)
+
+
+def test_the_axes_of_a_stage_are_perpendicular():
+    model = ps.Model()
+    body = model.add_body("stage", ps.Sphere(mass=1, radius=0.1))
+    with pytest.raises(ps.InputError, match="x and y are not perpendicular"):
+        ps.Cartesian(model.ground, body, (0, 0, 0), x=(1, 0, 0), y=(1, 1, 0))

@@ -44,6 +44,15 @@ class Universal(AtPoint):
     """Axis fixed in the second body, perpendicular to the first axis."""
 
 
+class Cartesian(AtPoint):
+    """A stage on three slides."""
+
+    x: Vector | None = None
+    """Its first axis, any length; that of the world if left out."""
+    y: Vector | None = None
+    """Its second axis, perpendicular to the first."""
+
+
 class Rod(Joint):
     """A massless rod between two points."""
 
@@ -95,7 +104,7 @@ class Joints(OneOf):
     prismatic: Axial | None = None
     universal: Universal | None = None
     planar: AtPlane | None = None
-    cartesian: AtPoint | None = None
+    cartesian: Cartesian | None = None
     weld: Joint | None = None
     rod: Rod | None = None
     point_on_line: Axial | None = None

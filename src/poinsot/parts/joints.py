@@ -36,6 +36,8 @@ from poinsot.parts.contacts import Contact
 
 Array = NDArray[np.float64]
 ANGLE = Angle()
+#: Cosine of an angle that counts as a right one.
+PERPENDICULAR = 1e-8
 
 
 @dataclass(frozen=True)
@@ -347,11 +349,27 @@ class Weld(Joint):
         return ()
 
 
+@dataclass(frozen=True, eq=False)
 class Cartesian(_AtPoint):
     """A stage on three slides: three equations, displacements along three axes of A, no rotation.
 
-    `point` [m] is where reactions are given; the axes are those of the world at the start.
+    `point` [m] is where reactions are given; `x` and `y` are two of the axes, perpendicular to
+    each other, of any length.
     """
+
+    x: ArrayLike = (1.0, 0.0, 0.0)
+    y: ArrayLike = (0.0, 1.0, 0.0)
+
+    def __post_init__(self) -> None:
+        """Check the axes."""
+        super().__post_init__()
+        x, y, _ = self._axes()
+        if abs(x @ y) > PERPENDICULAR:
+            raise InputError(f"Cartesian: x and y are not perpendicular: x·y = {x @ y:.3g}")
+
+    def _axes(self) -> tuple[Array, Array, Array]:
+        x, y = unit3(self.x, "Cartesian: x"), unit3(self.y, "Cartesian: y")
+        return x, y, np.cross(x, y)
 
     def rows(self) -> tuple[Row, ...]:
         """Three dots."""
@@ -359,11 +377,9 @@ class Cartesian(_AtPoint):
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacements."""
-        x, y, z = np.eye(3)
-        return (
-            _displacement(self, x, "displacement x"),
-            _displacement(self, y, "displacement y"),
-            _displacement(self, z, "displacement z"),
+        return tuple(
+            _displacement(self, axis, f"displacement {label}")
+            for axis, label in zip(self._axes(), "xyz", strict=True)
         )
 
 
