@@ -224,7 +224,7 @@ def test_a_build_that_was_given_up_keeps_nobody_waiting(tmp_path):
 
 
 def test_a_build_that_fails_says_why(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "SHARES", (("no such form",),))
+    monkeypatch.setattr(build, "ORDER", ("no such form",))
     with pytest.raises(BuildError, match=r"cannot be built here: .*no such form"):
         build.Build(tmp_path).wait()
 

@@ -17,16 +17,16 @@ from poinsot.engine import machine_code
 from poinsot.engine.machine_code import FORMS
 from poinsot.errors import BuildError
 
-#: What each of two processes builds, so that both take about as long.
-SHARES = (("plain", "stabilised"), ("quaternions",))
-#: About so many kernels are compiled by both of them, and it takes so long [s].
-KERNELS, DURATION = 600, 50.0
+#: In the order in which they are built: those that share most kernels follow each other.
+ORDER = ("plain", "quaternions", "stabilised")
+#: About so many kernels are compiled, and it takes so long [s].
+KERNELS, DURATION = 376, 45.0
 #: A build whose log has not grown for so long was given up [s].
 ABANDONED = 120.0
 
 
 class Build:
-    """A build of all forms that goes on by itself, in processes of its own.
+    """A build of all forms that goes on by itself, in a process of its own.
 
     Object files go to `folder`: by default beside the package, or else to the user's cache, or else
     to a temporary folder that lasts as long as this process.
@@ -38,41 +38,36 @@ class Build:
         print(note, file=sys.stderr, flush=True)
         usual = machine_code.beside_the_package(), machine_code.of_the_user()
         self.folder = _writable(usual if folder is None else (folder,))
-        self.logs = [self.folder / f"{'-'.join(forms)}.log" for forms in SHARES]
-        self.processes = [
-            subprocess.Popen(
-                [*_command(), "--to", str(self.folder), "--log", str(log), *forms],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for the run that waits
-            )
-            for forms, log in zip(SHARES, self.logs, strict=True)
-        ]
+        self.log = self.folder / "build.log"
+        self.process = subprocess.Popen(
+            [*_command(), "--to", str(self.folder), "--log", str(self.log), *ORDER],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for the run that waits
+        )
 
     @property
     def done(self) -> float:
         """How much is done, between 0 and 1."""
-        return min(1.0, sum(text.count("\n") for text in map(_text, self.logs)) / KERNELS)
+        return min(1.0, _text(self.log).count("\n") / KERNELS)
 
     def wait(self, show: Callable[[float], None] = lambda done: None) -> None:
         """Wait for the end; an interrupt ends the build as well."""
         try:
-            while any(process.poll() is None for process in self.processes):
+            while self.process.poll() is None:
                 show(self.done)
                 sleep(0.1)
         except BaseException:
-            for process in self.processes:
-                process.kill()
+            self.process.kill()
             raise
-        for process in self.processes:
-            _, said = process.communicate()
-            if process.returncode:
-                text = said.decode(errors="replace").strip() or f"exit {process.returncode}"
-                raise BuildError(
-                    f"the compiled engine cannot be built here: {text.splitlines()[-1]}; use "
-                    "engine='reference'"
-                )
+        _, said = self.process.communicate()
+        if self.process.returncode:
+            text = said.decode(errors="replace").strip() or f"exit {self.process.returncode}"
+            raise BuildError(
+                f"the compiled engine cannot be built here: {text.splitlines()[-1]}; use "
+                "engine='reference'"
+            )
 
 
 def _command() -> tuple[str, ...]:
