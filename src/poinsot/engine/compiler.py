@@ -18,7 +18,7 @@ from poinsot.engine import machine_code
 from poinsot.engine.calls import RETURNED
 from poinsot.engine.job import Job
 from poinsot.engine.machine_code import ENTRY, FORMS
-from poinsot.kernels.kernel import KERNELS
+from poinsot.kernels.kernel import ARITHMETIC, KERNELS
 
 #: A product may be fused with a sum; sums are not reordered. Kernels own no memory: counting
 #: references to arrays would take as long as small steps do.
@@ -40,12 +40,13 @@ def compiled_kernels() -> dict[Callable[..., Any], Any]:
     import numba
 
     # Kernels are those of the modules that this one imports.
-    from poinsot.engine import intrinsics, run
+    from poinsot.engine import intrinsics, run, tracing
 
     assert run.run in KERNELS
     passes = _passes()
     spaces: dict[int, dict[str, Any]] = {}
     compiled: dict[Callable[..., Any], Any] = dict(intrinsics.INTRINSICS)
+    compiled |= {function: tracing.traced(function) for function in ARITHMETIC}
     for function, inlined in KERNELS.items():
         space = spaces.setdefault(id(function.__globals__), dict(function.__globals__))
         assert isinstance(function, FunctionType)

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 from numba.np import arrayobj
 
+from poinsot.engine.tracing import FUSED, Array, Number
 from poinsot.kernels import algebra, laws
 
 WORD = ir.IntType(64)
 arrays: Any = arrayobj
-tools: Any = cgutils
 
 
 def _call_at(typing: Any, address: Any, given: Any, found: Any, slopes: Any) -> Any:
@@ -92,8 +91,6 @@ def _read_array(kind: Any, dimensions: int) -> Any:
 # -- four numbers ----------------------------------------------------------------------------------
 
 VECTOR = ir.VectorType(ir.DoubleType(), 4)
-#: A product may be fused with a sum, as elsewhere.
-FUSED = ("contract",)
 
 
 class FourType(types.Type):
@@ -123,12 +120,11 @@ def _all(builder: Any, number: Any) -> Any:
 def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Return a pointer to four numbers: array, row, column."""
     kind, *indices = signature.args[:3]
-    array = context.make_array(kind)(context, builder, arguments[0])
     at = [
-        context.cast(builder, value, index, types.intp)
+        Number(builder, context.cast(builder, value, index, types.intp), real=False)
         for value, index in zip(arguments[1:3], indices, strict=True)
     ]
-    place = tools.get_item_pointer(context, builder, kind, array, at, wraparound=False)
+    place = Array(context, builder, kind, arguments[0]).place(tuple(at))
     return builder.bitcast(place, VECTOR.as_pointer())
 
 

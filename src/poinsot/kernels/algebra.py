@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from poinsot.kernels.kernel import inline
+from poinsot.kernels.kernel import arithmetic, inline
 
 Vec: TypeAlias = tuple[float, float, float]
 Mat: TypeAlias = tuple[Vec, Vec, Vec]
@@ -14,37 +14,37 @@ Columns: TypeAlias = tuple[Four, Four, Four]
 Array: TypeAlias = Any
 
 
-@inline
+@arithmetic
 def add(a: Vec, b: Vec) -> Vec:
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@inline
+@arithmetic
 def sub(a: Vec, b: Vec) -> Vec:
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@inline
+@arithmetic
 def scale(s: float, a: Vec) -> Vec:
     """Return s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
-@inline
+@arithmetic
 def axpy(s: float, a: Vec, b: Vec) -> Vec:
     """Return s a + b."""
     return s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2]
 
 
-@inline
+@arithmetic
 def dot(a: Vec, b: Vec) -> float:
     """Return a·b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@inline
+@arithmetic
 def cross(a: Vec, b: Vec) -> Vec:
     """Return a x b."""
     return (
@@ -60,7 +60,7 @@ def size(a: Vec) -> float:
     return max(abs(a[0]), abs(a[1]), abs(a[2]))
 
 
-@inline
+@arithmetic
 def combine(w: Vec, D: Mat) -> Vec:
     """Return the sum of w_i times row i of D: a vector given in director axes."""
     return (
@@ -70,49 +70,49 @@ def combine(w: Vec, D: Mat) -> Vec:
     )
 
 
-@inline
+@arithmetic
 def apply(A: Mat, b: Vec) -> Vec:
     """Return A b."""
     return dot(A[0], b), dot(A[1], b), dot(A[2], b)
 
 
-@inline
+@arithmetic
 def plus(A: Mat, B: Mat) -> Mat:
     """Return A + B."""
     return add(A[0], B[0]), add(A[1], B[1]), add(A[2], B[2])
 
 
-@inline
+@arithmetic
 def minus(A: Mat, B: Mat) -> Mat:
     """Return A - B."""
     return sub(A[0], B[0]), sub(A[1], B[1]), sub(A[2], B[2])
 
 
-@inline
+@arithmetic
 def times(s: float, A: Mat) -> Mat:
     """Return s A."""
     return scale(s, A[0]), scale(s, A[1]), scale(s, A[2])
 
 
-@inline
+@arithmetic
 def multiply(A: Mat, B: Mat) -> Mat:
     """Return A B."""
     return combine(A[0], B), combine(A[1], B), combine(A[2], B)
 
 
-@inline
+@arithmetic
 def outer(a: Vec, b: Vec) -> Mat:
     """Return a b^T."""
     return scale(a[0], b), scale(a[1], b), scale(a[2], b)
 
 
-@inline
+@arithmetic
 def skew(a: Vec) -> Mat:
     """Return [a], with [a] b = a x b."""
     return (0.0, -a[2], a[1]), (a[2], 0.0, -a[0]), (-a[1], a[0], 0.0)
 
 
-@inline
+@arithmetic
 def skew_times(a: Vec, B: Mat) -> Mat:
     """Return [a] B."""
     return (
@@ -122,13 +122,13 @@ def skew_times(a: Vec, B: Mat) -> Mat:
     )
 
 
-@inline
+@arithmetic
 def times_skew(A: Mat, b: Vec) -> Mat:
     """Return A [b]: every row of A crossed with b."""
     return cross(A[0], b), cross(A[1], b), cross(A[2], b)
 
 
-@inline
+@arithmetic
 def transposed(A: Mat) -> Mat:
     """Return A^T."""
     return (
@@ -138,26 +138,26 @@ def transposed(A: Mat) -> Mat:
     )
 
 
-@inline
+@arithmetic
 def trace(A: Mat) -> float:
     """Return tr A."""
     return A[0][0] + A[1][1] + A[2][2]
 
 
-@inline
+@arithmetic
 def axial(A: Mat) -> Vec:
     """Return the sum of a x b where A is the sum of a b^T."""
     return A[1][2] - A[2][1], A[2][0] - A[0][2], A[0][1] - A[1][0]
 
 
-@inline
+@arithmetic
 def adjugate(A: Mat) -> tuple[Mat, float]:
     """Return the cofactors of A, transposed, and its determinant: A^-1 is their quotient."""
     x, y, z = cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])
     return transposed((x, y, z)), dot(A[0], x)
 
 
-@inline
+@arithmetic
 def inverse_by_rows(A: Mat) -> Mat:
     """Return A^-1 by elimination, for a matrix that is definite but hardly so.
 
@@ -181,19 +181,19 @@ def inverse_by_rows(A: Mat) -> Mat:
     return x, y, z
 
 
-@inline
+@arithmetic
 def vector(a: Array, i: int, at: int) -> Vec:
     """Return three numbers of row i of an array, from column `at` on."""
     return a[i, at], a[i, at + 1], a[i, at + 2]
 
 
-@inline
+@arithmetic
 def put(a: Array, i: int, at: int, b: Vec) -> None:
     """Store b in row i of an array, from column `at` on."""
     a[i, at], a[i, at + 1], a[i, at + 2] = b[0], b[1], b[2]
 
 
-@inline
+@arithmetic
 def gather(a: Array, i: int, at: int, b: Vec) -> None:
     """Add b to row i of an array, from column `at` on."""
     a[i, at] += b[0]
@@ -201,13 +201,13 @@ def gather(a: Array, i: int, at: int, b: Vec) -> None:
     a[i, at + 2] += b[2]
 
 
-@inline
+@arithmetic
 def matrix(a: Array, i: int, at: int) -> Mat:
     """Return nine numbers of row i of an array, from column `at` on."""
     return vector(a, i, at), vector(a, i, at + 3), vector(a, i, at + 6)
 
 
-@inline
+@arithmetic
 def put_matrix(a: Array, i: int, at: int, B: Mat) -> None:
     """Store B in row i of an array, from column `at` on."""
     put(a, i, at, B[0])
@@ -288,25 +288,25 @@ def less(c: Four, A: Columns, b: Vec) -> Four:
 # tiles then go through whole vector registers.
 
 
-@inline
+@arithmetic
 def put_column(tiles: Array, i: int, k: int, a: Vec) -> None:
     """Store a in column k of tile i."""
     put(tiles, i, 4 * k, a)
 
 
-@inline
+@arithmetic
 def put_row(tiles: Array, i: int, k: int, a: Vec) -> None:
     """Store a in row k of tile i."""
     tiles[i, k], tiles[i, 4 + k], tiles[i, 8 + k] = a[0], a[1], a[2]
 
 
-@inline
+@arithmetic
 def tile(tiles: Array, i: int) -> Mat:
     """Return tile i."""
     return transposed(tile_columns(tiles, i))
 
 
-@inline
+@arithmetic
 def tile_columns(tiles: Array, i: int) -> Mat:
     """Return the columns of tile i."""
     return vector(tiles, i, 0), vector(tiles, i, 4), vector(tiles, i, 8)

@@ -22,24 +22,24 @@ from poinsot.kernels.algebra import (
     times,
     transposed,
 )
-from poinsot.kernels.kernel import inline
+from poinsot.kernels.kernel import arithmetic
 
 
-@inline
+@arithmetic
 def turn(a: Vec, x: Vec) -> Vec:
     """Return C x."""
     s = 1.0 / (1.0 + dot(a, a))
     return scale(s, add(add(x, cross(a, x)), scale(dot(a, x), a)))
 
 
-@inline
+@arithmetic
 def turn_back(a: Vec, x: Vec) -> Vec:
     """Return C^T x."""
     s = 1.0 / (1.0 + dot(a, a))
     return scale(s, add(sub(x, cross(a, x)), scale(dot(a, x), a)))
 
 
-@inline
+@arithmetic
 def cayley(a: Vec) -> Mat:
     """Return C."""
     s = 1.0 / (1.0 + dot(a, a))
@@ -54,7 +54,7 @@ def cayley(a: Vec) -> Mat:
     )
 
 
-@inline
+@arithmetic
 def lever(a: Vec, r: Vec) -> Mat:
     """Return C [r]: what a change of -w turns a vector r by, over h/2.
 
@@ -72,7 +72,7 @@ def lever(a: Vec, r: Vec) -> Mat:
     )
 
 
-@inline
+@arithmetic
 def turned(C: Mat, K: Mat) -> Mat:
     """Return what turns w into the sum of C (w x a) x b, where K is the sum of a b^T.
 
@@ -85,7 +85,7 @@ def turned(C: Mat, K: Mat) -> Mat:
     return transposed((p, q, r))
 
 
-@inline
+@arithmetic
 def leading(h: float, a: Vec) -> Mat:
     """Return M = -(h/2) C: a vector x at the midpoint changes by M [x] dw."""
     return times(-0.5 * h, cayley(a))

@@ -11,6 +11,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: Every kernel, and whether it is compiled into the kernels that call it.
 KERNELS: dict[Callable[..., Any], bool] = {}
+#: Every function of sums and products.
+ARITHMETIC: list[Callable[..., Any]] = []
 
 
 def kernel(function: F) -> F:
@@ -22,4 +24,10 @@ def kernel(function: F) -> F:
 def inline(function: F) -> F:
     """Mark a function of a few numbers that is compiled into the kernels that call it."""
     KERNELS[function] = True
+    return function
+
+
+def arithmetic(function: F) -> F:
+    """Mark a function of sums and products, without branches: every call is its instructions."""
+    ARITHMETIC.append(function)
     return function
