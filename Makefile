@@ -54,12 +54,12 @@ $(INTERPRETER):
 
 $(VENV)/.stamp-runtime: pyproject.toml $(INTERPRETER)
 	@echo "installing poinsot"
-	@$(BIN)/python -m pip install -qq -e .
+	@$(BIN)/python -m pip install -qq --no-compile -e .
 	@$(BIN)/python -m poinsot.engine.build
 	@touch $@
 
 $(VENV)/.stamp-%: pyproject.toml $(INTERPRETER)
 	@echo "installing poinsot[$*]"
-	@$(BIN)/python -m pip install -qq -e '.[$*]'
+	@$(BIN)/python -m pip install -qq --no-compile -e '.[$*]'
 	@$(BIN)/python -m poinsot.engine.build
 	@touch $@

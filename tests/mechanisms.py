@@ -38,6 +38,8 @@ COORDINATES = {
     "PointOnPlane": ("displacement 1", "displacement 2"),
 }
 KINDS = tuple(LOCKED)
+#: Those that act by forces, not by torques alone.
+FORCED = tuple(kind for kind in KINDS if kind != "Cartesian")
 SCHEMES = ("ph-mp", "ph-mp-ggl")
 POINTS = ("position", "point", "point_a", "point_b")
 ARROWS = ("rotation", "velocity", "angular_velocity")

@@ -172,6 +172,8 @@ def test_a_record_is_passed_as_words():
 RUN = """
 import sys
 import poinsot as ps
+from poinsot.engine import build
+build.ORDER = ("plain",)  # one form is enough
 model = ps.Model(gravity=(0, 0, -9.81))
 bar = model.add_body("bar", ps.Box(mass=1, size=(1, 0.1, 0.1)), position=(0.5, 0, 0))
 model.add_joint("hinge", ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
@@ -207,7 +209,7 @@ def test_a_package_that_cannot_be_written_is_built_once_for_all_processes(tmp_pa
     assert [out.split()[0] for out, _ in found] == ["compiled", "compiled"], found
     assert found[0][0] == found[1][0]
     assert "building the compiled engine" in found[0][1]
-    assert sorted(file.suffix for file in cache.iterdir()) == [".o", ".o", ".o"]
+    assert sorted(file.suffix for file in cache.iterdir()) == [".o"]
     again, said = start("compiled").communicate(timeout=60)
     assert (again, said) == (found[0][0], "")
 

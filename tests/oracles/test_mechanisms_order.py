@@ -6,7 +6,7 @@ from functools import cache
 import mechanisms
 import numpy as np
 import pytest
-from mechanisms import KINDS, SCHEMES
+from mechanisms import FORCED, KINDS, SCHEMES
 from mechanisms_newton_euler import Reference
 from numerics import observed_orders
 
@@ -82,7 +82,7 @@ def reaction_errors(kind, scheme):
     return np.array(found)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORCED)
 def test_reactions_converge_with_order_one(kind):
     """PH-MP leaves velocities off the constraints by an error of order h^2 that changes its sign
     with every step; the multipliers carry its difference over h, which is of order one.
@@ -91,7 +91,7 @@ def test_reactions_converge_with_order_one(kind):
     assert -observed_orders([16, 48, 144], found)[-1] == pytest.approx(1.0, abs=0.2), found
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORCED)
 def test_stabilised_reactions_converge_with_order_two(kind):
     """With velocities on the constraints there is nothing that alternates."""
     found = reaction_errors(kind, "ph-mp-ggl")

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from mechanisms import COORDINATES, KINDS
+from mechanisms import COORDINATES, FORCED, KINDS
 from numerics import observed_orders
 from test_mechanisms_order import loaded
 
@@ -58,7 +58,7 @@ def test_motion_in_quaternions_converges_with_order_two(kind, scheme):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORCED)
 def test_means_of_reactions_of_two_steps_converge_with_order_two(kind, scheme):
     reference, right = loaded(kind)[2], exact(kind)
     force = np.array([reference.reaction(TIMES[k], right[k]) for k in range(1, 8)])

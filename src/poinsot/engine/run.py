@@ -28,7 +28,7 @@ from poinsot.engine.turn_counters import count_turns, read_turns
 from poinsot.kernels.algebra import Array, cross
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import BODY_NODES, COORDINATES, LOST_POWER, R, V
+from poinsot.kernels.tables import BODY_NODES, COORDINATES, DIRECTORS, LOST_POWER, VELOCITY, R, V
 
 #: Directors are straightened every so many steps.
 STRAIGHTEN = 32
@@ -216,10 +216,10 @@ def _save_motion(
         for b in range(count):
             q, turns = 0 + places[b, COORDINATES], places[b, R] < places[count, R]
             rate = q + n
-            for i in range(12 if turns else 3):
-                x[q + i], x[rate + i] = state[b, i], state[b, 12 + i]
+            for i in range(VELOCITY if turns else DIRECTORS):
+                x[q + i], x[rate + i] = state[b, i], state[b, VELOCITY + i]
                 stage[q + i] = 0.5 * (before[b, i] + state[b, i])
-                stage[rate + i] = 0.5 * (before[b, 12 + i] + state[b, 12 + i])
+                stage[rate + i] = 0.5 * (before[b, VELOCITY + i] + state[b, VELOCITY + i])
             if stabilised is None and turns:
                 past = carried.past
                 w = past[b, 0, 4], past[b, 0, 5], past[b, 0, 6]

@@ -161,9 +161,8 @@ def _offset_row(joint: Joint, along: ArrayLike, label: str) -> Row:
     return Row(label, joint.a.along(along), on_b - on_a)
 
 
-def _turn_rows(joint: Joint) -> tuple[Row, Row, Row]:
-    """Return the rows that keep B from turning relative to A."""
-    x, y, z = np.eye(3)
+def _turn_rows(joint: Joint, x: Array, y: Array, z: Array) -> tuple[Row, Row, Row]:
+    """Return the rows that keep B from turning about any of three axes of A."""
     return (
         _dot_row(joint, x, y, "turn 3"),
         _dot_row(joint, y, z, "turn 1"),
@@ -342,7 +341,7 @@ class Weld(Joint):
 
     def rows(self) -> tuple[Row, ...]:
         """Point and three dots."""
-        return (*_point_rows(self.origin), *_turn_rows(self))
+        return (*_point_rows(self.origin), *_turn_rows(self, *np.eye(3)))
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """None."""
@@ -373,7 +372,7 @@ class Cartesian(_AtPoint):
 
     def rows(self) -> tuple[Row, ...]:
         """Three dots."""
-        return _turn_rows(self)
+        return _turn_rows(self, *self._axes())
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacements."""
