@@ -32,6 +32,13 @@ FORMS = ("directors", "stabilised", "quaternions", "rotations", "rotations-euler
 ENGINES = ("reference", "compiled")
 runs = pytest.mark.parametrize(("scheme", "coordinates"), RUNS, ids=[" in ".join(r) for r in RUNS])
 engines = pytest.mark.parametrize("engine", ENGINES)
+#: All in the compiled engine, one of each form of the equations in the reference engine.
+PAIRS = [(*each, "compiled") for each in RUNS] + [(*RUNS[k], "reference") for k in (0, 1, 5, 6)]
+pairs = pytest.mark.parametrize(
+    ("scheme", "coordinates", "engine"),
+    PAIRS,
+    ids=[" in ".join(each[:2]) + f", {each[2]}" for each in PAIRS],
+)
 
 
 def compiled(model, form):
@@ -92,8 +99,7 @@ def test_degrees_of_freedom_are_three_for_each_point_mass():
 # -- closed forms ---------------------------------------------------------------------------------
 
 
-@engines
-@runs
+@pairs
 def test_a_point_mass_falls_freely(scheme, coordinates, engine):
     model = stone(ps.PointMass(mass=3), velocity=(1, 0, 2))
     options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
@@ -109,8 +115,7 @@ def test_a_point_mass_falls_freely(scheme, coordinates, engine):
     assert not result.angular_velocity("stone").any()
 
 
-@engines
-@runs
+@pairs
 def test_a_pendulum_on_a_rod_swings_by_elliptic_functions(scheme, coordinates, engine):
     """sin(angle/2) = k sn(K - w t), k = sin(pi/4), w^2 = g/l."""
     steps, errors = np.array([0.02, 0.01]), []
@@ -129,8 +134,7 @@ def test_a_pendulum_on_a_rod_swings_by_elliptic_functions(scheme, coordinates, e
     np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.1)
 
 
-@engines
-@runs
+@pairs
 def test_a_mass_on_the_tip_of_a_bar_moves_like_one_body_with_it(scheme, coordinates, engine):
     """A ball joint holds it there; as a part of the bar it is rigid anyhow."""
     bar = ps.Box(mass=1.0, size=(1.0, 0.1, 0.2))
@@ -194,8 +198,7 @@ def test_a_chain_of_masses_on_rods_converges_to_newtons_equations(scheme, coordi
     np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.15)
 
 
-@engines
-@runs
+@pairs
 def test_two_masses_on_a_spring_go_round_on_ellipses(scheme, coordinates, engine):
     """r'' = -w^2 r with w^2 = k (1/m1 + 1/m2), and the centre goes straight on."""
     w, start, speed = np.sqrt(30 * (1 / 1 + 1 / 2)), np.array([1.0, 0, 0]), np.array([0.2, 3, 1])
@@ -220,8 +223,7 @@ def test_two_masses_on_a_spring_go_round_on_ellipses(scheme, coordinates, engine
     np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.1)
 
 
-@engines
-@runs
+@pairs
 def test_two_masses_that_attract_each_other_keep_their_circle(scheme, coordinates, engine):
     """w^2 r^3 = k (1/m1 + 1/m2); the discrete force keeps the distance of a circle."""
     model, k = ps.Model(), 3.0
