@@ -22,6 +22,8 @@ from poinsot.systems.mechanical import MechanicalForm
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
 TOLERANCE = 1e-8
+#: Part of a coordinate that velocities [1/s] are measured by besides: at rest they are round-off.
+REST = 1e-5
 #: Velocities that are off by so much, relative to momenta, are told to whoever asks for a reason.
 ASTRAY = 1e-2
 
@@ -69,7 +71,12 @@ class LagrangianForm(MechanicalForm):
         G = lagrangian.G(q)
         for what, values, sizes, wrong in (
             ("constraint", lagrangian.g(q), 1.0 + abs(q), "coordinates"),
-            ("rate of the constraint", G @ v, abs(G) @ abs(v), "velocities"),
+            (
+                "rate of the constraint",
+                G @ v,
+                abs(G) @ (abs(v) + REST * (1.0 + abs(q))),
+                "velocities",
+            ),
         ):
             if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
                 k = int(np.argmax(abs(values)))
