@@ -11,6 +11,9 @@ apart the branches of a tree, and the closed loops of a vehicle's wheels on its 
 import heapq
 from collections.abc import Sequence
 
+import numpy as np
+import scipy.sparse as sp
+
 #: Waits for nothing.
 FREE = 0
 
@@ -30,8 +33,16 @@ def waiting(
 
 
 def has_loops(ends: Sequence[Sequence[int]], bodies: int) -> bool:
-    """Tell whether joints close loops: some component has more of them than one."""
-    return any(len(joints) > 1 for _, joints in components(ends, bodies))
+    """Tell whether joints close loops: a tree has one joint less than bodies and ground."""
+    a, b = np.array(_pairs(ends, bodies), dtype=np.intp).reshape(-1, 2).T
+    graph = sp.coo_array((np.ones(a.size), (a, b)), shape=(bodies + 1, bodies + 1))
+    trees, _ = sp.csgraph.connected_components(graph, directed=False)
+    return bool(a.size > bodies + 1 - trees)
+
+
+def _pairs(ends: Sequence[Sequence[int]], ground: int) -> list[tuple[int, int]]:
+    """Return the two ends of every joint, the ground where there is one body only."""
+    return [(pair[0], pair[1] if len(pair) > 1 else ground) for pair in ends]
 
 
 def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, list[int]]]:
@@ -41,7 +52,7 @@ def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, li
     the ground, then from the bodies with most joints.
     """
     ground, count = bodies, 0
-    pairs = [(pair[0], pair[1] if len(pair) > 1 else ground) for pair in ends]
+    pairs = _pairs(ends, ground)
     joints: list[list[int]] = [[] for _ in range(bodies + 1)]
     for k, (a, b) in enumerate(pairs):
         joints[a].append(k)

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.csgraph
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from poinsot.engine.ordering import components
-from poinsot.frames.forms import GROUND, Forms
+from poinsot.engine.ordering import components, has_loops
+from poinsot.frames.forms import GROUND
 from poinsot.frames.places import local
+from poinsot.frames.stacks import Forms
 from poinsot.frames.twists import assemble_position, joint_matrix, move
 from poinsot.ph.dependence import dependent_rows, row_lengths
 from poinsot.ph.equations import coefficients, independent, shortest_solution
@@ -133,20 +133,11 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
     ground: a combination of one loop's constraints that involves the shared body alone does no
     work when the loop moves as one rigid body, so it is zero.
     """
-    if _is_forest(ends):
-        return []
     moving = [[body for body in pair if body != GROUND] for pair in ends]
-    bodies = 1 + max(max(pair) for pair in ends)
+    bodies = 1 + max((max(pair) for pair in ends), default=GROUND)
+    if not has_loops(moving, bodies):
+        return []
     return sorted(sorted(loop) for _, loop in components(moving, bodies) if len(loop) > 1)
-
-
-def _is_forest(ends: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether no closed path leads through any joints: one joint less than bodies a tree."""
-    bodies, places = np.unique(np.array(ends, dtype=np.intp).reshape(-1, 2), return_inverse=True)
-    a, b = places.reshape(-1, 2).T
-    graph = sp.coo_array((np.ones(a.size), (a, b)), shape=(bodies.size, bodies.size))
-    trees, _ = sp.csgraph.connected_components(graph, directed=False)
-    return bool(a.size == bodies.size - trees)
 
 
 def _elsewhere(forms: Forms, q: Vector, random: np.random.Generator) -> Vector | None:
