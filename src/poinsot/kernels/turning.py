@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from poinsot.kernels.algebra import Mat, Vec, axpy, dot, minus, outer, plus, scale, sub, times
 from poinsot.kernels.kernel import inline
-from poinsot.kernels.quaternions import Quat, dot_quat, inner, plus_quat, scale_quat, times_vector
+from poinsot.kernels.quaternions import Quat, inner, plus_quat, scale_quat, times_vector
 from poinsot.kernels.terms import UNIT
 
 #: delta, kappa, and their derivatives by the three components of a.
@@ -157,9 +157,3 @@ def on_arms(a: Vec) -> Mat:
     A = arms_of(a, UNIT)
     half = 0.5 * (A[0][0] + A[1][1] + A[2][2])
     return minus(times(half, UNIT), times(0.5, A))
-
-
-@inline
-def norm_of_middle(delta: Quat) -> float:
-    """Return mu·mu = (1 + c) / 2."""
-    return dot_quat(middle(delta), middle(delta))

@@ -79,10 +79,7 @@ class QuaternionRunner(MechanismRunner):
         velocity, rate = lagrangian.rates(self.system.velocity(x))
         _, push = lagrangian.rates(self.system.p(x))
         state[:, : tables.VELOCITY] = self._directors(x).reshape(-1, 12)
-        state[:, tables.VELOCITY : tables.QUAT], state[:, tables.QUAT : tables.SLIP] = (
-            velocity,
-            quat,
-        )
+        state[:, tables.VELOCITY : tables.SLIP] = np.hstack([velocity, quat])
         state[:, tables.SLIP], state[:, tables.SHARE] = _along(quat, rate), _along(quat, push)
         state[:, tables.SPIN : tables.SHARE] = 2 * np.einsum("iab,na,nb->ni", BODY, quat, rate)
         state[:, tables.MOMENTUM :] = np.einsum("iab,na,nb->ni", BODY, quat, push) / 2
@@ -96,10 +93,7 @@ class QuaternionRunner(MechanismRunner):
 
     def _motion(self) -> Vector:
         state, mass = self.state[:-1], self.system.lagrangian.mass[:, None]
-        velocity, quat = (
-            state[:, tables.VELOCITY : tables.QUAT],
-            state[:, tables.QUAT : tables.SLIP],
-        )
+        velocity, quat = np.split(state[:, tables.VELOCITY : tables.SLIP], [3], axis=1)
         vector = self.system.lagrangian.vector
         q = vector(state[:, :3], quat)
         rate = np.hstack([state[:, tables.SLIP, None], state[:, tables.SPIN : tables.SHARE] / 2])

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.engine import REST
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import numbers
 from poinsot.ph.gradients import Rule
@@ -22,8 +23,6 @@ from poinsot.systems.mechanical import MechanicalForm
 
 #: What constraints may lack at the start, relative to the size of the coordinates.
 TOLERANCE = 1e-8
-#: Part of a coordinate that velocities [1/s] are measured by besides: at rest they are round-off.
-REST = 1e-5
 #: Velocities that are off by so much, relative to momenta, are told to whoever asks for a reason.
 ASTRAY = 1e-2
 
