@@ -4,7 +4,7 @@ For `build` alone. Words are 64 bits each and counted from an address, see `call
 one value here, which a vector register holds, and what `algebra` does with them an instruction.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic, models, register_model
 from numba.np import arrayobj
 
-from poinsot.engine.tracing import FUSED, Array, Number
+from poinsot.engine.tracing import Array, Number, called_as
 from poinsot.kernels import algebra, laws
 
 WORD = ir.IntType(64)
@@ -162,49 +162,20 @@ def _three(typing: Any, a: Any) -> Any:
     return VEC(FOUR), generate
 
 
-def _add_four(typing: Any, a: Any, b: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        return builder.fadd(*arguments, flags=FUSED)
+def _sums(
+    function: Callable[..., Any], kinds: Sequence[Any], compute: Callable[..., Number]
+) -> Any:
+    """Return sums and products of fours, and of numbers with all four, for Numba."""
 
-    return FOUR(FOUR, FOUR), generate
+    def typed(typing: Any, *_: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            both = zip(kinds, arguments, strict=True)
+            fours = [value if kind is FOUR else _all(builder, value) for kind, value in both]
+            return compute(*(Number(builder, value) for value in fours)).value
 
+        return FOUR(*kinds), generate
 
-def _sub_four(typing: Any, a: Any, b: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        return builder.fsub(*arguments, flags=FUSED)
-
-    return FOUR(FOUR, FOUR), generate
-
-
-def _scale_four(typing: Any, s: Any, a: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        return builder.fmul(_all(builder, arguments[0]), arguments[1], flags=FUSED)
-
-    return FOUR(REAL, FOUR), generate
-
-
-def _axpy_four(typing: Any, s: Any, a: Any, b: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        product = builder.fmul(_all(builder, arguments[0]), arguments[1], flags=FUSED)
-        return builder.fadd(product, arguments[2], flags=FUSED)
-
-    return FOUR(REAL, FOUR, FOUR), generate
-
-
-def _less_four(typing: Any, a: Any, s: Any, b: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        product = builder.fmul(_all(builder, arguments[1]), arguments[2], flags=FUSED)
-        return builder.fsub(arguments[0], product, flags=FUSED)
-
-    return FOUR(FOUR, REAL, FOUR), generate
-
-
-def _add_squares(typing: Any, a: Any, b: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        square = builder.fmul(arguments[1], arguments[1], flags=FUSED)
-        return builder.fadd(arguments[0], square, flags=FUSED)
-
-    return FOUR(FOUR, FOUR), generate
+    return called_as(function, typed)
 
 
 #: What stands for functions of the engine in machine code.
@@ -214,12 +185,12 @@ INTRINSICS: dict[Callable[..., Any], Any] = {
     algebra.three: intrinsic(_three),
     algebra.four: intrinsic(_four),
     algebra.put_four: intrinsic(_put_four),
-    algebra.add_four: intrinsic(_add_four),
-    algebra.sub_four: intrinsic(_sub_four),
-    algebra.scale_four: intrinsic(_scale_four),
-    algebra.axpy_four: intrinsic(_axpy_four),
-    algebra.less_four: intrinsic(_less_four),
-    algebra.add_squares: intrinsic(_add_squares),
+    algebra.add_four: _sums(algebra.add_four, (FOUR, FOUR), lambda a, b: a + b),
+    algebra.sub_four: _sums(algebra.sub_four, (FOUR, FOUR), lambda a, b: a - b),
+    algebra.scale_four: _sums(algebra.scale_four, (REAL, FOUR), lambda s, a: s * a),
+    algebra.axpy_four: _sums(algebra.axpy_four, (REAL, FOUR, FOUR), lambda s, a, b: s * a + b),
+    algebra.less_four: _sums(algebra.less_four, (FOUR, REAL, FOUR), lambda a, s, b: a - s * b),
+    algebra.add_squares: _sums(algebra.add_squares, (FOUR, FOUR), lambda a, b: a + b * b),
 }
 read_integer, read_real = _read(types.int64), _read(types.float64)
 write_integer: Any = intrinsic(_write)

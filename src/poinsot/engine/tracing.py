@@ -165,7 +165,11 @@ def traced(function: Callable[..., Any]) -> Any:
 
         return result(*taken), generate
 
-    # Numba counts the arguments of what it calls.
+    return called_as(function, typed)
+
+
+def called_as(function: Callable[..., Any], typed: Callable[..., Any]) -> Any:
+    """Return what Numba calls instead of a function, with arguments of the same names."""
     own, given = (signature(each).parameters.values() for each in (typed, function))
     plain = [one.replace(annotation=Parameter.empty) for one in (next(iter(own)), *given)]
     typed.__signature__ = Signature(plain)  # type: ignore[attr-defined]
