@@ -13,7 +13,8 @@ from poinsot.frames.directions import (
     Generalised,
     Torque,
 )
-from poinsot.frames.forms import components, direction, dot, half_square, point, stack
+from poinsot.frames.forms import components, direction, dot, half_square, point
+from poinsot.frames.stacks import stack
 from poinsot.so3 import Rotation
 
 AXES = tuple(map(tuple, Rotation.from_axis_angle((1, 2, -1), 0.7).matrix))

@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from numerics import directions, jacobian
 
-from poinsot.frames.forms import (
-    GROUND,
-    components,
-    direction,
-    dot,
-    half_square,
-    point,
-    stack,
-)
+from poinsot.frames.forms import GROUND, components, direction, dot, half_square, point
+from poinsot.frames.stacks import stack
 from poinsot.ph.matrices import SPARSE_FROM, dense, is_sparse
 
 COUNTS = (2, SPARSE_FROM // 12 + 1)  # dense and sparse

@@ -8,16 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Vector3
-from poinsot.frames.forms import (
-    Packed,
-    VectorForm,
-    direction,
-    dot,
-    flat,
-    half_square,
-    stack,
-    three,
-)
+from poinsot.frames.forms import VectorForm, direction, dot, half_square, three
+from poinsot.frames.stacks import Packed, flat, stack
 
 #: Constraints of a rigid body.
 RIGIDITY = 6

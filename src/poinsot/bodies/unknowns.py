@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import members
+from poinsot.frames.stacks import members
 from poinsot.ph.matrices import Matrix, Vector
 
 Array = NDArray[np.float64]

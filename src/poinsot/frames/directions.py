@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames.charts import Chart
-from poinsot.frames.forms import Forms
 from poinsot.frames.places import WIDTH
+from poinsot.frames.stacks import Forms
 from poinsot.ph.matrices import Vector, dense
 from poinsot.so3 import skew
 

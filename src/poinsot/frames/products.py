@@ -7,7 +7,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.frames.forms import GROUND, Forms
+from poinsot.frames.forms import GROUND
+from poinsot.frames.stacks import Forms
 
 Real = NDArray[np.float64]
 Index = NDArray[np.intp]

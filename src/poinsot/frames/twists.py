@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import Forms
 from poinsot.frames.places import WIDTH, frame_vectors
+from poinsot.frames.stacks import Forms
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, large
 from poinsot.so3 import exp, skew

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from poinsot.bodies.body import Body
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames import twists
-from poinsot.frames.forms import GROUND, Forms
+from poinsot.frames.forms import GROUND
+from poinsot.frames.stacks import Forms
 from poinsot.parts.contacts import Contact, contact_matrix
 from poinsot.parts.joints import Joint
 from poinsot.ph.dependence import dependent_rows

@@ -10,7 +10,8 @@ from poinsot.bodies.body import Body, Ground
 from poinsot.errors import InputError, did_you_mean
 from poinsot.frames.charts import Chart, Length
 from poinsot.frames.directions import Charted
-from poinsot.frames.forms import Forms, half_square, stack
+from poinsot.frames.forms import half_square
+from poinsot.frames.stacks import Forms, stack
 from poinsot.parts.joints import Freedom, Joint
 
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from poinsot.bodies.body import Body, loaded_body, turned_body
 from poinsot.errors import InputError
 from poinsot.frames.directions import Along, Charted, Direction, Torque
-from poinsot.frames.forms import components, point, stack
+from poinsot.frames.forms import components, point
+from poinsot.frames.stacks import stack
 from poinsot.inputs import vector3
 from poinsot.kernels.algebra import (
     Array,

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import GROUND, Forms, Height, members
+from poinsot.frames.forms import GROUND, Height
 from poinsot.frames.products import Index, Kind, Products, products
+from poinsot.frames.stacks import Forms, members
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.parts.contacts import Contact
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.frames.forms import Forms
+from poinsot.frames.stacks import Forms
 from poinsot.kernels.laws import Law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.parts.contacts import Contact

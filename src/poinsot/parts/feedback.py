@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InputError
 from poinsot.frames.charts import Chart
 from poinsot.frames.directions import Charted, Direction, Torque
-from poinsot.frames.forms import Forms
 from poinsot.frames.places import frame_vectors
+from poinsot.frames.stacks import Forms
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import Vector
 

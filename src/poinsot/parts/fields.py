@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body, loaded_body
 from poinsot.errors import InputError
-from poinsot.frames.forms import components, stack
+from poinsot.frames.forms import components
+from poinsot.frames.stacks import stack
 from poinsot.inputs import function, vector3
 from poinsot.kernels.algebra import (
     Array,

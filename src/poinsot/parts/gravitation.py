@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body, Ground, partner
 from poinsot.errors import InputError
-from poinsot.frames.forms import GROUND, Forms, half_square, stack
+from poinsot.frames.forms import GROUND, half_square
+from poinsot.frames.stacks import Forms, stack
 from poinsot.inputs import number, vector3
 from poinsot.kernels.algebra import (
     Array,

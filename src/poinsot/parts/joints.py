@@ -20,17 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.bodies.body import Body, Ground, partner
 from poinsot.errors import InputError
 from poinsot.frames.charts import Angle, Chart, Linear
-from poinsot.frames.forms import (
-    AXES,
-    Form,
-    Packed,
-    Vector3,
-    VectorForm,
-    dot,
-    half_square,
-    pack,
-    three,
-)
+from poinsot.frames.forms import AXES, Form, Vector3, VectorForm, dot, half_square, three
+from poinsot.frames.stacks import Packed, pack
 from poinsot.inputs import unit3, vector3
 from poinsot.parts.contacts import Contact
 

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from poinsot.bodies.body import Body, loaded_body, turned_body
 from poinsot.errors import InputError
 from poinsot.frames.directions import Along, BodyForce, BodyTorque, Direction, Torque
-from poinsot.frames.forms import components, point, stack
+from poinsot.frames.forms import components, point
+from poinsot.frames.stacks import stack
 from poinsot.inputs import function, vector3
 from poinsot.parts.coordinates import of_joint
 from poinsot.parts.feedback import BodyLaw, Inlet, JointLaw, Load

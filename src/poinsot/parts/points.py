@@ -15,8 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from poinsot.frames.forms import GROUND, members
+from poinsot.frames.forms import GROUND
 from poinsot.frames.products import Kind
+from poinsot.frames.stacks import members
 from poinsot.kernels.algebra import (
     Array,
     Vec,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames.charts import Angle, Chart
-from poinsot.frames.forms import Forms
+from poinsot.frames.stacks import Forms
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.gradients import GAUSS_3, NODES, ROUND_OFF, Function, Gonzalez, Step
 from poinsot.ph.matrices import Vector, dense

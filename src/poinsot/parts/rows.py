@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from poinsot.frames.forms import members
 from poinsot.frames.products import Kind
+from poinsot.frames.stacks import members
 from poinsot.kernels.algebra import (
     Array,
     Mat,

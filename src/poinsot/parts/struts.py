@@ -14,9 +14,9 @@ import numpy as np
 
 from poinsot.frames.charts import Angle, Length
 from poinsot.frames.directions import Charted
-from poinsot.frames.forms import Forms as Stack
 from poinsot.frames.places import local
 from poinsot.frames.products import lines, struts
+from poinsot.frames.stacks import Forms as Stack
 from poinsot.kernels.algebra import (
     Array,
     Mat,

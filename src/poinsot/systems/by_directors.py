@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import Forms
+from poinsot.frames.stacks import Forms
 from poinsot.ph.matrices import Matrix, Vector, total
 from poinsot.systems.mechanical import Mechanics
 from poinsot.systems.mechanism import Mechanism

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Marker
 from poinsot.errors import InputError
-from poinsot.frames.forms import Forms, VectorForm, pack
+from poinsot.frames.forms import VectorForm
 from poinsot.frames.places import of_frame
+from poinsot.frames.stacks import Forms, pack
 from poinsot.parts.contacts import Contact
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Freedom, Joint

@@ -20,7 +20,6 @@ from poinsot.bodies.rigid import RIGIDITY, rigidity
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.errors import InputError
 from poinsot.frames import twists
-from poinsot.frames.forms import Forms, Packed
 from poinsot.frames.places import (
     AT_REST,
     frame_vectors,
@@ -31,6 +30,7 @@ from poinsot.frames.places import (
     of_frame,
     scatter,
 )
+from poinsot.frames.stacks import Forms, Packed
 from poinsot.parts.contacts import Contact
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.potentials import Potential

@@ -14,8 +14,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.forms import GROUND, Form, Forms, VectorForm, affine_vectors, stack
+from poinsot.frames.forms import GROUND, Form, VectorForm
 from poinsot.frames.places import AT_REST
+from poinsot.frames.stacks import Forms, affine_vectors, stack
 from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation
 from poinsot.result.history import History
 from poinsot.result.observer import Look, Observer, lazily

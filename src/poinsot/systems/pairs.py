@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.bodies.body import Body
 from poinsot.errors import InputError
 from poinsot.frames.directions import Charted, Generalised
-from poinsot.frames.forms import Forms, stack
 from poinsot.frames.places import of_frame
+from poinsot.frames.stacks import Forms, stack
 from poinsot.frames.twists import coordinates
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.joints import Joint

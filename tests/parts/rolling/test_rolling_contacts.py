@@ -7,7 +7,8 @@ from rolling_models import GRAVITY, MODELS, UP, ball, coin, sleigh
 from same import assert_same
 
 import poinsot as ps
-from poinsot.frames.forms import Height, direction, point, stack
+from poinsot.frames.forms import Height, direction, point
+from poinsot.frames.stacks import stack
 from poinsot.parts.contacts import Ball, Blade, Disc
 from poinsot.ph.matrices import dense
 
