@@ -28,7 +28,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import cayley, turn, turned
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.tables import (
     CONDENSED,
     DIRECTORS,
@@ -93,7 +93,7 @@ def free_bodies(
     sizes[OF_CLOSURE] = max(sizes[OF_CLOSURE], speeds)
 
 
-@inline
+@arithmetic
 def _rotation(h: float, a: Vec, D0: Mat, M: Mat, V0: Mat) -> Mat:
     """Return the derivative of the rotation's residual with respect to w.
 

@@ -29,7 +29,7 @@ from poinsot.kernels.algebra import (
     scale,
     vector,
 )
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.quaternions import (
     Quat,
     dot_quat,
@@ -51,13 +51,13 @@ from poinsot.kernels.turning import (
 )
 
 
-@inline
+@arithmetic
 def velocity_of(state: Array, b: int) -> Quat:
     """Return the velocity of the quaternion, seen from the body."""
     return state[b, SLIP], scale(0.5, vector(state, b, SPIN))
 
 
-@inline
+@arithmetic
 def momentum_of(state: Array, b: int) -> Quat:
     """Return the momentum of the quaternion, seen from the body."""
     return state[b, SHARE], scale(2.0, vector(state, b, MOMENTUM))
@@ -96,7 +96,7 @@ def reduced_unknown(
     if tiles is not None:
         row = NONE
         for j in range(3):
-            d, dnu = ddelta[j], scale_quat(2.0 / h, travel_slope(turn, j))
+            d, dnu = ddelta[j], scale_quat(2.0 / h, travel_slope(turn, ddelta[j], dkappa[j]))
             dmu = scale_quat(0.5, d)
             dy = weighted(J, add(inner(d, nu1), inner(delta, dnu)))
             turned = plus_quat(scale_quat(0.5, times_vector(dnu, y)), times_vector(nu, dy))
@@ -144,7 +144,7 @@ def full_unknowns(
         for k in range(16):
             put_tile(tiles, pairs[k], ZERO)
         for j in range(3):
-            step = ddelta[j], dkappa[j], travel_slope(turn, j), (0.0, NONE), (0.0, NONE)
+            step = ddelta[j], dkappa[j], travel_slope(turn, ddelta[j], dkappa[j]), (0.0, NONE), (0.0, NONE)
             rows = _change(h, J, inertia, delta, kappa, mu, nu, nu1, y, rho, push, step)
             # a_j is (h/2) d_j·w at the start.
             _put_turn(scale(0.5 * h, D0[j]), D0, rows, pairs, tiles)
@@ -168,7 +168,7 @@ def _unit(k: int) -> Quat:
     )
 
 
-@inline
+@arithmetic
 def _change(
     h: float,
     J: Vec,
@@ -198,7 +198,7 @@ def _change(
     return rotation, velocity, momentum, multiplier
 
 
-@inline
+@arithmetic
 def _put_turn(
     by_w: Vec, D0: Mat, rows: tuple[Vec, Quat, Quat, float], pairs: Array, tiles: Array
 ) -> None:
@@ -210,7 +210,7 @@ def _put_turn(
     add_tile(tiles, pairs[12], outer((velocity[0], momentum[0], multiplier), by_w))
 
 
-@inline
+@arithmetic
 def _put_column(
     column: int,
     slot: int,

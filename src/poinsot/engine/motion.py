@@ -24,7 +24,7 @@ from poinsot.kernels.algebra import (
     wide,
 )
 from poinsot.kernels.cayley import turn
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.tables import (
     DIRECTORS,
     EULER2,
@@ -79,7 +79,7 @@ def move(
     return H
 
 
-@inline
+@arithmetic
 def _beyond(middle: Mat, start: Mat) -> Mat:
     """Return what lies as far behind the middle as the start lies before it."""
     return (
@@ -153,7 +153,7 @@ def extrapolate(past: Array, x: Array, start: int, first: int, order: int) -> in
     return 4 if _total(lack_4) < lack else best
 
 
-@inline
+@arithmetic
 def _total(a: Four) -> float:
     b = three(a)
     return b[0] + b[1] + b[2]

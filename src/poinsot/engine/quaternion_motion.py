@@ -14,7 +14,7 @@ from poinsot.kernels.algebra import (
     sub,
     vector,
 )
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.quaternions import (
     directors_of,
     dot_quat,
@@ -91,7 +91,7 @@ def move_quaternions(
     return H
 
 
-@inline
+@arithmetic
 def _quadratic(J: Vec, a: Vec) -> float:
     """Return a·J a."""
     return J[0] * a[0] * a[0] + J[1] * a[1] * a[1] + J[2] * a[2] * a[2]

@@ -31,7 +31,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import lever, turn
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.tables import (
     DIRECTORS,
     EULER2,
@@ -124,7 +124,7 @@ def stabilised_bodies(
             sizes[OF_POSITION] = max(sizes[OF_POSITION], size(v), way)
 
 
-@inline
+@arithmetic
 def _kinematic(h: float, w: Vec, w1: Vec, d: Vec, z: Vec, P: Mat) -> Mat:
     """Return how d x (w x d - z/2) changes with w; d changes by -(h/2) P dw, d1 by -h P dw."""
     speed = sub(cross(w, d), scale(0.5, z))

@@ -21,7 +21,7 @@ from poinsot.kernels.algebra import (
     size,
     vector,
 )
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import (
     AUXILIARY,
@@ -141,7 +141,7 @@ def _correct(
     return spin
 
 
-@inline
+@arithmetic
 def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
     gather(target, row, at, scale(-1.0, vector(x, node, 0)))
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from poinsot.kernels.algebra import Vec, gather
-from poinsot.kernels.kernel import inline
+from poinsot.kernels.kernel import arithmetic
 from poinsot.kernels.tables import OF_ROTATION, OF_TRANSLATION, Index2, R, Real1, Real2, T
 
 
@@ -36,14 +36,14 @@ class Step(NamedTuple):
     found: Real1
 
 
-@inline
+@arithmetic
 def push(step: Step, b: int, force: Vec, torque: Vec) -> None:
     """Add a force and a torque, times h and against the motion, to the residual of a body."""
     gather(step.x, step.bodies[b, T], 0, force)
     gather(step.x, step.bodies[b, R], 0, torque)
 
 
-@inline
+@arithmetic
 def measure(step: Step, force: float, torque: float) -> None:
     """Take note of the size of a force and a torque, times h."""
     step.sizes[OF_TRANSLATION] = max(step.sizes[OF_TRANSLATION], force)

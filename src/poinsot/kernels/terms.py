@@ -29,7 +29,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import turn_back
-from poinsot.kernels.kernel import inline
+from poinsot.kernels.kernel import arithmetic, inline
 from poinsot.kernels.tables import DIRECTORS, KIND, POSITION, A, B, Part
 
 #: Columns of terms: directions a on A and b on B, points on either, coefficient.
@@ -63,7 +63,7 @@ def vectors(terms: Part, k: int, motion: Array) -> Vectors:
     return a, NONE, rho_A, rho_B, sub(add(vector(motion, second, POSITION), rho_B), r_A)
 
 
-@inline
+@arithmetic
 def beyond(middle: Vectors, start: Vectors) -> Vectors:
     """Return the vectors at the end of a step: all are as far from the middle as at the start."""
     return (
@@ -163,7 +163,7 @@ def gather_blocks(
         add_tile(tiles, pair[RB_RA], B_A)
 
 
-@inline
+@arithmetic
 def rate(g: Pull, v_A: Vec, w_A: Vec, v_B: Vec, w_B: Vec) -> float:
     """Return the rate of s of bodies that move."""
     return dot(g[0], v_A) + dot(g[1], w_A) + dot(g[2], v_B) + dot(g[3], w_B)

@@ -17,7 +17,7 @@ from math import sqrt
 from typing import TypeAlias
 
 from poinsot.kernels.algebra import Mat, Vec, axpy, dot, minus, outer, plus, scale, sub, times
-from poinsot.kernels.kernel import inline
+from poinsot.kernels.kernel import arithmetic, inline
 from poinsot.kernels.quaternions import Quat, inner, plus_quat, scale_quat, times_vector
 from poinsot.kernels.terms import UNIT
 
@@ -25,7 +25,7 @@ from poinsot.kernels.terms import UNIT
 Turn: TypeAlias = tuple[Quat, float, tuple[Quat, Quat, Quat], Vec]
 
 
-@inline
+@arithmetic
 def cosine(a: Vec) -> float:
     """Return cos(angle/2)."""
     return 1.0 / sqrt(1.0 + dot(a, a))
@@ -45,71 +45,79 @@ def turn_of(a: Vec, mean: bool) -> Turn:
     return (c, scale(c, a)), kappa, ddelta, slope
 
 
-@inline
+@arithmetic
 def travel(turn: Turn) -> Quat:
     """Return kappa (delta - 1); c - 1 = -a·a c^2 / (1 + c) knows no cancellation."""
     (c, v), kappa = turn[0], turn[1]
     return scale_quat(kappa, (-dot(v, v) / (1.0 + c), v))
 
 
-@inline
-def travel_slope(turn: Turn, j: int) -> Quat:
-    """Return the derivative of the travel by a_j."""
-    (c, v), kappa, ddelta, dkappa = turn
+@arithmetic
+def travel_slope(turn: Turn, ddelta: Quat, dkappa: float) -> Quat:
+    """Return the derivative of the travel by a_j, given those of delta and kappa."""
+    (c, v), kappa = turn[0], turn[1]
     change = (-dot(v, v) / (1.0 + c), v)
-    return plus_quat(scale_quat(dkappa[j], change), scale_quat(kappa, ddelta[j]))
+    return plus_quat(scale_quat(dkappa, change), scale_quat(kappa, ddelta))
 
 
-@inline
+@arithmetic
 def weighted(J: Vec, a: Vec) -> Vec:
     """Return diag(J) a."""
     return J[0] * a[0], J[1] * a[1], J[2] * a[2]
 
 
-@inline
+@arithmetic
 def middle(delta: Quat) -> Quat:
     """Return mu."""
     return 0.5 * (1.0 + delta[0]), scale(0.5, delta[1])
 
 
-@inline
+@arithmetic
 def velocity_after(h: float, turn: Turn, nu0: Quat) -> Quat:
     """Return nu_1."""
     return plus_quat(scale_quat(2.0 / h, travel(turn)), scale_quat(-1.0, nu0))
 
 
-@inline
+@arithmetic
 def mean_momentum(J: Vec, Omega0: Vec, delta: Quat, nu1: Quat) -> Vec:
     """Return y."""
     return weighted(J, axpy(0.5, Omega0, inner(delta, nu1)))
 
 
-@inline
+@arithmetic
 def momentum_after(delta: Quat, y: Vec, pi0: Quat) -> Quat:
     """Return pi_1."""
     return plus_quat(scale_quat(4.0, times_vector(middle(delta), y)), scale_quat(-1.0, pi0))
 
 
-@inline
+@arithmetic
 def livens(h: float, J: Vec, turn: Turn, nu0: Quat, pi0: Quat) -> tuple[Vec, Mat]:
     """Return Pi_1 of Livens' equations, and its derivatives by a_j as rows."""
-    delta, ddelta = turn[0], turn[2]
+    delta, ddelta, dkappa = turn[0], turn[2], turn[3]
     nu1 = velocity_after(h, turn, nu0)
     y = mean_momentum(J, scale(2.0, nu0[1]), delta, nu1)
     pi1, mu = momentum_after(delta, y, pi0), middle(delta)
     return scale(0.5, inner(delta, pi1)), (
-        _livens_slope(h, J, turn, 0, ddelta[0], nu1, y, pi1, mu),
-        _livens_slope(h, J, turn, 1, ddelta[1], nu1, y, pi1, mu),
-        _livens_slope(h, J, turn, 2, ddelta[2], nu1, y, pi1, mu),
+        _livens_slope(h, J, turn, ddelta[0], dkappa[0], nu1, y, pi1, mu),
+        _livens_slope(h, J, turn, ddelta[1], dkappa[1], nu1, y, pi1, mu),
+        _livens_slope(h, J, turn, ddelta[2], dkappa[2], nu1, y, pi1, mu),
     )
 
 
-@inline
+@arithmetic
 def _livens_slope(
-    h: float, J: Vec, turn: Turn, j: int, ddelta: Quat, nu1: Quat, y: Vec, pi1: Quat, mu: Quat
+    h: float,
+    J: Vec,
+    turn: Turn,
+    ddelta: Quat,
+    dkappa: float,
+    nu1: Quat,
+    y: Vec,
+    pi1: Quat,
+    mu: Quat,
 ) -> Vec:
     delta = turn[0]
-    dnu1 = scale_quat(2.0 / h, travel_slope(turn, j))
+    dnu1 = scale_quat(2.0 / h, travel_slope(turn, ddelta, dkappa))
     dy = weighted(J, axpy(1.0, inner(ddelta, nu1), inner(delta, dnu1)))
     dpi1 = plus_quat(
         scale_quat(2.0, times_vector(ddelta, y)), scale_quat(4.0, times_vector(mu, dy))
@@ -117,7 +125,7 @@ def _livens_slope(
     return scale(0.5, axpy(1.0, inner(ddelta, pi1), inner(delta, dpi1)))
 
 
-@inline
+@arithmetic
 def hamilton(h: float, J: Vec, turn: Turn, a: Vec, Pi0: Vec) -> tuple[Vec, Mat]:
     """Return Pi_1 of Hamilton's equations, and its derivatives by a_j as rows.
 
@@ -133,7 +141,7 @@ def hamilton(h: float, J: Vec, turn: Turn, a: Vec, Pi0: Vec) -> tuple[Vec, Mat]:
     return Pi1, times(4.0 / h, plus(times(f, diagonal), by_f))
 
 
-@inline
+@arithmetic
 def arms_of(a: Vec, D: Mat) -> Mat:
     """Return the directors of the mean quaternion from the mean directors D, both as rows.
 
@@ -148,7 +156,7 @@ def arms_of(a: Vec, D: Mat) -> Mat:
     )
 
 
-@inline
+@arithmetic
 def on_arms(a: Vec) -> Mat:
     """Return what a torque has on the directors of the mean quaternion.
 

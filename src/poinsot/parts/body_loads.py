@@ -37,7 +37,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import lever
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.laws import Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
@@ -173,7 +173,7 @@ def _published_change(quaternions: bool, given: Vec, a: Vec, D: Mat) -> Mat:
     return S
 
 
-@inline
+@arithmetic
 def _columns(axes: Mat, D: Mat) -> Mat:
     """Return D^T axes: body axes as columns in world axes, directors being the rows of D."""
     return (
@@ -212,7 +212,7 @@ def _gains(h: float, a: Vec, D: Mat, found: Array) -> tuple[Mat, Mat]:
     return by_v, by_w
 
 
-@inline
+@arithmetic
 def _block(found: Array, first: int, i: int) -> Mat:
     """Return columns 3 i to 3 i + 2 of a matrix (3, 12) whose entries begin at `first`."""
     j, k, l = first + 3 * i, first + 12 + 3 * i, first + 24 + 3 * i

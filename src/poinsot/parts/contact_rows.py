@@ -44,7 +44,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import leading
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import (
@@ -76,7 +76,7 @@ NOTHING: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 Place: TypeAlias = tuple[Vec, Vec, Vec, Vec, float]
 
 
-@inline
+@arithmetic
 def _place(contacts: Part, k: int, motion: Array) -> Place:
     numbers, b = contacts.numbers, contacts.places[k, BODY]
     D = matrix(motion, b, DIRECTORS)

@@ -29,7 +29,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import lever
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.laws import Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
@@ -164,7 +164,7 @@ def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
             _add_stiffness(fields, k, h, stage, found, tiles)
 
 
-@inline
+@arithmetic
 def _vector(fields: FieldTable, i: int, motion: Array) -> Vec:
     b = fields.bodies[i]
     rho = combine(vector(fields.numbers, i, 1), matrix(motion, b, DIRECTORS))
@@ -195,7 +195,7 @@ def _add_stiffness(
             place += 1
 
 
-@inline
+@arithmetic
 def _slope(found: Array, start: int, count: int, i: int, j: int) -> Mat:
     """Return block (i, j) of a matrix (count, count) that starts at a place."""
     a = start + 3 * i * count + 3 * j

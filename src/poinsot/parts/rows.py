@@ -36,7 +36,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import lever, turn_back
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import (
@@ -98,7 +98,7 @@ def row_gaps(rows: Part, state: Array, kept: Array, gap: Array) -> None:
             gap[node, slot + i] = s - kept[node, slot + i]
 
 
-@inline
+@arithmetic
 def _between(rows: Part, k: int, motion: Array, D_A: Mat, D_B: Mat) -> Vec:
     """Return r."""
     numbers, at = rows.numbers, rows.places[k]

@@ -24,7 +24,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import leading, turn_back
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import (
     HALF,
@@ -129,7 +129,7 @@ def stabilised_rows(rows: Part, step: Step, tiles: Array) -> None:
             sizes[OF_POSITION] = max(sizes[OF_POSITION], reach / h)
 
 
-@inline
+@arithmetic
 def _rates(kind: int, at: Vectors, v_A: Vec, w_A: Vec, v_B: Vec, w_B: Vec) -> Vectors:
     """Return the rates of the vectors of a term on bodies that move."""
     a, b, rho_A, rho_B, _ = at
@@ -138,7 +138,7 @@ def _rates(kind: int, at: Vectors, v_A: Vec, w_A: Vec, v_B: Vec, w_B: Vec) -> Ve
     return cross(w_A, a), cross(w_B, b), along_A, along_B, r
 
 
-@inline
+@arithmetic
 def _rates_at_start(rows: Part, k: int, state: Array) -> Vectors:
     """Return the rates at the start of the step, which are kept for every director."""
     numbers, first, second = rows.numbers, rows.places[k, A], rows.places[k, B]
@@ -151,7 +151,7 @@ def _rates_at_start(rows: Part, k: int, state: Array) -> Vectors:
     return a, b, rho_A, rho_B, sub(add(v_B, rho_B), add(v_A, rho_A))
 
 
-@inline
+@arithmetic
 def _mean(x: Vectors, y: Vectors) -> Vectors:
     return (
         scale(0.5, add(x[0], y[0])),
@@ -199,7 +199,7 @@ def _change_of_rate(
     return scale(-h, dn), scale(h, on_A), scale(h, dn), scale(h, on_B)
 
 
-@inline
+@arithmetic
 def _push(
     x: Array, bodies: Array, first: int, second: int, to: int, ro: int, f: float, g: Pull
 ) -> None:
@@ -210,7 +210,7 @@ def _push(
     gather(x, bodies[second, ro], 0, scale(f, g[3]))
 
 
-@inline
+@arithmetic
 def _put_columns(tiles: Array, places: Array, slot: int, f: float, g: Pull) -> None:
     put_column(tiles, places[0], slot, scale(f, g[0]))
     put_column(tiles, places[1], slot, scale(f, g[1]))
@@ -218,7 +218,7 @@ def _put_columns(tiles: Array, places: Array, slot: int, f: float, g: Pull) -> N
     put_column(tiles, places[3], slot, scale(f, g[3]))
 
 
-@inline
+@arithmetic
 def _put_rows(tiles: Array, places: Array, slot: int, g: Pull) -> None:
     put_row(tiles, places[0], slot, g[0])
     put_row(tiles, places[1], slot, g[1])
