@@ -197,7 +197,6 @@ def lower(form: str, count: Callable[[], None] = lambda: None) -> bytes:
     """
     # Set before Numba is imported: nothing is optimised but the whole.
     os.environ["NUMBA_OPT"] = "0"
-    import llvmlite.binding as llvm
     import numba
     from numba.core import event, types
 

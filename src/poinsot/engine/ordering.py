@@ -16,6 +16,8 @@ import scipy.sparse as sp
 
 #: Waits for nothing.
 FREE = 0
+#: More than nodes are ever looked at.
+TICKETS = 1 << 40
 
 
 def waiting(
@@ -95,39 +97,43 @@ def least_degree(neighbours: Sequence[set[int]], after: Sequence[Sequence[int]])
     `neighbours` is the graph of the matrix and is used up: in the end it holds, for every node,
     what it was joined to when its turn came.
     """
-    blocked = [0] * len(neighbours)
+    count = len(neighbours)
+    blocked = [0] * count
     frees: dict[int, list[int]] = {}
     for k, nodes in enumerate(after):
         for node in set(nodes):
             frees.setdefault(node, []).append(k)
             blocked[k] += 1
-    # Of equal degree, nodes that wait for none (bodies) come first, then the older entry.
-    ticket = iter(range(1 << 62))
-    heap = [
-        (len(neighbours[k]), len(after[k]) > 0, next(ticket), k)
-        for k in range(len(neighbours))
-        if blocked[k] == FREE
-    ]
+    waits = [len(nodes) > 0 for nodes in after]
+    ticket = iter(range(TICKETS))
+
+    def entry(k: int) -> int:
+        """Return degree, whether it waits, a ticket and the node, as one number to sort by.
+
+        Of equal degree, nodes that wait for none (bodies) come first, then the older entry.
+        """
+        return ((2 * len(neighbours[k]) + waits[k]) * TICKETS + next(ticket)) * count + k
+
+    heap = [entry(k) for k in range(count) if blocked[k] == FREE]
     heapq.heapify(heap)
-    done = [False] * len(neighbours)
+    done = [False] * count
     order: list[int] = []
     while heap:
-        degree, _, _, node = heapq.heappop(heap)
-        if done[node] or degree != len(neighbours[node]):
+        key, node = divmod(heapq.heappop(heap), count)
+        if done[node] or key // TICKETS // 2 != len(neighbours[node]):
             continue
         done[node] = True
         order.append(node)
         around = neighbours[node]
-        changed = set(around)
         for other in around:
-            neighbours[other].discard(node)
-        for other in around:
-            neighbours[other] |= around - {other}
-        for other in frees.get(node, ()):
+            joined = neighbours[other]
+            joined |= around
+            joined.remove(node)
+            joined.remove(other)
+        freed = frees.get(node, ())
+        for other in freed:
             blocked[other] -= 1
-            changed.add(other)
-        for other in changed:
+        for other in around.union(freed):
             if blocked[other] == FREE and not done[other]:
-                entry = (len(neighbours[other]), len(after[other]) > 0, next(ticket), other)
-                heapq.heappush(heap, entry)
+                heapq.heappush(heap, entry(other))
     return order

@@ -14,6 +14,7 @@ from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.garbage import no_collection
 from poinsot.inputs import vector3
 from poinsot.model.assemblies import Assembly
 from poinsot.model.compiling import (
@@ -301,6 +302,7 @@ class Model:
 
     # -- compiling ----------------------------------------------------------------------------
 
+    @no_collection()
     def compile(self, coordinates: str = "directors", *, stabilised: bool = False) -> System:
         """Return the port-Hamiltonian system of this model, with its start.
 

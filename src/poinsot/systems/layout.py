@@ -125,7 +125,7 @@ class Layout:
     def angle_forms(self) -> Forms:
         """Cosine and sine of every angle of every joint, in order."""
         free = (f for joint in self.joints for f in joint.freedoms if f.rotates)
-        return Forms([pack(f.forms) for f in free], len(self.bodies))
+        return Forms([pack([form for f in free for form in f.forms])], len(self.bodies))
 
     @property
     def multipliers(self) -> tuple[State, ...]:

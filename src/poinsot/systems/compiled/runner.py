@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from poinsot.engine import job, machine_code
 from poinsot.engine.tiles import aligned
+from poinsot.garbage import no_collection
 from poinsot.kernels import tables
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
@@ -33,6 +34,7 @@ class MechanismRunner(Runner):
     #: Columns of a state; and of a stage, unknowns at most.
     columns, width = 24, 27
 
+    @no_collection()
     def __init__(self, system: PHSystem, x: Vector, h: float, options: Newton) -> None:
         self.system, self.options = system, options
         self.parts = Parts.of(self.mechanism, self.layout)

@@ -1,0 +1,17 @@
+"""Python's garbage collector, which finds nothing while thousands of parts become tables."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Pause the collector: with 10,000 bodies in memory its rounds take a quarter of the time."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
