@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example
@@ -18,7 +17,7 @@ from poinsot.model import Model
 from poinsot.parts.forces import Spring
 from poinsot.parts.joints import Revolute
 from poinsot.parts.loads import TorquePort
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation
 from poinsot.viz import plot_constraints, plot_energy
@@ -27,8 +26,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 #: beta, Theta, gamma, Phi, delta, Omega, epsilon [rad], each the angle of a hinge: the second body
 #: relative to the first.

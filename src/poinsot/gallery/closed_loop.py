@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import Box
 from poinsot.gallery.example import Check, Example
 from poinsot.model import Model
 from poinsot.parts.joints import Spherical
 from poinsot.parts.loads import ForcePort, TorquePort
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_constraints, plot_drift, plot_momentum
 from poinsot.viz.outlines import box_outline, draw, frame, place
@@ -63,7 +62,7 @@ class Loop:
 def model(loop: Loop = Loop()) -> Model:  # noqa: B008 - a frozen value
     """Build the loop: bodies `bar 0` to `bar 3`, ports `force` and `torque` on bar 0."""
 
-    def along_x(factor: float, t: float) -> NDArray[np.float64]:
+    def along_x(factor: float, t: float) -> Array:
         return np.array([factor * loop.f(t), 0.0, 0.0])
 
     l, w, half = loop.length, loop.width, loop.length / 2

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from poinsot import ph
 from poinsot.gallery.example import Check, Example
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_balance
 from poinsot.viz.style import COLOURS, drawing
@@ -101,7 +100,7 @@ def system(drive: Drive = Drive()) -> ph.PHSystem:  # noqa: B008 - a frozen valu
     return ph.feed(ph.feed(joined, "supply", drive.voltage), "work", drive.work)
 
 
-def exact(drive: Drive, times: NDArray[np.float64]) -> NDArray[np.float64]:
+def exact(drive: Drive, times: Array) -> Array:
     """Return current [A] and rotor speed [rad/s] in closed form, by the matrix exponential.
 
     The gear eliminated by hand: L i' = -R i - K w + U, I w' = K i - b w - work/n, both inputs
@@ -115,12 +114,12 @@ def exact(drive: Drive, times: NDArray[np.float64]) -> NDArray[np.float64]:
         ]
     )
 
-    def rest(t: float) -> NDArray[np.float64]:
+    def rest(t: float) -> Array:
         torque = drive.work(t) / drive.gear_ratio
         b = np.array([drive.voltage / drive.inductance, torque / inertia])
         return -np.linalg.solve(A, b)
 
-    def advance(x: NDArray[np.float64], span: float, t: float) -> NDArray[np.float64]:
+    def advance(x: Array, span: float, t: float) -> Array:
         return rest(t) + scipy.linalg.expm(span * A) @ (x - rest(t))
 
     at_work = advance(np.zeros(2), drive.work_start, 0.0)
@@ -150,7 +149,7 @@ TUTORIAL = Drive(
 )
 
 
-def settling_time(time: NDArray[np.float64], values: NDArray[np.float64], final: float) -> float:
+def settling_time(time: Array, values: Array, final: float) -> float:
     """Return when the values enter, for good, the band of 2 % around their final value [s]."""
     outside = np.flatnonzero(abs(values - final) > 0.02 * abs(final))
     return float(time[outside[-1] + 1])

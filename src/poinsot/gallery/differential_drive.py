@@ -9,12 +9,11 @@ from math import cos, sin
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.systems.redundant import RedundantSystem
 from poinsot.viz.style import COLOURS, drawing
@@ -22,8 +21,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 #: What `EXACT` lists.
 NAMES = ("x [m]", "y [m]", "phi [rad]", "v_x [m/s]", "omega [rad/s]", "energy supplied [J]")

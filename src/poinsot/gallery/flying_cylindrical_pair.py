@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import Cylinder, HollowCylinder
 from poinsot.gallery.example import Check, Example
 from poinsot.model import Model
 from poinsot.parts.joints import Cylindrical
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_constraints, plot_drift, plot_momentum
 from poinsot.viz.outlines import cylinder_outline, draw, frame, place
@@ -83,13 +82,13 @@ def model(pair: Pair = Pair()) -> Model:  # noqa: B008 - a frozen value
 
 def rms_errors(
     steps: Sequence[float], *, scheme: str = "ph-mp", t: float = 0.02, fine: float = 1e-5
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Array]:
     """Return the root-mean-square errors of q, v and lambda at time t [s] for each step [s].
 
     Against a run with the step `fine`, as [LKB26, eq. (63)].
     """
 
-    def final(h: float) -> dict[str, NDArray[np.float64]]:
+    def final(h: float) -> dict[str, Array]:
         result = simulate(model(), scheme=scheme, h=h, t_end=t)
         last = {name: state.values[-1] for name, state in result.states.items()}
         return {

@@ -11,14 +11,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ellipj, ellipk, ellipkinc, elliprf, elliprj
 
 from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.model import Model
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.so3 import exp
 from poinsot.viz import plot_drift, plot_momentum
@@ -27,8 +27,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from math import sin
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.result import Result, SimulationError
+from poinsot.result import Array, Result, SimulationError
 from poinsot.run import simulate
 from poinsot.so3 import euler_to_matrix
 from poinsot.systems.redundant import RedundantSystem
@@ -25,8 +25,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 #: What `EXACT` lists.
 NAMES = (

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.bodies.shapes import Composite, Cone
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
 from poinsot.model import Model
 from poinsot.parts.joints import Spherical
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation, euler_to_matrix
 from poinsot.viz import plot_balance, plot_momentum
@@ -24,8 +24,6 @@ from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

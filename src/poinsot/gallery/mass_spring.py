@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.systems.livens import LagrangianSystem
 from poinsot.viz.style import COLOURS, drawing
@@ -20,8 +19,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 #: Where it starts; the velocities satisfy the constraint.
 START = {"q": (0.0, 1.1, 0.0), "v": (1.0, 1.0, -1.0)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ellipj, ellipk
 
 from poinsot.bodies.shapes import PointMass
@@ -17,15 +17,13 @@ from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
 from poinsot.model import Model
 from poinsot.parts.joints import Rod
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_balance
 from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 #: k^2 of a release from the horizontal.
 PARAMETER = 0.5

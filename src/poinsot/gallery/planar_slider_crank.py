@@ -10,7 +10,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example
@@ -19,7 +18,7 @@ from poinsot.model import Model
 from poinsot.parts.joints import PointOnPlane, Revolute
 from poinsot.parts.loads import JointPort
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.systems.redundant import RedundantSystem
 from poinsot.viz.style import COLOURS, drawing
@@ -27,8 +26,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 TORQUE = 0.02  # N m at the crank
 START = (0.5, 10.0)  # rad, rad/s of the crank

@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.gallery.closed_loop import EXACT, Loop, model, plot_load, plot_motion
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.quaternion_states import along
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_constraints, plot_momentum
 from poinsot.viz.axes import draw_error
@@ -27,8 +26,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 BARS = tuple(f"bar {k}" for k in range(4))
 #: Centres of mass at the end [m], without those components that vanish by symmetry.

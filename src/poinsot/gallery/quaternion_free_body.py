@@ -11,13 +11,12 @@ EML keeps the generalised energy and the angular momentum, not the total energy 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, plot_convergence
 from poinsot.gallery.free_body import Tumbling, body_rates, model, plot_rates
 from poinsot.gallery.quaternion_states import along, quaternion
-from poinsot.result import Result, SimulationError
+from poinsot.result import Array, Result, SimulationError
 from poinsot.run import simulate
 from poinsot.viz import plot_momentum
 from poinsot.viz.axes import draw_error
@@ -27,8 +26,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 #: Quaternion at 2 s of runs with h = 0.05 s, scalar first.
 AT_END = {

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example
@@ -24,7 +23,7 @@ from poinsot.gallery.extrapolation import plot_convergence
 from poinsot.gallery.heavy_top import Top
 from poinsot.model import Model
 from poinsot.parts.fields import Field
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation
 from poinsot.viz import plot_momentum
@@ -35,8 +34,6 @@ from poinsot.viz.style import COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 #: Steps [s] and schemes of the convergence, and the relative error of each.
 STEPS = (1e-2, 5e-3, 1e-3, 5e-4)

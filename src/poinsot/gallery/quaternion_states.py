@@ -1,11 +1,8 @@
 """Quaternions of a run, their rates and momenta, as the examples in quaternions look at them."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poinsot.result import Result
-
-Array = NDArray[np.float64]
+from poinsot.result import Array, Result
 
 
 def quaternion(result: Result, body: str) -> Array:

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import Cylinder
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
 from poinsot.model import Model
 from poinsot.parts.rolling import RollingDisc
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation
 from poinsot.viz import plot_balance
@@ -29,8 +28,6 @@ from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

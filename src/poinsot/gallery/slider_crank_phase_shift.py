@@ -9,14 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.iftomm_slider_crank import GONZALEZ, MASOUDI
 from poinsot.gallery.spatial_slider_crank import SliderCrank, model
 from poinsot.model import Model
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz.style import COLOURS, drawing
 
@@ -38,7 +37,7 @@ def benchmark_model() -> Model:
     return model(RODS[BENCHMARK])
 
 
-def deviations(result: Result, curve: NDArray[np.float64]) -> NDArray[np.float64]:
+def deviations(result: Result, curve: Array) -> Array:
     """Return ours minus theirs [m] at the times of a published curve that the run reached."""
     slider = result.body("slider")
     ours = CubicHermiteSpline(result.time, slider.position[:, 0], slider.velocity[:, 0])

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example
 from poinsot.model import Model
 from poinsot.parts.joints import Prismatic, Revolute, Spherical, Universal
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import animate as film
 from poinsot.viz import picture, plot_constraints, plot_drift
@@ -52,7 +51,7 @@ class SliderCrank:
     gravity: float = 9.81  # m/s^2
 
     @property
-    def rod_axes(self) -> NDArray[np.float64]:
+    def rod_axes(self) -> Array:
         """Axes of `rod_inertia` as columns: e from B to C, e x x, and e x (e x x)."""
         e = np.subtract(self.C, self.B) / np.linalg.norm(np.subtract(self.C, self.B))
         n = np.cross(e, (1.0, 0.0, 0.0))

@@ -8,20 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.gallery.example import Check, Example
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.gallery.mass_spring import plot_energies, plot_increments
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.systems.livens import LagrangianSystem
 from poinsot.viz.style import COLOURS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 START = {"q": (1.05, np.pi / 2, 0.0), "v": (0.0, 1.0, 1.0)}
 #: Time [s] -> r [m], theta and phi [rad] without error of integration, 15 digits.

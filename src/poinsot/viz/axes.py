@@ -5,16 +5,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poinsot.result import Array
 from poinsot.viz.envelope import envelope
 from poinsot.viz.style import COLOURS, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 #: A legend of more names than this hides more than it tells.
 NAMES = 12

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from poinsot.result import Array
 
 #: A line of a figure has no use for more points than this.
 POINTS = 4000

@@ -7,11 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.result.scene import Point
 from poinsot.so3 import matrix_to_quat
-
-Array = NDArray[np.float64]
 
 #: More frames than this add nothing to a film, and more bodies times frames take too long to load.
 FRAMES = 1500

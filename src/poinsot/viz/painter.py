@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.result import Array
 from poinsot.viz.axes import plain
 from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import Solid
@@ -13,8 +14,6 @@ from poinsot.viz.stage import Stage, round_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 SUN = np.array([0.35, -0.45, 1.0]) / np.linalg.norm([0.35, -0.45, 1.0])
 SHADE = "#dfe4ea"

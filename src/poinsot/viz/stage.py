@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.result.scene import Pin, Scene, Strut
 from poinsot.viz.frames import Frames
 from poinsot.viz.solids import (
@@ -20,8 +20,6 @@ from poinsot.viz.solids import (
     ends,
     solids,
 )
-
-Array = NDArray[np.float64]
 
 #: A picture of more bodies than this is slow, and nothing could be seen on it.
 BODIES = 2000
