@@ -20,11 +20,7 @@ def summarise(result: Result) -> dict[str, Any]:
         "energy_start": float(result.energy[0]),
         "energy_end": float(result.energy[-1]),
         "energy_error_max": result.stats.balance_error_max,
-        "supplied": {
-            port.name: float(port.energy[-1])
-            for port in result.ports.values()
-            if not port.connected
-        },
+        "supplied": {port.name: float(port.energy[-1]) for port in result.outer_ports},
         "dissipated": float(result.dissipated[-1]),
         **(_mechanism(result) if result.observation.bodies else _states(result)),
     }

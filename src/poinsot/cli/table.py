@@ -39,9 +39,8 @@ def _rows(result: Result) -> list[tuple[str, str, str, str]]:
     H = result.energy
     error = f"{result.stats.balance_error_max:.1e}"
     rows = [("energy [J]", _number(H[0]), _number(H[-1]), error)]
-    for port in result.ports.values():
-        if not port.connected:
-            rows.append((f"  put in at '{port.name}' [J]", "0", _number(port.energy[-1]), ""))
+    for port in result.outer_ports:
+        rows.append((f"  put in at '{port.name}' [J]", "0", _number(port.energy[-1]), ""))
     if result.dissipated[-1] != 0:
         rows.append(("  dissipated [J]", "0", _number(result.dissipated[-1]), ""))
     seen = result.observation

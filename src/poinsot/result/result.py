@@ -158,10 +158,14 @@ class Result:
     # -- balances -----------------------------------------------------------------------------
 
     @property
+    def outer_ports(self) -> list[PortRecord]:
+        """The ports through which energy is put in from outside."""
+        return [port for port in self.ports.values() if not port.connected]
+
+    @property
     def supplied(self) -> Array:
         """Energy put in through all outer ports since the start [J]; shape (times,)."""
-        outer = (port.energy for port in self.ports.values() if not port.connected)
-        return sum(outer, np.zeros_like(self.time))
+        return sum((port.energy for port in self.outer_ports), np.zeros_like(self.time))
 
     def summary(self) -> str:
         """Return the balance of the run as a few lines of text."""
@@ -171,11 +175,7 @@ class Result:
             ("time", f"{self.time[0]:g} to {self.time[-1]:g} s ({self.status})"),
             ("energy at the start", f"{self.energy[0]:.9g} J"),
             ("energy at the end", f"{self.energy[-1]:.9g} J"),
-            *(
-                (f"supplied by '{port.name}'", f"{port.energy[-1]:.9g} J")
-                for port in self.ports.values()
-                if not port.connected
-            ),
+            *((f"supplied by '{p.name}'", f"{p.energy[-1]:.9g} J") for p in self.outer_ports),
             ("dissipated", f"{self.dissipated[-1]:.9g} J"),
             ("largest balance error", f"{self.stats.balance_error_max:.2e} J"),
             *(

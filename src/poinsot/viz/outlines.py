@@ -1,13 +1,11 @@
 """Outlines of bodies: lines in body axes that are drawn where a Result says the body is."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from poinsot.result import Array, BodyRecord
-
-if TYPE_CHECKING:
-    from mpl_toolkits.mplot3d.axes3d import Axes3D
+from poinsot.viz.style import Axes3D
 
 _GAP = np.full((1, 3), np.nan)
 

@@ -1,7 +1,7 @@
 """A stage painted with Matplotlib: solids in soft light, the far ones first."""
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,7 @@ from poinsot.viz.axes import plain
 from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from poinsot.viz.style import Axes
 
 SUN = np.array([0.35, -0.45, 1.0]) / np.linalg.norm([0.35, -0.45, 1.0])
 SHADE = "#dfe4ea"

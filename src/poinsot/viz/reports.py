@@ -6,21 +6,17 @@ from html import escape
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from poinsot.result import Result
-from poinsot.viz.assets import asset, digest, fill
 from poinsot.viz.citations import citations
 from poinsot.viz.overview import how, overview
-from poinsot.viz.pages import frame, page, program
+from poinsot.viz.pages import asset, digest, fill, frame, page, program
 from poinsot.viz.pictures import picture
 from poinsot.viz.stage import BODIES
-from poinsot.viz.style import style
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from poinsot.viz.style import Figure, drawing
 
 Rows: TypeAlias = "Iterable[tuple[str, str]]"
 #: A table of more joints than this is of no use on paper.
@@ -88,11 +84,7 @@ def _numbers(result: Result) -> str:
     ]
     balance = [
         ("energy at the start", _joule(result.energy[0])),
-        *(
-            (f"put in at '{port.name}'", _joule(port.energy[-1]))
-            for port in result.ports.values()
-            if not port.connected
-        ),
+        *((f"put in at '{port.name}'", _joule(port.energy[-1])) for port in result.outer_ports),
         ("dissipated", _joule(result.dissipated[-1])),
         ("energy at the end", _joule(result.energy[-1])),
         ("largest balance error", f"{stats.balance_error_max:.1e} J"),
@@ -134,12 +126,9 @@ def _joints(result: Result) -> str:
 
 
 def _plots(result: Result) -> str:
-    from matplotlib.figure import Figure
-
     plots = []
     for heading, draw in overview(result).items():
-        with style():
-            figure = Figure(figsize=(6, 3), layout="constrained")
+        with drawing(6, 3) as figure:
             draw(figure.add_subplot())
             image = _image(figure, "svg", heading)
         plots.append(f"<figure><figcaption>{heading}</figcaption>{image}</figure>")
