@@ -1,22 +1,21 @@
 """What every gallery example consists of."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.model import Model
 from poinsot.model.compiling import fits
 from poinsot.ph import PHSystem
-from poinsot.result import Result
+from poinsot.result import Result, SimulationError
 from poinsot.run import simulate
 from poinsot.schemes.records import find_scheme
 from poinsot.systems.livens import LagrangianSystem
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from poinsot.viz.style import Figure
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,29 @@ class Check:
             f"{verdict:<7}{self.what}: {self.ours:.9g}, expected {self.theirs:.9g} "
             f"± {self.tolerance:.2g} ({self.source})"
         )
+
+
+def vanishing(what: str, values: ArrayLike, tolerance: float, source: str = "theory") -> Check:
+    """Return the check that numbers vanish: of the largest one, without its sign."""
+    return Check(what, float(np.max(np.abs(values))), 0.0, tolerance, source)
+
+
+def compare(
+    names: Iterable[str], ours: ArrayLike, theirs: ArrayLike, tolerance: float, source: str
+) -> list[Check]:
+    """Return a check of each of several numbers; `names` are those of all of them, in order."""
+    numbers = zip(names, np.ravel(ours).tolist(), np.ravel(theirs).tolist(), strict=True)
+    return [Check(name, own, other, tolerance, source) for name, own, other in numbers]
+
+
+def as_far_as_it_goes(model: Model | PHSystem | LagrangianSystem, **options: Any) -> Result:
+    """Simulate, see `poinsot.simulate`; return what there is if a step has no solution."""
+    try:
+        return simulate(model, **options)
+    except SimulationError as error:
+        if error.result is None:
+            raise
+        return error.result
 
 
 @dataclass(frozen=True)

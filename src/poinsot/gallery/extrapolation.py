@@ -1,16 +1,13 @@
 """Runs with ever smaller steps: what they tend to, by Richardson, and how their errors fall."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.result import Array
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from poinsot.viz.style import Axes
 
 MARKERS = "os^vDP"
 
@@ -25,6 +22,12 @@ def extrapolate(values: Sequence[ArrayLike]) -> Array:
     for k in range(1, len(table)):
         table = [(4**k * fine - coarse) / (4**k - 1) for coarse, fine in pairwise(table)]
     return table[0]
+
+
+def order(values: Iterable[ArrayLike], exact: ArrayLike) -> float:
+    """Return the order of the errors of values computed with h, h/2, ...: by the last two."""
+    *_, coarse, fine = (np.linalg.norm(np.subtract(value, exact)) for value in values)
+    return float(np.log2(coarse / fine))
 
 
 def neighbour_mean(values: ArrayLike) -> Array:
