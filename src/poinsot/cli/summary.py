@@ -3,6 +3,7 @@
 from typing import Any
 
 from poinsot.result import Result
+from poinsot.result.variables import MOTION
 
 
 def summarise(result: Result) -> dict[str, Any]:
@@ -46,12 +47,7 @@ def _mechanism(result: Result) -> dict[str, Any]:
         "angular_momentum_end": result.angular_momentum[-1].tolist(),
         **_constraints(result),
         "final": {
-            name: {
-                "position": body.position[-1].tolist(),
-                "rotation": body.rotation[-1].tolist(),
-                "velocity": body.velocity[-1].tolist(),
-                "angular_velocity": body.angular_velocity[-1].tolist(),
-            }
+            name: {field: getattr(body, field)[-1].tolist() for field in MOTION}
             for name, body in result.observation.bodies.items()
         },
     }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.errors import InputError
 from poinsot.model import Model
 from poinsot.model.compiling import fits
 from poinsot.ph import PHSystem
@@ -83,6 +84,16 @@ class Example:
     plot: Callable[[Result], "Figure"]
     animate: Callable[[Result, Path], None] | None = None
     x0: Mapping[str, ArrayLike] | None = None
+
+    def describe(self) -> str:
+        """Return title and source."""
+        return f"{self.title} ({self.source})"
+
+    def film(self, result: Result, path: Path) -> None:
+        """Write the animation, if it has one."""
+        if self.animate is None:
+            raise InputError(f"example '{self.name}' has no animation")
+        self.animate(result, path)
 
     def run(
         self,
