@@ -29,7 +29,7 @@ def summarise(result: Result) -> dict[str, Any]:
 
 def _states(result: Result) -> dict[str, Any]:
     return {
-        **({} if result.observation.constraint_error is None else _constraints(result)),
+        **(_constraints(result) if "constraint_error" in result.observation.whole else {}),
         "final": {name: state.values[-1].tolist() for name, state in result.states.items()},
     }
 

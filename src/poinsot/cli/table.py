@@ -43,21 +43,12 @@ def _rows(result: Result) -> list[tuple[str, str, str, str]]:
         rows.append((f"  put in at '{port.name}' [J]", "0", _number(port.energy[-1]), ""))
     if result.dissipated[-1] != 0:
         rows.append(("  dissipated [J]", "0", _number(result.dissipated[-1]), ""))
-    seen = result.observation
-    for label, unit, L in (
-        ("linear momentum", "kg m/s", seen.linear_momentum),
-        ("angular momentum", "kg m²/s", seen.angular_momentum),
-    ):
-        if L is not None:
+    for kind, unit in (("linear", "kg m/s"), ("angular", "kg m²/s")):
+        if (L := result.observation.whole.get(f"{kind}_momentum")) is not None:
             sizes = np.linalg.norm(L, axis=1)
-            rows.append((f"|{label}| [{unit}]", _number(sizes[0]), _number(sizes[-1]), ""))
-    for label, gap in (
-        ("position constraints", seen.constraint_error),
-        ("velocity constraints", seen.velocity_constraint_error),
-        ("  at midpoints", seen.velocity_constraint_error_mid),
-    ):
-        if gap is not None:
-            rows.append((label, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))
+            rows.append((f"|{kind} momentum| [{unit}]", _number(sizes[0]), _number(sizes[-1]), ""))
+    for label, gap in result.violations.items():
+        rows.append((label, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))
     return rows
 
 
