@@ -102,12 +102,9 @@ class Example:
         coordinates: str | None = None,
         h: float | None = None,
         t_end: float | None = None,
-        engine: str = "auto",
-        save_every: int = 1,
-        progress: bool | None = None,
-        output: Path | None = None,
+        **options: Any,
     ) -> Result:
-        """Simulate the published case, or a variation of it.
+        """Simulate the published case, or a variation of it; other options as in `simulate`.
 
         Coordinates that the published scheme does not suit bring their own one.
         """
@@ -119,8 +116,5 @@ class Example:
             h=self.h if h is None else h,
             t_end=self.t_end if t_end is None else t_end,
             x0=self.x0,
-            engine=engine,
-            save_every=save_every,
-            progress=progress,
-            output=output,
+            **options,
         )

@@ -7,7 +7,7 @@ One degree of freedom, gravity, and no loss: the crank turns on and on.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from poinsot.model import Model
 from poinsot.parts.joints import Prismatic, Revolute, Spherical, Universal
 from poinsot.result import Array, Result
 from poinsot.run import simulate
-from poinsot.viz import animate as film
-from poinsot.viz import picture, plot_constraints, plot_drift
+from poinsot.viz import animate, picture, plot_constraints, plot_drift
 from poinsot.viz.style import Axes, Figure, drawing
 
-SHOWN = 1.2  # s, of the animation: two turns
+SHOWN = 1.2  # s, of the animation, slowed down three times: two turns
 LABELS = {"ph-mp": "PH-MP", "ph-mp-ggl": "PH-MP-GGL"}
 
 
@@ -163,11 +162,6 @@ def _plot_speeds(
     ax.legend(loc="lower center", ncols=2, fontsize="x-small")
 
 
-def animate(result: Result, path: Path) -> None:
-    """Draw two turns of the mechanism as an animated GIF, slowed down three times."""
-    film(result, path, end=SHOWN)
-
-
 EXAMPLE = Example(
     name="spatial-slider-crank",
     title="Spatial slider-crank mechanism",
@@ -178,5 +172,5 @@ EXAMPLE = Example(
     model=model,
     check=check,
     plot=plot,
-    animate=animate,
+    animate=partial(animate, end=SHOWN),
 )
