@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from poinsot.cli import table
 from poinsot.cli.app import app, require_folder, writing
-from poinsot.cli.summary import summarise
+from poinsot.cli.summary import show, summarise
 from poinsot.cli.task import Task, find_task
 from poinsot.errors import InputError
 from poinsot.model.compiling import COORDINATES
@@ -74,7 +73,7 @@ def run(
     if result.status != "done":
         status = 1
     if not quiet:
-        table.show(result)
+        show(result)
     written = _write(task, result, summary, plot, animation)
     if output is not None:
         written["result"] = output

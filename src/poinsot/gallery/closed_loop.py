@@ -17,7 +17,7 @@ from poinsot.parts.loads import ForcePort, TorquePort
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_constraints, plot_drift, plot_momentum
-from poinsot.viz.axes import describe
+from poinsot.viz.axes import describe, panels
 from poinsot.viz.outlines import box_outline, draw, frame, place
 from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
@@ -126,12 +126,10 @@ def plot(result: Result) -> "Figure":
     """Draw figures 11 to 14 of the paper, and the momentum with the torque put in exactly."""
     exact = simulate(model(EXACT), h=result.h, t_end=result.t_end)
     with drawing(10, 11.5) as figure:
-        grid = figure.add_gridspec(4, 2, height_ratios=(1.7, 1, 1, 1))
-        motion: Any = figure.add_subplot(grid[0, :], projection="3d")
-        plot_motion(result, motion)
-        force, energy, momentum, lost, drift, constraints = (
-            figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(6)
+        motion, force, energy, momentum, lost, drift, constraints = panels(
+            figure, (1.7, 1, 1, 1), wide=True
         )
+        plot_motion(result, motion)
         plot_load(result, force)
         energy.plot(result.time, result.energy, label="stored")
         for name in ("force", "torque"):

@@ -7,22 +7,17 @@ Started from rest at a constant voltage; after a while the load is asked for wor
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from poinsot import ph
 from poinsot.gallery.example import Check, Example, vanishing
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_balance
-from poinsot.viz.style import COLOURS, drawing
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+from poinsot.viz.style import COLOURS, Figure, drawing
 
 FRAMES = 90
 
@@ -204,7 +199,7 @@ def plot(result: Result) -> "Figure":
 
 def animate(result: Result, path: Path) -> None:
     """Draw motor, gear and energy account as an animated GIF."""
-    from matplotlib.animation import FuncAnimation, PillowWriter
+    from matplotlib.animation import PillowWriter
 
     supply, work, shaft = result.port("supply"), result.port("work"), result.port("shaft")
     h = float(result.time[1] - result.time[0])
@@ -225,35 +220,28 @@ def animate(result: Result, path: Path) -> None:
         # A few turns of the rotor are enough: at its true speed it would only flicker.
         slow = 2 * np.pi * 4 / turned["rotor"][-1]
         wheels = [
-            (_wheel(gears, (1.65, 0.0), 0.15, 6, COLOURS[1]), turned["rotor"] * slow),
-            (_wheel(gears, (0.0, 0.0), 1.5, 60, COLOURS[0]), -turned["load"] * slow),
+            (*gears.plot([], [], color=COLOURS[1]), 1.65, _wheel(0.15, 6), turned["rotor"] * slow),
+            (*gears.plot([], [], color=COLOURS[0]), 0.0, _wheel(1.5, 60), -turned["load"] * slow),
         ]
         rectangles = bars.bar(list(accounts), [0.0] * 4, color=COLOURS[:4])
         bars.set(ylim=(0, 1.05 * max(v.max() for v in accounts.values())), ylabel="energy [J]")
-        frames = np.linspace(0, result.time.size - 1, FRAMES).astype(int)
-
-        def draw(k: int) -> list["Line2D"]:
-            gears.set_title(f"t = {result.time[k]:.3f} s, motor slowed down")
-            for (line, outline, centre), angle in wheels:
-                turn = outline * np.exp(1j * angle[k])
-                line.set_data(centre[0] + turn.real, centre[1] + turn.imag)
-            for rectangle, values in zip(rectangles, accounts.values(), strict=True):
-                rectangle.set_height(values[k])
-            return [wheel[0] for wheel, _ in wheels]
-
-        animation = FuncAnimation(figure, draw, frames=list(frames))
-        animation.save(path, writer=PillowWriter(fps=25))
+        writer = PillowWriter(fps=25)
+        with writer.saving(figure, str(path), dpi=150):
+            for k in np.linspace(0, result.time.size - 1, FRAMES).astype(int):
+                gears.set_title(f"t = {result.time[k]:.3f} s, motor slowed down")
+                for line, centre, outline, angle in wheels:
+                    points = centre + outline * np.exp(1j * angle[k])
+                    line.set_data(points.real, points.imag)
+                for rectangle, values in zip(rectangles, accounts.values(), strict=True):
+                    rectangle.set_height(values[k])
+                writer.grab_frame()
 
 
-def _wheel(
-    ax: "Axes", centre: tuple[float, float], radius: float, teeth: int, colour: str
-) -> tuple["Line2D", "np.typing.NDArray[np.complex128]", tuple[float, float]]:
-    """Return a gear wheel's line and its outline as complex numbers, with one spoke marked."""
+def _wheel(radius: float, teeth: int) -> NDArray[np.complex128]:
+    """Return the outline of a gear wheel as complex numbers, with one spoke marked."""
     phi = np.linspace(0, 2 * np.pi, 24 * teeth + 1)
     rim = (radius + 0.04 * np.sign(np.sin(teeth * phi))) * np.exp(1j * phi)
-    outline = np.concatenate([[0.0], rim])
-    (line,) = ax.plot([], [], color=colour)
-    return line, outline, centre
+    return np.concatenate([[0.0], rim])
 
 
 EXAMPLE = Example(

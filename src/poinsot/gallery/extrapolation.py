@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,15 +41,15 @@ def neighbour_mean(values: ArrayLike) -> Array:
     return np.asarray((array[1:] + array[:-1]) / 2)
 
 
-def plot_convergence(steps: Array, errors: Mapping[str, Array], ax: "Axes") -> None:
+def plot_convergence(
+    steps: Array, errors: Mapping[str, Array], ax: "Axes", **settings: Any
+) -> None:
     """Plot errors by the name of their scheme over steps [s], and the slope of order two."""
     for marker, (scheme, values) in zip(MARKERS, errors.items(), strict=False):
-        ax.loglog(steps, values, f"{marker}-", markersize=4, label=_label(scheme))
+        # A scheme has capitals in papers, unless it is one of ours.
+        label = scheme if scheme.endswith("-mean") else scheme.upper()
+        ax.loglog(steps, values, f"{marker}-", markersize=4, label=label)
     top = 3 * max(values[np.argmax(steps)] for values in errors.values())
     ax.loglog(steps, top * (steps / steps.max()) ** 2, "--", color="grey", label="order 2")
+    ax.set(xlabel="h [s]", **settings)
     ax.legend(ncols=2)
-
-
-def _label(scheme: str) -> str:
-    """Return a scheme's name as papers write it: capitals, unless it is one of ours."""
-    return scheme if scheme.endswith("-mean") else scheme.upper()

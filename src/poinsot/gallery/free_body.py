@@ -22,6 +22,7 @@ from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.so3 import exp
 from poinsot.viz import plot_drift, plot_momentum
+from poinsot.viz.axes import describe, panels
 from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
 MOMENTA = [f"L_{i} at the end [kg m^2/s]" for i in (1, 2, 3)]
@@ -170,28 +171,23 @@ def plot(result: Result) -> "Figure":
     rates, inertia = body_rates(result), np.array(Tumbling().inertia)
     exact = Tumbling().body_rates(np.linspace(0, result.time[-1], 1000))
     with drawing(10, 8) as figure:
-        grid = figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
-        sphere: Any = figure.add_subplot(grid[0, 0], projection="3d")
+        sphere, spin, momentum, drift = panels(figure, (1.5, 1))
         _plot_sphere(rates * inertia, exact * inertia, inertia, sphere)
-        spin = figure.add_subplot(grid[0, 1])
-        plot_rates(result, spin)
-        spin.set(ylabel="angular velocity in body axes [rad/s]", ylim=(-30, 40))
-        spin.legend(ncols=3)
-        momentum, drift = (figure.add_subplot(grid[1, k]) for k in range(2))
+        plot_rates(result, spin, "angular velocity in body axes [rad/s]", ylim=(-30, 40))
         plot_momentum(result, momentum, title="Angular momentum in space ($L_x = L_z$)")
         plot_drift(result, drift, title="Energy and momentum do not change")
     return figure
 
 
-def plot_rates(result: Result, ax: "Axes") -> None:
+def plot_rates(result: Result, ax: "Axes", ylabel: str, **settings: Any) -> None:
     """Plot the angular velocity in body axes, and its closed form."""
     fine, rates = np.linspace(0, result.time[-1], 1000), body_rates(result)
     exact = Tumbling().body_rates(fine)
     for k in range(3):
         ax.plot(fine, exact[:, k], color=COLOURS[k], linewidth=0.8)
         ax.plot(result.time, rates[:, k], ".", color=COLOURS[k], label=f"$\\Omega_{k + 1}$")
-    ax.set(xlabel="time [s]")
-    ax.set_title("Elliptic functions (lines), the published step (dots)")
+    title = "Elliptic functions (lines), the published step (dots)"
+    describe(ax, title, ylabel, ncols=3, **settings)
 
 
 def _plot_sphere(L: Array, exact: Array, inertia: Array, ax: Any) -> None:

@@ -13,6 +13,7 @@ from poinsot.gallery.extrapolation import extrapolate, order
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.systems.livens import LagrangianSystem
+from poinsot.viz.axes import describe
 from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
 #: Where it starts; the velocities satisfy the constraint.
@@ -95,33 +96,28 @@ def plot(result: Result) -> "Figure":
         moving.set_title(f"Steps of {fine.h:g} s (lines) and {result.h:g} s (dots)")
         moving.legend(ncols=2)
         plot_energies(result, energy)
-        energy.set_title("Kinetic and potential energy take turns")
         gap = result["q"][:, 1] - result["q"][:, 0]
         constraint.plot(result.time, (gap**2 - gap[0] ** 2) / 2, ".", color=COLOURS[2])
         constraint.set(xlabel="time [s]", ylabel="$g(q)$ [m²]", ylim=(-1.1e-15, 1.1e-15))
         constraint.set_title("The constraint holds in every step")
-        plot_increments(result, increments)
-        increments.set_title("The change of energy in a step is round-off")
+        plot_increments(result, increments, "The change of energy in a step is round-off")
     return figure
 
 
 def plot_energies(result: Result, ax: "Axes") -> None:
     """Plot kinetic, potential and total energy."""
-    parts = result.observation.energies
-    for label, values in (
-        ("kinetic", parts["kinetic"]),
-        ("potential", parts["potential"]),
-        ("$E$", result.energy),
-    ):
-        ax.plot(result.time, values, label=label)
-    ax.set(xlabel="time [s]", ylabel="energy [J]", ylim=(0, 1.3 * float(result.energy[0])))
-    ax.legend(ncols=3, loc="upper center")
+    for kind in ("kinetic", "potential"):
+        ax.plot(result.time, result.observation.energies[kind], label=kind)
+    ax.plot(result.time, result.energy, label="$E$")
+    ax.set_ylim(0, 1.3 * float(result.energy[0]))
+    title = "Kinetic and potential energy take turns"
+    describe(ax, title, "energy [J]", ncols=3, loc="upper center")
 
 
-def plot_increments(result: Result, ax: "Axes") -> None:
+def plot_increments(result: Result, ax: "Axes", title: str) -> None:
     """Plot the change of the generalised energy in every step."""
     ax.plot(result.time[1:], np.diff(result.energy), ".", color=COLOURS[3])
-    ax.set(xlabel="time [s]", ylabel="$E^{n+1} - E^n$ [J]")
+    describe(ax, title, "$E^{n+1} - E^n$ [J]")
 
 
 EXAMPLE = Example(

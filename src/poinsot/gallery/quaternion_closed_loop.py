@@ -9,7 +9,6 @@ as the joints are closed at the ends of a step and open in its middle. Lever arm
 rotation (`eml-mean`, `emh-mean`) keep both.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,8 @@ from poinsot.gallery.quaternion_free_body import along
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_constraints, plot_momentum
-from poinsot.viz.axes import describe, draw_error
-from poinsot.viz.style import COLOURS, Axes, Figure, drawing
+from poinsot.viz.axes import describe, draw_error, panels
+from poinsot.viz.style import COLOURS, Figure, drawing
 
 BARS = tuple(f"bar {k}" for k in range(4))
 #: Centres of mass at the end [m], without those components that vanish by symmetry.
@@ -94,12 +93,10 @@ def plot(result: Result) -> "Figure":
     }
     after = int(np.searchsorted(result.time, Loop().duration - 1e-9))
     with drawing(10, 14) as figure:
-        grid = figure.add_gridspec(5, 2, height_ratios=(1.6, 1, 1, 1, 1))
-        motion: Any = figure.add_subplot(grid[0, :], projection="3d")
-        plot_motion(result, motion)
-        force, energy, kept, momentum, shut, apart, drift, change = (
-            figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(8)
+        motion, force, energy, kept, momentum, shut, apart, drift, change = panels(
+            figure, (1.6, 1, 1, 1, 1), wide=True
         )
+        plot_motion(result, motion)
         plot_load(result, force)
         energy.plot(result.time, result.energy)
         describe(energy, "Energy, EML with the published torque", "energy (74) [J]")
@@ -108,35 +105,22 @@ def plot(result: Result) -> "Figure":
         plot_momentum(result, momentum, title="Angular momentum, EML with the published torque")
         plot_constraints({name: runs[name] for name in ("eml", "emh-mean")}, shut)
         shut.set_title("The loop stays closed, quaternions stay unit ones")
-        _plot_along(runs, apart)
-        _plot_momentum(runs, drift)
-        _plot_change(runs, after, change)
+        for scheme, run in runs.items():
+            look, L = {"linewidth": 1.1, **LOOKS[scheme]}, run.angular_momentum[:, 0]
+            draw_error(apart, run.time, off_velocity(run), **look)
+            drift.plot(run.time, L, **look)
+            draw_error(change, run.time[after:], (L - L[after])[after:], **look)
+        apart.set(title="Hamilton's form keeps the velocity constraint", xlabel="time [s]")
+        apart.set(ylabel=r"max $|q \cdot v|$, $|q \cdot p|$", ylim=(1e-16, 1e6))
+        drift.ticklabel_format(useOffset=False)
+        drift.set(title="$L_x$ must be 300 after 1 s (exact torque)", ylim=(299.9, 300.4))
+        drift.set(xlabel="time [s]", ylabel="$L_x$ [kg m²/s]")
+        drift.legend(ncols=2, loc="upper left")
+        change.set(title="Mean lever arms keep it", xlabel="time [s]", ylim=(1e-14, 1e5))
+        change.set_ylabel("$|L_x - L_x(1\\,$s$)|$ [kg m²/s]")
+        for ax in (apart, change):
+            ax.legend(ncols=3, loc="upper center")
     return figure
-
-
-def _plot_along(runs: Mapping[str, Result], ax: "Axes") -> None:
-    for scheme, run in runs.items():
-        draw_error(ax, run.time, off_velocity(run), linewidth=1.1, **LOOKS[scheme])
-    ax.set(xlabel="time [s]", ylabel=r"max $|q \cdot v|$, $|q \cdot p|$", ylim=(1e-16, 1e6))
-    ax.set_title("Hamilton's form keeps the velocity constraint")
-    ax.legend(ncols=3, loc="upper center")
-
-
-def _plot_momentum(runs: Mapping[str, Result], ax: "Axes") -> None:
-    for scheme, run in runs.items():
-        ax.plot(run.time, run.angular_momentum[:, 0], linewidth=1.1, **LOOKS[scheme])
-    ax.set(xlabel="time [s]", ylabel="$L_x$ [kg m²/s]", ylim=(299.9, 300.4))
-    ax.ticklabel_format(useOffset=False)
-    ax.set_title("$L_x$ must be 300 after 1 s (exact torque)")
-    ax.legend(ncols=2, loc="upper left")
-
-
-def _plot_change(runs: Mapping[str, Result], after: int, ax: "Axes") -> None:
-    for scheme, run in runs.items():
-        L = run.angular_momentum[after:, 0]
-        draw_error(ax, run.time[after:], L - L[0], linewidth=1.1, **LOOKS[scheme])
-    describe(ax, "Mean lever arms keep it", "$|L_x - L_x(1\\,$s$)|$ [kg m²/s]", ylim=(1e-14, 1e5))
-    ax.legend(ncols=3, loc="upper center")
 
 
 EXAMPLE = Example(

@@ -18,7 +18,7 @@ from poinsot.gallery.free_body import MOMENTA, Tumbling, body_rates, model, plot
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_momentum
-from poinsot.viz.axes import describe, draw_error
+from poinsot.viz.axes import describe, draw_error, panels
 from poinsot.viz.outlines import box_outline, draw
 from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
@@ -100,29 +100,22 @@ def plot(result: Result) -> "Figure":
         runs = [simulate(model(), scheme=scheme, h=h, t_end=COMPARED) for h in steps]
         convergence[scheme] = errors(runs)[1]
     with drawing(10, 14.5) as figure:
-        grid = figure.add_gridspec(5, 2, height_ratios=(1.05, 1, 1, 1, 1))
-        motion: Any = figure.add_subplot(grid[0, :], projection="3d")
-        _plot_motion(result, motion)
-        energy, energy_steps, momentum, momentum_steps, unit, spin, off, order = (
-            figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(8)
+        motion, energy, energy_steps, momentum, momentum_steps, unit, spin, off, order = panels(
+            figure, (1.05, 1, 1, 1, 1), wide=True
         )
+        _plot_motion(result, motion)
         energy.plot(result.time, result.energy, label="generalised energy (74)")
         total = total_energy(result)
         energy.plot(result.time, total, ".-", linewidth=0.8, label="total energy (80)")
         describe(energy, "The generalised energy is kept", "energy [J]", ylim=(2150, 3050), ncols=2)
         _plot_increments(result.time, result.energy, "J", energy_steps)
-        energy_steps.set_title("Change of energy (74) in every step")
         plot_momentum(result, momentum, title="Angular momentum ($L_x = L_z$)")
         _plot_increments(result.time, result.angular_momentum, "kg m²/s", momentum_steps)
-        momentum_steps.set_title("Change of angular momentum in every step")
         unit.plot(result.time, result.constraint_error, ".", color=COLOURS[0])
         describe(unit, "Quaternions stay unit ones", r"$|q \cdot q - 1|\,/\,2$")
-        plot_rates(result, spin)
-        spin.set(ylabel="rates in body axes [rad/s]", ylim=(-34, 48))
-        spin.legend(ncols=3, loc="upper left")
+        plot_rates(result, spin, "rates in body axes [rad/s]", ylim=(-34, 48), loc="upper left")
         _plot_along(result.h, off)
-        plot_convergence(np.array(steps), convergence, order)
-        order.set(xlabel="h [s]", ylabel="error of R at 0.25 s")
+        plot_convergence(np.array(steps), convergence, order, ylabel="error of R at 0.25 s")
         order.set_title("Order two against elliptic functions")
     return figure
 
@@ -148,12 +141,11 @@ def _plot_motion(result: Result, ax: Any) -> None:
 
 def _plot_increments(time: Array, values: Array, unit: str, ax: "Axes") -> None:
     changes = np.diff(values.reshape(time.size, -1), axis=0)
+    what = "angular momentum" if changes.shape[1] > 1 else "energy (74)"
     for k, change in enumerate(changes.T):
         label = f"$L_{'xyz'[k]}$" if changes.shape[1] > 1 else None
         ax.plot(time[1:], change, ".", color=COLOURS[k], markersize=4, label=label)
-    ax.set(xlabel="time [s]", ylabel=f"change in a step [{unit}]")
-    if changes.shape[1] > 1:
-        ax.legend(ncols=3)
+    describe(ax, f"Change of {what} in every step", f"change in a step [{unit}]", ncols=3)
 
 
 def _plot_along(h: float, ax: "Axes") -> None:

@@ -27,7 +27,7 @@ from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.so3 import Rotation
 from poinsot.viz import plot_momentum
-from poinsot.viz.axes import describe, draw_error
+from poinsot.viz.axes import describe, draw_error, panels
 from poinsot.viz.outlines import draw, frame
 from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
@@ -117,16 +117,12 @@ def plot(result: Result) -> "Figure":
     convergence = {scheme: errors(scheme) for scheme in (*ERRORS, "eml-mean", "emh-mean")}
     result = runs["eml"]
     with drawing(10, 13) as figure:
-        grid = figure.add_gridspec(4, 2, height_ratios=(1.3, 1, 1, 1))
-        top: Any = figure.add_subplot(grid[0, 0], projection="3d")
-        _plot_top(Top(), result, top)
-        order = figure.add_subplot(grid[0, 1])
-        plot_convergence(np.array(STEPS), convergence, order)
-        order.set(xlabel="h [s]", ylabel="relative error at 0.1 s", ylim=(1e-6, 20))
-        order.set_title("Convergence to steady precession")
-        energy, change, momentum, vertical, height, across = (
-            figure.add_subplot(grid[k // 2 + 1, k % 2]) for k in range(6)
+        top, order, energy, change, momentum, vertical, height, across = panels(
+            figure, (1.3, 1, 1, 1)
         )
+        _plot_top(Top(), result, top)
+        order.set(title="Convergence to steady precession", ylim=(1e-6, 20))
+        plot_convergence(np.array(STEPS), convergence, order, ylabel="relative error at 0.1 s")
         for scheme, run in runs.items():
             energy.plot(run.time, run.energy, label=scheme.upper())
             steps = np.diff(run.energy)

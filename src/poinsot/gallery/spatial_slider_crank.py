@@ -5,9 +5,10 @@
 One degree of freedom, gravity, and no loss: the crank turns on and on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -113,15 +114,11 @@ def check(result: Result) -> list[Check]:
 
 def plot(result: Result) -> "Figure":
     """Draw figures 15 to 17 of the paper: set-up, motion of the slider, and errors."""
+    mp, ggl = LABELS
+    shown = [(mp, 0.01), (ggl, 0.01), (mp, 0.001), (mp, 0.02), (ggl, 0.02)]
     runs = {
         (scheme, h): simulate(model(), scheme=scheme, h=h, t_end=result.t_end)
-        for scheme, h in (
-            ("ph-mp", 0.01),
-            ("ph-mp-ggl", 0.01),
-            ("ph-mp", 0.001),
-            ("ph-mp", 0.02),
-            ("ph-mp-ggl", 0.02),
-        )
+        for scheme, h in shown
     }
     with drawing(10, 12) as figure:
         setup = figure.add_subplot(4, 2, 1)
@@ -133,13 +130,11 @@ def plot(result: Result) -> "Figure":
         travel.plot(result.time, result.position("slider")[:, 0])
         travel.set(xlabel="time [s]", ylabel="$x_s$ [m]")
         travel.set_title(f"Slider, {LABELS.get(result.scheme, result.scheme)}, h = {result.h:g} s")
-        _plot_speeds(runs, (("ph-mp", 0.01), ("ph-mp-ggl", 0.01)), speed)
-        speed.set_title("Speed of the slider, h = 0.01 s")
-        _plot_speeds(runs, (("ph-mp", 0.01), ("ph-mp-ggl", 0.01), ("ph-mp", 0.001)), zoom)
-        zoom.set(xlim=(4.2, 5.0))
-        zoom.set_title("The end of it: PH-MP oscillates")
-        _plot_speeds(runs, (("ph-mp", 0.02), ("ph-mp-ggl", 0.02)), coarse)
-        coarse.set_title("h = 0.02 s: both run to the end")
+        _plot_speeds(runs, shown[:2], speed, title="Speed of the slider, h = 0.01 s")
+        _plot_speeds(
+            runs, shown[:3], zoom, title="The end of it: PH-MP oscillates", xlim=(4.2, 5.0)
+        )
+        _plot_speeds(runs, shown[3:], coarse, title="h = 0.02 s: both run to the end")
         plot_drift(result, drift, momentum=False, title="Energy is constant")
         chosen = {
             f"{LABELS[scheme]}, h = {h:g} s": run
@@ -152,13 +147,16 @@ def plot(result: Result) -> "Figure":
 
 
 def _plot_speeds(
-    runs: Mapping[tuple[str, float], Result], shown: tuple[tuple[str, float], ...], ax: "Axes"
+    runs: Mapping[tuple[str, float], Result],
+    shown: Sequence[tuple[str, float]],
+    ax: "Axes",
+    **settings: Any,
 ) -> None:
     for (scheme, h), line in zip(shown, ("-", "--", ":"), strict=False):
         run = runs[scheme, h]
         label = f"{LABELS[scheme]}, h = {h:g} s"
         ax.plot(run.time, run.velocity("slider")[:, 0], line, label=label)
-    ax.set(xlabel="time [s]", ylabel="$v_s$ [m/s]", ylim=(-0.95, 0.55))
+    ax.set(xlabel="time [s]", ylabel="$v_s$ [m/s]", ylim=(-0.95, 0.55), **settings)
     ax.legend(loc="lower center", ncols=2, fontsize="x-small")
 
 

@@ -15,7 +15,7 @@ from poinsot.gallery.mass_spring import plot_energies, plot_increments
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.systems.livens import LagrangianSystem
-from poinsot.viz.axes import describe
+from poinsot.viz.axes import describe, panels
 from poinsot.viz.style import COLOURS, Figure, drawing
 
 START = {"q": (1.05, np.pi / 2, 0.0), "v": (0.0, 1.0, 1.0)}
@@ -97,17 +97,13 @@ def plot(result: Result) -> "Figure":
     """Plot path and energies, and the changes of total and generalised energy in every step."""
     fine = simulate(model(), scheme=result.scheme, h=1e-3, t_end=result.time[-1], x0=START)
     with drawing(10, 8) as figure:
-        grid = figure.add_gridspec(2, 2, height_ratios=(1.3, 1))
-        space: Any = figure.add_subplot(grid[0, 0], projection="3d")
+        space, energy, before, after = panels(figure, (1.3, 1))
         _plot_path(position(result), position(fine), space)
-        energy, before, after = (figure.add_subplot(grid[k]) for k in ((0, 1), (1, 0), (1, 1)))
         plot_energies(result, energy)
-        energy.set_title("Kinetic and potential energy take turns")
         before.plot(result.time[1:], np.diff(total_energy(result)), ".", color=COLOURS[1])
         before.set(xlabel="time [s]", ylabel=r"$E_{tot}^{n+1} - E_{tot}^n$ [J]")
         before.set_title("$T(q, v) + V(q)$ of the ends changes a little")
-        plot_increments(result, after)
-        after.set_title("The generalised energy does not")
+        plot_increments(result, after, "The generalised energy does not")
     return figure
 
 

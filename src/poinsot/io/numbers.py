@@ -54,14 +54,15 @@ def matrix(value: Any, wanted: str) -> tuple[tuple[float, ...], ...]:
     return tuple(several(row, 3, wanted, value) for row in value)
 
 
-def _several(count: int | None, wanted: str) -> BeforeValidator:
+def of_several(count: int | None, wanted: str) -> BeforeValidator:
+    """Return what checks so many numbers, or any number of them."""
     return BeforeValidator(lambda value: several(value, count, wanted))
 
 
 Triple: TypeAlias = tuple[float, float, float]
 Number: TypeAlias = Annotated[float, BeforeValidator(number)]
-Numbers: TypeAlias = Annotated[tuple[float, ...], _several(None, "a list of numbers")]
-Vector: TypeAlias = Annotated[Triple, _several(3, "three numbers")]
+Numbers: TypeAlias = Annotated[tuple[float, ...], of_several(None, "a list of numbers")]
+Vector: TypeAlias = Annotated[Triple, of_several(3, "three numbers")]
 Rows: TypeAlias = Annotated[tuple[tuple[float, float, float], ...], BeforeValidator(_rows)]
 
 

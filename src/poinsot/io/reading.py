@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from poinsot.errors import did_you_mean
 from poinsot.io.document import VERSION, Document
 from poinsot.io.entries import Entry, OneOf, describe
-from poinsot.io.source import Problem, Source, open_file, open_text
+from poinsot.io.source import Problem, Source, near_match, open_file, open_text
 
 GROUND = "ground"
 #: YAML allows no key of more than 1024 characters.
@@ -91,7 +91,9 @@ def _explain(source: Source, detail: Any) -> Iterator[Problem]:
     elif kind == "missing":
         yield Problem(path[:-1], f"the key '{path[-1]}' is missing")
     elif kind == "literal_error":
-        yield Problem(path, f"expected {context['expected']}, found {found}{_near(detail)}")
+        names = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        hint = near_match(str(detail["input"]), names)
+        yield Problem(path, f"expected {context['expected']}, found {found}{hint}")
     elif kind in WANTED:
         yield Problem(path, f"expected {WANTED[kind]}, found {found}")
     else:
@@ -106,14 +108,6 @@ WANTED = {
     "list_type": "a list",
     "dict_type": "names and what they stand for",
 }
-
-
-def _near(detail: Any) -> str:
-    from difflib import get_close_matches
-
-    names = detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-    near = get_close_matches(str(detail["input"]), names, n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 # -- names -----------------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ class Table:
             for name, array in arrays.items():
                 file = self._file(name)
                 file.seek(self._written * self.columns[name].size)
-                _write_all(file, array)
+                write_all(file, array.reshape(-1).view(np.uint8).data)
         except OSError as error:
             raise StorageError(
                 f"cannot write to the temporary files in '{_place()}': {error.strerror}; free some "
@@ -204,8 +204,9 @@ class Table:
             ) from error
 
 
-def _write_all(file: FileIO, array: Numbers) -> None:
-    rest = array.reshape(-1).view(np.uint8).data
+def write_all(file: FileIO, data: bytes | memoryview) -> None:
+    """Write everything to a file without a buffer, which may take less at a time."""
+    rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) :]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot.errors import StorageError
 from poinsot.result.attributes import attributes
-from poinsot.result.records import Array, BodyRecord, JointRecord
+from poinsot.result.records import Array, JointRecord
 from poinsot.result.result import Result
 from poinsot.result.variables import (
     AT_MIDPOINTS,
@@ -80,14 +80,10 @@ def _columns(result: Result) -> Iterator[tuple[str, Array]]:
         over = _ends(values) if name in AT_MIDPOINTS else values
         yield from _axes(name, WHOLE[name][2], over)
     for record in (*seen.bodies.values(), *seen.markers.values()):
-        yield from _frame(record)
+        for field, (_, _, unit) in MOTION.items():
+            yield from _axes(f"{record.name}.{field}", unit, getattr(record, field))
     for joint in seen.joints.values():
         yield from _joint(joint)
-
-
-def _frame(record: BodyRecord) -> Iterator[tuple[str, Array]]:
-    for field, (_, _, unit) in MOTION.items():
-        yield from _axes(f"{record.name}.{field}", unit, getattr(record, field))
 
 
 def _joint(joint: JointRecord) -> Iterator[tuple[str, Array]]:

@@ -16,6 +16,7 @@ from poinsot.result.attributes import Attribute
 from poinsot.result.blank import Column, as_number, create, encoded
 from poinsot.result.hdf5 import UnknownForm
 from poinsot.result.result import Result
+from poinsot.result.store import write_all
 from poinsot.result.variables import MIDPOINT, TIME, Numbers, variables
 
 #: A result is copied in pieces of about this size [bytes].
@@ -110,9 +111,7 @@ class Writer:
 
     def _write(self, place: int, data: bytes | memoryview) -> None:
         self.file.seek(place)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self.file.write(rest) :]
+        write_all(self.file, data)
 
     def _error(self, error: Exception) -> StorageError:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error

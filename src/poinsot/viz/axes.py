@@ -1,6 +1,6 @@
 """Axes to draw into, and lines in them: the caller's axes or those of a new figure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,6 +31,17 @@ def over_time(
         yield ax
         ax.set(**{"xlabel": "time [s]", "ylabel": ylabel, **settings})
         name_lines(ax, markerscale=markerscale)
+
+
+def panels(figure: "Figure", heights: Sequence[float], *, wide: bool = False) -> list[Any]:
+    """Return axes in two columns and rows of these heights, row by row.
+
+    The first ones are in three dimensions, and as wide as both columns if asked.
+    """
+    grid = figure.add_gridspec(len(heights), 2, height_ratios=heights)
+    first = figure.add_subplot(grid[0, :] if wide else grid[0, 0], projection="3d")
+    others = range(2 if wide else 1, 2 * len(heights))
+    return [first, *(figure.add_subplot(grid[k // 2, k % 2]) for k in others)]
 
 
 def describe(

@@ -30,7 +30,12 @@ class Painter:
         self.floor = stage.low[2] - 0.01 * stage.size
         # Boxes of inertia hide the bars that stand for their bodies.
         self.solids = [solid for solid in stage.solids if solid.group != "inertia"]
-        self._prepare()
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.axis("off")
+        corners = np.array(np.meshgrid(*zip(stage.low, stage.high, strict=True))).reshape(3, -1).T
+        ax.margins(0.02)
+        ax.update_datalim(self._flat(corners))
+        ax.autoscale_view()
 
     def paint(self, frame: int) -> None:
         """Paint a frame over whatever was there."""
@@ -58,15 +63,6 @@ class Painter:
             )
 
     # -- parts --------------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        stage, ax = self.stage, self.ax
-        ax.set_aspect("equal", adjustable="datalim")
-        ax.axis("off")
-        corners = np.array(np.meshgrid(*zip(stage.low, stage.high, strict=True))).reshape(3, -1).T
-        ax.margins(0.02)
-        ax.update_datalim(self._flat(corners))
-        ax.autoscale_view()
 
     def _flat(self, points: Array) -> Array:
         """Return points of space as points of the paper; (..., 2)."""

@@ -18,7 +18,7 @@ from poinsot.viz.pictures import picture
 from poinsot.viz.stage import BODIES
 from poinsot.viz.style import Figure, drawing
 
-Rows: TypeAlias = "Iterable[tuple[str, str]]"
+Rows: TypeAlias = Iterable[Sequence[str]]
 #: A table of more joints than this is of no use on paper.
 JOINTS = 60
 
@@ -157,22 +157,20 @@ def _joule(energy: float) -> str:
 
 
 def _table(caption: str, rows: Rows) -> str:
-    cells = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
-        for name, value in rows
-    )
-    return f"<table><caption>{caption}</caption><tbody>{cells}</tbody></table>"
+    return f"<table><caption>{caption}</caption>{_body(rows)}</table>"
 
 
-def _grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _grid(head: Sequence[str], rows: Rows) -> str:
     first = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table><thead><tr>{first}</tr></thead>{_body(rows)}</table>"
+
+
+def _body(rows: Rows) -> str:
+    written = ""
+    for name, *cells in rows:
+        values = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        written += f'<tr><th scope="row">{escape(name)}</th>{values}</tr>'
+    return f"<tbody>{written}</tbody>"
 
 
 def _image(figure: "Figure", kind: str, alt: str) -> str:

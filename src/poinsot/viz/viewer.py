@@ -1,6 +1,7 @@
 """A live view in the browser, by viser: of a result, or of a run that is still going on."""
 
 import time
+import webbrowser
 from collections.abc import Callable, Mapping
 from threading import Event, Lock, Thread
 from typing import Any
@@ -222,7 +223,7 @@ def view(
     """
     viewer = Viewer(result, port=port, host=host)
     if open_browser:
-        _open(viewer.url)
+        webbrowser.open(viewer.url)
     return viewer
 
 
@@ -271,12 +272,6 @@ def _server(label: str, host: str, port: int) -> Any:
     server = viser.ViserServer(host=host, port=port, label=label, verbose=False)
     server.gui.configure_theme(show_share_button=False)  # nothing leaves this machine
     return server
-
-
-def _open(url: str) -> None:
-    import webbrowser
-
-    webbrowser.open(url)
 
 
 def _place(node: Any, solid: Solid) -> None:
