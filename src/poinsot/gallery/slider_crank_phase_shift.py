@@ -17,9 +17,9 @@ from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz.style import COLOURS, Figure, drawing
 
-# What others published: extracts of two solutions in the Library of Computational Benchmark Problems
-# of the IFToMM Technical Committee for Multibody Dynamics, problem "Spatial rigid slider-crank
-# mechanism", as kept in docs/verification of the Exudyn repository:
+# What others published: extracts of two solutions in the Library of Computational Benchmark
+# Problems of the IFToMM Technical Committee for Multibody Dynamics, problem "Spatial rigid
+# slider-crank mechanism", as kept in docs/verification of the Exudyn repository:
 # https://www.iftomm-multibody.org/benchmark/problem/Spatial_rigid_slider-crank_mechanism/
 # Columns: time [s], position of the slider [m].
 
