@@ -51,12 +51,13 @@ def describe(
     *,
     xlabel: str = "time [s]",
     ncols: int | None = None,
-    loc: str = "best",
+    loc: str | None = None,
     **settings: Any,
 ) -> None:
     """Say what has been drawn into axes, and name its lines in so many columns, at a place."""
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel, **settings)
-    name_lines(ax, loc=loc, **({} if ncols is None else {"ncols": ncols}))
+    legend = {"ncols": ncols, "loc": loc}
+    name_lines(ax, **{name: value for name, value in legend.items() if value is not None})
 
 
 def figure_of(ax: "Axes") -> "Figure":
