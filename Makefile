@@ -8,6 +8,9 @@ INTERPRETER := $(VENV)/.python-$(notdir $(PYTHON))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+#: What `make demo` runs; `poinsot gallery` lists them.
+EXAMPLE := spatial-slider-crank
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types layers docs bench clean
 
@@ -15,7 +18,10 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.stamp-runtime  ## simulate the demonstration; numbers and pictures go to demo/
-	@$(BIN)/python -m poinsot.gallery.demo
+	@mkdir -p demo
+	@$(BIN)/poinsot run $(EXAMPLE) --output demo/$(EXAMPLE).nc --plot demo/$(EXAMPLE).png
+	@$(BIN)/poinsot view demo/$(EXAMPLE).nc --html demo/$(EXAMPLE).html
+	@echo "open demo/$(EXAMPLE).html in a browser: it plays the motion"
 
 test: $(VENV)/.stamp-dev  ## run the tests and every Python block of the documentation
 	@$(BIN)/pytest -n 2

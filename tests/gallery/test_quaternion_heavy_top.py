@@ -8,8 +8,8 @@ from numerics import observed_orders
 
 from poinsot.gallery import quaternion_heavy_top
 from poinsot.gallery.heavy_top import Top
+from poinsot.gallery.quaternion_free_body import quaternion
 from poinsot.gallery.quaternion_heavy_top import ERRORS, EXAMPLE, STEPS, centre, errors, model
-from poinsot.gallery.quaternion_states import quaternion
 
 #: Quaternion at 0.1 s and 2 s, h = 0.01 s.
 REFERENCE = {

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import poinsot as ps
-from poinsot.gallery.iftomm_slider_crank import GONZALEZ, MASOUDI
 from poinsot.gallery.slider_crank_phase_shift import (
     BENCHMARK,
     EXAMPLE,
+    GONZALEZ,
+    MASOUDI,
     PAPER,
     RODS,
     deviations,

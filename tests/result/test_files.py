@@ -21,7 +21,7 @@ from same import assert_same
 
 import poinsot as ps
 from poinsot import ph
-from poinsot.result import blank, save
+from poinsot.result import blank, writer
 
 
 def chain():
@@ -122,7 +122,7 @@ def test_a_loaded_result_is_the_same_to_the_bit(result, tmp_path):
 
 def test_small_chunks_and_pieces_change_nothing(result, tmp_path, monkeypatch):
     monkeypatch.setattr(blank, "CHUNK", 500)
-    monkeypatch.setattr(save, "PIECE", 3000)
+    monkeypatch.setattr(writer, "PIECE", 3000)
     assert_same(saved(result, tmp_path / "run.nc"), result)
 
 

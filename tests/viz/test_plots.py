@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from poinsot import viz
-from poinsot.viz.envelope import envelope
+from poinsot.viz.axes import envelope
 
 PLOTS = {
     "plot_energy": "J",

@@ -7,10 +7,9 @@ from runs import run
 
 import poinsot as ps
 from poinsot import viz
-from poinsot.viz.frames import Frames
 from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import along
-from poinsot.viz.stage import Stage, round_number
+from poinsot.viz.stage import Frames, Stage, round_number
 
 SHAPES = ("arrow", "ball", "box", "cone", "cylinder", "spring", "tube 0.600")
 VOLUMES = {

@@ -3,7 +3,7 @@
 Exit status: 0 done; 1 the simulation stopped early or its check failed; 2 bad input.
 """
 
-from poinsot.cli import check, gallery, plot, report, run, view
+from poinsot.cli import looking, run
 from poinsot.cli.app import app, main
 
-__all__ = ["app", "check", "gallery", "main", "plot", "report", "run", "view"]
+__all__ = ["app", "looking", "main", "run"]

@@ -1,12 +1,15 @@
 """The command `poinsot`: what all its subcommands share."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version as installed
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from poinsot.errors import PoinsotError
+from poinsot.errors import InputError, PoinsotError
 
 app = typer.Typer(
     name="poinsot",
@@ -50,3 +53,23 @@ def main() -> None:
 def _stop(message: str) -> None:
     print(f"error: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+def require_folder(*paths: Path | None) -> None:
+    """Refuse a file in a folder that is not there."""
+    for path in paths:
+        if path is not None and not path.resolve().parent.is_dir():
+            raise InputError(
+                f"cannot write '{path}': there is no folder '{path.parent}'; create it"
+            )
+        if path is not None and path.is_dir():
+            raise InputError(f"cannot write '{path}': it is a folder; give a file")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a format that cannot be written into a message."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(f"cannot write '{path}': {error}") from None

@@ -2,15 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from poinsot.cli import table
-from poinsot.cli.app import app
-from poinsot.cli.summary import summarise
+from poinsot.cli.app import app, require_folder, writing
+from poinsot.cli.summary import show, summarise
 from poinsot.cli.task import Task, find_task
-from poinsot.cli.writing import require_folder, writing
 from poinsot.errors import InputError
 from poinsot.model.compiling import COORDINATES
 from poinsot.result import Result, SimulationError
@@ -53,7 +51,7 @@ def run(
     task = find_task(what)
     if verbose:
         typer.echo(task.describe())
-    given = {
+    given: dict[str, Any] = {
         "scheme": scheme,
         "coordinates": coordinates,
         "h": step,
@@ -64,7 +62,7 @@ def run(
     options = {key: value for key, value in given.items() if value is not None}
     status = 0
     try:
-        result = task.simulate(
+        result = task.run(
             **options, output=output, progress=None if progress and not quiet else False
         )
     except SimulationError as error:
@@ -75,7 +73,7 @@ def run(
     if result.status != "done":
         status = 1
     if not quiet:
-        table.show(result)
+        show(result)
     written = _write(task, result, summary, plot, animation)
     if output is not None:
         written["result"] = output
@@ -101,7 +99,7 @@ def _write(
         written["plot"] = plot
     if animation is not None:
         with writing(animation):
-            task.animate(result, animation)
+            task.film(result, animation)
         written["animation"] = animation
     return written
 

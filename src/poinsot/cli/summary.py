@@ -1,8 +1,83 @@
-"""A run as numbers for a JSON file."""
+"""What is said at the end of a run: a table of balances, and numbers for a JSON file."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from poinsot.result import Result
+from poinsot.result.variables import MOTION
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def show(result: Result) -> None:
+    """Print the table."""
+    from rich.console import Console
+
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(_title(result), markup=False)
+    console.print(balances(result))
+    console.print(_effort(result), markup=False)
+
+
+def balances(result: Result) -> "Table":
+    """Return start, end and largest error of everything that is conserved or accounted for."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    for heading in ("start", "end", "largest error"):
+        table.add_column(heading, justify="right")
+    for row in _rows(result):
+        table.add_row(*map(escape, row))
+    return table
+
+
+def _rows(result: Result) -> list[tuple[str, str, str, str]]:
+    H = result.energy
+    error = f"{result.stats.balance_error_max:.1e}"
+    rows = [("energy [J]", _number(H[0]), _number(H[-1]), error)]
+    for port in result.outer_ports:
+        rows.append((f"  put in at '{port.name}' [J]", "0", _number(port.energy[-1]), ""))
+    if result.dissipated[-1] != 0:
+        rows.append(("  dissipated [J]", "0", _number(result.dissipated[-1]), ""))
+    for kind, unit in (("linear", "kg m/s"), ("angular", "kg m²/s")):
+        if (L := result.observation.whole.get(f"{kind}_momentum")) is not None:
+            sizes = np.linalg.norm(L, axis=1)
+            rows.append((f"|{kind} momentum| [{unit}]", _number(sizes[0]), _number(sizes[-1]), ""))
+    for label, gap in result.violations.items():
+        rows.append((label, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))
+    return rows
+
+
+def _number(value: float) -> str:
+    return f"{value:.9g}"
+
+
+def _title(result: Result) -> str:
+    span = f"{result.time[0]:g} to {result.time[-1]:g} s"
+    return f"{result.model}: {result.scheme}, h = {result.h:g} s, {span} ({result.status})"
+
+
+def _effort(result: Result) -> str:
+    stats = result.stats
+    each = stats.newton_iterations / max(1, stats.steps)
+    pace = stats.steps / max(stats.wall_time, 1e-9)
+    parts = [
+        f"{stats.steps} steps in {stats.wall_time:.3g} s",
+        f"{pace:.3g} steps/s",
+        f"{each:.2g} Newton iterations a step",
+        f"engine {result.engine}",
+    ]
+    if stats.single_steps:
+        parts.append(f"{stats.single_steps} steps by the reference engine")
+    return ", ".join(parts)
+
+
+# -- numbers ---------------------------------------------------------------------------------------
 
 
 def summarise(result: Result) -> dict[str, Any]:
@@ -20,11 +95,7 @@ def summarise(result: Result) -> dict[str, Any]:
         "energy_start": float(result.energy[0]),
         "energy_end": float(result.energy[-1]),
         "energy_error_max": result.stats.balance_error_max,
-        "supplied": {
-            port.name: float(port.energy[-1])
-            for port in result.ports.values()
-            if not port.connected
-        },
+        "supplied": {port.name: float(port.energy[-1]) for port in result.outer_ports},
         "dissipated": float(result.dissipated[-1]),
         **(_mechanism(result) if result.observation.bodies else _states(result)),
     }
@@ -32,7 +103,7 @@ def summarise(result: Result) -> dict[str, Any]:
 
 def _states(result: Result) -> dict[str, Any]:
     return {
-        **({} if result.observation.constraint_error is None else _constraints(result)),
+        **(_constraints(result) if "constraint_error" in result.observation.whole else {}),
         "final": {name: state.values[-1].tolist() for name, state in result.states.items()},
     }
 
@@ -50,12 +121,7 @@ def _mechanism(result: Result) -> dict[str, Any]:
         "angular_momentum_end": result.angular_momentum[-1].tolist(),
         **_constraints(result),
         "final": {
-            name: {
-                "position": body.position[-1].tolist(),
-                "rotation": body.rotation[-1].tolist(),
-                "velocity": body.velocity[-1].tolist(),
-                "angular_velocity": body.angular_velocity[-1].tolist(),
-            }
+            name: {field: getattr(body, field)[-1].tolist() for field in MOTION}
             for name, body in result.observation.bodies.items()
         },
     }

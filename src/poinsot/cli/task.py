@@ -1,10 +1,9 @@
 """What `poinsot run` can run: a published example, a model file, the model of an earlier result."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from poinsot.errors import InputError
 from poinsot.gallery import MODULES, Check, Example, find_example
@@ -12,67 +11,12 @@ from poinsot.model import Model
 from poinsot.model.simulation import Simulation
 from poinsot.result import Result, load
 from poinsot.run import simulate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-class Task(ABC):
-    """Something to simulate, with its own defaults."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Return a few lines about it."""
-
-    @abstractmethod
-    def simulate(self, **options: Any) -> Result:
-        """Simulate it; options as in `poinsot.simulate` replace its own."""
-
-    @abstractmethod
-    def plot(self, result: Result) -> "Figure":
-        """Return its figure."""
-
-    @abstractmethod
-    def animate(self, result: Result, path: Path) -> None:
-        """Write its animation."""
-
-    def check(self, result: Result) -> Sequence[Check]:
-        """Compare its default run with what somebody else published."""
-        return ()
+from poinsot.viz import animate, plot_overview
 
 
 @dataclass(frozen=True)
-class Published(Task):
-    """An example of the gallery."""
-
-    example: Example
-
-    def describe(self) -> str:
-        """Return title and source."""
-        return f"{self.example.title} ({self.example.source})"
-
-    def simulate(self, **options: Any) -> Result:
-        """Simulate the published case, or a variation of it."""
-        return self.example.run(**options)
-
-    def plot(self, result: Result) -> "Figure":
-        """Return the figure like the published one."""
-        return self.example.plot(result)
-
-    def animate(self, result: Result, path: Path) -> None:
-        """Write the animation, if it has one."""
-        if self.example.animate is None:
-            raise InputError(f"example '{self.example.name}' has no animation")
-        self.example.animate(result, path)
-
-    def check(self, result: Result) -> Sequence[Check]:
-        """Compare with the published numbers."""
-        return self.example.check(result)
-
-
-@dataclass(frozen=True)
-class Described(Task):
-    """A model with its simulation, as a file describes them."""
+class Described:
+    """A model with its simulation, as a file describes them; to be used like an `Example`."""
 
     model: Model
 
@@ -80,25 +24,23 @@ class Described(Task):
         """Return counts and degrees of freedom."""
         return str(self.model.check())
 
-    def simulate(self, **options: Any) -> Result:
-        """Simulate as the file says, or otherwise."""
+    def run(self, **options: Any) -> Result:
+        """Simulate as the file says; options as in `poinsot.simulate` replace its own."""
         own = {"step": options.pop("h", None)}
         names = ("scheme", "coordinates", "t_end", "engine", "save_every")
         own |= {k: options.pop(k) for k in names if k in options}
         chosen = (self.model.simulation or Simulation()).options(**own)
         return simulate(self.model, **chosen, **options)
 
-    def plot(self, result: Result) -> "Figure":
-        """Return everything at a glance."""
-        from poinsot.viz import plot_overview
+    def check(self, result: Result) -> Sequence[Check]:
+        """Return nothing: a file holds no numbers to compare with."""
+        return ()
 
-        return plot_overview(result)
+    plot = staticmethod(plot_overview)
+    film = staticmethod(animate)
 
-    def animate(self, result: Result, path: Path) -> None:
-        """Write the motion of the mechanism."""
-        from poinsot.viz import animate
 
-        animate(result, path)
+Task: TypeAlias = Example | Described
 
 
 def find_task(what: str) -> Task:
@@ -110,7 +52,7 @@ def find_task(what: str) -> Task:
         return Described(_model_of(load(path), path))
     if what not in MODULES and path.is_file():
         raise InputError(f"'{what}' is neither a model file (.yaml) nor a result (.nc)")
-    return Published(find_example(what))
+    return find_example(what)
 
 
 def _model_of(result: Result, path: Path) -> Model:

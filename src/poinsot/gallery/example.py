@@ -1,22 +1,22 @@
 """What every gallery example consists of."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.errors import InputError
 from poinsot.model import Model
 from poinsot.model.compiling import fits
 from poinsot.ph import PHSystem
-from poinsot.result import Result
+from poinsot.result import Result, SimulationError
 from poinsot.run import simulate
 from poinsot.schemes.records import find_scheme
 from poinsot.systems.livens import LagrangianSystem
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from poinsot.viz.style import Figure
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,29 @@ class Check:
         )
 
 
+def vanishing(what: str, values: ArrayLike, tolerance: float, source: str = "theory") -> Check:
+    """Return the check that numbers vanish: of the largest one, without its sign."""
+    return Check(what, float(np.max(np.abs(values))), 0.0, tolerance, source)
+
+
+def compare(
+    names: Iterable[str], ours: ArrayLike, theirs: ArrayLike, tolerance: float, source: str
+) -> list[Check]:
+    """Return a check of each of several numbers; `names` are those of all of them, in order."""
+    numbers = zip(names, np.ravel(ours).tolist(), np.ravel(theirs).tolist(), strict=True)
+    return [Check(name, own, other, tolerance, source) for name, own, other in numbers]
+
+
+def as_far_as_it_goes(model: Model | PHSystem | LagrangianSystem, **options: Any) -> Result:
+    """Simulate, see `poinsot.simulate`; return what there is if a step has no solution."""
+    try:
+        return simulate(model, **options)
+    except SimulationError as error:
+        if error.result is None:
+            raise
+        return error.result
+
+
 @dataclass(frozen=True)
 class Example:
     """A published case: what it is, how it is run by default, and how it is checked.
@@ -62,6 +85,16 @@ class Example:
     animate: Callable[[Result, Path], None] | None = None
     x0: Mapping[str, ArrayLike] | None = None
 
+    def describe(self) -> str:
+        """Return title and source."""
+        return f"{self.title} ({self.source})"
+
+    def film(self, result: Result, path: Path) -> None:
+        """Write the animation, if it has one."""
+        if self.animate is None:
+            raise InputError(f"example '{self.name}' has no animation")
+        self.animate(result, path)
+
     def run(
         self,
         *,
@@ -69,12 +102,9 @@ class Example:
         coordinates: str | None = None,
         h: float | None = None,
         t_end: float | None = None,
-        engine: str = "auto",
-        save_every: int = 1,
-        progress: bool | None = None,
-        output: Path | None = None,
+        **options: Any,
     ) -> Result:
-        """Simulate the published case, or a variation of it.
+        """Simulate the published case, or a variation of it; other options as in `simulate`.
 
         Coordinates that the published scheme does not suit bring their own one.
         """
@@ -86,8 +116,5 @@ class Example:
             h=self.h if h is None else h,
             t_end=self.t_end if t_end is None else t_end,
             x0=self.x0,
-            engine=engine,
-            save_every=save_every,
-            progress=progress,
-            output=output,
+            **options,
         )

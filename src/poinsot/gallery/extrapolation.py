@@ -1,16 +1,14 @@
 """Runs with ever smaller steps: what they tend to, by Richardson, and how their errors fall."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
+from poinsot.result import Array
+from poinsot.viz.style import Axes
 
 MARKERS = "os^vDP"
 
@@ -27,6 +25,12 @@ def extrapolate(values: Sequence[ArrayLike]) -> Array:
     return table[0]
 
 
+def order(values: Iterable[ArrayLike], exact: ArrayLike) -> float:
+    """Return the order of the errors of values computed with h, h/2, ...: by the last two."""
+    *_, coarse, fine = (np.linalg.norm(np.subtract(value, exact)) for value in values)
+    return float(np.log2(coarse / fine))
+
+
 def neighbour_mean(values: ArrayLike) -> Array:
     """Return the means of neighbours in time, shape (steps - 1, ...).
 
@@ -37,15 +41,15 @@ def neighbour_mean(values: ArrayLike) -> Array:
     return np.asarray((array[1:] + array[:-1]) / 2)
 
 
-def plot_convergence(steps: Array, errors: Mapping[str, Array], ax: "Axes") -> None:
+def plot_convergence(
+    steps: Array, errors: Mapping[str, Array], ax: "Axes", **settings: Any
+) -> None:
     """Plot errors by the name of their scheme over steps [s], and the slope of order two."""
     for marker, (scheme, values) in zip(MARKERS, errors.items(), strict=False):
-        ax.loglog(steps, values, f"{marker}-", markersize=4, label=_label(scheme))
+        # A scheme has capitals in papers, unless it is one of ours.
+        label = scheme if scheme.endswith("-mean") else scheme.upper()
+        ax.loglog(steps, values, f"{marker}-", markersize=4, label=label)
     top = 3 * max(values[np.argmax(steps)] for values in errors.values())
     ax.loglog(steps, top * (steps / steps.max()) ** 2, "--", color="grey", label="order 2")
+    ax.set(xlabel="h [s]", **settings)
     ax.legend(ncols=2)
-
-
-def _label(scheme: str) -> str:
-    """Return a scheme's name as papers write it: capitals, unless it is one of ours."""
-    return scheme if scheme.endswith("-mean") else scheme.upper()

@@ -6,26 +6,20 @@ With the angle theta from below, omega = sqrt(g/L) and the modulus k = sin(pi/4)
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ellipj, ellipk
 
 from poinsot.bodies.shapes import PointMass
-from poinsot.gallery.example import Check, Example
+from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.gallery.extrapolation import extrapolate, neighbour_mean
 from poinsot.model import Model
 from poinsot.parts.joints import Rod
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_balance
-from poinsot.viz.style import COLOURS, drawing
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
+from poinsot.viz.style import COLOURS, Figure, drawing
 
 #: k^2 of a release from the horizontal.
 PARAMETER = 0.5
@@ -93,13 +87,11 @@ def tension(result: Result) -> tuple[Array, Array]:
 def check(result: Result) -> list[Check]:
     """Compare with elliptic functions."""
     exact, finer = Pendulum(), simulate(model(), h=result.h / 2, t_end=result.t_end)
-    x, y, _ = extrapolate([run.position("bob")[-1] for run in (result, finer)])
-    x_exact, y_exact = exact.position(result.t_end)[0]
-    elliptic = "elliptic functions, h -> 0"
+    ours = extrapolate([run.position("bob")[-1, :2] for run in (result, finer)])
+    theirs, names = exact.position(result.t_end)[0], [f"{axis} at the end [m]" for axis in "xy"]
     return [
-        Check("largest energy error [J]", result.stats.balance_error_max, 0.0, 1e-12, "theory"),
-        Check("x at the end [m]", x, x_exact, 1e-5, elliptic),
-        Check("y at the end [m]", y, y_exact, 1e-5, elliptic),
+        vanishing("largest energy error [J]", result.stats.balance_error_max, 1e-12),
+        *compare(names, ours, theirs, 1e-5, "elliptic functions, h -> 0"),
     ]
 
 
@@ -126,9 +118,7 @@ def plot(result: Result) -> "Figure":
         force.plot(time[::5], pull[::5], ".", color=COLOURS[2])
         force.set(ylabel="tension of the rod [N]")
         force.set_title("The rod pulls three times as hard as the weight at the bottom")
-        plot_balance(result, balance)
-        balance.set_ylim(1e-18, 1e-13)
-        balance.set_title("Energy is constant")
+        plot_balance(result, balance, title="Energy is constant", ylim=(1e-18, 1e-13))
     return figure
 
 

@@ -40,14 +40,6 @@ def several(value: Any, count: int | None, wanted: str, whole: Any = ...) -> tup
     return tuple(number(entry, wanted, shown) for entry in value)
 
 
-def _vector(value: Any) -> tuple[float, ...]:
-    return several(value, 3, "three numbers")
-
-
-def _numbers(value: Any) -> tuple[float, ...]:
-    return several(value, None, "a list of numbers")
-
-
 def _rows(value: Any) -> tuple[tuple[float, ...], ...]:
     wanted = "a list of lists of three numbers"
     if not isinstance(value, list | tuple):
@@ -62,11 +54,16 @@ def matrix(value: Any, wanted: str) -> tuple[tuple[float, ...], ...]:
     return tuple(several(row, 3, wanted, value) for row in value)
 
 
-Number: TypeAlias = Annotated[float, BeforeValidator(number)]
-Numbers: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
-Vector: TypeAlias = Annotated[tuple[float, float, float], BeforeValidator(_vector)]
-Rows: TypeAlias = Annotated[tuple[tuple[float, float, float], ...], BeforeValidator(_rows)]
+def of_several(count: int | None, wanted: str) -> BeforeValidator:
+    """Return what checks so many numbers, or any number of them."""
+    return BeforeValidator(lambda value: several(value, count, wanted))
+
+
 Triple: TypeAlias = tuple[float, float, float]
+Number: TypeAlias = Annotated[float, BeforeValidator(number)]
+Numbers: TypeAlias = Annotated[tuple[float, ...], of_several(None, "a list of numbers")]
+Vector: TypeAlias = Annotated[Triple, of_several(3, "three numbers")]
+Rows: TypeAlias = Annotated[tuple[tuple[float, float, float], ...], BeforeValidator(_rows)]
 
 
 def _inertia(value: Any) -> Any:

@@ -5,9 +5,10 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, Discriminator, Tag
 
 from poinsot.io.entries import OneOf, Part
-from poinsot.io.numbers import Number, Numbers, Triple, Vector, matrix, several
+from poinsot.io.numbers import Number, Numbers, Triple, Vector, matrix, of_several
 
 _ROTATION = "a 3x3 matrix, a quaternion of four numbers (scalar first), axis_angle or euler"
+_MATRIX = BeforeValidator(lambda value: matrix(value, _ROTATION))
 
 
 class AxisAngle(Part):
@@ -35,14 +36,6 @@ class Turn(OneOf):
     euler: Euler | None = None
 
 
-def _quaternion(value: Any) -> Any:
-    return several(value, 4, _ROTATION)
-
-
-def _rotation_matrix(value: Any) -> Any:
-    return matrix(value, _ROTATION)
-
-
 def _kind_of_rotation(value: Any) -> str:
     if isinstance(value, dict | Turn):
         return "turn"
@@ -51,8 +44,8 @@ def _kind_of_rotation(value: Any) -> str:
 
 
 Rotation: TypeAlias = Annotated[
-    Annotated[tuple[Triple, Triple, Triple], BeforeValidator(_rotation_matrix), Tag("matrix")]
-    | Annotated[tuple[float, float, float, float], BeforeValidator(_quaternion), Tag("quaternion")]
+    Annotated[tuple[Triple, Triple, Triple], _MATRIX, Tag("matrix")]
+    | Annotated[tuple[float, float, float, float], of_several(4, _ROTATION), Tag("quaternion")]
     | Annotated[Turn, Tag("turn")],
     Discriminator(_kind_of_rotation),
 ]

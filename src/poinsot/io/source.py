@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeAlias
 
@@ -134,11 +135,13 @@ def _too_large(name: str, size: int) -> str:
 
 
 def _near(file: Path) -> str:
-    from difflib import get_close_matches
-
     try:
-        names = [other.name for other in file.parent.iterdir()]
+        return near_match(file.name, [other.name for other in file.parent.iterdir()])
     except OSError:
         return f"; there is no folder '{file.parent}' either"
-    near = get_close_matches(file.name, names, n=1)
+
+
+def near_match(name: str, known: list[str]) -> str:
+    """Return the end of a message about an unknown name: a near match, or nothing."""
+    near = get_close_matches(name, known, n=1)
     return f"; did you mean '{near[0]}'?" if near else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Cylinder, Shape
@@ -91,7 +91,8 @@ class Wheel(Assembly):
             added.append(carrier)
             hinge = Revolute(self.chassis, carrier, point=centre, axis=self.steering)
             model.add_joint(f"{name}.steering", hinge)
-        wheel = model.add_body(name, self.shape, position=centre, rotation=_third(axle))
+        turned = np.column_stack([*perpendicular(axle), axle])
+        wheel = model.add_body(name, self.shape, position=centre, rotation=turned)
         model.add_joint(f"{name}.axle", Revolute(carrier, wheel, point=centre, axis=axle))
         contact = RollingDisc(
             model.ground,
@@ -153,8 +154,3 @@ class DifferentialDrive(Assembly):
             added += wheel.add_to(model, f"{name}.{side}")
             model.add_port(f"{name}.{side}.motor", JointPort(f"{name}.{side}.axle"))
         return tuple(added)
-
-
-def _third(axis: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a rotation whose third axis is the given one."""
-    return np.column_stack([*perpendicular(axis), axis])

@@ -1,7 +1,6 @@
 """From a model to the system that is simulated."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from poinsot.bodies.body import Body, Marker
@@ -68,41 +67,31 @@ def fits(scheme: Scheme, coordinates: str) -> bool:
     return coordinates_of(scheme) == coordinates
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """A model as numbers: its mechanism, who is who in it, and its ports."""
-
-    mechanism: Mechanism
-    layout: Layout
-    ports: tuple[Port, ...]
-
-    @classmethod
-    def of(
-        cls,
-        equations: JointEquations,
-        markers: Iterable[Marker],
-        forces: Mapping[str, Force],
-        ports: Mapping[str, PortPlace],
-        gravity: Vector,
-    ) -> "Parts":
-        """Return the parts of a model."""
-        bodies, joints = equations.bodies, equations.joints
-        equations.require_independent()
-        placed = [force.place(name, joints) for name, force in forces.items()]
-        inlets = [port.place(name, joints) for name, port in ports.items()]
-        mechanism = Mechanism.of(
-            bodies,
-            gravity,
-            equations.forms.parts,
-            equations.loops,
-            potentials=tuple(p for potentials, _ in placed for p in potentials),
-            dampers=tuple(d for _, dampers in placed for d in dampers),
-            inlets=tuple(inlet for _, inlet in inlets),
-            contacts=tuple(equations.contacts.values()),
-        )
-        undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
-        layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
-        return cls(mechanism, layout, tuple(port for port, _ in inlets))
+def in_numbers(
+    equations: JointEquations,
+    markers: Iterable[Marker],
+    forces: Mapping[str, Force],
+    ports: Mapping[str, PortPlace],
+    gravity: Vector,
+) -> tuple[Mechanism, Layout, tuple[Port, ...]]:
+    """Return a model as numbers: its mechanism, who is who in it, and its ports."""
+    bodies, joints = equations.bodies, equations.joints
+    equations.require_independent()
+    placed = [force.place(name, joints) for name, force in forces.items()]
+    inlets = [port.place(name, joints) for name, port in ports.items()]
+    mechanism = Mechanism.of(
+        bodies,
+        gravity,
+        equations.forms.parts,
+        equations.loops,
+        potentials=tuple(p for potentials, _ in placed for p in potentials),
+        dampers=tuple(d for _, dampers in placed for d in dampers),
+        inlets=tuple(inlet for _, inlet in inlets),
+        contacts=tuple(equations.contacts.values()),
+    )
+    undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
+    layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
+    return mechanism, layout, tuple(port for port, _ in inlets)
 
 
 def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:

@@ -3,19 +3,7 @@
 The keys of a kind are the arguments of its class; but `bodies` names the two of a joint or spring.
 """
 
-from poinsot.bodies.shapes import (
-    Box,
-    Composite,
-    Cone,
-    Cylinder,
-    Ellipsoid,
-    HollowCylinder,
-    PointMass,
-    RigidBody,
-    Shape,
-    Sphere,
-    ThinRod,
-)
+from poinsot.bodies import shapes
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling
 from poinsot.parts.drags import Drag
@@ -24,17 +12,17 @@ from poinsot.parts.friction import JointFriction
 from poinsot.parts.gravitation import Gravitation
 from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 
-SHAPES: dict[str, type[Shape]] = {
-    "box": Box,
-    "cylinder": Cylinder,
-    "hollow_cylinder": HollowCylinder,
-    "sphere": Sphere,
-    "cone": Cone,
-    "ellipsoid": Ellipsoid,
-    "thin_rod": ThinRod,
-    "point_mass": PointMass,
-    "rigid_body": RigidBody,
-    "composite": Composite,
+SHAPES: dict[str, type[shapes.Shape]] = {
+    "box": shapes.Box,
+    "cylinder": shapes.Cylinder,
+    "hollow_cylinder": shapes.HollowCylinder,
+    "sphere": shapes.Sphere,
+    "cone": shapes.Cone,
+    "ellipsoid": shapes.Ellipsoid,
+    "thin_rod": shapes.ThinRod,
+    "point_mass": shapes.PointMass,
+    "rigid_body": shapes.RigidBody,
+    "composite": shapes.Composite,
 }
 
 JOINTS: dict[str, type[joints.Joint]] = {

@@ -18,10 +18,10 @@ from poinsot.garbage import no_collection
 from poinsot.inputs import vector3
 from poinsot.model.assemblies import Assembly
 from poinsot.model.compiling import (
-    Parts,
     System,
     choose_scheme,
     coordinates_of,
+    in_numbers,
     require_coordinates,
     require_stabilisable,
 )
@@ -173,11 +173,7 @@ class Model:
 
     def add_joint(self, name: str, joint: Joint) -> Joint:
         """Add a joint; it must fit where the bodies are, to 1e-8 m."""
-        self._new(name)
-        if not isinstance(joint, Joint):
-            raise InputError(f"joint '{name}': expected a joint such as Revolute, got {joint!r}")
-        self._own(joint.a, f"joint '{name}'")
-        self._own(joint.b, f"joint '{name}'")
+        self._check_part(name, joint, Joint, "joint", "Revolute")
         for k, gap in enumerate(joint.equations.gaps):
             if gap > GAP and gap > GAP + 1e-14 * _size(joint):
                 raise InconsistentStartError(
@@ -189,22 +185,14 @@ class Model:
 
     def add_force(self, name: str, force: Force) -> Force:
         """Add a spring or damper."""
-        self._new(name)
-        if not isinstance(force, Force):
-            raise InputError(f"force '{name}': expected a force such as Spring, got {force!r}")
-        for body in force.bodies:
-            self._own(body, f"force '{name}'")
+        self._check_part(name, force, Force, "force", "Spring")
         force.place(name, self.joints)
         self.forces[name] = force
         return force
 
     def add_port(self, name: str, port: PortPlace) -> PortPlace:
         """Add a port: `ForcePort`, `TorquePort` or `JointPort`."""
-        self._new(name)
-        if not isinstance(port, PortPlace):
-            raise InputError(f"port '{name}': expected a port such as JointPort, got {port!r}")
-        for body in port.bodies:
-            self._own(body, f"port '{name}'")
+        self._check_part(name, port, PortPlace, "port", "JointPort")
         port.place(name, self.joints)
         self.ports[name] = port
         return port
@@ -235,6 +223,16 @@ class Model:
         ):
             if name in known:
                 raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")
+
+    def _check_part(
+        self, name: str, part: Joint | Force | PortPlace, kind: type, what: str, example: str
+    ) -> None:
+        """Refuse a name that is taken, a part of another kind, and bodies of another model."""
+        self._new(name)
+        if not isinstance(part, kind):
+            raise InputError(f"{what} '{name}': expected a {what} such as {example}, got {part!r}")
+        for body in (part.a, part.b) if isinstance(part, Joint) else part.bodies:
+            self._own(body, f"{what} '{name}'")
 
     def _own(self, partner: Body | Ground, what: str) -> None:
         if isinstance(partner, Body) and self.bodies.get(partner.name) is not partner:
@@ -322,17 +320,19 @@ class Model:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
         equations = self._equations
         bodies = equations.bodies
-        parts = Parts.of(equations, self.markers.values(), self.forces, self.ports, self.gravity)
+        mechanism, layout, ports = in_numbers(
+            equations, self.markers.values(), self.forces, self.ports, self.gravity
+        )
         q, motion = positions(bodies), self._velocities(equations)
         if stabilised and coordinates != "directors":
             raise InputError("velocity constraints are stabilised in directors only")
-        known = self.name, parts.mechanism, parts.layout, parts.ports, q, motion
+        known = self.name, mechanism, layout, ports, q, motion
         if coordinates == "quaternions":
             return quaternion_system(*known)
         if coordinates in PARAMETRISATIONS:
             return rotation_system(*known, coordinates)
         if stabilised:
-            require_stabilisable(bodies, parts.mechanism)
+            require_stabilisable(bodies, mechanism)
         return director_system(*known, stabilised=stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:

@@ -72,16 +72,8 @@ class Simulation:
                     f"{name} is not given; write it to the model file, "
                     f"simulation: {{{name}: ...}}, or give it for this run"
                 )
-        return {
-            "scheme": chosen.scheme,
-            "coordinates": chosen.coordinates,
-            "h": chosen.step,
-            "t_end": chosen.t_end,
-            "t_start": chosen.t_start,
-            "save_every": chosen.save_every,
-            "engine": chosen.engine,
-            "newton": chosen.newton,
-        }
+        options = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
+        return {"h": options.pop("step"), **options}
 
     def _fitting(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return what of scheme and coordinates must give way to the other one."""

@@ -13,9 +13,8 @@ from poinsot.result.records import (
     Stats,
 )
 from poinsot.result.result import Result, SimulationError, Status
-from poinsot.result.save import output_path
 from poinsot.result.scene import Piece, Pin, Point, Scene, Strut
-from poinsot.result.writer import Writer
+from poinsot.result.writer import Writer, output_path
 
 __all__ = [
     "Array",

@@ -12,7 +12,7 @@ from poinsot.result.attributes import attributes, progress
 from poinsot.result.draft import Draft
 from poinsot.result.hdf5 import attribute_places, length_place
 from poinsot.result.result import Result
-from poinsot.result.space import require_space
+from poinsot.result.store import require_space
 from poinsot.result.variables import TIME, Label, Variable, labels, variables
 
 H5: TypeAlias = Any  # h5py has no types

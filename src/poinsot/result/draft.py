@@ -3,6 +3,8 @@
 import io
 from collections.abc import Iterator
 
+from poinsot.result.store import write_all
+
 PAGE = 4096
 
 
@@ -81,6 +83,4 @@ class Draft(io.RawIOBase):
         file.truncate(self.size)
         for number, page in sorted(self.pages.items()):
             file.seek(number * PAGE)
-            rest = memoryview(page)[: self.size - number * PAGE]
-            while rest:
-                rest = rest[file.write(rest) :]
+            write_all(file, memoryview(page)[: self.size - number * PAGE])

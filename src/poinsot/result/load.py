@@ -9,7 +9,6 @@ import numpy as np
 from poinsot.errors import InputError
 from poinsot.result.attributes import FORMAT, STATS, unfinished
 from poinsot.result.records import (
-    Array,
     BodyRecord,
     Counts,
     JointRecord,
@@ -73,8 +72,8 @@ def _checked(source: Source) -> Source:
 
 
 def _result(source: Source) -> Result:
-    known = source.attributes
-    time = source["time"]
+    known, columns = source.attributes, source.columns
+    time = columns["time"]
     if known["status"] in ("done", "interrupted", "failed"):
         status, message = known["status"], known["message"]
     else:
@@ -86,14 +85,14 @@ def _result(source: Source) -> Result:
         h=known["step"],
         t_end=known["t_end"],
         time=time,
-        midpoint=source["midpoint"],
+        midpoint=columns["midpoint"],
         states=_states(source),
         ports=_ports(source),
-        energy=source["energy"],
-        dissipated=source["dissipated"],
-        balance_error=source["balance_error"],
+        energy=columns["energy"],
+        dissipated=columns["dissipated"],
+        balance_error=columns["balance_error"],
         stats=Stats(
-            iterations=source["newton_iterations"].astype(np.intp, copy=False),
+            iterations=columns["newton_iterations"].astype(np.intp, copy=False),
             **{name: known[name] for name in STATS},
         ),
         status=status,
@@ -105,21 +104,18 @@ def _result(source: Source) -> Result:
 
 def _states(source: Source) -> Lazy[StateRecord]:
     pieces = _pieces(source.labels.get("state", []))
-    units = source.labels.get("state_unit", [])
-    whole = Lazy(["x"], source.__getitem__)
+    units, columns = source.labels.get("state_unit", []), source.columns
 
     def state(name: str) -> StateRecord:
         piece = pieces[name]
-        return StateRecord(name, units[piece.start] or None, whole["x"][:, piece])
+        return StateRecord(name, units[piece.start] or None, columns["x"][:, piece])
 
     return Lazy(pieces, state)
 
 
 def _ports(source: Source) -> Lazy[PortRecord]:
-    labels = source.labels
-    names = labels.get("port", [])
-    channels, places = _pieces(labels.get("channel", [])), {n: k for k, n in enumerate(names)}
-    columns = Lazy(["midpoint", "u", "y", "port_power", "port_energy"], source.__getitem__)
+    labels, columns = source.labels, source.columns
+    places, channels = _places(labels.get("port", [])), _pieces(labels.get("channel", []))
 
     def port(name: str) -> PortRecord:
         piece, k = channels[name], places[name]
@@ -135,59 +131,56 @@ def _ports(source: Source) -> Lazy[PortRecord]:
             energy=columns["port_energy"][:, k],
         )
 
-    return Lazy(names, port)
+    return Lazy(places, port)
 
 
 def _observation(source: Source) -> Observation:
-    kinds = {name: k for k, name in enumerate(source.labels.get("energy_kind", []))}
-    parts = Lazy(["energy_part"], source.__getitem__)
-    names = [prefix + name for prefix in FRAMES.values() for name in MOTION]
-    names += ["joint_coordinate", "joint_rotation", *(label for label, *_ in REACTIONS.values())]
-    together = Lazy([name for name in names if name in source], source.__getitem__)
+    columns, kinds = source.columns, _places(source.labels.get("energy_kind", []))
     return Observation(
-        bodies=_frames(source, together, "body"),
-        markers=_frames(source, together, "marker"),
-        joints=_joints(source, together),
-        whole=Lazy([name for name in WHOLE if name in source], source.__getitem__),
-        energies=Lazy(kinds, lambda name: parts["energy_part"][:, kinds[name]]),
+        bodies=_frames(source, "body"),
+        markers=_frames(source, "marker"),
+        joints=_joints(source),
+        whole=Lazy([name for name in WHOLE if name in columns], columns.__getitem__),
+        energies=Lazy(kinds, lambda name: columns["energy_part"][:, kinds[name]]),
         scene=Scene.from_dict(json.loads(source.attributes["scene"])),
         counts=Counts(**json.loads(source.attributes["counts"])),
-        together=together,
+        together=columns,
     )
 
 
-def _frames(source: Source, together: Lazy[Array], dim: str) -> Lazy[BodyRecord]:
-    places = {name: k for k, name in enumerate(source.labels.get(dim, []))}
+def _frames(source: Source, dim: str) -> Lazy[BodyRecord]:
+    places, columns = _places(source.labels.get(dim, [])), source.columns
 
     def frame(name: str) -> BodyRecord:
         k = places[name]
-        return BodyRecord(name, **{field: together[FRAMES[dim] + field][:, k] for field in MOTION})
+        return BodyRecord(name, **{field: columns[FRAMES[dim] + field][:, k] for field in MOTION})
 
     return Lazy(places, frame)
 
 
-def _joints(source: Source, together: Lazy[Array]) -> Lazy[JointRecord]:
-    labels = source.labels
-    places = {name: k for k, name in enumerate(labels.get("joint", []))}
-    names = {field: label for field, (label, *_) in REACTIONS.items()}
-    midpoint = Lazy(["midpoint"], source.__getitem__)
+def _joints(source: Source) -> Lazy[JointRecord]:
+    labels, columns = source.labels, source.columns
+    places = _places(labels.get("joint", []))
 
     def joint(name: str) -> JointRecord:
         k = places[name]
-        owners = enumerate(labels.get("freedom_joint", []))
-        freedoms = [i for i, owner in owners if owner == name]
+        freedoms = [i for i, owner in enumerate(labels.get("freedom_joint", [])) if owner == name]
         return JointRecord(
             name=name,
-            time=midpoint["midpoint"],
+            time=columns["midpoint"],
             coordinates={
-                labels["freedom_name"][i]: together["joint_coordinate"][:, i] for i in freedoms
+                labels["freedom_name"][i]: columns["joint_coordinate"][:, i] for i in freedoms
             },
-            rotation=together["joint_rotation"][:, k],
+            rotation=columns["joint_rotation"][:, k],
             complete=bool(labels["joint_complete"][k]),
-            **{field: together[label][:, k] for field, label in names.items()},
+            **{field: columns[label][:, k] for field, (label, *_) in REACTIONS.items()},
         )
 
     return Lazy(places, joint)
+
+
+def _places(names: list[str]) -> dict[str, int]:
+    return {name: k for k, name in enumerate(names)}
 
 
 def _pieces(names: list[str]) -> dict[str, slice]:

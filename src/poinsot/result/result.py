@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     import xarray
 
 Status: TypeAlias = Literal["done", "interrupted", "failed", "unfinished"]
+#: What violations of constraints are called -> their names in an `Observation`.
+VIOLATIONS = {
+    "position constraints": "constraint_error",
+    "velocity constraints": "velocity_constraint_error",
+    "  at midpoints": "velocity_constraint_error_mid",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,22 +132,22 @@ class Result:
     @property
     def linear_momentum(self) -> Array:
         """Total linear momentum [kg m/s], world axes; shape (times, 3)."""
-        return _there(self.observation.linear_momentum)
+        return self._whole("linear_momentum")
 
     @property
     def angular_momentum(self) -> Array:
         """Total angular momentum about the origin [kg m^2/s], world axes; shape (times, 3)."""
-        return _there(self.observation.angular_momentum)
+        return self._whole("angular_momentum")
 
     @property
     def constraint_error(self) -> Array:
         """Largest violation of a position constraint, rigidity included; shape (times,)."""
-        return _there(self.observation.constraint_error)
+        return self._whole("constraint_error")
 
     @property
     def velocity_constraint_error(self) -> Array:
         """Largest violation of a velocity constraint, rigidity included; shape (times,)."""
-        return _there(self.observation.velocity_constraint_error)
+        return self._whole("velocity_constraint_error")
 
     @property
     def velocity_constraint_error_mid(self) -> Array:
@@ -150,18 +156,37 @@ class Result:
         Of contacts of a model, or of a `RedundantSystem`. That is where such constraints hold; at
         the ends of steps they drift.
         """
-        error = self.observation.velocity_constraint_error_mid
-        if error is None:
-            raise InputError("this result has no constraints A w = 0 on velocities")
-        return error
+        return self._whole(
+            "velocity_constraint_error_mid",
+            "this result has no constraints A w = 0 on velocities",
+        )
+
+    def _whole(
+        self,
+        name: str,
+        missing: str = "this result is not of a mechanism: it has no bodies and no momenta",
+    ) -> Array:
+        if name not in self.observation.whole:
+            raise InputError(missing)
+        return self.observation.whole[name]
+
+    @property
+    def violations(self) -> dict[str, Array]:
+        """The violations of constraints that the result has, by what they are called in tables."""
+        whole = self.observation.whole
+        return {label: whole[name] for label, name in VIOLATIONS.items() if name in whole}
 
     # -- balances -----------------------------------------------------------------------------
 
     @property
+    def outer_ports(self) -> list[PortRecord]:
+        """The ports through which energy is put in from outside."""
+        return [port for port in self.ports.values() if not port.connected]
+
+    @property
     def supplied(self) -> Array:
         """Energy put in through all outer ports since the start [J]; shape (times,)."""
-        outer = (port.energy for port in self.ports.values() if not port.connected)
-        return sum(outer, np.zeros_like(self.time))
+        return sum((port.energy for port in self.outer_ports), np.zeros_like(self.time))
 
     def summary(self) -> str:
         """Return the balance of the run as a few lines of text."""
@@ -171,22 +196,10 @@ class Result:
             ("time", f"{self.time[0]:g} to {self.time[-1]:g} s ({self.status})"),
             ("energy at the start", f"{self.energy[0]:.9g} J"),
             ("energy at the end", f"{self.energy[-1]:.9g} J"),
-            *(
-                (f"supplied by '{port.name}'", f"{port.energy[-1]:.9g} J")
-                for port in self.ports.values()
-                if not port.connected
-            ),
+            *((f"supplied by '{p.name}'", f"{p.energy[-1]:.9g} J") for p in self.outer_ports),
             ("dissipated", f"{self.dissipated[-1]:.9g} J"),
             ("largest balance error", f"{self.stats.balance_error_max:.2e} J"),
-            *(
-                (label, f"{np.max(values):.2e}")
-                for label, values in (
-                    ("position constraints", self.observation.constraint_error),
-                    ("velocity constraints", self.observation.velocity_constraint_error),
-                    ("  at midpoints", self.observation.velocity_constraint_error_mid),
-                )
-                if values is not None
-            ),
+            *((label, f"{np.max(values):.2e}") for label, values in self.violations.items()),
             ("Newton iterations", f"{self.stats.newton_iterations}"),
             ("wall time", f"{self.stats.wall_time:.2f} s"),
         ]
@@ -204,7 +217,7 @@ class Result:
 
         A file that exists is replaced when the new one is whole.
         """
-        from poinsot.result.save import save
+        from poinsot.result.writer import save
 
         save(self, path)
 
@@ -213,7 +226,7 @@ class Result:
 
         `ds.position.sel(body="rod", axis="z").plot()` draws the height of a body.
         """
-        from poinsot.result.dataset import to_xarray
+        from poinsot.result.table import to_xarray
 
         return to_xarray(self)
 
@@ -239,12 +252,6 @@ def _named(records: Mapping[str, Record], name: str, kind: str) -> Record:
     if name not in records:
         raise InputError(f"no {kind} '{name}'; {did_you_mean(name, records)}")
     return records[name]
-
-
-def _there(array: Array | None) -> Array:
-    if array is None:
-        raise InputError("this result is not of a mechanism: it has no bodies and no momenta")
-    return array
 
 
 class SimulationError(PoinsotError, RuntimeError):

@@ -76,31 +76,18 @@ class Scene:
     def from_dict(cls, data: dict[str, Any]) -> "Scene":
         """Return the scene that `to_dict` wrote."""
         return cls(
-            tuple(Piece(**_tuples(piece)) for piece in data["pieces"]),
-            tuple(
-                Pin(
-                    pin["joint"],
-                    pin["kind"],
-                    _point(pin["a"]),
-                    _point(pin["b"]),
-                    tuple(_point(axis) for axis in pin["axes"]),
-                )
-                for pin in data["pins"]
-            ),
-            tuple(
-                Strut(strut["name"], strut["kind"], _point(strut["a"]), _point(strut["b"]))
-                for strut in data["struts"]
-            ),
+            tuple(Piece(**_plain(piece)) for piece in data["pieces"]),
+            tuple(Pin(**_plain(pin)) for pin in data["pins"]),
+            tuple(Strut(**_plain(strut)) for strut in data["struts"]),
         )
 
 
-def _point(data: dict[str, Any]) -> Point:
-    return Point(**_tuples(data))
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: _value(value) for key, value in data.items()}
 
 
-def _tuples(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: _tuple(value) for key, value in data.items()}
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(map(_tuple, value)) if isinstance(value, list | tuple) else value
+def _value(value: Any) -> Any:
+    """Return what JSON holds as a list or a mapping: a tuple, or a point of a body."""
+    if isinstance(value, dict):
+        return Point(**_plain(value))
+    return tuple(map(_value, value)) if isinstance(value, list | tuple) else value

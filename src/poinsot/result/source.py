@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from poinsot.result.blank import H5, chunk_places
+from poinsot.result.records import Lazy
 from poinsot.result.variables import AT_MIDPOINTS, GROWING, MIDPOINT, TIME, Numbers
 
 
@@ -26,7 +27,7 @@ class Stretch:
 
 
 class Source:
-    """A file, and what is in it.
+    """A file, and what is in it: `attributes`, `labels`, and `columns`, read-only (rows, ...).
 
     Numbers are mapped: pages are read as they are used. A file that another program has compressed
     or rearranged is read variable by variable. Whatever happens to the name of the file, this is
@@ -52,15 +53,11 @@ class Source:
             if times < 1:
                 raise ValueError("it has no rows")
             self.stretches = {n: s for n, item in growing.items() if (s := _stretch(item))}
+        self.columns = Lazy(self.dims, self._column)
         if any(stretch.end > self.size for stretch in self.stretches.values()):
             raise ValueError("it ends before its numbers do")
 
-    def __contains__(self, name: str) -> bool:
-        """Tell whether there is such a variable."""
-        return name in self.dims
-
-    def __getitem__(self, name: str) -> Numbers:
-        """Return a variable, read-only: (rows, ...)."""
+    def _column(self, name: str) -> Numbers:
         rows = self.times[self.dims[name]]
         if name not in self.stretches:
             return self._read(name, rows)

@@ -1,18 +1,19 @@
 """A table of numbers that grows by rows: in memory while it is small, in files when it is large."""
 
+import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import FileIO
 from math import prod
+from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import StorageError
-from poinsot.result.space import require_space
 
 Numbers: TypeAlias = NDArray[Any]
 
@@ -164,7 +165,7 @@ class Table:
             for name, array in arrays.items():
                 file = self._file(name)
                 file.seek(self._written * self.columns[name].size)
-                _write_all(file, array)
+                write_all(file, array.reshape(-1).view(np.uint8).data)
         except OSError as error:
             raise StorageError(
                 f"cannot write to the temporary files in '{_place()}': {error.strerror}; free some "
@@ -203,8 +204,9 @@ class Table:
             ) from error
 
 
-def _write_all(file: FileIO, array: Numbers) -> None:
-    rest = array.reshape(-1).view(np.uint8).data
+def write_all(file: FileIO, data: bytes | memoryview) -> None:
+    """Write everything to a file without a buffer, which may take less at a time."""
+    rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) :]
 
@@ -220,3 +222,17 @@ def _place() -> str:
         return tempfile.gettempdir()
     except OSError as error:
         raise StorageError(f"there is no place for temporary files: {error}; set TMPDIR") from error
+
+
+def require_space(size: int, place: str | PathLike[str]) -> None:
+    """Refuse what is larger than the free space of a folder, before anything is computed."""
+    free = shutil.disk_usage(place).free
+    if size > free:
+        raise StorageError(f"{_text(size)} are more than the {_text(free)} free in '{place}'")
+
+
+def _text(size: int) -> str:
+    """Return a size as text, e.g. `"1.8 GB"`."""
+    units = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+    power = min(len(str(size)) - 1, 3 * len(units) - 1) // 3
+    return f"{size / 1000**power:.3g} {units[power]}"

@@ -1,4 +1,4 @@
-"""A result as one flat table."""
+"""A result for other programs: as a dataset of xarray, and as one flat table."""
 
 import os
 from collections.abc import Iterator
@@ -8,13 +8,41 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poinsot.errors import StorageError
-from poinsot.result.records import Array, BodyRecord, JointRecord
+from poinsot.result.attributes import attributes
+from poinsot.result.records import Array, JointRecord
 from poinsot.result.result import Result
-from poinsot.result.save import output_path
-from poinsot.result.variables import AT_MIDPOINTS, MOTION, REACTIONS, WHOLE, freedom_unit
+from poinsot.result.variables import (
+    AT_MIDPOINTS,
+    MIDPOINT,
+    MOTION,
+    REACTIONS,
+    TIME,
+    WHOLE,
+    freedom_unit,
+    labels,
+    variables,
+)
+from poinsot.result.writer import output_path
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
+
+
+def to_xarray(result: Result) -> "xarray.Dataset":
+    """Return everything that a result holds, by names, with units; see `Result.to_xarray`."""
+    import xarray
+
+    known = {
+        name: (variable.dims, variable.read(slice(None)), variable.attrs)
+        for name, variable in variables(result).items()
+    }
+    axes = {name: known.pop(name) for name in (TIME, MIDPOINT)}
+    named = {
+        name: ((label.dim,), label.values, {"long_name": label.long_name})
+        for name, label in labels(result).items()
+    }
+    return xarray.Dataset(known, {**axes, **named}, attributes(result))
 
 
 def to_pandas(result: Result) -> "pandas.DataFrame":
@@ -52,14 +80,10 @@ def _columns(result: Result) -> Iterator[tuple[str, Array]]:
         over = _ends(values) if name in AT_MIDPOINTS else values
         yield from _axes(name, WHOLE[name][2], over)
     for record in (*seen.bodies.values(), *seen.markers.values()):
-        yield from _frame(record)
+        for field, (_, _, unit) in MOTION.items():
+            yield from _axes(f"{record.name}.{field}", unit, getattr(record, field))
     for joint in seen.joints.values():
         yield from _joint(joint)
-
-
-def _frame(record: BodyRecord) -> Iterator[tuple[str, Array]]:
-    for field, (_, _, unit) in MOTION.items():
-        yield from _axes(f"{record.name}.{field}", unit, getattr(record, field))
 
 
 def _joint(joint: JointRecord) -> Iterator[tuple[str, Array]]:

@@ -18,7 +18,15 @@ Read: TypeAlias = Callable[[slice], Numbers]
 
 #: Dimensions that grow with a run; there is one midpoint less than there are times.
 TIME, MIDPOINT = "time", "midpoint"
-BALANCE = "H - H0 - supplied + dissipated"
+#: Field of a result -> what it is, unit.
+PLAIN = {
+    "time": ("time", "s"),
+    "midpoint": ("midpoints of the saved steps", "s"),
+    "energy": ("stored energy H", "J"),
+    "supplied": ("energy put in through all outer ports since the start", "J"),
+    "dissipated": ("energy lost since the start", "J"),
+    "balance_error": ("H - H0 - supplied + dissipated", "J"),
+}
 #: What the variables of bodies begin with, and those of markers; and the point that is shown.
 FRAMES = {"body": "", "marker": "marker_"}
 POINT = {"body": "centre of mass", "marker": "marker"}
@@ -123,28 +131,15 @@ def variables(result: Result) -> dict[str, Variable]:
 
 
 def _variables(result: Result) -> Iterator[Variable]:
-    yield Variable("time", (TIME,), "time", "s", lambda rows: result.time[rows])
-    yield Variable(
-        "midpoint",
-        (MIDPOINT,),
-        "midpoints of the saved steps",
-        "s",
-        lambda rows: result.midpoint[rows],
-    )
-    supplied = "energy put in through all outer ports since the start"
-    for name, what, read in (
-        ("energy", "stored energy H", lambda rows: result.energy[rows]),
-        ("supplied", supplied, lambda rows: result.supplied[rows]),
-        ("dissipated", "energy lost since the start", lambda rows: result.dissipated[rows]),
-        ("balance_error", BALANCE, lambda rows: result.balance_error[rows]),
-    ):
-        yield Variable(name, (TIME,), what, "J", read)
+    for name, (what, unit) in PLAIN.items():
+        dim = MIDPOINT if name in AT_MIDPOINTS else TIME
+        yield Variable(name, (dim,), what, unit, _field(result, name))
     yield Variable(
         "newton_iterations",
         (MIDPOINT,),
         "Newton iterations of each saved step",
         "1",
-        lambda rows: result.stats.iterations[rows],
+        _field(result.stats, "iterations"),
         dtype=np.dtype(np.int64),
     )
     if result.states:
@@ -235,6 +230,10 @@ def _joined(records: Mapping[str, Any], name: str) -> Read:
     return lambda rows: np.concatenate(
         [getattr(record, name)[rows] for record in records.values()], axis=1
     )
+
+
+def _field(record: Any, name: str) -> Read:
+    return lambda rows: getattr(record, name)[rows]
 
 
 def _entry(arrays: Mapping[str, Array], name: str) -> Read:

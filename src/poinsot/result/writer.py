@@ -11,12 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from poinsot.errors import StorageError
+from poinsot.errors import InputError, StorageError
 from poinsot.result.attributes import Attribute
 from poinsot.result.blank import Column, as_number, create, encoded
 from poinsot.result.hdf5 import UnknownForm
 from poinsot.result.result import Result
+from poinsot.result.store import write_all
 from poinsot.result.variables import MIDPOINT, TIME, Numbers, variables
+
+#: A result is copied in pieces of about this size [bytes].
+PIECE = 2**23
 
 
 class Writer:
@@ -107,9 +111,7 @@ class Writer:
 
     def _write(self, place: int, data: bytes | memoryview) -> None:
         self.file.seek(place)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self.file.write(rest) :]
+        write_all(self.file, data)
 
     def _error(self, error: Exception) -> StorageError:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
@@ -117,3 +119,32 @@ class Writer:
             f"cannot write to '{self.path}': {reason}; free some space there, write to another "
             "disk, or save fewer steps by save_every=..."
         )
+
+
+def save(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write a result to a netCDF file; one that exists is replaced when the new one is whole."""
+    times = result.time.size
+    writer = Writer(output_path(path, "save"), result, times)
+    try:
+        row = sum(column.row for column in writer.places.columns.values())
+        piece = max(1, PIECE // row)
+        for start in range(0, times, piece):
+            stop = min(start + piece, times)
+            writer.write(result, slice(start, stop), slice(max(0, start - 1), stop - 1))
+    except BaseException:
+        writer.discard()
+        raise
+    writer.publish()
+    writer.close()
+
+
+def output_path(path: str | os.PathLike[str], what: str) -> Path:
+    """Return where to write a file, or say why it cannot be written there."""
+    if not isinstance(path, str | os.PathLike) or isinstance(path, bytes):
+        raise InputError(f"{what}: expected the name of a file, got {path!r}")
+    place = Path(path)
+    if not place.name or place.is_dir():
+        raise InputError(f"{what}: '{path}' is a folder; give the name of a file, e.g. 'run.nc'")
+    if not place.parent.is_dir():
+        raise InputError(f"{what}: there is no folder '{place.parent}'; create it first")
+    return place

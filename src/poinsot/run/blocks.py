@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.engine import machine_code
 from poinsot.errors import BuildError, InputError
@@ -14,11 +13,10 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Clock, Runner
 from poinsot.ph.system import PHSystem
+from poinsot.result import Array
 from poinsot.run.interrupts import held_back
 from poinsot.run.progress import Progress
 from poinsot.run.recorder import Recorder
-
-Array = NDArray[np.float64]
 
 #: A block should take about so long [s]: progress is shown and Ctrl-C heard in between.
 PAUSE = 0.1

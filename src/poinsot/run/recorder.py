@@ -2,7 +2,7 @@
 
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Stage
 from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
-from poinsot.result.history import History, Recover
+from poinsot.result.history import History, Recover, Saved
 from poinsot.result.store import Column, Table
 from poinsot.schemes.newton import Solution
 
@@ -270,21 +270,11 @@ class Recorder:
 def columns_of(system: PHSystem, angles: int) -> dict[str, Column]:
     """Return the columns of a table of saved steps; the names are those of `Saved`."""
     ports = (*system.ports, *system.connected)
-    through = Column((sum(port.size for port in ports),))
-    return {
-        "time": Column(),
-        "x": Column((system.n,)),
-        "energy": Column(),
-        "dissipated": Column(),
-        "balance_error": Column(),
-        "port_energy": Column((len(ports),)),
-        "turned": Column((angles,)),
-        "stage_time": Column(),
-        "stage_x": Column((system.n,)),
-        "u": through,
-        "y": through,
-        "iterations": Column(dtype=np.dtype(np.intp)),
-    }
+    through = sum(port.size for port in ports)
+    widths = {"port_energy": len(ports), "turned": angles, "u": through, "y": through}
+    widths |= dict.fromkeys(("x", "stage_x"), system.n)
+    columns = {f.name: Column((widths[f.name],) if f.name in widths else ()) for f in fields(Saved)}
+    return columns | {"iterations": Column(dtype=np.dtype(np.intp))}
 
 
 def _table(system: PHSystem, start: Row, rows: int, keep: bool) -> Table:

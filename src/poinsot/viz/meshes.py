@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
-
-Array = NDArray[np.float64]
+from poinsot.result import Array
 
 ROUND = 40  # segments of a circle
 SEAMS = 4  # lines along a round body, by which its spin is seen

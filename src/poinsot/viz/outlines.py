@@ -1,20 +1,16 @@
 """Outlines of bodies: lines in body axes that are drawn where a Result says the body is."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poinsot.result import BodyRecord
+from poinsot.result import Array, BodyRecord
+from poinsot.viz.style import Axes3D
 
-if TYPE_CHECKING:
-    from mpl_toolkits.mplot3d.axes3d import Axes3D
-
-Outline: TypeAlias = NDArray[np.float64]
 _GAP = np.full((1, 3), np.nan)
 
 
-def box_outline(size: tuple[float, float, float]) -> Outline:
+def box_outline(size: tuple[float, float, float]) -> Array:
     """Return the twelve edges of a box [m] about its centre; (points, 3), NaN between lines."""
     corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) / 2
     edges = [
@@ -26,7 +22,7 @@ def box_outline(size: tuple[float, float, float]) -> Outline:
     return np.concatenate([part for edge in edges for part in (edge, _GAP)])
 
 
-def cylinder_outline(radius: float, length: float, lines: int = 6) -> Outline:
+def cylinder_outline(radius: float, length: float, lines: int = 6) -> Array:
     """Return two rims and a few lines of a cylinder [m] about its centre, axis z; (points, 3)."""
     phi = np.linspace(0, 2 * np.pi, 41)
     rim = np.column_stack([radius * np.cos(phi), radius * np.sin(phi), np.full(41, length / 2)])
@@ -37,18 +33,18 @@ def cylinder_outline(radius: float, length: float, lines: int = 6) -> Outline:
     return np.concatenate(parts)
 
 
-def place(outline: Outline, body: BodyRecord, k: int) -> Outline:
+def place(outline: Array, body: BodyRecord, k: int) -> Array:
     """Return the outline in world axes at the k-th saved time; (points, 3)."""
     return np.asarray(body.position[k] + outline @ body.rotation[k].T)
 
 
-def draw(ax: "Axes3D", points: Outline, **line: Any) -> None:
+def draw(ax: "Axes3D", points: Array, **line: Any) -> None:
     """Draw an outline into axes of three dimensions, and beyond their rectangle if need be."""
     (drawn,) = ax.plot(*points.T, clip_on=False, **line)
     drawn.set_in_layout(False)
 
 
-def frame(ax: "Axes3D", *clouds: Outline) -> None:
+def frame(ax: "Axes3D", *clouds: Array) -> None:
     """Choose limits in which all the points are seen, at the same scale on every axis."""
     from matplotlib.ticker import MaxNLocator
 

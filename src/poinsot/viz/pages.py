@@ -4,7 +4,9 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from poinsot.result import Result
 from poinsot.so3 import matrix_to_quat
-from poinsot.viz.assets import asset, digest, fill
 from poinsot.viz.meshes import mesh
 from poinsot.viz.overview import how
 from poinsot.viz.solids import Solid
@@ -71,6 +72,23 @@ def program() -> tuple[str, str]:
     """Return the style and the program of every page."""
     scripts = "".join(asset(name) for name in SCRIPTS)
     return asset("page.css"), f'"use strict";\n(() => {{\n{scripts}}})();\n'
+
+
+def asset(name: str) -> str:
+    """Return a file of the folder `page`."""
+    return (files("poinsot.viz") / "page" / name).read_text(encoding="utf-8")
+
+
+def fill(name: str, **parts: str) -> str:
+    """Return a page with its places ``{{name}}`` filled in, each once, as they are."""
+    before, *pieces = asset(name).split("{{")
+    filled = (parts[place] + rest for place, _, rest in (piece.partition("}}") for piece in pieces))
+    return before + "".join(filled)
+
+
+def digest(text: str) -> str:
+    """Return what allows a style or a program in a content security policy."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def write_page(

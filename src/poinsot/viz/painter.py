@@ -1,20 +1,17 @@
 """A stage painted with Matplotlib: solids in soft light, the far ones first."""
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.result import Array
 from poinsot.viz.axes import plain
 from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
+from poinsot.viz.style import Axes
 
 SUN = np.array([0.35, -0.45, 1.0]) / np.linalg.norm([0.35, -0.45, 1.0])
 SHADE = "#dfe4ea"
@@ -33,7 +30,12 @@ class Painter:
         self.floor = stage.low[2] - 0.01 * stage.size
         # Boxes of inertia hide the bars that stand for their bodies.
         self.solids = [solid for solid in stage.solids if solid.group != "inertia"]
-        self._prepare()
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.axis("off")
+        corners = np.array(np.meshgrid(*zip(stage.low, stage.high, strict=True))).reshape(3, -1).T
+        ax.margins(0.02)
+        ax.update_datalim(self._flat(corners))
+        ax.autoscale_view()
 
     def paint(self, frame: int) -> None:
         """Paint a frame over whatever was there."""
@@ -61,15 +63,6 @@ class Painter:
             )
 
     # -- parts --------------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        stage, ax = self.stage, self.ax
-        ax.set_aspect("equal", adjustable="datalim")
-        ax.axis("off")
-        corners = np.array(np.meshgrid(*zip(stage.low, stage.high, strict=True))).reshape(3, -1).T
-        ax.margins(0.02)
-        ax.update_datalim(self._flat(corners))
-        ax.autoscale_view()
 
     def _flat(self, points: Array) -> Array:
         """Return points of space as points of the paper; (..., 2)."""

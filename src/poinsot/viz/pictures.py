@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,13 +10,10 @@ from poinsot.result import Result
 from poinsot.viz.axes import figure_of
 from poinsot.viz.painter import Painter
 from poinsot.viz.stage import Stage
-from poinsot.viz.style import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from poinsot.viz.style import Axes, Figure, new_figure, style
 
 FRAMES = 80
+SIZE = 6.4, 4.2  # inches
 RATE = 22  # frames a second of a film
 
 
@@ -35,7 +31,7 @@ def picture(
     """
     stage = Stage.of(result, bodies=bodies)
     with style():
-        ax = ax or _new_axes()
+        ax = new_figure(*SIZE).add_subplot() if ax is None else ax
         frame = int(np.argmin(abs(stage.frames.time - time)))
         painter = Painter(stage, ax)
         painter.paint(frame)
@@ -70,17 +66,11 @@ def animate(
     shown = np.searchsorted(stage.frames.time, last, side="right")
     chosen = np.unique(np.linspace(0, shown - 1, frames).round().astype(int))
     with style():
-        ax = _new_axes()
-        figure = figure_of(ax)
+        figure = new_figure(*SIZE)
+        ax = figure.add_subplot()
         painter, writer = Painter(stage, ax), PillowWriter(fps=RATE)
         with writer.saving(figure, str(path), dpi=90):
             for frame in chosen:
                 painter.paint(int(frame))
                 ax.set_title(f"t = {stage.frames.time[frame]:.3f} s", fontsize="small")
                 writer.grab_frame()
-
-
-def _new_axes() -> "Axes":
-    from poinsot.viz.figure import ShownFigure
-
-    return ShownFigure(figsize=(6.4, 4.2), layout="constrained").add_subplot()

@@ -6,23 +6,19 @@ from html import escape
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from poinsot.result import Result
-from poinsot.viz.assets import asset, digest, fill
 from poinsot.viz.citations import citations
 from poinsot.viz.overview import how, overview
-from poinsot.viz.pages import frame, page, program
+from poinsot.viz.pages import asset, digest, fill, frame, page, program
 from poinsot.viz.pictures import picture
 from poinsot.viz.stage import BODIES
-from poinsot.viz.style import style
+from poinsot.viz.style import Figure, drawing
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Rows: TypeAlias = "Iterable[tuple[str, str]]"
+Rows: TypeAlias = Iterable[Sequence[str]]
 #: A table of more joints than this is of no use on paper.
 JOINTS = 60
 
@@ -88,11 +84,7 @@ def _numbers(result: Result) -> str:
     ]
     balance = [
         ("energy at the start", _joule(result.energy[0])),
-        *(
-            (f"put in at '{port.name}'", _joule(port.energy[-1]))
-            for port in result.ports.values()
-            if not port.connected
-        ),
+        *((f"put in at '{port.name}'", _joule(port.energy[-1])) for port in result.outer_ports),
         ("dissipated", _joule(result.dissipated[-1])),
         ("energy at the end", _joule(result.energy[-1])),
         ("largest balance error", f"{stats.balance_error_max:.1e} J"),
@@ -134,12 +126,9 @@ def _joints(result: Result) -> str:
 
 
 def _plots(result: Result) -> str:
-    from matplotlib.figure import Figure
-
     plots = []
     for heading, draw in overview(result).items():
-        with style():
-            figure = Figure(figsize=(6, 3), layout="constrained")
+        with drawing(6, 3) as figure:
             draw(figure.add_subplot())
             image = _image(figure, "svg", heading)
         plots.append(f"<figure><figcaption>{heading}</figcaption>{image}</figure>")
@@ -168,22 +157,20 @@ def _joule(energy: float) -> str:
 
 
 def _table(caption: str, rows: Rows) -> str:
-    cells = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
-        for name, value in rows
-    )
-    return f"<table><caption>{caption}</caption><tbody>{cells}</tbody></table>"
+    return f"<table><caption>{caption}</caption>{_body(rows)}</table>"
 
 
-def _grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _grid(head: Sequence[str], rows: Rows) -> str:
     first = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table><thead><tr>{first}</tr></thead>{_body(rows)}</table>"
+
+
+def _body(rows: Rows) -> str:
+    written = ""
+    for name, *cells in rows:
+        values = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        written += f'<tr><th scope="row">{escape(name)}</th>{values}</tr>'
+    return f"<tbody>{written}</tbody>"
 
 
 def _image(figure: "Figure", kind: str, alt: str) -> str:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from poinsot.result import Array
 from poinsot.result.scene import Piece, Pin, Point, Scene
 from poinsot.viz.style import COLOURS
 
-Array = NDArray[np.float64]
 Group: TypeAlias = Literal["body", "inertia", "joint"]
 
 JOINT_COLOUR = "#8b929c"

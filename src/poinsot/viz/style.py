@@ -5,7 +5,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+    from mpl_toolkits.mplot3d.axes3d import Axes3D as Axes3D
+else:  # Matplotlib takes its time to start: it is imported where something is drawn.
+    Axes = Axes3D = Figure = Any
 
 #: Okabe and Ito's palette, readable with colour-blindness and in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -39,10 +43,15 @@ def style() -> Iterator[None]:
         yield
 
 
+def new_figure(width: float, height: float) -> "Figure":
+    """Return a new figure of so many inches; its look is that of the moment."""
+    from poinsot.viz.figure import ShownFigure
+
+    return ShownFigure(figsize=(width, height), layout="constrained")
+
+
 @contextmanager
 def drawing(width: float, height: float) -> Iterator["Figure"]:
     """Return a new figure of so many inches, to be drawn in Poinsot's style inside this context."""
-    from matplotlib.figure import Figure
-
     with style():
-        yield Figure(figsize=(width, height), layout="constrained")
+        yield new_figure(width, height)

@@ -1,0 +1,109 @@
+"""Commands that look at what there is: examples, a model file, a result."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from poinsot.cli.app import app, require_folder, writing
+from poinsot.gallery import MODULES, find_example
+from poinsot.model import Model
+from poinsot.ph.matrices import Vector
+from poinsot.result import load
+from poinsot.viz import follow, plot_overview, write_page, write_report
+
+RunFile = Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")]
+
+
+@app.command()
+def gallery() -> None:
+    """List the published examples, with their source.
+
+    Example:  poinsot gallery
+    """
+    width = max(len(name) for name in MODULES)
+    for name in MODULES:
+        typer.echo(f"{name:<{width}}  {find_example(name).describe()}")
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")],
+) -> None:
+    """Show degrees of freedom, repeated constraints, and whether the start is consistent.
+
+    Example:  poinsot check slider-crank.yaml
+    """
+    model = Model.from_yaml(file)
+    typer.echo(f"{model.name}: a valid model, consistent at the start\n\n{model.check()}")
+    typer.echo("\nvelocities at the start")
+    width = max(map(len, model.bodies), default=0)
+    for name, (v, omega) in model.start_velocities().items():
+        typer.echo(f"  {name:<{width}}  v = {_vector(v)} m/s, omega = {_vector(omega)} rad/s")
+
+
+def _vector(values: Vector) -> str:
+    shown = np.where(abs(values) > 1e-12, values, 0.0)
+    return "(" + ", ".join(f"{value:.6g}" for value in shown) + ")"
+
+
+@app.command()
+def plot(
+    file: RunFile,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="PNG, PDF or SVG; default: RUN.png.")
+    ] = None,
+) -> None:
+    """Plot energy, balance, momenta, constraints and joints on one page.
+
+    Example:  poinsot plot run.nc -o run.pdf
+    """
+    target = output or file.with_suffix(".png")
+    require_folder(target)
+    with writing(target):
+        plot_overview(load(file)).savefig(target)
+    typer.echo(f"plot  {target}")
+
+
+@app.command()
+def report(
+    file: RunFile,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="HTML file; default: RUN.html.")
+    ] = None,
+) -> None:
+    """Write model, parameters, balances and plots to one file that needs no network.
+
+    Example:  poinsot report run.nc -o report.html
+    """
+    target = output or file.with_suffix(".html")
+    require_folder(target)
+    write_report(load(file), target)
+    typer.echo(f"report  {target}")
+
+
+@app.command()
+def view(
+    file: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result; it may be growing.")],
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page that plays offline, instead of a server.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port of the server on this machine.")] = 8080,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+) -> None:
+    """Look at a result in the browser: as it runs, or as a page to keep.
+
+    Example:  poinsot view run.nc --html page.html
+    """
+    require_folder(html)
+    if html is not None:
+        write_page(load(file), html)
+        typer.echo(f"page  {html}")
+        return
+    viewer = follow(lambda: load(file), port=port, open_browser=browser)
+    typer.echo(f"{viewer.url}  (Ctrl-C ends it)")
+    try:
+        viewer.wait()
+    except KeyboardInterrupt:
+        viewer.close()

@@ -1,0 +1,182 @@
+"""Plots over time: energy and its balance, invariants, joints, states.
+
+Each draws into given axes or those of a new figure, and returns the figure. `settings` are those of
+the axes, such as `title` and `ylim`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from poinsot.result import JointRecord, Result
+from poinsot.viz.axes import draw_error, draw_line, figure_of, over_time, plain
+from poinsot.viz.style import Axes, Figure
+
+#: Values of steps that do not belong to a line.
+DOTS: dict[str, Any] = {"linestyle": "", "marker": ".", "markersize": 3}
+
+
+def plot_energy(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+    """Plot the account of energy [J]: stored, dissipated, and put in through each outer port."""
+    with over_time(ax, "energy since the start [J]", **settings) as ax:
+        for port in result.outer_ports:
+            draw_line(ax, result.time, port.energy, label=plain(f"put in at '{port.name}'"))
+        draw_line(ax, result.time, result.energy - result.energy[0], label="stored")
+        draw_line(ax, result.time, result.dissipated, label="dissipated")
+    return figure_of(ax)
+
+
+def plot_energy_kinds(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+    """Plot the kinds of energy [J] (kinetic, gravity, springs and fields) and their sum H."""
+    with over_time(ax, "energy [J]", **settings) as ax:
+        for kind, values in result.observation.energies.items():
+            draw_line(ax, result.time, values, label=kind)
+        draw_line(ax, result.time, result.energy, label="total", color="black", linestyle="--")
+    return figure_of(ax)
+
+
+def plot_power(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+    """Plot the power [W] that is put in through each outer port."""
+    with over_time(ax, "power put in [W]", **settings) as ax:
+        for port in result.outer_ports:
+            draw_line(ax, port.time, port.power, label=plain(port.name))
+    return figure_of(ax)
+
+
+def plot_balance(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+    """Plot the balance error H - H0 - supplied + dissipated [J], on a logarithmic scale."""
+    with over_time(ax, "|balance error| [J]", **settings) as ax:
+        # Energies that are added up cannot be told from their neighbours by less than this.
+        kinetic = result.observation.energies.get("kinetic", result.energy)
+        largest = max(np.max(abs(E)) for E in (result.energy, result.dissipated, kinetic))
+        round_off = np.finfo(float).eps * float(largest)
+        if round_off > 0:
+            ax.axhline(round_off, color="grey", linewidth=0.8, linestyle=":", label="round-off")
+        draw_error(ax, result.time, result.balance_error, **DOTS)
+    return figure_of(ax)
+
+
+def plot_momentum(
+    result: Result,
+    ax: "Axes | None" = None,
+    kind: Literal["angular", "linear"] = "angular",
+    **settings: Any,
+) -> "Figure":
+    """Plot the total angular momentum about the origin [kg m²/s], or the linear one [kg m/s]."""
+    angular = kind == "angular"
+    values = result.angular_momentum if angular else result.linear_momentum
+    letter, unit = ("L", "kg m²/s") if angular else ("p", "kg m/s")
+    with over_time(ax, f"{kind} momentum [{unit}]", **settings) as ax:
+        for k, axis in enumerate("xyz"):
+            draw_line(ax, result.time, values[:, k], label=f"${letter}_{axis}$")
+    return figure_of(ax)
+
+
+def plot_constraints(
+    results: Result | Mapping[str, Result],
+    ax: "Axes | None" = None,
+    level: Literal["position", "velocity"] = "position",
+    **settings: Any,
+) -> "Figure":
+    """Plot the largest violation of a constraint, of a run or of several by label.
+
+    Those of lengths are in metres, those of directions have no unit.
+    """
+    runs = {"": results} if isinstance(results, Result) else results
+    what = "|g|" if level == "position" else "|G v|"
+    with over_time(ax, f"max {what} [SI units]", **settings) as ax:
+        for label, run in runs.items():
+            error = run.constraint_error if level == "position" else run.velocity_constraint_error
+            draw_error(ax, run.time, error, label=plain(label) or None, linewidth=1.0)
+    return figure_of(ax)
+
+
+def plot_drift(
+    result: Result,
+    ax: "Axes | None" = None,
+    *,
+    start: float = 0.0,
+    momentum: bool = True,
+    **settings: Any,
+) -> "Figure":
+    """Plot how far energy and angular momentum are from their values at a time `start` [s].
+
+    Relative to their size; `momentum=False` leaves out what the ground takes up.
+    """
+    kept = result.time >= start - 1e-12
+    time, H, L = result.time[kept], result.energy[kept], result.angular_momentum[kept]
+    changes = [("energy", abs(H - H[0]), abs(H[0]))]
+    if momentum:
+        lost = np.linalg.norm(L - L[0], axis=1)
+        changes.append(("angular momentum", lost, np.linalg.norm(L[0])))
+    with over_time(ax, "relative change", markerscale=4, **settings) as ax:
+        for label, change, size in changes:
+            draw_error(ax, time, change / (size or 1.0), label=label, **DOTS | {"markersize": 2})
+    return figure_of(ax)
+
+
+def plot_reactions(
+    result: Result,
+    ax: "Axes | None" = None,
+    *,
+    joints: Iterable[str] | None = None,
+    part: Literal["force", "torque"] = "force",
+    **settings: Any,
+) -> "Figure":
+    """Plot the size of the reaction of joints, all or those named: force [N] or torque [N m]."""
+    chosen, unit = _chosen(result, joints), "N" if part == "force" else "N m"
+    # Repeated constraints share a load in many ways: what is drawn is one of them.
+    note = "" if all(joint.complete for joint in chosen) else "\n* one of many"
+    with over_time(ax, f"reaction {part} [{unit}]{note}", **settings) as ax:
+        for joint in chosen:
+            size = np.linalg.norm(joint.force if part == "force" else joint.torque, axis=1)
+            label = plain(joint.name if joint.complete else f"{joint.name}*")
+            draw_line(ax, joint.time, size, label=label, linewidth=1.2)
+    return figure_of(ax)
+
+
+def plot_coordinates(
+    result: Result,
+    ax: "Axes | None" = None,
+    *,
+    joints: Iterable[str] | None = None,
+    kind: Literal["angle", "displacement"] = "angle",
+    **settings: Any,
+) -> "Figure":
+    """Plot angles [rad] or displacements [m] of joints, all or those named; zero at the start."""
+    with over_time(ax, f"{kind} [{'rad' if kind == 'angle' else 'm'}]", **settings) as ax:
+        for joint in _chosen(result, joints):
+            for name, values in joint.coordinates.items():
+                if name.startswith(kind):
+                    own = name.removeprefix(kind)
+                    draw_line(ax, result.time, values, label=plain(f"{joint.name}{own}"))
+    return figure_of(ax)
+
+
+def _chosen(result: Result, names: Iterable[str] | None) -> list[JointRecord]:
+    return [result.joint(name) for name in (result.observation.joints if names is None else names)]
+
+
+def plot_states(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+    """Plot the states of a system, each in its own unit."""
+    with over_time(ax, "states", **settings) as ax:
+        for state in result.states.values():
+            for k, values in enumerate(state.values.T):
+                own = f" {k + 1}" if state.values.shape[1] > 1 else ""
+                label = plain(f"{state.name}{own}" + (f" [{state.unit}]" if state.unit else ""))
+                draw_line(ax, result.time, values, label=label)
+    return figure_of(ax)
+
+
+def plot_iterations(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+    """Plot how many Newton iterations each saved step took."""
+    from matplotlib.ticker import MaxNLocator
+
+    with over_time(ax, "Newton iterations a step", **settings) as ax:
+        ends, counts = result.time[1:], result.stats.iterations.astype(float)
+        if ends.size:
+            draw_line(ax, ends, counts, **DOTS)
+        ax.set_ylim(0, max(4.0, 1.15 * np.max(counts, initial=0)))
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    return figure_of(ax)
