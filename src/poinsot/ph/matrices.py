@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
 
+#: An array of numbers; a `Vector` has one index.
+Array: TypeAlias = NDArray[np.float64]
 Vector: TypeAlias = NDArray[np.float64]
 
 
@@ -46,14 +48,14 @@ def is_sparse(a: object) -> TypeGuard[sp.csr_array]:
     return isinstance(a, sp.sparray)
 
 
-def dense(a: Matrix) -> NDArray[np.float64]:
+def dense(a: Matrix) -> Array:
     """Return the matrix as a NumPy array."""
     return a.toarray() if is_sparse(a) else np.asarray(a)
 
 
 def as_matrix(a: ArrayLike | Matrix, shape: tuple[int, int], what: str) -> Matrix:
     """Check a user's matrix: its shape, and that every entry is finite."""
-    matrix: NDArray[np.float64] | sp.csr_array
+    matrix: Array | sp.csr_array
     if sp.issparse(a):
         matrix = sp.csr_array(a)
         entries = matrix.data
