@@ -1,9 +1,12 @@
 """Numerical derivatives: a fallback where none is given, and an independent check where one is."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from poinsot.errors import MissingDerivativeWarning
 
 #: Sixth-order central difference: f' = sum_k c_k (f(x + k s) - f(x - k s)) / s.
 COEFFICIENTS = (3 / 4, -3 / 20, 1 / 60)
@@ -43,3 +46,14 @@ def gradient(
     """Return df/dx_j of a scalar function by sixth-order central differences."""
     row: NDArray[np.float64] = jacobian(lambda x_: np.array([f(x_)]), x, scale)[0]
     return row
+
+
+def warn_missing(what: str, missing: Sequence[str], *, stacklevel: int) -> None:
+    """Say which derivatives are found by finite differences, to the caller so many levels up."""
+    if missing:
+        warnings.warn(
+            f"{what}: {', '.join(missing)} not given, computed by finite differences; "
+            "pass them for speed and accuracy",
+            MissingDerivativeWarning,
+            stacklevel=stacklevel + 1,
+        )

@@ -1,8 +1,6 @@
 """Port-Hamiltonian systems from SymPy expressions, all derivatives exact and compiled."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,17 +8,26 @@ import sympy
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError, StructureError
-from poinsot.ph.dirac import semidefinite_defect
-from poinsot.ph.matrices import Matrix, Vector
+from poinsot.ph.dirac import require_structure
+from poinsot.ph.functions import FunctionSystem, MatrixOfState
+from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage
+from poinsot.ph.system import State, Storage
 
 
 class Compiled:
-    """A matrix of expressions as one function: constant entries are stored, the rest computed."""
+    """A matrix of expressions as one function: constant entries are stored, the rest computed.
 
-    def __init__(self, arguments: Sequence[Sequence[sympy.Symbol]], matrix: Any) -> None:
-        self.shape = tuple(matrix.shape)
+    Its values have the shape of the matrix, or another one that is asked for.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[Sequence[sympy.Symbol]],
+        matrix: Any,
+        shape: tuple[int, ...] | None = None,
+    ) -> None:
+        self.shape = tuple(matrix.shape) if shape is None else shape
         flat = [sympy.sympify(entry) for entry in matrix]
         varying = [i for i, entry in enumerate(flat) if entry.free_symbols]
         self.indices = np.array(varying, dtype=np.intp)
@@ -52,96 +59,13 @@ class Compiled:
         return values.reshape(self.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class SymbolicSystem(PHSystem):
+class SymbolicSystem(FunctionSystem):
     """A system of compiled SymPy expressions. Made by `symbolic`."""
-
-    energy: Compiled
-    costate: Compiled
-    costate_tangent: Compiled
-    matrix_E: Compiled
-    matrix_J: Compiled
-    matrix_R: Compiled
-    matrix_B: Compiled
-    resistance: Compiled
-    tangent_E: Compiled
-    tangent_flow: Compiled
-    tangent_y: Compiled
-    tangent_resistance: Compiled
-    quadratic: bool
-
-    def E(self, x: Vector) -> Matrix:
-        """Return the descriptor matrix."""
-        return self.matrix_E(x)
-
-    def J(self, x: Vector) -> Matrix:
-        """Return the structure matrix."""
-        return self.matrix_J(x)
-
-    def R(self, x: Vector) -> Matrix:
-        """Return the dissipation matrix."""
-        return self.matrix_R(x)
-
-    def B(self, x: Vector) -> Matrix:
-        """Return the port matrix."""
-        return self.matrix_B(x)
-
-    def z(self, x: Vector) -> Vector:
-        """Return the costate."""
-        return self.costate(x)[:, 0]
-
-    def energies(self, x: Vector) -> Vector:
-        """Return H [J]."""
-        energies: Vector = self.energy(x)[0]
-        return energies
-
-    def r(self, x: Vector, z: Vector) -> Vector | None:
-        """Return the nonlinear dissipation."""
-        return None if self.resistance.is_zero else self.resistance(x, z)[:, 0]
-
-    def dE(self, x: Vector, a: Vector) -> Matrix | None:
-        """Return the derivative of E(x) a."""
-        return None if self.tangent_E.is_zero else self.tangent_E(x, a)
-
-    def dz(self, x: Vector) -> Matrix:
-        """Return the derivative of z."""
-        return self.costate_tangent(x)
-
-    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of (J - R) z - r + B u at fixed z and u."""
-        return None if self.tangent_flow.is_zero else self.tangent_flow(x, z, u)
-
-    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of r with respect to z."""
-        return None if self.tangent_resistance.is_zero else self.tangent_resistance(x, z)
-
-    def dy(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of B(x)^T z at fixed z."""
-        return None if self.tangent_y.is_zero else self.tangent_y(x, z)
 
     @property
     def proven(self) -> bool:
         """Whether R is constant; J was checked as expressions."""
         return self.matrix_R.function is None
-
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """Columns of E that are zero as expressions."""
-        empty: NDArray[np.bool_] = ~np.any(self._occupied, axis=0)
-        return empty
-
-    @cached_property
-    def _occupied(self) -> NDArray[np.bool_]:
-        """Which entries of E are not zero as expressions."""
-        occupied: NDArray[np.bool_] = self.matrix_E.constant != 0
-        occupied[self.matrix_E.indices] = True
-        return occupied.reshape(self.matrix_E.shape)
-
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One storage, quadratic if the Hessian of H is constant."""
-        rows = np.flatnonzero(np.any(self._occupied, axis=1))
-        return (Storage(rows, quadratic=self.quadratic),)
 
 
 def symbolic(
@@ -197,11 +121,9 @@ def symbolic(
     if len(set(x)) < len(x):
         raise InputError(f"system '{name}': a symbol stands for two states")
     n, m = len(x), sum(port.size for port in ports)
-    z_, a_, u_ = (
-        [sympy.Dummy(f"{letter}{i}") for i in range(size)]
-        for letter, size in (("z", n), ("a", n), ("u", m))
-    )
-    known = {*x, *z_, *a_, *u_}
+    z_ = [sympy.Dummy(f"z{i}") for i in range(n)]
+    a_ = [sympy.Dummy(f"a{i}") for i in range(max(n, m))]
+    known = {*x, *z_}
 
     def expression(what: str, given: Any, shape: tuple[int, int]) -> sympy.Matrix:
         return read_matrix(f"system '{name}': {what}", given, shape, known, parameters)
@@ -228,40 +150,40 @@ def symbolic(
         name, "E^T z - grad H, so z is not the costate of H", matrix_E.T * costate - grad_H
     )
     if not matrix_R.free_symbols:
-        defect = semidefinite_defect(np.array(matrix_R.tolist(), dtype=float).reshape(n, n))
-        if defect > 1e-12:
-            raise StructureError(
-                f"system '{name}': R is not positive semi-definite; the relative defect is "
-                f"{defect:.3g}"
-            )
-    flow = (matrix_J - matrix_R) * sympy.Matrix(z_) - resistance + matrix_B * sympy.Matrix(m, 1, u_)
+        constant_R = np.array(matrix_R.tolist(), dtype=float).reshape(n, n)
+        require_structure(name, None, constant_R)
 
-    def compiled(matrix: Any, *arguments: list[Any]) -> Compiled:
-        return Compiled([x, *arguments], matrix)
+    def compiled(matrix: Any, *arguments: list[Any], shape: Any = None) -> Compiled:
+        return Compiled([x, *arguments], matrix, shape)
 
-    def tangent(vector: Any) -> Any:
-        return sympy.Matrix(vector).jacobian(x) if len(vector) else sympy.zeros(0, n)
+    def of_state(matrix: Any) -> MatrixOfState:
+        """Return a matrix of the state, with the derivative of its product with a vector a."""
+        value = compiled(matrix)
+        if value.function is None:
+            return MatrixOfState(value.fixed)
+        product = matrix * sympy.Matrix(a_[: matrix.cols])
+        return MatrixOfState(None, value, compiled(product.jacobian(x), a_[: matrix.cols]))
 
-    hessian = grad_H.jacobian(x)
+    occupied = np.array([entry != 0 for entry in matrix_E], dtype=bool).reshape(n, n)
+    rows = np.flatnonzero(np.any(occupied, axis=1))
     return SymbolicSystem(
         name=name,
         states=tuple(
             State(key, len(group), (units or {}).get(key)) for key, group in groups.items()
         ),
         ports=tuple(ports),
-        energy=compiled(energy),
-        costate=compiled(costate),
-        costate_tangent=compiled(tangent(costate)),
-        matrix_E=compiled(matrix_E),
-        matrix_J=compiled(matrix_J),
-        matrix_R=compiled(matrix_R),
-        matrix_B=compiled(matrix_B),
-        resistance=compiled(resistance, z_),
-        tangent_E=compiled(tangent(matrix_E * sympy.Matrix(a_)), a_),
-        tangent_flow=compiled(tangent(flow), z_, u_),
-        tangent_y=compiled(tangent(matrix_B.T * sympy.Matrix(z_)), z_),
-        tangent_resistance=compiled(resistance.jacobian(z_), z_),
-        quadratic=not hessian.free_symbols,
+        energy=compiled(energy, shape=()),
+        costate=compiled(costate, shape=(n,)),
+        costate_tangent=compiled(costate.jacobian(x)),
+        matrix_E=of_state(matrix_E),
+        matrix_J=of_state(matrix_J),
+        matrix_R=of_state(matrix_R),
+        matrix_B=of_state(matrix_B),
+        resistance=None if r is None else compiled(resistance, z_, shape=(n,)),
+        resistance_dx=None if r is None else compiled(resistance.jacobian(x), z_),
+        resistance_dz=None if r is None else compiled(resistance.jacobian(z_), z_),
+        algebraic_states=~np.any(occupied, axis=0),
+        storage=Storage(rows, quadratic=not grad_H.jacobian(x).free_symbols),
     )
 
 

@@ -1,6 +1,5 @@
 """Interconnection: systems in, a system of the same class out."""
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import InputError, MissingDerivativeWarning, did_you_mean
+from poinsot.errors import InputError, did_you_mean
 from poinsot.ph.connections import Connection, Coupling, Gyrator, Resistor, Swap, Transformer
+from poinsot.ph.derivatives import warn_missing
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal, is_sparse, total
 from poinsot.ph.ports import Port
 from poinsot.ph.signals import Signal, as_signal
@@ -420,7 +420,8 @@ def interconnect(
             taken.append(port_name)
         joined = tuple(places[port_name].port for port_name in law.ports)
         law.check(joined)
-        _warn_missing(law)
+        if isinstance(law, Coupling) and callable(law.C) and law.dC is None:
+            warn_missing(law.label, ["dC"], stacklevel=2)
         sizes = [port.size for port in joined]
         C = np.zeros((sizes[0], sizes[1])) if isinstance(law, Coupling) else None
         count = law.matrices(C, sizes)[1].shape[1]
@@ -511,13 +512,3 @@ def _unused(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "'"
     return name
-
-
-def _warn_missing(law: Connection) -> None:
-    if isinstance(law, Coupling) and callable(law.C) and law.dC is None:
-        warnings.warn(
-            f"{law.label}: dC not given, computed by finite differences; pass it for speed and "
-            "accuracy",
-            MissingDerivativeWarning,
-            stacklevel=3,
-        )

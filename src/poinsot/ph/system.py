@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -303,12 +304,12 @@ class PHSystem(ABC):
     @cached_property
     def slices(self) -> dict[str, slice]:
         """Where each named state lives in x."""
-        return dict(_slices(self.states))
+        return slices(self.states)
 
     @cached_property
     def port_slices(self) -> dict[str, slice]:
         """Where each port lives in u and y."""
-        return dict(_slices(self.ports))
+        return slices(self.ports)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -403,11 +404,10 @@ def require_states(name: str, units: Mapping[str, str] | None, known: Iterable[s
             raise InputError(f"system '{name}': units: no state '{state}'; {hint}")
 
 
-def _slices(blocks: tuple[State, ...] | tuple[Port, ...]) -> Iterator[tuple[str, slice]]:
-    start = 0
-    for block in blocks:
-        yield block.name, slice(start, start + block.size)
-        start += block.size
+def slices(blocks: Sequence[State | Port]) -> dict[str, slice]:
+    """Return where each block is in a vector of all, by its name."""
+    ends = accumulate(block.size for block in blocks)
+    return {b.name: slice(end - b.size, end) for b, end in zip(blocks, ends, strict=True)}
 
 
 def nonzero_rows(E: Matrix) -> NDArray[np.intp]:
