@@ -1,6 +1,7 @@
 """Port-Hamiltonian systems from SymPy expressions, all derivatives exact and compiled."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -125,25 +126,16 @@ def symbolic(
     a_ = [sympy.Dummy(f"a{i}") for i in range(max(n, m))]
     known = {*x, *z_}
 
-    def expression(what: str, given: Any, shape: tuple[int, int]) -> sympy.Matrix:
-        return read_matrix(f"system '{name}': {what}", given, shape, known, parameters)
-
-    energy = expression("H", [[H]], (1, 1))
-    matrix_E = sympy.eye(n) if E is None else expression("E", E, (n, n))
-    matrix_J = expression("J", J, (n, n))
-    matrix_R = sympy.zeros(n, n) if R is None else expression("R", R, (n, n))
-    matrix_B = sympy.zeros(n, m) if B is None else expression("B", B, (n, m))
-    resistance = (
-        sympy.zeros(n, 1)
-        if r is None
-        else expression("r", [[e] for e in r(sympy.Matrix(z_))], (n, 1))
-    )
+    read = Reader(name, parameters)
+    energy = read.matrix("H", [[H]], (1, 1), known)
+    matrix_E = sympy.eye(n) if E is None else read.matrix("E", E, (n, n), known)
+    matrix_J = read.matrix("J", J, (n, n), known)
+    matrix_R = sympy.zeros(n, n) if R is None else read.matrix("R", R, (n, n), known)
+    matrix_B = sympy.zeros(n, m) if B is None else read.matrix("B", B, (n, m), known)
+    effort = [0] * n if r is None else r(sympy.Matrix(z_))
+    resistance = read.column("r", effort, known, n)
     grad_H = energy.jacobian(x).T
-    costate = (
-        _costate(name, x, matrix_E, grad_H)
-        if z is None
-        else expression("z", [[e] for e in z], (n, 1))
-    )
+    costate = _costate(name, x, matrix_E, grad_H) if z is None else read.column("z", z, known, n)
     require_zero(name, "J + J^T, so J is not skew-symmetric", matrix_J + matrix_J.T)
     require_zero(name, "R - R^T, so R is not symmetric", matrix_R - matrix_R.T)
     require_zero(
@@ -187,54 +179,72 @@ def symbolic(
     )
 
 
-def read_symbols(what: str, given: Any) -> list[Any]:
-    """Return a user's symbols, one or several."""
-    try:
-        symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
-    except TypeError:
-        symbols = []
-    if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
-        raise InputError(f"{what} is {given!r}; give a list of SymPy symbols")
-    return symbols
+@dataclass(frozen=True)
+class Reader:
+    """Reads the symbols and expressions of a user's system, with numbers for its parameters."""
 
+    name: str
+    parameters: Mapping[Any, float] | None
 
-def matrix_of(what: str, given: Any) -> sympy.Matrix:
-    """Return a user's expressions as a matrix of any shape."""
-    try:
-        matrix = sympy.Matrix(given)
-    except (TypeError, ValueError, sympy.SympifyError) as error:
-        raise InputError(f"{what} is not a matrix ({str(error).strip()})") from None
-    for entry in matrix:
-        if not isinstance(entry, sympy.Expr):
-            raise InputError(f"{what} contains {entry!r}; give numbers and SymPy expressions")
-    return matrix
+    def symbols(self, what: str, given: Any) -> list[Any]:
+        """Return symbols, one or several."""
+        try:
+            symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
+        except TypeError:
+            symbols = []
+        if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
+            raise InputError(
+                f"system '{self.name}': {what} is {given!r}; give a list of SymPy symbols"
+            )
+        return symbols
 
+    def several(self, what: str, given: Any) -> list[Any]:
+        """Return a list of expressions, or one in a list."""
+        if given is None:
+            raise InputError(f"system '{self.name}': {what} is None; give a list of expressions")
+        one = isinstance(given, str) or not isinstance(given, Iterable)
+        return [given] if one else list(given)
 
-def read_matrix(
-    what: str,
-    given: Any,
-    shape: tuple[int, int],
-    known: Collection[sympy.Symbol],
-    parameters: Mapping[Any, float] | None,
-) -> sympy.Matrix:
-    """Return a user's expressions as a matrix, with numbers for parameters and `known` symbols."""
-    matrix = matrix_of(what, given)
-    if matrix.shape != shape:
-        raise InputError(f"{what} has shape {matrix.shape}, expected {shape}")
-    if not isinstance(parameters, Mapping | None):
-        raise InputError(f"{what}: parameters is {parameters!r}; give a mapping, e.g. {{'m': 1.0}}")
-    # Symbols of equal name and other assumptions mean the same parameter.
-    values = {str(symbol): value for symbol, value in (parameters or {}).items()}
-    matrix = matrix.subs(
-        {s: values[str(s)] for s in matrix.free_symbols if s not in known and str(s) in values}
-    )
-    unknown = sorted(str(s) for s in matrix.free_symbols - set(known))
-    if unknown:
-        raise InputError(
-            f"{what} contains {', '.join(unknown)}, neither state nor parameter; give its value in "
-            "parameters={...}"
+    def column(
+        self, what: str, given: Any, known: Collection[sympy.Symbol], size: int | None = None
+    ) -> sympy.Matrix:
+        """Return a list of expressions, or one, as a column (size, 1) of the `known` symbols."""
+        entries = self.several(what, given)
+        rows = [[entry] for entry in entries]
+        shape = (len(entries) if size is None else size, 1)
+        return self.matrix(what, rows, shape, known) if rows else sympy.zeros(0, 1)
+
+    def matrix(
+        self, what: str, given: Any, shape: tuple[int | None, int], known: Collection[sympy.Symbol]
+    ) -> sympy.Matrix:
+        """Return expressions of the `known` symbols as a matrix; None: of any number of rows."""
+        label = f"system '{self.name}': {what}"
+        try:
+            matrix = sympy.Matrix(given)
+        except (TypeError, ValueError, sympy.SympifyError) as error:
+            raise InputError(f"{label} is not a matrix ({str(error).strip()})") from None
+        for entry in matrix:
+            if not isinstance(entry, sympy.Expr):
+                raise InputError(f"{label} contains {entry!r}; give numbers and SymPy expressions")
+        expected = (matrix.rows if shape[0] is None else shape[0], shape[1])
+        if matrix.shape != expected:
+            raise InputError(f"{label} has shape {matrix.shape}, expected {expected}")
+        if not isinstance(self.parameters, Mapping | None):
+            raise InputError(
+                f"{label}: parameters is {self.parameters!r}; give a mapping, e.g. {{'m': 1.0}}"
+            )
+        # Symbols of equal name and other assumptions mean the same parameter.
+        values = {str(symbol): value for symbol, value in (self.parameters or {}).items()}
+        matrix = matrix.subs(
+            {s: values[str(s)] for s in matrix.free_symbols if s not in known and str(s) in values}
         )
-    return matrix
+        unknown = sorted(str(s) for s in matrix.free_symbols - set(known))
+        if unknown:
+            raise InputError(
+                f"{label} contains {', '.join(unknown)}, neither state nor parameter; give its "
+                "value in parameters={...}"
+            )
+        return matrix
 
 
 def _costate(name: str, x: list[Any], E: Any, grad_H: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 
 from poinsot.errors import InputError, StructureError
-from poinsot.systems.livens.smooth import Array
+from poinsot.ph.matrices import Array
 
 #: Relative departure from symmetry and semi-definiteness that is taken for round-off.
 ROUND_OFF = 1e-10

@@ -6,10 +6,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble, diagonal
 from poinsot.ph.system import Storage
 from poinsot.systems.livens.general import GeneralLagrangian
-from poinsot.systems.livens.smooth import Array
 from poinsot.systems.livens.systems import LagrangianForm
 
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.relations import DiracStructure, LagrangianSubmanifold, ResistiveRelation
-from poinsot.systems.livens.smooth import Array
 from poinsot.systems.redundant.laws import Laws
 
 

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poinsot.ph.matrices import Placed, Vector
+from poinsot.ph.matrices import Array, Placed, Vector
 from poinsot.ph.stages import Evaluation, Stage, StageEquations, Tangent, largest_of_each
-from poinsot.systems.livens.chords import Chord, chord
-from poinsot.systems.livens.smooth import Array
+from poinsot.systems.livens.smooth import Chord, chord
 
 if TYPE_CHECKING:
     from poinsot.systems.redundant.system import RedundantSystem
