@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from poinsot.errors import InputError, StructureError
 from poinsot.ph.dirac import require_structure
 from poinsot.ph.functions import FunctionSystem, MatrixOfState
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.system import State, Storage
 
@@ -48,7 +47,7 @@ class Compiled:
         """Whether every entry is identically zero."""
         return self.function is None and not self.constant.any()
 
-    def __call__(self, *arguments: Vector) -> NDArray[np.float64]:
+    def __call__(self, *arguments: Vector) -> Array:
         """Evaluate; a point outside the domain (log of a negative number) gives NaN."""
         if self.function is None:
             return self.fixed

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph.derivatives import jacobian
-from poinsot.ph.matrices import Matrix, Vector, add, dense, largest, scale_columns, total
+from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, largest, scale_columns, total
 from poinsot.ph.system import PHSystem, Stores
 
 #: Multiple of the round-off of H within which the quadrature of grad H is the better number.
@@ -53,8 +53,8 @@ class Costate:
 
     z: Vector
     dz: Matrix
-    U: NDArray[np.float64]
-    V: NDArray[np.float64]
+    U: Array
+    V: Array
 
 
 @dataclass(frozen=True)

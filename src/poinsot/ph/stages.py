@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble
 from poinsot.ph.scheme import Scheme
 
 EPS = float(np.finfo(float).eps)
@@ -59,8 +59,8 @@ class Tangent:
     """dF/dx = T + U V^T; U and V have few columns, and T may be sparse."""
 
     T: Matrix
-    U: NDArray[np.float64]
-    V: NDArray[np.float64]
+    U: Array
+    V: Array
 
     @classmethod
     def of(cls, size: int, placed: Sequence[Placed]) -> "Tangent":

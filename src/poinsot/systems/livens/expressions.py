@@ -1,46 +1,13 @@
-"""Lagrangians from SymPy expressions, all derivatives exact and compiled."""
+"""Functions of the coordinates from SymPy expressions, all derivatives exact and compiled."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import sympy
 
-from poinsot.errors import InputError
-from poinsot.ph.expressions import Compiled, Reader, require_zero
-from poinsot.systems.livens.general import GeneralLagrangian
+from poinsot.ph.expressions import Compiled
 from poinsot.systems.livens.smooth import Field, Smooth
-
-
-def read(
-    name: str,
-    q: Sequence[Any],
-    M: Any,
-    V: Any,
-    g: Sequence[Any],
-    B: Any,
-    inputs: int,
-    parameters: Mapping[Any, float] | None,
-    published: bool,
-) -> GeneralLagrangian:
-    """Return the Lagrangian of these expressions in the symbols q; see `LagrangianSystem`."""
-    given = Reader(name, parameters)
-    symbols = given.symbols("q", q)
-    if len(set(symbols)) < len(symbols):
-        raise InputError(f"system '{name}': a symbol stands for two coordinates")
-    n = len(symbols)
-    mass = given.matrix("M", M, (n, n), symbols)
-    require_zero(name, "M - M^T, so M is not symmetric", mass - mass.T)
-    inlets = given.matrix("B", B, (n, inputs), symbols) if inputs else sympy.zeros(n, 0)
-    return GeneralLagrangian(
-        name=name,
-        coordinates=[str(symbol) for symbol in symbols],
-        mass=smooth(symbols, mass, (n, n), everywhere=published),
-        potentials=[smooth(symbols, [part]) for part in given.column("V", V, symbols)],
-        constraints=smooth(symbols, given.column("g", g, symbols)),
-        inlets=field(symbols, inlets),
-        massless=np.array([mass[:, k].is_zero_matrix is True for k in range(n)]),
-    )
 
 
 def field(q: Sequence[Any], matrix: Any) -> Field:

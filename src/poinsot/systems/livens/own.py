@@ -18,8 +18,7 @@ from poinsot.ph.system import PHSystem, State, require_states
 from poinsot.systems.livens import masses
 from poinsot.systems.livens.functions import OfCoordinates, Reader
 from poinsot.systems.livens.general import GeneralLagrangian
-from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem
-from poinsot.systems.livens.velocities import VelocitySystem
+from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, VelocitySystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +81,28 @@ class LagrangianSystem:
             By default it is corrected along those that M depends on, so that the momentum of a
             coordinate that nothing depends on is constant to round-off.
         """
-        from poinsot.systems.livens import expressions
+        import sympy
 
-        inputs = count_inputs(name, B, ports)
-        lagrangian = expressions.read(name, q, M, V, g, B, inputs, parameters, published)
+        from poinsot.ph.expressions import Reader, require_zero
+        from poinsot.systems.livens.expressions import field, smooth
+
+        read, inputs = Reader(name, parameters), count_inputs(name, B, ports)
+        symbols = read.symbols("q", q)
+        if len(set(symbols)) < len(symbols):
+            raise InputError(f"system '{name}': a symbol stands for two coordinates")
+        n = len(symbols)
+        mass = read.matrix("M", M, (n, n), symbols)
+        require_zero(name, "M - M^T, so M is not symmetric", mass - mass.T)
+        inlets = read.matrix("B", B, (n, inputs), symbols) if inputs else sympy.zeros(n, 0)
+        lagrangian = GeneralLagrangian(
+            name=name,
+            coordinates=[str(symbol) for symbol in symbols],
+            mass=smooth(symbols, mass, (n, n), everywhere=published),
+            potentials=[smooth(symbols, [part]) for part in read.column("V", V, symbols)],
+            constraints=smooth(symbols, read.column("g", g, symbols)),
+            inlets=field(symbols, inlets),
+            massless=np.array([mass[:, k].is_zero_matrix is True for k in range(n)]),
+        )
         return cls._checked(name, lagrangian, ports, units)
 
     @classmethod

@@ -115,7 +115,7 @@ def require_passive(name: str, laws: Laws, zeta: Vector, w: Vector, where: str) 
     """Refuse forces tau_d that put energy in at these velocities."""
     if laws.lossless:
         return
-    tau_d = laws.tau_d(zeta, w)
+    tau_d = laws.damping(zeta, w)
     if float(w @ tau_d) < -ROUND_OFF * float(abs(w) @ abs(tau_d)):
         raise StructureError(
             f"system '{name}': the dissipation creates energy {where}: w·tau_d = "

@@ -226,14 +226,11 @@ class Laws(OfPotentials):
 
     # -- dissipation --------------------------------------------------------------------------
 
-    def tau_d(self, zeta: Vector, w: Vector) -> Vector:
-        """Return the dissipative forces; shape (k,)."""
+    def damping(self, zeta: Vector, w: Vector) -> Vector:
+        """Return the dissipative forces tau_d; shape (k,)."""
         return self.dissipation(np.concatenate([zeta, w]))[:, 0]
 
-    def dtau_d(self, zeta: Vector, w: Vector) -> tuple[Array, Array]:
+    def ddamping(self, zeta: Vector, w: Vector) -> tuple[Array, Array]:
         """Return their derivatives by zeta (k, n) and by w (k, k)."""
         both = self.dissipation.jacobian(np.concatenate([zeta, w]))[:, 0]
         return both[:, : self.n], both[:, self.n :]
-
-    damping = tau_d
-    ddamping = dtau_d

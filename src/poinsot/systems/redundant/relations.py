@@ -24,7 +24,7 @@ def relations(laws: Laws, zeta: Vector, w: Vector, lam: Vector) -> Relations:
     return Relations(
         dirac_structure(laws.Z(zeta), laws.G(laws.M @ w), laws.A(zeta), laws.B(zeta)),
         lagrangian_submanifold(laws.M, laws.ddV(zeta) + laws.ddc(zeta, lam), laws.dc(zeta)),
-        ResistiveRelation(lambda rate: laws.tau_d(zeta, rate), laws.k, w[None, :]),
+        ResistiveRelation(lambda rate: laws.damping(zeta, rate), laws.k, w[None, :]),
     )
 
 
