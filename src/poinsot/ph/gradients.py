@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,10 +104,8 @@ class Step:
 class DiscreteGradient(ABC):
     """A rule that turns two states into a discrete costate."""
 
-    @property
-    def rule(self) -> Rule:
-        """What it does to parts of a system that have derivatives of their own over a step."""
-        return Rule.DISCRETE
+    #: What it does to parts of a system that have derivatives of their own over a step.
+    rule: ClassVar[Rule] = Rule.DISCRETE
 
     @abstractmethod
     def costate(self, step: Step) -> Costate:
@@ -164,10 +162,7 @@ class Function(Stores):
 class Midpoint(DiscreteGradient):
     """z(x_mid): a discrete gradient for quadratic H [LKB26, eq. (51)], and only then."""
 
-    @property
-    def rule(self) -> Rule:
-        """At the midpoint."""
-        return Rule.MIDPOINT
+    rule = Rule.MIDPOINT
 
     def costate(self, step: Step) -> Costate:
         """Return the costate at the midpoint."""
@@ -371,11 +366,7 @@ class MeanValue(DiscreteGradient):
     """
 
     nodes: int = 6
-
-    @property
-    def rule(self) -> Rule:
-        """As a mean along the path."""
-        return Rule.AVERAGE
+    rule = Rule.AVERAGE
 
     def costate(self, step: Step) -> Costate:
         """Return the mean costate."""

@@ -23,6 +23,8 @@ class LinearSystem(PHSystem):
     matrix_R: Matrix
     matrix_B: Matrix
     matrix_Q: Matrix
+    #: The matrices are constant and were checked.
+    proven = True
 
     def E(self, x: Vector) -> Matrix:
         """Return the constant descriptor matrix."""
@@ -68,11 +70,6 @@ class LinearSystem(PHSystem):
     @cached_property
     def _conduction(self) -> Matrix:
         return add(self.matrix_J, -self.matrix_R)
-
-    @property
-    def proven(self) -> bool:
-        """Yes: the matrices are constant and were checked."""
-        return True
 
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:

@@ -37,6 +37,8 @@ class LagrangianForm(MechanicalForm):
     """
 
     lagrangian: Lagrangian
+    #: J is skew and R semi-definite by construction.
+    proven = True
 
     @property
     def mechanics(self) -> Lagrangian:
@@ -59,11 +61,6 @@ class LagrangianForm(MechanicalForm):
         """Return the system for one run of Newton's method."""
         lagrangian = self.lagrangian.remembering()
         return self if lagrangian is self.lagrangian else replace(self, lagrangian=lagrangian)
-
-    @property
-    def proven(self) -> bool:
-        """Yes: J is skew and R semi-definite by construction."""
-        return True
 
     def check_start(self, x: Vector) -> None:
         """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
@@ -170,20 +167,13 @@ class LivensSystem(MomentumForm):
     no power. M is not inverted, and may be singular.
     """
 
+    formulation = "livens"
+    default_scheme = "eml"
+
     @property
     def momentum_row(self) -> int:
         """That of p, behind q and v."""
         return 2 * self.lagrangian.n
-
-    @property
-    def formulation(self) -> str:
-        """Livens' one."""
-        return "livens"
-
-    @property
-    def default_scheme(self) -> str:
-        """The energy-momentum scheme."""
-        return "eml"
 
     def velocity(self, x: Vector) -> Vector:
         """Return v."""
@@ -290,15 +280,8 @@ class HamiltonianSystem(MomentumForm):
               g(q) = 0, \qquad H = \tfrac12\, p \cdot M(q)^{-1} p + V(q)
     """
 
-    @property
-    def formulation(self) -> str:
-        """Hamilton's one."""
-        return "hamiltonian"
-
-    @property
-    def default_scheme(self) -> str:
-        """The energy-momentum scheme."""
-        return "emh"
+    formulation = "hamiltonian"
+    default_scheme = "emh"
 
     def velocity(self, x: Vector) -> Vector:
         """Return v = M^-1 p."""
