@@ -32,22 +32,17 @@ class Place:
 
 @dataclass(frozen=True)
 class Link:
-    """A connection in its place.
-
-    `owners` are the parts that the joined ports belong to, `inputs` says where these ports are
-    among all joined ones, and `rows` where the multipliers are in x.
-    """
+    """A connection: its ports, where they are among all joined ones, and its multipliers in x."""
 
     connection: Connection
-    owners: tuple[int, ...]
-    joined: tuple[Port, ...]
+    places: tuple[Place, ...]
     inputs: slice
     rows: slice
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Sizes of the joined ports."""
-        return tuple(port.size for port in self.joined)
+        return tuple(place.port.size for place in self.places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +162,7 @@ class Interconnection(PHSystem):
 
     def _states(self, link: Link, x: Vector) -> list[Vector]:
         """Return the states of the systems that a link joins."""
-        return [x[self.spans[owner]] for owner in link.owners]
+        return [x[self.spans[place.owner]] for place in link.places]
 
     def _laws(self, x: Vector) -> tuple[Matrix, Matrix]:
         """Return K and N of all connections."""
@@ -302,9 +297,9 @@ class Interconnection(PHSystem):
             at, lam = y[link.inputs], z[link.rows]
             du = np.stack([(N - N0) @ lam - (K - K0) @ at for K, N in slopes], axis=1)
             dc = np.stack([-(N - N0).T @ at for _, N in slopes], axis=1)
-            own = _slices(self.parts[owner].n for owner in link.owners)
-            for owner, share in zip(link.owners, own, strict=True):
-                column = self.spans[owner].start
+            own = _slices(self.parts[place.owner].n for place in link.places)
+            for place, share in zip(link.places, own, strict=True):
+                column = self.spans[place.owner].start
                 placed.append((0, column, B[:, link.inputs] @ du[:, share]))
                 placed.append((link.rows.start, column, dc[:, share]))
         return self._square(placed) if placed else None
@@ -418,20 +413,15 @@ def interconnect(
             if places[port_name].port.status == "fed":
                 raise InputError(f"interconnect: port '{port_name}' is closed by an input already")
             taken.append(port_name)
-        joined = tuple(places[port_name].port for port_name in law.ports)
+        here = tuple(places[port_name] for port_name in law.ports)
+        joined = [place.port for place in here]
         law.check(joined)
         if isinstance(law, Coupling) and callable(law.C) and law.dC is None:
             warn_missing(law.label, ["dC"], stacklevel=2)
         sizes = [port.size for port in joined]
         C = np.zeros((sizes[0], sizes[1])) if isinstance(law, Coupling) else None
         count = law.matrices(C, sizes)[1].shape[1]
-        link = Link(
-            law,
-            tuple(places[port_name].owner for port_name in law.ports),
-            joined,
-            slice(width, width + sum(sizes)),
-            slice(height, height + count),
-        )
+        link = Link(law, here, slice(width, width + sum(sizes)), slice(height, height + count))
         links.append(link)
         width, height = link.inputs.stop, link.rows.stop
         if count:
@@ -446,11 +436,7 @@ def interconnect(
     used = [port for system in systems for port in system.connected]
     known = {port.name for port in used}
     inner_names = {port.name: _unused(f"{port.name} (inside)", known) for port in exposed}
-    used += [
-        replace(port, name=inner_names.get(port.name, port.name))
-        for link in links
-        for port in link.joined
-    ]
+    used += [replace(places[port].port, name=inner_names.get(port, port)) for port in taken]
     return Interconnection(
         name=name or "+".join(system.name for system in systems),
         states=(*(state for system in systems for state in system.states), *multipliers),
