@@ -16,15 +16,14 @@ from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble, dense, diagonal, total
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
+from poinsot.ph.start import TOLERANCE, require_satisfied
 from poinsot.ph.system import Storage
-from poinsot.result.observer import Observer, StateObserver
+from poinsot.result.observer import Observer
 from poinsot.systems.livens.general import GeneralLagrangian
 from poinsot.systems.livens.lagrangian import Lagrangian
 from poinsot.systems.livens.steps import CondensedStages, HamiltonianStages, LivensStages
 from poinsot.systems.mechanical import MechanicalForm
 
-#: What constraints may lack at the start, relative to the size of the coordinates.
-TOLERANCE = 1e-8
 #: Velocities that are off by so much, relative to momenta, are told to whoever asks for a reason.
 ASTRAY = 1e-2
 
@@ -66,22 +65,13 @@ class LagrangianForm(MechanicalForm):
         """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
         lagrangian, q, v = self.lagrangian, self.q(x), self.velocity(x)
         lagrangian.check(q, v)
-        G = lagrangian.G(q)
-        for what, values, sizes, wrong in (
-            ("constraint", lagrangian.g(q), 1.0 + abs(q), "coordinates"),
-            (
-                "rate of the constraint",
-                G @ v,
-                abs(G) @ (abs(v) + REST * (1.0 + abs(q))),
-                "velocities",
-            ),
-        ):
-            if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
-                k = int(np.argmax(abs(values)))
-                raise InconsistentStartError(
-                    f"system '{self.name}': the initial state violates the {what} "
-                    f"'{lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
-                )
+        G, names, scale = lagrangian.G(q), lagrangian.names(), 1.0 + abs(q)
+        speeds = abs(G) @ (abs(v) + REST * scale)
+        rows = (
+            ("the constraint ", names, lagrangian.g(q), scale, "the coordinates"),
+            ("the rate of the constraint ", names, G @ v, speeds, "the velocities"),
+        )
+        require_satisfied(self.name, rows)
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return what the Lagrangian sees at the start of the step."""
@@ -93,23 +83,7 @@ class LagrangianForm(MechanicalForm):
 
     def observer(self) -> Observer:
         """Return what shows energies, and how well constraints hold."""
-        lagrangian = self.lagrangian
-
-        def gap(x: Vector) -> float:
-            return float(np.max(abs(lagrangian.g(self.q(x))), initial=0.0))
-
-        def rate(x: Vector) -> float:
-            return float(np.max(abs(lagrangian.G(self.q(x)) @ self.velocity(x)), initial=0.0))
-
-        errors = {"constraint_error": gap, "velocity_constraint_error": rate}
-        return StateObserver(
-            self.n,
-            energies={
-                "kinetic": lambda x: self.H(x) - lagrangian.V(self.q(x)),
-                "potential": lambda x: lagrangian.V(self.q(x)),
-            },
-            whole=errors if lagrangian.m else {},
-        )
+        return self.look(self.lagrangian.g if self.lagrangian.m else None)
 
 
 @dataclass(frozen=True, eq=False)

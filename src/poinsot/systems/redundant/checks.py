@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.errors import InconsistentStartError, InputError, StructureError, did_you_mean
+from poinsot.errors import InputError, StructureError, did_you_mean
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port
-from poinsot.ph.start import TOLERANCE
+from poinsot.ph.start import require_satisfied
 from poinsot.systems.livens import masses
 from poinsot.systems.livens.smooth import Smooth
 from poinsot.systems.redundant.laws import Laws, Outlet
@@ -140,17 +140,12 @@ def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w:
             )
         _require_small(name, outlet, zeta, *found)
     dc, Z, A, speeds = laws.dc(zeta), laws.Z(zeta), laws.A(zeta), laws.speeds(w)
-    for what, names, values, sizes, wrong in (
+    rows = (
         ("", laws.names_c, laws.c(zeta), np.array([1.0 + np.max(abs(zeta))]), "zeta"),
         ("the rate c' Z w of ", laws.names_c, dc @ Z @ w, abs(dc) @ abs(Z) @ speeds, "w"),
         ("A w = 0, ", laws.names_A, A @ w, abs(A) @ speeds, "w"),
-    ):
-        if values.size and not np.max(abs(values)) <= TOLERANCE * float(np.max(sizes)):
-            row = int(np.argmax(abs(values)))
-            raise InconsistentStartError(
-                f"system '{name}': the initial state violates {what}'{names[row]}' by "
-                f"{abs(values[row]):.3g}; correct {wrong}"
-            )
+    )
+    require_satisfied(name, rows)
     require_independent(name, laws, zeta)
     _require_kinetic_energy(name, laws, zeta)
     random = np.random.default_rng(0)

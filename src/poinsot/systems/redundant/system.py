@@ -18,7 +18,7 @@ from poinsot.ph.ports import Port, count_inputs
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
 from poinsot.ph.system import State, Storage, require_states
-from poinsot.result.observer import Observer, StateObserver
+from poinsot.result.observer import Observer
 from poinsot.systems.livens.functions import OfCoordinates, Reader
 from poinsot.systems.livens.smooth import Field, Smooth
 from poinsot.systems.mechanical import RedundantForm
@@ -441,29 +441,10 @@ class RedundantSystem(RedundantForm):
     def observer(self) -> Observer:
         """Return what shows energies, and how well constraints hold."""
         laws = self.laws
-
-        def gap(x: Vector) -> float:
-            return float(np.max(abs(laws.c(self.split(x)[0])), initial=0.0))
-
-        def rate(x: Vector) -> float:
-            zeta, w, _, _ = self.split(x)
-            return float(np.max(abs(laws.K(zeta) @ w), initial=0.0))
-
-        def slip(x: Vector) -> float:
-            zeta, w, _, _ = self.split(x)
-            return float(np.max(abs(laws.A(zeta) @ w)))
-
-        whole = {"constraint_error": gap} if laws.n_c else {}
-        if laws.n_c or laws.n_A:
-            whole["velocity_constraint_error"] = rate
-        return StateObserver(
-            self.n,
-            energies={
-                "kinetic": lambda x: laws.T(self.split(x)[1]),
-                "potential": lambda x: laws.V(self.split(x)[0]),
-            },
-            whole=whole,
-            middle={"velocity_constraint_error_mid": slip} if laws.n_A else {},
+        return self.look(
+            laws.c if laws.n_c else None,
+            laws.A if laws.n_A else None,
+            lambda x: laws.T(self.split(x)[1]),
         )
 
     # -- what is known of the whole -----------------------------------------------------------
