@@ -232,9 +232,8 @@ class LivensSystem(MomentumForm):
             (n, n, -H.ss),
             (n, 2 * n, identity),
             (2 * n, n, identity),
+            (3 * n, 3 * n, diagonal(np.ones(m))),
         ]
-        if m:
-            placed.append((3 * n, 3 * n, diagonal(np.ones(m))))
         return assemble((self.n, self.n), placed)
 
     def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
@@ -308,9 +307,8 @@ class HamiltonianSystem(MomentumForm):
             (0, n, H.qs),
             (n, 0, H.qs.T),
             (n, n, H.ss),
+            (2 * n, 2 * n, diagonal(np.ones(m))),
         ]
-        if m:
-            placed.append((2 * n, 2 * n, diagonal(np.ones(m))))
         return assemble((self.n, self.n), placed)
 
 

@@ -147,21 +147,11 @@ def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w:
     )
     require_satisfied(name, rows)
     require_independent(name, laws, zeta)
-    _require_kinetic_energy(name, laws, zeta)
+    left = " on the motions that the constraints leave"
+    masses.require_mass(name, laws.velocities, laws.M, left, laws.K(zeta))
     random = np.random.default_rng(0)
     for scale in 10.0 ** random.uniform(-3, 3, SAMPLES):
         require_passive(name, laws, zeta, scale * random.standard_normal(laws.k), "at the start")
-
-
-def _require_kinetic_energy(name: str, laws: Laws, zeta: Vector) -> None:
-    """Refuse an M that is indefinite on the motions that the constraints leave."""
-    found = masses.weakest(laws.velocities, laws.M, laws.K(zeta))
-    if found is not None and found.eigenvalue < -ROUND_OFF * float(np.max(abs(laws.M))):
-        raise StructureError(
-            f"system '{name}': M is indefinite on the motions that the constraints leave: it has "
-            f"the eigenvalue {found.eigenvalue:.6g} along {found.along}; a kinetic energy is "
-            "never negative, check the signs in M"
-        )
 
 
 # -- constraints that depend on each other: the rank condition [BHRS25, eq. (13)] -------------
