@@ -177,11 +177,11 @@ class Interconnection(PHSystem):
         return assemble((m, m), K), assemble((m, self.n - self.inner), N)
 
     @cached_property
-    def _D(self) -> Matrix:
-        """D of all connections."""
+    def _D(self) -> Matrix | None:
+        """D of all connections; None: there is no resistor."""
         found = [(link.inputs, link.connection.conductance(sum(link.sizes))) for link in self.links]
         placed = [(at.start, at.start, D) for at, D in found if D is not None]
-        return assemble((self.joined.size, self.joined.size), placed)
+        return assemble((self.joined.size, self.joined.size), placed) if placed else None
 
     def _rho(self, y: Vector) -> tuple[Vector, Matrix] | None:
         """Return the nonlinear resistance of all connections and its derivative."""
@@ -204,7 +204,9 @@ class Interconnection(PHSystem):
         rho = self._rho(y)
         inputs = np.zeros(self.width)
         inputs[self.outer] = u[: self.outer.size]
-        inputs[self.joined] = N @ z[self.inner :] - K @ y - self._D @ y
+        inputs[self.joined] = N @ z[self.inner :] - K @ y
+        if self._D is not None:
+            inputs[self.joined] -= self._D @ y
         if rho is not None:
             inputs[self.joined] -= rho[0]
         return inputs, y
@@ -229,7 +231,9 @@ class Interconnection(PHSystem):
     def R(self, x: Vector) -> Matrix:
         """Return the joined linear dissipation."""
         placed = self._placed(self._each(lambda part, x: part.R(x), x))
-        return self._square([*placed, (0, 0, _between(self._B(x)[:, self.joined], self._D))])
+        if self._D is not None:
+            placed.append((0, 0, _between(self._B(x)[:, self.joined], self._D)))
+        return self._square(placed)
 
     def B(self, x: Vector) -> Matrix:
         """Return the columns of the ports that are left."""
@@ -285,7 +289,7 @@ class Interconnection(PHSystem):
         if dy is not None:
             # The output moves with the state: inputs and constraints follow it.
             (K, N), rho, dy = self._laws(x), self._rho(y), dy[self.joined]
-            gain = total(-K, -self._D, None if rho is None else -rho[1])
+            gain = -total(K, self._D, None if rho is None else rho[1])
             placed += [(0, 0, B @ (gain @ dy)), (self.inner, 0, -N.T @ dy)]
         for link in self.links:
             # The coupling matrix moves with the state.

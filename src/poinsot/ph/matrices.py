@@ -91,10 +91,11 @@ def assemble(shape: tuple[int, int], placed: Sequence[Placed]) -> Matrix:
         return total
     rows_, columns_, values = [], [], []
     for row, column, block in placed:
-        coo = sp.coo_array(dense(block) if not is_sparse(block) else block)
-        rows_.append(coo.coords[0] + row)
-        columns_.append(coo.coords[1] + column)
-        values.append(coo.data)
+        found: Any = sp.coo_array(block) if is_sparse(block) else dense(block)
+        i, j = found.coords if is_sparse(block) else found.nonzero()
+        rows_.append(i + row)
+        columns_.append(j + column)
+        values.append(found.data if is_sparse(block) else found[i, j])
     if not values:
         return sp.csr_array(shape)
     entries = (np.concatenate(values), (np.concatenate(rows_), np.concatenate(columns_)))
