@@ -172,10 +172,7 @@ def test_joined_systems_are_block_by_block_those_of_the_paper():
             (whole.A(zeta), np.vstack([diagonal(A.A(one), B.A(two)), tie])),
             (whole.B(zeta), diagonal(B_1[:, :1], B_2[:, :1])),
             (whole.c(zeta), np.concatenate([A.c(one), B.c(two)])),
-            (
-                whole.damping(zeta, w),
-                np.concatenate([A.damping(one, w[:1]), B.damping(two, w[1:])]),
-            ),
+            (whole.tau_d(zeta, w), np.concatenate([A.tau_d(one, w[:1]), B.tau_d(two, w[1:])])),
         ):
             np.testing.assert_array_equal(ours, printed)
         assert whole.V(zeta) == A.V(one) + B.V(two)

@@ -35,7 +35,7 @@ def test_the_right_hand_side_is_that_of_the_paper():
     laws, (zeta, w, lam, _) = system.laws, system.split(x)
     u = np.array([0.4])
     Z, dc = laws.Z(zeta), laws.dc(zeta)
-    force = -Z.T @ laws.dV(zeta) - Z.T @ dc.T @ lam - laws.damping(zeta, w)
+    force = -Z.T @ laws.dV(zeta) - Z.T @ dc.T @ lam - laws.tau_d(zeta, w)
     force += laws.B(zeta) @ u - laws.G(laws.M @ w) @ w
     expected = np.concatenate([Z @ w, force, dc @ Z @ w])
     np.testing.assert_allclose(system.flow(x, system.z(x), u), expected, rtol=0, atol=1e-14)

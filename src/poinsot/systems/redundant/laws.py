@@ -234,3 +234,6 @@ class Laws(OfPotentials):
         """Return their derivatives by zeta (k, n) and by w (k, k)."""
         both = self.dissipation.jacobian(np.concatenate([zeta, w]))[:, 0]
         return both[:, : self.n], both[:, self.n :]
+
+    #: The name in [BHRS25].
+    tau_d = damping
