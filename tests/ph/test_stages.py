@@ -20,8 +20,7 @@ def test_every_entry_gets_the_largest_size_of_its_block(blocks, seed):
 def test_layouts_of_many_systems_do_not_gather_in_memory():
     for size in range(1, 3 * stages.LAYOUTS):
         stages.largest_of_each(np.ones(size), [size])
-    for table in (stages._starts, stages._owners):
-        assert table.cache_info().currsize <= stages.LAYOUTS
+    assert stages._layout.cache_info().currsize <= stages.LAYOUTS
 
 
 # -- repeated constraints combined to independent ones ---------------------------------------------

@@ -19,8 +19,7 @@ from poinsot.ph.dirac import (
 )
 from poinsot.ph.functions import FunctionSystem, from_functions
 from poinsot.ph.gradients import DiscreteGradient, Gonzalez, MeanValue, Midpoint, Partitioned
-from poinsot.ph.interconnect import close, feed, interconnect, swap
-from poinsot.ph.interconnection import Interconnection
+from poinsot.ph.interconnect import Interconnection, close, feed, interconnect, swap
 from poinsot.ph.linear import LinearSystem, linear
 from poinsot.ph.ports import Port
 from poinsot.ph.relations import DiracStructure, LagrangianSubmanifold, ResistiveRelation

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, StructureError
 from poinsot.ph import derivatives, units
 from poinsot.ph.dirac import semidefinite_defect, symmetry_defect
-from poinsot.ph.matrices import Vector, as_matrix
+from poinsot.ph.matrices import Array, Vector, as_matrix
 from poinsot.ph.ports import Port
 
 #: (state of the first system, state of the second) -> C.
@@ -34,30 +34,26 @@ class Connection(ABC):
         """The names of the ports that it joins, in order."""
 
     @abstractmethod
-    def matrices(
-        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K (m, m) and N (m, l) for all joined ports one after the other; affine in C."""
 
     @abstractmethod
     def check(self, ports: Sequence[Port]) -> None:
         """Refuse ports that do not fit, naming both."""
 
-    def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> NDArray[np.float64] | None:
+    def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array | None:
         """Return the coupling matrix at the states of the joined systems."""
         return None
 
-    def coupling_tangent(
-        self, sizes: Sequence[int], xs: Sequence[Vector]
-    ) -> NDArray[np.float64] | None:
+    def coupling_tangent(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array | None:
         """Return dC/dx, the states of the joined systems one after the other; None: constant."""
         return None
 
-    def conductance(self, size: int) -> NDArray[np.float64] | None:
+    def conductance(self, size: int) -> Array | None:
         """Return D; None for a lossless connection."""
         return None
 
-    def rho(self, y: Vector) -> tuple[Vector, NDArray[np.float64]] | None:
+    def rho(self, y: Vector) -> tuple[Vector, Array] | None:
         """Return the nonlinear resistance rho(y) and its derivative."""
         return None
 
@@ -91,7 +87,7 @@ class Coupling(Connection):
         """How messages call this connection."""
         return f"{type(self).__name__.lower()} '{self.a}' - '{self.b}'"
 
-    def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> NDArray[np.float64]:
+    def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array:
         """Return the coupling matrix at the states of the two systems."""
         value = self.C(*xs) if callable(self.C) else self.C
         if value is None:
@@ -101,9 +97,7 @@ class Coupling(Connection):
             value = np.asarray(value) * np.eye(sizes[0])
         return np.asarray(as_matrix(value, shape, f"{self.label}: C"))
 
-    def coupling_tangent(
-        self, sizes: Sequence[int], xs: Sequence[Vector]
-    ) -> NDArray[np.float64] | None:
+    def coupling_tangent(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array | None:
         """Return dC/dx of shape (size a, size b, n_a + n_b); None if C is constant."""
         if not callable(self.C):
             return None
@@ -120,25 +114,26 @@ class Coupling(Connection):
             raise InputError(f"{self.label}: dC has shape {tensor.shape}, expected {shape}")
         return tensor
 
-    def _check_size(self, a: Port, b: Port) -> None:
+    @abstractmethod
+    def drive_unit(self, b: Port) -> str | None:
+        """Return the unit of what drives port a: u_a is C times that."""
+
+    def check(self, ports: Sequence[Port]) -> None:
+        """Refuse ports of other size or unit: [C] is [u_a] over the unit of what drives it."""
+        a, b = ports
         if self.C is None and a.size != b.size:
             raise InputError(f"{self.label}: port {a} and port {b} differ in size; give C")
         if self.C is not None and not callable(self.C):
             self.coupling((a.size, b.size), ())
-
-    def _check_unit(self, a: Port, b: Port, left: str | None, right: str | None) -> None:
-        """[C] must be left/right, where None means that a port carries no units."""
-        if left is None or right is None:
+        left, right = a.u_unit, self.drive_unit(b)
+        if left is None or right is None:  # a port carries no units
             return
         if units.exponents(left) != units.product(right, self.unit):
-            needed = [
-                p - q for p, q in zip(units.exponents(left), units.exponents(right), strict=True)
-            ]
-            m, kg, s, ampere, kelvin = needed
+            pairs = zip(units.exponents(left), units.exponents(right), strict=True)
+            needed = units.format_exponents([p - q for p, q in pairs])
             raise InputError(
-                f"{self.label}: port {a} and port {b} need C in "
-                f"{units.format_exponents((m, kg, s, ampere, kelvin))}, but C is in '{self.unit}'; "
-                "if C is right, say so by unit=..."
+                f"{self.label}: port {a} and port {b} need C in {needed}, but C is in "
+                f"'{self.unit}'; if C is right, say so by unit=..."
             )
 
 
@@ -149,15 +144,11 @@ class Transformer(Coupling):
     ideal joint of [LKB26, eq. (41)]. [C] = [u_a]/[u_b].
     """
 
-    def check(self, ports: Sequence[Port]) -> None:
-        """Refuse ports of other size or unit."""
-        a, b = ports
-        self._check_size(a, b)
-        self._check_unit(a, b, a.u_unit, b.u_unit)
+    def drive_unit(self, b: Port) -> str | None:
+        """Return that of u_b."""
+        return b.u_unit
 
-    def matrices(
-        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K = 0 and N = (-C; I)."""
         assert C is not None
         return np.zeros((sum(sizes), sum(sizes))), np.vstack([-C, np.eye(sizes[1])])
@@ -169,15 +160,11 @@ class Gyrator(Coupling):
     Adds no multiplier. [C] = [u_a]/[y_b].
     """
 
-    def check(self, ports: Sequence[Port]) -> None:
-        """Refuse ports of other size or unit."""
-        a, b = ports
-        self._check_size(a, b)
-        self._check_unit(a, b, a.u_unit, b.y_unit)
+    def drive_unit(self, b: Port) -> str | None:
+        """Return that of y_b."""
+        return b.y_unit
 
-    def matrices(
-        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K = (0, C; -C^T, 0) and N with no columns."""
         assert C is not None
         a, b = sizes
@@ -220,9 +207,7 @@ class Junction(Connection):
             if other.size != first.size or not same_unit:
                 raise InputError(f"junction: port {first} and port {other} do not fit together")
 
-    def matrices(
-        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K = 0 and N: (-1 ... -1; I) for common outputs, (1; ...; 1) for common inputs."""
         count, eye = len(sizes), np.eye(sizes[0])
         if self.common == "output":
@@ -233,22 +218,28 @@ class Junction(Connection):
 
 
 @dataclass(frozen=True, eq=False)
-class Resistor(Connection):
+class OnePort(Connection):
+    """What resistor and swap share: a single port."""
+
+    port: str
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The port."""
+        return (self.port,)
+
+
+@dataclass(frozen=True, eq=False)
+class Resistor(OnePort):
     """Close one port by u = -(D y + rho(y)), with D >= 0 and y·rho(y) >= 0.
 
     D is a number or a matrix (size, size); `law` is rho and `dlaw` its derivative (finite
     differences if left out).
     """
 
-    port: str
     D: ArrayLike | None = None
     law: Callable[[Vector], ArrayLike] | None = None
     dlaw: Callable[[Vector], ArrayLike] | None = None
-
-    @property
-    def ports(self) -> tuple[str, ...]:
-        """The closed port."""
-        return (self.port,)
 
     def check(self, ports: Sequence[Port]) -> None:
         """Refuse a resistance that creates energy, as far as this can be told beforehand."""
@@ -276,13 +267,11 @@ class Resistor(Connection):
                         f"{y @ rho:.3g} at y = {y}"
                     )
 
-    def matrices(
-        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K = 0 and N with no columns."""
         return np.zeros((sizes[0], sizes[0])), np.zeros((sizes[0], 0))
 
-    def conductance(self, size: int) -> NDArray[np.float64] | None:
+    def conductance(self, size: int) -> Array | None:
         """Return D as a matrix."""
         if self.D is None:
             return None
@@ -290,7 +279,7 @@ class Resistor(Connection):
         value = value * np.eye(size) if value.ndim == 0 else value
         return np.asarray(as_matrix(value, (size, size), f"resistor at '{self.port}': D"))
 
-    def rho(self, y: Vector) -> tuple[Vector, NDArray[np.float64]] | None:
+    def rho(self, y: Vector) -> tuple[Vector, Array] | None:
         """Return the law at y and its derivative."""
         if self.law is None:
             return None
@@ -303,27 +292,17 @@ class Resistor(Connection):
         return value(y), np.asarray(slope, dtype=float).reshape(y.size, y.size)
 
 
-@dataclass(frozen=True, eq=False)
-class Swap(Connection):
+class Swap(OnePort):
     """Exchange input and output of one port [BAPM21, eq. (43)].
 
     The old input becomes a multiplier lambda and the new output; the old output is prescribed by
     the new input w through the algebraic equation w - y = 0.
     """
 
-    port: str
-
-    @property
-    def ports(self) -> tuple[str, ...]:
-        """The swapped port."""
-        return (self.port,)
-
     def check(self, ports: Sequence[Port]) -> None:
         """Any port will do."""
 
-    def matrices(
-        self, C: NDArray[np.float64] | None, sizes: Sequence[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K = 0 and N = I."""
         return np.zeros((sizes[0], sizes[0])), np.eye(sizes[0])
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
-from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
+from poinsot.ph.matrices import Array, Matrix, Vector, dense, is_sparse
 
 
 def dependent_rows(A: Matrix, tolerance: float, *, width: int = 1) -> NDArray[np.bool_]:
@@ -46,7 +46,7 @@ def row_lengths(A: Matrix) -> Vector:
     return np.sqrt(squares)
 
 
-def _by_projection(A: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
+def _by_projection(A: Array, tolerance: float) -> NDArray[np.bool_]:
     """Gram and Schmidt, twice: build an orthonormal basis of the rows."""
     basis, rank = np.empty((min(A.shape), A.shape[1])), 0
     dependent = np.ones(A.shape[0], dtype=bool)
@@ -73,10 +73,10 @@ class _Piece:
     """
 
     at: NDArray[np.intp]
-    values: NDArray[np.float64]
+    values: Array
 
     @classmethod
-    def turned(cls, at: NDArray[np.intp], values: NDArray[np.float64]) -> "_Piece":
+    def turned(cls, at: NDArray[np.intp], values: Array) -> "_Piece":
         """Return the piece, turned so that it has no more rows than columns."""
         if values.shape[0] > values.shape[1]:
             values = np.asarray(np.linalg.qr(values, mode="r"))
@@ -159,9 +159,7 @@ def _merged(pieces: list[_Piece]) -> _Piece:
     return _Piece(at, values)
 
 
-def _reflected(
-    front: NDArray[np.float64], small: NDArray[np.float64]
-) -> tuple[list[int], NDArray[np.float64]]:
+def _reflected(front: Array, small: Array) -> tuple[list[int], Array]:
     """Bring the first columns to a staircase; return those with a step, and what is left below.
 
     H_1 ... H_p = I - V S^-1 V^T with S the upper triangle of V^T V, its diagonal halved.

@@ -1,9 +1,12 @@
 """Numerical derivatives: a fallback where none is given, and an independent check where one is."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from poinsot.errors import MissingDerivativeWarning
+from poinsot.ph.matrices import Array
 
 #: Sixth-order central difference: f' = sum_k c_k (f(x + k s) - f(x - k s)) / s.
 COEFFICIENTS = (3 / 4, -3 / 20, 1 / 60)
@@ -13,12 +16,12 @@ ROUGH_STEP = float(np.finfo(float).eps ** (1 / 3))
 
 
 def jacobian(
-    f: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    x: NDArray[np.float64],
+    f: Callable[[Array], Array],
+    x: Array,
     scale: float = 1.0,
     *,
     rough: bool = False,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return df_i/dx_j by sixth-order central differences; about 1e-12 relative for smooth f.
 
     `scale` is the length over which f changes by much, where it is far from max(1, abs(x_j)).
@@ -29,7 +32,7 @@ def jacobian(
     for j in range(x.size):
         step = scale * relative_step * max(1.0, abs(x[j]))
         shift = np.zeros(x.size)
-        total: NDArray[np.float64] | float = 0.0
+        total: Array | float = 0.0
         for k, c in enumerate(coefficients, start=1):
             shift[j] = k * step
             total = total + c * (np.asarray(f(x + shift)) - np.asarray(f(x - shift)))
@@ -37,9 +40,18 @@ def jacobian(
     return np.stack(columns, axis=1) if columns else np.zeros((np.atleast_1d(f(x)).size, 0))
 
 
-def gradient(
-    f: Callable[[NDArray[np.float64]], float], x: NDArray[np.float64], scale: float = 1.0
-) -> NDArray[np.float64]:
+def gradient(f: Callable[[Array], float], x: Array, scale: float = 1.0) -> Array:
     """Return df/dx_j of a scalar function by sixth-order central differences."""
-    row: NDArray[np.float64] = jacobian(lambda x_: np.array([f(x_)]), x, scale)[0]
+    row: Array = jacobian(lambda x_: np.array([f(x_)]), x, scale)[0]
     return row
+
+
+def warn_missing(what: str, missing: Sequence[str], *, stacklevel: int) -> None:
+    """Say which derivatives are found by finite differences, to the caller so many levels up."""
+    if missing:
+        warnings.warn(
+            f"{what}: {', '.join(missing)} not given, computed by finite differences; "
+            "pass them for speed and accuracy",
+            MissingDerivativeWarning,
+            stacklevel=stacklevel + 1,
+        )

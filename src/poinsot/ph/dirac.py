@@ -11,12 +11,14 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import InputError
+from poinsot.errors import InputError, StructureError
 from poinsot.ph.derivatives import RELATIVE_STEP, gradient
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, largest
 from poinsot.ph.relations import DiracStructure, LagrangianSubmanifold, ResistiveRelation
 from poinsot.ph.system import PHSystem
 
+#: Relative defect that a user's constant matrix may have.
+TOLERANCE = 1e-12
 #: More states than this are varied together, in so many random ways.
 SINGLY, WAYS = 32, 8
 
@@ -42,6 +44,21 @@ def semidefinite_defect(R: Matrix) -> float:
     lowest = float(np.linalg.eigvalsh((core + core.T) / 2)[0])
     # eigvalsh itself is only accurate to a few eps times the norm.
     return max(0.0, -lowest / scale - 8 * used.size * np.finfo(float).eps)
+
+
+def require_structure(
+    name: str, J: Matrix | None, R: Matrix | None, EQ: Matrix | None = None
+) -> None:
+    """Refuse constant matrices that are no port-Hamiltonian system; None: not constant."""
+    for what, matrix, measure in (
+        ("J is not skew-symmetric (J + J^T = 0)", J, skew_defect),
+        ("R is not symmetric", R, symmetry_defect),
+        ("R is not positive semi-definite", R, semidefinite_defect),
+        ("E^T Q is not symmetric, so Q x has no energy", EQ, symmetry_defect),
+    ):
+        defect = 0.0 if matrix is None else measure(matrix)
+        if defect > TOLERANCE:
+            raise StructureError(f"system '{name}': {what}; the relative defect is {defect:.3g}")
 
 
 def dirac_structure(system: PHSystem, x: Vector) -> DiracStructure:

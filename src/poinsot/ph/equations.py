@@ -3,10 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg
-from numpy.typing import NDArray
 
 from poinsot.ph.dependence import dependent_rows, row_lengths, spanning_rows
-from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
+from poinsot.ph.matrices import Array, Matrix, Vector, dense, is_sparse
 
 #: Singular values below this part of the largest count as zero, and so do new parts of rows.
 CUT = 1e-11
@@ -57,7 +56,7 @@ def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
     return spanning_rows(A, tolerance, width=width).size == A.shape[0]
 
 
-def coefficients(A: Matrix, b: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def coefficients(A: Matrix, b: Array) -> Array | None:
     """Return c with A^T c = b, as nearly as can be: what makes b, (n,) or (n, k), of the rows of A.
 
     None if the rows of A are dependent.

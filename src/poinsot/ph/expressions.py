@@ -1,26 +1,33 @@
 """Port-Hamiltonian systems from SymPy expressions, all derivatives exact and compiled."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from poinsot.errors import InputError, StructureError
-from poinsot.ph.dirac import semidefinite_defect
-from poinsot.ph.matrices import Matrix, Vector
+from poinsot.ph.dirac import require_structure
+from poinsot.ph.functions import FunctionSystem, MatrixOfState
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage
+from poinsot.ph.system import State, Storage
 
 
 class Compiled:
-    """A matrix of expressions as one function: constant entries are stored, the rest computed."""
+    """A matrix of expressions as one function: constant entries are stored, the rest computed.
 
-    def __init__(self, arguments: Sequence[Sequence[sympy.Symbol]], matrix: Any) -> None:
-        self.shape = tuple(matrix.shape)
+    Its values have the shape of the matrix, or another one that is asked for.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[Sequence[sympy.Symbol]],
+        matrix: Any,
+        shape: tuple[int, ...] | None = None,
+    ) -> None:
+        self.shape = tuple(matrix.shape) if shape is None else shape
         flat = [sympy.sympify(entry) for entry in matrix]
         varying = [i for i, entry in enumerate(flat) if entry.free_symbols]
         self.indices = np.array(varying, dtype=np.intp)
@@ -40,7 +47,7 @@ class Compiled:
         """Whether every entry is identically zero."""
         return self.function is None and not self.constant.any()
 
-    def __call__(self, *arguments: Vector) -> NDArray[np.float64]:
+    def __call__(self, *arguments: Vector) -> Array:
         """Evaluate; a point outside the domain (log of a negative number) gives NaN."""
         if self.function is None:
             return self.fixed
@@ -52,96 +59,13 @@ class Compiled:
         return values.reshape(self.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class SymbolicSystem(PHSystem):
+class SymbolicSystem(FunctionSystem):
     """A system of compiled SymPy expressions. Made by `symbolic`."""
-
-    energy: Compiled
-    costate: Compiled
-    costate_tangent: Compiled
-    matrix_E: Compiled
-    matrix_J: Compiled
-    matrix_R: Compiled
-    matrix_B: Compiled
-    resistance: Compiled
-    tangent_E: Compiled
-    tangent_flow: Compiled
-    tangent_y: Compiled
-    tangent_resistance: Compiled
-    quadratic: bool
-
-    def E(self, x: Vector) -> Matrix:
-        """Return the descriptor matrix."""
-        return self.matrix_E(x)
-
-    def J(self, x: Vector) -> Matrix:
-        """Return the structure matrix."""
-        return self.matrix_J(x)
-
-    def R(self, x: Vector) -> Matrix:
-        """Return the dissipation matrix."""
-        return self.matrix_R(x)
-
-    def B(self, x: Vector) -> Matrix:
-        """Return the port matrix."""
-        return self.matrix_B(x)
-
-    def z(self, x: Vector) -> Vector:
-        """Return the costate."""
-        return self.costate(x)[:, 0]
-
-    def energies(self, x: Vector) -> Vector:
-        """Return H [J]."""
-        energies: Vector = self.energy(x)[0]
-        return energies
-
-    def r(self, x: Vector, z: Vector) -> Vector | None:
-        """Return the nonlinear dissipation."""
-        return None if self.resistance.is_zero else self.resistance(x, z)[:, 0]
-
-    def dE(self, x: Vector, a: Vector) -> Matrix | None:
-        """Return the derivative of E(x) a."""
-        return None if self.tangent_E.is_zero else self.tangent_E(x, a)
-
-    def dz(self, x: Vector) -> Matrix:
-        """Return the derivative of z."""
-        return self.costate_tangent(x)
-
-    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of (J - R) z - r + B u at fixed z and u."""
-        return None if self.tangent_flow.is_zero else self.tangent_flow(x, z, u)
-
-    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of r with respect to z."""
-        return None if self.tangent_resistance.is_zero else self.tangent_resistance(x, z)
-
-    def dy(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of B(x)^T z at fixed z."""
-        return None if self.tangent_y.is_zero else self.tangent_y(x, z)
 
     @property
     def proven(self) -> bool:
         """Whether R is constant; J was checked as expressions."""
         return self.matrix_R.function is None
-
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """Columns of E that are zero as expressions."""
-        empty: NDArray[np.bool_] = ~np.any(self._occupied, axis=0)
-        return empty
-
-    @cached_property
-    def _occupied(self) -> NDArray[np.bool_]:
-        """Which entries of E are not zero as expressions."""
-        occupied: NDArray[np.bool_] = self.matrix_E.constant != 0
-        occupied[self.matrix_E.indices] = True
-        return occupied.reshape(self.matrix_E.shape)
-
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One storage, quadratic if the Hessian of H is constant."""
-        rows = np.flatnonzero(np.any(self._occupied, axis=1))
-        return (Storage(rows, quadratic=self.quadratic),)
 
 
 def symbolic(
@@ -197,122 +121,129 @@ def symbolic(
     if len(set(x)) < len(x):
         raise InputError(f"system '{name}': a symbol stands for two states")
     n, m = len(x), sum(port.size for port in ports)
-    z_, a_, u_ = (
-        [sympy.Dummy(f"{letter}{i}") for i in range(size)]
-        for letter, size in (("z", n), ("a", n), ("u", m))
-    )
-    known = {*x, *z_, *a_, *u_}
+    z_ = [sympy.Dummy(f"z{i}") for i in range(n)]
+    a_ = [sympy.Dummy(f"a{i}") for i in range(max(n, m))]
+    known = {*x, *z_}
 
-    def expression(what: str, given: Any, shape: tuple[int, int]) -> sympy.Matrix:
-        return read_matrix(f"system '{name}': {what}", given, shape, known, parameters)
-
-    energy = expression("H", [[H]], (1, 1))
-    matrix_E = sympy.eye(n) if E is None else expression("E", E, (n, n))
-    matrix_J = expression("J", J, (n, n))
-    matrix_R = sympy.zeros(n, n) if R is None else expression("R", R, (n, n))
-    matrix_B = sympy.zeros(n, m) if B is None else expression("B", B, (n, m))
-    resistance = (
-        sympy.zeros(n, 1)
-        if r is None
-        else expression("r", [[e] for e in r(sympy.Matrix(z_))], (n, 1))
-    )
+    read = Reader(name, parameters)
+    energy = read.matrix("H", [[H]], (1, 1), known)
+    matrix_E = sympy.eye(n) if E is None else read.matrix("E", E, (n, n), known)
+    matrix_J = read.matrix("J", J, (n, n), known)
+    matrix_R = sympy.zeros(n, n) if R is None else read.matrix("R", R, (n, n), known)
+    matrix_B = sympy.zeros(n, m) if B is None else read.matrix("B", B, (n, m), known)
+    effort = [0] * n if r is None else r(sympy.Matrix(z_))
+    resistance = read.column("r", effort, known, n)
     grad_H = energy.jacobian(x).T
-    costate = (
-        _costate(name, x, matrix_E, grad_H)
-        if z is None
-        else expression("z", [[e] for e in z], (n, 1))
-    )
+    costate = _costate(name, x, matrix_E, grad_H) if z is None else read.column("z", z, known, n)
     require_zero(name, "J + J^T, so J is not skew-symmetric", matrix_J + matrix_J.T)
     require_zero(name, "R - R^T, so R is not symmetric", matrix_R - matrix_R.T)
     require_zero(
         name, "E^T z - grad H, so z is not the costate of H", matrix_E.T * costate - grad_H
     )
     if not matrix_R.free_symbols:
-        defect = semidefinite_defect(np.array(matrix_R.tolist(), dtype=float).reshape(n, n))
-        if defect > 1e-12:
-            raise StructureError(
-                f"system '{name}': R is not positive semi-definite; the relative defect is "
-                f"{defect:.3g}"
-            )
-    flow = (matrix_J - matrix_R) * sympy.Matrix(z_) - resistance + matrix_B * sympy.Matrix(m, 1, u_)
+        constant_R = np.array(matrix_R.tolist(), dtype=float).reshape(n, n)
+        require_structure(name, None, constant_R)
 
-    def compiled(matrix: Any, *arguments: list[Any]) -> Compiled:
-        return Compiled([x, *arguments], matrix)
+    def compiled(matrix: Any, *arguments: list[Any], shape: Any = None) -> Compiled:
+        return Compiled([x, *arguments], matrix, shape)
 
-    def tangent(vector: Any) -> Any:
-        return sympy.Matrix(vector).jacobian(x) if len(vector) else sympy.zeros(0, n)
+    def of_state(matrix: Any) -> MatrixOfState:
+        """Return a matrix of the state, with the derivative of its product with a vector a."""
+        value = compiled(matrix)
+        if value.function is None:
+            return MatrixOfState(value.fixed)
+        product = matrix * sympy.Matrix(a_[: matrix.cols])
+        return MatrixOfState(None, value, compiled(product.jacobian(x), a_[: matrix.cols]))
 
-    hessian = grad_H.jacobian(x)
+    occupied = np.array([entry != 0 for entry in matrix_E], dtype=bool).reshape(n, n)
+    rows = np.flatnonzero(np.any(occupied, axis=1))
     return SymbolicSystem(
         name=name,
         states=tuple(
             State(key, len(group), (units or {}).get(key)) for key, group in groups.items()
         ),
         ports=tuple(ports),
-        energy=compiled(energy),
-        costate=compiled(costate),
-        costate_tangent=compiled(tangent(costate)),
-        matrix_E=compiled(matrix_E),
-        matrix_J=compiled(matrix_J),
-        matrix_R=compiled(matrix_R),
-        matrix_B=compiled(matrix_B),
-        resistance=compiled(resistance, z_),
-        tangent_E=compiled(tangent(matrix_E * sympy.Matrix(a_)), a_),
-        tangent_flow=compiled(tangent(flow), z_, u_),
-        tangent_y=compiled(tangent(matrix_B.T * sympy.Matrix(z_)), z_),
-        tangent_resistance=compiled(resistance.jacobian(z_), z_),
-        quadratic=not hessian.free_symbols,
+        energy=compiled(energy, shape=()),
+        costate=compiled(costate, shape=(n,)),
+        costate_tangent=compiled(costate.jacobian(x)),
+        matrix_E=of_state(matrix_E),
+        matrix_J=of_state(matrix_J),
+        matrix_R=of_state(matrix_R),
+        matrix_B=of_state(matrix_B),
+        resistance=None if r is None else compiled(resistance, z_, shape=(n,)),
+        resistance_dx=None if r is None else compiled(resistance.jacobian(x), z_),
+        resistance_dz=None if r is None else compiled(resistance.jacobian(z_), z_),
+        algebraic_states=~np.any(occupied, axis=0),
+        storage=Storage(rows, quadratic=not grad_H.jacobian(x).free_symbols),
     )
 
 
-def read_symbols(what: str, given: Any) -> list[Any]:
-    """Return a user's symbols, one or several."""
-    try:
-        symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
-    except TypeError:
-        symbols = []
-    if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
-        raise InputError(f"{what} is {given!r}; give a list of SymPy symbols")
-    return symbols
+@dataclass(frozen=True)
+class Reader:
+    """Reads the symbols and expressions of a user's system, with numbers for its parameters."""
 
+    name: str
+    parameters: Mapping[Any, float] | None
 
-def matrix_of(what: str, given: Any) -> sympy.Matrix:
-    """Return a user's expressions as a matrix of any shape."""
-    try:
-        matrix = sympy.Matrix(given)
-    except (TypeError, ValueError, sympy.SympifyError) as error:
-        raise InputError(f"{what} is not a matrix ({str(error).strip()})") from None
-    for entry in matrix:
-        if not isinstance(entry, sympy.Expr):
-            raise InputError(f"{what} contains {entry!r}; give numbers and SymPy expressions")
-    return matrix
+    def symbols(self, what: str, given: Any) -> list[Any]:
+        """Return symbols, one or several."""
+        try:
+            symbols = [given] if isinstance(given, sympy.Symbol) else list(given)
+        except TypeError:
+            symbols = []
+        if not symbols or not all(isinstance(symbol, sympy.Symbol) for symbol in symbols):
+            raise InputError(
+                f"system '{self.name}': {what} is {given!r}; give a list of SymPy symbols"
+            )
+        return symbols
 
+    def several(self, what: str, given: Any) -> list[Any]:
+        """Return a list of expressions, or one in a list."""
+        if given is None:
+            raise InputError(f"system '{self.name}': {what} is None; give a list of expressions")
+        one = isinstance(given, str) or not isinstance(given, Iterable)
+        return [given] if one else list(given)
 
-def read_matrix(
-    what: str,
-    given: Any,
-    shape: tuple[int, int],
-    known: Collection[sympy.Symbol],
-    parameters: Mapping[Any, float] | None,
-) -> sympy.Matrix:
-    """Return a user's expressions as a matrix, with numbers for parameters and `known` symbols."""
-    matrix = matrix_of(what, given)
-    if matrix.shape != shape:
-        raise InputError(f"{what} has shape {matrix.shape}, expected {shape}")
-    if not isinstance(parameters, Mapping | None):
-        raise InputError(f"{what}: parameters is {parameters!r}; give a mapping, e.g. {{'m': 1.0}}")
-    # Symbols of equal name and other assumptions mean the same parameter.
-    values = {str(symbol): value for symbol, value in (parameters or {}).items()}
-    matrix = matrix.subs(
-        {s: values[str(s)] for s in matrix.free_symbols if s not in known and str(s) in values}
-    )
-    unknown = sorted(str(s) for s in matrix.free_symbols - set(known))
-    if unknown:
-        raise InputError(
-            f"{what} contains {', '.join(unknown)}, neither state nor parameter; give its value in "
-            "parameters={...}"
+    def column(
+        self, what: str, given: Any, known: Collection[sympy.Symbol], size: int | None = None
+    ) -> sympy.Matrix:
+        """Return a list of expressions, or one, as a column (size, 1) of the `known` symbols."""
+        entries = self.several(what, given)
+        rows = [[entry] for entry in entries]
+        shape = (len(entries) if size is None else size, 1)
+        return self.matrix(what, rows, shape, known) if rows else sympy.zeros(0, 1)
+
+    def matrix(
+        self, what: str, given: Any, shape: tuple[int | None, int], known: Collection[sympy.Symbol]
+    ) -> sympy.Matrix:
+        """Return expressions of the `known` symbols as a matrix; None: of any number of rows."""
+        label = f"system '{self.name}': {what}"
+        try:
+            matrix = sympy.Matrix(given)
+        except (TypeError, ValueError, sympy.SympifyError) as error:
+            raise InputError(f"{label} is not a matrix ({str(error).strip()})") from None
+        for entry in matrix:
+            if not isinstance(entry, sympy.Expr):
+                raise InputError(f"{label} contains {entry!r}; give numbers and SymPy expressions")
+        expected = (matrix.rows if shape[0] is None else shape[0], shape[1])
+        if matrix.shape != expected:
+            raise InputError(f"{label} has shape {matrix.shape}, expected {expected}")
+        if not isinstance(self.parameters, Mapping | None):
+            raise InputError(
+                f"{label}: parameters is {self.parameters!r}; give a mapping, e.g. {{'m': 1.0}}"
+            )
+        # Symbols of equal name and other assumptions mean the same parameter.
+        values = {str(symbol): value for symbol, value in (self.parameters or {}).items()}
+        matrix = matrix.subs(
+            {s: values[str(s)] for s in matrix.free_symbols if s not in known and str(s) in values}
         )
-    return matrix
+        unknown = sorted(str(s) for s in matrix.free_symbols - set(known))
+        if unknown:
+            raise InputError(
+                f"{label} contains {', '.join(unknown)}, neither state nor parameter; give its "
+                "value in parameters={...}"
+            )
+        return matrix
 
 
 def _costate(name: str, x: list[Any], E: Any, grad_H: Any) -> Any:

@@ -1,21 +1,27 @@
 """Port-Hamiltonian systems from Python functions."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import InputError, MissingDerivativeWarning, StructureError
+from poinsot.errors import InputError
 from poinsot.inputs import function
 from poinsot.ph import derivatives
-from poinsot.ph.dirac import semidefinite_defect, skew_defect, symmetry_defect
-from poinsot.ph.matrices import Matrix, Vector, add, as_matrix, is_sparse
+from poinsot.ph.dirac import require_structure
+from poinsot.ph.matrices import Matrix, Vector, as_matrix, is_sparse, total
 from poinsot.ph.ports import Port
-from poinsot.ph.system import PHSystem, State, Storage, as_states, nonzero_rows, zero_columns
+from poinsot.ph.system import (
+    PHSystem,
+    State,
+    Storage,
+    as_states,
+    nonzero_rows,
+    slices,
+    zero_columns,
+)
 
 MatrixFunction: TypeAlias = Callable[[Vector], ArrayLike | Matrix]
 #: (x, a) -> derivative of M(x) a with respect to x.
@@ -25,21 +31,32 @@ Resistance: TypeAlias = Callable[[Vector, Vector], ArrayLike | Matrix]
 
 
 @dataclass(frozen=True)
-class MatrixOfState:
-    """A matrix that depends on the state, with its tangent; constant when `value` is given."""
+class Checked:
+    """A user's function that returns a matrix; its shape is checked, and that it is finite."""
 
-    label: str
+    function: Callable[..., ArrayLike | Matrix]
     shape: tuple[int, int]
+    label: str
+
+    def __call__(self, *arguments: Vector) -> Matrix:
+        """Evaluate, checked."""
+        return as_matrix(self.function(*arguments), self.shape, self.label)
+
+
+@dataclass(frozen=True)
+class MatrixOfState:
+    """A matrix of the state: a constant value, or a function with the derivative of M(x) a by x."""
+
     value: Matrix | None = None
-    function: MatrixFunction | None = None
-    derivative: Tangent | None = None
+    function: Callable[[Vector], Matrix] | None = None
+    derivative: Callable[[Vector, Vector], Matrix] | None = None
 
     def __call__(self, x: Vector) -> Matrix:
-        """Evaluate, checked."""
+        """Return the matrix."""
         if self.function is None:
             assert self.value is not None
             return self.value
-        return as_matrix(self.function(x), self.shape, self.label)
+        return self.function(x)
 
     def tangent(self, x: Vector, a: Vector) -> Matrix | None:
         """Return the derivative of M(x) a with respect to x; None if constant."""
@@ -47,25 +64,25 @@ class MatrixOfState:
             return None
         if self.derivative is None:
             return derivatives.jacobian(lambda x_: np.asarray(self(x_) @ a), x)
-        return as_matrix(self.derivative(x, a), (self.shape[0], x.size), f"{self.label} (tangent)")
+        return self.derivative(x, a)
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionSystem(PHSystem):
     """A system of Python callables. Made by `from_functions`."""
 
-    energy: Callable[[Vector], float]
+    energy: Callable[[Vector], ArrayLike]
     costate: Callable[[Vector], ArrayLike] | None
-    costate_tangent: MatrixFunction | None
+    costate_tangent: Callable[[Vector], Matrix] | None
     matrix_E: MatrixOfState
     matrix_J: MatrixOfState
     matrix_R: MatrixOfState
     matrix_B: MatrixOfState
     resistance: Resistance | None
-    resistance_dx: Resistance | None
-    resistance_dz: Resistance | None
+    resistance_dx: Callable[[Vector, Vector], Matrix] | None
+    resistance_dz: Callable[[Vector, Vector], Matrix] | None
     algebraic_states: NDArray[np.bool_]
-    quadratic: bool
+    storage: Storage
 
     def E(self, x: Vector) -> Matrix:
         """Return the descriptor matrix."""
@@ -91,7 +108,7 @@ class FunctionSystem(PHSystem):
 
     def energies(self, x: Vector) -> Vector:
         """Return H [J]."""
-        return np.array([float(self.energy(x))])
+        return np.asarray(self.energy(x), dtype=float).reshape(1)
 
     def r(self, x: Vector, z: Vector) -> Vector | None:
         """Return the nonlinear dissipation."""
@@ -105,27 +122,18 @@ class FunctionSystem(PHSystem):
         """Return the derivative of z."""
         if self.costate_tangent is None:
             return derivatives.jacobian(self.z, x)
-        return as_matrix(self.costate_tangent(x), (self.n, self.n), f"system '{self.name}': dz")
+        return self.costate_tangent(x)
 
     def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of (J - R) z - r + B u at fixed z and u."""
-        dJ, dR, dB = (
-            self.matrix_J.tangent(x, z),
-            self.matrix_R.tangent(x, z),
-            self.matrix_B.tangent(x, u),
-        )
-        terms = [dJ, None if dR is None else -dR, dB]
-        if self.resistance is not None:
-            terms.append(-self._resistance_tangent(x, z, by_z=False))
-        total: Matrix | None = None
-        for term in terms:
-            if term is not None:
-                total = term if total is None else add(total, term)
-        return total
+        J, R, B = self.matrix_J, self.matrix_R, self.matrix_B
+        losses = [R.tangent(x, z), self._dr(x, z, by_z=False)]
+        terms = [J.tangent(x, z), B.tangent(x, u), *(None if dr is None else -dr for dr in losses)]
+        return total(*terms) if any(term is not None for term in terms) else None
 
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of r with respect to z."""
-        return None if self.resistance is None else self._resistance_tangent(x, z, by_z=True)
+        return self._dr(x, z, by_z=True)
 
     def dy(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of B(x)^T z, column by column of B."""
@@ -149,18 +157,17 @@ class FunctionSystem(PHSystem):
         """States without derivative."""
         return self.algebraic_states
 
-    @cached_property
+    @property
     def storages(self) -> tuple[Storage, ...]:
         """One storage."""
-        E = self.matrix_E.value
-        rows = np.flatnonzero(~self.algebraic) if E is None else nonzero_rows(E)
-        return (Storage(rows, quadratic=self.quadratic),)
+        return (self.storage,)
 
-    def _resistance_tangent(self, x: Vector, z: Vector, *, by_z: bool) -> Matrix:
+    def _dr(self, x: Vector, z: Vector, *, by_z: bool) -> Matrix | None:
         given = self.resistance_dz if by_z else self.resistance_dx
         if given is not None:
-            return as_matrix(given(x, z), (self.n, self.n), f"system '{self.name}': dr")
-        assert self.resistance is not None
+            return given(x, z)
+        if self.resistance is None:
+            return None
         r = self.resistance
         if by_z:
             return derivatives.jacobian(lambda z_: np.asarray(r(x, z_), dtype=float), z)
@@ -235,70 +242,58 @@ def from_functions(
     if z is None and E is not None:
         raise InputError(f"system '{name}': with E given, z (E^T z = grad H) must be given too")
 
+    def checked(what: str, given: Any, shape: tuple[int, int]) -> Checked | None:
+        return None if given is None else Checked(given, shape, f"system '{name}': {what}")
+
     def matrix(
         what: str,
         given: ArrayLike | Matrix | MatrixFunction | None,
-        shape: tuple[int, int],
+        columns: int,
         derivative: Tangent | None,
     ) -> MatrixOfState:
-        label = f"system '{name}': {what}"
         if callable(given) and not is_sparse(given):
-            return MatrixOfState(label, shape, function=given, derivative=derivative)
-        value = (np.eye(n) if what == "E" else np.zeros(shape)) if given is None else given
-        return MatrixOfState(label, shape, value=as_matrix(value, shape, label))
+            tangent = checked(f"{what} (tangent)", derivative, (n, n))
+            return MatrixOfState(None, checked(what, given, (n, columns)), tangent)
+        value = (np.eye(n) if what == "E" else np.zeros((n, columns))) if given is None else given
+        return MatrixOfState(as_matrix(value, (n, columns), f"system '{name}': {what}"))
 
-    system = FunctionSystem(
+    parts = {
+        "E": matrix("E", E, n, dE),
+        "J": matrix("J", J, n, dJ),
+        "R": matrix("R", R, n, dR),
+        "B": matrix("B", B, m, dB),
+    }
+    require_structure(name, parts["J"].value, parts["R"].value)
+    constant_E = parts["E"].value
+    mask = np.zeros(n, dtype=bool) if constant_E is None else zero_columns(constant_E)
+    places = slices(blocks)
+    for state in algebraic:
+        if state not in places:
+            raise InputError(f"system '{name}': algebraic state '{state}' is not among its states")
+        mask[places[state]] = True
+    missing = [
+        *(["z"] if z is None else []),
+        *(["dz"] if dz is None else []),
+        *(f"d{what}" for what, part in parts.items() if part.function and not part.derivative),
+        *(["dr_dx"] if r is not None and dr_dx is None else []),
+        *(["dr_dz"] if r is not None and dr_dz is None else []),
+    ]
+    derivatives.warn_missing(f"system '{name}'", missing, stacklevel=2)
+    rows = np.flatnonzero(~mask) if constant_E is None else nonzero_rows(constant_E)
+    return FunctionSystem(
         name=name,
         states=blocks,
         ports=tuple(ports),
         energy=H,
         costate=z,
-        costate_tangent=dz,
-        matrix_E=matrix("E", E, (n, n), dE),
-        matrix_J=matrix("J", J, (n, n), dJ),
-        matrix_R=matrix("R", R, (n, n), dR),
-        matrix_B=matrix("B", B, (n, m), dB),
+        costate_tangent=checked("dz", dz, (n, n)),
+        matrix_E=parts["E"],
+        matrix_J=parts["J"],
+        matrix_R=parts["R"],
+        matrix_B=parts["B"],
         resistance=r,
-        resistance_dx=dr_dx,
-        resistance_dz=dr_dz,
-        algebraic_states=np.zeros(n, dtype=bool),
-        quadratic=quadratic,
+        resistance_dx=checked("dr", dr_dx, (n, n)),
+        resistance_dz=checked("dr", dr_dz, (n, n)),
+        algebraic_states=mask,
+        storage=Storage(rows, quadratic=quadratic),
     )
-    for what, part, defect in (
-        ("J is not skew-symmetric (J + J^T = 0)", system.matrix_J, skew_defect),
-        ("R is not symmetric", system.matrix_R, symmetry_defect),
-        ("R is not positive semi-definite", system.matrix_R, semidefinite_defect),
-    ):
-        if part.value is not None and defect(part.value) > 1e-12:
-            raise StructureError(
-                f"system '{name}': {what}; the relative defect is {defect(part.value):.3g}"
-            )
-    mask = system.algebraic_states
-    if system.matrix_E.value is not None:
-        mask |= zero_columns(system.matrix_E.value)
-    for state in algebraic:
-        if state not in system.slices:
-            raise InputError(f"system '{name}': algebraic state '{state}' is not among its states")
-        mask[system.slices[state]] = True
-    missing = [
-        label
-        for label, absent in (
-            ("z", z is None),
-            ("dz", dz is None),
-            ("dE", system.matrix_E.function is not None and dE is None),
-            ("dJ", system.matrix_J.function is not None and dJ is None),
-            ("dR", system.matrix_R.function is not None and dR is None),
-            ("dB", system.matrix_B.function is not None and dB is None),
-            ("dr_dx", r is not None and dr_dx is None),
-            ("dr_dz", r is not None and dr_dz is None),
-        )
-        if absent
-    ]
-    if missing:
-        warnings.warn(
-            f"system '{name}': {', '.join(missing)} not given, computed by finite differences; "
-            "pass them for speed and accuracy",
-            MissingDerivativeWarning,
-            stacklevel=2,
-        )
-    return system

@@ -16,15 +16,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph.derivatives import jacobian
-from poinsot.ph.matrices import Matrix, Vector, add, dense, is_sparse, scale_columns
-from poinsot.ph.system import PHSystem, Storage
+from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, largest, scale_columns, total
+from poinsot.ph.system import PHSystem, Stores
 
 #: Multiple of the round-off of H within which the quadrature of grad H is the better number.
 ROUND_OFF = 16 * float(np.finfo(float).eps)
@@ -44,22 +44,6 @@ class Rule(Enum):
     AVERAGE = "average"
 
 
-class Stores(Protocol):
-    """What a discrete gradient needs to know of a system: how it stores energy."""
-
-    @property
-    def algebraic(self) -> NDArray[np.bool_]: ...  # noqa: D102
-    @property
-    def storages(self) -> tuple[Storage, ...]: ...  # noqa: D102
-    @property
-    def exact_costate(self) -> bool: ...  # noqa: D102
-    def energies(self, x: Vector) -> Vector: ...  # noqa: D102
-    def z(self, x: Vector) -> Vector: ...  # noqa: D102
-    def dz(self, x: Vector) -> Matrix: ...  # noqa: D102
-    def E(self, x: Vector) -> Matrix: ...  # noqa: D102
-    def dE(self, x: Vector, a: Vector) -> Matrix | None: ...  # noqa: D102
-
-
 @dataclass(frozen=True)
 class Costate:
     """A discrete costate z and its derivative with respect to x1: dz + sum_k U_k V_k^T.
@@ -69,8 +53,8 @@ class Costate:
 
     z: Vector
     dz: Matrix
-    U: NDArray[np.float64]
-    V: NDArray[np.float64]
+    U: Array
+    V: Array
 
 
 @dataclass(frozen=True)
@@ -120,10 +104,8 @@ class Step:
 class DiscreteGradient(ABC):
     """A rule that turns two states into a discrete costate."""
 
-    @property
-    def rule(self) -> Rule:
-        """What it does to parts of a system that have derivatives of their own over a step."""
-        return Rule.DISCRETE
+    #: What it does to parts of a system that have derivatives of their own over a step.
+    rule: ClassVar[Rule] = Rule.DISCRETE
 
     @abstractmethod
     def costate(self, step: Step) -> Costate:
@@ -144,7 +126,7 @@ class DiscreteGradient(ABC):
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(Stores):
     """A function of R^n as a storage with E = I."""
 
     function: Callable[[Vector], float]
@@ -155,16 +137,6 @@ class Function:
     def algebraic(self) -> NDArray[np.bool_]:
         """None."""
         return np.zeros(self.n, dtype=bool)
-
-    @property
-    def storages(self) -> tuple[Storage, ...]:
-        """One."""
-        return (Storage(np.arange(self.n)),)
-
-    @property
-    def exact_costate(self) -> bool:
-        """Yes: the gradient is given."""
-        return True
 
     def energies(self, x: Vector) -> Vector:
         """Return the value."""
@@ -190,16 +162,12 @@ class Function:
 class Midpoint(DiscreteGradient):
     """z(x_mid): a discrete gradient for quadratic H [LKB26, eq. (51)], and only then."""
 
-    @property
-    def rule(self) -> Rule:
-        """At the midpoint."""
-        return Rule.MIDPOINT
+    rule = Rule.MIDPOINT
 
     def costate(self, step: Step) -> Costate:
         """Return the costate at the midpoint."""
-        none = np.zeros((step.x0.size, 0))
         dz = scale_columns(step.stores.dz(step.mid), step.weight(0.5))
-        return Costate(step.stores.z(step.mid), dz, none, none)
+        return corrected(step, step.stores.z(step.mid), dz)
 
 
 #: Nodes and weights of three-point Gauss quadrature on [0, 1]; the middle node is 1/2.
@@ -223,46 +191,58 @@ class Gonzalez(DiscreteGradient):
     def costate(self, step: Step) -> Costate:
         """Return the corrected midpoint costate."""
         stores = step.stores
-        z, dz_mid = stores.z(step.mid), stores.dz(step.mid)
-        dz = scale_columns(dz_mid, step.weight(0.5))
+        z, dz = stores.z(step.mid), scale_columns(stores.dz(step.mid), step.weight(0.5))
         curved = [(k, s.rows) for k, s in enumerate(stores.storages) if not s.quadratic]
-        none = np.zeros((step.x0.size, 0))
         if not curved:
-            return Costate(z, dz, none, none)
-        e, de = step.e, step.de
+            return corrected(step, z, dz)
         H0, H1 = stores.energies(step.x0), stores.energies(step.x1)
         z1, E1 = stores.z(step.x1), stores.E(step.x1)
         path = [(stores.z(x), np.asarray(stores.E(x) @ step.dx)) for x in map(step.at, NODES)]
-        corrected = z.copy()
-        alphas = np.zeros(z.size)
-        U, V = [], []
+        corrections = []
         for k, rows in curved:
-            e_s, z_s = e[rows], z[rows]
-            square = float(e_s @ e_s)
-            if square == 0:
-                continue
             samples = [(z_[rows], e_[rows]) for z_, e_ in path]
-            paired = float(z_s @ e_s)
+            paired = float(z[rows] @ step.e[rows])
             numerator = excess(H0[k], H1[k], paired, samples, exact=stores.exact_costate)
-            alpha = numerator / square
-            corrected[rows] += alpha * e_s
-            alphas[rows] = alpha
-            # alpha's own derivative: a rank-one term, dropped where it drowns in round-off.
-            grad_H1 = E1[rows].T @ z1[rows]
-            dnumerator = grad_H1 - de[rows].T @ z_s - dz[rows].T @ e_s
-            noise = np.finfo(float).eps * np.max(abs(grad_H1), initial=0.0) / np.sqrt(square)
-            if noise < 1e-6 * np.max(abs(dense(dz_mid[rows])), initial=0.0):
-                dalpha = (dnumerator - 2 * alpha * (de[rows].T @ e_s)) / square
-                direction = np.zeros(z.size)
-                direction[rows] = e_s
-                U.append(direction)
-                V.append(np.asarray(dalpha))
-        if is_sparse(de):
-            dz = add(dz, de.multiply(alphas[:, None]).tocsr())
-        else:
-            dz = add(dz, alphas[:, None] * dense(de))
-        columns = (np.stack(U, axis=1), np.stack(V, axis=1)) if U else (none, none)
-        return Costate(corrected, dz, *columns)
+            corrections.append(Correction(rows, numerator, np.asarray(E1[rows].T @ z1[rows])))
+        return corrected(step, z, dz, corrections)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A correction of z by alpha e on some rows, alpha = numerator / e·e.
+
+    `numerator` is the difference of the energy less z·e, and `slope` (n,) that difference's
+    derivative by x1.
+    """
+
+    rows: NDArray[np.intp]
+    numerator: float
+    slope: Vector
+
+
+def corrected(step: Step, z: Vector, dz: Matrix, corrections: Sequence[Correction] = ()) -> Costate:
+    """Return the costate z, whose derivative by x1 is dz, with corrections on separate rows."""
+    alphas = np.zeros(z.size)
+    U, V = [], []
+    for correction in corrections:
+        rows, slope = correction.rows, correction.slope
+        e, de, z_rows, dz_rows = step.e[rows], step.de[rows], z[rows], dz[rows]
+        square = float(e @ e)
+        if square == 0:
+            continue
+        alpha = alphas[rows] = correction.numerator / square
+        # alpha's own derivative: a rank-one term, dropped where it drowns in round-off.
+        noise = np.finfo(float).eps * np.max(abs(slope), initial=0.0) / np.sqrt(square)
+        if noise < 1e-6 * largest(dz_rows):
+            direction = np.zeros(z.size)
+            direction[rows] = e
+            U.append(direction)
+            dnumerator = slope - de.T @ z_rows - dz_rows.T @ e
+            V.append((dnumerator - 2 * alpha * (de.T @ e)) / square)
+    if alphas.any():
+        z, dz = z + alphas * step.e, add(dz, scale_columns(step.de.T, alphas).T)
+    low_rank = (np.array(columns).reshape(-1, z.size).T for columns in (U, V))
+    return Costate(z, dz, *low_rank)
 
 
 def excess(
@@ -321,7 +301,6 @@ class Partitioned(DiscreteGradient):
         """Return the block-wise corrected costate."""
         stores, n = step.stores, step.x0.size
         blocks = self._blocks(step)
-        e, de = step.e, step.de
         self._check_uncoupled(step.E, blocks)
         z, dz = np.zeros(n), np.zeros((n, n))
         ends, ddifference = np.zeros((len(blocks), 2)), np.zeros((len(blocks), n))
@@ -347,33 +326,18 @@ class Partitioned(DiscreteGradient):
                 dx = here * step.dx
                 samples[b].append([(stores.z(x)[rows], (stores.E(x) @ dx)[rows] / 2) for x in xs])
                 done += here
-        U, V = [], []
+        corrections = []
         for b, rows in enumerate(blocks):
-            square = float(e[rows] @ e[rows])
-            if square == 0:
-                continue
             # Forwards and backwards, one after the other, at each node.
             both = [
                 (np.concatenate([f[0], r[0]]), np.concatenate([f[1], r[1]]))
                 for f, r in zip(*samples[b], strict=True)
             ]
             before, after = (float(end) for end in ends[b])
-            paired = float(z[rows] @ e[rows])
+            paired = float(z[rows] @ step.e[rows])
             numerator = excess(before, after, paired, both, exact=stores.exact_costate)
-            alpha = numerator / square
-            de_b = dense(de)[rows]
-            dnumerator = ddifference[b] - de_b.T @ z[rows] - dz[rows].T @ e[rows]
-            direction = np.zeros(n)
-            direction[rows] = e[rows]
-            noise = np.finfo(float).eps * np.max(abs(ddifference[b]), initial=0.0) / np.sqrt(square)
-            if noise < 1e-6 * np.max(abs(dz[rows]), initial=0.0):
-                U.append(direction)
-                V.append((dnumerator - 2 * alpha * (de_b.T @ e[rows])) / square)
-            z[rows] += alpha * e[rows]
-            dz[rows] += alpha * de_b
-        none = np.zeros((n, 0))
-        columns = (np.stack(U, axis=1), np.stack(V, axis=1)) if U else (none, none)
-        return Costate(z, dz, *columns)
+            corrections.append(Correction(rows, numerator, ddifference[b]))
+        return corrected(step, z, dz, corrections)
 
     def _blocks(self, step: Step) -> list[NDArray[np.intp]]:
         stores, n = step.stores, step.x0.size
@@ -402,11 +366,7 @@ class MeanValue(DiscreteGradient):
     """
 
     nodes: int = 6
-
-    @property
-    def rule(self) -> Rule:
-        """As a mean along the path."""
-        return Rule.AVERAGE
+    rule = Rule.AVERAGE
 
     def costate(self, step: Step) -> Costate:
         """Return the mean costate."""
@@ -415,9 +375,5 @@ class MeanValue(DiscreteGradient):
         abscissae, weights = np.polynomial.legendre.leggauss(self.nodes)
         nodes = [(0.5 * (1 + a), 0.5 * w) for a, w in zip(abscissae, weights, strict=True)]
         z = sum((w * step.stores.z(step.at(s)) for s, w in nodes), np.zeros(step.x0.size))
-        s0, w0 = nodes[0]
-        dz = w0 * scale_columns(step.stores.dz(step.at(s0)), step.weight(s0))
-        for s, w in nodes[1:]:
-            dz = add(dz, w * scale_columns(step.stores.dz(step.at(s)), step.weight(s)))
-        none = np.zeros((step.x0.size, 0))
-        return Costate(z, dz, none, none)
+        slopes = [w * scale_columns(step.stores.dz(step.at(s)), step.weight(s)) for s, w in nodes]
+        return corrected(step, z, total(*slopes))

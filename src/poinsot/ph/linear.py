@@ -8,14 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import StructureError
-from poinsot.ph.dirac import semidefinite_defect, skew_defect, symmetry_defect
+from poinsot.ph.dirac import require_structure
 from poinsot.ph.matrices import Matrix, Vector, add, as_matrix
 from poinsot.ph.ports import Port
 from poinsot.ph.system import PHSystem, State, Storage, as_states, nonzero_rows, zero_columns
-
-#: Relative defect that a user's constant matrix may have.
-TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +23,8 @@ class LinearSystem(PHSystem):
     matrix_R: Matrix
     matrix_B: Matrix
     matrix_Q: Matrix
+    #: The matrices are constant and were checked.
+    proven = True
 
     def E(self, x: Vector) -> Matrix:
         """Return the constant descriptor matrix."""
@@ -72,11 +70,6 @@ class LinearSystem(PHSystem):
     @cached_property
     def _conduction(self) -> Matrix:
         return add(self.matrix_J, -self.matrix_R)
-
-    @property
-    def proven(self) -> bool:
-        """Yes: the matrices are constant and were checked."""
-        return True
 
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:
@@ -139,12 +132,5 @@ def linear(
         matrix_Q=given("Q", Q, (n, n)),
     )
     EQ = system.matrix_E.T @ system.matrix_Q
-    for what, defect in (
-        ("J is not skew-symmetric (J + J^T = 0)", skew_defect(system.matrix_J)),
-        ("R is not symmetric", symmetry_defect(system.matrix_R)),
-        ("R is not positive semi-definite", semidefinite_defect(system.matrix_R)),
-        ("E^T Q is not symmetric, so Q x has no energy", symmetry_defect(EQ)),
-    ):
-        if defect > TOLERANCE:
-            raise StructureError(f"system '{name}': {what}; the relative defect is {defect:.3g}")
+    require_structure(name, system.matrix_J, system.matrix_R, EQ)
     return system

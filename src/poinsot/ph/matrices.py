@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
 
+#: An array of numbers; a `Vector` has one index.
+Array: TypeAlias = NDArray[np.float64]
 Vector: TypeAlias = NDArray[np.float64]
 
 
@@ -46,14 +48,14 @@ def is_sparse(a: object) -> TypeGuard[sp.csr_array]:
     return isinstance(a, sp.sparray)
 
 
-def dense(a: Matrix) -> NDArray[np.float64]:
+def dense(a: Matrix) -> Array:
     """Return the matrix as a NumPy array."""
     return a.toarray() if is_sparse(a) else np.asarray(a)
 
 
 def as_matrix(a: ArrayLike | Matrix, shape: tuple[int, int], what: str) -> Matrix:
     """Check a user's matrix: its shape, and that every entry is finite."""
-    matrix: NDArray[np.float64] | sp.csr_array
+    matrix: Array | sp.csr_array
     if sp.issparse(a):
         matrix = sp.csr_array(a)
         entries = matrix.data
@@ -89,10 +91,11 @@ def assemble(shape: tuple[int, int], placed: Sequence[Placed]) -> Matrix:
         return total
     rows_, columns_, values = [], [], []
     for row, column, block in placed:
-        coo = sp.coo_array(dense(block) if not is_sparse(block) else block)
-        rows_.append(coo.coords[0] + row)
-        columns_.append(coo.coords[1] + column)
-        values.append(coo.data)
+        found: Any = sp.coo_array(block) if is_sparse(block) else dense(block)
+        i, j = found.coords if is_sparse(block) else found.nonzero()
+        rows_.append(i + row)
+        columns_.append(j + column)
+        values.append(found.data if is_sparse(block) else found[i, j])
     if not values:
         return sp.csr_array(shape)
     entries = (np.concatenate(values), (np.concatenate(rows_), np.concatenate(columns_)))

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph import units
 from poinsot.ph.formulas import Formula
+from poinsot.ph.matrices import Array
 from poinsot.ph.signals import Constant, Signal, Table
 
 
@@ -87,7 +87,7 @@ class Port:
         unit = f", u in {self.u_unit}, y in {self.y_unit}" if self.u_unit else ""
         return f"'{self.name}' (size {self.size}{unit})"
 
-    def u(self, t: float) -> NDArray[np.float64]:
+    def u(self, t: float) -> Array:
         """Evaluate the input at time t [s], checked; shape (size,)."""
         if self.signal is None:
             return np.zeros(self.size)
@@ -95,7 +95,7 @@ class Port:
         self._check(u[None], np.array([t]))
         return u
 
-    def u_over(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def u_over(self, times: Array) -> Array:
         """Evaluate the input at many times [s], checked; shape (times, size)."""
         if self.signal is None:
             return np.zeros((times.size, self.size))
@@ -105,7 +105,7 @@ class Port:
             return u
         return np.array([self.u(float(t)) for t in times]).reshape(times.size, self.size)
 
-    def _check(self, u: NDArray[np.float64], times: NDArray[np.float64]) -> None:
+    def _check(self, u: Array, times: Array) -> None:
         """Refuse inputs (times, size) of another size, or that are not finite."""
         if u.shape[1:] != (self.size,):
             raise InputError(

@@ -3,49 +3,73 @@
 Each is given by numbers, and says by how much it is not what it should be.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poinsot.ph.matrices import Vector, largest
+from poinsot.ph.matrices import Array, Vector, largest
 
-Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
 #: How many random efforts a resistive relation is tried on.
 SAMPLES = 64
 
 
+class Subspace(ABC):
+    """A subspace of pairs, n entries each, that is spanned by columns and isotropic."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Array:
+        """What spans it; shape (2 n, columns)."""
+
+    @property
+    @abstractmethod
+    def isotropy_defect(self) -> float:
+        """How far any two of its elements are from isotropy."""
+
+    @property
+    def dimension_defect(self) -> int:
+        """How much the dimension falls short of n, the largest that isotropy allows."""
+        return int(len(self.columns) // 2 - np.linalg.matrix_rank(self.columns))
+
+    @property
+    def defect(self) -> float:
+        """Zero if it is isotropic and of dimension n."""
+        return self.isotropy_defect + abs(self.dimension_defect)
+
+    def distance(self, first: Vector, second: Vector) -> float:
+        """Return how far a pair, such as (flow, effort), is from it, relative to its length."""
+        vector = np.concatenate([first, second])
+        U, singular, _ = np.linalg.svd(self.columns, full_matrices=False)
+        basis = U[:, singular > max(self.columns.shape) * EPS * singular[0]]
+        rest = vector - basis @ (basis.T @ vector)
+        return float(np.linalg.norm(rest) / max(np.linalg.norm(vector), np.finfo(float).tiny))
+
+
 @dataclass(frozen=True)
-class DiracStructure:
+class DiracStructure(Subspace):
     """A subspace of flows and efforts, spanned by the columns of (F; E); F, E have n rows."""
 
     F: Array
     E: Array
 
     @property
+    def columns(self) -> Array:
+        """(F; E)."""
+        return np.vstack([self.F, self.E])
+
+    @property
     def power_defect(self) -> float:
         """max|F^T E + E^T F|: the power of any two of its elements vanishes [BHRS25, def. 3]."""
         return largest(self.F.T @ self.E + self.E.T @ self.F)
 
-    @property
-    def dimension_defect(self) -> int:
-        """How much the dimension falls short of n, the largest that isotropy allows."""
-        return int(self.F.shape[0] - np.linalg.matrix_rank(np.vstack([self.F, self.E])))
-
-    @property
-    def defect(self) -> float:
-        """Zero for a Dirac structure: F^T E + E^T F = 0 and dimension n."""
-        return self.power_defect + abs(self.dimension_defect)
-
-    def distance(self, flow: Vector, effort: Vector) -> float:
-        """Return how far (flow, effort) is from the subspace, relative to its length."""
-        return _distance(np.vstack([self.F, self.E]), np.concatenate([flow, effort]))
+    isotropy_defect = power_defect
 
 
 @dataclass(frozen=True)
-class LagrangianSubmanifold:
+class LagrangianSubmanifold(Subspace):
     """The tangent space at a point, spanned by the columns of (S; P); S, P have n rows.
 
     S is the tangent of what is stored, P that of its efforts.
@@ -55,24 +79,15 @@ class LagrangianSubmanifold:
     P: Array
 
     @property
+    def columns(self) -> Array:
+        """(S; P)."""
+        return np.vstack([self.S, self.P])
+
+    @property
     def isotropy_defect(self) -> float:
         """max|S^T P - P^T S|, relative: v1·w2 - w1·v2 = 0 for any two of its elements (def. 5)."""
         product = self.S.T @ self.P
         return largest(product - product.T) / max(largest(product), np.finfo(float).tiny)
-
-    @property
-    def dimension_defect(self) -> int:
-        """How much the dimension falls short of n, the largest that isotropy allows."""
-        return int(self.S.shape[0] - np.linalg.matrix_rank(np.vstack([self.S, self.P])))
-
-    @property
-    def defect(self) -> float:
-        """Zero for a Lagrangian submanifold: S^T P is symmetric and the dimension is n."""
-        return self.isotropy_defect + abs(self.dimension_defect)
-
-    def distance(self, stored: Vector, effort: Vector) -> float:
-        """Return how far a direction (stored, effort) is from tangent, relative to its length."""
-        return _distance(np.vstack([self.S, self.P]), np.concatenate([stored, effort]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +124,3 @@ class ResistiveRelation:
         exact = self.effort(flow)
         size = max(float(np.linalg.norm(exact)), np.finfo(float).tiny)
         return float(np.linalg.norm(effort - exact)) / size
-
-
-def _distance(columns: Array, vector: Vector) -> float:
-    """Return the length of what is not spanned by the columns, relative to the vector."""
-    U, singular, _ = np.linalg.svd(columns, full_matrices=False)
-    basis = U[:, singular > max(columns.shape) * EPS * singular[0]]
-    rest = vector - basis @ (basis.T @ vector)
-    return float(np.linalg.norm(rest) / max(np.linalg.norm(vector), np.finfo(float).tiny))

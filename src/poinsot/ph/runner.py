@@ -4,12 +4,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poinsot.ph.matrices import Array, Vector
 from poinsot.result.history import Saved
-
-Vector = NDArray[np.float64]
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ class Clock:
         """Return the time after n steps [s]."""
         return self.end if n == self.steps else self.start + n * self.h
 
-    def span(self, first: int, last: int) -> NDArray[np.float64]:
+    def span(self, first: int, last: int) -> Array:
         """Return the times after `first`, ..., `last` steps [s]."""
         times = self.start + self.h * np.arange(first, last + 1, dtype=np.float64)
         if last == self.steps:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
+from poinsot.ph.matrices import Array
 
 #: A function of time [s].
 Signal: TypeAlias = Callable[[float], ArrayLike]
@@ -17,13 +18,13 @@ Signal: TypeAlias = Callable[[float], ArrayLike]
 class Constant:
     """The same input at all times."""
 
-    value: NDArray[np.float64]
+    value: Array
 
-    def __call__(self, t: float) -> NDArray[np.float64]:
+    def __call__(self, t: float) -> Array:
         """Return the value."""
         return self.value
 
-    def over(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over(self, times: Array) -> Array:
         """Return the value at every time; shape (times, size)."""
         return np.tile(np.atleast_1d(self.value), (times.size, 1))
 
@@ -63,11 +64,11 @@ class Table:
         if not np.all(np.isfinite(self.values)):
             raise InputError("Table: values must be finite")
 
-    def __call__(self, t: float) -> NDArray[np.float64]:
+    def __call__(self, t: float) -> Array:
         """Return the input at time t [s]; shape (size,)."""
         return self.over(np.array([t])).reshape(-1)
 
-    def over(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over(self, times: Array) -> Array:
         """Return the input at many times [s]; shape (times, size)."""
         columns = self.values.reshape(self.times.size, -1).T
         return np.column_stack([np.interp(times, self.times, column) for column in columns])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble
 from poinsot.ph.scheme import Scheme
 
 EPS = float(np.finfo(float).eps)
@@ -59,8 +59,8 @@ class Tangent:
     """dF/dx = T + U V^T; U and V have few columns, and T may be sparse."""
 
     T: Matrix
-    U: NDArray[np.float64]
-    V: NDArray[np.float64]
+    U: Array
+    V: Array
 
     @classmethod
     def of(cls, size: int, placed: Sequence[Placed]) -> "Tangent":
@@ -188,7 +188,8 @@ def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:
 
     The entries of a vector are of one kind, and one that vanishes is measured by the others.
     """
-    return np.maximum.reduceat(sizes, _starts(tuple(blocks)))[_owners(tuple(blocks))]
+    starts, owners = _layout(tuple(blocks))
+    return np.maximum.reduceat(sizes, starts)[owners]
 
 
 def largest_of_kind(sizes: Vector, translate: NDArray[np.bool_]) -> Vector:
@@ -198,12 +199,6 @@ def largest_of_kind(sizes: Vector, translate: NDArray[np.bool_]) -> Vector:
 
 
 @lru_cache(LAYOUTS)
-def _starts(blocks: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return where each block begins."""
-    return np.cumsum([0, *blocks[:-1]])
-
-
-@lru_cache(LAYOUTS)
-def _owners(blocks: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return the block of each entry."""
-    return np.repeat(np.arange(len(blocks)), blocks)
+def _layout(blocks: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each block begins, and the block of each entry."""
+    return np.cumsum([0, *blocks[:-1]]), np.repeat(np.arange(len(blocks)), blocks)

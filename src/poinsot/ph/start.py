@@ -1,6 +1,6 @@
 """A consistent start: the algebraic equations of a system must hold at its initial state."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import scipy.linalg
@@ -97,6 +97,23 @@ def _size(system: PHSystem, x: Vector, u: Vector) -> float:
     z = system.z(x)
     terms = abs(system.dflow_dz(x, z)) @ abs(z) + abs(system.B(x)) @ abs(u)
     return float(np.max(terms, initial=0.0))
+
+
+def require_satisfied(
+    name: str, rows: Iterable[tuple[str, Sequence[str], Vector, Vector, str]]
+) -> None:
+    """Refuse a start that violates a constraint by more than round-off, and say which.
+
+    `rows` are, for every kind of constraint, what is violated, the names, the values that should
+    vanish, the sizes of their terms, and what is to be corrected.
+    """
+    for what, names, values, sizes, wrong in rows:
+        if values.size and not np.max(abs(values)) <= TOLERANCE * float(np.max(sizes)):
+            k = int(np.argmax(abs(values)))
+            raise InconsistentStartError(
+                f"system '{name}': the initial state violates {what}'{names[k]}' by "
+                f"{abs(values[k]):.3g}; correct {wrong}"
+            )
 
 
 def check_start(system: PHSystem, x: Vector, t: float) -> Vector:

@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -48,8 +49,47 @@ class Storage:
     quadratic: bool = False
 
 
+class Stores(ABC):
+    """How energy is stored: what a discrete gradient needs to know of a system."""
+
+    @abstractmethod
+    def E(self, x: Vector) -> Matrix:
+        """Return the descriptor matrix; shape (n, n)."""
+
+    @abstractmethod
+    def z(self, x: Vector) -> Vector:
+        """Return the costate (effort), E^T z = grad H; shape (n,)."""
+
+    @abstractmethod
+    def energies(self, x: Vector) -> Vector:
+        """Return the energy of each storage [J]; their sum is H."""
+
+    @abstractmethod
+    def dE(self, x: Vector, a: Vector) -> Matrix | None:
+        """Return the derivative of E(x) a with respect to x, a fixed; None if E is constant."""
+
+    @abstractmethod
+    def dz(self, x: Vector) -> Matrix:
+        """Return the derivative of z with respect to x; shape (n, n)."""
+
+    @property
+    @abstractmethod
+    def algebraic(self) -> NDArray[np.bool_]:
+        """Which states never appear with a derivative: zero columns of E; shape (n,)."""
+
+    @property
+    def storages(self) -> tuple[Storage, ...]:
+        """The parts of the energy, in the order of `energies`."""
+        return (Storage(np.flatnonzero(~self.algebraic)),)
+
+    @property
+    def exact_costate(self) -> bool:
+        """Whether z is exact; False if it is found by differences of H."""
+        return True
+
+
 @dataclass(frozen=True, eq=False)
-class PHSystem(ABC):
+class PHSystem(Stores):
     r"""A port-Hamiltonian descriptor system [LKB26, eq. (4)], with dissipation.
 
     .. math::
@@ -70,11 +110,7 @@ class PHSystem(ABC):
     states: tuple[State, ...]
     ports: tuple[Port, ...]
 
-    # -- the six ingredients ------------------------------------------------------------------
-
-    @abstractmethod
-    def E(self, x: Vector) -> Matrix:
-        """Return the descriptor matrix; shape (n, n)."""
+    # -- the ingredients besides E, z and H --------------------------------------------------
 
     @abstractmethod
     def J(self, x: Vector) -> Matrix:
@@ -87,14 +123,6 @@ class PHSystem(ABC):
     @abstractmethod
     def B(self, x: Vector) -> Matrix:
         """Return the port matrix; shape (n, m)."""
-
-    @abstractmethod
-    def z(self, x: Vector) -> Vector:
-        """Return the costate (effort), E^T z = grad H; shape (n,)."""
-
-    @abstractmethod
-    def energies(self, x: Vector) -> Vector:
-        """Return the energy of each storage [J]; their sum is H."""
 
     def r(self, x: Vector, z: Vector) -> Vector | None:
         """Return the nonlinear dissipation, z·r >= 0; shape (n,)."""
@@ -115,14 +143,6 @@ class PHSystem(ABC):
         return self
 
     @abstractmethod
-    def dE(self, x: Vector, a: Vector) -> Matrix | None:
-        """Return the derivative of E(x) a with respect to x, a fixed; None if E is constant."""
-
-    @abstractmethod
-    def dz(self, x: Vector) -> Matrix:
-        """Return the derivative of z with respect to x; shape (n, n)."""
-
-    @abstractmethod
     def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of `flow` with respect to x, z and u fixed; shape (n, n)."""
 
@@ -139,16 +159,6 @@ class PHSystem(ABC):
         return u
 
     # -- what is known of the whole -----------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def algebraic(self) -> NDArray[np.bool_]:
-        """Which states never appear with a derivative: zero columns of E; shape (n,)."""
-
-    @property
-    def storages(self) -> tuple[Storage, ...]:
-        """The parts of the energy, in the order of `energies`."""
-        return (Storage(np.flatnonzero(~self.algebraic)),)
 
     @property
     def connected(self) -> tuple[Port, ...]:
@@ -175,11 +185,6 @@ class PHSystem(ABC):
         return False
 
     @property
-    def exact_costate(self) -> bool:
-        """Whether z is exact; False if it is found by differences of H."""
-        return True
-
-    @property
     def stabilised(self) -> bool:
         """Whether velocity constraints are among the equations, with multipliers of their own."""
         return False
@@ -203,7 +208,7 @@ class PHSystem(ABC):
         """Where a simulation starts unless told otherwise: zero."""
         return np.zeros(self.n)
 
-    def check_start(self, x: Vector) -> None:  # noqa: B027 - most systems have nothing to refuse
+    def check_start(self, x: Vector) -> None:
         """Refuse a state that no simulation can start from; by default, none."""
 
     def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
@@ -225,9 +230,7 @@ class PHSystem(ABC):
         """Return why a step of size h [s] from x0 may have failed, if something is to be seen."""
         return ""
 
-    def check_step(  # noqa: B027 - most systems have nothing to refuse
-        self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float
-    ) -> None:
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
         """Refuse a step to a state that should not have been reached; by default, none."""
 
     def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
@@ -303,12 +306,12 @@ class PHSystem(ABC):
     @cached_property
     def slices(self) -> dict[str, slice]:
         """Where each named state lives in x."""
-        return dict(_slices(self.states))
+        return slices(self.states)
 
     @cached_property
     def port_slices(self) -> dict[str, slice]:
         """Where each port lives in u and y."""
-        return dict(_slices(self.ports))
+        return slices(self.ports)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -403,11 +406,10 @@ def require_states(name: str, units: Mapping[str, str] | None, known: Iterable[s
             raise InputError(f"system '{name}': units: no state '{state}'; {hint}")
 
 
-def _slices(blocks: tuple[State, ...] | tuple[Port, ...]) -> Iterator[tuple[str, slice]]:
-    start = 0
-    for block in blocks:
-        yield block.name, slice(start, start + block.size)
-        start += block.size
+def slices(blocks: Sequence[State | Port]) -> dict[str, slice]:
+    """Return where each block is in a vector of all, by its name."""
+    ends = accumulate(block.size for block in blocks)
+    return {b.name: slice(end - b.size, end) for b, end in zip(blocks, ends, strict=True)}
 
 
 def nonzero_rows(E: Matrix) -> NDArray[np.intp]:

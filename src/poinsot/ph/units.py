@@ -1,13 +1,15 @@
 """Products of SI units, just enough to tell whether two ports speak the same language."""
 
 import re
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from poinsot.errors import InputError, did_you_mean
 
-Exponents: TypeAlias = tuple[int, int, int, int, int]
+#: Exponents of (m, kg, s, A, K).
+Exponents: TypeAlias = tuple[int, ...]
 
-#: Exponents of (m, kg, s, A, K); the radian is a pure number.
+#: The radian is a pure number.
 SI: dict[str, Exponents] = {
     "1": (0, 0, 0, 0, 0),
     "rad": (0, 0, 0, 0, 0),
@@ -49,17 +51,15 @@ def exponents(unit: str) -> Exponents:
         except ValueError:
             raise InputError(f"unit '{unit}': the power '{power}' is not an integer") from None
         total = [t + factor * e for t, e in zip(total, SI[symbol], strict=True)]
-    m, kg, s, ampere, kelvin = total
-    return m, kg, s, ampere, kelvin
+    return tuple(total)
 
 
 def product(a: str, b: str) -> Exponents:
     """Return the exponents of the product of two units."""
-    m, kg, s, ampere, kelvin = (p + q for p, q in zip(exponents(a), exponents(b), strict=True))
-    return m, kg, s, ampere, kelvin
+    return tuple(p + q for p, q in zip(exponents(a), exponents(b), strict=True))
 
 
-def format_exponents(e: Exponents) -> str:
+def format_exponents(e: Sequence[int]) -> str:
     """Write exponents in base units, e.g. `(2, 1, -2, 0, 0)` as `"m^2 kg s^-2"`."""
     names = ("m", "kg", "s", "A", "K")
     factors = (f"{n}^{p}" if p != 1 else n for n, p in zip(names, e, strict=True) if p)

@@ -15,6 +15,7 @@ Hamilton's [KB24].
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
 from poinsot.ph.system import PHSystem
+from poinsot.result.observer import StateObserver
 
 
 class Mechanics(Protocol):
@@ -216,6 +218,38 @@ class MechanicalForm(PHSystem):
         """Return the derivative of B^T w by x."""
         dy = self.mechanics.dy(self.parts(x)[0], self.parts(z)[1])
         return None if dy is None else assemble((self.m, self.n), [(0, 0, dy)])
+
+    def look(
+        self,
+        g: Callable[[Vector], Vector] | None,
+        A: Callable[[Vector], Matrix] | None = None,
+        T: Callable[[Vector], float] | None = None,
+    ) -> StateObserver:
+        """Return what shows energies, and how well g(zeta) = 0, K w = 0 and A w = 0 hold.
+
+        The last is that at the midpoints of steps. T is the kinetic energy of a state; H - V if
+        it is not given.
+        """
+        mechanics = self.mechanics
+
+        def rate(x: Vector, rows: Callable[[Vector], Matrix] = mechanics.K) -> float:
+            rates = rows(self.parts(x)[0]) @ self.parts(self.z(x))[1]
+            return float(np.max(abs(rates), initial=0.0))
+
+        whole, middle = {}, {}
+        if g is not None:
+            whole["constraint_error"] = lambda x: float(
+                np.max(abs(g(self.parts(x)[0])), initial=0.0)
+            )
+        if mechanics.m:
+            whole["velocity_constraint_error"] = rate
+        if A is not None:
+            middle["velocity_constraint_error_mid"] = lambda x: rate(x, A)
+        energies = {
+            "kinetic": T or (lambda x: self.H(x) - mechanics.V(self.parts(x)[0])),
+            "potential": lambda x: mechanics.V(self.parts(x)[0]),
+        }
+        return StateObserver(self.n, energies=energies, whole=whole, middle=middle)
 
 
 class Inertial(Mechanics, Protocol):

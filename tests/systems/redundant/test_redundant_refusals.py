@@ -146,7 +146,7 @@ def test_a_constraint_that_the_kinematics_keeps_is_not_asked_for_twice():
         n_w=6,
         M=free.M,
         Z=free.Z.value,
-        dZ=free.Z.derivative,
+        dZ=free.Z.jacobian,
         c=lambda q: [q[3:] @ q[3:] - 1],
         dc=lambda q: [[0, 0, 0, *(2 * q[3:])]],
         ddc=[np.diag([0, 0, 0, 2, 2, 2, 2])],

@@ -12,7 +12,6 @@ from redundant_systems import CASES, SKATE_START, consistent, pendulum, run, ska
 from strategies import seeds
 
 from poinsot import ph
-from poinsot.systems.redundant.fields import Field
 from poinsot.systems.redundant.relations import dirac_structure, lagrangian_submanifold, relations
 
 sizes = st.tuples(*(st.integers(low, 5) for low in (1, 1, 0, 0)))
@@ -118,7 +117,7 @@ def test_forces_that_put_energy_in_show():
     parts = system.split(x)[:3]
     assert relations(system.laws, *parts).resistive.defect == 0.0
     law = system.laws.dissipation
-    active = Field(lambda q: -law.value(q), lambda q: -law.derivative(q), law.shape)
+    active = replace(law, value=lambda q: -law.value(q), jacobian=lambda q: -law.jacobian(q))
     assert relations(replace(system.laws, dissipation=active), *parts).resistive.defect > 0.1
 
 
@@ -132,14 +131,14 @@ def test_motions_lie_in_all_three_relations(case):
         rates = system.flow(x, system.z(x), u)
         tau, y = laws.dV(zeta) + lam @ laws.dc(zeta), system.y(x, system.z(x))
         flow = np.concatenate([rates[: laws.n + laws.k], w, y])
-        effort = np.concatenate([tau, w, laws.tau_d(zeta, w), -u])
+        effort = np.concatenate([tau, w, laws.damping(zeta, w), -u])
         assert found.dirac.defect < 1e-12
         assert found.dirac.distance(flow, effort) < 1e-12
         assert abs(flow @ effort) < 1e-12 * np.linalg.norm(flow) * np.linalg.norm(effort)
         assert found.dirac.distance(flow, -effort) > 1e-2
         assert found.lagrangian.defect < 1e-12
         assert found.resistive.defect == 0.0
-        assert found.resistive.distance(w, laws.tau_d(zeta, w)) == 0.0
+        assert found.resistive.distance(w, laws.damping(zeta, w)) == 0.0
 
 
 def test_the_tangent_of_a_motion_lies_in_the_stored_energy():

@@ -1,8 +1,12 @@
 """Lagrangians with singular or configuration-dependent mass, by Livens' principle [KB24]."""
 
 from poinsot.systems.livens.own import LagrangianSystem
-from poinsot.systems.livens.systems import HamiltonianSystem, LagrangianForm, LivensSystem
-from poinsot.systems.livens.velocities import VelocitySystem
+from poinsot.systems.livens.systems import (
+    HamiltonianSystem,
+    LagrangianForm,
+    LivensSystem,
+    VelocitySystem,
+)
 
 __all__ = [
     "HamiltonianSystem",

@@ -1,87 +1,99 @@
-"""Lagrangians from Python functions; derivatives that are not given are found by differences."""
+"""Functions of the coordinates from Python; derivatives that are not given by differences."""
 
-import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InputError, MissingDerivativeWarning
-from poinsot.inputs import function, numbers
+from poinsot.errors import InputError
+from poinsot.inputs import numbers
 from poinsot.ph.derivatives import jacobian as differences
-from poinsot.ph.matrices import Vector
-from poinsot.systems.livens.smooth import Array, Smooth, constant
+from poinsot.ph.matrices import Array, Vector
+from poinsot.systems.livens.smooth import Smooth
 
 #: q -> array.
 OfCoordinates: TypeAlias = Callable[[Vector], ArrayLike]
 
 
-def smooth(
-    label: str,
-    shape: tuple[int, ...],
-    n: int,
-    value: ArrayLike | OfCoordinates,
-    first: tuple[str, ArrayLike | OfCoordinates | None] = ("", None),
-    second: tuple[str, ArrayLike | OfCoordinates | None] = ("", None),
-    *,
-    along: Vector,
-) -> tuple[Smooth, list[str]]:
-    """Return a function of n coordinates, and the names of the derivatives that are missing.
+@dataclass(frozen=True)
+class Reader:
+    """Reads what a user gives for a system, and remembers the derivatives that are `missing`."""
 
-    `first` and `second` are name and function of the derivatives: arrays whose last one or two
-    indices are those of the coordinates. `along` (n,) is as in `Smooth`.
-    """
-    if not callable(value):
-        array = numbers(value, label)
-        if array.shape != shape:
-            raise InputError(f"{label} has shape {array.shape}, expected {shape}")
-        return constant(array, n), []
-    given, size = function(value, label), int(np.prod(shape, dtype=int))
+    name: str
+    missing: list[str] = field(default_factory=list)
 
-    def values(q: Vector) -> Vector:
-        return _array(given(q), shape, label).reshape(-1)
+    def names(self, what: str, letter: str, given: Any, size: int) -> list[str]:
+        """Return names of so many coordinates or velocities; default: `"q[0]"`, `"q[1]"`, ..."""
+        if isinstance(given, str) or not isinstance(given, Sequence | None):
+            raise InputError(f"system '{self.name}': {what} is {given!r}; give a list of names")
+        names = [f"{letter}[{i}]" for i in range(size)] if given is None else list(given)
+        if len(names) != size:
+            raise InputError(f"system '{self.name}': {len(names)} names of {size} {what}")
+        return names
 
-    def slopes(q: Vector) -> Array:
-        if first[1] is None:
-            return differences(values, q)
-        return _array(_at(first[1], q), (*shape, n), f"{label} ({first[0]})").reshape(size, n)
+    def smooth(
+        self,
+        what: str,
+        shape: tuple[int, ...],
+        value: ArrayLike | OfCoordinates,
+        first: tuple[str, Any] = ("", None),
+        second: tuple[str, Any] = ("", None),
+        *,
+        depends: Vector,
+        kept: tuple[int, ...] | None = None,
+    ) -> Smooth:
+        """Return a function of as many coordinates as `depends` has entries, see `Smooth`.
 
-    def curvature(q: Vector, w: Vector) -> Array:
-        if second[1] is None:
-            return differences(lambda at: w @ slopes(at), q)
-        tensor = _array(_at(second[1], q), (*shape, n, n), f"{label} ({second[0]})")
-        return np.asarray(np.tensordot(w, tensor.reshape(size, n, n), axes=1))
+        `first` and `second` are name and function of the derivatives: arrays whose last one or two
+        indices are those of the coordinates. Without a name they are not missed. Values are kept
+        as arrays of the shape `kept`; one number as an array (1,).
+        """
+        label, n, size = f"system '{self.name}': {what}", depends.size, int(np.prod(shape))
+        kept = kept or shape or (1,)
 
-    missing = [name for name, derivative in (first, second) if name and derivative is None]
-    made = Smooth(
-        value=values,
-        jacobian=slopes,
-        curvature=curvature,
-        quadratic=np.zeros(size, dtype=bool),
-        along=along,
-        exact=first[1] is not None,
-    )
-    return made, missing
+        def checked(given: Any, q: Vector, derivative: str, *indices: int) -> Array:
+            array = np.asarray(given(q) if callable(given) else given, dtype=float)
+            if array.shape != (*shape, *indices):
+                expected = f"expected {(*shape, *indices)}"
+                raise InputError(f"{label}{derivative} has shape {array.shape}, {expected}")
+            return array
 
+        if not callable(value):
+            nowhere, nothing, flat = np.zeros(n), np.zeros((*kept, n)), np.zeros((n, n))
+            fixed = checked(numbers(value, label), nowhere, "").reshape(kept)
+            return Smooth(
+                shape=kept,
+                value=lambda q: fixed,
+                jacobian=lambda q: nothing,
+                curvature=lambda q, w: flat,
+                quadratic=np.ones(size, dtype=bool),
+                depends=nowhere,
+                constant=True,
+            )
 
-def _at(given: Any, q: Vector) -> Any:
-    return given(q) if callable(given) else given
+        def values(q: Vector) -> Array:
+            return checked(value, q, "").reshape(kept)
 
+        def slopes(q: Vector) -> Array:
+            if first[1] is None:
+                return differences(lambda at: values(at).reshape(-1), q).reshape(*kept, n)
+            return checked(first[1], q, f" ({first[0]})", n).reshape(*kept, n)
 
-def _array(value: Any, shape: tuple[int, ...], label: str) -> Array:
-    array = np.asarray(value, dtype=float)
-    if array.shape != shape:
-        raise InputError(f"{label} has shape {array.shape}, expected {shape}")
-    return array
+        def curvature(q: Vector, w: Vector) -> Array:
+            if second[1] is None:
+                return differences(lambda at: w @ slopes(at).reshape(size, n), q)
+            tensor = checked(second[1], q, f" ({second[0]})", n, n)
+            return np.asarray(np.tensordot(w, tensor.reshape(size, n, n), axes=1))
 
-
-def warn_missing(name: str, missing: Sequence[str]) -> None:
-    """Say which derivatives are found by finite differences."""
-    if missing:
-        warnings.warn(
-            f"system '{name}': {', '.join(missing)} not given, computed by finite differences; "
-            "pass them for speed and accuracy",
-            MissingDerivativeWarning,
-            stacklevel=3,
+        self.missing.extend(name for name, slope in (first, second) if name and slope is None)
+        return Smooth(
+            shape=kept,
+            value=values,
+            jacobian=slopes,
+            curvature=curvature,
+            quadratic=np.zeros(size, dtype=bool),
+            depends=depends,
+            exact=first[1] is not None,
         )

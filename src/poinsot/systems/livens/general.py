@@ -1,7 +1,14 @@
-"""Lagrangians of any coordinates, by the functions that make them up."""
+r"""Lagrangians of any coordinates, by the functions that make them up.
+
+Kinetic energies are quadratic in velocities or momenta, with a matrix that depends on q:
+
+.. math:: T(q, s) = \tfrac12\, s \cdot K(q)\, s
+
+with K the mass matrix and s = v, or its inverse and s = p.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,11 +16,10 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Vector
-from poinsot.systems.livens import forms, masses
-from poinsot.systems.livens.chords import chord
+from poinsot.ph.matrices import Array, Vector
+from poinsot.systems.livens import masses
 from poinsot.systems.livens.lagrangian import Hessian, Interval, Lagrangian, Push, Slopes
-from poinsot.systems.livens.smooth import Array, OfPotentials, Smooth
+from poinsot.systems.livens.smooth import Field, OfPotentials, Smooth, chord
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +33,13 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
     coordinates : sequence of str
         Their names.
     mass : Smooth
-        M(q), row by row.
+        M(q); shape (n, n).
     potentials : sequence of Smooth
         Parts of V(q), one value each [J]; each has a discrete derivative of its own.
     constraints : Smooth
         g(q).
-    inlets : Smooth
-        B(q), row by row; as many columns as there are inputs.
+    inlets : Field
+        B(q); as many columns as there are inputs.
     massless : (n,) of bool
         Which coordinates never have any mass.
     """
@@ -43,7 +49,7 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
     mass: Smooth
     potentials: Sequence[Smooth]
     constraints: Smooth
-    inlets: Smooth
+    inlets: Field
     massless: NDArray[np.bool_]
 
     @property
@@ -60,11 +66,11 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
 
     def M(self, q: Vector) -> Array:
         """Return the mass matrix."""
-        return forms.matrix(self.mass, q)
+        return self.mass(q)
 
     def dM(self, q: Vector, a: Vector) -> Array:
         """Return the derivative of M(q) a by q, a held fixed; shape (n, n)."""
-        return np.asarray(np.einsum("ijk,j->ik", forms.derivative(self.mass, q), a))
+        return self.mass.along(q, a)
 
     def dT(self, q: Vector, v: Vector) -> Vector:
         """Return the derivative of T by q."""
@@ -94,31 +100,23 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
         rows = [self.constraints.curvature(q, unit) @ v for unit in np.eye(self.m)]
         return np.array(rows).reshape(self.m, self.n)
 
-    @property
-    def inputs(self) -> int:
-        """Number of inputs."""
-        return self.inlets.size // self.n
-
     def B(self, q: Vector) -> Array:
         """Return the port matrix."""
-        return self.inlets.value(q).reshape(self.n, self.inputs)
-
-    def _dB(self, q: Vector) -> Array:
-        return self.inlets.jacobian(q).reshape(self.n, self.inputs, self.n)
+        return self.inlets(q)
 
     def dB(self, q: Vector, u: Vector) -> Array | None:
         """Return the derivative of B u by q."""
-        return None if self.inlets.constant else np.einsum("iak,a->ik", self._dB(q), u)
+        return None if self.inlets.constant else self.inlets.along(q, u)
 
     def dy(self, q: Vector, v: Vector) -> Array | None:
         """Return the derivative of B^T v by q."""
-        return None if self.inlets.constant else np.einsum("iak,i->ak", self._dB(q), v)
+        return None if self.inlets.constant else self.inlets.back(q, v)
 
     # -- Hamiltonian --------------------------------------------------------------------------
 
     @cached_property
     def _inverse(self) -> Smooth:
-        return forms.inverse(self.mass, masses.inverse_of)
+        return inverse(self.mass)
 
     def velocity(self, q: Vector, p: Vector) -> Vector:
         """Return v = M(q)^-1 p."""
@@ -128,11 +126,11 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
 
     def kinetic(self, rule: Rule, q0: Vector, v0: Vector, q1: Vector, v1: Vector) -> Slopes:
         """Return the derivatives of T(q, v) over a step."""
-        return forms.slopes(self.mass, self._known(rule), q0, v0, q1, v1)
+        return slopes(self.mass, self._known(rule), q0, v0, q1, v1)
 
     def cokinetic(self, rule: Rule, q0: Vector, p0: Vector, q1: Vector, p1: Vector) -> Slopes:
         """Return the derivatives of T as a function of q and p over a step."""
-        return forms.slopes(self._inverse, self._known(rule), q0, p0, q1, p1)
+        return slopes(self._inverse, self._known(rule), q0, p0, q1, p1)
 
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
         """Return what potential, ports and constraints do; ports act at the midpoint."""
@@ -218,3 +216,56 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
             f"{found.along}, its largest one is {found.largest:.3g}; describe the motion by other "
             "coordinates there)"
         )
+
+
+def slopes(K: Smooth, rule: Rule, q0: Vector, s0: Vector, q1: Vector, s1: Vector) -> Slopes:
+    r"""Return the partitioned discrete derivatives of T over a step [KB24, eq. (129)-(131)].
+
+    T is quadratic in s, so that the discrete derivative by s is that at the middle,
+    :math:`\bar\partial_s T = \tfrac12 (K(q_0) + K(q_1))\, s_m`, and the one by q is Gonzalez' one
+    of :math:`\tfrac14 (s_0 \cdot K s_0 + s_1 \cdot K s_1)`.
+    """
+    n, s = q0.size, (s0 + s1) / 2
+    if K.constant:
+        K0, none = K(q0), np.zeros((n, n))
+        return Slopes(np.zeros(n), K0 @ s, none, none, none, K0 / 2)
+    step = chord(rule, K, q0, q1)
+    dK = step.jacobian.reshape(n, n, n)
+    if rule is Rule.MIDPOINT:
+        middle, pairs = K((q0 + q1) / 2), np.outer(s, s).reshape(-1)
+        sq = np.einsum("ijk,j->ik", dK, s) / 2
+        qs = sq.T
+    else:
+        middle = (K(q0) + K(q1)) / 2
+        pairs = (np.outer(s0, s0) + np.outer(s1, s1)).reshape(-1) / 2
+        sq = K.along(q1, s) / 2
+        qs = np.einsum("ijk,j->ki", dK, s1) / 2
+    return Slopes(
+        by_q=pairs @ step.jacobian / 2,
+        by_s=middle @ s,
+        qq=step.tangent(pairs) / 2,
+        qs=qs,
+        sq=sq,
+        ss=middle / 2,
+    )
+
+
+def inverse(K: Smooth) -> Smooth:
+    """Return the inverse of a symmetric matrix of q; NaN where it is not positive definite."""
+
+    def value(q: Vector) -> Array:
+        return masses.inverse_of(K(q))
+
+    def jacobian(q: Vector) -> Array:
+        N = value(q)
+        return np.asarray(np.moveaxis(-N @ np.moveaxis(K.jacobian(q), 2, 0) @ N, 0, 2))
+
+    def curvature(q: Vector, w: Vector) -> Array:
+        n, N, W = q.size, value(q), w.reshape(q.size, q.size)
+        dK, A = np.moveaxis(K.jacobian(q), 2, 0), N @ ((W + W.T) / 2) @ N
+        # The second derivatives of N are 2 N K_k N K_l N - N K_kl N, paired with W.
+        traces = (A @ dK).reshape(n, -1) @ np.swapaxes(N @ dK, 1, 2).reshape(n, -1).T
+        return np.asarray(2 * traces - K.curvature(q, A.reshape(-1)))
+
+    quadratic = np.full(K.size, K.constant)
+    return replace(K, value=value, jacobian=jacobian, curvature=curvature, quadratic=quadratic)

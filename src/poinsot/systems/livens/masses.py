@@ -7,10 +7,12 @@ import numpy as np
 import scipy.linalg
 
 from poinsot.errors import InputError, StructureError
-from poinsot.systems.livens.smooth import Array
+from poinsot.ph.matrices import Array
 
 #: Relative departure from symmetry and semi-definiteness that is taken for round-off.
 ROUND_OFF = 1e-10
+#: No constraints at all.
+NONE = np.zeros((0, 0))
 #: Below this, relative to what it was, an eigenvalue is taken for zero.
 LOST = 1e-10
 #: How an eigenvalue changes at either end of a step is seen so far inwards.
@@ -41,16 +43,17 @@ def require_symmetric(name: str, M: Array, where: str = "") -> None:
         )
 
 
-def require_mass(name: str, coordinates: Sequence[str], M: Array, where: str = "") -> None:
-    """Refuse a matrix that is not finite, symmetric and positive semi-definite."""
+def require_mass(
+    name: str, coordinates: Sequence[str], M: Array, where: str = "", G: Array = NONE
+) -> None:
+    """Refuse a matrix that is not symmetric, and semi-definite on the directions that G leaves."""
     require_symmetric(name, M, where)
-    largest = float(np.max(abs(M), initial=0.0))
-    eigenvalues, vectors = np.linalg.eigh((M + M.T) / 2)
-    if eigenvalues[0] < -ROUND_OFF * largest:
+    found = weakest(coordinates, M, G)
+    if found is not None and found.eigenvalue < -ROUND_OFF * float(np.max(abs(M))):
         raise StructureError(
             f"system '{name}': M is indefinite{where}: it has the eigenvalue "
-            f"{eigenvalues[0]:.6g} along {_along(coordinates, vectors[:, 0])}; a kinetic energy is "
-            "never negative, check the signs in M"
+            f"{found.eigenvalue:.6g} along {found.along}; a kinetic energy is never negative, "
+            "check the signs in M"
         )
 
 
@@ -70,29 +73,29 @@ def require_inverse(name: str, coordinates: Sequence[str], M: Array) -> Array:
     if np.all(np.isfinite(inverse)):
         return inverse
     require_mass(name, coordinates, M)
-    eigenvalues, vectors = np.linalg.eigh((M + M.T) / 2)
+    found = weakest(coordinates, M)
+    assert found is not None
     raise InputError(
-        f"system '{name}': M is singular, with the eigenvalue {eigenvalues[0]:.3g} along "
-        f"{_along(coordinates, vectors[:, 0])}; Hamilton's form (emh, mph) needs its inverse, use "
-        "'eml', 'reml' or 'mpl'"
+        f"system '{name}': M is singular, with the eigenvalue {found.eigenvalue:.3g} along "
+        f"{found.along}; Hamilton's form (emh, mph) needs its inverse, use 'eml', 'reml' or 'mpl'"
     )
 
 
-def weakest(coordinates: Sequence[str], M: Array, G: Array) -> Weakest | None:
+def weakest(coordinates: Sequence[str], M: Array, G: Array = NONE) -> Weakest | None:
     """Return the smallest eigenvalue of M on the directions that G leaves; None without any."""
     free = scipy.linalg.null_space(G) if G.size else np.eye(len(M))
     if not free.shape[1]:
         return None
-    eigenvalues, vectors = np.linalg.eigh(free.T @ M @ free)
-    return Weakest(
-        float(eigenvalues[0]), float(eigenvalues[-1]), _along(coordinates, free @ vectors[:, 0])
-    )
+    eigenvalues, vectors = np.linalg.eigh(free.T @ ((M + M.T) / 2) @ free)
+    # Coordinates that the direction is made of, the largest first.
+    size = abs(free @ vectors[:, 0])
+    along = [f"'{coordinates[int(k)]}'" for k in np.argsort(-size) if size[k] > 0.3 * size.max()]
+    return Weakest(float(eigenvalues[0]), float(eigenvalues[-1]), ", ".join(along))
 
 
 def eigenvalues(M: Array, G: Array, scale: Array) -> Array:
     """Return those of M on the directions that G leaves, coordinates measured by `scale`."""
-    scaled = G / scale
-    free = scipy.linalg.null_space(scaled) if G.size else np.eye(len(M))
+    free = scipy.linalg.null_space(G / scale) if G.size else np.eye(len(M))
     return np.asarray(np.linalg.eigvalsh(free.T @ (M / np.outer(scale, scale)) @ free))
 
 
@@ -118,10 +121,3 @@ def where_lost(at: Callable[[float], Array]) -> float | None:
 
     lowest = minimize_scalar(product, bounds=(0.0, 1.0), options={"xatol": 1e-9})
     return float(lowest.x) if lowest.fun <= LOST * min(start, end) else None
-
-
-def _along(coordinates: Sequence[str], direction: Array) -> str:
-    """Return the names of the coordinates that a direction is made of, the largest first."""
-    size = abs(direction)
-    places = [int(k) for k in np.argsort(-size) if size[k] > 0.3 * size.max()]
-    return ", ".join(f"'{coordinates[k]}'" for k in places)

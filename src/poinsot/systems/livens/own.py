@@ -9,17 +9,16 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count, numbers
-from poinsot.ph.matrices import Vector
+from poinsot.ph.derivatives import warn_missing
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port, count_inputs
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem, State, require_states
-from poinsot.systems.livens import functions, masses
-from poinsot.systems.livens.functions import OfCoordinates
+from poinsot.systems.livens import masses
+from poinsot.systems.livens.functions import OfCoordinates, Reader
 from poinsot.systems.livens.general import GeneralLagrangian
-from poinsot.systems.livens.smooth import Array, Smooth
-from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem
-from poinsot.systems.livens.velocities import VelocitySystem
+from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, VelocitySystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +81,28 @@ class LagrangianSystem:
             By default it is corrected along those that M depends on, so that the momentum of a
             coordinate that nothing depends on is constant to round-off.
         """
-        from poinsot.systems.livens import expressions
+        import sympy
 
-        inputs = count_inputs(name, B, ports)
-        lagrangian = expressions.read(name, q, M, V, g, B, inputs, parameters, published)
+        from poinsot.ph.expressions import Reader, require_zero
+        from poinsot.systems.livens.expressions import field, smooth
+
+        read, inputs = Reader(name, parameters), count_inputs(name, B, ports)
+        symbols = read.symbols("q", q)
+        if len(set(symbols)) < len(symbols):
+            raise InputError(f"system '{name}': a symbol stands for two coordinates")
+        n = len(symbols)
+        mass = read.matrix("M", M, (n, n), symbols)
+        require_zero(name, "M - M^T, so M is not symmetric", mass - mass.T)
+        inlets = read.matrix("B", B, (n, inputs), symbols) if inputs else sympy.zeros(n, 0)
+        lagrangian = GeneralLagrangian(
+            name=name,
+            coordinates=[str(symbol) for symbol in symbols],
+            mass=smooth(symbols, mass, (n, n), everywhere=published),
+            potentials=[smooth(symbols, [part]) for part in read.column("V", V, symbols)],
+            constraints=smooth(symbols, read.column("g", g, symbols)),
+            inlets=field(symbols, inlets),
+            massless=np.array([mass[:, k].is_zero_matrix is True for k in range(n)]),
+        )
         return cls._checked(name, lagrangian, ports, units)
 
     @classmethod
@@ -151,31 +168,24 @@ class LagrangianSystem:
                 f"system '{name}': give constraints g and their number m together, or none of them"
             )
         inputs = count_inputs(name, B, ports)
-        names = [f"q[{k}]" for k in range(n)] if coordinates is None else list(coordinates)
-        if len(names) != n:
-            raise InputError(f"system '{name}': {len(names)} names of {n} coordinates")
+        read = Reader(name)
+        names = read.names("coordinates", "q", coordinates, n)
         for coordinate in cyclic:
             if coordinate not in names:
                 hint = did_you_mean(coordinate, names)
                 raise InputError(f"system '{name}': no coordinate '{coordinate}'; {hint}")
-        along, everywhere = np.array([float(c not in cyclic) for c in names]), np.ones(n)
-        laws: list[Smooth] = []
-        missing: list[str] = []
-        for law, shape, value, first, second, way in (
-            ("M", (n, n), M, ("dM", dM), ("ddM", ddM), along),
-            ("V", (), 0.0 if V is None else V, ("dV", dV), ("ddV", ddV), along),
-            ("g", (m,), np.zeros(0) if g is None else g, ("G", G), ("dG", dG), everywhere),
-            ("B", (n, inputs), np.zeros((n, 0)) if B is None else B, ("dB", dB), ("", None), along),
-        ):
-            label = f"system '{name}': {law}"
-            made, lost = functions.smooth(label, shape, n, value, first, second, along=way)
-            laws.append(made)
-            missing += lost
-        functions.warn_missing(name, missing)
-        mass, potential, constraints, inlets = laws
+        depends, everywhere = np.array([float(c not in cyclic) for c in names]), np.ones(n)
+        mass = read.smooth("M", (n, n), M, ("dM", dM), ("ddM", ddM), depends=depends)
+        energy = 0.0 if V is None else V
+        potential = read.smooth("V", (), energy, ("dV", dV), ("ddV", ddV), depends=depends)
+        rows = np.zeros(0) if g is None else g
+        constraints = read.smooth("g", (m,), rows, ("G", G), ("dG", dG), depends=everywhere)
+        columns = np.zeros((n, 0)) if B is None else B
+        inlets = read.smooth("B", (n, inputs), columns, ("dB", dB), depends=depends)
+        warn_missing(f"system '{name}'", read.missing, stacklevel=2)
         empty = np.zeros(n, dtype=bool)
         if mass.constant:
-            empty = ~np.any(mass.value(np.zeros(n)).reshape(n, n), axis=0)
+            empty = ~np.any(mass(np.zeros(n)), axis=0)
         lagrangian = GeneralLagrangian(name, names, mass, [potential], constraints, inlets, empty)
         return cls._checked(name, lagrangian, ports, units)
 

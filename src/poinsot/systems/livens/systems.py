@@ -1,4 +1,4 @@
-"""A Lagrangian as a port-Hamiltonian system: in Livens' form (q, v, p) and in Hamilton's (q, p)."""
+"""A Lagrangian as a port-Hamiltonian system: in (q, v, p), Livens' form, in (q, p) or (q, v)."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -13,16 +13,17 @@ from poinsot.engine import REST
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import numbers
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, total
+from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble, dense, diagonal, total
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
-from poinsot.result.observer import Observer, StateObserver
+from poinsot.ph.start import TOLERANCE, require_satisfied
+from poinsot.ph.system import Storage
+from poinsot.result.observer import Observer
+from poinsot.systems.livens.general import GeneralLagrangian
 from poinsot.systems.livens.lagrangian import Lagrangian
 from poinsot.systems.livens.steps import CondensedStages, HamiltonianStages, LivensStages
 from poinsot.systems.mechanical import MechanicalForm
 
-#: What constraints may lack at the start, relative to the size of the coordinates.
-TOLERANCE = 1e-8
 #: Velocities that are off by so much, relative to momenta, are told to whoever asks for a reason.
 ASTRAY = 1e-2
 
@@ -35,6 +36,8 @@ class LagrangianForm(MechanicalForm):
     """
 
     lagrangian: Lagrangian
+    #: J is skew and R semi-definite by construction.
+    proven = True
 
     @property
     def mechanics(self) -> Lagrangian:
@@ -58,31 +61,17 @@ class LagrangianForm(MechanicalForm):
         lagrangian = self.lagrangian.remembering()
         return self if lagrangian is self.lagrangian else replace(self, lagrangian=lagrangian)
 
-    @property
-    def proven(self) -> bool:
-        """Yes: J is skew and R semi-definite by construction."""
-        return True
-
     def check_start(self, x: Vector) -> None:
         """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
         lagrangian, q, v = self.lagrangian, self.q(x), self.velocity(x)
         lagrangian.check(q, v)
-        G = lagrangian.G(q)
-        for what, values, sizes, wrong in (
-            ("constraint", lagrangian.g(q), 1.0 + abs(q), "coordinates"),
-            (
-                "rate of the constraint",
-                G @ v,
-                abs(G) @ (abs(v) + REST * (1.0 + abs(q))),
-                "velocities",
-            ),
-        ):
-            if values.size and np.max(abs(values)) > TOLERANCE * float(np.max(sizes)):
-                k = int(np.argmax(abs(values)))
-                raise InconsistentStartError(
-                    f"system '{self.name}': the initial state violates the {what} "
-                    f"'{lagrangian.names()[k]}' by {abs(values[k]):.3g}; correct the {wrong}"
-                )
+        G, names, scale = lagrangian.G(q), lagrangian.names(), 1.0 + abs(q)
+        speeds = abs(G) @ (abs(v) + REST * scale)
+        rows = (
+            ("the constraint ", names, lagrangian.g(q), scale, "the coordinates"),
+            ("the rate of the constraint ", names, G @ v, speeds, "the velocities"),
+        )
+        require_satisfied(self.name, rows)
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return what the Lagrangian sees at the start of the step."""
@@ -94,23 +83,7 @@ class LagrangianForm(MechanicalForm):
 
     def observer(self) -> Observer:
         """Return what shows energies, and how well constraints hold."""
-        lagrangian = self.lagrangian
-
-        def gap(x: Vector) -> float:
-            return float(np.max(abs(lagrangian.g(self.q(x))), initial=0.0))
-
-        def rate(x: Vector) -> float:
-            return float(np.max(abs(lagrangian.G(self.q(x)) @ self.velocity(x)), initial=0.0))
-
-        errors = {"constraint_error": gap, "velocity_constraint_error": rate}
-        return StateObserver(
-            self.n,
-            energies={
-                "kinetic": lambda x: self.H(x) - lagrangian.V(self.q(x)),
-                "potential": lambda x: lagrangian.V(self.q(x)),
-            },
-            whole=errors if lagrangian.m else {},
-        )
+        return self.look(self.lagrangian.g if self.lagrangian.m else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,20 +141,13 @@ class LivensSystem(MomentumForm):
     no power. M is not inverted, and may be singular.
     """
 
+    formulation = "livens"
+    default_scheme = "eml"
+
     @property
     def momentum_row(self) -> int:
         """That of p, behind q and v."""
         return 2 * self.lagrangian.n
-
-    @property
-    def formulation(self) -> str:
-        """Livens' one."""
-        return "livens"
-
-    @property
-    def default_scheme(self) -> str:
-        """The energy-momentum scheme."""
-        return "eml"
 
     def velocity(self, x: Vector) -> Vector:
         """Return v."""
@@ -266,9 +232,8 @@ class LivensSystem(MomentumForm):
             (n, n, -H.ss),
             (n, 2 * n, identity),
             (2 * n, n, identity),
+            (3 * n, 3 * n, diagonal(np.ones(m))),
         ]
-        if m:
-            placed.append((3 * n, 3 * n, diagonal(np.ones(m))))
         return assemble((self.n, self.n), placed)
 
     def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
@@ -288,15 +253,8 @@ class HamiltonianSystem(MomentumForm):
               g(q) = 0, \qquad H = \tfrac12\, p \cdot M(q)^{-1} p + V(q)
     """
 
-    @property
-    def formulation(self) -> str:
-        """Hamilton's one."""
-        return "hamiltonian"
-
-    @property
-    def default_scheme(self) -> str:
-        """The energy-momentum scheme."""
-        return "emh"
+    formulation = "hamiltonian"
+    default_scheme = "emh"
 
     def velocity(self, x: Vector) -> Vector:
         """Return v = M^-1 p."""
@@ -349,7 +307,106 @@ class HamiltonianSystem(MomentumForm):
             (0, n, H.qs),
             (n, 0, H.qs.T),
             (n, n, H.ss),
+            (2 * n, 2 * n, diagonal(np.ones(m))),
         ]
-        if m:
-            placed.append((2 * n, 2 * n, diagonal(np.ones(m))))
         return assemble((self.n, self.n), placed)
+
+
+@dataclass(frozen=True, eq=False)
+class VelocitySystem(LagrangianForm):
+    r"""The port-Hamiltonian form of a Lagrangian, x = (q, v, lambda) [LKB26, eq. (19)].
+
+    .. math::
+
+        \begin{bmatrix} I & & \\ & M & \\ & & 0 \end{bmatrix} \dot x =
+        \begin{bmatrix} 0 & I & 0 \\ -I & \dot M - 2C & -G^\top \\ 0 & G & 0 \end{bmatrix}
+        \begin{bmatrix} \partial_q T + \nabla V \\ v \\ \lambda \end{bmatrix}
+        + \begin{bmatrix} 0 \\ B \\ 0 \end{bmatrix} u
+
+    With :math:`D_{ij} = \partial (M v)_i / \partial q_j` the gyroscopic block is
+    :math:`\dot M - 2C = D^\top - D`, skew by itself [LKB26, remark 3.2]. The energy is T + V, and
+    constraints hold as rates: G v = 0.
+    """
+
+    lagrangian: GeneralLagrangian
+
+    def velocity(self, x: Vector) -> Vector:
+        """Return v."""
+        return self.parts(x)[1]
+
+    @property
+    def exact_costate(self) -> bool:
+        """Whether derivatives of M and V were given."""
+        return all(part.exact for part in (self.lagrangian.mass, *self.lagrangian.potentials))
+
+    # -- the six ingredients ------------------------------------------------------------------
+
+    def E(self, x: Vector) -> Matrix:
+        """Return diag(I, M, 0)."""
+        n = self.lagrangian.n
+        mass: list[Placed] = [(0, 0, diagonal(np.ones(n))), (n, n, self.lagrangian.M(x[:n]))]
+        return assemble((self.n, self.n), mass)
+
+    def gyration(self, x: Vector) -> Array | None:
+        """Return D - D^T; None where M is constant."""
+        if self.lagrangian.mass.constant:
+            return None
+        q, v, _ = self.parts(x)
+        D = self.lagrangian.dM(q, v)
+        return D - D.T
+
+    def z(self, x: Vector) -> Vector:
+        """Return (dT/dq + dV, v, lambda)."""
+        q, v, lam = self.parts(x)
+        return np.concatenate([self.lagrangian.dT(q, v) + self.lagrangian.dV(q), v, lam])
+
+    def energies(self, x: Vector) -> Vector:
+        """Return T + V [J]."""
+        q, v, _ = self.parts(x)
+        return np.array([self.lagrangian.T(q, v) + self.lagrangian.V(q)])
+
+    # -- tangents -----------------------------------------------------------------------------
+
+    def dE(self, x: Vector, a: Vector) -> Matrix | None:
+        """Return the derivative of E a."""
+        if self.lagrangian.mass.constant:
+            return None
+        n = self.lagrangian.n
+        return assemble((self.n, self.n), [(n, 0, self.lagrangian.dM(x[:n], a[n : 2 * n]))])
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return the derivative of z."""
+        (q, v, _), n = self.parts(x), self.lagrangian.n
+        T, rest = self.lagrangian.ddT(q, v), diagonal(np.ones(self.n - n))
+        stiffness = T.qq + self.lagrangian.ddV(q)
+        return assemble((self.n, self.n), [(0, 0, stiffness), (0, n, T.qs), (n, n, rest)])
+
+    def dgyration(self, x: Vector, a: Vector) -> tuple[Array | None, Array | None]:
+        """Return the derivatives of (D - D^T) a by q, from second ones of M, and by v."""
+        if self.lagrangian.mass.constant:
+            return None, None
+        (q, v, _), units = self.parts(x), np.eye(a.size)
+        curvature, dM = self.lagrangian.mass.curvature, self.lagrangian.dM
+        # Row i of D a is the derivative of (M v)_i along a, and D is linear in v.
+        by_q = [a @ curvature(q, np.outer(unit, v).reshape(-1)) for unit in units]
+        by_v = [dM(q, unit) @ a for unit in units]
+        turned = curvature(q, np.outer(a, v).reshape(-1))
+        return np.array(by_q) - turned, np.array(by_v).T - dM(q, a).T
+
+    # -- what is known of the whole -----------------------------------------------------------
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """Multipliers, and velocities without mass wherever they are."""
+        n, there = self.lagrangian.n, np.ones(self.n, dtype=bool)
+        there[:n] = False
+        there[n : 2 * n] = self.lagrangian.massless
+        return there
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """One, quadratic with constant mass and a quadratic potential."""
+        lagrangian = self.lagrangian
+        plain = all(part.is_quadratic for part in lagrangian.potentials)
+        quadratic = lagrangian.mass.constant and plain
+        return (Storage(np.flatnonzero(~self.algebraic), quadratic=quadratic),)

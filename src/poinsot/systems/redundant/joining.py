@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph.connections import Transformer
-from poinsot.ph.matrices import Vector
-from poinsot.systems.livens.smooth import Array, Smooth
-from poinsot.systems.redundant.fields import placed
+from poinsot.systems.livens.smooth import Smooth, placed
 from poinsot.systems.redundant.laws import Laws, Outlet
 
 if TYPE_CHECKING:
@@ -73,16 +71,20 @@ def join(
     zeta_a, zeta_b = np.arange(A.n), np.arange(A.n, n)
     w_a, w_b = np.arange(A.k), np.arange(A.k, k)
     both_a, both_b = np.r_[zeta_a, n + w_a], np.r_[zeta_b, n + w_b]
-    B_a, B_b = A.B.on(zeta_a), B.B.on(zeta_b)
+
+    def both(of_a: Sequence[Smooth], of_b: Sequence[Smooth]) -> list[Smooth]:
+        return [*(F.on(zeta_a, n) for F in of_a), *(F.on(zeta_b, n) for F in of_b)]
+
+    B_a, B_b = A.B.on(zeta_a, n), B.B.on(zeta_b, n)
     tied_a, free_a = _columns(a, ports.keys())
     tied_b, free_b = _columns(b, ports.values())
     names = _ties(a, b, ports)
-    constraints = _all(A.constraints, zeta_a, B.constraints, zeta_b, n)
-    rows_A = [(0, 0, A.A.on(zeta_a)), (A.n_A, A.k, B.A.on(zeta_b))]
+    constraints = both(A.constraints, B.constraints)
+    rows_A = [(0, 0, A.A.on(zeta_a, n)), (A.n_A, A.k, B.A.on(zeta_b, n))]
     if positions:
         for ours, theirs in ports.items():
-            apart = _on(A.positions[ours], zeta_a, n), _on(B.positions[theirs], zeta_b, n)
-            constraints.append(_difference(*apart))
+            here, there = A.positions[ours], B.positions[theirs]
+            constraints.append(here.on(zeta_a, n) - there.on(zeta_b, n))
     else:
         rows_A += [
             (rows, 0, B_a.columns(tied_a).transposed()),
@@ -93,39 +95,40 @@ def join(
         coordinates=_labels(a, b, A.coordinates, B.coordinates),
         velocities=_labels(a, b, A.velocities, B.velocities),
         M=scipy.linalg.block_diag(A.M, B.M),
-        potentials=_all(A.potentials, zeta_a, B.potentials, zeta_b, n),
+        potentials=both(A.potentials, B.potentials),
         constraints=constraints,
-        Z=placed((n, k), [(0, 0, A.Z.on(zeta_a)), (A.n, A.k, B.Z.on(zeta_b))]),
-        G=placed((k, k), [(0, 0, A.G.on(w_a)), (A.k, A.k, B.G.on(w_b))]),
+        Z=placed((n, k), [(0, 0, A.Z.on(zeta_a, n)), (A.n, A.k, B.Z.on(zeta_b, n))]),
+        G=placed((k, k), [(0, 0, A.G.on(w_a, k)), (A.k, A.k, B.G.on(w_b, k))]),
         A=placed((rows + (0 if positions else len(names)), k), rows_A),
         B=placed(
             (k, free_a.size + free_b.size),
             [(0, 0, B_a.columns(free_a)), (A.k, free_a.size, B_b.columns(free_b))],
         ),
         dissipation=placed(
-            (k, 1), [(0, 0, A.dissipation.on(both_a)), (A.k, 0, B.dissipation.on(both_b))]
+            (k, 1),
+            [(0, 0, A.dissipation.on(both_a, n + k)), (A.k, 0, B.dissipation.on(both_b, n + k))],
         ),
         skew=A.skew and B.skew,
         names_c=_labels(a, b, A.names_c, B.names_c) + (names if positions else []),
         names_A=_labels(a, b, A.names_A, B.names_A) + ([] if positions else names),
         positions={
-            **{port: _on(p, zeta_a, n) for port, p in A.positions.items() if port not in ports},
+            **{port: p.on(zeta_a, n) for port, p in A.positions.items() if port not in ports},
             **{
-                port: _on(p, zeta_b, n)
+                port: p.on(zeta_b, n)
                 for port, p in B.positions.items()
                 if port not in ports.values()
             },
         },
         domain={
-            **{_own(a, edge): _on(F, zeta_a, n) for edge, F in A.domain.items()},
-            **{_own(b, edge): _on(F, zeta_b, n) for edge, F in B.domain.items()},
+            **{_own(a, edge): F.on(zeta_a, n) for edge, F in A.domain.items()},
+            **{_own(b, edge): F.on(zeta_b, n) for edge, F in B.domain.items()},
         },
         parts=[*_parts(a), *_parts(b)],
         tied=[
             Outlet(
                 outlet.port,
-                _on(outlet.position, zeta, n),
-                placed((k, outlet.B.shape[1]), [(at, 0, outlet.B.on(zeta))]),
+                outlet.position.on(zeta, n),
+                placed((k, outlet.B.shape[1]), [(at, 0, outlet.B.on(zeta, n))]),
             )
             for system, joined, zeta, at in (
                 (a, ports.keys(), zeta_a, 0),
@@ -204,44 +207,3 @@ def _ties(a: "RedundantSystem", b: "RedundantSystem", ports: Mapping[str, str]) 
         for ours, theirs in ports.items()
         for i in range(a.port(ours).size)
     ]
-
-
-def _all(a: Sequence[Smooth], at: Places, b: Sequence[Smooth], to: Places, n: int) -> list[Smooth]:
-    return [*(_on(F, at, n) for F in a), *(_on(F, to, n) for F in b)]
-
-
-def _on(F: Smooth, places: Places, n: int) -> Smooth:
-    """Return F as a function of n coordinates, of which its own have these places."""
-    along = np.zeros(n)
-    along[places] = F.along
-
-    def jacobian(q: Vector) -> Array:
-        whole = np.zeros((F.size, n))
-        whole[:, places] = F.jacobian(q[places])
-        return whole
-
-    def curvature(q: Vector, w: Vector) -> Array:
-        whole = np.zeros((n, n))
-        whole[places[:, None], places] = F.curvature(q[places], w)
-        return whole
-
-    return replace(
-        F,
-        value=lambda q: F.value(q[places]),
-        jacobian=jacobian,
-        curvature=curvature,
-        along=along,
-    )
-
-
-def _difference(F: Smooth, G: Smooth) -> Smooth:
-    """Return F - G."""
-    return Smooth(
-        value=lambda q: F.value(q) - G.value(q),
-        jacobian=lambda q: F.jacobian(q) - G.jacobian(q),
-        curvature=lambda q, w: F.curvature(q, w) - G.curvature(q, w),
-        quadratic=F.quadratic & G.quadratic,
-        along=np.maximum(F.along, G.along),
-        constant=F.constant and G.constant,
-        exact=F.exact and G.exact,
-    )

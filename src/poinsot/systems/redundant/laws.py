@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port
-from poinsot.systems.livens.smooth import Array, OfPotentials, Smooth
-from poinsot.systems.redundant.fields import Field
+from poinsot.systems.livens.smooth import Field, OfPotentials, Smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,14 +226,14 @@ class Laws(OfPotentials):
 
     # -- dissipation --------------------------------------------------------------------------
 
-    def tau_d(self, zeta: Vector, w: Vector) -> Vector:
-        """Return the dissipative forces; shape (k,)."""
+    def damping(self, zeta: Vector, w: Vector) -> Vector:
+        """Return the dissipative forces tau_d; shape (k,)."""
         return self.dissipation(np.concatenate([zeta, w]))[:, 0]
 
-    def dtau_d(self, zeta: Vector, w: Vector) -> tuple[Array, Array]:
+    def ddamping(self, zeta: Vector, w: Vector) -> tuple[Array, Array]:
         """Return their derivatives by zeta (k, n) and by w (k, k)."""
-        both = self.dissipation.derivative(np.concatenate([zeta, w]))[:, 0]
+        both = self.dissipation.jacobian(np.concatenate([zeta, w]))[:, 0]
         return both[:, : self.n], both[:, self.n :]
 
-    damping = tau_d
-    ddamping = dtau_d
+    #: The name in [BHRS25].
+    tau_d = damping

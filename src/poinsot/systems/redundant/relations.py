@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.relations import DiracStructure, LagrangianSubmanifold, ResistiveRelation
-from poinsot.systems.livens.smooth import Array
 from poinsot.systems.redundant.laws import Laws
 
 
@@ -25,7 +24,7 @@ def relations(laws: Laws, zeta: Vector, w: Vector, lam: Vector) -> Relations:
     return Relations(
         dirac_structure(laws.Z(zeta), laws.G(laws.M @ w), laws.A(zeta), laws.B(zeta)),
         lagrangian_submanifold(laws.M, laws.ddV(zeta) + laws.ddc(zeta, lam), laws.dc(zeta)),
-        ResistiveRelation(lambda rate: laws.tau_d(zeta, rate), laws.k, w[None, :]),
+        ResistiveRelation(lambda rate: laws.damping(zeta, rate), laws.k, w[None, :]),
     )
 
 

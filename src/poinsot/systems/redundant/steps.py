@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poinsot.ph.matrices import Placed, Vector
+from poinsot.ph.matrices import Array, Placed, Vector
 from poinsot.ph.stages import Evaluation, Stage, StageEquations, Tangent, largest_of_each
-from poinsot.systems.livens.chords import Chord, chord
-from poinsot.systems.livens.smooth import Array
+from poinsot.systems.livens.smooth import Chord, chord
 
 if TYPE_CHECKING:
     from poinsot.systems.redundant.system import RedundantSystem
@@ -90,7 +89,7 @@ class RedundantStages(StageEquations):
             A=laws.A(zeta),
             B=laws.B(zeta),
             G=laws.G(laws.M @ w),
-            tau_d=np.zeros(laws.k) if laws.lossless else laws.tau_d(zeta, w),
+            tau_d=np.zeros(laws.k) if laws.lossless else laws.damping(zeta, w),
             V=V,
             c=c,
             dV=sum((part.jacobian[0] for part in V), np.zeros(laws.n)),
@@ -144,7 +143,7 @@ class RedundantStages(StageEquations):
         inertia = laws.M + h * (at.G + laws.G.along(laws.M @ at.w, at.w) @ laws.M) * half
         placed: list[Placed] = []
         if not laws.lossless:
-            by_zeta, by_w = laws.dtau_d(at.zeta, at.w)
+            by_zeta, by_w = laws.ddamping(at.zeta, at.w)
             push, inertia = push + h / 2 * by_zeta, inertia + h * by_w * half
         if laws.n_c:
             placed += [(w, lam, at.Z.T @ at.dc.T), (lam, 0, laws.dc(at.zeta1))]

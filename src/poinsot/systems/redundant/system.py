@@ -1,30 +1,36 @@
 """The general port-Hamiltonian system of rigid bodies in redundant coordinates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from numbers import Number
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
-from poinsot.inputs import named
+from poinsot.inputs import count, function, named, numbers
+from poinsot.ph.derivatives import warn_missing
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port, count_inputs
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
 from poinsot.ph.system import State, Storage, require_states
-from poinsot.result.observer import Observer, StateObserver
-from poinsot.systems.livens.functions import OfCoordinates, warn_missing
+from poinsot.result.observer import Observer
+from poinsot.systems.livens.functions import OfCoordinates, Reader
+from poinsot.systems.livens.smooth import Field, Smooth
 from poinsot.systems.mechanical import RedundantForm
-from poinsot.systems.redundant import checks, dependence, edges, functions, joining
-from poinsot.systems.redundant.functions import Law, OfBoth
+from poinsot.systems.redundant import checks, joining
 from poinsot.systems.redundant.laws import Laws
 from poinsot.systems.redundant.relations import Relations, relations
 from poinsot.systems.redundant.steps import RedundantStages
 
+#: (zeta, w) -> array.
+OfBoth: TypeAlias = Callable[[Vector, Vector], ArrayLike]
+#: A law: constant, or a function of zeta (G: of the momenta).
+Law: TypeAlias = ArrayLike | OfCoordinates
 #: What may be tied at joined ports.
 LEVELS = ("velocity", "position")
 
@@ -114,29 +120,65 @@ class RedundantSystem(RedundantForm):
         units : mapping
             SI units of the states `"zeta"`, `"w"`, `"lam"` and `"mu"`, for labels.
         """
-        from poinsot.systems.redundant import expressions
+        import sympy
 
-        inputs = count_inputs(name, B, ports)
-        laws = expressions.read(
-            name,
-            zeta,
-            w,
-            Gamma,
-            M=M,
-            V=V,
-            Z=Z,
-            G=G,
-            c=c,
-            A=A,
-            B=B,
-            inputs=inputs,
-            dissipation=dissipation,
-            positions=named(positions, f"system '{name}': positions", "{'port': [x, y]}"),
-            domain=named(domain, f"system '{name}': domain", "{'gimbal lock': cos(beta)}"),
-            parameters=parameters,
+        from poinsot.ph.expressions import Reader, require_zero
+        from poinsot.systems.livens.expressions import field, smooth
+
+        read = Reader(name, parameters)
+        q, rates, momenta = read.symbols("zeta", zeta), read.symbols("w", w), []
+        n, k, both = len(q), len(rates), [*q, *rates]
+        if Gamma is None:
+            momenta = [sympy.Dummy(f"Gamma{i}") for i in range(k)]
+        else:
+            momenta = read.symbols("Gamma", Gamma)
+        if len(momenta) != k:
+            raise InputError(f"system '{name}': {len(momenta)} symbols Gamma of {k} momenta")
+        if len({*both, *momenta}) < n + 2 * k:
+            raise InputError(f"system '{name}': a symbol of zeta, w or Gamma is used twice")
+        mass = read.matrix("M", M, (k, k), ())
+        checks.require_kinematics(name, Z, n, k)
+        turning = sympy.zeros(k, k)
+        if G is not None:
+            given = G(sympy.Matrix(momenta)) if callable(G) else G
+            turning = read.matrix("G", given, (k, k), momenta)
+        require_zero(name, "G + G^T, so G is not skew-symmetric", turning + turning.T)
+        rows = sympy.zeros(0, k) if A is None else read.matrix("A", A, (None, k), q)
+        columns = count_inputs(name, B, ports)
+        inlets = sympy.zeros(k, 0) if B is None else read.matrix("B", B, (k, columns), q)
+        constraints = read.column("c", c, q)
+        losses = [0] * k if dissipation is None else dissipation
+        places = named(positions, f"system '{name}': positions", "{'port': [x, y]}")
+        edges = named(domain, f"system '{name}': domain", "{'gimbal lock': cos(beta)}")
+        for edge, inside in edges.items():
+            if not isinstance(inside, sympy.Expr | Number | str):
+                raise InputError(
+                    f"system '{name}': domain '{edge}' is {inside!r}; give one expression"
+                )
+        laws = Laws(
+            coordinates=[str(symbol) for symbol in q],
+            velocities=[str(symbol) for symbol in rates],
+            M=np.array(mass.tolist(), dtype=float),
+            potentials=[smooth(q, [part]) for part in read.column("V", V, q)],
+            constraints=[smooth(q, [row]) for row in constraints],
+            Z=field(q, sympy.eye(n) if Z is None else read.matrix("Z", Z, (n, k), q)),
+            G=field(momenta, turning),
+            A=field(q, rows),
+            B=field(q, inlets),
+            dissipation=field(both, read.column("dissipation", losses, both, k)),
+            skew=True,
+            names_c=[f"c[{i}]" for i in range(constraints.rows)],
+            names_A=[f"A[{i}]" for i in range(rows.rows)],
+            positions={
+                port: smooth(q, read.column(f"position of '{port}'", position, q))
+                for port, position in places.items()
+            },
+            domain={
+                edge: smooth(q, read.column(f"domain '{edge}'", inside, q))
+                for edge, inside in edges.items()
+            },
         )
-        checks.require_positions(name, laws, ports)
-        return cls(name, states(name, laws, units), tuple(ports), laws)
+        return cls._checked(name, laws, ports, units)
 
     @classmethod
     def from_functions(
@@ -213,39 +255,82 @@ class RedundantSystem(RedundantForm):
         MissingDerivativeWarning
             Names the derivatives that were left out and are computed by finite differences.
         """
-        laws, missing = functions.read(
-            name,
-            (n_zeta, n_w, n_c, n_A),
-            count_inputs(name, B, ports),
-            {"M": M, "V": V, "Z": Z, "G": G, "c": c, "A": A, "B": B},
-            {
-                "dV": dV,
-                "ddV": ddV,
-                "dZ": dZ,
-                "dG": dG,
-                "dc": dc,
-                "ddc": ddc,
-                "dA": dA,
-                "dB": dB,
+        n, k, everywhere = n_zeta, n_w, np.ones(n_zeta)
+        for what, size, least in (
+            ("n_zeta", n, 1),
+            ("n_w", k, 1),
+            ("n_c", n_c, 0),
+            ("n_A", n_A, 0),
+        ):
+            count(size, f"system '{name}': {what}", least)
+        for what, given, rows in (("c", c, n_c), ("A", A, n_A)):
+            if (given is None) != (rows == 0):
+                raise InputError(
+                    f"system '{name}': give {what} and its number n_{what} together, or none of "
+                    "them"
+                )
+        checks.require_kinematics(name, Z, n, k)
+        read, columns = Reader(name), count_inputs(name, B, ports)
+
+        def law(what: str, shape: tuple[int, ...], given: Any, *slopes: tuple[str, Any]) -> Smooth:
+            value = np.zeros(shape) if given is None else given
+            depends = np.ones(k) if what == "G" else everywhere
+            return read.smooth(what, shape, value, *slopes, depends=depends)
+
+        mass = numbers(M, f"system '{name}': M")
+        if mass.shape != (k, k):
+            raise InputError(f"system '{name}': M has shape {mass.shape}, expected {(k, k)}")
+        places, first, second = (
+            named(given, f"system '{name}': {what}", "{'port': function}")
+            for what, given in (
+                ("positions", positions),
+                ("dpositions", dpositions),
+                ("ddpositions", ddpositions),
+            )
+        )
+        sizes = {port.name: port.size for port in ports}
+        edges = named(domain, f"system '{name}': domain", "{'end of the rail': function}")
+        laws = Laws(
+            coordinates=read.names("coordinates", "zeta", coordinates, n),
+            velocities=read.names("velocities", "w", velocities, k),
+            M=mass,
+            potentials=[law("V", (), V, ("dV", dV), ("ddV", ddV))],
+            constraints=[law("c", (n_c,), c, ("dc", dc), ("ddc", ddc))] if n_c else [],
+            Z=law("Z", (n, k), np.eye(n) if Z is None else Z, ("dZ", dZ)),
+            G=law("G", (k, k), G, ("dG", dG)),
+            A=law("A", (n_A, k), A, ("dA", dA)),
+            B=law("B", (k, columns), B, ("dB", dB)),
+            dissipation=_dissipation(read, n, k, dissipation, dissipation_dzeta, dissipation_dw),
+            skew=not callable(G),
+            names_c=[f"c[{i}]" for i in range(n_c)],
+            names_A=[f"A[{i}]" for i in range(n_A)],
+            positions={
+                port: read.smooth(
+                    f"position of '{port}'",
+                    (sizes.get(port, 0),),
+                    position,
+                    (f"dpositions['{port}']", first.get(port)),
+                    (f"ddpositions['{port}']", second.get(port)),
+                    depends=everywhere,
+                )
+                for port, position in places.items()
             },
-            (dissipation, dissipation_dzeta, dissipation_dw),
-            (coordinates, velocities),
-            functions.Places(
-                ports,
-                *(
-                    named(given, f"system '{name}': {what}", "{'port': function}")
-                    for what, given in (
-                        ("positions", positions),
-                        ("dpositions", dpositions),
-                        ("ddpositions", ddpositions),
-                    )
-                ),
-            ),
-            named(domain, f"system '{name}': domain", "{'end of the rail': function}"),
+            domain={
+                edge: read.smooth(f"domain '{edge}'", (), inside, depends=everywhere)
+                for edge, inside in edges.items()
+            },
         )
         checks.require_skew(name, laws)
+        system = cls._checked(name, laws, ports, units)
+        warn_missing(f"system '{name}'", read.missing, stacklevel=2)
+        return system
+
+    @classmethod
+    def _checked(
+        cls, name: str, laws: Laws, ports: Sequence[Port], units: Mapping[str, str] | None
+    ) -> "RedundantSystem":
+        checks.require_mass(name, laws)
         checks.require_positions(name, laws, ports)
-        warn_missing(name, missing)
         return cls(name, states(name, laws, units), tuple(ports), laws)
 
     def joined(
@@ -344,41 +429,22 @@ class RedundantSystem(RedundantForm):
         """Return that coordinates end or constraints lose their rank nearby, if they do."""
         zeta0, w0, _, _ = self.split(x0)
         rate = self.laws.Z(zeta0) @ w0
-        edge = edges.near(self.laws, zeta0, rate, t0, h)
-        return edge or dependence.along(self.laws, zeta0, h * rate)
+        edge = checks.near_edge(self.laws, zeta0, rate, t0, h)
+        return edge or checks.near_singularity(self.laws, zeta0, h * rate)
 
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
         """Refuse a step across an edge of the coordinates, or one that creates energy."""
         (zeta0, _, _, _), (zeta1, _, _, _) = self.split(x0), self.split(x1)
-        edges.require_not_crossed(self.laws, zeta0, zeta1, t0, h)
+        checks.require_not_crossed(self.laws, zeta0, zeta1, t0, h)
         checks.require_passive(self.name, self.laws, *self.split(x_mid)[:2], "in this step")
 
     def observer(self) -> Observer:
         """Return what shows energies, and how well constraints hold."""
         laws = self.laws
-
-        def gap(x: Vector) -> float:
-            return float(np.max(abs(laws.c(self.split(x)[0])), initial=0.0))
-
-        def rate(x: Vector) -> float:
-            zeta, w, _, _ = self.split(x)
-            return float(np.max(abs(laws.K(zeta) @ w), initial=0.0))
-
-        def slip(x: Vector) -> float:
-            zeta, w, _, _ = self.split(x)
-            return float(np.max(abs(laws.A(zeta) @ w)))
-
-        whole = {"constraint_error": gap} if laws.n_c else {}
-        if laws.n_c or laws.n_A:
-            whole["velocity_constraint_error"] = rate
-        return StateObserver(
-            self.n,
-            energies={
-                "kinetic": lambda x: laws.T(self.split(x)[1]),
-                "potential": lambda x: laws.V(self.split(x)[0]),
-            },
-            whole=whole,
-            middle={"velocity_constraint_error_mid": slip} if laws.n_A else {},
+        return self.look(
+            laws.c if laws.n_c else None,
+            laws.A if laws.n_A else None,
+            lambda x: laws.T(self.split(x)[1]),
         )
 
     # -- what is known of the whole -----------------------------------------------------------
@@ -405,3 +471,27 @@ def states(name: str, laws: Laws, units: Mapping[str, str] | None) -> tuple[Stat
     sizes = {"zeta": laws.n, "w": laws.k, "lam": laws.n_c, "mu": laws.n_A}
     require_states(name, units, sizes)
     return tuple(State(key, size, (units or {}).get(key)) for key, size in sizes.items() if size)
+
+
+def _dissipation(
+    read: Reader,
+    n: int,
+    k: int,
+    tau_d: OfBoth | None,
+    by_zeta: OfBoth | None,
+    by_w: OfBoth | None,
+) -> Field:
+    """Return tau_d as a function of one vector (zeta, w)."""
+    for what, given in (("", tau_d), ("_dzeta", by_zeta), ("_dw", by_w)):
+        if given is not None:
+            function(given, f"system '{read.name}': dissipation{what}")
+        elif tau_d is not None:
+            read.missing.append(f"dissipation{what}")
+
+    def joined(*parts: OfBoth) -> OfCoordinates:
+        return lambda both: np.hstack([part(both[:n], both[n:]) for part in parts])
+
+    value = np.zeros(k) if tau_d is None else joined(tau_d)
+    slopes = None if by_zeta is None or by_w is None else joined(by_zeta, by_w)
+    anything = np.ones(n + k)
+    return read.smooth("dissipation", (k,), value, ("", slopes), depends=anything, kept=(k, 1))
