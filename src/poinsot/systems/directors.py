@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from poinsot.bodies.rigid import RIGIDITY
 from poinsot.errors import InputError
+from poinsot.frames.parametrisations import Matrices
 from poinsot.frames.twists import velocities
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
@@ -32,7 +33,7 @@ def minus(a: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class _Directors(MechanismForm):
+class DirectorForm(MechanismForm):
     """What both forms share: x = (q, v, multipliers)."""
 
     def directors(self, x: Vector) -> Vector:
@@ -47,7 +48,8 @@ class _Directors(MechanismForm):
     @property
     def view(self) -> DirectorView:
         """Reads q and v."""
-        return DirectorView.of(self.mechanism)
+        of, own = self.mechanism, self.mechanism.unknowns
+        return DirectorView(of.on_frames, (own, own.rates), 2 * own.n + of.rigid, Matrices())
 
     @property
     def mechanics(self) -> Mechanism:
@@ -85,7 +87,7 @@ class _Directors(MechanismForm):
 
 
 @dataclass(frozen=True, eq=False)
-class DirectorSystem(_Directors):
+class DirectorSystem(DirectorForm):
     r"""A mechanism in directors [LKB26, eq. (24)], x = (q, v, lambda).
 
     .. math::
@@ -112,7 +114,7 @@ class DirectorSystem(_Directors):
 
 
 @dataclass(frozen=True, eq=False)
-class StabilisedSystem(_Directors):
+class StabilisedSystem(DirectorForm):
     r"""The same with velocity constraints [LKB26, eq. (61)], x = (q, v, lambda, gamma).
 
     The GGL principle adds multipliers gamma that keep G v = 0; with W = dG(q)v/dq,

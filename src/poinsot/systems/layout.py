@@ -116,6 +116,11 @@ class Layout:
         """Return the names of some bodies."""
         return [name for name, there in zip(self.bodies, chosen.tolist(), strict=True) if there]
 
+    @property
+    def undetermined(self) -> set[str]:
+        """Names of the joints whose reactions are not unique."""
+        return {joint.name for joint in self.joints if not joint.complete}
+
     @cached_property
     def scene(self) -> Scene:
         """What the mechanism looks like."""

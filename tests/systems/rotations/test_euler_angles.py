@@ -9,7 +9,7 @@ from mechanisms import laws
 
 import poinsot as ps
 from poinsot.so3 import cayley, euler_to_matrix
-from poinsot.systems.rotations import euler
+from poinsot.frames import euler
 
 ENGINES = ("reference", "compiled")
 right = st.floats(-1.56, 1.56)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
+from poinsot.frames.parametrisations import BODY, body, world
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply, skew
 from poinsot.systems.livens.lagrangian import Chart
-from poinsot.systems.quaternions.products import BODY, body, world
 
 Array = NDArray[np.float64]
 

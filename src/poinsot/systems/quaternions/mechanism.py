@@ -21,9 +21,8 @@ from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, total
 from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.livens.lagrangian import Interval, Push
-from poinsot.systems.quaternions.bodies import AT_REST, QUAT, QuaternionBodies
-from poinsot.systems.quaternions.levers import Levers, levers
-from poinsot.systems.quaternions.torques import PublishedTorques
+from poinsot.systems.quaternions.bodies import QuaternionBodies
+from poinsot.systems.quaternions.levers import Levers, PublishedTorques, levers
 
 Array = NDArray[np.float64]
 
@@ -44,27 +43,25 @@ class QuaternionMechanism(QuaternionBodies):
 
     def g(self, q: Vector) -> Vector:
         """Return (quat·quat - 1) / 2 of every quaternion [KB24, eq. (30)], then the joints."""
-        quat = self.blocks(q)[1][self.unknowns.turns]
+        quat = self.theta(q)[self.unknowns.turns]
         return np.concatenate([(np.sum(quat**2, axis=1) - 1) / 2, self.joints(self.directors(q))])
 
     def _units(self, quat: Array) -> Matrix:
         """Return the derivatives of the unit constraints at quaternions (bodies, 4)."""
-        rows = np.zeros((self.bodies, 1, AT_REST.size))
-        rows[:, 0, QUAT] = quat
-        units = self.by(rows)
+        units = self.by(np.pad(quat, ((0, 0), (3, 0)))[:, None])
         return units if self.unknowns.every else units[self.unknowns.turns]
 
     def _of_bodies(self, units: Vector) -> Vector:
         """Return multipliers of unit constraints body by body, none where there is none."""
         if self.unknowns.every:
             return units
-        total = np.zeros(self.bodies)
+        total = np.zeros(self.count)
         total[self.unknowns.turns] = units
         return total
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
-        return self._stack(self._units(self.blocks(q)[1]), ByDirectors.K(self, q))
+        return self._stack(self._units(self.theta(q)), ByDirectors.K(self, q))
 
     def _stack(self, units: Matrix, joints: Matrix) -> Matrix:
         if self.m == self.units:
@@ -215,7 +212,7 @@ class QuaternionMechanism(QuaternionBodies):
 
     def check(self, q: Vector, v: Vector) -> None:
         """Refuse quaternions that are not unit."""
-        _, quat = self.blocks(q)
+        quat = self.theta(q)
         norms = np.linalg.norm(quat, axis=1)
         k = int(np.argmax(abs(norms - 1)))
         if not abs(norms[k] - 1) <= UNIT:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.frames import twists
+from poinsot.frames.euler import GimbalLock, lock_report
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.ph.stages import Stage
 from poinsot.so3 import skew
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.rotations.bodies import SIX
-from poinsot.systems.rotations.euler import GimbalLock, lock_report
 from poinsot.systems.steps import MechanismStages, Middle
 
 if TYPE_CHECKING:
