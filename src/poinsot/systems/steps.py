@@ -27,7 +27,7 @@ from poinsot.ph.system import PHSystem
 from poinsot.systems.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from poinsot.systems.directors import DirectorSystem, StabilisedSystem
+    from poinsot.systems.directors import DirectorForm, StabilisedSystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,25 +172,15 @@ class MechanismStages(ConstrainedStages):
         ddV: Matrix | None,
     ) -> Tangent:
         held, h, k = self.held, self.h, v.size
-        by_q: list[Matrix] = [held.curvature(at.q, mu)]
-        by_rate: list[Matrix] = []
-        dB, slopes = held.dB(at.q, u), held.ddamping(at.q, at.rate)
-        gains = held.dfeedback(self.t, at.q, at.rate)
+        loads, by_rate = held.dloads(self.t, at.q, at.rate, u)
+        by_q = [held.curvature(at.q, mu), *(-h * slope for slope in loads)]
         if ddV is not None:
             by_q.append(2 * h * ddV)
-        if dB is not None:
-            by_q.append(-h * dB)
-        if gains is not None:
-            by_q.append(-h * gains[0])
-            by_rate.append(-h * gains[1])
-        if slopes is not None:
-            by_q.append(h * slopes[0])
-            by_rate.append(h * slopes[1])
         closing = at.by_q(held.slope(at.q, at.rate)) + at.by_rate(G)
         placed: list[Placed] = [
             (0, 0, self.dinertia(v, at, force)),
             *((0, 0, at.by_q(at.back(slope))) for slope in by_q),
-            *((0, 0, at.by_rate(at.back(slope))) for slope in by_rate),
+            *((0, 0, -h * at.by_rate(at.back(slope))) for slope in by_rate),
             (0, k, at.back(self.pull(G))),
             (k, 0, self.combined(closing)),
         ]
@@ -206,7 +196,7 @@ class DirectorStages(MechanismStages):
         2 M (v_mid - v0) + h (dV - B u) + G^T h lambda = 0,    G v_mid = 0 .
     """
 
-    system: "DirectorSystem"
+    system: "DirectorForm"
 
     @property
     def held(self) -> Mechanism:
@@ -369,16 +359,11 @@ class StabilisedStages(ConstrainedStages):
             (gam, 0, self.combined(mechanism.slope(q_mid, v1))),
             (gam, n, 2 * self.combined(G1)),
         ]
-        dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, rate)
-        gains = mechanism.dfeedback(self.t, q_mid, rate)
+        by_q, by_rate = mechanism.dloads(self.t, q_mid, rate, u)
+        placed += [(n, 0, -h / 2 * slope) for slope in by_q]
+        placed += [(n, 0, -slope) for slope in by_rate]
         if ddV is not None:
             placed.append((n, 0, h * ddV))
-        if dB is not None:
-            placed.append((n, 0, -h / 2 * dB))
-        if gains is not None:
-            placed += [(n, 0, -h / 2 * gains[0]), (n, 0, -1.0 * gains[1])]
-        if slopes is not None:
-            placed += [(n, 0, h / 2 * slopes[0]), (n, 0, slopes[1])]
         return Tangent.of(2 * n + 2 * m, placed)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:

@@ -16,9 +16,8 @@ from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
 from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.layout import Layout
-from poinsot.systems.livens.lagrangian import Chart, Hessian, Lagrangian, Slopes
+from poinsot.systems.livens.lagrangian import Hessian, Lagrangian, Slopes
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.quaternions.charts import TurnChart
 
 Array = NDArray[np.float64]
 
@@ -244,10 +243,6 @@ class QuaternionBodies(Lagrangian, ByDirectors):
         square = np.sum(turn**2, axis=1, keepdims=True)
         half = np.hstack([1 - square, 2 * turn]) / (1 + square)
         return self.vector(phi + h * velocity, quat_multiply(quat, half))
-
-    def chart(self, q0: Vector) -> Chart:
-        """Return positions and incremental rotation vectors."""
-        return TurnChart(q0, self.unknowns, self.layout.bodies)
 
 
 def shortening(quat0: Array, quat1: Array) -> tuple[Array, Array]:

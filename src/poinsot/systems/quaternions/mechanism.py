@@ -20,8 +20,9 @@ from poinsot.errors import InconsistentStartError
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, total
 from poinsot.systems.by_directors import ByDirectors
-from poinsot.systems.livens.lagrangian import Interval, Push
+from poinsot.systems.livens.lagrangian import Chart, Interval, Push
 from poinsot.systems.quaternions.bodies import QuaternionBodies
+from poinsot.systems.quaternions.charts import TurnChart
 from poinsot.systems.quaternions.levers import Levers, PublishedTorques, levers
 
 Array = NDArray[np.float64]
@@ -97,7 +98,12 @@ class QuaternionMechanism(QuaternionBodies):
         B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), mechanism.G(at.d)
         force = h * (B @ through_directors - dV - damping) - G.T @ inner
         forces = h * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
-        dforce = self._dforce(step, at, rate, through_directors, inner, ddV)
+        by_d, by_rate = mechanism.dloads(step.t, at.d, rate, through_directors)
+        dforce = [*(h * slope @ at.dd for slope in by_d), *(slope @ at.D1 for slope in by_rate)]
+        if inner.size:
+            dforce.append(-mechanism.curvature(at.d, inner) @ at.dd)
+        if ddV is not None:
+            dforce.append(-h * ddV)
         turning, dturning = self._torques.forces(at.quat, u)
         y, outer = np.asarray(B.T @ rate), self._of_bodies(mu[: self.units])
         if self._torques.bodies.size:
@@ -109,7 +115,8 @@ class QuaternionMechanism(QuaternionBodies):
         units = self._units(at.quat)
         return Push(
             impulse=at.pull(force) + self.vector(np.zeros_like(turning[:, :3]), turning),
-            tangent=at.dpull(force, dforce) + self.square(None, dturning / 2),
+            tangent=at.dpull(force, total(*dforce) if dforce else None)
+            + self.square(None, dturning / 2),
             G=self._stack(units, G @ at.S),
             sizes=abs(at.S).T @ forces + abs(units).T @ abs(mu[: self.units]),
             u=u,
@@ -141,35 +148,9 @@ class QuaternionMechanism(QuaternionBodies):
         hessian = self.held.ddV(at.d)
         return self.held.dV(at.d), None if hessian is None else hessian @ at.dd
 
-    def _dforce(
-        self,
-        step: Interval,
-        at: Levers,
-        rate: Vector,
-        u: Vector,
-        mu: Vector,
-        potential: Matrix | None,
-    ) -> Matrix | None:
-        """Return the derivative of the impulse in directors by q1; None: it is zero."""
-        mechanism, h = self.held, step.h
-        by_d: list[Matrix] = []
-        by_rate: list[Matrix] = []
-        if mu.size:
-            by_d.append(-mechanism.curvature(at.d, mu))
-        dB, slopes = mechanism.dB(at.d, u), mechanism.ddamping(at.d, rate)
-        gains = mechanism.dfeedback(step.t, at.d, rate)
-        if dB is not None:
-            by_d.append(h * dB)
-        if gains is not None:
-            by_d.append(h * gains[0])
-            by_rate.append(gains[1])
-        if slopes is not None:
-            by_d.append(-h * slopes[0])
-            by_rate.append(-1.0 * slopes[1])
-        terms = [slope @ at.dd for slope in by_d] + [slope @ at.D1 for slope in by_rate]
-        if potential is not None:
-            terms.append(-h * potential)
-        return total(*terms) if terms else None
+    def chart(self, q0: Vector) -> Chart:
+        """Return positions and incremental rotation vectors."""
+        return TurnChart(self, q0)
 
     # -- repeated constraints -----------------------------------------------------------------
 

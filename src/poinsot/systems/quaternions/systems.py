@@ -77,6 +77,27 @@ class QuaternionForm(MomentumForm):
 
     lagrangian: QuaternionMechanism
 
+    def in_form(self, formulation: str) -> "QuaternionForm":
+        """Return the system in Livens' or Hamilton's form."""
+        if formulation == self.formulation:
+            return self
+        forms: dict[str, tuple[type[QuaternionForm], str]] = {
+            "livens": (QuaternionSystem, "qvp"),
+            "hamiltonian": (QuaternionHamiltonian, "qp"),
+        }
+        if formulation not in forms:
+            raise InputError(
+                f"system '{self.name}' is in quaternions, which schemes of [KB24] integrate: eml, "
+                "reml, null-eml, emh, mpl, mph, eml-mean, emh-mean; the others run "
+                "model.compile('directors')"
+            )
+        (kind, parts), x = forms[formulation], self.initial
+        # By the augmented mass; rates of unit quaternions are normal to these, so p is the same.
+        known = {"q": self.q(x), "v": self.velocity(x), "p": self.p(x)}
+        initial = np.concatenate([*(known[part] for part in parts), self.lam(x)])
+        states = _states(self.lagrangian, parts)
+        return kind(self.name, states, self.ports, self.lagrangian, initial)
+
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a runner for the energy-momentum schemes.
 
@@ -84,8 +105,7 @@ class QuaternionForm(MomentumForm):
         levers; with others the motion depends on it, and the reference engine chooses. Constraints
         on velocities alone act on mean levers only.
         """
-        mechanism = self.lagrangian.mechanism
-        by_mean = mechanism.redundant or not mechanism.holonomic
+        by_mean = self.mechanism.redundant or not self.mechanism.holonomic
         if scheme.rule is Rule.MIDPOINT or (by_mean and not scheme.mean_levers):
             return None
         from poinsot.systems.compiled.quaternions import QuaternionRunner  # imports this module
@@ -134,17 +154,6 @@ class QuaternionSystem(QuaternionForm, LivensSystem):
 
     lagrangian: QuaternionMechanism
 
-    def in_form(self, formulation: str) -> "QuaternionForm":
-        """Return the system in Livens' or Hamilton's form."""
-        if formulation == self.formulation:
-            return self
-        _require_hamiltonian(self.name, formulation)
-        q, lam = self.q(self.initial), self.lam(self.initial)
-        # By the augmented mass; rates of unit quaternions are normal to these, so p is the same.
-        initial = np.concatenate([q, self.p(self.initial), lam])
-        states = [state for state in self.states if not state.name.endswith(".v")]
-        return QuaternionHamiltonian(self.name, tuple(states), self.ports, self.lagrangian, initial)
-
 
 @dataclass(frozen=True, eq=False)
 class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
@@ -155,17 +164,6 @@ class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
     """
 
     lagrangian: QuaternionMechanism
-
-    def in_form(self, formulation: str) -> "QuaternionForm":
-        """Return the system in Livens' or Hamilton's form."""
-        if formulation == self.formulation:
-            return self
-        if formulation != "livens":
-            _require_hamiltonian(self.name, formulation)
-        q, p, lam = self.q(self.initial), self.p(self.initial), self.lam(self.initial)
-        initial = np.concatenate([q, self.velocity(self.initial), p, lam])
-        states = _states(self.lagrangian)
-        return QuaternionSystem(self.name, states, self.ports, self.lagrangian, initial)
 
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
         """Make a state; velocities `body.v` may be given instead of momenta."""
@@ -179,22 +177,10 @@ class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
         return np.concatenate([livens.q(x), livens.p(x), livens.lam(x)])
 
 
-def _require_hamiltonian(name: str, formulation: str) -> None:
-    if formulation != "hamiltonian":
-        raise InputError(
-            f"system '{name}' is in quaternions, which schemes of [KB24] integrate: eml, reml, "
-            "null-eml, emh, mpl, mph, eml-mean, emh-mean; the others run model.compile('directors')"
-        )
-
-
-def _states(lagrangian: QuaternionMechanism) -> tuple[State, ...]:
+def _states(lagrangian: QuaternionMechanism, parts: str) -> tuple[State, ...]:
     own, layout = lagrangian.unknowns, lagrangian.layout
-    sizes = list(zip(layout.bodies, own.sizes.tolist(), strict=True))
-    return (
-        *(State(f"{name}.{part}", size) for part in "qvp" for name, size in sizes),
-        *(State(f"{name}.unit") for name in layout.among(own.turns)),
-        *layout.multipliers,
-    )
+    units = [State(f"{name}.unit") for name in layout.among(own.turns)]
+    return *layout.states(dict.fromkeys(parts, own)), *units, *layout.multipliers
 
 
 def quaternion_system(
@@ -215,7 +201,7 @@ def quaternion_system(
     p, zeros = lagrangian.momentum(coordinates, v), np.zeros(lagrangian.m)
     return QuaternionSystem(
         name=name,
-        states=_states(lagrangian),
+        states=_states(lagrangian, "qvp"),
         ports=tuple(ports),
         lagrangian=lagrangian,
         initial=np.concatenate([coordinates, v, p, zeros]),

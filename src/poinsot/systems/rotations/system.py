@@ -16,7 +16,6 @@ from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
-from poinsot.ph.system import State
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import RedundantForm
@@ -188,17 +187,10 @@ def rotation_system(
     zeta = np.hstack([blocks[:, 0], parametrisation.of(R)]).reshape(-1)
     w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
     bodies, multipliers = RotationBodies(mechanism, parametrisation), layout.multipliers
-    parts = ("zeta", bodies.unknowns), ("w", bodies.velocities)
+    parts = {"zeta": bodies.unknowns, "w": bodies.velocities}
     return RotationSystem(
         name=name,
-        states=(
-            *(
-                State(f"{body}.{part}", size)
-                for part, own in parts
-                for body, size in zip(layout.bodies, own.sizes.tolist(), strict=True)
-            ),
-            *multipliers,
-        ),
+        states=(*layout.states(parts), *multipliers),
         ports=tuple(ports),
         mechanism=mechanism,
         layout=layout,
