@@ -40,23 +40,13 @@ class JointPlace:
 
 
 @dataclass(frozen=True, eq=False)
-class MarkerPlace:
-    """A marker: its body, its point X and its axes R_PM in director axes."""
-
-    name: str
-    body: int
-    X: NDArray[np.float64]
-    R_PM: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
 class Layout:
     """Names of bodies in order, their principal axes R_BP (bodies, 3, 3), the joints, the looks."""
 
     bodies: tuple[str, ...]
     R_BP: NDArray[np.float64]
     joints: tuple[JointPlace, ...]
-    markers: tuple[MarkerPlace, ...]
+    markers: tuple[Marker, ...]
     _look: Callable[[], Scene]
 
     @classmethod
@@ -83,7 +73,7 @@ class Layout:
             tuple(body.name for body in bodies),
             np.array([body.principal.R_BP for body in bodies]),
             tuple(places),
-            tuple(MarkerPlace(m.name, m.body.index, m.X, m.R_PM) for m in markers),
+            tuple(markers),
             partial(scene, tuple(bodies), dict(joints), dict(forces or {})),
         )
 

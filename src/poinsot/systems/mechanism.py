@@ -194,7 +194,7 @@ class Mechanism(Mechanics):
         for loop in self.loops:
             change[loop.rows] = -loop.idle(self.unknowns.full(q), lam[loop.rows])
         if self.rigid:
-            change[: self.rigid] += self.rigidity(q, self._pull(q, change))
+            change[: self.rigid] += self.rigidity(q, self.G(q).T @ change)
         return lam + change
 
     def smallest_pair(
@@ -214,13 +214,8 @@ class Mechanism(Mechanics):
         J = twists.joint_matrix(self.constraints.take(self.looped), f)
         change = np.zeros(self.m)
         change[self.looped] = shortest_solution(J.T, wrench)
-        pull = self._pull(q, change)
-        change[: self.rigid] += self.rigidity(q, pull - push)
+        change[: self.rigid] += self.rigidity(q, self.G(q).T @ change - push)
         return self.smallest(q, lam + change), smaller
-
-    def _pull(self, q: Vector, lam: Vector) -> Vector:
-        """Return G^T lam; shape (n,)."""
-        return np.asarray(self.G(q).T @ lam)
 
     def rigidity(self, q: Vector, push: Vector) -> Vector:
         """Return multipliers of rigidity that balance a push (n,) without torque on bodies at q.
@@ -274,10 +269,6 @@ class Mechanism(Mechanics):
         return add(curvature, self._square(blocks)) if blocks else curvature
 
     # -- constraints of many states, the numbers of all frames in each row --------------------
-
-    def gaps(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return g; (states, rows with a position equation)."""
-        return self.constraints.values(f)
 
     def rates(self, f: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return G v; (states, m)."""

@@ -198,7 +198,7 @@ class MechanismObserver(Observer):
         markers = self.layout.markers
         return Frames(
             [marker.name for marker in markers],
-            np.array([marker.body for marker in markers], dtype=np.intp),
+            np.array([marker.body.index for marker in markers], dtype=np.intp),
             np.array([marker.X for marker in markers]).reshape(-1, 3),
             np.array([marker.R_PM for marker in markers]).reshape(-1, 3, 3),
         )
@@ -319,7 +319,8 @@ class MechanismObserver(Observer):
             return np.asarray((np.cross(phi, p) + L).sum(axis=1))
 
         def gaps(x: Array) -> Array:
-            return _worst(np.hstack([view.own_errors(x)[0], mechanism.gaps(self._directors(x))]))
+            joints = mechanism.constraints.values(self._directors(x))
+            return _worst(np.hstack([view.own_errors(x)[0], joints]))
 
         def rates(x: Array) -> Array:
             v = _flat(view.rates(x, view.bodies))

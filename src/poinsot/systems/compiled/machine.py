@@ -33,11 +33,9 @@ SHIFT = 1e-9
 class Turning:
     """How bodies in quaternions turn: the equations, the lever arms, and auxiliary nodes.
 
-    `inertia` (bodies, 3) are principal moments [kg m^2], `unknowns` those of bodies, `first` is the
-    column of x with the first multiplier of joints.
+    `unknowns` are those of bodies, `first` is the column of x with the first multiplier of joints.
     """
 
-    inertia: Real
     unknowns: Unknowns
     form: int
     mean: bool
@@ -219,7 +217,7 @@ class Tables:
         none = np.full((self.count, 3 - self._auxiliary), self.graph.nodes)
         named = np.hstack([nodes, none, auxiliaries])
         return job.Spins(
-            inertia=real(self.turning.inertia),
+            inertia=real(self.mechanism.moments),
             places=index(named[:, 1:], self.tiles.table(named, named)),
             form=self.turning.form,
             mean=self.turning.mean,

@@ -33,7 +33,6 @@ class QuaternionRunner(MechanismRunner):
         self.scheme, lagrangian = scheme, system.lagrangian
         self.livens = isinstance(system, QuaternionSystem)
         self.turning = Turning(
-            inertia=lagrangian.inertia,
             unknowns=lagrangian.unknowns,
             form=job.LIVENS if self.livens else job.HAMILTON,
             mean=scheme.mean_levers,
@@ -54,7 +53,8 @@ class QuaternionRunner(MechanismRunner):
         _, push = lagrangian.rates(self.system.p(x))
         state[:, : tables.VELOCITY] = self.system.directors(x).reshape(len(state), -1)
         state[:, tables.VELOCITY : tables.SLIP] = np.hstack([velocity, quat])
-        state[:, tables.SLIP], state[:, tables.SHARE] = _along(quat, rate), _along(quat, push)
+        state[:, tables.SLIP] = np.sum(quat * rate, axis=1)
+        state[:, tables.SHARE] = np.sum(quat * push, axis=1)
         state[:, tables.SPIN : tables.SHARE] = 2 * np.einsum("iab,na,nb->ni", BODY, quat, rate)
         state[:, tables.MOMENTUM :] = np.einsum("iab,na,nb->ni", BODY, quat, push) / 2
         if self.livens and self.scheme.condensation == "full":
@@ -101,7 +101,3 @@ class QuaternionRunner(MechanismRunner):
         left = p1 - p0 - change - impulse
         mu[: lagrangian.units] = lagrangian.chart(q0).multipliers(q1, left)
         return np.asarray(mu / h)
-
-
-def _along(quat: Array, a: Array) -> Array:
-    return np.asarray(np.sum(quat * a, axis=1))

@@ -8,6 +8,7 @@ ends, which the angular momentum of jointed bodies asks for. Mean levers put in 
 :math:`\Delta q \tan(a/2) / (2 \tan(a/4))`, a the angle of the step.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -79,9 +80,9 @@ class Levers:
         """Return S^T f."""
         return np.asarray(self.S.T @ f)
 
-    def dpull(self, f: Vector, df: Matrix | None) -> Matrix:
-        """Return the derivative of S^T f by q1, df being that of f."""
-        return total(0.5 * self.of.bend(self.q, f), None if df is None else self.S.T @ df)
+    def dpull(self, f: Vector, df: Sequence[Matrix]) -> Matrix:
+        """Return the derivative of S^T f by q1, the terms df being that of f."""
+        return total(0.5 * self.of.bend(self.q, f), *(self.S.T @ term for term in df))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,7 @@ class MeanLevers(Levers):
         turned = -skew(frame_vectors(self.d)[:, 1:]) @ self._turn[:, None]
         return self.of.by(slopes(turned.reshape(-1, 9, 4)))
 
-    def dpull(self, f: Vector, df: Matrix | None) -> Matrix:
+    def dpull(self, f: Vector, df: Sequence[Matrix]) -> Matrix:
         """Return S^T df, and how torque and turn change under f."""
         d, forces = (frame_vectors(a)[:, 1:] for a in (self.d, f))
         torque = np.cross(d, forces).sum(axis=1)
@@ -128,7 +129,7 @@ class MeanLevers(Levers):
         turning = director_slopes(self.of.theta(self.q1)).reshape(-1, 3, 3, 4)
         dtorque = -np.einsum("nkij,nkjb->nib", skew(forces), turning) / 2
         own = self.of.square(None, by_turn + np.swapaxes(self._turn, 1, 2) @ dtorque)
-        return total(own, None if df is None else self.S.T @ df)
+        return total(own, *(self.S.T @ term for term in df))
 
 
 def levers(rule: Rule, of: QuaternionBodies, q0: Vector, q1: Vector) -> Levers:

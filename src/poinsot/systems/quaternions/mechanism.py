@@ -54,11 +54,9 @@ class QuaternionMechanism(QuaternionBodies):
 
     def _of_bodies(self, units: Vector) -> Vector:
         """Return multipliers of unit constraints body by body, none where there is none."""
-        if self.unknowns.every:
-            return units
-        total = np.zeros(self.count)
-        total[self.unknowns.turns] = units
-        return total
+        every = np.zeros(self.count)
+        every[self.unknowns.turns] = units
+        return every
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
@@ -115,8 +113,7 @@ class QuaternionMechanism(QuaternionBodies):
         units = self._units(at.quat)
         return Push(
             impulse=at.pull(force) + self.vector(np.zeros_like(turning[:, :3]), turning),
-            tangent=at.dpull(force, total(*dforce) if dforce else None)
-            + self.square(None, dturning / 2),
+            tangent=at.dpull(force, dforce) + self.square(None, dturning / 2),
             G=self._stack(units, G @ at.S),
             sizes=abs(at.S).T @ forces + abs(units).T @ abs(mu[: self.units]),
             u=u,
