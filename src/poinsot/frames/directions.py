@@ -169,14 +169,14 @@ class InBodyAxes(Direction):
 
     def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
         """Return the derivative of both factors."""
-        total = self.world.dB(q, self._D(q) @ u)
+        total = np.array(self.world.dB(q, self._D(q) @ u), dtype=float)
         a = np.array(self.axes, dtype=float) @ u
         total[:, 3:] += self.world.B(q) @ np.kron(a[None, :], np.eye(3))
         return total
 
     def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
         """Return the derivative of D^T times the velocity in world axes."""
-        total = np.asarray(self._D(q).T @ self.world.dy(q, v))
+        total = np.array(self._D(q).T @ self.world.dy(q, v), dtype=float)
         y = self.world.B(q).T @ v
         total[:, 3:] += np.kron(np.array(self.axes, dtype=float).T, y[None, :])
         return total
