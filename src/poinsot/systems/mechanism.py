@@ -441,22 +441,26 @@ class Mechanism(Mechanics):
                 filled[own] = inlet.law(t, local(f, bodies), local(rate, bodies))
         return filled
 
-    def dloads(self, t: float, q: Vector, v: Vector, u: Vector) -> tuple[list[Matrix], ...]:
+    def dloads(
+        self, t: float, q: Vector, v: Vector, u: Vector
+    ) -> tuple[list[Matrix], list[Matrix]]:
         """Return the terms of the derivatives of B u - damping by q and by v, with feedback."""
-        dB, slopes, by_q, by_v = self.dB(q, u), self.ddamping(q, v), [], []
-        f, rate = self._motion(q, v)
+        fed_q, fed_v, (f, rate) = [], [], self._motion(q, v)
         for inlet, bodies, _ in self._inputs:
             if inlet.law is not None:
                 q_, v_ = local(f, bodies), local(rate, bodies)
                 B, (du_dq, du_dv) = inlet.direction.B(q_), inlet.law.slopes(t, q_, v_)
-                by_q.append((bodies, B @ du_dq))
-                by_v.append((bodies, B @ du_dv))
-        terms = [[self._square(blocks)] if blocks else [] for blocks in (by_q, by_v)]
-        if dB is not None:
-            terms[0].append(dB)
-        for own, slope in zip(terms, slopes or (), strict=False):
-            own.append(-slope)
-        return tuple(terms)
+                fed_q.append((bodies, B @ du_dq))
+                fed_v.append((bodies, B @ du_dv))
+        dB, slopes = self.dB(q, u), self.ddamping(q, v)
+        by_q, by_v = [] if dB is None else [dB], []
+        if fed_q:
+            by_q.append(self._square(fed_q))
+            by_v.append(self._square(fed_v))
+        if slopes is not None:
+            by_q.append(-slopes[0])
+            by_v.append(-slopes[1])
+        return by_q, by_v
 
     def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
         n, placed = self.constraints.n, [p for bodies, M in blocks for p in in_both(bodies, M)]

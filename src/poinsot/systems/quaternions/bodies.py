@@ -53,10 +53,6 @@ class Spin:
         """Return dy/ds; (bodies, k, 4)."""
         return np.asarray(np.einsum("iab,na->nib", self.Lambda, q))
 
-    def mixed(self, w: Array) -> Array:
-        """Return the derivative of (dy/dq)^T w by s; (bodies, 4, 4)."""
-        return np.asarray(np.einsum("iab,ni->nab", self.Lambda, w))
-
     def slopes(
         self, rule: Rule, q0: Array, s0: Array, q1: Array, s1: Array
     ) -> tuple[Array, Array, Array, Array, Array, Array]:
@@ -67,7 +63,9 @@ class Spin:
         else:
             y, end_q, end_s = (self.value(q0, s0) + self.value(q1, s1)) / 2, q1, s1
         w = self.W * y
-        by_q, by_s, mixed = self.by_q(s), self.by_s(q), self.mixed(w) / 2
+        by_q, by_s = self.by_q(s), self.by_s(q)
+        # Half of the derivative of (dy/dq)^T w by s.
+        mixed = np.einsum("iab,ni->nab", self.Lambda, w) / 2
         # W dy, y being a mean.
         dq = self.W[:, :, None] * self.by_q(end_s) / 2
         ds = self.W[:, :, None] * self.by_s(end_q) / 2

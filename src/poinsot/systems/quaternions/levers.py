@@ -76,10 +76,6 @@ class Levers:
         """What turns rates of q into those of directors, D(q_m); shape (12 bodies, n)."""
         return self.of.D(self.q)
 
-    def pull(self, f: Vector) -> Vector:
-        """Return S^T f."""
-        return np.asarray(self.S.T @ f)
-
     def dpull(self, f: Vector, df: Sequence[Matrix]) -> Matrix:
         """Return the derivative of S^T f by q1, the terms df being that of f."""
         return total(0.5 * self.of.bend(self.q, f), *(self.S.T @ term for term in df))

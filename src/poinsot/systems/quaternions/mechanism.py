@@ -112,7 +112,7 @@ class QuaternionMechanism(QuaternionBodies):
         dturning = h * dturning - outer[:, None, None] * np.eye(4)
         units = self._units(at.quat)
         return Push(
-            impulse=at.pull(force) + self.vector(np.zeros_like(turning[:, :3]), turning),
+            impulse=at.S.T @ force + self.vector(np.zeros_like(turning[:, :3]), turning),
             tangent=at.dpull(force, dforce) + self.square(None, dturning / 2),
             G=self._stack(units, G @ at.S),
             sizes=abs(at.S).T @ forces + abs(units).T @ abs(mu[: self.units]),
