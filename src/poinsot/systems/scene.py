@@ -20,10 +20,10 @@ from poinsot.bodies.shapes import (
     ThinRod,
 )
 from poinsot.bodies.tensors import PrincipalInertia
+from poinsot.frames.forms import three
 from poinsot.parts.forces import Force, Spring
 from poinsot.parts.joints import Joint, Rod
 from poinsot.result import Piece, Pin, Point, Scene, Strut
-from poinsot.result.scene import Vector3
 from poinsot.so3 import as_rotation_matrix
 
 Array = NDArray[np.float64]
@@ -61,8 +61,8 @@ def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
     kind, sizes, exact = _kind(shape)
     if not exact:
         R = R @ PrincipalInertia.of(shape).R_BP
-    first, second, third = (_vector3(row) for row in R)
-    return [Piece(body, kind, sizes, _vector3(at), (first, second, third), exact)]
+    first, second, third = (three(row) for row in R)
+    return [Piece(body, kind, sizes, three(at), (first, second, third), exact)]
 
 
 #: What simple shapes are drawn as, and their sizes [m].
@@ -116,18 +116,13 @@ def _ends(part: Rod | Spring) -> tuple[Point, Point]:
 def _on(body: Body | Ground, world: ArrayLike) -> Point:
     """Return a point, given in the world at the start, on a body."""
     from_centre = np.asarray(world, dtype=float) - body.position
-    return Point(body.name, _vector3(_R_WB(body).T @ from_centre))
+    return Point(body.name, three(_R_WB(body).T @ from_centre))
 
 
 def _direction(body: Body | Ground, world: ArrayLike) -> Point:
     """Return a unit vector, given in the world at the start, in the axes of a body."""
     n = np.asarray(world, dtype=float)
-    return Point(body.name, _vector3(_R_WB(body).T @ n / np.linalg.norm(n)))
-
-
-def _vector3(values: Array) -> Vector3:
-    x, y, z = values.tolist()
-    return x, y, z
+    return Point(body.name, three(_R_WB(body).T @ n / np.linalg.norm(n)))
 
 
 def _R_WB(body: Body | Ground) -> Array:
