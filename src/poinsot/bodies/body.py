@@ -126,13 +126,15 @@ class Body(ABC):
     def local_direction(self, world: Vector3) -> Vector3:
         """Return a direction, given in world axes at the start, in director axes."""
 
-    @abstractmethod
     def on(self, world: ArrayLike) -> VectorForm:
         """Return the point of the body that is there in the world at the start."""
+        X = self.local_point(np.asarray(world, dtype=float))
+        return VectorForm(((self.index, (1.0, *three(X))),))
 
-    @abstractmethod
     def along(self, world: ArrayLike) -> VectorForm:
         """Return the direction of the body that points there in the world at the start."""
+        a = self.local_direction(np.asarray(world, dtype=float))
+        return VectorForm(((self.index, (0.0, *three(a))),))
 
 
 def partner(value: object, what: str) -> Body | Ground:

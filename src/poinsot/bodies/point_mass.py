@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Vector3
 from poinsot.errors import InputError
-from poinsot.frames.forms import VectorForm, three
 
 #: How far from the point something may be attached to it [m], and relative to where it is.
 NEAR = 1e-8
@@ -49,14 +47,5 @@ class MassPoint(Body):
         return np.zeros(3)
 
     def local_direction(self, world: Vector3) -> Vector3:
-        """Refuse: no direction is fixed in a point."""
-        self._refuse(HELD)
-
-    def on(self, world: ArrayLike) -> VectorForm:
-        """Return its position, if that is there in the world at the start."""
-        X = self.local_point(np.asarray(world, dtype=float))
-        return VectorForm(((self.index, (1.0, *three(X))),))
-
-    def along(self, world: ArrayLike) -> VectorForm:
         """Refuse: no direction is fixed in a point."""
         self._refuse(HELD)

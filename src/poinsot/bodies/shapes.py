@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, ClassVar, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,10 +34,24 @@ class Shape(ABC):
     """Something with mass; `mass` in kg, all tensors in the axes of the shape."""
 
     mass: float
+    #: Lengths that it is given by [m], and those of them that may be zero.
+    _lengths: ClassVar[tuple[str, ...]] = ()
+    _thin: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a mass that is not positive."""
-        _set(self, "mass", _number(self.mass, f"{self._label}: mass", "kg"))
+        """Refuse impossible sizes, and a mass that is not positive."""
+        self._check_sizes()
+        _set(self, "mass", _number(self._given_mass(), f"{self._label}: mass", "kg"))
+
+    def _check_sizes(self) -> None:
+        """Refuse impossible sizes and keep the others as floats."""
+        for name in self._lengths:
+            given, what = getattr(self, name), f"{self._label}: {name}"
+            _set(self, name, _number(given, what, "m", zero=name in self._thin))
+
+    def _given_mass(self) -> float:
+        """Return the mass [kg], which may follow from something else."""
+        return self.mass
 
     @property
     def centre(self) -> Array:
@@ -74,21 +88,20 @@ class Solid(Shape):
     mass: float = FROM_DENSITY
     density: float | None = None
 
-    def __post_init__(self) -> None:
-        """Check the sizes and complete the mass, mass = density * volume."""
-        self._check_sizes()
+    def _given_mass(self) -> float:
+        """Return mass = density * volume, unless the mass is given."""
         if (self.mass is FROM_DENSITY) == (self.density is None):
             given = "neither" if self.density is None else "both"
             raise InputError(f"{self._label}: give mass or density, exactly one; got {given}")
-        if self.density is not None:
-            density = _number(self.density, f"{self._label}: density", "kg/m^3")
-            if self.volume == 0:
-                raise InputError(
-                    f"{self._label}: it has no thickness and no volume; give mass, not density"
-                )
-            _set(self, "density", density)
-            _set(self, "mass", density * self.volume)
-        super().__post_init__()
+        if self.density is None:
+            return self.mass
+        density = _number(self.density, f"{self._label}: density", "kg/m^3")
+        if self.volume == 0:
+            raise InputError(
+                f"{self._label}: it has no thickness and no volume; give mass, not density"
+            )
+        _set(self, "density", density)
+        return density * self.volume
 
     @property
     @abstractmethod
@@ -104,10 +117,6 @@ class Solid(Shape):
     def euler_B(self) -> Array:
         """Euler tensor, diagonal: mass times the mean squares of x, y, z [kg m^2]; (3, 3)."""
         return np.diag([self.mass * moment for moment in self.second_moments])
-
-    @abstractmethod
-    def _check_sizes(self) -> None:
-        """Refuse impossible sizes and keep the others as floats."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +155,7 @@ class Cylinder(Solid):
 
     radius: float
     length: float
-
-    def _check_sizes(self) -> None:
-        _set(self, "radius", _number(self.radius, f"{self._label}: radius", "m"))
-        _set(self, "length", _number(self.length, f"{self._label}: length", "m", zero=True))
+    _lengths, _thin = ("radius", "length"), ("length",)
 
     @property
     def volume(self) -> float:
@@ -173,18 +179,17 @@ class HollowCylinder(Solid):
     inner_radius: float
     outer_radius: float
     length: float
+    _lengths = ("inner_radius", "outer_radius", "length")
+    _thin = ("inner_radius", "length")
 
     def _check_sizes(self) -> None:
-        inner = _number(self.inner_radius, f"{self._label}: inner_radius", "m", zero=True)
-        outer = _number(self.outer_radius, f"{self._label}: outer_radius", "m")
+        super()._check_sizes()
+        inner, outer = self.inner_radius, self.outer_radius
         if inner > outer:
             raise InputError(
                 f"{self._label}: inner_radius {inner:g} m is larger than outer_radius {outer:g} m; "
                 "exchange them"
             )
-        _set(self, "inner_radius", inner)
-        _set(self, "outer_radius", outer)
-        _set(self, "length", _number(self.length, f"{self._label}: length", "m", zero=True))
 
     @property
     def volume(self) -> float:
@@ -204,9 +209,7 @@ class Sphere(Solid):
     """A ball of `radius` r [m]; E = m r^2/5 I."""
 
     radius: float
-
-    def _check_sizes(self) -> None:
-        _set(self, "radius", _number(self.radius, f"{self._label}: radius", "m"))
+    _lengths = ("radius",)
 
     @property
     def volume(self) -> float:
@@ -229,10 +232,7 @@ class Cone(Solid):
 
     radius: float
     height: float
-
-    def _check_sizes(self) -> None:
-        _set(self, "radius", _number(self.radius, f"{self._label}: radius", "m"))
-        _set(self, "height", _number(self.height, f"{self._label}: height", "m"))
+    _lengths = ("radius", "height")
 
     @property
     def volume(self) -> float:
@@ -272,11 +272,7 @@ class ThinRod(Shape):
     """A rod of `length` l [m] along z, without thickness; E = m diag(0, 0, l^2/12)."""
 
     length: float
-
-    def __post_init__(self) -> None:
-        """Check length and mass."""
-        _set(self, "length", _number(self.length, f"{self._label}: length", "m"))
-        super().__post_init__()
+    _lengths = ("length",)
 
     @property
     def euler_B(self) -> Array:

@@ -8,12 +8,15 @@ X runs from the centre of mass. SI units: kg, m, kg m^2.
 from dataclasses import dataclass
 from itertools import permutations
 from math import isfinite
-from typing import Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
+
+if TYPE_CHECKING:
+    from poinsot.bodies.shapes import Shape
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -41,17 +44,6 @@ def _with_diagonal(A: Array, diagonal: tuple[float, float, float]) -> Array:
     return A
 
 
-class HasInertia(Protocol):
-    """What principal axes are found of: a shape."""
-
-    @property
-    def mass(self) -> float: ...  # noqa: D102
-    @property
-    def centre(self) -> Array: ...  # noqa: D102
-    @property
-    def euler_B(self) -> Array: ...  # noqa: D102
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PrincipalInertia:
     """The principal frame P of a shape: the Euler tensor there is diag(E1, E2, E3), all >= 0.
@@ -68,7 +60,7 @@ class PrincipalInertia:
     centre: Array
 
     @classmethod
-    def of(cls, shape: HasInertia) -> Self:
+    def of(cls, shape: "Shape") -> Self:
         """Return the principal frame of a shape.
 
         An Euler tensor that is diagonal to round-off keeps its axes. Else the principal axes are

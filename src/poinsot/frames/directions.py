@@ -6,14 +6,16 @@ is B u, the conjugate velocity y = B^T v, the power u·y.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames.charts import Chart
+from poinsot.frames.forms import Vector3, components, point
 from poinsot.frames.places import WIDTH
-from poinsot.frames.stacks import Forms
+from poinsot.frames.stacks import Forms, stack
 from poinsot.ph.matrices import Vector, dense
 from poinsot.so3 import skew
 
@@ -147,65 +149,59 @@ class Torque(Direction):
         return total
 
 
-@dataclass(frozen=True, eq=False)
-class BodyForce(Direction):
-    """A force given in body axes at a material point: f = R_WB u."""
+class InBodyAxes(Direction):
+    """What is given in body axes: B = B_W(q) R_WB, with B_W of the same in world axes."""
 
-    X: tuple[float, float, float] = (0.0, 0.0, 0.0)
     #: Columns: body axes in director axes.
-    axes: tuple[tuple[float, float, float], ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-
-    def _weights(self) -> NDArray[np.float64]:
-        return np.array([1.0, *self.X])
-
-    def B(self, q: Vector) -> NDArray[np.float64]:
-        """Return the weights of the point times the directors."""
-        D = q[3:].reshape(3, 3).T @ np.array(self.axes, dtype=float)
-        return np.kron(self._weights()[:, None], D)
-
-    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
-        """Return the derivative: f = sum_i a_i d_i with a = axes u."""
-        total = np.zeros((WIDTH, WIDTH))
-        a = np.array(self.axes, dtype=float) @ u
-        total[:, 3:] = np.kron(self._weights()[:, None], np.kron(a[None, :], np.eye(3)))
-        return total
-
-    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
-        """Return the derivative of D^T (velocity of the point)."""
-        total = np.zeros((3, WIDTH))
-        velocity = self._weights() @ v.reshape(4, 3)
-        axes = np.array(self.axes, dtype=float)
-        total[:, 3:] = np.kron(axes.T, velocity[None, :])
-        return total
-
-
-@dataclass(frozen=True, eq=False)
-class BodyTorque(Direction):
-    """A torque given in body axes on one body: tau = R_WB u, put in exactly."""
-
-    axes: tuple[tuple[float, float, float], ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    axes: tuple[Vector3, ...]
 
     @property
-    def _world(self) -> Torque:
-        return Torque(self.bodies)
+    @abstractmethod
+    def world(self) -> Direction:
+        """The same, given in world axes."""
 
     def _D(self, q: Vector) -> NDArray[np.float64]:
         return np.asarray(q[3:].reshape(3, 3).T @ np.array(self.axes, dtype=float))
 
     def B(self, q: Vector) -> NDArray[np.float64]:
-        """Return the world torque's matrix times the directors."""
-        return self._world.B(q) @ self._D(q)
+        """Return the world's matrix times the directors."""
+        return np.asarray(self.world.B(q) @ self._D(q))
 
     def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
         """Return the derivative of both factors."""
-        total = self._world.dB(q, self._D(q) @ u)
+        total = np.array(self.world.dB(q, self._D(q) @ u), dtype=float)
         a = np.array(self.axes, dtype=float) @ u
-        total[:, 3:] += self._world.B(q) @ np.kron(a[None, :], np.eye(3))
+        total[:, 3:] += self.world.B(q) @ np.kron(a[None, :], np.eye(3))
         return total
 
     def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
-        """Return the derivative of D^T omega."""
-        total = self._D(q).T @ self._world.dy(q, v)
-        omega = self._world.B(q).T @ v
-        total[:, 3:] += np.kron(np.array(self.axes, dtype=float).T, omega[None, :])
+        """Return the derivative of D^T times the velocity in world axes."""
+        total = np.array(self._D(q).T @ self.world.dy(q, v), dtype=float)
+        y = self.world.B(q).T @ v
+        total[:, 3:] += np.kron(np.array(self.axes, dtype=float).T, y[None, :])
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class BodyForce(InBodyAxes):
+    """A force given in body axes at a material point: f = R_WB u."""
+
+    X: Vector3 = (0.0, 0.0, 0.0)
+    axes: tuple[Vector3, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+    @cached_property
+    def world(self) -> Along:
+        """A force at the point."""
+        return Along(self.bodies, stack(components(point(0, self.X)), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class BodyTorque(InBodyAxes):
+    """A torque given in body axes on one body: tau = R_WB u, put in exactly."""
+
+    axes: tuple[Vector3, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+    @property
+    def world(self) -> Torque:
+        """A torque."""
+        return Torque(self.bodies)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.frames.places import WIDTH, frame_vectors
+from poinsot.frames.places import WIDTH
 from poinsot.ph.matrices import Vector
 
 Indices = NDArray[np.intp]
@@ -63,13 +63,6 @@ class VectorForm:
         """Return the vector with its bodies counted among a few only."""
         weights = tuple((bodies.index(body), w) for body, w in self.weights)
         return VectorForm(weights, self.constant)
-
-    def many(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the vector at many configurations, (states, n) to (states, 3)."""
-        value = np.tile(self.constant, (q.shape[0], 1))
-        for body, w in self.weights:
-            value = value + np.einsum("i,tij->tj", np.array(w), frame_vectors(q)[:, body])
-        return value
 
 
 def three(a: ArrayLike) -> Vector3:

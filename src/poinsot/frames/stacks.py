@@ -317,28 +317,23 @@ class Forms:
 
     # -- many states at once: one row each ----------------------------------------------------
 
-    def _collect(self, index: Index, size: int) -> sp.csr_array:
-        """Return the matrix that adds up entries of A by index; shape (entries, size)."""
-        entries = np.arange(index.size)
-        return sp.csr_array((np.ones(index.size), (entries, index)), shape=(index.size, size))
+    @cached_property
+    def _sum(self) -> sp.csr_array:
+        """The matrix that adds up entries of A by forms; shape (entries, m)."""
+        k = self.A[0]
+        return sp.csr_array((np.ones(k.size), (np.arange(k.size), k)), shape=(k.size, self.m))
 
     def values(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return s of many configurations, (states, n) to (states, m)."""
-        k, i, j, value = self.A
+        _, i, j, value = self.A
         products = q[:, i] * q[:, j] * (value / 2)
-        return np.asarray(products @ self._collect(k, self.m) + (self._linear @ q.T).T + self._c)
+        return np.asarray(products @ self._sum + (self._linear @ q.T).T + self._c)
 
     def rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return G(q) v of many states, (states, m)."""
-        k, i, j, value = self.A
+        _, i, j, value = self.A
         products = v[:, i] * q[:, j] * value
-        return np.asarray(products @ self._collect(k, self.m) + (self._linear @ v.T).T)
-
-    def pulls(self, q: NDArray[np.float64], lam: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return G(q)^T lam of many states, (states, n)."""
-        k, i, j, value = self.A
-        products = lam[:, k] * q[:, j] * value
-        return np.asarray(products @ self._collect(i, self.n) + (self._linear.T @ lam.T).T)
+        return np.asarray(products @ self._sum + (self._linear @ v.T).T)
 
 
 def affine_vectors(

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from poinsot.ph.gradients import Costate, Step
-from poinsot.ph.matrices import Matrix, Vector, add, scale_columns
+from poinsot.ph.gradients import Step
+from poinsot.ph.matrices import Vector, add, scale_columns
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Evaluation, Newton, Stage, StageEquations, Tangent, largest_of_each
 from poinsot.ph.system import PHSystem
@@ -43,17 +43,16 @@ class GeneralStages(StageEquations):
         flows = abs(dflow_dz) @ abs(costate.z) + abs(system.B(step.mid)) @ abs(u)
         sizes = abs(step.E) @ (abs(self.x0) + abs(w)) + h * flows
         sizes = largest_of_each(sizes, [state.size for state in system.states])
-        return Evaluation(
-            residual, sizes, costate.z, lambda: self._tangent(step, costate, dflow_dz, u)
-        )
 
-    def _tangent(self, step: Step, costate: Costate, dflow_dz: Matrix, u: Vector) -> Tangent:
-        """Return the derivative of the residual, feedback held fixed."""
-        T = add(step.de, -self.h * (dflow_dz @ costate.dz))
-        dflow = self.system.dflow(step.mid, costate.z, u)
-        if dflow is not None:
-            T = add(T, -self.h * scale_columns(dflow, step.weight(0.5)))
-        return Tangent(T, -self.h * (dflow_dz @ costate.U), costate.V)
+        def tangent() -> Tangent:
+            """Return the derivative of the residual, feedback held fixed."""
+            T = add(step.de, -h * (dflow_dz @ costate.dz))
+            dflow = system.dflow(step.mid, costate.z, u)
+            if dflow is not None:
+                T = add(T, -h * scale_columns(dflow, step.weight(0.5)))
+            return Tangent(T, -h * (dflow_dz @ costate.U), costate.V)
+
+        return Evaluation(residual, sizes, costate.z, tangent)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return x1 and the stage at the midpoint."""

@@ -7,26 +7,33 @@ The directors are functions of the coordinates, with the derivative D, and veloc
 P = D where w are the rates of :math:`\zeta`, and P = D Z where :math:`\dot\zeta = Z w`.
 """
 
-from abc import abstractmethod
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.unknowns import Unknowns
+from poinsot.frames.parametrisations import Parametrisation
+from poinsot.frames.places import frame_vectors, slopes
 from poinsot.frames.stacks import Forms
+from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector, total
 from poinsot.systems.mechanical import Mechanics
 from poinsot.systems.mechanism import Mechanism
+
+Array = NDArray[np.float64]
 
 
 class ByDirectors(Mechanics):
     """What acts on a mechanism in coordinates of another kind; `mechanism` is it in directors.
 
-    Rigidity is not among the constraints: such coordinates keep it by themselves, or by constraints
-    of their own.
+    For every body zeta = (phi, theta), theta as the `parametrisation` describes rotations, or phi
+    alone. Rigidity is not among the constraints: such coordinates keep it by themselves, or by
+    constraints of their own.
     """
 
     mechanism: Mechanism
+    parametrisation: Parametrisation
 
     @cached_property
     def held(self) -> Mechanism:
@@ -39,12 +46,12 @@ class ByDirectors(Mechanics):
         return self.held.constraints
 
     @cached_property
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Array:
         """Mass of every body [kg]; (bodies,)."""
         return self.mechanism.masses
 
     @cached_property
-    def inertia(self) -> NDArray[np.float64]:
+    def inertia(self) -> Array:
         """Principal moments of inertia [kg m^2], none of them zero; (bodies, 3)."""
         return self.mechanism.moments
 
@@ -53,31 +60,74 @@ class ByDirectors(Mechanics):
         """Number of constraints: those of the joints, then those of contacts."""
         return self.held.m
 
+    # -- coordinates --------------------------------------------------------------------------
+
+    @property
+    def count(self) -> int:
+        """Number of bodies."""
+        return len(self.mechanism.inertia)
+
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """Position and what describes the rotation of every body, or position alone."""
+        unturned = self.parametrisation.of(np.eye(3))
+        return Unknowns(self.mechanism.unknowns.turns, np.concatenate([np.zeros(3), unturned]))
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self.unknowns.n
+
+    def rows(self, zeta: Array) -> Array:
+        """Return the numbers of every body; (..., bodies, width)."""
+        return self.unknowns.full(zeta).reshape(*zeta.shape[:-1], self.count, self.unknowns.width)
+
+    def theta(self, zeta: Array) -> Array:
+        """Return what describes rotations; (..., bodies, size)."""
+        return self.rows(zeta)[..., 3:]
+
+    def by(self, blocks: Array) -> Matrix:
+        """Return derivatives of the numbers of each body (bodies, numbers, width) as a matrix."""
+        return self.unknowns.by(spread(blocks))
+
+    def square(self, translation: Array | None, rotation: Array) -> Matrix:
+        """Return a matrix of factors of positions and blocks (size, size) of theta; (n, n)."""
+        blocks = np.zeros((self.count, self.unknowns.width, self.unknowns.width))
+        if translation is not None:
+            blocks[:, [0, 1, 2], [0, 1, 2]] = translation[:, None]
+        blocks[:, 3:, 3:] = rotation
+        return self.unknowns.square(spread(blocks))
+
     # -- how directors follow coordinates -----------------------------------------------------
 
-    @abstractmethod
-    def directors(self, zeta: Vector) -> Vector:
-        """Return the coordinates in directors; shape (12 bodies,)."""
+    def directors(self, zeta: Array) -> Array:
+        """Return the coordinates in directors; (..., 12 bodies)."""
+        rows = self.rows(zeta)
+        frames = np.concatenate([rows[..., :3], self.parametrisation.directors(rows[..., 3:])], -1)
+        return frames.reshape(*zeta.shape[:-1], self.count * frames.shape[-1])
 
-    @abstractmethod
     def D(self, zeta: Vector) -> Matrix:
         """Return the derivative of the directors; shape (12 bodies, n)."""
+        return self.by(slopes(self.parametrisation.slopes(self.theta(zeta))))
 
-    @abstractmethod
     def bend(self, zeta: Vector, f: Vector) -> Matrix:
         """Return the derivative of D^T f by zeta; shape (n, n)."""
+        bends, forces = self.parametrisation.bends(self.theta(zeta)), frame_vectors(f)[:, 1:]
+        return self.square(None, np.einsum("nkab,nk->nab", bends, forces.reshape(-1, 9)))
 
-    @abstractmethod
     def P(self, zeta: Vector) -> Matrix:
-        """Return what turns velocities into those of directors; shape (12 bodies, k)."""
+        """Return what turns velocities into those of directors, by default D; (12 bodies, k)."""
+        return self.D(zeta)
 
-    @abstractmethod
     def P_along(self, zeta: Vector, w: Vector) -> Matrix:
         """Return the derivative of P w by zeta; shape (12 bodies, n)."""
+        rates = self.unknowns.rates.full(w).reshape(self.count, -1)[:, 3:]
+        bends = self.parametrisation.bends(self.theta(zeta))
+        return self.by(slopes(np.einsum("nkab,nb->nka", bends, rates), moves=0.0))
 
-    @abstractmethod
     def P_back(self, zeta: Vector, f: Vector) -> Matrix:
         """Return the derivative of P^T f by zeta; shape (k, n)."""
+        return self.bend(zeta, f)
 
     # -- what acts ----------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 
 from poinsot.bodies.rigid import RIGIDITY
 from poinsot.errors import InputError
+from poinsot.frames.parametrisations import Matrices
 from poinsot.frames.twists import velocities
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
@@ -25,14 +25,8 @@ from poinsot.systems.steps import DirectorStages, StabilisedStages
 from poinsot.systems.views import DirectorView
 
 
-def minus(a: Matrix) -> Matrix:
-    """Return -a, of the same kind."""
-    negative: Matrix = -a
-    return negative
-
-
 @dataclass(frozen=True, eq=False)
-class _Directors(MechanismForm):
+class DirectorForm(MechanismForm):
     """What both forms share: x = (q, v, multipliers)."""
 
     def directors(self, x: Vector) -> Vector:
@@ -47,7 +41,8 @@ class _Directors(MechanismForm):
     @property
     def view(self) -> DirectorView:
         """Reads q and v."""
-        return DirectorView.of(self.mechanism)
+        of, own = self.mechanism, self.mechanism.unknowns
+        return DirectorView(of.on_frames, (own, own.rates), 2 * own.n + of.rigid, Matrices())
 
     @property
     def mechanics(self) -> Mechanism:
@@ -56,18 +51,14 @@ class _Directors(MechanismForm):
 
     # -- what a run asks of it ----------------------------------------------------------------
 
-    @abstractmethod
-    def _midpoint(
-        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
-    ) -> StageEquations:
-        """Return the equations of the midpoint rule."""
-
     def stage_equations(
         self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
     ) -> StageEquations | None:
         """Return those of the midpoint rule; for all others the general ones."""
         if scheme.rule is Rule.MIDPOINT:
-            return self._midpoint(scheme, t, x0, u, h)
+            if isinstance(self, StabilisedSystem):
+                return StabilisedStages(scheme, t, x0, u, h, self)
+            return DirectorStages(scheme, t, x0, u, h, self)
         if self.mechanism.redundant:
             raise InputError(
                 f"scheme '{scheme.name}' cannot run a mechanism with repeated constraints "
@@ -85,7 +76,7 @@ class _Directors(MechanismForm):
 
 
 @dataclass(frozen=True, eq=False)
-class DirectorSystem(_Directors):
+class DirectorSystem(DirectorForm):
     r"""A mechanism in directors [LKB26, eq. (24)], x = (q, v, lambda).
 
     .. math::
@@ -99,11 +90,6 @@ class DirectorSystem(_Directors):
     contacts that cannot slip.
     """
 
-    def _midpoint(
-        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
-    ) -> StageEquations:
-        return DirectorStages(scheme, t, x0, u, h, self)
-
     def flow(self, x: Vector, z: Vector, u: Vector) -> Vector:
         """Return J z - r + B u without making J."""
         G, (force, v, lam) = self.mechanism.G(x[: self.mechanism.n]), self.parts(z)
@@ -112,7 +98,7 @@ class DirectorSystem(_Directors):
 
 
 @dataclass(frozen=True, eq=False)
-class StabilisedSystem(_Directors):
+class StabilisedSystem(DirectorForm):
     r"""The same with velocity constraints [LKB26, eq. (61)], x = (q, v, lambda, gamma).
 
     The GGL principle adds multipliers gamma that keep G v = 0; with W = dG(q)v/dq,
@@ -135,30 +121,38 @@ class StabilisedSystem(_Directors):
         """Yes."""
         return True
 
-    def _midpoint(
-        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
-    ) -> StageEquations:
-        return StabilisedStages(scheme, t, x0, u, h, self)
-
     @cached_property
     def inverse_mass(self) -> Vector:
         """The diagonal of M^-1."""
         return 1 / self.mechanism.mass
 
+    def _scaled(self, A: Matrix) -> Matrix:
+        """Return M^-1 A."""
+        if is_sparse(A):
+            return sp.csr_array(sp.diags_array(self.inverse_mass) @ A)
+        return self.inverse_mass[:, None] * dense(A)
+
+    def _MG(self, x: Vector) -> Matrix:
+        """Return M^-1 G^T."""
+        return self._scaled(self.mechanism.G(self.parts(x)[0]).T)
+
+    @property
+    def _gam(self) -> int:
+        """Where the multipliers gamma begin."""
+        return 2 * self.mechanism.n + self.mechanism.m
+
     def J(self, x: Vector) -> Matrix:
         """Return the structure matrix."""
-        n, m = self.mechanism.n, self.mechanism.m
-        q, v, _ = self.parts(x)
+        n, lam, gam, (q, v, _) = self.mechanism.n, 2 * self.mechanism.n, self._gam, self.parts(x)
         G, W = self.mechanism.G(q), self.mechanism.slope(q, v)
-        identity, MG = diagonal(np.ones(n)), _scaled_transpose(self.inverse_mass, G)
+        identity, MG = diagonal(np.ones(n)), self._scaled(G.T)
         GMG, WMG = G @ MG, W @ MG
-        lam, gam = 2 * n, 2 * n + m
         return assemble(
             (self.n, self.n),
             [
                 (0, n, identity),
                 (0, gam, MG),
-                (n, 0, minus(identity)),
+                (n, 0, -identity),
                 (n, lam, -G.T),
                 (n, gam, -W.T),
                 (lam, n, G),
@@ -172,48 +166,35 @@ class StabilisedSystem(_Directors):
 
     def B(self, x: Vector) -> Matrix:
         """Return (0, B, 0, G M^-1 B)."""
-        n, m = self.mechanism.n, self.mechanism.m
-        B, G = self.mechanism.B(x[:n]), self.mechanism.G(x[:n])
-        MG = _scaled_transpose(self.inverse_mass, G)
-        return assemble((self.n, self.m), [(n, 0, B), (2 * n + m, 0, MG.T @ B)])
-
-    def resistive(self, x: Vector, z: Vector) -> Vector:
-        """Return the damping effort; it acts like a port, so on the rate of G v too."""
-        n, m = self.mechanism.n, self.mechanism.m
-        total = np.zeros(self.n)
-        if self.mechanism.dampers:
-            force, MG = self._damping(x, z)
-            total[n : 2 * n] = force
-            total[2 * n + m :] = MG.T @ force
-        return total
+        B = self.mechanism.B(self.parts(x)[0])
+        return assemble(
+            (self.n, self.m), [(self.mechanism.n, 0, B), (self._gam, 0, self._MG(x).T @ B)]
+        )
 
     def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
         """Return the inputs with state-dependent loads filled in, at the rate of q."""
-        return self.mechanism.feedback(t, x[: self.mechanism.n], self.rate(x, z), u)
+        return self.mechanism.feedback(t, self.parts(x)[0], self.rate(x, z), u)
 
     def rate(self, x: Vector, z: Vector) -> Vector:
         """Return the velocity of the coordinates, v + M^-1 G^T gamma."""
-        n, m = self.mechanism.n, self.mechanism.m
-        G = self.mechanism.G(x[:n])
-        return np.asarray(z[n : 2 * n] + self.inverse_mass * (G.T @ z[2 * n + m :]))
-
-    def _damping(self, x: Vector, z: Vector) -> tuple[Vector, Matrix]:
-        n = self.mechanism.n
-        MG = _scaled_transpose(self.inverse_mass, self.mechanism.G(x[:n]))
-        return self.mechanism.damping(x[:n], self.rate(x, z)), MG
+        G = self.mechanism.G(self.parts(x)[0])
+        return np.asarray(self.parts(z)[1] + self.inverse_mass * (G.T @ z[self._gam :]))
 
     def r(self, x: Vector, z: Vector) -> Vector | None:
-        """Return the dissipation."""
-        return self.resistive(x, z) if self.mechanism.dampers else None
+        """Return the damping effort; it acts like a port, so on the rate of G v too."""
+        if self.mechanism.lossless:
+            return None
+        effort, force = np.zeros(self.n), self.mechanism.damping(self.parts(x)[0], self.rate(x, z))
+        self.parts(effort)[1][:] = force
+        effort[self._gam :] = self._MG(x).T @ force
+        return effort
 
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of r with respect to z."""
-        n, m = self.mechanism.n, self.mechanism.m
-        _, MG = self._damping(x, z)
-        slopes = self.mechanism.ddamping(x[:n], z[n : 2 * n] + MG @ z[2 * n + m :])
+        slopes = self.mechanism.ddamping(self.parts(x)[0], self.rate(x, z))
         if slopes is None:
             return None
-        D, gam = slopes[1], 2 * n + m
+        D, MG, n, gam = slopes[1], self._MG(x), self.mechanism.n, self._gam
         DMG = D @ MG
         return assemble(
             (self.n, self.n),
@@ -223,52 +204,45 @@ class StabilisedSystem(_Directors):
     def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of J z - r + B u with respect to x = (q, v, ...)."""
         mechanism, n, m = self.mechanism, self.mechanism.n, self.mechanism.m
-        inverse = self.inverse_mass
-        q, v, _ = self.parts(x)
-        force, rate, multipliers = self.parts(z)
+        (q, v, _), (force, _, multipliers) = self.parts(x), self.parts(z)
         lam, gam = multipliers[:m], multipliers[m:]
-        G, W = mechanism.G(q), mechanism.slope(q, v)
-        MG = _scaled_transpose(inverse, G)
-        C_lam, C_gam = mechanism.curvature(q, lam), mechanism.curvature(q, gam)
-        MC_gam = _scaled(inverse, C_gam)
-        total_rate = rate + MG @ gam
+        G, W, MG, rate = mechanism.G(q), mechanism.slope(q, v), self._MG(x), self.rate(x, z)
+        C_gam = mechanism.curvature(q, gam)
+        MC_gam = self._scaled(C_gam)
         # What the momentum equation says of M v', whose M^-1 enters the last row through G.
         push = -force - G.T @ lam - W.T @ gam
-        dpush: Matrix = minus(C_lam)
-        B, dB = mechanism.B(q), mechanism.dB(q, u)
-        slopes = mechanism.ddamping(q, total_rate)
+        dpush: Matrix = -mechanism.curvature(q, lam)
+        dB, slopes = mechanism.dB(q, u), mechanism.ddamping(q, rate)
         if dB is not None:
-            push = push + B @ u
+            push = push + mechanism.B(q) @ u
             dpush = dpush + dB
         if slopes is not None:
-            push = push - mechanism.damping(q, total_rate)
+            push = push - mechanism.damping(q, rate)
             dpush = dpush - slopes[0] - slopes[1] @ MC_gam
-        row_lam, row_gam = 2 * n, 2 * n + m
+        row_lam, row_gam = 2 * n, self._gam
         return assemble(
             (self.n, self.n),
             [
                 (0, 0, MC_gam),
                 (n, 0, dpush),
-                (n, n, minus(C_gam)),
-                (row_lam, 0, mechanism.slope(q, total_rate)),
+                (n, n, -C_gam),
+                (row_lam, 0, mechanism.slope(q, rate)),
                 (row_lam, 0, G @ MC_gam),
-                (row_gam, 0, mechanism.slope(q, inverse * push)),
+                (row_gam, 0, mechanism.slope(q, self.inverse_mass * push)),
                 (row_gam, 0, MG.T @ dpush),
                 (row_gam, 0, W @ MC_gam),
-                (row_gam, n, mechanism.slope(q, total_rate)),
+                (row_gam, n, mechanism.slope(q, rate)),
                 (row_gam, n, -(MG.T @ C_gam)),
             ],
         )
 
     def dy(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of B^T (v + M^-1 G^T gamma) with respect to x."""
-        n, m = self.mechanism.n, self.mechanism.m
-        q, gam = x[:n], z[2 * n + m :]
-        MG = _scaled_transpose(self.inverse_mass, self.mechanism.G(q))
-        dy = self.mechanism.dy(q, z[n : 2 * n] + MG @ gam)
+        q = self.parts(x)[0]
+        dy = self.mechanism.dy(q, self.rate(x, z))
         if dy is None:
             return None
-        MC = _scaled(self.inverse_mass, self.mechanism.curvature(q, gam))
+        MC = self._scaled(self.mechanism.curvature(q, z[self._gam :]))
         return assemble((self.m, self.n), [(0, 0, dy), (0, 0, self.mechanism.B(q).T @ MC)])
 
 
@@ -284,14 +258,9 @@ def director_system(
 ) -> DirectorSystem | StabilisedSystem:
     """Return the system of a mechanism at frames q, with twists (v, omega) of every body."""
     own = mechanism.unknowns
-    sizes = list(zip(layout.bodies, own.sizes.tolist(), strict=True))
     rigid = (State(f"{body}.rigidity", RIGIDITY) for body in layout.among(own.turns))
     multipliers = [*rigid, *layout.multipliers]
-    states = [
-        *(State(f"{body}.q", size) for body, size in sizes),
-        *(State(f"{body}.v", size) for body, size in sizes),
-        *multipliers,
-    ]
+    states = [*layout.states({"q": own, "v": own}), *multipliers]
     zeros = np.zeros(mechanism.m)
     start = [own.own(q), own.own(velocities(q, motion)), zeros]
     kind: type[DirectorSystem] | type[StabilisedSystem] = DirectorSystem
@@ -306,15 +275,3 @@ def director_system(
         layout=layout,
         initial=np.concatenate(start),
     )
-
-
-def _scaled(d: Vector, A: Matrix) -> Matrix:
-    """Return diag(d) A."""
-    if is_sparse(A):
-        return sp.csr_array(sp.diags_array(d) @ A)
-    return d[:, None] * dense(A)
-
-
-def _scaled_transpose(d: Vector, G: Matrix) -> Matrix:
-    """Return diag(d) G^T."""
-    return _scaled(d, G.T)

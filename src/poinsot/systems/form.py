@@ -36,6 +36,11 @@ class MechanismForm(VelocityForm):
         """What reads many states at once."""
 
     @property
+    def held(self) -> Mechanism:
+        """The mechanism with the constraints that have multipliers."""
+        return self.mechanism
+
+    @property
     def start(self) -> Vector:
         """The model's start."""
         return self.initial

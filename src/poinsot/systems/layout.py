@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Marker
+from poinsot.bodies.unknowns import Unknowns
 from poinsot.errors import InputError
-from poinsot.frames.forms import VectorForm
 from poinsot.frames.places import of_frame
 from poinsot.frames.stacks import Forms, pack
 from poinsot.parts.contacts import Contact
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Freedom, Joint
+from poinsot.parts.joints import Joint
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.result import Scene
@@ -38,41 +38,6 @@ class JointPlace:
     contact: Contact | None
     slips: NDArray[np.intp]
 
-    @property
-    def a(self) -> int:
-        """The index of its first body; the ground is -1."""
-        return self.joint.a.index
-
-    @property
-    def b(self) -> int:
-        """The index of its second body."""
-        return self.joint.b.index
-
-    @property
-    def origin(self) -> tuple[VectorForm, VectorForm]:
-        """Its point on either body."""
-        return self.joint.origin
-
-    @property
-    def freedoms(self) -> tuple[Freedom, ...]:
-        """Its free directions that have a coordinate."""
-        return self.joint.freedoms()
-
-    @property
-    def multipliers(self) -> NDArray[np.intp]:
-        """All of its constraints."""
-        return np.concatenate([self.rows, self.slips])
-
-
-@dataclass(frozen=True, eq=False)
-class MarkerPlace:
-    """A marker: its body, its point X and its axes R_PM in director axes."""
-
-    name: str
-    body: int
-    X: NDArray[np.float64]
-    R_PM: NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -81,7 +46,7 @@ class Layout:
     bodies: tuple[str, ...]
     R_BP: NDArray[np.float64]
     joints: tuple[JointPlace, ...]
-    markers: tuple[MarkerPlace, ...]
+    markers: tuple[Marker, ...]
     _look: Callable[[], Scene]
 
     @classmethod
@@ -108,13 +73,26 @@ class Layout:
             tuple(body.name for body in bodies),
             np.array([body.principal.R_BP for body in bodies]),
             tuple(places),
-            tuple(MarkerPlace(m.name, m.body.index, m.X, m.R_PM) for m in markers),
+            tuple(markers),
             partial(scene, tuple(bodies), dict(joints), dict(forces or {})),
         )
+
+    def states(self, parts: Mapping[str, Unknowns]) -> list[State]:
+        """Return what parts of states hold of all bodies, part by part."""
+        return [
+            State(f"{body}.{part}", size)
+            for part, own in parts.items()
+            for body, size in zip(self.bodies, own.sizes.tolist(), strict=True)
+        ]
 
     def among(self, chosen: NDArray[np.bool_]) -> list[str]:
         """Return the names of some bodies."""
         return [name for name, there in zip(self.bodies, chosen.tolist(), strict=True) if there]
+
+    @property
+    def undetermined(self) -> set[str]:
+        """Names of the joints whose reactions are not unique."""
+        return {joint.name for joint in self.joints if not joint.complete}
 
     @cached_property
     def scene(self) -> Scene:
@@ -124,7 +102,7 @@ class Layout:
     @cached_property
     def angle_forms(self) -> Forms:
         """Cosine and sine of every angle of every joint, in order."""
-        free = (f for joint in self.joints for f in joint.freedoms if f.rotates)
+        free = (f for place in self.joints for f in place.joint.freedoms() if f.rotates)
         return Forms([pack([form for f in free for form in f.forms])], len(self.bodies))
 
     @property
@@ -137,7 +115,7 @@ class Layout:
     @cached_property
     def contacts(self) -> tuple[tuple[str, int, Contact], ...]:
         """Joint, body and contact of every constraint on velocities alone."""
-        found = [(joint.name, joint.b, joint.contact) for joint in self.joints]
+        found = [(joint.name, joint.joint.b.index, joint.contact) for joint in self.joints]
         return tuple((name, body, contact) for name, body, contact in found if contact is not None)
 
     def angles(self, q: Vector) -> Vector:

@@ -9,6 +9,7 @@ those of the bodies. The one becomes the other here and nowhere else: with f = F
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,7 @@ class Mechanism(Mechanics):
         for loop in self.loops:
             change[loop.rows] = -loop.idle(self.unknowns.full(q), lam[loop.rows])
         if self.rigid:
-            change[: self.rigid] += self.rigidity(q, self._pull(q, change))
+            change[: self.rigid] += self.rigidity(q, self.G(q).T @ change)
         return lam + change
 
     def smallest_pair(
@@ -213,13 +214,8 @@ class Mechanism(Mechanics):
         J = twists.joint_matrix(self.constraints.take(self.looped), f)
         change = np.zeros(self.m)
         change[self.looped] = shortest_solution(J.T, wrench)
-        pull = self._pull(q, change)
-        change[: self.rigid] += self.rigidity(q, pull - push)
+        change[: self.rigid] += self.rigidity(q, self.G(q).T @ change - push)
         return self.smallest(q, lam + change), smaller
-
-    def _pull(self, q: Vector, lam: Vector) -> Vector:
-        """Return G^T lam; shape (n,)."""
-        return np.asarray(self.G(q).T @ lam)
 
     def rigidity(self, q: Vector, push: Vector) -> Vector:
         """Return multipliers of rigidity that balance a push (n,) without torque on bodies at q.
@@ -273,10 +269,6 @@ class Mechanism(Mechanics):
         return add(curvature, self._square(blocks)) if blocks else curvature
 
     # -- constraints of many states, the numbers of all frames in each row --------------------
-
-    def gaps(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return g; (states, rows with a position equation)."""
-        return self.constraints.values(f)
 
     def rates(self, f: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return G v; (states, m)."""
@@ -403,63 +395,72 @@ class Mechanism(Mechanics):
 
     # -- ports --------------------------------------------------------------------------------
 
+    @cached_property
+    def _inputs(self) -> list[tuple[Inlet, tuple[int, ...], slice]]:
+        """Every inlet, its bodies, and where its inputs are among all."""
+        ends = list(accumulate((inlet.size for inlet in self.inlets), initial=0))
+        return [
+            (inlet, inlet.direction.bodies, slice(*own))
+            for inlet, own in zip(self.inlets, pairwise(ends), strict=True)
+        ]
+
     def B(self, q: Vector) -> Matrix:
         """Return the port matrix on the momentum equations; shape (n, inputs)."""
         placed: list[Placed] = []
-        column, f = 0, self.unknowns.full(q)
-        for inlet in self.inlets:
-            bodies = inlet.direction.bodies
-            placed += in_rows(bodies, column, inlet.direction.B(local(f, bodies)))
-            column += inlet.size
-        B: Matrix = self.unknowns.on(assemble((self.constraints.n, column), placed))
+        f, inputs = self.unknowns.full(q), sum(inlet.size for inlet in self.inlets)
+        for inlet, bodies, own in self._inputs:
+            placed += in_rows(bodies, own.start, inlet.direction.B(local(f, bodies)))
+        B: Matrix = self.unknowns.on(assemble((self.constraints.n, inputs), placed))
         return B
 
     def dB(self, q: Vector, u: Vector) -> Matrix | None:
         """Return the derivative of B(q) u with respect to q; None without ports."""
-        blocks, start, f = [], 0, self.unknowns.full(q)
-        for inlet in self.inlets:
-            u_ = u[start : start + inlet.size]
-            bodies = inlet.direction.bodies
-            blocks.append((bodies, inlet.direction.dB(local(f, bodies), u_)))
-            start += inlet.size
+        f = self.unknowns.full(q)
+        blocks = [
+            (bodies, inlet.direction.dB(local(f, bodies), u[own]))
+            for inlet, bodies, own in self._inputs
+        ]
         return self._square(blocks) if blocks else None
 
     def dy(self, q: Vector, v: Vector) -> Matrix | None:
         """Return the derivative of B(q)^T v with respect to q; None without ports."""
         placed: list[Placed] = []
-        row, (f, rate) = 0, self._motion(q, v)
-        for inlet in self.inlets:
-            bodies = inlet.direction.bodies
+        (f, rate), inputs = self._motion(q, v), sum(inlet.size for inlet in self.inlets)
+        for inlet, bodies, own in self._inputs:
             block = inlet.direction.dy(local(f, bodies), local(rate, bodies))
-            placed += in_columns(row, bodies, block)
-            row += inlet.size
-        return self.unknowns.by(assemble((row, self.constraints.n), placed)) if placed else None
+            placed += in_columns(own.start, bodies, block)
+        return self.unknowns.by(assemble((inputs, self.constraints.n), placed)) if placed else None
 
     def feedback(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
         """Return the inputs with the state-dependent ones filled in."""
         if not any(inlet.law for inlet in self.inlets):
             return u
-        total, start, (f, rate) = u.copy(), 0, self._motion(q, v)
-        for inlet in self.inlets:
-            bodies = inlet.direction.bodies
+        filled, (f, rate) = u.copy(), self._motion(q, v)
+        for inlet, bodies, own in self._inputs:
             if inlet.law is not None:
-                found = inlet.law(t, local(f, bodies), local(rate, bodies))
-                total[start : start + inlet.size] = found
-            start += inlet.size
-        return total
+                filled[own] = inlet.law(t, local(f, bodies), local(rate, bodies))
+        return filled
 
-    def dfeedback(self, t: float, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
-        """Return B du/dq and B du/dv of state-dependent inputs."""
-        by_q, by_v, (f, rate) = [], [], self._motion(q, v)
-        for inlet in self.inlets:
-            law, bodies = inlet.law, inlet.direction.bodies
-            if law is not None:
+    def dloads(
+        self, t: float, q: Vector, v: Vector, u: Vector
+    ) -> tuple[list[Matrix], list[Matrix]]:
+        """Return the terms of the derivatives of B u - damping by q and by v, with feedback."""
+        fed_q, fed_v, (f, rate) = [], [], self._motion(q, v)
+        for inlet, bodies, _ in self._inputs:
+            if inlet.law is not None:
                 q_, v_ = local(f, bodies), local(rate, bodies)
-                B = inlet.direction.B(q_)
-                du_dq, du_dv = law.slopes(t, q_, v_)
-                by_q.append((bodies, B @ du_dq))
-                by_v.append((bodies, B @ du_dv))
-        return (self._square(by_q), self._square(by_v)) if by_q else None
+                B, (du_dq, du_dv) = inlet.direction.B(q_), inlet.law.slopes(t, q_, v_)
+                fed_q.append((bodies, B @ du_dq))
+                fed_v.append((bodies, B @ du_dv))
+        dB, slopes = self.dB(q, u), self.ddamping(q, v)
+        by_q, by_v = [] if dB is None else [dB], []
+        if fed_q:
+            by_q.append(self._square(fed_q))
+            by_v.append(self._square(fed_v))
+        if slopes is not None:
+            by_q.append(-slopes[0])
+            by_v.append(-slopes[1])
+        return by_q, by_v
 
     def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
         n, placed = self.constraints.n, [p for bodies, M in blocks for p in in_both(bodies, M)]

@@ -73,19 +73,21 @@ class Joints:
     ) -> None:
         self.joints, self.bodies, self.angles, self.view = joints, bodies, angles, view
         known, every = tuple(bodies.tolist()), bodies.size == view.bodies.size
-        ends = np.array([(joint.a, joint.b) for joint in joints], dtype=np.intp).reshape(-1, 2)
+        parts = [place.joint for place in joints]
+        ends = np.array([(joint.a.index, joint.b.index) for joint in parts], dtype=np.intp)
         # Bodies are counted among those of these joints from here on; the ground comes last.
-        self.pairs = np.where(ends == GROUND, GROUND, np.searchsorted(bodies, ends))
+        self.pairs = np.where(ends == GROUND, GROUND, np.searchsorted(bodies, ends)).reshape(-1, 2)
 
         def own(form: AnyForm) -> AnyForm:
             return form if every else form.among(known)
 
-        origins = ([own(joint.origin[side]) for joint in joints] for side in (0, 1))
+        origins = ([own(joint.origin[side]) for joint in parts] for side in (0, 1))
         self.points = [affine_vectors(vectors, bodies.size) for vectors in origins]
-        freedoms = [freedom for joint in joints for freedom in joint.freedoms]
+        free = [joint.freedoms() for joint in parts]
+        freedoms = [freedom for each in free for freedom in each]
         self.labels = [freedom.label for freedom in freedoms]
         self.rotates = np.array([freedom.rotates for freedom in freedoms], dtype=bool)
-        self.first = [0, *accumulate(len(joint.freedoms) for joint in joints)]
+        self.first = [0, *accumulate(map(len, free))]
         lengths = [own(freedom.forms[0]) for freedom in freedoms if not freedom.rotates]
         self.displacements = stack(lengths, bodies.size)
         # G^T lam of each joint by itself, on its two bodies.
@@ -196,7 +198,7 @@ class MechanismObserver(Observer):
         markers = self.layout.markers
         return Frames(
             [marker.name for marker in markers],
-            np.array([marker.body for marker in markers], dtype=np.intp),
+            np.array([marker.body.index for marker in markers], dtype=np.intp),
             np.array([marker.X for marker in markers]).reshape(-1, 3),
             np.array([marker.R_PM for marker in markers]).reshape(-1, 3, 3),
         )
@@ -204,8 +206,8 @@ class MechanismObserver(Observer):
     @cached_property
     def _angles(self) -> list[int]:
         """Where the angles of each joint begin among those that were followed."""
-        counts = [sum(free.rotates for free in joint.freedoms) for joint in self.layout.joints]
-        return [0, *accumulate(counts)]
+        free = (place.joint.freedoms() for place in self.layout.joints)
+        return [0, *accumulate(sum(freedom.rotates for freedom in each) for each in free)]
 
     def _joints(self, first: int, last: int, bodies: Indices) -> Joints:
         """Return joints from number `first` to before `last`, which join these bodies."""
@@ -245,8 +247,8 @@ class MechanismObserver(Observer):
         return Lazy(places, record)
 
     def _joint(self, k: int, history: History) -> JointRecord:
-        joint, view = self.layout.joints[k], self.view
-        bodies = sorted({body for body in (joint.a, joint.b) if body != GROUND})
+        joint, view = self.layout.joints[k].joint, self.view
+        bodies = sorted({joint.a.index, joint.b.index} - {GROUND})
         one = self._joints(k, k + 1, np.array(bodies, dtype=np.intp))
         start = one.start(history)
         rotation, displacements = history.over_times(
@@ -317,7 +319,8 @@ class MechanismObserver(Observer):
             return np.asarray((np.cross(phi, p) + L).sum(axis=1))
 
         def gaps(x: Array) -> Array:
-            return _worst(np.hstack([view.own_errors(x)[0], mechanism.gaps(self._directors(x))]))
+            joints = mechanism.constraints.values(self._directors(x))
+            return _worst(np.hstack([view.own_errors(x)[0], joints]))
 
         def rates(x: Array) -> Array:
             v = _flat(view.rates(x, view.bodies))
@@ -362,7 +365,7 @@ class MechanismObserver(Observer):
 
     def _counts(self) -> Counts:
         layout, mechanism = self.layout, self.view.mechanism
-        constraints = sum(joint.multipliers.size for joint in layout.joints)
+        constraints = sum(joint.rows.size + joint.slips.size for joint in layout.joints)
         repeated = mechanism.repeated
         return Counts(
             bodies=len(layout.bodies),

@@ -1,6 +1,7 @@
 """From a mechanism's parts to what they look like."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +20,10 @@ from poinsot.bodies.shapes import (
     ThinRod,
 )
 from poinsot.bodies.tensors import PrincipalInertia
+from poinsot.frames.forms import three
 from poinsot.parts.forces import Force, Spring
 from poinsot.parts.joints import Joint, Rod
 from poinsot.result import Piece, Pin, Point, Scene, Strut
-from poinsot.result.scene import Vector3
 from poinsot.so3 import as_rotation_matrix
 
 Array = NDArray[np.float64]
@@ -60,28 +61,28 @@ def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
     kind, sizes, exact = _kind(shape)
     if not exact:
         R = R @ PrincipalInertia.of(shape).R_BP
-    first, second, third = (_vector3(row) for row in R)
-    return [Piece(body, kind, sizes, _vector3(at), (first, second, third), exact)]
+    first, second, third = (three(row) for row in R)
+    return [Piece(body, kind, sizes, three(at), (first, second, third), exact)]
+
+
+#: What simple shapes are drawn as, and their sizes [m].
+KINDS: dict[type[Shape], tuple[str, Callable[[Any], tuple[float, ...]]]] = {
+    Box: ("box", lambda shape: tuple(shape.size)),
+    Cylinder: ("cylinder", lambda shape: (shape.radius, shape.length)),
+    HollowCylinder: ("tube", lambda shape: (shape.inner_radius, shape.outer_radius, shape.length)),
+    Sphere: ("ellipsoid", lambda shape: (shape.radius,) * 3),
+    Ellipsoid: ("ellipsoid", lambda shape: tuple(shape.semi_axes)),
+    Cone: ("cone", lambda shape: (shape.radius, shape.height)),
+    ThinRod: ("rod", lambda shape: (shape.length,)),
+    PointMass: ("point", lambda _: ()),
+}
 
 
 def _kind(shape: Shape) -> tuple[str, tuple[float, ...], bool]:
     """Return kind and sizes of a simple shape, and whether these are its own."""
-    if isinstance(shape, Box):
-        return "box", tuple(shape.size), True
-    if isinstance(shape, Cylinder):
-        return "cylinder", (shape.radius, shape.length), True
-    if isinstance(shape, HollowCylinder):
-        return "tube", (shape.inner_radius, shape.outer_radius, shape.length), True
-    if isinstance(shape, Sphere):
-        return "ellipsoid", (shape.radius,) * 3, True
-    if isinstance(shape, Ellipsoid):
-        return "ellipsoid", tuple(shape.semi_axes), True
-    if isinstance(shape, Cone):
-        return "cone", (shape.radius, shape.height), True
-    if isinstance(shape, ThinRod):
-        return "rod", (shape.length,), True
-    if isinstance(shape, PointMass):
-        return "point", (), True
+    for known, (name, sizes) in KINDS.items():
+        if isinstance(shape, known):
+            return name, sizes(shape), True
     # A box of edges a has the Euler values m a^2 / 12.
     edges = np.sqrt(12 * np.maximum(PrincipalInertia.of(shape).euler, 0) / shape.mass)
     return "box", tuple(edges.tolist()), False
@@ -115,18 +116,13 @@ def _ends(part: Rod | Spring) -> tuple[Point, Point]:
 def _on(body: Body | Ground, world: ArrayLike) -> Point:
     """Return a point, given in the world at the start, on a body."""
     from_centre = np.asarray(world, dtype=float) - body.position
-    return Point(body.name, _vector3(_R_WB(body).T @ from_centre))
+    return Point(body.name, three(_R_WB(body).T @ from_centre))
 
 
 def _direction(body: Body | Ground, world: ArrayLike) -> Point:
     """Return a unit vector, given in the world at the start, in the axes of a body."""
     n = np.asarray(world, dtype=float)
-    return Point(body.name, _vector3(_R_WB(body).T @ n / np.linalg.norm(n)))
-
-
-def _vector3(values: Array) -> Vector3:
-    x, y, z = values.tolist()
-    return x, y, z
+    return Point(body.name, three(_R_WB(body).T @ n / np.linalg.norm(n)))
 
 
 def _R_WB(body: Body | Ground) -> Array:

@@ -23,11 +23,11 @@ from poinsot.ph.stages import (
     largest,
     largest_of_kind,
 )
-from poinsot.ph.system import PHSystem
+from poinsot.systems.form import MechanismForm
 from poinsot.systems.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from poinsot.systems.directors import DirectorSystem, StabilisedSystem
+    from poinsot.systems.directors import StabilisedSystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +80,12 @@ class MechanismStages(ConstrainedStages):
     grow with the number of steps.
     """
 
-    system: PHSystem
+    system: MechanismForm
 
     @property
-    @abstractmethod
     def held(self) -> Mechanism:
         """The mechanism with the constraints that have multipliers."""
+        return self.system.held
 
     @property
     @abstractmethod
@@ -154,47 +154,28 @@ class MechanismStages(ConstrainedStages):
         forces = h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
         sizes = largest_of_kind(momenta + at.sizes(forces), self.translate)
         reach = abs(G) @ (at.reach(v) + abs(at.q) * REST / h)
+
+        def tangent() -> Tangent:
+            loads, by_rate = held.dloads(self.t, at.q, at.rate, u)
+            by_q = [held.curvature(at.q, mu), *(-h * slope for slope in loads)]
+            if ddV is not None:
+                by_q.append(2 * h * ddV)
+            closing = at.by_q(held.slope(at.q, at.rate)) + at.by_rate(G)
+            placed: list[Placed] = [
+                (0, 0, self.dinertia(v, at, force)),
+                *((0, 0, at.by_q(at.back(slope))) for slope in by_q),
+                *((0, 0, -h * at.by_rate(at.back(slope))) for slope in by_rate),
+                (0, v.size, at.back(self.pull(G))),
+                (v.size, 0, self.combined(closing)),
+            ]
+            return Tangent.of(v.size + closure.size, placed)
+
         return Evaluation(
             F=np.concatenate([inertia + at.back(force), closure]),
             sizes=np.concatenate([sizes, largest(reach, closure.size)]),
             efforts=w,
-            tangent=lambda: self._tangent(v, at, mu, u, G, force, ddV),
+            tangent=tangent,
         )
-
-    def _tangent(
-        self,
-        v: Vector,
-        at: Middle,
-        mu: Vector,
-        u: Vector,
-        G: Matrix,
-        force: Vector,
-        ddV: Matrix | None,
-    ) -> Tangent:
-        held, h, k = self.held, self.h, v.size
-        by_q: list[Matrix] = [held.curvature(at.q, mu)]
-        by_rate: list[Matrix] = []
-        dB, slopes = held.dB(at.q, u), held.ddamping(at.q, at.rate)
-        gains = held.dfeedback(self.t, at.q, at.rate)
-        if ddV is not None:
-            by_q.append(2 * h * ddV)
-        if dB is not None:
-            by_q.append(-h * dB)
-        if gains is not None:
-            by_q.append(-h * gains[0])
-            by_rate.append(-h * gains[1])
-        if slopes is not None:
-            by_q.append(h * slopes[0])
-            by_rate.append(h * slopes[1])
-        closing = at.by_q(held.slope(at.q, at.rate)) + at.by_rate(G)
-        placed: list[Placed] = [
-            (0, 0, self.dinertia(v, at, force)),
-            *((0, 0, at.by_q(at.back(slope))) for slope in by_q),
-            *((0, 0, at.by_rate(at.back(slope))) for slope in by_rate),
-            (0, k, at.back(self.pull(G))),
-            (k, 0, self.combined(closing)),
-        ]
-        return Tangent.of(k + placed[-1][2].shape[0], placed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,13 +186,6 @@ class DirectorStages(MechanismStages):
 
         2 M (v_mid - v0) + h (dV - B u) + G^T h lambda = 0,    G v_mid = 0 .
     """
-
-    system: "DirectorSystem"
-
-    @property
-    def held(self) -> Mechanism:
-        """All of it, with rigidity."""
-        return self.system.mechanism
 
     @property
     def q0(self) -> Vector:
@@ -320,66 +294,47 @@ class StabilisedStages(ConstrainedStages):
             ]
         )
         translate = mechanism.unknowns.translate
-        pull = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
-        pull += 2 * mechanism.mass * (abs(v) + abs(v0))
+        momenta = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
+        momenta += 2 * mechanism.mass * (abs(v) + abs(v0))
+        momenta += h * (abs(dV) + abs(B) @ abs(u) + abs(damping))
         sizes = np.concatenate(
             [
                 largest_of_kind(abs(q1) + abs(q0) + h * abs(v), translate),
-                largest_of_kind(h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + pull, translate),
+                largest_of_kind(momenta, translate),
                 largest(abs(G1) @ abs(q1), self._m),
                 largest(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1) / h), self._m),
             ]
         )
         n, m = mechanism.n, self._m
-        efforts = np.concatenate([dV, v, w[2 * n : 2 * n + m] / h, w[2 * n + m :]])
-        return Evaluation(
-            residual, sizes, efforts, lambda: self._tangent(w, q_mid, rate, v1, u, G, W, G1, ddV)
-        )
-
-    def _tangent(
-        self,
-        w: Vector,
-        q_mid: Vector,
-        rate: Vector,
-        v1: Vector,
-        u: Vector,
-        G: Matrix,
-        W: Matrix,
-        G1: Matrix,
-        ddV: Matrix | None,
-    ) -> Tangent:
-        mechanism, h = self.system.mechanism, self.h
-        n, inverse = mechanism.n, self.system.inverse_mass
-        _, _, mu, nu = self._split(w)
-        m, pull, back = self._m, self.pull(G), self.pull(W)
-        C_mu, C_nu = mechanism.curvature(q_mid, mu), mechanism.curvature(q_mid, nu)
-        identity, D = diagonal(np.ones(n)), diagonal(inverse)
         lam, gam = 2 * n, 2 * n + m
-        placed: list[Placed] = [
-            (0, 0, identity),
-            (0, 0, -0.5 * (D @ C_nu)),
-            (0, n, -h * identity),
-            (0, gam, -(D @ pull)),
-            (n, 0, 0.5 * C_mu),
-            (n, n, diagonal(2 * mechanism.mass)),
-            (n, n, C_nu),
-            (n, lam, pull),
-            (n, gam, back),
-            (lam, 0, self.combined(G1)),
-            (gam, 0, self.combined(mechanism.slope(q_mid, v1))),
-            (gam, n, 2 * self.combined(G1)),
-        ]
-        dB, slopes = mechanism.dB(q_mid, u), mechanism.ddamping(q_mid, rate)
-        gains = mechanism.dfeedback(self.t, q_mid, rate)
-        if ddV is not None:
-            placed.append((n, 0, h * ddV))
-        if dB is not None:
-            placed.append((n, 0, -h / 2 * dB))
-        if gains is not None:
-            placed += [(n, 0, -h / 2 * gains[0]), (n, 0, -1.0 * gains[1])]
-        if slopes is not None:
-            placed += [(n, 0, h / 2 * slopes[0]), (n, 0, slopes[1])]
-        return Tangent.of(2 * n + 2 * m, placed)
+        efforts = np.concatenate([dV, v, w[lam:gam] / h, w[gam:]])
+
+        def tangent() -> Tangent:
+            pull, back = self.pull(G), self.pull(W)
+            C_mu, C_nu = mechanism.curvature(q_mid, mu), mechanism.curvature(q_mid, nu)
+            identity, D = diagonal(np.ones(n)), diagonal(inverse)
+            by_q, by_rate = mechanism.dloads(self.t, q_mid, rate, u)
+            placed: list[Placed] = [
+                (0, 0, identity),
+                (0, 0, -0.5 * (D @ C_nu)),
+                (0, n, -h * identity),
+                (0, gam, -(D @ pull)),
+                (n, 0, 0.5 * C_mu),
+                *((n, 0, -h / 2 * slope) for slope in by_q),
+                *((n, 0, -slope) for slope in by_rate),
+                (n, n, diagonal(2 * mechanism.mass)),
+                (n, n, C_nu),
+                (n, lam, pull),
+                (n, gam, back),
+                (lam, 0, self.combined(G1)),
+                (gam, 0, self.combined(mechanism.slope(q_mid, v1))),
+                (gam, n, 2 * self.combined(G1)),
+            ]
+            if ddV is not None:
+                placed.append((n, 0, h * ddV))
+            return Tangent.of(2 * n + 2 * m, placed)
+
+        return Evaluation(residual, sizes, efforts, tangent)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return q1, v1 = 2 v_mid - v0 and the multipliers."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
+from poinsot.frames.parametrisations import Parametrisation
 from poinsot.systems.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -28,11 +29,14 @@ class View(ABC):
         What each part holds of the bodies.
     joints : int
         Where the multipliers of the joints begin in x.
+    parametrisation : Parametrisation
+        How the first part, (phi, theta) of every body, describes rotations.
     """
 
     mechanism: Mechanism
     parts: tuple[Unknowns, ...]
     joints: int
+    parametrisation: Parametrisation
 
     @property
     def bodies(self) -> Indices:
@@ -59,9 +63,10 @@ class View(ABC):
             for part, piece in zip(known, pieces, strict=True)
         ]
 
-    @abstractmethod
     def directors(self, x: Array, bodies: Indices) -> Array:
         """Return (phi, d1, d2, d3); (states, bodies, 4, 3)."""
+        zeta = self.split(x, bodies)[0]
+        return blocks(zeta[:, :, :3], self.parametrisation.directors(zeta[:, :, 3:]))
 
     @abstractmethod
     def rates(self, x: Array, bodies: Indices) -> Array:
@@ -100,16 +105,6 @@ class View(ABC):
 class DirectorView(View):
     """States in directors, x = (q, v, multipliers)."""
 
-    @classmethod
-    def of(cls, mechanism: Mechanism) -> "DirectorView":
-        """Return the view of a mechanism."""
-        own = mechanism.unknowns
-        return cls(mechanism.on_frames, (own, own.rates), 2 * own.n + mechanism.rigid)
-
-    def directors(self, x: Array, bodies: Indices) -> Array:
-        """Return q."""
-        return self.split(x, bodies)[0].reshape(len(x), bodies.size, 4, 3)
-
     def rates(self, x: Array, bodies: Indices) -> Array:
         """Return v."""
         return self.split(x, bodies)[1].reshape(len(x), bodies.size, 4, 3)
@@ -130,3 +125,8 @@ class DirectorView(View):
     ) -> tuple[Array, Array]:
         """Return q and v in the middle, which are such means."""
         return self.directors(means, bodies), self.rates(means, bodies)
+
+
+def blocks(phi: Array, turned: Array) -> Array:
+    """Return vectors of the centre and of the directors; (states, bodies, 4, 3)."""
+    return np.concatenate([phi, turned], axis=2).reshape(*phi.shape[:2], 4, 3)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from mechanisms import laws
 
 import poinsot as ps
+from poinsot.frames import euler
 from poinsot.so3 import cayley, euler_to_matrix
-from poinsot.systems.rotations import euler
 
 ENGINES = ("reference", "compiled")
 right = st.floats(-1.56, 1.56)

@@ -13,7 +13,7 @@ from poinsot.engine.families import Tables as PartTables
 from poinsot.engine.ordering import has_loops
 from poinsot.engine.tiles import Schedule, Template, arrange, pack
 from poinsot.frames.forms import GROUND
-from poinsot.frames.products import Lines, lines
+from poinsot.frames.products import lines
 from poinsot.kernels import tables
 from poinsot.kernels.laws import Law
 from poinsot.kernels.nodes import Graph, Tiles
@@ -33,11 +33,9 @@ SHIFT = 1e-9
 class Turning:
     """How bodies in quaternions turn: the equations, the lever arms, and auxiliary nodes.
 
-    `inertia` (bodies, 3) are principal moments [kg m^2], `unknowns` those of bodies, `first` is the
-    column of x with the first multiplier of joints.
+    `unknowns` are those of bodies, `first` is the column of x with the first multiplier of joints.
     """
 
-    inertia: Real
     unknowns: Unknowns
     form: int
     mean: bool
@@ -171,12 +169,12 @@ class Tables:
 
     def machine(self) -> job.Machine:
         """Return the tables of the compiled engine."""
-        families, turn_counters = self.parts.families, self._turn_counters
+        families, (ranges, terms) = self.parts.families, self._turn_counters()
         return job.Machine(
             bodies=self._body_tables(),
             parts=PartTables(*(family.table(self.graph, self.tiles) for family in families)),
-            turn_counters=index(turn_counters.ranges),
-            turn_counter_terms=self._terms(turn_counters),
+            turn_counters=ranges,
+            turn_counter_terms=terms,
             schedule=self.schedule,
             template=self._template(),
             kinds=self._kinds(),
@@ -219,7 +217,7 @@ class Tables:
         none = np.full((self.count, 3 - self._auxiliary), self.graph.nodes)
         named = np.hstack([nodes, none, auxiliaries])
         return job.Spins(
-            inertia=real(self.turning.inertia),
+            inertia=real(self.mechanism.moments),
             places=index(named[:, 1:], self.tiles.table(named, named)),
             form=self.turning.form,
             mean=self.turning.mean,
@@ -249,15 +247,13 @@ class Tables:
             places += [KT, KR, at(KT, KT), at(KT, T), at(T, T), at(KR, KR), at(KR, R), at(R, R)]
         return tables.Part(real(2 * mass, weight), index(*places))
 
-    @cached_property
-    def _turn_counters(self) -> Lines:
-        """The angles of joints, of which each is a cosine and a sine."""
+    def _turn_counters(self) -> tuple[Index, tables.Part]:
+        """Return the angles of joints, each a cosine and a sine, and the products in them."""
         forms = self.layout.angle_forms
-        return lines(forms, np.full(forms.m // 2, 2))
-
-    def _terms(self, along: Lines) -> tables.Part:
+        along = lines(forms, np.full(forms.m // 2, 2))
         p = along.products
-        return tables.Part(real(p.numbers), index(p.kind, self.graph.ends(p.ends), along.form))
+        terms = index(p.kind, self.graph.ends(p.ends), along.form)
+        return index(along.ranges), tables.Part(real(p.numbers), terms)
 
     def _template(self) -> Template:
         """Return what tiles hold before bodies and joints add to them."""

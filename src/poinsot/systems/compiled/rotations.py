@@ -9,18 +9,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.frames import euler
+from poinsot.frames.parametrisations import BODY, Matrices, Quaternions, directors
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
 from poinsot.result.history import Saved
-from poinsot.so3 import matrix_to_quat
+from poinsot.so3 import matrix_to_quat, quat_conjugate, quat_multiply
 from poinsot.systems.compiled.quaternions import QuaternionRunner
-from poinsot.systems.quaternions.bodies import QUAT
-from poinsot.systems.quaternions.products import BODY, directors
+from poinsot.systems.compiled.runner import recover
 from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
-from poinsot.systems.rotations.bodies import SIX
-from poinsot.systems.rotations.parametrisations import Matrices, Quaternions
 from poinsot.systems.rotations.system import RotationSystem
 
 Array = NDArray[np.float64]
@@ -50,16 +49,10 @@ class RotationRunner(Runner):
         zeros = np.zeros(there.units)
         return np.concatenate([there.vector(phi, quat), there.vector(p, push), zeros, lam])
 
-    def _quats(self, rows: Array) -> Array:
-        """Return the quaternions of states of the engine; (states, bodies, 4)."""
-        return self._parts(rows)[0][1]
-
-    def _parts(self, rows: Array) -> list[tuple[Array, Array]]:
-        """Return positions and quaternions of states of the engine, then their momenta."""
-        own, count = self.there.lagrangian.unknowns, self.system.bodies.count
-        q, p = rows[:, : own.n], rows[:, own.n : 2 * own.n]
-        blocks = [a.reshape(len(rows), count, own.width) for a in (own.full(q), own.rates.full(p))]
-        return [(block[:, :, :3], block[:, :, QUAT]) for block in blocks]
+    def _parts(self, rows: Array) -> list[Array]:
+        """Return (phi, quaternion) and momenta of states of the engine; (states, bodies, 7)."""
+        view = self.there.view
+        return view.split(rows, view.bodies)
 
     def _here(self, rows: Array, theta: Array | None = None) -> Array:
         """Return states of the engine as (zeta, w, multipliers); (states, n).
@@ -67,15 +60,16 @@ class RotationRunner(Runner):
         What describes rotations follows from the quaternions unless it is known.
         """
         bodies, states, m = self.system.bodies, len(rows), self.system.held.m
-        (phi, quat), (p, push) = self._parts(rows)
+        q, p = self._parts(rows)
+        quat = q[:, :, 3:]
         d = directors(quat)
         if theta is None:
             theta = d if isinstance(bodies.parametrisation, Matrices) else quat
-        v = np.einsum("tnij,tnj->tni", d.reshape(*quat.shape[:-1], 3, 3), p)
-        Pi = np.einsum("iab,tna,tnb->tni", BODY, quat, push) / 2
-        zeta = np.concatenate([phi, theta], axis=2).reshape(states, bodies.count * bodies.width)
+        v = np.einsum("tnij,tnj->tni", d.reshape(*quat.shape[:-1], 3, 3), p[:, :, :3])
+        Pi = np.einsum("iab,tna,tnb->tni", BODY, quat, p[:, :, 3:]) / 2
+        zeta = np.concatenate([q[:, :, :3], theta], axis=2)
         w = np.concatenate([v / bodies.mass[:, None], Pi / bodies.inertia], axis=2)
-        w = w.reshape(states, bodies.count * SIX)
+        zeta, w = (a.reshape(states, bodies.count * a.shape[2]) for a in (zeta, w))
         own = bodies.unknowns.own(zeta), bodies.velocities.own(w)
         return np.hstack([*own, rows[:, rows.shape[1] - m :]])
 
@@ -122,19 +116,82 @@ class RotationRunner(Runner):
     @property
     def recovered(self) -> frozenset[str]:
         """The multipliers of joints where some repeat others."""
-        return frozenset(j.name for j in self.system.layout.joints if not j.complete)
+        return frozenset(self.system.layout.undetermined)
 
     def recover(self, saved: Saved) -> tuple[Array, Array]:
         """Return x and stage_x with the smallest multipliers of joints that do the same."""
-        system, bodies = self.system, self.system.bodies
-        x, stage = np.array(saved.x), np.array(saved.stage_x)
-        for end, middle in zip(x, stage, strict=True):
-            zeta1, _, lam = system.parts(end)
-            zeta0 = 2 * middle[: bodies.n] - zeta1
-            q = (bodies.directors(zeta0) + bodies.directors(zeta1)) / 2
-            found = system.held.smallest(q, lam)
-            end[bodies.n + bodies.k :] = middle[bodies.n + bodies.k :] = found
-        return x, stage
+
+        def smallest(h: float, end: Vector, middle: Vector, u: Vector) -> Vector:
+            q1 = self.system.directors(end)
+            q = (self.system.directors(2 * middle - end) + q1) / 2
+            return self.system.held.smallest(q, self.system.parts(end)[2])
+
+        return recover(saved, smallest)
+
+
+class EulerRunner(RotationRunner):
+    """A mechanism whose rotations are Euler angles; `theta` (bodies, 3) are those reached.
+
+    The engine knows no angles. They are followed from its quaternions over every step, saved or
+    not, and a step that comes to gimbal lock is left to the reference engine, which says so.
+    """
+
+    def __init__(
+        self, system: RotationSystem, scheme: Scheme, x: Vector, h: float, options: Newton
+    ) -> None:
+        super().__init__(system, scheme, x, h, options)
+        self.theta = system.bodies.theta(system.parts(x)[0])
+
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from a state."""
+        super().start(x, turned)
+        self.theta = self.system.bodies.theta(self.system.parts(x)[0])
+
+    @property
+    def x(self) -> Vector:
+        """The state, with the angles followed up to it."""
+        return np.asarray(self._here(self.inner.x[None], self.theta[None])[0])
+
+    def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
+        """Take steps from number `first` on, as far as they are solved and free of gimbal lock."""
+        begin, turn, lost, supplied = self.inner.x, totals.turn, totals.lost, totals.supplied
+        block = self.inner.advance(clock, first, u, 1, totals)
+        rows = np.vstack([begin[None], block.saved.x])
+        theta, good = self._follow(rows)
+        saved = block.saved.take(np.arange(good))
+        if good < block.steps:
+            # Back to where the angles are known.
+            if good:
+                turn, lost, supplied = saved.turned[-1], saved.dissipated[-1], saved.port_energy[-1]
+            totals.lost, totals.supplied, totals.turn = float(lost), supplied.copy(), turn.copy()
+            totals.angle = self.there.angles(rows[good])
+            self.inner.start(rows[good], totals.turn)
+            block = replace(
+                block,
+                steps=good,
+                reached=float(saved.time[-1]) if good else clock.at(first),
+                newton_iterations=int(saved.iterations.sum()),
+                balance_error_max=float(np.max(abs(saved.balance_error), initial=0.0)),
+            )
+        self.theta = theta[good]
+        x = self._here(rows[: good + 1], theta)
+        saved = self._with_states(saved, x[:-1], x[1:])
+        number = first + 1 + np.arange(good)
+        due = (number % save_every == 0) | (number == clock.steps)
+        last = None if good == 0 or due[-1] else saved.take(np.array([good - 1]))
+        return replace(block, saved=saved.take(np.flatnonzero(due)), pending=last)
+
+    def _follow(self, rows: Array) -> tuple[Array, int]:
+        """Return the angles of consecutive states, and how many steps they can be followed."""
+        quat = self._parts(rows)[0][:, :, 3:]
+        R = euler.matrix_of(directors(quat))
+        delta = quat_multiply(quat_conjugate(quat[:-1]), quat[1:])
+        turn = 2 * delta[..., 1:] / delta[..., :1]
+        locked = euler.closest(R[:-1], turn)[0].min(axis=1) < euler.LOCK
+        good = int(np.argmax(locked)) if locked.any() else len(locked)
+        about = self.theta + np.cumsum(euler.change(R[:good], turn[:good]), axis=0)
+        followed = euler.near(euler.angles_of(R[1 : good + 1]), about)
+        return np.concatenate([self.theta[None], followed]), good
 
 
 def _in_quaternions(system: RotationSystem) -> QuaternionForm:

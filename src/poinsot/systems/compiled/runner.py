@@ -1,6 +1,7 @@
 """Runs a mechanism in the compiled engine, block by block."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -13,16 +14,14 @@ from poinsot.kernels import tables
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
 from poinsot.ph.stages import Newton
-from poinsot.ph.system import PHSystem
 from poinsot.result.history import Saved
-from poinsot.systems.compiled.machine import Parts, Tables
-from poinsot.systems.compiled.recover import recover
-from poinsot.systems.directors import DirectorSystem, StabilisedSystem
-from poinsot.systems.layout import Layout
+from poinsot.systems.compiled.machine import Parts, Tables, Turning
+from poinsot.systems.directors import DirectorForm
 from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.quaternions.systems import QuaternionForm
 
 Array = NDArray[np.float64]
-
+MechanismSystem = DirectorForm | QuaternionForm
 
 #: So many steps are taken with the exact tangent where the decoupled one fails.
 THOROUGH = 256
@@ -34,21 +33,26 @@ class MechanismRunner(Runner):
     #: Columns of a state; and of a stage, unknowns at most.
     columns, width = 24, 27
 
+    #: How bodies in quaternions turn.
+    turning: Turning | None = None
+
     @no_collection()
-    def __init__(self, system: PHSystem, x: Vector, h: float, options: Newton) -> None:
+    def __init__(self, system: MechanismSystem, x: Vector, h: float, options: Newton) -> None:
         self.system, self.options = system, options
-        self.parts = Parts.of(self.mechanism, self.layout)
+        self.parts = Parts.of(system.mechanism, system.layout)
         made = self.tables(decoupled=self._decouples)
         self.machine, self.places = made.machine(), made.places
-        self.bodies = len(self.layout.bodies)
+        self.bodies = len(system.layout.bodies)
         self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
         self.state, self.ahead, self.before = (self._rest() for _ in range(3))
         nodes, moving = made.graph.nodes + 1, self.bodies + 1
         stage = np.zeros((moving, self.width))
         stage[:, : tables.VELOCITY] = self.state[:, : tables.VELOCITY]
+        if self.turning is not None:
+            stage[:, tables.ARMS :] = np.eye(3).reshape(-1)
         self.carried = job.Run(
             gap=np.zeros((nodes, 3)),
-            stage=self._with_arms(stage),
+            stage=stage,
             multiplier=np.zeros((nodes, 3)),
             past=aligned(moving, 5, 4 * made.graph.of_body),
             past_multiplier=aligned(nodes, 5, 4),
@@ -67,29 +71,11 @@ class MechanismRunner(Runner):
         self.h = h
         self.start(x, system.angles(x))
         if not system.stabilised:
-            gaps = self.mechanism.held.constraints(self._directors(x))
+            gaps = system.mechanism.held.constraints(system.directors(x))
             node, slot = self.places[: gaps.size].T[:2]
             self.carried.gap[node, slot] = gaps
 
     # -- what depends on the coordinates ------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def mechanism(self) -> Mechanism:
-        """The mechanism in directors."""
-
-    @property
-    @abstractmethod
-    def layout(self) -> Layout:
-        """Names."""
-
-    @abstractmethod
-    def tables(self, *, decoupled: bool = False) -> Tables:
-        """Return the mechanism on its way to a machine."""
-
-    @abstractmethod
-    def _directors(self, x: Vector) -> Vector:
-        """Return the coordinates of a state in directors."""
 
     @abstractmethod
     def _fill(self, x: Vector) -> Array:
@@ -99,9 +85,17 @@ class MechanismRunner(Runner):
     def _motion(self) -> Vector:
         """Return the motion of bodies as the beginning of a state."""
 
-    def _with_arms(self, stage: Array) -> Array:
-        """Return a stage with what the ground needs in it."""
-        return stage
+    @abstractmethod
+    def _multipliers(self, h: float, end: Vector, middle: Vector, u: Vector) -> Vector:
+        """Return the multipliers of a step of length h [s], its end and middle, and inputs u."""
+
+    # -- tables -------------------------------------------------------------------------------
+
+    def tables(self, *, decoupled: bool = False) -> Tables:
+        """Return the mechanism on its way to a machine."""
+        system = self.system
+        known = system.mechanism, system.layout, self.parts, system.stabilised
+        return Tables(*known, decoupled, self.turning)
 
     @property
     def _decouples(self) -> bool:
@@ -129,7 +123,7 @@ class MechanismRunner(Runner):
         carried.past[:, 0].reshape(-1, groups, 4)[:, :, :3] = unknowns.reshape(-1, groups, 3)
         carried.past_multiplier[:, 0, :3] = carried.multiplier
         for family in self.parts.families:
-            family.start(self._directors(x))
+            family.start(self.system.directors(x))
         angle = self.system.angles(x)
         carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
         self.base, self.known = turned - angle, 0
@@ -153,8 +147,28 @@ class MechanismRunner(Runner):
         sums[job.LEAST] = np.inf
 
         def take(machine: job.Machine, work: job.Work, steps: int) -> tuple[int, int]:
-            span, numbers = times[: steps + 1], (first, clock.steps, save_every)
-            return self._run(machine, work, span, u, y, numbers, sums, saved)
+            asked = job.Job(
+                machine,
+                self.places,
+                self.ports,
+                times[: steps + 1],
+                u,
+                y,
+                first,
+                clock.steps,
+                save_every,
+                self.options.rtol,
+                self.options.max_iterations,
+                self.known,
+                self.state,
+                self.ahead,
+                self.before,
+                self.carried,
+                work,
+                sums,
+                saved,
+            )
+            return machine_code.function(self.form)(asked)
 
         taken, kept = take(self.machine, self.work, u.shape[0])
         if taken == 0 and u.shape[0] and self._decouples and not self.machine.exact:
@@ -186,38 +200,9 @@ class MechanismRunner(Runner):
         """The form of the equations, which has a kernel of its own."""
         return "stabilised" if self.system.stabilised else "plain"
 
-    def _run(
-        self,
-        machine: job.Machine,
-        work: job.Work,
-        times: Array,
-        u: Array,
-        y: Array,
-        numbers: tuple[int, int, int],
-        sums: Array,
-        saved: job.Saved,
-    ) -> tuple[int, int]:
-        """Take steps; `numbers` are steps done, steps of the whole run, and `save_every`."""
-        asked = job.Job(
-            machine,
-            self.places,
-            self.ports,
-            times,
-            u,
-            y,
-            *numbers,
-            self.options.rtol,
-            self.options.max_iterations,
-            self.known,
-            self.state,
-            self.ahead,
-            self.before,
-            self.carried,
-            work,
-            sums,
-            saved,
-        )
-        return machine_code.function(self.form)(asked)
+    def recover(self, saved: Saved) -> tuple[Array, Array]:
+        """Return x and stage_x with all multipliers."""
+        return recover(saved, self._multipliers)
 
     @property
     def calls_python(self) -> bool:
@@ -260,51 +245,65 @@ class MechanismRunner(Runner):
         return state
 
 
+def recover(
+    saved: Saved, multipliers: Callable[[float, Vector, Vector, Vector], Vector]
+) -> tuple[Array, Array]:
+    """Return x and stage_x of saved steps with the multipliers that are found of each step."""
+    x, stage = np.array(saved.x), np.array(saved.stage_x)
+    u = np.hstack([np.zeros((len(x), 0)), *saved.u])
+    for k, (end, middle) in enumerate(zip(x, stage, strict=True)):
+        found = multipliers(2 * float(saved.time[k] - saved.stage_time[k]), end, middle, u[k])
+        end[end.size - found.size :] = middle[end.size - found.size :] = found
+    return x, stage
+
+
 class DirectorRunner(MechanismRunner):
     """A mechanism in directors, plain or stabilised."""
 
-    system: DirectorSystem | StabilisedSystem
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """That of the system."""
-        return self.system.mechanism
-
-    @property
-    def layout(self) -> Layout:
-        """That of the system."""
-        return self.system.layout
-
-    def tables(self, *, decoupled: bool = False) -> Tables:
-        """Return the mechanism on its way to a machine."""
-        return Tables(
-            self.mechanism, self.layout, self.parts, self.system.stabilised, decoupled=decoupled
-        )
-
-    def _directors(self, x: Vector) -> Vector:
-        return self.system.directors(x)
+    system: DirectorForm
 
     def _fill(self, x: Vector) -> Array:
-        n, own = self.mechanism.n, self.mechanism.unknowns
-        q = own.full(x[:n]).reshape(-1, own.width)
-        v = own.rates.full(x[n : 2 * n]).reshape(-1, own.width)
+        own, (q, v, _) = self.system.mechanism.unknowns, self.system.parts(x)
+        q, v = (a.reshape(-1, own.width) for a in (own.full(q), own.rates.full(v)))
         self.state[:-1] = np.hstack([q, v])
         D, rates = q[:, 3:].reshape(-1, 3, 3), v[:, 3:].reshape(-1, 3, 3)
         return np.hstack([v[:, :3], np.cross(D, rates).sum(axis=1) / 2])
 
     def _motion(self) -> Vector:
-        q, v = np.hsplit(self.state[:-1], 2)
-        return np.concatenate([self.mechanism.unknowns.own(part.reshape(-1)) for part in (q, v)])
+        own = self.system.mechanism.unknowns.own
+        return np.concatenate([own(part.reshape(-1)) for part in np.hsplit(self.state[:-1], 2)])
 
     @property
     def recovered(self) -> frozenset[str]:
         """The multipliers of rigidity, and those of joints where some repeat others."""
-        turning = self.layout.among(self.mechanism.unknowns.turns)
-        rigid = {f"{name}.rigidity" for name in turning}
-        loops = {joint.name for joint in self.layout.joints if not joint.complete}
-        plain = rigid | loops
+        layout = self.system.layout
+        turning = layout.among(self.system.mechanism.unknowns.turns)
+        plain = {f"{name}.rigidity" for name in turning} | layout.undetermined
         return frozenset(plain | {f"{name} (velocity)" for name in plain})
 
-    def recover(self, saved: Saved) -> tuple[Array, Array]:
-        """Return x and stage_x with all multipliers."""
-        return recover(self.system, saved)
+    def _multipliers(self, h: float, end: Vector, middle: Vector, u: Vector) -> Vector:
+        """Return multipliers of rigidity that balance what is left, and the smallest of joints."""
+        mechanism, m = self.system.mechanism, self.system.mechanism.m
+        (q1, v1, _), (q, v, multipliers) = self.system.parts(end), self.system.parts(middle)
+        lam, gam = multipliers[:m], multipliers[m:]
+        rate = 2 * (q1 - q) / h
+        dV, _ = mechanism.discrete_dV(2 * q - q1, q1)
+        push = 2 * mechanism.mass * (v1 - v) / h
+        push += dV - mechanism.B(q) @ u + mechanism.damping(q, rate)
+        if not self.system.stabilised:
+            return mechanism.smallest(q, _with_rigidity(mechanism, q, lam, push, 1.0))
+        gam = _with_rigidity(mechanism, q, gam, mechanism.mass * (rate - v), -1.0)
+        push += mechanism.slope(q, v).T @ gam
+        lam = _with_rigidity(mechanism, q, lam, push, 1.0)
+        return np.concatenate(mechanism.smallest_pair(q, v, lam, gam))
+
+
+def _with_rigidity(
+    mechanism: Mechanism, q: Vector, lam: Vector, push: Vector, sign: float
+) -> Vector:
+    """Return multipliers whose rigidity completes push + sign G^T lam = 0."""
+    found, rigid = lam.copy(), mechanism.rigid
+    found[:rigid] = 0.0
+    pull = np.asarray(mechanism.G(q).T @ found)
+    found[:rigid] = mechanism.rigidity(q, sign * push + pull)
+    return found

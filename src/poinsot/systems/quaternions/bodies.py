@@ -10,25 +10,73 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.bodies.unknowns import Unknowns
-from poinsot.frames.places import frame_vectors, slopes
-from poinsot.frames.twists import spread
+from poinsot.frames.parametrisations import BODY, WHOLE, Quaternions
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
 from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.layout import Layout
-from poinsot.systems.livens.lagrangian import Chart, Hessian, Lagrangian, Slopes
+from poinsot.systems.livens.lagrangian import Hessian, Lagrangian, Slopes
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.quaternions.charts import TurnChart
-from poinsot.systems.quaternions.kinetics import Spin
-from poinsot.systems.quaternions.products import BODY, CURVE, WHOLE, director_slopes, directors
 
 Array = NDArray[np.float64]
 
-#: Numbers of a body at the origin without any turn, and where its quaternion is among them.
-AT_REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-QUAT = slice(3, 7)
+
+@dataclass(frozen=True, eq=False)
+class Spin:
+    r"""The rotational energy of many bodies: Lambda (k, 4, 4) and W (bodies, k), diagonal.
+
+    .. math:: T = \tfrac12\, y \cdot W y, \qquad y_i = \Lambda_{iab}\, q_a s_b
+
+    With s = v, y is the angular velocity in body axes and W the inertia; with s = p, y is
+    :math:`Q_l(q)^\top p` and W the inverse of the augmented inertia. The discrete derivatives take
+    the mean of y at both ends, and keep energy and angular momentum of a free body
+    [KB24, eq. (87)-(88)].
+    """
+
+    Lambda: Array
+    W: Array
+
+    def value(self, q: Array, s: Array) -> Array:
+        """Return y; (bodies, 4) to (bodies, k)."""
+        return np.asarray(np.einsum("iab,na,nb->ni", self.Lambda, q, s))
+
+    def energy(self, q: Array, s: Array) -> float:
+        """Return the sum of all energies [J]."""
+        return float(np.sum(self.W * self.value(q, s) ** 2)) / 2
+
+    def by_q(self, s: Array) -> Array:
+        """Return dy/dq; (bodies, k, 4)."""
+        return np.asarray(np.einsum("iab,nb->nia", self.Lambda, s))
+
+    def by_s(self, q: Array) -> Array:
+        """Return dy/ds; (bodies, k, 4)."""
+        return np.asarray(np.einsum("iab,na->nib", self.Lambda, q))
+
+    def slopes(
+        self, rule: Rule, q0: Array, s0: Array, q1: Array, s1: Array
+    ) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """Return the derivatives by q and s, then theirs by q1 and s1: qq, qs, sq, ss."""
+        q, s = (q0 + q1) / 2, (s0 + s1) / 2
+        if rule is Rule.MIDPOINT:
+            y, end_q, end_s = self.value(q, s), q, s
+        else:
+            y, end_q, end_s = (self.value(q0, s0) + self.value(q1, s1)) / 2, q1, s1
+        w = self.W * y
+        by_q, by_s = self.by_q(s), self.by_s(q)
+        # Half of the derivative of (dy/dq)^T w by s.
+        mixed = np.einsum("iab,ni->nab", self.Lambda, w) / 2
+        # W dy, y being a mean.
+        dq = self.W[:, :, None] * self.by_q(end_s) / 2
+        ds = self.W[:, :, None] * self.by_s(end_q) / 2
+        return (
+            np.einsum("nia,ni->na", by_q, w),
+            np.einsum("nia,ni->na", by_s, w),
+            np.einsum("nia,nib->nab", by_q, dq),
+            np.einsum("nia,nib->nab", by_q, ds) + mixed,
+            np.einsum("nia,nib->nab", by_s, dq) + np.swapaxes(mixed, 1, 2),
+            np.einsum("nia,nib->nab", by_s, ds),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,28 +93,14 @@ class QuaternionBodies(Lagrangian, ByDirectors):
 
     mechanism: Mechanism
     layout: Layout
+    parametrisation = Quaternions()
 
     # -- sizes and places ---------------------------------------------------------------------
-
-    @property
-    def bodies(self) -> int:
-        """Number of bodies."""
-        return len(self.mechanism.inertia)
-
-    @cached_property
-    def unknowns(self) -> Unknowns:
-        """Position and quaternion of every body, or position alone."""
-        return Unknowns(self.mechanism.unknowns.turns, AT_REST)
 
     @cached_property
     def units(self) -> int:
         """Number of quaternions."""
         return int(self.unknowns.turns.sum())
-
-    @property
-    def n(self) -> int:
-        """Number of coordinates."""
-        return self.unknowns.n
 
     @cached_property
     def _spin(self) -> Spin:
@@ -86,47 +120,17 @@ class QuaternionBodies(Lagrangian, ByDirectors):
 
     def blocks(self, q: Vector) -> tuple[Array, Array]:
         """Return positions (bodies, 3) and quaternions (bodies, 4)."""
-        rows = self.unknowns.full(q).reshape(-1, AT_REST.size)
-        return rows[:, :3], rows[:, QUAT]
+        rows = self.rows(q)
+        return rows[:, :3], rows[:, 3:]
 
     def rates(self, v: Vector) -> tuple[Array, Array]:
         """Return their velocities, or momenta."""
-        rows = self.unknowns.rates.full(v).reshape(-1, AT_REST.size)
-        return rows[:, :3], rows[:, QUAT]
+        rows = self.unknowns.rates.full(v).reshape(self.count, -1)
+        return rows[:, :3], rows[:, 3:]
 
     def vector(self, translation: Array, rotation: Array) -> Vector:
         """Return what there is of positions (bodies, 3) and quaternions (bodies, 4) in order."""
         return self.unknowns.own(np.hstack([translation, rotation]).reshape(-1))
-
-    def directors(self, q: Vector) -> Vector:
-        """Return the coordinates in directors; shape (12 bodies,)."""
-        phi, quat = self.blocks(q)
-        return np.hstack([phi, directors(quat)]).reshape(-1)
-
-    def D(self, q: Vector) -> Matrix:
-        """Return the derivative of the directors; shape (12 bodies, n)."""
-        return self.by(slopes(director_slopes(self.blocks(q)[1])))
-
-    def P(self, q: Vector) -> Matrix:
-        """Return D: velocities are the rates of q."""
-        return self.D(q)
-
-    def P_along(self, q: Vector, v: Vector) -> Matrix:
-        """Return the derivative of D(q) v by q, which does not depend on q."""
-        return self.by(slopes(director_slopes(self.rates(v)[1]), moves=0.0))
-
-    def P_back(self, q: Vector, f: Vector) -> Matrix:
-        """Return the derivative of D(q)^T f by q."""
-        return self.bend(q, f)
-
-    def by(self, blocks: Array) -> Matrix:
-        """Return derivatives of the numbers of each body (bodies, numbers, 7) as a matrix."""
-        return self.unknowns.by(spread(blocks))
-
-    def bend(self, q: Vector, f: Vector) -> Matrix:
-        """Return the derivative of D(q)^T f by q, which does not depend on q."""
-        forces = frame_vectors(f)[:, 1:].reshape(-1, 9)
-        return self.square(None, np.einsum("nk,kab->nab", forces, CURVE))
 
     # -- energies -----------------------------------------------------------------------------
 
@@ -140,14 +144,6 @@ class QuaternionBodies(Lagrangian, ByDirectors):
         """Return diag(m, 4 G^T J G) of every body, singular [KB24, eq. (46)]."""
         by_v = self._spin.by_s(self.blocks(q)[1])
         return self.square(self.mass, np.einsum("nia,ni,nib->nab", by_v, self.inertia, by_v))
-
-    def square(self, translation: Array | None, rotation: Array) -> Matrix:
-        """Return a matrix of factors of positions and blocks (4, 4) of quaternions; (n, n)."""
-        blocks = np.zeros((self.bodies, AT_REST.size, AT_REST.size))
-        if translation is not None:
-            blocks[:, [0, 1, 2], [0, 1, 2]] = translation[:, None]
-        blocks[:, QUAT, QUAT] = rotation
-        return self.unknowns.square(spread(blocks))
 
     def momentum(self, q: Vector, v: Vector) -> Vector:
         """Return (m v, 4 G^T J G quat')."""
@@ -213,7 +209,7 @@ class QuaternionBodies(Lagrangian, ByDirectors):
             short, dshort = shortening(quat0, quat1)
             qq = short[:, None, None] * qq + np.einsum("na,nb->nab", by_q, dshort)
             by_q, qs = short[:, None] * by_q, short[:, None, None] * qs
-        nothing = np.zeros((self.bodies, 3))
+        nothing = np.zeros((self.count, 3))
         return Slopes(
             self.vector(nothing, by_q),
             self.vector(mass[:, None] * (u0 + u1) / 2, by_s),
@@ -231,7 +227,7 @@ class QuaternionBodies(Lagrangian, ByDirectors):
         short, dshort = shortening(quat0, quat0 + change)
         dquat = change / short[:, None]
         slope = (np.eye(4) - np.einsum("na,nb->nab", dquat, dshort)) / short[:, None, None]
-        return self.vector(moved, dquat), self.square(np.ones(self.bodies), slope)
+        return self.vector(moved, dquat), self.square(np.ones(self.count), slope)
 
     def forecast(self, h: float, q0: Vector, v0: Vector, p0: Vector) -> Vector:
         """Return where bodies get that go on with the angular velocity of their momentum.
@@ -245,10 +241,6 @@ class QuaternionBodies(Lagrangian, ByDirectors):
         square = np.sum(turn**2, axis=1, keepdims=True)
         half = np.hstack([1 - square, 2 * turn]) / (1 + square)
         return self.vector(phi + h * velocity, quat_multiply(quat, half))
-
-    def chart(self, q0: Vector) -> Chart:
-        """Return positions and incremental rotation vectors."""
-        return TurnChart(q0, self.unknowns, self.layout.bodies)
 
 
 def shortening(quat0: Array, quat1: Array) -> tuple[Array, Array]:

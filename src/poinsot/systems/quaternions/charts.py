@@ -3,7 +3,6 @@ r"""Quaternions near a given one by incremental rotation vectors, three numbers 
 .. math:: q_1 = \exp(\tfrac12 \vartheta) \circ q_0
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
+from poinsot.frames.parametrisations import BODY, body, world
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply, skew
 from poinsot.systems.livens.lagrangian import Chart
-from poinsot.systems.quaternions.products import BODY, body, world
+from poinsot.systems.quaternions.bodies import QuaternionBodies
 
 Array = NDArray[np.float64]
 
@@ -24,42 +24,33 @@ Array = NDArray[np.float64]
 class TurnChart(Chart):
     """Positions and incremental rotation vectors of bodies [KB24, eq. (105)]."""
 
+    of: QuaternionBodies
     q0: Vector
-    unknowns: Unknowns
-    names: Sequence[str]
 
     @property
     def satisfied(self) -> slice:  # type: ignore[override]
         """The unit constraints."""
-        return slice(0, int(self.unknowns.turns.sum()))
+        return slice(0, self.of.units)
 
     @cached_property
     def _turns(self) -> Unknowns:
         """Positions and rotation vectors."""
-        return Unknowns(self.unknowns.turns, np.zeros(6))
-
-    def _blocks(self, q: Vector) -> tuple[Array, Array]:
-        rows = self.unknowns.full(q).reshape(-1, self.unknowns.width)
-        return rows[:, :3], rows[:, 3:]
+        return Unknowns(self.of.unknowns.turns, np.zeros(6))
 
     def _mean(self, q1: Vector) -> Array:
         """Return the mean quaternions of a step."""
-        return (self._blocks(self.q0)[1] + self._blocks(q1)[1]) / 2
-
-    def _quat_part(self, r: Vector) -> Array:
-        """Return what acts on quaternions; (bodies, 4)."""
-        return self.unknowns.rates.full(r).reshape(-1, self.unknowns.width)[:, 3:]
+        return self.of.theta((self.q0 + q1) / 2)
 
     def guess(self, q1: Vector) -> Vector:
         """Return positions, and four tangents of a quarter of the turn."""
-        (_, quat0), (phi, quat1) = self._blocks(self.q0), self._blocks(q1)
+        quat0, (phi, quat1) = self.of.theta(self.q0), self.of.blocks(q1)
         turn = 4 * np.einsum("nia,na->ni", world(quat0), quat1)
         turn /= 1 + np.sum(quat0 * quat1, axis=1, keepdims=True)
         return self._turns.own(np.hstack([phi, turn]).reshape(-1))
 
     def labels(self) -> tuple[str, ...]:
         """Return the name of every projected equation."""
-        sizes = zip(self.names, self._turns.sizes.tolist(), strict=True)
+        sizes = zip(self.of.layout.bodies, self._turns.sizes.tolist(), strict=True)
         return tuple(f"{name}.p[{k}]" for name, size in sizes for k in range(size))
 
     def at(self, w: Vector) -> tuple[Vector, Matrix]:
@@ -69,28 +60,28 @@ class TurnChart(Chart):
         angle = np.linalg.norm(theta, axis=1, keepdims=True)
         # sin(a/2)/a by numpy's sinc, which is sin(pi x)/(pi x).
         turn = np.hstack([np.cos(angle / 2), np.sinc(angle / (2 * np.pi)) / 2 * theta])
-        quat = quat_multiply(turn, self._blocks(self.q0)[1])
-        q1 = self.unknowns.own(np.hstack([rows[:, :3], quat]).reshape(-1))
+        quat = quat_multiply(turn, self.of.theta(self.q0))
+        q1 = self.of.vector(rows[:, :3], quat)
         slopes = np.zeros((len(rows), 7, 6))
         slopes[:, :3, :3] = np.eye(3)
         slopes[:, 3:, 3:] = np.swapaxes(world(quat), 1, 2) / 2 @ tangent_map(theta)
-        return q1 - self.q0, self.unknowns.on(self._turns.by(spread(slopes)))
+        return q1 - self.q0, self.of.unknowns.on(self._turns.by(spread(slopes)))
 
     def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix | None]:
         """Return P r with P = diag(I, G(q_m)) [KB24, eq. (104)], P, and the derivative by q1."""
-        quat, rest = self._mean(q1), self._quat_part(r)
+        quat, rest = self._mean(q1), self.of.rates(r)[1]
         P, dP = np.zeros((2, len(quat), 6, 7))
         P[:, :3, :3], P[:, 3:, 3:] = np.eye(3), body(quat)
         # G(q) r = -G(r) q
         dP[:, 3:, 3:] = np.einsum("iab,nb->nia", BODY, rest) / 2
-        matrix, slope = (self._turns.on(self.unknowns.by(spread(blocks))) for blocks in (P, dP))
+        matrix, slope = (self._turns.on(self.of.by(blocks)) for blocks in (P, dP))
         return np.asarray(matrix @ r), matrix, slope
 
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return the multipliers of the unit constraints, times h, that balance r along q_m."""
-        quat, rest = self._mean(q1), self._quat_part(r)
+        quat, rest = self._mean(q1), self.of.rates(r)[1]
         found = -np.sum(quat * rest, axis=1) / np.sum(quat**2, axis=1)
-        return np.asarray(found[self.unknowns.turns])
+        return np.asarray(found[self.of.unknowns.turns])
 
 
 def tangent_map(theta: Array) -> Array:

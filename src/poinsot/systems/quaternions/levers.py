@@ -8,26 +8,28 @@ ends, which the angular momentum of jointed bodies asks for. Mean levers put in 
 :math:`\Delta q \tan(a/2) / (2 \tan(a/4))`, a the angle of the step.
 """
 
-from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.frames.directions import Torque
+from poinsot.frames.parametrisations import WORLD, director_slopes, world
 from poinsot.frames.places import frame_vectors, slopes
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, total
 from poinsot.so3 import skew
+from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.quaternions.bodies import QuaternionBodies
-from poinsot.systems.quaternions.products import WORLD, director_slopes, world
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Levers(ABC):
-    """The directors of a step from q0 to q1: d0, d1, and d where forces are evaluated."""
+class Levers:
+    """A step from q0 to q1, with forces at the mean directors and S = D(q_m)."""
 
     of: QuaternionBodies
     q0: Vector
@@ -56,59 +58,31 @@ class Levers(ABC):
     @property
     def quat(self) -> Array:
         """The quaternions there; (bodies, 4)."""
-        return self.of.blocks(self.q)[1]
-
-    @property
-    @abstractmethod
-    def d(self) -> Vector:
-        """Directors where forces are evaluated."""
-
-    @property
-    @abstractmethod
-    def dd(self) -> Matrix:
-        """The derivative of d by q1."""
-
-    @property
-    @abstractmethod
-    def S(self) -> Matrix:
-        """What turns rates of q into those of directors; shape (12 bodies, n)."""
-
-    def pull(self, f: Vector) -> Vector:
-        """Return S^T f."""
-        return np.asarray(self.S.T @ f)
-
-    @abstractmethod
-    def dpull(self, f: Vector, df: Matrix | None) -> Matrix:
-        """Return the derivative of S^T f by q1, df being that of f."""
-
-
-@dataclass(frozen=True, eq=False)
-class AtMean(Levers):
-    """Forces at the mean directors, S = D(q_m): discrete derivatives."""
+        return self.of.theta(self.q)
 
     @cached_property
     def d(self) -> Vector:
-        """The mean directors."""
+        """Directors where forces are evaluated: the means."""
         return (self.d0 + self.d1) / 2
 
     @property
     def dd(self) -> Matrix:
-        """Half of D(q1)."""
+        """The derivative of d by q1: half of D(q1)."""
         half: Matrix = 0.5 * self.D1
         return half
 
     @cached_property
     def S(self) -> Matrix:
-        """D(q_m)."""
+        """What turns rates of q into those of directors, D(q_m); shape (12 bodies, n)."""
         return self.of.D(self.q)
 
-    def dpull(self, f: Vector, df: Matrix | None) -> Matrix:
-        """Return S^T df + half of the derivative of D^T f."""
-        return total(0.5 * self.of.bend(self.q, f), None if df is None else self.S.T @ df)
+    def dpull(self, f: Vector, df: Sequence[Matrix]) -> Matrix:
+        """Return the derivative of S^T f by q1, the terms df being that of f."""
+        return total(0.5 * self.of.bend(self.q, f), *(self.S.T @ term for term in df))
 
 
 @dataclass(frozen=True, eq=False)
-class AtMidpoint(AtMean):
+class AtMidpoint(Levers):
     """Forces at the directors of q_m: the midpoint rule."""
 
     @cached_property
@@ -124,7 +98,7 @@ class AtMidpoint(AtMean):
 
 
 @dataclass(frozen=True, eq=False)
-class MeanLevers(AtMean):
+class MeanLevers(Levers):
     """Forces at the mean directors, and the torques that they exert there."""
 
     @cached_property
@@ -139,7 +113,7 @@ class MeanLevers(AtMean):
         turned = -skew(frame_vectors(self.d)[:, 1:]) @ self._turn[:, None]
         return self.of.by(slopes(turned.reshape(-1, 9, 4)))
 
-    def dpull(self, f: Vector, df: Matrix | None) -> Matrix:
+    def dpull(self, f: Vector, df: Sequence[Matrix]) -> Matrix:
         """Return S^T df, and how torque and turn change under f."""
         d, forces = (frame_vectors(a)[:, 1:] for a in (self.d, f))
         torque = np.cross(d, forces).sum(axis=1)
@@ -148,14 +122,51 @@ class MeanLevers(AtMean):
         across = np.einsum("iab,ni->nba", WORLD, torque) / square
         pulled = np.einsum("nab,nb->na", across, quat)
         by_turn = across - 2 * np.einsum("na,nb->nab", pulled, quat) / square
-        turning = director_slopes(self.of.blocks(self.q1)[1]).reshape(-1, 3, 3, 4)
-        by_torque = -np.einsum("nkij,nkjb->nib", skew(forces), turning)
-        dtorque = by_torque / 2
+        turning = director_slopes(self.of.theta(self.q1)).reshape(-1, 3, 3, 4)
+        dtorque = -np.einsum("nkij,nkjb->nib", skew(forces), turning) / 2
         own = self.of.square(None, by_turn + np.swapaxes(self._turn, 1, 2) @ dtorque)
-        return total(own, None if df is None else self.S.T @ df)
+        return total(own, *(self.S.T @ term for term in df))
 
 
 def levers(rule: Rule, of: QuaternionBodies, q0: Vector, q1: Vector) -> Levers:
     """Return the levers of a rule."""
-    kind = {Rule.MIDPOINT: AtMidpoint, Rule.DISCRETE: AtMean, Rule.MEAN_LEVERS: MeanLevers}[rule]
+    kind = {Rule.MIDPOINT: AtMidpoint, Rule.DISCRETE: Levers, Rule.MEAN_LEVERS: MeanLevers}[rule]
     return kind(of, q0, q1)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTorques:
+    r"""Torques put in as [KB24, eq. (128)] does: :math:`F = 2 E(q_m)^\top \tau`.
+
+    Since the mean quaternion of a step is shorter than one, the torque that this exerts falls short
+    by :math:`|q_m|^2`, and the output :math:`2 E(q_m) v_m` by as much. The ports of that kind have
+    their bodies (ports,), and their inputs among all (ports, 3).
+    """
+
+    bodies: NDArray[np.intp]
+    inputs: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> "PublishedTorques":
+        """Return those of a mechanism."""
+        found, first = [], 0
+        for inlet in mechanism.inlets:
+            line = inlet.direction
+            if isinstance(line, Torque) and not line.reciprocal:
+                found.append((line.bodies[0], *range(first, first + 3)))
+            first += inlet.size
+        table = np.array(found, dtype=np.intp).reshape(-1, 4)
+        return cls(table[:, 0], table[:, 1:])
+
+    def forces(self, quat: Array, u: Vector) -> tuple[Array, Array]:
+        """Return the forces on quaternions (bodies, 4), and their derivative (bodies, 4, 4)."""
+        total, slope = np.zeros(quat.shape), np.zeros((*quat.shape, 4))
+        turned = 2 * np.einsum("pi,iab->pba", u[self.inputs], WORLD)
+        np.add.at(slope, self.bodies, turned)
+        np.add.at(total, self.bodies, np.einsum("pab,pb->pa", turned, quat[self.bodies]))
+        return total, slope
+
+    def outputs(self, quat: Array, rate: Array) -> Array:
+        """Return 2 E(q) q' of every port; (ports, 3)."""
+        E = world(quat[self.bodies])
+        return np.asarray(2 * np.einsum("pia,pa->pi", E, rate[self.bodies]))

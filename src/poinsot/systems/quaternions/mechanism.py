@@ -20,10 +20,10 @@ from poinsot.errors import InconsistentStartError
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, total
 from poinsot.systems.by_directors import ByDirectors
-from poinsot.systems.livens.lagrangian import Interval, Push
-from poinsot.systems.quaternions.bodies import AT_REST, QUAT, QuaternionBodies
-from poinsot.systems.quaternions.levers import Levers, levers
-from poinsot.systems.quaternions.torques import PublishedTorques
+from poinsot.systems.livens.lagrangian import Chart, Interval, Push
+from poinsot.systems.quaternions.bodies import QuaternionBodies
+from poinsot.systems.quaternions.charts import TurnChart
+from poinsot.systems.quaternions.levers import Levers, PublishedTorques, levers
 
 Array = NDArray[np.float64]
 
@@ -44,27 +44,23 @@ class QuaternionMechanism(QuaternionBodies):
 
     def g(self, q: Vector) -> Vector:
         """Return (quat·quat - 1) / 2 of every quaternion [KB24, eq. (30)], then the joints."""
-        quat = self.blocks(q)[1][self.unknowns.turns]
+        quat = self.theta(q)[self.unknowns.turns]
         return np.concatenate([(np.sum(quat**2, axis=1) - 1) / 2, self.joints(self.directors(q))])
 
     def _units(self, quat: Array) -> Matrix:
         """Return the derivatives of the unit constraints at quaternions (bodies, 4)."""
-        rows = np.zeros((self.bodies, 1, AT_REST.size))
-        rows[:, 0, QUAT] = quat
-        units = self.by(rows)
+        units = self.by(np.pad(quat, ((0, 0), (3, 0)))[:, None])
         return units if self.unknowns.every else units[self.unknowns.turns]
 
     def _of_bodies(self, units: Vector) -> Vector:
         """Return multipliers of unit constraints body by body, none where there is none."""
-        if self.unknowns.every:
-            return units
-        total = np.zeros(self.bodies)
-        total[self.unknowns.turns] = units
-        return total
+        every = np.zeros(self.count)
+        every[self.unknowns.turns] = units
+        return every
 
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints."""
-        return self._stack(self._units(self.blocks(q)[1]), ByDirectors.K(self, q))
+        return self._stack(self._units(self.theta(q)), ByDirectors.K(self, q))
 
     def _stack(self, units: Matrix, joints: Matrix) -> Matrix:
         if self.m == self.units:
@@ -100,7 +96,12 @@ class QuaternionMechanism(QuaternionBodies):
         B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), mechanism.G(at.d)
         force = h * (B @ through_directors - dV - damping) - G.T @ inner
         forces = h * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
-        dforce = self._dforce(step, at, rate, through_directors, inner, ddV)
+        by_d, by_rate = mechanism.dloads(step.t, at.d, rate, through_directors)
+        dforce = [*(h * slope @ at.dd for slope in by_d), *(slope @ at.D1 for slope in by_rate)]
+        if inner.size:
+            dforce.append(-mechanism.curvature(at.d, inner) @ at.dd)
+        if ddV is not None:
+            dforce.append(-h * ddV)
         turning, dturning = self._torques.forces(at.quat, u)
         y, outer = np.asarray(B.T @ rate), self._of_bodies(mu[: self.units])
         if self._torques.bodies.size:
@@ -111,7 +112,7 @@ class QuaternionMechanism(QuaternionBodies):
         dturning = h * dturning - outer[:, None, None] * np.eye(4)
         units = self._units(at.quat)
         return Push(
-            impulse=at.pull(force) + self.vector(np.zeros_like(turning[:, :3]), turning),
+            impulse=at.S.T @ force + self.vector(np.zeros_like(turning[:, :3]), turning),
             tangent=at.dpull(force, dforce) + self.square(None, dturning / 2),
             G=self._stack(units, G @ at.S),
             sizes=abs(at.S).T @ forces + abs(units).T @ abs(mu[: self.units]),
@@ -144,35 +145,9 @@ class QuaternionMechanism(QuaternionBodies):
         hessian = self.held.ddV(at.d)
         return self.held.dV(at.d), None if hessian is None else hessian @ at.dd
 
-    def _dforce(
-        self,
-        step: Interval,
-        at: Levers,
-        rate: Vector,
-        u: Vector,
-        mu: Vector,
-        potential: Matrix | None,
-    ) -> Matrix | None:
-        """Return the derivative of the impulse in directors by q1; None: it is zero."""
-        mechanism, h = self.held, step.h
-        by_d: list[Matrix] = []
-        by_rate: list[Matrix] = []
-        if mu.size:
-            by_d.append(-mechanism.curvature(at.d, mu))
-        dB, slopes = mechanism.dB(at.d, u), mechanism.ddamping(at.d, rate)
-        gains = mechanism.dfeedback(step.t, at.d, rate)
-        if dB is not None:
-            by_d.append(h * dB)
-        if gains is not None:
-            by_d.append(h * gains[0])
-            by_rate.append(gains[1])
-        if slopes is not None:
-            by_d.append(-h * slopes[0])
-            by_rate.append(-1.0 * slopes[1])
-        terms = [slope @ at.dd for slope in by_d] + [slope @ at.D1 for slope in by_rate]
-        if potential is not None:
-            terms.append(-h * potential)
-        return total(*terms) if terms else None
+    def chart(self, q0: Vector) -> Chart:
+        """Return positions and incremental rotation vectors."""
+        return TurnChart(self, q0)
 
     # -- repeated constraints -----------------------------------------------------------------
 
@@ -215,7 +190,7 @@ class QuaternionMechanism(QuaternionBodies):
 
     def check(self, q: Vector, v: Vector) -> None:
         """Refuse quaternions that are not unit."""
-        _, quat = self.blocks(q)
+        quat = self.theta(q)
         norms = np.linalg.norm(quat, axis=1)
         k = int(np.argmax(abs(norms - 1)))
         if not abs(norms[k] - 1) <= UNIT:

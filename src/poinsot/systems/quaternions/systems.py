@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
+from poinsot.frames.parametrisations import BODY, WHOLE, WORLD, world
 from poinsot.frames.places import frame_vectors
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
@@ -22,8 +23,52 @@ from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, Mome
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
 from poinsot.systems.quaternions.mechanism import QuaternionMechanism
-from poinsot.systems.quaternions.products import world
-from poinsot.systems.quaternions.reading import QuaternionView
+from poinsot.systems.views import Indices, View, blocks
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class QuaternionView(View):
+    """States (q, v, p, multipliers) of Livens' form, or (q, p, multipliers) of Hamilton's."""
+
+    lagrangian: QuaternionMechanism
+
+    def rates(self, x: Array, bodies: Indices) -> Array:
+        """Return D(q) v."""
+        q, v, _ = self._motion(x, bodies)
+        turning = np.einsum("tnka,tna->tnk", self.parametrisation.slopes(q[:, :, 3:]), v[:, :, 3:])
+        return blocks(v[:, :, :3], turning)
+
+    def _motion(self, x: Array, bodies: Indices) -> tuple[Array, Array, Array]:
+        """Return q, v and p; without v in the state it is M^-1 p with the augmented mass."""
+        q, *v, p = self.split(x, bodies)
+        if v:
+            return q, v[0], p
+        y = np.einsum("iab,tna,tnb->tni", WHOLE, q[:, :, 3:], p[:, :, 3:])
+        y = self.lagrangian.augmented[bodies] * y
+        rates = np.einsum("iab,tna,tni->tnb", WHOLE, q[:, :, 3:], y)
+        velocity = p[:, :, :3] / self.lagrangian.mass[bodies, None]
+        return q, np.concatenate([velocity, rates], axis=2), p
+
+    def momenta(self, x: Array) -> tuple[Array, Array]:
+        """Return those of p."""
+        q, _, p = self._motion(x, self.bodies)
+        turning = np.einsum("iab,tna,tnb->tni", WORLD, q[:, :, 3:], p[:, :, 3:]) / 2
+        return p[:, :, :3], turning
+
+    def kinetic(self, x: Array) -> Array:
+        """Return the generalised kinetic energy p·v - T(q, v)."""
+        q, v, p = self._motion(x, self.bodies)
+        spin = 2 * np.einsum("iab,tna,tnb->tni", BODY, q[:, :, 3:], v[:, :, 3:])
+        twice = np.einsum("n,tni->t", self.lagrangian.mass, v[:, :, :3] ** 2)
+        twice = twice + np.einsum("ni,tni->t", self.lagrangian.inertia, spin**2)
+        return np.asarray(np.sum(p * v, axis=(1, 2)) - twice / 2)
+
+    def own_errors(self, x: Array) -> tuple[Array, Array]:
+        """Return (q·q - 1) / 2 and q·q' of quaternions."""
+        q, v, _ = (part[:, :, 3:] for part in self._motion(x, self.bodies))
+        return (np.sum(q**2, axis=2) - 1) / 2, np.sum(q * v, axis=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +77,27 @@ class QuaternionForm(MomentumForm):
 
     lagrangian: QuaternionMechanism
 
+    def in_form(self, formulation: str) -> "QuaternionForm":
+        """Return the system in Livens' or Hamilton's form."""
+        if formulation == self.formulation:
+            return self
+        forms: dict[str, tuple[type[QuaternionForm], str]] = {
+            "livens": (QuaternionSystem, "qvp"),
+            "hamiltonian": (QuaternionHamiltonian, "qp"),
+        }
+        if formulation not in forms:
+            raise InputError(
+                f"system '{self.name}' is in quaternions, which schemes of [KB24] integrate: eml, "
+                "reml, null-eml, emh, mpl, mph, eml-mean, emh-mean; the others run "
+                "model.compile('directors')"
+            )
+        (kind, parts), x = forms[formulation], self.initial
+        # By the augmented mass; rates of unit quaternions are normal to these, so p is the same.
+        known = {"q": self.q(x), "v": self.velocity(x), "p": self.p(x)}
+        initial = np.concatenate([*(known[part] for part in parts), self.lam(x)])
+        states = _states(self.lagrangian, parts)
+        return kind(self.name, states, self.ports, self.lagrangian, initial)
+
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a runner for the energy-momentum schemes.
 
@@ -39,22 +105,42 @@ class QuaternionForm(MomentumForm):
         levers; with others the motion depends on it, and the reference engine chooses. Constraints
         on velocities alone act on mean levers only.
         """
-        mechanism = self.lagrangian.mechanism
-        by_mean = mechanism.redundant or not mechanism.holonomic
+        by_mean = self.mechanism.redundant or not self.mechanism.holonomic
         if scheme.rule is Rule.MIDPOINT or (by_mean and not scheme.mean_levers):
             return None
         from poinsot.systems.compiled.quaternions import QuaternionRunner  # imports this module
 
         return QuaternionRunner(self, scheme, x, h, options)
 
+    @property
+    def mechanism(self) -> Mechanism:
+        """The same in directors."""
+        return self.lagrangian.mechanism
+
+    @property
+    def layout(self) -> Layout:
+        """Names."""
+        return self.lagrangian.layout
+
+    def directors(self, x: Vector) -> Vector:
+        """Return the frames of a state; shape (12 bodies,)."""
+        return self.lagrangian.directors(self.q(x))
+
+    @property
+    def view(self) -> QuaternionView:
+        """Reads q, p, and v where it is in the state."""
+        own, q = self.lagrangian, self.lagrangian.unknowns
+        parts = q, *[q.rates] * (self.momentum_row // own.n)
+        joints = self.n - own.held.m
+        return QuaternionView(own.held, parts, joints, own.parametrisation, own)
+
     def angles(self, x: Vector) -> Vector:
         """Return the angles of the joints."""
-        return self.lagrangian.layout.angles(self.lagrangian.directors(self.q(x)))
+        return self.layout.angles(self.directors(x))
 
     def observer(self) -> Observer:
         """Return what looks at bodies and joints."""
-        parts = self.momentum_row // self.lagrangian.n + 1
-        return MechanismObserver(self.lagrangian.layout, QuaternionView.of(self.lagrangian, parts))
+        return MechanismObserver(self.layout, self.view)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,17 +154,6 @@ class QuaternionSystem(QuaternionForm, LivensSystem):
 
     lagrangian: QuaternionMechanism
 
-    def in_form(self, formulation: str) -> "QuaternionForm":
-        """Return the system in Livens' or Hamilton's form."""
-        if formulation == self.formulation:
-            return self
-        _require_hamiltonian(self.name, formulation)
-        q, lam = self.q(self.initial), self.lam(self.initial)
-        # By the augmented mass; rates of unit quaternions are normal to these, so p is the same.
-        initial = np.concatenate([q, self.p(self.initial), lam])
-        states = [state for state in self.states if not state.name.endswith(".v")]
-        return QuaternionHamiltonian(self.name, tuple(states), self.ports, self.lagrangian, initial)
-
 
 @dataclass(frozen=True, eq=False)
 class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
@@ -89,17 +164,6 @@ class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
     """
 
     lagrangian: QuaternionMechanism
-
-    def in_form(self, formulation: str) -> "QuaternionForm":
-        """Return the system in Livens' or Hamilton's form."""
-        if formulation == self.formulation:
-            return self
-        if formulation != "livens":
-            _require_hamiltonian(self.name, formulation)
-        q, p, lam = self.q(self.initial), self.p(self.initial), self.lam(self.initial)
-        initial = np.concatenate([q, self.velocity(self.initial), p, lam])
-        states = _states(self.lagrangian)
-        return QuaternionSystem(self.name, states, self.ports, self.lagrangian, initial)
 
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
         """Make a state; velocities `body.v` may be given instead of momenta."""
@@ -113,22 +177,10 @@ class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
         return np.concatenate([livens.q(x), livens.p(x), livens.lam(x)])
 
 
-def _require_hamiltonian(name: str, formulation: str) -> None:
-    if formulation != "hamiltonian":
-        raise InputError(
-            f"system '{name}' is in quaternions, which schemes of [KB24] integrate: eml, reml, "
-            "null-eml, emh, mpl, mph, eml-mean, emh-mean; the others run model.compile('directors')"
-        )
-
-
-def _states(lagrangian: QuaternionMechanism) -> tuple[State, ...]:
+def _states(lagrangian: QuaternionMechanism, parts: str) -> tuple[State, ...]:
     own, layout = lagrangian.unknowns, lagrangian.layout
-    sizes = list(zip(layout.bodies, own.sizes.tolist(), strict=True))
-    return (
-        *(State(f"{name}.{part}", size) for part in "qvp" for name, size in sizes),
-        *(State(f"{name}.unit") for name in layout.among(own.turns)),
-        *layout.multipliers,
-    )
+    units = [State(f"{name}.unit") for name in layout.among(own.turns)]
+    return *layout.states(dict.fromkeys(parts, own)), *units, *layout.multipliers
 
 
 def quaternion_system(
@@ -149,7 +201,7 @@ def quaternion_system(
     p, zeros = lagrangian.momentum(coordinates, v), np.zeros(lagrangian.m)
     return QuaternionSystem(
         name=name,
-        states=_states(lagrangian),
+        states=_states(lagrangian, "qvp"),
         ports=tuple(ports),
         lagrangian=lagrangian,
         initial=np.concatenate([coordinates, v, p, zeros]),

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
-from poinsot.frames.places import slopes
+from poinsot.frames.euler import matrix_of
+from poinsot.frames.parametrisations import Parametrisation
 from poinsot.frames.twists import spread
-from poinsot.ph.matrices import Matrix, Vector, diagonal
+from poinsot.ph.matrices import Matrix, Vector, diagonal, total
 from poinsot.so3 import skew
 from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.rotations.euler import matrix_of
-from poinsot.systems.rotations.parametrisations import Parametrisation
 
 Array = NDArray[np.float64]
 
@@ -37,44 +36,15 @@ class RotationBodies(ByDirectors):
 
     # -- sizes and places ---------------------------------------------------------------------
 
-    @property
-    def count(self) -> int:
-        """Number of bodies."""
-        return len(self.mechanism.inertia)
-
-    @cached_property
-    def unknowns(self) -> Unknowns:
-        """Position and what describes the rotation of every body, or position alone."""
-        unturned = self.parametrisation.of(np.eye(3))
-        return Unknowns(self.mechanism.unknowns.turns, np.concatenate([np.zeros(3), unturned]))
-
     @cached_property
     def velocities(self) -> Unknowns:
         """Velocity and angular velocity of every body, or velocity alone."""
         return Unknowns(self.mechanism.unknowns.turns, np.zeros(SIX))
 
     @property
-    def width(self) -> int:
-        """Coordinates of a body that turns."""
-        return self.unknowns.width
-
-    @property
-    def n(self) -> int:
-        """Number of coordinates."""
-        return self.unknowns.n
-
-    @property
     def k(self) -> int:
         """Number of velocities."""
         return self.velocities.n
-
-    def theta(self, zeta: Array) -> Array:
-        """Return what describes rotations; (..., bodies, size)."""
-        return self.rows(zeta)[..., 3:]
-
-    def rows(self, zeta: Array) -> Array:
-        """Return the numbers of every body; (..., bodies, width)."""
-        return self.unknowns.full(zeta).reshape(*zeta.shape[:-1], self.count, self.width)
 
     def pairs(self, w: Vector) -> Array:
         """Return velocities and angular velocities, or momenta; (bodies, 2, 3)."""
@@ -123,47 +93,22 @@ class RotationBodies(ByDirectors):
         blocks[:, 3:, :3] = skew(velocity)
         return self.velocities.square(spread(blocks))
 
-    # -- directors ----------------------------------------------------------------------------
-
-    def directors(self, zeta: Array) -> Array:
-        """Return the coordinates in directors; (..., 12 bodies)."""
-        rows = self.rows(zeta)
-        d = self.parametrisation.directors(rows[..., 3:])
-        frames = np.concatenate([rows[..., :3], d], axis=-1)
-        return frames.reshape(*zeta.shape[:-1], self.count * frames.shape[-1])
+    # -- kinematics ---------------------------------------------------------------------------
 
     def rotations(self, zeta: Array) -> Array:
         """Return R of every body; (..., bodies, 3, 3)."""
         return matrix_of(self.parametrisation.directors(self.theta(zeta)))
 
-    def _D(self, zeta: Vector) -> Array:
-        return slopes(self.parametrisation.slopes(self.theta(zeta)))
-
-    def _dD(self, zeta: Vector) -> Array:
-        bends = self.parametrisation.bends(self.theta(zeta))
-        return slopes(np.pad(bends, ((0, 0), (0, 0), (0, 0), (3, 0))), moves=0.0)
-
-    def D(self, zeta: Vector) -> Matrix:
-        """Return the derivative of the directors by zeta; (12 bodies, n)."""
-        return self.unknowns.by(spread(self._D(zeta)))
-
-    def bend(self, zeta: Vector, f: Vector) -> Matrix:
-        """Return the derivative of D^T f by zeta; (n, n)."""
-        forces = f.reshape(self.count, -1)
-        return self.unknowns.square(spread(np.einsum("nial,ni->nal", self._dD(zeta), forces)))
-
-    # -- kinematics ---------------------------------------------------------------------------
-
     def _Z(self, zeta: Vector) -> Array:
         theta = self.theta(zeta)
-        blocks = np.zeros((self.count, self.width, SIX))
+        blocks = np.zeros((self.count, self.unknowns.width, SIX))
         blocks[:, :3, :3] = matrix_of(self.parametrisation.directors(theta))
         blocks[:, 3:, 3:] = self.parametrisation.Z(theta)
         return blocks
 
     def _dZ(self, zeta: Vector) -> Array:
         theta, size = self.theta(zeta), self.parametrisation.size
-        blocks = np.zeros((self.count, self.width, SIX, self.width))
+        blocks = np.zeros((self.count, self.unknowns.width, SIX, self.unknowns.width))
         columns = self.parametrisation.slopes(theta).reshape(self.count, 3, 3, size)
         blocks[:, :3, :3, 3:] = np.swapaxes(columns, 1, 2)
         blocks[:, 3:, 3:, 3:] = self.parametrisation.dZ(theta)
@@ -171,7 +116,8 @@ class RotationBodies(ByDirectors):
 
     def Z(self, zeta: Vector) -> Matrix:
         """Return the kinematic matrix, zeta' = Z w; (n, k)."""
-        return self._turned(self._Z(zeta))
+        Z: Matrix = self.unknowns.on(self.velocities.by(spread(self._Z(zeta))))
+        return Z
 
     def Z_along(self, zeta: Vector, w: Vector) -> Matrix:
         """Return the derivative of Z w by zeta; (n, n)."""
@@ -180,32 +126,22 @@ class RotationBodies(ByDirectors):
 
     def Z_back(self, zeta: Vector, f: Vector) -> Matrix:
         """Return the derivative of Z^T f by zeta; (k, n)."""
-        forces = self.unknowns.rates.full(f).reshape(-1, self.width)
-        return self._back(np.einsum("najl,na->njl", self._dZ(zeta), forces))
-
-    def _turned(self, blocks: Array) -> Matrix:
-        """Return blocks (bodies, width, 6) as a matrix of what velocities do to coordinates."""
-        Z: Matrix = self.unknowns.on(self.velocities.by(spread(blocks)))
-        return Z
-
-    def _back(self, blocks: Array) -> Matrix:
-        """Return blocks (bodies, 6, width) as a matrix; (k, n)."""
-        by_zeta: Matrix = self.velocities.on(self.unknowns.by(spread(blocks)))
+        forces = self.unknowns.rates.full(f).reshape(self.count, -1)
+        back = np.einsum("najl,na->njl", self._dZ(zeta), forces)
+        by_zeta: Matrix = self.velocities.on(self.by(back))
         return by_zeta
 
     def P(self, zeta: Vector) -> Matrix:
         """Return D Z, which turns velocities into those of directors; (12 bodies, k)."""
-        return self.velocities.by(spread(self._D(zeta) @ self._Z(zeta)))
-
-    def _dP(self, zeta: Vector) -> Array:
-        by_D = np.einsum("nial,naj->nijl", self._dD(zeta), self._Z(zeta))
-        return np.asarray(by_D + np.einsum("nia,najl->nijl", self._D(zeta), self._dZ(zeta)))
+        P: Matrix = self.D(zeta) @ self.Z(zeta)
+        return P
 
     def P_along(self, zeta: Vector, w: Vector) -> Matrix:
         """Return the derivative of P w by zeta; (12 bodies, n)."""
-        along = np.einsum("nijl,nj->nil", self._dP(zeta), self.pairs(w).reshape(-1, SIX))
-        return self.unknowns.by(spread(along))
+        by_D = super().P_along(zeta, np.asarray(self.Z(zeta) @ w))
+        return total(by_D, self.D(zeta) @ self.Z_along(zeta, w))
 
     def P_back(self, zeta: Vector, f: Vector) -> Matrix:
         """Return the derivative of P^T f by zeta; (k, n)."""
-        return self._back(np.einsum("nijl,ni->njl", self._dP(zeta), f.reshape(self.count, -1)))
+        by_Z = self.Z_back(zeta, np.asarray(self.D(zeta).T @ f))
+        return total(self.Z(zeta).T @ self.bend(zeta, f), by_Z)

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.frames import twists
+from poinsot.frames.euler import GimbalLock, lock_report
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.ph.stages import Stage
 from poinsot.so3 import skew
-from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.rotations.bodies import SIX
-from poinsot.systems.rotations.euler import GimbalLock, lock_report
 from poinsot.systems.steps import MechanismStages, Middle
 
 if TYPE_CHECKING:
@@ -45,15 +44,10 @@ class RotationStages(MechanismStages):
 
     system: "RotationSystem"
 
-    @property
-    def held(self) -> Mechanism:
-        """Joints and contacts."""
-        return self.system.held
-
     @cached_property
     def q0(self) -> Vector:
         """Directors at the start."""
-        return self.system.bodies.directors(self.system.parts(self.x0)[0])
+        return self.system.directors(self.x0)
 
     @property
     def start(self) -> tuple[Vector, Vector]:

@@ -5,27 +5,64 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames.directions import Torque
+from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
-from poinsot.ph.system import State
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import RedundantForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.rotations.bodies import RotationBodies
-from poinsot.systems.rotations.parametrisations import PARAMETRISATIONS
-from poinsot.systems.rotations.reading import RotationView
 from poinsot.systems.rotations.steps import RotationStages
+from poinsot.systems.views import Indices, View
+
+Array = NDArray[np.float64]
 
 #: What a constraint of a joint may be violated by at the start, relative to its terms.
 GAP = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class RotationView(View):
+    """States x = (zeta, w, multipliers), read in directors."""
+
+    own: RotationBodies
+
+    def rates(self, x: Array, bodies: Indices) -> Array:
+        """Return (R v, R Omega x d_i)."""
+        d = self.directors(x, bodies)[:, :, 1:]
+        velocity, spin = self._in_world(x, d, bodies)
+        return np.concatenate([velocity[:, :, None], np.cross(spin[:, :, None], d)], axis=2)
+
+    def _in_world(self, x: Array, d: Array, bodies: Indices) -> tuple[Array, Array]:
+        """Return R v and R Omega."""
+        w = self.split(x, bodies)[1].reshape(len(x), bodies.size, 2, 3)
+        velocity, spin = np.moveaxis(np.einsum("tnji,tnkj->tnki", d, w), 2, 0)
+        return velocity, spin
+
+    def momenta(self, x: Array) -> tuple[Array, Array]:
+        """Return m R v and R J Omega."""
+        d = self.directors(x, self.bodies)[:, :, 1:]
+        velocity, _ = self._in_world(x, d, self.bodies)
+        Pi = self.own.inertia * self.split(x, self.bodies)[1][:, :, 3:]
+        return self.own.mass[:, None] * velocity, np.einsum("tnji,tnj->tni", d, Pi)
+
+    def kinetic(self, x: Array) -> Array:
+        """Return w·M w / 2."""
+        return np.asarray(x[:, self.own.n :] ** 2 @ self.own.weights / 2)
+
+    def own_errors(self, x: Array) -> tuple[Array, Array]:
+        """Return by how much theta is no rotation; w is always one of a rigid body."""
+        excess = self.parametrisation.excess(self.own.theta(x[:, : self.own.n]))
+        return excess, np.zeros((len(x), 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +103,9 @@ class RotationSystem(RedundantForm, MechanismForm):
     @property
     def view(self) -> RotationView:
         """Reads zeta and w."""
-        return RotationView.of(self.held, self.bodies)
+        own = self.bodies
+        parts = own.unknowns, own.velocities
+        return RotationView(self.held, parts, own.n + own.k, own.parametrisation, own)
 
     # -- what a run asks of it ----------------------------------------------------------------
 
@@ -91,13 +130,10 @@ class RotationSystem(RedundantForm, MechanismForm):
             return None
         if scheme.rule is not Rule.MIDPOINT:
             return None
-        if self.coordinates == "rotations-euler":
-            from poinsot.systems.compiled.euler import EulerRunner  # imports this module
+        from poinsot.systems.compiled.rotations import EulerRunner, RotationRunner  # imports this
 
-            return EulerRunner(self, scheme, x, h, options)
-        from poinsot.systems.compiled.rotations import RotationRunner  # imports this module
-
-        return RotationRunner(self, scheme, x, h, options)
+        kind = EulerRunner if self.coordinates == "rotations-euler" else RotationRunner
+        return kind(self, scheme, x, h, options)
 
     # -- for reading --------------------------------------------------------------------------
 
@@ -151,17 +187,10 @@ def rotation_system(
     zeta = np.hstack([blocks[:, 0], parametrisation.of(R)]).reshape(-1)
     w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
     bodies, multipliers = RotationBodies(mechanism, parametrisation), layout.multipliers
-    parts = ("zeta", bodies.unknowns), ("w", bodies.velocities)
+    parts = {"zeta": bodies.unknowns, "w": bodies.velocities}
     return RotationSystem(
         name=name,
-        states=(
-            *(
-                State(f"{body}.{part}", size)
-                for part, own in parts
-                for body, size in zip(layout.bodies, own.sizes.tolist(), strict=True)
-            ),
-            *multipliers,
-        ),
+        states=(*layout.states(parts), *multipliers),
         ports=tuple(ports),
         mechanism=mechanism,
         layout=layout,

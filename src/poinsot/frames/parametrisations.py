@@ -4,6 +4,10 @@ r"""What describes a rotation: its matrix, a unit quaternion, Euler angles.
 
 with the directors d, the columns of R one after the other, and the angular velocity
 :math:`\Omega` in body axes. All work on the last axes: (..., size).
+
+Bilinear and quadratic maps of quaternions (scalar first) are constant arrays. With G and E of
+[KB24, eq. (35)], :math:`G(a)\, b = -G(b)\, a` is the vector part of :math:`\bar a \circ b` and
+:math:`E(a)\, b` that of :math:`b \circ \bar a`.
 """
 
 from abc import ABC, abstractmethod
@@ -13,9 +17,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.so3 import cayley, matrix_to_quat, quat_multiply
-from poinsot.systems.quaternions.products import BODY, CURVE, body, director_slopes, directors
-from poinsot.systems.rotations import euler
+from poinsot.frames import euler
+from poinsot.so3 import cayley, matrix_to_quat, quat_multiply, skew
 
 Array = NDArray[np.float64]
 
@@ -119,17 +122,44 @@ class Matrices(Parametrisation):
         return np.asarray(defect + 2 * (np.linalg.det(R) < 0))
 
 
-def _turning() -> Array:
-    """Return Z_rot as a constant array: R_i' = R_j Omega_k - R_k Omega_j, (i, j, k) cyclic."""
-    T = np.zeros((3, 3, 3, 3, 3))
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        T[i, :, k, j], T[i, :, j, k] = np.eye(3), -np.eye(3)
-    return T.reshape(9, 3, 9)
+#: Z_rot[a, k] = TURNING[a, k, b] theta_b: the columns of R skew(Omega).
+TURNING: Array = np.einsum("kji,ab->iakjb", skew(np.eye(3)), np.eye(3)).reshape(9, 3, 9)
 
 
-#: Z_rot[a, k] = TURNING[a, k, b] theta_b.
-TURNING: Array = _turning()
+def _vector_part(a: Array, sign: float) -> Array:
+    return np.hstack([-a[1:, None], a[0] * np.eye(3) + sign * skew(a[1:])])
+
+
+#: (G(a) b)_i = BODY[i, k, l] a_k b_l: twice that is the angular velocity in body axes.
+BODY: Array = np.stack([_vector_part(a, -1.0) for a in np.eye(4)], axis=1)
+#: (E(a) b)_i = WORLD[i, k, l] a_k b_l: twice that is the angular velocity in world axes.
+WORLD: Array = np.stack([_vector_part(a, 1.0) for a in np.eye(4)], axis=1)
+#: Q_l(a)^T b = (a·b, G(a) b) [KB24, eq. (145)].
+WHOLE: Array = np.concatenate([np.eye(4)[None], BODY])
+#: Directors, three components each: d_k = CURVE[k, a, b] q_a q_b / 2, from R = E(q) G(q)^T
+#: [KB24, eq. (50)]; quadratic in q, unit or not.
+CURVE: Array = np.einsum("cak,dbk->dcab", WORLD, BODY).reshape(9, 4, 4)
+CURVE = CURVE + np.swapaxes(CURVE, 1, 2)
+
+
+def directors(quat: Array) -> Array:
+    """Return the columns of R(q), one after the other; (..., 4) to (..., 9)."""
+    return np.asarray(np.einsum("kab,...a,...b->...k", CURVE, quat, quat) / 2)
+
+
+def director_slopes(quat: Array) -> Array:
+    """Return the derivative of the directors; (..., 4) to (..., 9, 4)."""
+    return np.asarray(np.einsum("kab,...b->...ka", CURVE, quat))
+
+
+def world(quat: Array) -> Array:
+    """Return E(q); (..., 4) to (..., 3, 4)."""
+    return np.asarray(np.einsum("iab,...a->...ib", WORLD, quat))
+
+
+def body(quat: Array) -> Array:
+    """Return G(q); (..., 4) to (..., 3, 4)."""
+    return np.asarray(np.einsum("iab,...a->...ib", BODY, quat))
 
 
 @dataclass(frozen=True)
