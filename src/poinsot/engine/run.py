@@ -2,33 +2,18 @@
 
 from math import inf
 
+from poinsot.bodies.in_directors import move, save_directors, straighten
+from poinsot.bodies.in_quaternions import move_quaternions, save_quaternions
 from poinsot.engine import DRIFT
+from poinsot.engine.extrapolation import extrapolate, go_back
 from poinsot.engine.families import accept, ended, energy
-from poinsot.engine.job import (
-    BALANCE,
-    ENERGY,
-    ERROR,
-    ITERATIONS,
-    LAST_ITERATIONS,
-    LEAST,
-    LOST,
-    RESIDUAL,
-    START,
-    SUPPLIED,
-    Job,
-    Machine,
-    Run,
-    Saved,
-    Spins,
-)
-from poinsot.engine.motion import extrapolate, go_back, move, straighten
-from poinsot.engine.quaternion_motion import move_quaternions, save_quaternions
+from poinsot.engine.job import Job, Machine, Run, Saved, account
 from poinsot.engine.step import take_step
 from poinsot.engine.turn_counters import count_turns, read_turns
-from poinsot.kernels.algebra import Array, cross
+from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import BODY_NODES, COORDINATES, DIRECTORS, LOST_POWER, VELOCITY, R, V
+from poinsot.kernels.tables import BODY_NODES, LOST_POWER, Spins, V
 
 #: Directors are straightened every so many steps.
 STRAIGHTEN = 32
@@ -85,7 +70,7 @@ def run(job: Job) -> tuple[int, int]:
         if power < 0.0 or H - H != 0.0 or ended(machine.parts, ahead, step):
             break
         accept(machine.parts)
-        _account(sums, H, h, power, u[n], y[n], job.ports, iterations, residual)
+        account(sums, H, h, power, u[n], y[n], job.ports, iterations, residual)
         state, ahead, before = ahead, before, state
         guessed = min(order[0], known + n)
         order[0] = extrapolate(carried.past, stage, 0, V, guessed)
@@ -108,36 +93,6 @@ def run(job: Job) -> tuple[int, int]:
 @inline
 def _in_quaternions(spins: Spins | None) -> bool:
     return spins is not None
-
-
-@inline
-def _account(
-    sums: Array,
-    H: float,
-    h: float,
-    power: float,
-    u: Array,
-    y: Array,
-    ports: Array,
-    iterations: int,
-    residual: float,
-) -> None:
-    """Add one step to the balances."""
-    supplied = 0.0
-    for p in range(ports.size - 1):
-        put_in = 0.0
-        for i in range(ports[p], ports[p + 1]):
-            put_in += u[i] * y[i]
-        sums[SUPPLIED + p] += h * put_in
-        supplied += sums[SUPPLIED + p]
-    sums[LOST] += h * power
-    sums[RESIDUAL] = max(sums[RESIDUAL], residual)
-    sums[BALANCE] = H - sums[START] - supplied + sums[LOST]
-    sums[ERROR] = max(sums[ERROR], abs(sums[BALANCE]))
-    sums[LEAST] = min(sums[LEAST], power)
-    sums[ITERATIONS] += iterations
-    sums[LAST_ITERATIONS] = iterations
-    sums[ENERGY] = H
 
 
 @inline
@@ -203,28 +158,9 @@ def _save_motion(
     x: Array,
     stage: Array,
 ) -> None:
-    """Write the motion of all bodies.
-
-    Midpoints are means of both ends; only in the plain form w x d is the more exact rate of
-    directors, where one without mass has none of its own.
-    """
+    """Write the motion of all bodies."""
     if spins is not None:
         save_quaternions(machine.bodies, spins, state, before, x, stage)
     else:
-        places, count = machine.bodies.places, state.shape[0] - 1
-        n = places[count, COORDINATES]
-        for b in range(count):
-            q, turns = 0 + places[b, COORDINATES], places[b, R] < places[count, R]
-            rate = q + n
-            for i in range(VELOCITY if turns else DIRECTORS):
-                x[q + i], x[rate + i] = state[b, i], state[b, VELOCITY + i]
-                stage[q + i] = 0.5 * (before[b, i] + state[b, i])
-                stage[rate + i] = 0.5 * (before[b, VELOCITY + i] + state[b, VELOCITY + i])
-            if stabilised is None and turns:
-                past = carried.past
-                w = past[b, 0, 4], past[b, 0, 5], past[b, 0, 6]
-                for i in range(3):
-                    at = q + 3 + 3 * i
-                    turned = cross(w, (stage[at], stage[at + 1], stage[at + 2]))
-                    at = rate + 3 + 3 * i
-                    stage[at], stage[at + 1], stage[at + 2] = turned
+        past = carried.past
+        save_directors(machine.bodies.places, past, stabilised, state, before, x, stage)

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine import job
 from poinsot.kernels import tables
 from poinsot.ph.matrices import Vector
 from poinsot.ph.scheme import Scheme
@@ -21,7 +20,7 @@ from poinsot.systems.quaternions.systems import QuaternionForm, QuaternionSystem
 Array = NDArray[np.float64]
 
 #: Spare nodes of a body by condensation.
-AUXILIARY = {"full": job.FULL, "reduced": job.REDUCED, "null-space": job.SHORTEST}
+AUXILIARY = {"full": tables.FULL, "reduced": tables.REDUCED, "null-space": tables.SHORTEST}
 
 
 class QuaternionRunner(MechanismRunner):
@@ -38,9 +37,9 @@ class QuaternionRunner(MechanismRunner):
         self.turning = Turning(
             inertia=lagrangian.inertia,
             unknowns=lagrangian.unknowns,
-            form=job.LIVENS if self.livens else job.HAMILTON,
+            form=tables.LIVENS if self.livens else tables.HAMILTON,
             mean=scheme.mean_levers,
-            auxiliary=AUXILIARY[scheme.condensation] if self.livens else job.SHORTEST,
+            auxiliary=AUXILIARY[scheme.condensation] if self.livens else tables.SHORTEST,
             first=system.n - lagrangian.held.m,
         )
         super().__init__(system, x, h, options)
@@ -83,7 +82,7 @@ class QuaternionRunner(MechanismRunner):
         state[:, tables.SLIP], state[:, tables.SHARE] = _along(quat, rate), _along(quat, push)
         state[:, tables.SPIN : tables.SHARE] = 2 * np.einsum("iab,na,nb->ni", BODY, quat, rate)
         state[:, tables.MOMENTUM :] = np.einsum("iab,na,nb->ni", BODY, quat, push) / 2
-        if self.turning.auxiliary == job.FULL:
+        if self.turning.auxiliary == tables.FULL:
             # Velocity and momentum as they are now, seen from the body.
             stage = self.carried.stage[:-1]
             inner = state[:, tables.SPIN : tables.SHARE] / 2, 2 * state[:, tables.MOMENTUM :]
