@@ -29,7 +29,6 @@ from poinsot.kernels.algebra import (
     combine,
     cross,
     dot,
-    matrix,
     minus,
     outer,
     plus,
@@ -47,15 +46,7 @@ from poinsot.kernels.cayley import leading
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
-from poinsot.kernels.tables import (
-    DIRECTORS,
-    HALF,
-    KIND,
-    POSITION,
-    Part,
-    V,
-    W,
-)
+from poinsot.kernels.tables import KIND, Part, frame, half_turn, twist
 from poinsot.parts.contacts import Ball, Blade, Disc, Vector3
 from poinsot.parts.equations import Slip
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, rows
@@ -78,11 +69,10 @@ Place: TypeAlias = tuple[Vec, Vec, Vec, Vec, float]
 
 @inline
 def _place(contacts: Part, k: int, motion: Array) -> Place:
-    numbers, b = contacts.numbers, contacts.places[k, BODY]
-    D = matrix(motion, b, DIRECTORS)
+    numbers, (position, D) = contacts.numbers, frame(motion, contacts.places[k, BODY])
     a, X = combine(vector(numbers, k, EDGE), D), combine(vector(numbers, k, SPOT), D)
     N, base = vector(numbers, k, NORMAL), vector(numbers, k, BASE)
-    return a, X, N, base, dot(N, sub(add(vector(motion, b, POSITION), X), base))
+    return a, X, N, base, dot(N, sub(add(position, X), base))
 
 
 @inline
@@ -163,7 +153,7 @@ def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
     for k in range(places.shape[0]):
         kind, b, own = places[k, KIND], places[k, BODY], places[k, OWN:]
         node, slot = places[k, NODE], places[k, SLOT]
-        at, v, w = _place(contacts, k, stage), vector(stage, b, V), vector(stage, b, W)
+        at, (v, w) = _place(contacts, k, stage), twist(stage, b)
         e, t = _wrench(kind, at)
         x[node, slot] = dot(e, v) + dot(t, w)
         if kind == HEIGHT:
@@ -171,7 +161,7 @@ def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
         mu = step.multiplier[node, slot]
         push(step, b, scale(mu, e), scale(mu, t))
         if tiles is not None:
-            M, N = leading(h, vector(stage, b, HALF)), at[2]
+            M, N = leading(h, half_turn(stage, b)), at[2]
             da, dX, unit = times_skew(M, at[0]), times_skew(M, at[1]), 0.5 * h
             de, dt, lift = _changes(kind, at, e, da, dX, unit)
             by_v = add(e, combine(w, lift))
