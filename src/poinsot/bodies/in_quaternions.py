@@ -8,7 +8,7 @@ Hamilton's equations, see `turning`.
 """
 
 from poinsot.bodies.in_directors import place_at_midpoint, translate
-from poinsot.bodies.livens_unknowns import full_unknowns, reduced_unknown
+from poinsot.bodies.livens_unknowns import livens_unknowns
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import (
     Array,
@@ -40,7 +40,7 @@ from poinsot.kernels.quaternions import (
     unit_quat,
 )
 from poinsot.kernels.step import enlarge
-from poinsot.kernels.tables import FULL, LIVENS, QUAT, REDUCED, Part, R, Spins, frame, twist
+from poinsot.kernels.tables import FULL, LIVENS, QUAT, SHORTEST, Part, R, Spins, frame, twist
 from poinsot.kernels.turning import (
     after,
     arms_of,
@@ -89,10 +89,9 @@ def quaternion_bodies(
             put_tile(tiles, places[b, tables.RR], minus(times(0.5 * h, by_Pi), by_R))
             forces, torques = max(forces, force), max(torques, size(J) * size(w) + size(Pi0))
             speeds = max(speeds, size(v), size(w))
-        if auxiliary == REDUCED:
-            reduced_unknown(spins, b, h, turned, D0, state, stage, x, tiles)
-        if auxiliary == FULL:
-            full_unknowns(spins, b, h, turned, D0, state, stage, places[b, R], x, tiles)
+        if auxiliary != SHORTEST:
+            full, node = auxiliary == FULL, places[b, R]
+            livens_unknowns(spins, full, b, h, turned, D0, state, stage, node, x, tiles)
     enlarge(sizes, tables.OF_TRANSLATION, forces)
     enlarge(sizes, tables.OF_ROTATION, torques)
     enlarge(sizes, tables.OF_CLOSURE, speeds)

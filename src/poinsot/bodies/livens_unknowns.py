@@ -41,6 +41,7 @@ from poinsot.kernels.quaternions import (
     times_vector,
 )
 from poinsot.kernels.tables import AUXILIARY, Spins
+from poinsot.kernels.terms import NONE, ZERO
 from poinsot.kernels.turning import (
     Turn,
     after,
@@ -57,10 +58,12 @@ from poinsot.kernels.turning import (
 #: Columns of places: the nodes nu, pi and rest; then tiles of (rotation, nu, pi, rest) with each
 #: other, row by row.
 NU, PI, REST, PAIRS = 0, 1, 2, 3
-NONE: Vec = (0.0, 0.0, 0.0)
-ZERO: Mat = (NONE, NONE, NONE)
 STILL: Quat = (0.0, NONE)
 
+#: Of the step: h, J, the turn, and the directors at the start.
+Given: TypeAlias = tuple[float, Vec, Turn, Mat]
+#: Velocity at the start and at the end of a step, and momentum: nu_0, nu_1, pi_0, pi_1.
+Ends: TypeAlias = tuple[Quat, Quat, Quat, Quat]
 #: At the midpoint: mu, nu_m, y and rho.
 Middle: TypeAlias = tuple[Quat, Quat, Vec, Quat]
 #: Equations of rotation, velocity, momentum and the rest, or how they change.
@@ -68,40 +71,9 @@ Rows: TypeAlias = tuple[Vec, Vec, Vec, Vec]
 
 
 @kernel
-def reduced_unknown(
+def livens_unknowns(
     spins: Spins,
-    b: int,
-    h: float,
-    turn: Turn,
-    D0: Mat,
-    state: Array,
-    stage: Array,
-    x: Array,
-    tiles: Array,
-) -> None:
-    """Set the residual of the multiplier, velocity and momentum being functions of the turn."""
-    at, J, push = spins.places[b], vector(spins.inertia, b, 0), stage[b, AUXILIARY]
-    nu0, pi0 = velocity_of(state, b), momentum_of(state, b)
-    nu1, y, pi1 = after(h, J, turn, nu0, pi0)
-    mid = _middle(h, J, turn, nu0, nu1, pi0, pi1)
-    rows = _equations(h, J, turn, D0, nu0, nu1, pi0, pi1, mid, push)
-    put(x, at[REST], 0, (rows[3][2], 0.0, 0.0))
-    if tiles is not None:
-        row = NONE
-        for j in range(3):
-            ddelta, dkappa = turn[2][j], turn[3][j]
-            dnu1, dpi1 = after_slope(h, J, turn, ddelta, dkappa, nu1, y)
-            change = _change(h, J, turn, D0, nu1, mid, push, ddelta, dkappa, dnu1, dpi1)[3][2]
-            # a_j is (h/2) d_j·w at the start.
-            row = axpy(0.5 * h * change, D0[j], row)
-        put_tile(tiles, at[PAIRS + 12], (row, NONE, NONE))
-        square = dot_quat(mid[0], mid[0])
-        put_tile(tiles, at[PAIRS + 15], ((square, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
-
-
-@kernel
-def full_unknowns(
-    spins: Spins,
+    full: bool,
     b: int,
     h: float,
     turn: Turn,
@@ -112,37 +84,55 @@ def full_unknowns(
     x: Array,
     tiles: Array,
 ) -> None:
-    """Set the residuals of rotation and of all these nodes."""
-    at, J, push = spins.places[b], vector(spins.inertia, b, 0), stage[b, AUXILIARY + 8]
+    """Set the residual of the multiplier; in full those of rotation, velocity, momentum besides.
+
+    Else velocity and momentum are functions of the turn.
+    """
+    at, J, push = spins.places[b], vector(spins.inertia, b, 0), stage[b, AUXILIARY]
     nu0, pi0 = velocity_of(state, b), momentum_of(state, b)
-    nu1 = stage[b, AUXILIARY + 6], vector(stage, b, AUXILIARY)
-    pi1 = stage[b, AUXILIARY + 7], vector(stage, b, AUXILIARY + 3)
-    mid = _middle(h, J, turn, nu0, nu1, pi0, pi1)
-    rows = _equations(h, J, turn, D0, nu0, nu1, pi0, pi1, mid, push)
-    put(x, R, 0, rows[0])
-    put(x, at[NU], 0, rows[1])
-    put(x, at[PI], 0, rows[2])
-    put(x, at[REST], 0, rows[3])
+    nu1, _, pi1 = after(h, J, turn, nu0, pi0)
+    if full:
+        nu1 = stage[b, AUXILIARY + 6], vector(stage, b, AUXILIARY)
+        pi1 = stage[b, AUXILIARY + 7], vector(stage, b, AUXILIARY + 3)
+        push = stage[b, AUXILIARY + 8]
+    given, ends = (h, J, turn, D0), (nu0, nu1, pi0, pi1)
+    mid = _middle(given, ends)
+    rows, square = _equations(given, ends, mid, push), dot_quat(mid[0], mid[0])
+    if full:
+        put(x, R, 0, rows[0])
+        put(x, at[NU], 0, rows[1])
+        put(x, at[PI], 0, rows[2])
+        put(x, at[REST], 0, rows[3])
+    else:
+        put(x, at[REST], 0, (rows[3][2], 0.0, 0.0))
     if tiles is not None:
-        pairs = at[PAIRS:]
-        for k in range(16):
+        pairs, row = at[PAIRS:], NONE
+        for k in range(16 if full else 0):
             put_tile(tiles, pairs[k], ZERO)
         for j in range(3):
-            ddelta, dkappa = turn[2][j], turn[3][j]
-            rows = _change(h, J, turn, D0, nu1, mid, push, ddelta, dkappa, STILL, STILL)
+            (ddelta, dkappa), dnu, dpi = (turn[2][j], turn[3][j]), STILL, STILL
+            if not full:
+                dnu, dpi = after_slope(h, J, turn, ddelta, dkappa, nu1, mid[2])
+            rows = _change(given, nu1, mid, push, ddelta, dkappa, dnu, dpi)
             # a_j is (h/2) d_j·w at the start.
-            for i in range(4):
-                add_tile(tiles, pairs[4 * i], outer(rows[i], scale(0.5 * h, D0[j])))
-        for k in range(8):
+            by_w = scale(0.5 * h, D0[j])
+            row = axpy(rows[3][2], by_w, row)
+            for i in range(4 if full else 0):
+                add_tile(tiles, pairs[4 * i], outer(rows[i], by_w))
+        for k in range(8 if full else 0):
             e = _unit(k % 4)
             dnu, dpi = (e, STILL) if k < 4 else (STILL, e)
-            rows = _change(h, J, turn, D0, nu1, mid, push, STILL, 0.0, dnu, dpi)
+            rows = _change(given, nu1, mid, push, STILL, 0.0, dnu, dpi)
             # The scalars belong to the rest, the vectors to nodes of their own.
             column = 3 if k % 4 == 0 else 1 + k // 4
             slot = k // 4 if k % 4 == 0 else k % 4 - 1
             for i in range(4):
                 put_column(tiles, pairs[4 * i + column], slot, rows[i])
-        put_column(tiles, pairs[15], 2, (0.0, 0.0, dot_quat(mid[0], mid[0])))
+        if full:
+            put_column(tiles, pairs[15], 2, (0.0, 0.0, square))
+        else:
+            put_tile(tiles, pairs[12], (row, NONE, NONE))
+            put_tile(tiles, pairs[15], ((square, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
 
 
 @inline
@@ -154,7 +144,8 @@ def _unit(k: int) -> Quat:
 
 
 @arithmetic
-def _middle(h: float, J: Vec, turn: Turn, nu0: Quat, nu1: Quat, pi0: Quat, pi1: Quat) -> Middle:
+def _middle(given: Given, ends: Ends) -> Middle:
+    (h, J, turn, _), (nu0, nu1, pi0, pi1) = given, ends
     nu, y = scale_quat(0.5, plus_quat(nu0, nu1)), mean_momentum(J, nu0, turn[0], nu1)
     rho = plus_quat(pi1, scale_quat(-1.0, pi0))
     rho = plus_quat(rho, scale_quat(2.0 * h / turn[1], times_vector(nu, y)))
@@ -162,20 +153,9 @@ def _middle(h: float, J: Vec, turn: Turn, nu0: Quat, nu1: Quat, pi0: Quat, pi1: 
 
 
 @arithmetic
-def _equations(
-    h: float,
-    J: Vec,
-    turn: Turn,
-    D0: Mat,
-    nu0: Quat,
-    nu1: Quat,
-    pi0: Quat,
-    pi1: Quat,
-    mid: Middle,
-    push: float,
-) -> Rows:
+def _equations(given: Given, ends: Ends, mid: Middle, push: float) -> Rows:
     """Return the residuals; that of velocity times the mean moment of inertia."""
-    mu, _, y, rho = mid
+    (h, J, turn, D0), (nu0, nu1, pi0, pi1), (mu, _, y, rho) = given, ends, mid
     inertia, way = (J[0] + J[1] + J[2]) / 3.0, scale_quat(-2.0 / h, travel(turn))
     velocity = scale_quat(inertia, plus_quat(plus_quat(nu1, nu0), way))
     momentum = plus_quat(plus_quat(pi1, pi0), scale_quat(-4.0, times_vector(mu, y)))
@@ -185,10 +165,7 @@ def _equations(
 
 @arithmetic
 def _change(
-    h: float,
-    J: Vec,
-    turn: Turn,
-    D0: Mat,
+    given: Given,
     nu1: Quat,
     mid: Middle,
     push: float,
@@ -198,7 +175,8 @@ def _change(
     dpi: Quat,
 ) -> Rows:
     """Return how the residuals change with the turn, velocity and momentum."""
-    (delta, kappa, _, _), (mu, nu, y, rho), dmu = turn, mid, scale_quat(0.5, ddelta)
+    (h, J, turn, D0), (mu, nu, y, rho), dmu = given, mid, scale_quat(0.5, ddelta)
+    delta, kappa, _, _ = turn
     inertia, dtravel = (J[0] + J[1] + J[2]) / 3.0, travel_slope(turn, ddelta, dkappa)
     dy = weighted(J, add(inner(ddelta, nu1), inner(delta, dnu)))
     turned = plus_quat(scale_quat(0.5, times_vector(dnu, y)), times_vector(nu, dy))

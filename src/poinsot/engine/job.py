@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from poinsot.engine.families import Tables
 from poinsot.engine.tiles import Schedule, Template
-from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import inline
 from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3, Spins
 
@@ -85,36 +84,6 @@ START, ENERGY, LOST, BALANCE, ERROR, LEAST, RESIDUAL, ITERATIONS, LAST_ITERATION
 )
 
 
-@inline
-def account(
-    sums: Array,
-    H: float,
-    h: float,
-    power: float,
-    u: Array,
-    y: Array,
-    ports: Array,
-    iterations: int,
-    residual: float,
-) -> None:
-    """Add one step to the balances."""
-    supplied = 0.0
-    for p in range(ports.size - 1):
-        put_in = 0.0
-        for i in range(ports[p], ports[p + 1]):
-            put_in += u[i] * y[i]
-        sums[SUPPLIED + p] += h * put_in
-        supplied += sums[SUPPLIED + p]
-    sums[LOST] += h * power
-    sums[RESIDUAL] = max(sums[RESIDUAL], residual)
-    sums[BALANCE] = H - sums[START] - supplied + sums[LOST]
-    sums[ERROR] = max(sums[ERROR], abs(sums[BALANCE]))
-    sums[LEAST] = min(sums[LEAST], power)
-    sums[ITERATIONS] += iterations
-    sums[LAST_ITERATIONS] = iterations
-    sums[ENERGY] = H
-
-
 class Saved(NamedTuple):
     """Saved steps, one row each: states at the end, stages, sums, turns, number in the block."""
 
@@ -155,3 +124,25 @@ class Job(NamedTuple):
     work: Work
     sums: Real1
     saved: Saved
+
+
+@inline
+def account(
+    job: Job, n: int, H: float, h: float, power: float, iterations: int, residual: float
+) -> None:
+    """Add one step to the balances."""
+    sums, ports, supplied = job.sums, job.ports, 0.0
+    for p in range(ports.size - 1):
+        put_in = 0.0
+        for i in range(ports[p], ports[p + 1]):
+            put_in += job.u[n, i] * job.y[n, i]
+        sums[SUPPLIED + p] += h * put_in
+        supplied += sums[SUPPLIED + p]
+    sums[LOST] += h * power
+    sums[RESIDUAL] = max(sums[RESIDUAL], residual)
+    sums[BALANCE] = H - sums[START] - supplied + sums[LOST]
+    sums[ERROR] = max(sums[ERROR], abs(sums[BALANCE]))
+    sums[LEAST] = min(sums[LEAST], power)
+    sums[ITERATIONS] += iterations
+    sums[LAST_ITERATIONS] = iterations
+    sums[ENERGY] = H

@@ -7,7 +7,7 @@ from poinsot.bodies.in_quaternions import move_quaternions, save_quaternions
 from poinsot.engine import DRIFT
 from poinsot.engine.extrapolation import extrapolate, go_back
 from poinsot.engine.families import accept, ended, energy
-from poinsot.engine.job import Job, Machine, Run, Saved, account
+from poinsot.engine.job import Job, Machine, account
 from poinsot.engine.step import take_step
 from poinsot.engine.turn_counters import count_turns, read_turns
 from poinsot.kernels.algebra import Array
@@ -28,9 +28,8 @@ def run(job: Job) -> tuple[int, int]:
     """
     machine, carried, work = job.machine, job.carried, job.work
     state, ahead, before = job.state, job.ahead, job.before
-    times, u, y, sums = job.times, job.u, job.y, job.sums
-    known, done, places, saved = job.known, job.done, job.places, job.saved
-    stage, multiplier = carried.stage, carried.multiplier
+    times, known, done = job.times, job.known, job.done
+    stage, multiplier, tiles = carried.stage, carried.multiplier, work.tiles
     joints = machine.bodies.places[machine.bodies.numbers.shape[0], BODY_NODES]
     rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
@@ -41,8 +40,8 @@ def run(job: Job) -> tuple[int, int]:
             DRIFT / h,
             machine.arms_at,
             _in_quaternions(machine.spins),
-            u[n],
-            y[n],
+            job.u[n],
+            job.y[n],
             state,
             stage,
             multiplier,
@@ -53,13 +52,11 @@ def run(job: Job) -> tuple[int, int]:
             work.given,
             work.found,
         )
-        iterations, residual = take_step(machine, step, carried, work.tiles, job.rtol, job.limit)
+        iterations, residual = take_step(machine, step, carried, tiles, job.rtol, job.limit)
         if residual == inf and known + n > 0:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)
-            iterations, residual = take_step(
-                machine, step, carried, work.tiles, job.rtol, job.limit
-            )
+            iterations, residual = take_step(machine, step, carried, tiles, job.rtol, job.limit)
         if residual == inf:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)
@@ -70,7 +67,7 @@ def run(job: Job) -> tuple[int, int]:
         if power < 0.0 or H - H != 0.0 or ended(machine.parts, ahead, step):
             break
         accept(machine.parts)
-        account(sums, H, h, power, u[n], y[n], job.ports, iterations, residual)
+        account(job, n, H, h, power, iterations, residual)
         state, ahead, before = ahead, before, state
         guessed = min(order[0], known + n)
         order[0] = extrapolate(carried.past, stage, 0, V, guessed)
@@ -81,12 +78,12 @@ def run(job: Job) -> tuple[int, int]:
         count_turns(machine.turn_counters, machine.turn_counter_terms, state, carried.turns)
         due = (done + taken) % job.save_every == 0 or done + taken == job.total
         if due:
-            _save(saved, rows, n, h, places, state, before, carried, machine, sums)
+            _save(job, machine.spins, machine.stabilised, rows, n, h, state, before)
             rows += 1
     if not due:
         n = taken - 1
         h = times[n + 1] - times[n]
-        _save(saved, rows, n, h, places, state, before, carried, machine, sums)
+        _save(job, machine.spins, machine.stabilised, rows, n, h, state, before)
     return taken, rows
 
 
@@ -114,53 +111,32 @@ def _straighten(machine: Machine, spins: Spins | None, state: Array) -> None:
 
 @kernel
 def _save(
-    saved: Saved,
+    job: Job,
+    spins: Spins | None,
+    stabilised: Array,
     row: int,
     n: int,
     h: float,
-    places: Array,
     state: Array,
     before: Array,
-    carried: Run,
-    machine: Machine,
-    sums: Array,
 ) -> None:
     """Write the last step to a row: x = (q, v, multipliers) at its end and at its midpoint.
 
     Multipliers of rigidity and of unit quaternions are left out.
     """
-    x, stage = saved.x, saved.stage
-    _save_motion(
-        machine, machine.spins, machine.stabilised, state, before, carried, x[row], stage[row]
-    )
+    machine, carried, saved, places = job.machine, job.carried, job.saved, job.places
+    x, stage, bodies = saved.x[row], saved.stage[row], machine.bodies
+    if spins is not None:
+        save_quaternions(bodies, spins, state, before, x, stage)
+    else:
+        save_directors(bodies.places, carried.past, stabilised, state, before, x, stage)
     for k in range(places.shape[0]):
         lam = carried.past_multiplier[places[k, 0], 0, places[k, 1]]
         if places[k, 3] == 1:
             lam /= h
-        x[row, places[k, 2]] = lam
-        stage[row, places[k, 2]] = lam
+        x[places[k, 2]] = stage[places[k, 2]] = lam
     saved.step[row] = n
-    for i in range(sums.size):
-        saved.sums[row, i] = sums[i]
-    read_turns(
-        machine.turn_counters, machine.turn_counter_terms, state, carried.turns, saved.turns[row]
-    )
-
-
-@inline
-def _save_motion(
-    machine: Machine,
-    spins: Spins | None,
-    stabilised: Array,
-    state: Array,
-    before: Array,
-    carried: Run,
-    x: Array,
-    stage: Array,
-) -> None:
-    """Write the motion of all bodies."""
-    if spins is not None:
-        save_quaternions(machine.bodies, spins, state, before, x, stage)
-    else:
-        past = carried.past
-        save_directors(machine.bodies.places, past, stabilised, state, before, x, stage)
+    for i in range(job.sums.size):
+        saved.sums[row, i] = job.sums[i]
+    counters, terms = machine.turn_counters, machine.turn_counter_terms
+    read_turns(counters, terms, state, carried.turns, saved.turns[row])

@@ -11,6 +11,7 @@ DIRECTION_A, DIRECTION_B, POINT_A, POINT_B, COEFFICIENT = 0, 3, 6, 9, 12
 
 DOT, OFFSET, DISTANCE = 0, 1, 2
 NONE: Vec = (0.0, 0.0, 0.0)
+ZERO: Mat = (NONE, NONE, NONE)
 UNIT: Mat = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 #: Tiles of (T_A, R_A, T_B, R_B) with each other, in order.

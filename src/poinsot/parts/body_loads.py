@@ -44,7 +44,7 @@ from poinsot.kernels.laws import Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, Acts, frame, half_turn, twist
-from poinsot.kernels.terms import NONE, UNIT
+from poinsot.kernels.terms import NONE, UNIT, ZERO
 from poinsot.kernels.turning import cosine, on_arms
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
 from poinsot.parts.feedback import Feedback
@@ -57,7 +57,6 @@ POINT, AXES = 0, 3
 BODY, INPUT, OWN = 1, 2, 3
 #: Where a law's slopes begin in what it finds, after u.
 BY_Q, BY_RATE = 3, 39
-ZERO: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @kernel

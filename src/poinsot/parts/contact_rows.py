@@ -47,7 +47,8 @@ from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import KIND, Part, frame, half_turn, twist
-from poinsot.parts.contacts import Ball, Blade, Disc, Vector3
+from poinsot.kernels.terms import NONE, ZERO
+from poinsot.parts.contacts import Ball, Blade, Disc
 from poinsot.parts.equations import Slip
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, rows
 
@@ -60,8 +61,6 @@ BODY, NODE, SLOT, COLUMN, ROW, OWN = 1, 2, 3, 4, 6, 8
 #: A disc lies where its centre is lower than this part of its radius.
 LYING = 1e-3
 BLADE, BALL, FORWARDS, SIDEWAYS, HEIGHT = 0, 1, 2, 3, 4
-NO_VECTOR: Vector3 = (0.0, 0.0, 0.0)
-NOTHING: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 #: Where a contact is: a, X, N, base, and the height.
 Place: TypeAlias = tuple[Vec, Vec, Vec, Vec, float]
@@ -101,10 +100,10 @@ def _changes(kind: int, at: Place, e: Vec, da: Mat, dX: Mat, unit: float) -> tup
     """
     a, X, N, _, h = at
     if kind == BALL:
-        return NOTHING, times(-1.0, skew_times(e, dX)), NOTHING
+        return ZERO, times(-1.0, skew_times(e, dX)), ZERO
     dh = combine(N, dX)
     if kind == BLADE:
-        de, roll, lift = da, NOTHING, NOTHING
+        de, roll, lift = da, ZERO, ZERO
     elif kind == FORWARDS:
         de = times(-1.0, skew_times(N, da))
         roll, lift = times(-1.0, plus(outer(a, dh), times(h, da))), outer(scale(-unit, a), N)
@@ -242,9 +241,9 @@ def _vectors(slip: Slip) -> tuple[float, ...]:
             x, y, z = form.r.constant
             return *a[1:], *X[1:], *form.n, -x, -y, -z, -form.c
         case Blade() as blade:
-            return *blade.n, *blade.X, *NO_VECTOR, *NO_VECTOR, 0.0
+            return *blade.n, *blade.X, *NONE, *NONE, 0.0
         case Ball() as ball:
-            return *NO_VECTOR, *ball.X, *ball.along[slip.row], *ball.arm, 0.0
+            return *NONE, *ball.X, *ball.along[slip.row], *ball.arm, 0.0
         case Disc() as disc:
             return *disc.a, *disc.X, *disc.N, *disc.base, 0.0
     raise TypeError(f"no kernel for {slip.contact!r}")
