@@ -86,11 +86,9 @@ class ForcePort(PortPlace):
         world = self.body.position if self.point is None else np.asarray(self.point)
         X = self.body.local_point(world)
         bodies = (self.body.index,)
-        line: Direction
+        line: Direction = Along(bodies, stack(components(point(0, X)), 1))
         if _choice(self.axes, name) == "body":
             line = BodyForce(bodies, (X[0], X[1], X[2]), _axes(self.body))
-        else:
-            line = Along(bodies, stack(components(point(0, X)), 1))
         law = None if self.law is None else BodyLaw(name, self.law, X, self.body.principal.R_BP)
         return _port(name, 3, ("N", "m/s"), line, self.value, law)
 
@@ -126,11 +124,9 @@ class TorquePort(PortPlace):
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port and its direction."""
         bodies = (self.body.index,)
-        line: Direction
+        line: Direction = Torque(bodies, reciprocal=not self.published)
         if _choice(self.axes, name) == "body":
             line = BodyTorque(bodies, _axes(self.body))
-        else:
-            line = Torque(bodies, reciprocal=not self.published)
         X, R_BP = np.zeros(3), self.body.principal.R_BP
         law = None if self.law is None else BodyLaw(name, self.law, X, R_BP)
         return _port(name, 3, ("N m", "rad/s"), line, self.value, law)
