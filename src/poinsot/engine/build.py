@@ -2,6 +2,7 @@
 
 import argparse
 import atexit
+import gc
 import shutil
 import subprocess
 import sys
@@ -149,27 +150,26 @@ def _work(forms: Sequence[str], folder: Path, log: Path) -> None:
 
 def _make(forms: Iterable[str], folder: Path, lines: TextIO) -> None:
     """Lower the forms one after the other; meanwhile others translate what is there."""
+    machine_code.source()  # that of now: an edit from here on is not in what is built
     from poinsot.engine.compiler import lower
 
-    translators = []
+    gc.disable()  # this process does nothing else: all of its memory goes at once
+    translators = {}
     for form in forms:
         bitcode = lower(form, lambda: print("kernel", file=lines, flush=True))
-        command = [*_command(), "--translate", "--to", str(folder), form]
-        translators.append(subprocess.Popen(command, stdin=subprocess.PIPE))
-        feed = translators[-1].stdin
+        command = [*_command(), "--translate"]
+        both = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        translators[form] = subprocess.Popen(command, **both)
+        feed = translators[form].stdin
         assert feed is not None
         feed.write(bitcode)
         feed.close()
-    for translator in translators:
+    for form, translator in translators.items():
+        assert translator.stdout is not None
+        code = translator.stdout.read()
         if translator.wait():
             raise BuildError("LLVM could not translate the kernels")
-
-
-def _translate(form: str, folder: Path) -> None:
-    """Read the bitcode of a form, and keep its machine code."""
-    from poinsot.engine.compiler import translate
-
-    machine_code.write(folder, form, translate(sys.stdin.buffer.read()))
+        machine_code.write(folder, form, code)
 
 
 def _is_there(folder: Path, form: str) -> bool:
@@ -197,7 +197,9 @@ def main() -> None:
     parser.add_argument("forms", nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.translate:
-        _translate(given.forms[0], given.to)
+        from poinsot.engine.compiler import translate
+
+        sys.stdout.buffer.write(translate(sys.stdin.buffer.read()))
     elif given.log is not None:
         _work(given.forms, given.to, given.log)
     elif given.to is not None:

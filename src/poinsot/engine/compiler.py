@@ -6,12 +6,11 @@ optimised and translated with all that it calls, again and again.) The result is
 each form of the equations, see `machine_code`.
 """
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, get_args, get_type_hints
 
 from poinsot.engine import machine_code
@@ -41,23 +40,43 @@ def compiled_kernels() -> dict[Callable[..., Any], Any]:
 
     # Kernels are those of the modules that this one imports.
     from poinsot.engine import intrinsics, run, tracing
+    from poinsot.kernels import laws
 
     assert run.run in KERNELS
     passes = _passes()
+
+    def compiled(function: Callable[..., Any], copy: Any) -> Any:
+        inlined = KERNELS[function]
+        return numba.njit(copy, forceinline=inlined, pipeline_class=passes, **OPTIONS)
+
+    on_numbers = _copies(ARITHMETIC, lambda function, copy: copy, intrinsics.ON_NUMBERS)
+    traced = {
+        function: tracing.traced(function, copy)
+        for function, copy in on_numbers.items()
+        if isinstance(function, FunctionType)
+    }
+    return _copies(KERNELS, compiled, {**traced, laws.call_at: intrinsics.call_at})
+
+
+def _copies(
+    functions: Iterable[Any], make: Callable[..., Any], known: dict[Any, Any]
+) -> dict[Any, Any]:
+    """Return what is made of copies of functions, and what is known.
+
+    The copies call instead of other functions what is made of those, or known for them.
+    """
     spaces: dict[int, dict[str, Any]] = {}
-    compiled: dict[Callable[..., Any], Any] = dict(intrinsics.INTRINSICS)
-    compiled |= {function: tracing.traced(function) for function in ARITHMETIC}
-    for function, inlined in KERNELS.items():
-        space = spaces.setdefault(id(function.__globals__), dict(function.__globals__))
-        assert isinstance(function, FunctionType)
+    made = dict(known)
+    for function in functions:
+        space = spaces.setdefault(id(function.__globals__), {"max": max, **function.__globals__})
         copy = FunctionType(function.__code__, space, function.__name__, function.__defaults__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-        compiled[function] = numba.njit(copy, forceinline=inlined, pipeline_class=passes, **OPTIONS)
+        made[function] = make(function, copy)
     for space in spaces.values():
         for name, value in space.items():
-            if isinstance(value, FunctionType) and value in compiled:
-                space[name] = compiled[value]
-    return compiled
+            if isinstance(value, FunctionType | BuiltinFunctionType) and value in made:
+                space[name] = made[value]
+    return made
 
 
 def entry(form: str, run: Any) -> Any:
@@ -149,7 +168,7 @@ def _passes() -> Any:
 
 @contextmanager
 def _lowering_only() -> Iterator[None]:
-    """Keep Numba from translating kernels one by one, and Python from looking for garbage."""
+    """Keep Numba from translating kernels one by one."""
     from numba.core.codegen import JITCodeLibrary
     from numba.core.registry import cpu_target
 
@@ -165,11 +184,9 @@ def _lowering_only() -> Iterator[None]:
     codegen._library_class = Library
     # Any built-in function of its own for every kernel: Numba knows compiled code by it.
     context.get_executable = lambda library, description, environment: [].append
-    gc.disable()
     try:
         yield
     finally:
-        gc.enable()
         codegen._library_class, context.get_executable = before
 
 
@@ -208,14 +225,18 @@ def lower(form: str, count: Callable[[], None] = lambda: None) -> bytes:
                 collect(other)
 
     collect(result.library)
-    module = llvm.parse_assembly(str(result.library.codegen._create_empty_module("poinsot")))
-    for library in libraries.values():
-        module.link_in(library._final_module, preserve=True)
-    for function in module.functions:
-        if function.name == result.fndesc.llvm_func_name:
-            function.name = ENTRY
-        elif not function.is_declaration:
-            function.linkage = "internal"
+    modules = [library._final_module.clone() for library in libraries.values()]
+    # In pairs: the linker reads all of what it adds to.
+    while len(modules) > 1:
+        for one, other in zip(modules[::2], modules[1::2], strict=False):
+            one.link_in(other)
+        modules = modules[::2]
+    (module,) = modules
+    for one in (*module.functions, *module.global_variables):
+        if one.name == result.fndesc.llvm_func_name:
+            one.name = ENTRY
+        elif not one.is_declaration:
+            one.linkage = "internal"
     bitcode: bytes = module.as_bitcode()
     return bitcode
 

@@ -13,7 +13,7 @@ from poinsot.kernels.algebra import (
     vector,
     wide,
 )
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, kernel
 
 
 @kernel
@@ -57,7 +57,7 @@ def extrapolate(past: Array, x: Array, start: int, first: int, order: int) -> in
     return 4 if _total(lack_4) < lack else best
 
 
-@inline
+@arithmetic
 def _total(a: Four) -> float:
     b = three(a)
     return b[0] + b[1] + b[2]

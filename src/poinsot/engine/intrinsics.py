@@ -4,19 +4,20 @@ For `build` alone. Words are 64 bits each and counted from an address, see `call
 one value here, which a vector register holds, and what `algebra` does with them an instruction.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from functools import reduce
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, models, register_model
+from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from poinsot.engine.tracing import Array, Number, called_as
-from poinsot.kernels import algebra, laws
+from poinsot.engine.tracing import FOUR, VECTOR, WORD, Array, Number, value_of
+from poinsot.kernels import algebra
 
-WORD = ir.IntType(64)
 arrays: Any = arrayobj
 
 
@@ -88,110 +89,69 @@ def _read_array(kind: Any, dimensions: int) -> Any:
     return intrinsic(read)
 
 
-# -- four numbers ----------------------------------------------------------------------------------
-
-VECTOR = ir.VectorType(ir.DoubleType(), 4)
+# -- arithmetic ------------------------------------------------------------------------------------
 
 
-class FourType(types.Type):
-    """The type of four numbers."""
-
-    def __init__(self) -> None:
-        super().__init__(name="Four")
+def _builder(numbers: Iterable[Any]) -> Any:
+    """Return what writes the instructions of some numbers, not all of them constants."""
+    return next(number.builder for number in numbers if isinstance(number, Number))
 
 
-@register_model(FourType)
-class _FourModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, VECTOR)  # type: ignore[no-untyped-call]
+def _larger(a: Any, b: Any) -> Number:
+    builder = _builder((a, b))
+    if builder is None:
+        return Number(None, None)
+    x, y = (value_of(builder, each, types.float64) for each in (a, b))
+    return Number(builder, builder.select(builder.fcmp_ordered(">", y, x), y, x))
 
 
-FOUR, REAL = FourType(), types.float64
-VEC: Any = types.UniTuple(REAL, 3)  # type: ignore[no-untyped-call]
+def _wide(a: Any) -> Number:
+    builder = _builder(a)
+    if builder is None:
+        return Number(None, None, FOUR)
+    value: Any = ir.Constant(VECTOR, [0.0] * 4)
+    for k in range(3):
+        value = builder.insert_element(value, value_of(builder, a[k], types.float64), WORD(k))
+    return Number(builder, value, FOUR)
 
 
-def _all(builder: Any, number: Any) -> Any:
-    """Return a number four times."""
-    none = ir.Constant(VECTOR, ir.Undefined)
-    one = builder.insert_element(none, number, WORD(0))
-    return builder.shuffle_vector(one, none, ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4))
+def _three(a: Number) -> tuple[Number, ...]:
+    if a.builder is None:
+        return (Number(None, None),) * 3
+    return tuple(Number(a.builder, a.builder.extract_element(a.value, WORD(k))) for k in range(3))
 
 
-def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Return a pointer to four numbers: array, row, column."""
-    kind, *indices = signature.args[:3]
-    at = [
-        Number(builder, context.cast(builder, value, index, types.intp), real=False)
-        for value, index in zip(arguments[1:3], indices, strict=True)
-    ]
-    place = Array(context, builder, kind, arguments[0]).place(tuple(at))
-    return builder.bitcast(place, VECTOR.as_pointer())
+def _four(a: Array, i: Any, at: Any) -> Number:
+    if a.builder is None:
+        return Number(None, None, FOUR)
+    place = a.builder.bitcast(a.place((i, at)), VECTOR.as_pointer())
+    return Number(a.builder, a.builder.load(place, align=8), FOUR)
 
 
-def _four(typing: Any, a: Any, i: Any, at: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(_pointer(context, builder, signature, arguments), align=8)
-
-    return FOUR(a, i, at), generate
-
-
-def _put_four(typing: Any, a: Any, i: Any, at: Any, b: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[3], _pointer(context, builder, signature, arguments), align=8)
-        return context.get_dummy_value()
-
-    return types.void(a, i, at, b), generate
+def _put_four(a: Array, i: Any, at: Any, b: Number) -> None:
+    if a.builder is not None:
+        place = a.builder.bitcast(a.place((i, at)), VECTOR.as_pointer())
+        a.builder.store(b.value, place, align=8)
 
 
-def _wide(typing: Any, a: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        value = ir.Constant(VECTOR, [0.0] * 4)
-        for k in range(3):
-            number = builder.extract_value(arguments[0], k)
-            value = builder.insert_element(value, number, WORD(k))
-        return value
-
-    return FOUR(VEC), generate
-
-
-def _three(typing: Any, a: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        numbers = [builder.extract_element(arguments[0], WORD(k)) for k in range(3)]
-        return context.make_tuple(builder, VEC, numbers)
-
-    return VEC(FOUR), generate
-
-
-def _sums(
-    function: Callable[..., Any], kinds: Sequence[Any], compute: Callable[..., Number]
-) -> Any:
-    """Return sums and products of fours, and of numbers with all four, for Numba."""
-
-    def typed(typing: Any, *_: Any) -> Any:
-        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-            both = zip(kinds, arguments, strict=True)
-            fours = [value if kind is FOUR else _all(builder, value) for kind, value in both]
-            return compute(*(Number(builder, value) for value in fours)).value
-
-        return FOUR(*kinds), generate
-
-    return called_as(function, typed)
-
-
-#: What stands for functions of the engine in machine code.
-INTRINSICS: dict[Callable[..., Any], Any] = {
-    laws.call_at: intrinsic(_call_at),
-    algebra.wide: intrinsic(_wide),
-    algebra.three: intrinsic(_three),
-    algebra.four: intrinsic(_four),
-    algebra.put_four: intrinsic(_put_four),
-    algebra.add_four: _sums(algebra.add_four, (FOUR, FOUR), lambda a, b: a + b),
-    algebra.sub_four: _sums(algebra.sub_four, (FOUR, FOUR), lambda a, b: a - b),
-    algebra.scale_four: _sums(algebra.scale_four, (REAL, FOUR), lambda s, a: s * a),
-    algebra.axpy_four: _sums(algebra.axpy_four, (REAL, FOUR, FOUR), lambda s, a, b: s * a + b),
-    algebra.less_four: _sums(algebra.less_four, (FOUR, REAL, FOUR), lambda a, s, b: a - s * b),
-    algebra.add_squares: _sums(algebra.add_squares, (FOUR, FOUR), lambda a, b: a + b * b),
+#: Functions of plain numbers, and those of numbers that write instructions.
+ON_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
+    max: lambda *numbers: reduce(_larger, numbers),
+    sqrt: lambda a: a.under("llvm.sqrt"),
+    algebra.wide: _wide,
+    algebra.three: _three,
+    algebra.four: _four,
+    algebra.put_four: _put_four,
+    algebra.add_four: lambda a, b: a + b,
+    algebra.sub_four: lambda a, b: a - b,
+    algebra.scale_four: lambda s, a: s * a,
+    algebra.axpy_four: lambda s, a, b: s * a + b,
+    algebra.less_four: lambda a, s, b: a - s * b,
+    algebra.add_squares: lambda a, b: a + b * b,
 }
+
+
+call_at: Any = intrinsic(_call_at)
 read_integer, read_real = _read(types.int64), _read(types.float64)
 write_integer: Any = intrinsic(_write)
 #: What reads arrays, by the type of their numbers and how many dimensions they have.

@@ -29,7 +29,7 @@ FORMS: Mapping[str, tuple[str, ...]] = {
 
 #: Packages whose files machine code is made of; and what marks a kernel there.
 KERNEL_PACKAGES = ("kernels", "bodies", "parts", "engine")
-MARK = re.compile(rb"^@(kernel|inline)$", re.MULTILINE)
+MARK = re.compile(rb"^@(kernel|inline|arithmetic)$", re.MULTILINE)
 
 V2 = frozenset({"popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"})
 #: Levels of x86-64 processors, the best first, and what each must be able to do.

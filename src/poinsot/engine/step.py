@@ -14,7 +14,7 @@ from poinsot.engine.job import Machine, Run
 from poinsot.engine.tiles import clear, factorise, reduce, solve
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import Array, gather, put, scale, size, vector
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import OF_CLOSURE, OF_POSITION, OF_ROTATION, OF_TRANSLATION, R, T, V, W
 
@@ -112,7 +112,7 @@ def _correct(
     return spin
 
 
-@inline
+@arithmetic
 def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
     gather(target, row, at, scale(-1.0, vector(x, node, 0)))
 

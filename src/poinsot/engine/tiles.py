@@ -33,7 +33,7 @@ from poinsot.kernels.algebra import (
     vector,
     wide,
 )
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.nodes import Graph, Places, Tiles
 from poinsot.kernels.tables import Index1, Index2, Real2
 
@@ -218,7 +218,7 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
                 k += 1
 
 
-@inline
+@arithmetic
 def _scaled(d: float, A: Columns) -> Columns:
     return scale_four(d, A[0]), scale_four(d, A[1]), scale_four(d, A[2])
 

@@ -11,32 +11,53 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, register_model
 
-REAL = ir.DoubleType()
+REAL, WORD = ir.DoubleType(), ir.IntType(64)
+VECTOR = ir.VectorType(REAL, 4)
 Tuple: Any = types.Tuple
 #: A product may be fused with a sum, as elsewhere.
 FUSED = ("contract",)
 
 
-class Number:
-    """A number in machine code; without a builder, one whose type alone matters."""
+class FourType(types.Type):
+    """The type of four numbers, which a vector register holds."""
 
-    def __init__(self, builder: Any, value: Any, *, real: bool = True) -> None:
-        self.builder, self.value, self.real = builder, value, real
+    def __init__(self) -> None:
+        super().__init__(name="Four")
+
+
+@register_model(FourType)
+class _FourModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, VECTOR)  # type: ignore[no-untyped-call]
+
+
+FOUR = FourType()
+#: The types of numbers: the sum of two has the later one of both.
+KINDS: tuple[Any, ...] = (types.intp, types.float64, FOUR)
+
+
+# -- what stands for arguments ---------------------------------------------------------------------
+
+
+class Number:
+    """A number, or four of them, in machine code; without a builder its type alone matters."""
+
+    def __init__(self, builder: Any, value: Any, kind: Any = types.float64) -> None:
+        self.builder, self.value, self.kind = builder, value, kind
 
     def _with(self, operation: str, other: Any, *, turned: bool = False) -> "Number":
-        number = other if isinstance(other, Number) else None
-        real = self.real or (isinstance(other, float) if number is None else number.real)
+        kind = max(self.kind, _kind(other), key=KINDS.index)
         if self.builder is None:
-            return Number(None, None, real=real)
-        a, b = (_value(self.builder, each, real=real) for each in (self, other))
+            return Number(None, None, kind)
+        a, b = (value_of(self.builder, each, kind) for each in (self, other))
         if turned:
             a, b = b, a
-        if not real:
-            return Number(self.builder, getattr(self.builder, operation)(a, b), real=False)
+        if kind is types.intp:
+            return Number(self.builder, getattr(self.builder, operation)(a, b), kind)
         value = getattr(self.builder, f"f{operation}")(a, b, flags=FUSED)
-        return Number(self.builder, value)
+        return Number(self.builder, value, kind)
 
     def __add__(self, other: Any) -> "Number":
         return self._with("add", other)
@@ -66,71 +87,120 @@ class Number:
         value = None if self.builder is None else self.builder.fneg(self.value, flags=FUSED)
         return Number(self.builder, value)
 
+    def __abs__(self) -> "Number":
+        return self.under("llvm.fabs")
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("a function of numbers that are not known yet cannot have branches")
+
+    def __bool__(self) -> bool:
+        return self == 0
+
+    def under(self, function: str) -> "Number":
+        """Return a function of this number that LLVM knows."""
+        if self.builder is None:
+            return Number(None, None)
+        value = value_of(self.builder, self, types.float64)
+        known = self.builder.module.declare_intrinsic(function, [REAL])
+        return Number(self.builder, self.builder.call(known, [value]))
+
 
 class Array:
-    """An array in machine code, by rows and columns."""
+    """An array in machine code, by rows and columns, or what follows its first indices."""
 
-    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
+    def __init__(
+        self, context: Any, builder: Any, kind: Any, value: Any, first: tuple[Any, ...] = ()
+    ) -> None:
         self.context, self.builder, self.kind, self.value = context, builder, kind, value
+        self.first = first
 
-    def place(self, at: tuple[Any, ...]) -> Any:
+    def place(self, indices: tuple[Any, ...]) -> Any:
         """Return a pointer to an entry: all arrays are contiguous."""
         model, builder = self.context.data_model_manager[self.kind], self.builder
         data, shape = (
             builder.extract_value(self.value, model.get_field_position(field))
             for field in ("data", "shape")
         )
-        flat = _value(builder, at[0], real=False)
-        for k, index in enumerate(at[1:]):
+        flat = value_of(builder, indices[0], types.intp)
+        for k, index in enumerate(indices[1:]):
             row = builder.mul(flat, builder.extract_value(shape, k + 1))
-            flat = builder.add(row, _value(builder, index, real=False))
+            flat = builder.add(row, value_of(builder, index, types.intp))
         return builder.gep(data, [flat], inbounds=True)
 
-    def __getitem__(self, at: tuple[Any, ...]) -> Number:
-        if self.builder is None:
-            return Number(None, None)
-        return Number(self.builder, self.builder.load(self.place(at)))
+    def _all(self, at: Any) -> tuple[Any, ...]:
+        return (*self.first, *(at if isinstance(at, tuple) else (at,)))
 
-    def __setitem__(self, at: tuple[Any, ...], number: Any) -> None:
+    def __getitem__(self, at: Any) -> Any:
+        indices = self._all(at)
+        if len(indices) < self.kind.ndim:
+            return Array(self.context, self.builder, self.kind, self.value, indices)
+        value = None if self.builder is None else self.builder.load(self.place(indices))
+        return _lift(self.context, self.builder, self.kind.dtype, value)
+
+    def __setitem__(self, at: Any, number: Any) -> None:
         if self.builder is not None:
-            value = _value(self.builder, number, real=True)
-            self.builder.store(value, self.place(at))
+            value = value_of(self.builder, number, types.float64)
+            self.builder.store(value, self.place(self._all(at)))
 
 
-def _value(builder: Any, number: Any, *, real: bool) -> Any:
-    """Return a number as a value in machine code."""
+class Record:
+    """A named tuple in machine code; its fields are read when they are asked for."""
+
+    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
+        self._read = context, builder, kind, value
+
+    def __getattr__(self, name: str) -> Any:
+        context, builder, kind, value = self._read
+        k = kind.fields.index(name)
+        part = None if builder is None else builder.extract_value(value, k)
+        return _lift(context, builder, kind[k], part)
+
+
+def value_of(builder: Any, number: Any, kind: Any) -> Any:
+    """Return a number as a value of a type in machine code."""
     if not isinstance(number, Number):
-        return ir.Constant(REAL if real else ir.IntType(64), number)
-    if real and not number.real:
-        return builder.sitofp(number.value, REAL)
-    return number.value
+        single = ir.Constant(WORD if kind is types.intp else REAL, number)
+    elif number.kind is types.intp and kind is not types.intp:
+        single = builder.sitofp(number.value, REAL)
+    else:
+        single = number.value
+    if kind is not FOUR or single.type == VECTOR:
+        return single
+    none = ir.Constant(VECTOR, ir.Undefined)
+    one = builder.insert_element(none, single, WORD(0))
+    return builder.shuffle_vector(one, none, ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4))
 
 
-def _members(kind: Any) -> list[Any]:
-    """Return the types of the members of a tuple."""
-    return list(kind)
+# -- from Numba's types and back -------------------------------------------------------------------
 
 
 def _argument(kind: Any) -> Any:
     """Return the type that an argument is taken as."""
     if isinstance(kind, types.Integer):
         return types.intp
-    if isinstance(kind, types.BaseTuple):
-        return Tuple([_argument(each) for each in _members(kind)])
+    if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+        return Tuple([_argument(each) for each in list(kind)])  # type: ignore[call-overload]
     return types.float64 if isinstance(kind, types.Float) else kind
 
 
 def _lift(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Return an argument as numbers that write instructions."""
+    """Return an argument as what writes instructions."""
     if isinstance(kind, types.Array):
+        assert kind.layout == "C", "arrays of kernels are contiguous"
         return Array(context, builder, kind, value)
+    if isinstance(kind, types.BaseNamedTuple):
+        return Record(context, builder, kind, value)
     if isinstance(kind, types.BaseTuple):
         parts = list[Any]()
-        for k, each in enumerate(_members(kind)):
+        for k, each in enumerate(list(kind)):  # type: ignore[call-overload]
             part = None if builder is None else builder.extract_value(value, k)
             parts.append(_lift(context, builder, each, part))
         return tuple(parts)
-    return Number(builder, value, real=not isinstance(kind, types.Integer))
+    if isinstance(kind, types.Integer):
+        if builder is not None and kind.bitwidth < types.intp.bitwidth:
+            value = (builder.sext if kind.signed else builder.zext)(value, WORD)
+        kind = types.intp
+    return Number(builder, value, kind)
 
 
 def _kind(result: Any) -> Any:
@@ -139,7 +209,9 @@ def _kind(result: Any) -> Any:
         return types.none
     if isinstance(result, tuple):
         return Tuple([_kind(each) for each in result])
-    return types.float64
+    if isinstance(result, Number):
+        return result.kind
+    return types.intp if isinstance(result, int) else types.float64
 
 
 def _lower(context: Any, builder: Any, result: Any) -> Any:
@@ -149,27 +221,26 @@ def _lower(context: Any, builder: Any, result: Any) -> Any:
     if isinstance(result, tuple):
         parts = [_lower(context, builder, each) for each in result]
         return context.make_tuple(builder, _kind(result), parts)
-    return _value(builder, result, real=True)
+    return value_of(builder, result, _kind(result))
 
 
-def traced(function: Callable[..., Any]) -> Any:
-    """Return a function of sums and products for Numba, as the instructions that it amounts to."""
+def traced(function: Callable[..., Any], on_numbers: Callable[..., Any]) -> Any:
+    """Return what Numba calls instead of a function: the instructions that it amounts to.
+
+    `on_numbers` does to numbers of this module what the function does to plain ones.
+    """
 
     def typed(typing: Any, *kinds: Any) -> Any:
         taken = [_argument(kind) for kind in kinds]
-        result = _kind(function(*(_lift(None, None, kind, None) for kind in taken)))
+        result = _kind(on_numbers(*(_lift(None, None, kind, None) for kind in taken)))
 
         def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
             both = zip(taken, values, strict=True)
-            return _lower(context, builder, function(*(_lift(context, builder, *b) for b in both)))
+            arguments = [_lift(context, builder, *each) for each in both]
+            return _lower(context, builder, on_numbers(*arguments))
 
         return result(*taken), generate
 
-    return called_as(function, typed)
-
-
-def called_as(function: Callable[..., Any], typed: Callable[..., Any]) -> Any:
-    """Return what Numba calls instead of a function, with arguments of the same names."""
     own, given = (signature(each).parameters.values() for each in (typed, function))
     plain = [one.replace(annotation=Parameter.empty) for one in (next(iter(own)), *given)]
     typed.__signature__ = Signature(plain)  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from poinsot.kernels.kernel import arithmetic, inline
+from poinsot.kernels.kernel import arithmetic
 
 Vec: TypeAlias = tuple[float, float, float]
 Mat: TypeAlias = tuple[Vec, Vec, Vec]
@@ -54,7 +54,7 @@ def cross(a: Vec, b: Vec) -> Vec:
     )
 
 
-@inline
+@arithmetic
 def size(a: Vec) -> float:
     """Return the largest entry of a, without sign."""
     return max(abs(a[0]), abs(a[1]), abs(a[2]))
@@ -270,13 +270,13 @@ def add_squares(a: Four, b: Four) -> Four:
     return a[0] + b[0] * b[0], a[1] + b[1] * b[1], a[2] + b[2] * b[2], a[3] + b[3] * b[3]
 
 
-@inline
+@arithmetic
 def apply_columns(A: Columns, b: Vec) -> Four:
     """Return A b."""
     return axpy_four(b[2], A[2], axpy_four(b[1], A[1], scale_four(b[0], A[0])))
 
 
-@inline
+@arithmetic
 def less(c: Four, A: Columns, b: Vec) -> Four:
     """Return c - A b."""
     return less_four(less_four(less_four(c, b[0], A[0]), b[1], A[1]), b[2], A[2])
@@ -312,14 +312,14 @@ def tile_columns(tiles: Array, i: int) -> Mat:
     return vector(tiles, i, 0), vector(tiles, i, 4), vector(tiles, i, 8)
 
 
-@inline
+@arithmetic
 def put_tile(tiles: Array, i: int, B: Mat) -> None:
     """Store B in tile i."""
     C = transposed(B)
     put_columns(tiles, i, (wide(C[0]), wide(C[1]), wide(C[2])))
 
 
-@inline
+@arithmetic
 def add_tile(tiles: Array, i: int, B: Mat) -> None:
     """Add B to tile i."""
     C = transposed(B)
@@ -328,13 +328,13 @@ def add_tile(tiles: Array, i: int, B: Mat) -> None:
     put_four(tiles, i, 8, add_four(four(tiles, i, 8), wide(C[2])))
 
 
-@inline
+@arithmetic
 def columns(tiles: Array, i: int) -> Columns:
     """Return the columns of tile i."""
     return four(tiles, i, 0), four(tiles, i, 4), four(tiles, i, 8)
 
 
-@inline
+@arithmetic
 def put_columns(tiles: Array, i: int, A: Columns) -> None:
     """Store columns in tile i."""
     put_four(tiles, i, 0, A[0])

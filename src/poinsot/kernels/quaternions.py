@@ -4,7 +4,7 @@ from math import sqrt
 from typing import TypeAlias
 
 from poinsot.kernels.algebra import Array, Mat, Vec, add, axpy, cross, dot, scale, sub
-from poinsot.kernels.kernel import arithmetic, inline
+from poinsot.kernels.kernel import arithmetic
 
 Quat: TypeAlias = tuple[float, Vec]
 
@@ -51,7 +51,7 @@ def dot_quat(a: Quat, b: Quat) -> float:
     return a[0] * b[0] + dot(a[1], b[1])
 
 
-@inline
+@arithmetic
 def unit_quat(a: Quat) -> Quat:
     """Return a over its norm."""
     return scale_quat(1.0 / sqrt(dot_quat(a, a)), a)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from poinsot.kernels.algebra import Array, Vec, combine, gather, matrix
-from poinsot.kernels.kernel import inline
+from poinsot.kernels.kernel import arithmetic
 from poinsot.kernels.tables import OF_ROTATION, OF_TRANSLATION, Index2, R, Real1, Real2, T
 
 
@@ -36,26 +36,26 @@ class Step(NamedTuple):
     found: Real1
 
 
-@inline
+@arithmetic
 def push(step: Step, b: int, force: Vec, torque: Vec) -> None:
     """Add a force and a torque, times h and against the motion, to the residual of a body."""
     gather(step.x, step.bodies[b, T], 0, force)
     gather(step.x, step.bodies[b, R], 0, torque)
 
 
-@inline
+@arithmetic
 def arm(step: Step, b: int, X: Vec) -> Vec:
     """Return the lever arm that forces have at the point X of a body, given in director axes."""
     return combine(X, matrix(step.stage, b, step.arms_at))
 
 
-@inline
+@arithmetic
 def enlarge(sizes: Array, kind: int, size: float) -> None:
     """Take note of the size of terms of a kind."""
     sizes[kind] = max(sizes[kind], size)
 
 
-@inline
+@arithmetic
 def measure(step: Step, force: float, torque: float) -> None:
     """Take note of the size of a force and a torque, times h."""
     enlarge(step.sizes, OF_TRANSLATION, force)

@@ -40,7 +40,7 @@ from poinsot.kernels.terms import UNIT
 Turn: TypeAlias = tuple[Quat, float, tuple[Quat, Quat, Quat], Vec]
 
 
-@inline
+@arithmetic
 def cosine(a: Vec) -> float:
     """Return cos(angle/2)."""
     return 1.0 / sqrt(1.0 + dot(a, a))
@@ -159,7 +159,7 @@ def hamilton(h: float, J: Vec, turn: Turn, a: Vec, Pi0: Vec) -> tuple[Vec, Mat]:
     return Pi1, times(4.0 / h, plus(times(f, diagonal), by_f))
 
 
-@inline
+@arithmetic
 def arms_of(a: Vec, D: Mat) -> Mat:
     """Return the directors of the mean quaternion from the mean directors D, both as rows.
 
@@ -174,7 +174,7 @@ def arms_of(a: Vec, D: Mat) -> Mat:
     )
 
 
-@inline
+@arithmetic
 def on_arms(a: Vec) -> Mat:
     """Return what a torque has on the directors of the mean quaternion.
 

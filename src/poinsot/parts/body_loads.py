@@ -199,7 +199,7 @@ def _gains(h: float, a: Vec, D: Mat, found: Array) -> tuple[Mat, Mat]:
     return by_v, by_w
 
 
-@inline
+@arithmetic
 def _block(found: Array, first: int, i: int) -> Mat:
     """Return columns 3 i to 3 i + 2 of a matrix (3, 12) whose entries begin at `first`."""
     j, k, l = first + 3 * i, first + 12 + 3 * i, first + 24 + 3 * i

@@ -43,7 +43,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import leading
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
 from poinsot.kernels.tables import KIND, Part, frame, half_turn, twist
@@ -66,7 +66,7 @@ BLADE, BALL, FORWARDS, SIDEWAYS, HEIGHT = 0, 1, 2, 3, 4
 Place: TypeAlias = tuple[Vec, Vec, Vec, Vec, float]
 
 
-@inline
+@arithmetic
 def _place(contacts: Part, k: int, motion: Array) -> Place:
     numbers, (position, D) = contacts.numbers, frame(motion, contacts.places[k, BODY])
     a, X = combine(vector(numbers, k, EDGE), D), combine(vector(numbers, k, SPOT), D)

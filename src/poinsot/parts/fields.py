@@ -28,7 +28,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import lever
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.laws import Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
@@ -152,7 +152,7 @@ def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
             _add_stiffness(fields, k, h, stage, found, tiles)
 
 
-@inline
+@arithmetic
 def _vector(fields: FieldTable, i: int, motion: Array) -> Vec:
     position, D = frame(motion, fields.bodies[i])
     return axpy(fields.numbers[i, 0], position, combine(vector(fields.numbers, i, 1), D))
@@ -182,7 +182,7 @@ def _add_stiffness(
             place += 1
 
 
-@inline
+@arithmetic
 def _slope(found: Array, start: int, count: int, i: int, j: int) -> Mat:
     """Return block (i, j) of a matrix (count, count) that starts at a place."""
     a = start + 3 * i * count + 3 * j

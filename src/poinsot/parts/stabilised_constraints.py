@@ -379,7 +379,7 @@ def _change_of_rate(
     return scale(-h, dn), scale(h, on_A), scale(h, dn), scale(h, on_B)
 
 
-@inline
+@arithmetic
 def _push(
     x: Array, bodies: Array, first: int, second: int, to: int, ro: int, f: float, g: Pull
 ) -> None:
@@ -390,7 +390,7 @@ def _push(
     gather(x, bodies[second, ro], 0, scale(f, g[3]))
 
 
-@inline
+@arithmetic
 def _put_columns(tiles: Array, places: Array, slot: int, f: float, g: Pull) -> None:
     put_column(tiles, places[0], slot, scale(f, g[0]))
     put_column(tiles, places[1], slot, scale(f, g[1]))
@@ -398,7 +398,7 @@ def _put_columns(tiles: Array, places: Array, slot: int, f: float, g: Pull) -> N
     put_column(tiles, places[3], slot, scale(f, g[3]))
 
 
-@inline
+@arithmetic
 def _put_rows(tiles: Array, places: Array, slot: int, g: Pull) -> None:
     put_row(tiles, places[0], slot, g[0])
     put_row(tiles, places[1], slot, g[1])

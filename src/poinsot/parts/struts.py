@@ -49,7 +49,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import cayley, lever, turn_back, turned
 from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_value
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.laws import Law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
@@ -230,14 +230,14 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
                 add_tile(tiles, pair[terms.RB_RA], minus(_outers(on_B, by_A), turned_A))
 
 
-@inline
+@arithmetic
 def _product(N: Mat, D_A: Mat, D_B: Mat) -> Mat:
     """Return K, the sum of N_ij times director i of A and director j of B."""
     K = plus(outer(D_A[0], combine(N[0], D_B)), outer(D_A[1], combine(N[1], D_B)))
     return plus(K, outer(D_A[2], combine(N[2], D_B)))
 
 
-@inline
+@arithmetic
 def _weighted(
     h: float, by_middle: Pair, by_end: Pair, K_0: Mat, K_1: Mat, end_0: Mat, end_1: Mat
 ) -> Mat:
@@ -246,7 +246,7 @@ def _weighted(
     return plus(middle, plus(times(h * h * by_end[0], end_0), times(h * h * by_end[1], end_1)))
 
 
-@inline
+@arithmetic
 def _outers(a: tuple[Vec, Vec], b: tuple[Vec, Vec]) -> Mat:
     return plus(outer(a[0], b[0]), outer(a[1], b[1]))
 

@@ -15,7 +15,7 @@ from poinsot.kernels.charts import (
     chart_slope,
     chart_value,
 )
-from poinsot.kernels.kernel import inline
+from poinsot.kernels.kernel import arithmetic, inline
 from poinsot.kernels.laws import call_law
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2
@@ -66,7 +66,7 @@ def tension_along(
     return tension, by_middle, by_end
 
 
-@inline
+@arithmetic
 def _sum(a: Square, b: Square) -> Square:
     return (
         (a[0][0] + b[0][0], a[0][1] + b[0][1]),
