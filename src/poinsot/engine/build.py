@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -154,22 +155,23 @@ def _make(forms: Iterable[str], folder: Path, lines: TextIO) -> None:
     from poinsot.engine.compiler import lower
 
     gc.disable()  # this process does nothing else: all of its memory goes at once
-    translators = {}
-    for form in forms:
-        bitcode = lower(form, lambda: print("kernel", file=lines, flush=True))
-        command = [*_command(), "--translate"]
-        both = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        translators[form] = subprocess.Popen(command, **both)
-        feed = translators[form].stdin
-        assert feed is not None
-        feed.write(bitcode)
-        feed.close()
-    for form, translator in translators.items():
-        assert translator.stdout is not None
-        code = translator.stdout.read()
-        if translator.wait():
-            raise BuildError("LLVM could not translate the kernels")
-        machine_code.write(folder, form, code)
+    with ThreadPoolExecutor() as pool:
+        codes = {
+            form: pool.submit(
+                _translated, lower(form, lambda: print("kernel", file=lines, flush=True))
+            )
+            for form in forms
+        }
+        for form, code in codes.items():
+            machine_code.write(folder, form, code.result())
+
+
+def _translated(bitcode: bytes) -> bytes:
+    """Return the machine code of bitcode, made by a process of its own."""
+    done = subprocess.run([*_command(), "--translate"], input=bitcode, stdout=subprocess.PIPE)
+    if done.returncode:
+        raise BuildError("LLVM could not translate the kernels")
+    return done.stdout
 
 
 def _is_there(folder: Path, form: str) -> bool:

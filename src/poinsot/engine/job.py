@@ -7,24 +7,8 @@ from typing import NamedTuple
 
 from poinsot.engine.families import Tables
 from poinsot.engine.tiles import Schedule, Template
-from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3
-
-#: Forms of the equations of rotation in quaternions, and how many nodes a body has besides.
-HAMILTON, LIVENS = 0, 1
-SHORTEST, REDUCED, FULL = 0, 1, 3
-
-
-class Spins(NamedTuple):
-    """Bodies in quaternions: principal moments of `inertia` (bodies, 3) [kg m^2].
-
-    `form` of the equations, `mean` lever arms or those of the mean quaternion, and `places` of
-    auxiliary nodes: these and their tiles, see `livens_bodies`.
-    """
-
-    inertia: Real2
-    places: Index2
-    form: int
-    mean: bool
+from poinsot.kernels.kernel import inline
+from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3, Spins
 
 
 class Machine(NamedTuple):
@@ -140,3 +124,25 @@ class Job(NamedTuple):
     work: Work
     sums: Real1
     saved: Saved
+
+
+@inline
+def account(
+    job: Job, n: int, H: float, h: float, power: float, iterations: int, residual: float
+) -> None:
+    """Add one step to the balances."""
+    sums, ports, supplied = job.sums, job.ports, 0.0
+    for p in range(ports.size - 1):
+        put_in = 0.0
+        for i in range(ports[p], ports[p + 1]):
+            put_in += job.u[n, i] * job.y[n, i]
+        sums[SUPPLIED + p] += h * put_in
+        supplied += sums[SUPPLIED + p]
+    sums[LOST] += h * power
+    sums[RESIDUAL] = max(sums[RESIDUAL], residual)
+    sums[BALANCE] = H - sums[START] - supplied + sums[LOST]
+    sums[ERROR] = max(sums[ERROR], abs(sums[BALANCE]))
+    sums[LEAST] = min(sums[LEAST], power)
+    sums[ITERATIONS] += iterations
+    sums[LAST_ITERATIONS] = iterations
+    sums[ENERGY] = H

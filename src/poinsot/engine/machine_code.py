@@ -28,7 +28,7 @@ FORMS: Mapping[str, tuple[str, ...]] = {
 }
 
 #: Packages whose files machine code is made of; and what marks a kernel there.
-KERNEL_PACKAGES = ("kernels", "parts", "engine")
+KERNEL_PACKAGES = ("kernels", "bodies", "parts", "engine")
 MARK = re.compile(rb"^@(kernel|inline|arithmetic)$", re.MULTILINE)
 
 V2 = frozenset({"popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"})
@@ -62,7 +62,7 @@ def source() -> str:
     for package in KERNEL_PACKAGES:
         for file in sorted((root / package).glob("*.py")):
             text = file.read_bytes()
-            if package != "parts" or MARK.search(text):
+            if package in ("kernels", "engine") or MARK.search(text):
                 content = hashlib.sha256(text).hexdigest()
                 total.update(f"{package}/{file.name} {content}\n".encode())
     return total.hexdigest()

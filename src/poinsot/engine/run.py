@@ -2,33 +2,18 @@
 
 from math import inf
 
+from poinsot.bodies.in_directors import move, save_directors, straighten
+from poinsot.bodies.in_quaternions import move_quaternions, save_quaternions
 from poinsot.engine import DRIFT
+from poinsot.engine.extrapolation import extrapolate, go_back
 from poinsot.engine.families import accept, ended, energy
-from poinsot.engine.job import (
-    BALANCE,
-    ENERGY,
-    ERROR,
-    ITERATIONS,
-    LAST_ITERATIONS,
-    LEAST,
-    LOST,
-    RESIDUAL,
-    START,
-    SUPPLIED,
-    Job,
-    Machine,
-    Run,
-    Saved,
-    Spins,
-)
-from poinsot.engine.motion import extrapolate, go_back, move, straighten
-from poinsot.engine.quaternion_motion import move_quaternions, save_quaternions
+from poinsot.engine.job import Job, Machine, account
 from poinsot.engine.step import take_step
 from poinsot.engine.turn_counters import count_turns, read_turns
-from poinsot.kernels.algebra import Array, cross
+from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import BODY_NODES, COORDINATES, DIRECTORS, LOST_POWER, VELOCITY, R, V
+from poinsot.kernels.tables import BODY_NODES, LOST_POWER, Spins, V
 
 #: Directors are straightened every so many steps.
 STRAIGHTEN = 32
@@ -43,9 +28,8 @@ def run(job: Job) -> tuple[int, int]:
     """
     machine, carried, work = job.machine, job.carried, job.work
     state, ahead, before = job.state, job.ahead, job.before
-    times, u, y, sums = job.times, job.u, job.y, job.sums
-    known, done, places, saved = job.known, job.done, job.places, job.saved
-    stage, multiplier = carried.stage, carried.multiplier
+    times, known, done = job.times, job.known, job.done
+    stage, multiplier, tiles = carried.stage, carried.multiplier, work.tiles
     joints = machine.bodies.places[machine.bodies.numbers.shape[0], BODY_NODES]
     rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
@@ -56,8 +40,8 @@ def run(job: Job) -> tuple[int, int]:
             DRIFT / h,
             machine.arms_at,
             _in_quaternions(machine.spins),
-            u[n],
-            y[n],
+            job.u[n],
+            job.y[n],
             state,
             stage,
             multiplier,
@@ -68,13 +52,11 @@ def run(job: Job) -> tuple[int, int]:
             work.given,
             work.found,
         )
-        iterations, residual = take_step(machine, step, carried, work.tiles, job.rtol, job.limit)
+        iterations, residual = take_step(machine, step, carried, tiles, job.rtol, job.limit)
         if residual == inf and known + n > 0:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)
-            iterations, residual = take_step(
-                machine, step, carried, work.tiles, job.rtol, job.limit
-            )
+            iterations, residual = take_step(machine, step, carried, tiles, job.rtol, job.limit)
         if residual == inf:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)
@@ -85,7 +67,7 @@ def run(job: Job) -> tuple[int, int]:
         if power < 0.0 or H - H != 0.0 or ended(machine.parts, ahead, step):
             break
         accept(machine.parts)
-        _account(sums, H, h, power, u[n], y[n], job.ports, iterations, residual)
+        account(job, n, H, h, power, iterations, residual)
         state, ahead, before = ahead, before, state
         guessed = min(order[0], known + n)
         order[0] = extrapolate(carried.past, stage, 0, V, guessed)
@@ -96,48 +78,18 @@ def run(job: Job) -> tuple[int, int]:
         count_turns(machine.turn_counters, machine.turn_counter_terms, state, carried.turns)
         due = (done + taken) % job.save_every == 0 or done + taken == job.total
         if due:
-            _save(saved, rows, n, h, places, state, before, carried, machine, sums)
+            _save(job, machine.spins, machine.stabilised, rows, n, h, state, before)
             rows += 1
     if not due:
         n = taken - 1
         h = times[n + 1] - times[n]
-        _save(saved, rows, n, h, places, state, before, carried, machine, sums)
+        _save(job, machine.spins, machine.stabilised, rows, n, h, state, before)
     return taken, rows
 
 
 @inline
 def _in_quaternions(spins: Spins | None) -> bool:
     return spins is not None
-
-
-@inline
-def _account(
-    sums: Array,
-    H: float,
-    h: float,
-    power: float,
-    u: Array,
-    y: Array,
-    ports: Array,
-    iterations: int,
-    residual: float,
-) -> None:
-    """Add one step to the balances."""
-    supplied = 0.0
-    for p in range(ports.size - 1):
-        put_in = 0.0
-        for i in range(ports[p], ports[p + 1]):
-            put_in += u[i] * y[i]
-        sums[SUPPLIED + p] += h * put_in
-        supplied += sums[SUPPLIED + p]
-    sums[LOST] += h * power
-    sums[RESIDUAL] = max(sums[RESIDUAL], residual)
-    sums[BALANCE] = H - sums[START] - supplied + sums[LOST]
-    sums[ERROR] = max(sums[ERROR], abs(sums[BALANCE]))
-    sums[LEAST] = min(sums[LEAST], power)
-    sums[ITERATIONS] += iterations
-    sums[LAST_ITERATIONS] = iterations
-    sums[ENERGY] = H
 
 
 @inline
@@ -159,72 +111,32 @@ def _straighten(machine: Machine, spins: Spins | None, state: Array) -> None:
 
 @kernel
 def _save(
-    saved: Saved,
+    job: Job,
+    spins: Spins | None,
+    stabilised: Array,
     row: int,
     n: int,
     h: float,
-    places: Array,
     state: Array,
     before: Array,
-    carried: Run,
-    machine: Machine,
-    sums: Array,
 ) -> None:
     """Write the last step to a row: x = (q, v, multipliers) at its end and at its midpoint.
 
     Multipliers of rigidity and of unit quaternions are left out.
     """
-    x, stage = saved.x, saved.stage
-    _save_motion(
-        machine, machine.spins, machine.stabilised, state, before, carried, x[row], stage[row]
-    )
+    machine, carried, saved, places = job.machine, job.carried, job.saved, job.places
+    x, stage, bodies = saved.x[row], saved.stage[row], machine.bodies
+    if spins is not None:
+        save_quaternions(bodies, spins, state, before, x, stage)
+    else:
+        save_directors(bodies.places, carried.past, stabilised, state, before, x, stage)
     for k in range(places.shape[0]):
         lam = carried.past_multiplier[places[k, 0], 0, places[k, 1]]
         if places[k, 3] == 1:
             lam /= h
-        x[row, places[k, 2]] = lam
-        stage[row, places[k, 2]] = lam
+        x[places[k, 2]] = stage[places[k, 2]] = lam
     saved.step[row] = n
-    for i in range(sums.size):
-        saved.sums[row, i] = sums[i]
-    read_turns(
-        machine.turn_counters, machine.turn_counter_terms, state, carried.turns, saved.turns[row]
-    )
-
-
-@inline
-def _save_motion(
-    machine: Machine,
-    spins: Spins | None,
-    stabilised: Array,
-    state: Array,
-    before: Array,
-    carried: Run,
-    x: Array,
-    stage: Array,
-) -> None:
-    """Write the motion of all bodies.
-
-    Midpoints are means of both ends; only in the plain form w x d is the more exact rate of
-    directors, where one without mass has none of its own.
-    """
-    if spins is not None:
-        save_quaternions(machine.bodies, spins, state, before, x, stage)
-    else:
-        places, count = machine.bodies.places, state.shape[0] - 1
-        n = places[count, COORDINATES]
-        for b in range(count):
-            q, turns = 0 + places[b, COORDINATES], places[b, R] < places[count, R]
-            rate = q + n
-            for i in range(VELOCITY if turns else DIRECTORS):
-                x[q + i], x[rate + i] = state[b, i], state[b, VELOCITY + i]
-                stage[q + i] = 0.5 * (before[b, i] + state[b, i])
-                stage[rate + i] = 0.5 * (before[b, VELOCITY + i] + state[b, VELOCITY + i])
-            if stabilised is None and turns:
-                past = carried.past
-                w = past[b, 0, 4], past[b, 0, 5], past[b, 0, 6]
-                for i in range(3):
-                    at = q + 3 + 3 * i
-                    turned = cross(w, (stage[at], stage[at + 1], stage[at + 2]))
-                    at = rate + 3 + 3 * i
-                    stage[at], stage[at + 1], stage[at + 2] = turned
+    for i in range(job.sums.size):
+        saved.sums[row, i] = job.sums[i]
+    counters, terms = machine.turn_counters, machine.turn_counter_terms
+    read_turns(counters, terms, state, carried.turns, saved.turns[row])

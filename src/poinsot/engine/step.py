@@ -6,40 +6,17 @@ is of up to fifth order in h, so that the first correction mostly hits.
 
 from math import inf
 
+from poinsot.bodies.in_directors import free_bodies, stabilised_bodies
+from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST
-from poinsot.engine.bodies import free_bodies
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, unfold
-from poinsot.engine.job import Machine, Run, Spins
-from poinsot.engine.quaternion_bodies import quaternion_bodies
-from poinsot.engine.stabilised_bodies import stabilised_bodies
+from poinsot.engine.job import Machine, Run
 from poinsot.engine.tiles import clear, factorise, reduce, solve
-from poinsot.kernels.algebra import (
-    Array,
-    gather,
-    put,
-    scale,
-    size,
-    vector,
-)
+from poinsot.kernels import tables
+from poinsot.kernels.algebra import Array, gather, put, scale, size, vector
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import (
-    AUXILIARY,
-    BODY_NODES,
-    KR,
-    KT,
-    LOST_POWER,
-    OF_CLOSURE,
-    OF_POSITION,
-    OF_ROTATION,
-    OF_TRANSLATION,
-    V1,
-    W1,
-    R,
-    T,
-    V,
-    W,
-)
+from poinsot.kernels.tables import OF_CLOSURE, OF_POSITION, OF_ROTATION, OF_TRANSLATION, R, T, V, W
 
 EPS = 2.220446049250313e-16
 #: A correction that reduces the residual by less than this asks for a new matrix.
@@ -59,24 +36,18 @@ HALF_TURN = 5.0
 @kernel
 def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
     """Set the residual in step.x, and tiles unless None."""
-    step.sizes[LOST_POWER] = 0.0
+    step.sizes[tables.LOST_POWER] = 0.0
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
 
 
 @inline
 def _evaluate(
-    machine: Machine, stabilised: Array, spins: Spins | None, step: Step, tiles: Array
+    machine: Machine, stabilised: Array, spins: tables.Spins | None, step: Step, tiles: Array
 ) -> None:
     """Go through bodies and parts, plain or stabilised (`stabilised` is not None)."""
-    bodies, h, state, stage, x, sizes = (
-        machine.bodies,
-        step.h,
-        step.state,
-        step.stage,
-        step.x,
-        step.sizes,
-    )
+    bodies, h, state, stage = machine.bodies, step.h, step.state, step.stage
+    x, sizes = step.x, step.sizes
     if stabilised is None:
         if spins is None:
             free_bodies(bodies, h, state, stage, x, tiles, sizes)
@@ -129,14 +100,14 @@ def _correct(
             _subtract(stage, b, V, x, places[b, T])
             _subtract(stage, b, W, x, places[b, R])
             for k in range(auxiliary):
-                _subtract(stage, b, AUXILIARY + 3 * k, x, min(places[b, R] + 1 + k, nobody))
+                _subtract(stage, b, tables.AUXILIARY + 3 * k, x, min(places[b, R] + 1 + k, nobody))
         else:
-            _subtract(stage, b, V, x, places[b, KT])
-            _subtract(stage, b, W, x, places[b, KR])
-            _subtract(stage, b, V1, x, places[b, T])
-            _subtract(stage, b, W1, x, places[b, R])
+            _subtract(stage, b, V, x, places[b, tables.KT])
+            _subtract(stage, b, W, x, places[b, tables.KR])
+            _subtract(stage, b, tables.V1, x, places[b, T])
+            _subtract(stage, b, tables.W1, x, places[b, R])
         spin = max(spin, size(vector(stage, b, W)))
-    for node in range(places[ground, BODY_NODES], nobody):
+    for node in range(places[ground, tables.BODY_NODES], nobody):
         _subtract(multiplier, node, 0, x, node)
     return spin
 

@@ -197,8 +197,8 @@ def _lift(context: Any, builder: Any, kind: Any, value: Any) -> Any:
             parts.append(_lift(context, builder, each, part))
         return tuple(parts)
     if isinstance(kind, types.Integer):
-        if builder is not None and kind.bitwidth < types.intp.bitwidth:
-            value = (builder.sext if kind.signed else builder.zext)(value, WORD)
+        if builder is not None and value.type != WORD:
+            value = builder.zext(value, WORD)  # places: they have no sign
         kind = types.intp
     return Number(builder, value, kind)
 

@@ -2,10 +2,10 @@
 
 from math import atan2, tau
 
-from poinsot.kernels.algebra import Array
+from poinsot.kernels.algebra import Array, combine, dot, vector
 from poinsot.kernels.kernel import inline, kernel
-from poinsot.kernels.tables import Part
-from poinsot.kernels.terms import COEFFICIENT, DOT, value, vectors
+from poinsot.kernels.tables import A, B, Part, frame
+from poinsot.kernels.terms import COEFFICIENT, DIRECTION_A, DIRECTION_B
 
 COSINE, SINE = 0, 1
 #: Column of terms: which of them it is part of.
@@ -37,8 +37,10 @@ def read_turns(turn_counters: Array, terms: Part, state: Array, turns: Array, ro
 @inline
 def _form(first: int, last: int, form: int, terms: Part, state: Array) -> float:
     """Return cosine or sine of an angle."""
-    total = 0.0
+    total, (numbers, places) = 0.0, terms
     for j in range(first, last):
-        if terms.places[j, FORM] == form:
-            total += value(DOT, terms.numbers[j, COEFFICIENT], vectors(terms, j, state))
+        if places[j, FORM] == form:
+            (_, D_A), (_, D_B) = frame(state, places[j, A]), frame(state, places[j, B])
+            a = combine(vector(numbers, j, DIRECTION_A), D_A)
+            total += numbers[j, COEFFICIENT] * dot(a, combine(vector(numbers, j, DIRECTION_B), D_B))
     return total

@@ -33,6 +33,12 @@ def turn(a: Vec, x: Vec) -> Vec:
 
 
 @arithmetic
+def turn_rows(a: Vec, D: Mat) -> Mat:
+    """Return C x for every row x of a matrix."""
+    return turn(a, D[0]), turn(a, D[1]), turn(a, D[2])
+
+
+@arithmetic
 def turn_back(a: Vec, x: Vec) -> Vec:
     """Return C^T x."""
     s = 1.0 / (1.0 + dot(a, a))

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from poinsot.kernels.algebra import Vec, gather
+from poinsot.kernels.algebra import Array, Vec, combine, gather, matrix
 from poinsot.kernels.kernel import arithmetic
 from poinsot.kernels.tables import OF_ROTATION, OF_TRANSLATION, Index2, R, Real1, Real2, T
 
@@ -44,7 +44,19 @@ def push(step: Step, b: int, force: Vec, torque: Vec) -> None:
 
 
 @arithmetic
+def arm(step: Step, b: int, X: Vec) -> Vec:
+    """Return the lever arm that forces have at the point X of a body, given in director axes."""
+    return combine(X, matrix(step.stage, b, step.arms_at))
+
+
+@arithmetic
+def enlarge(sizes: Array, kind: int, size: float) -> None:
+    """Take note of the size of terms of a kind."""
+    sizes[kind] = max(sizes[kind], size)
+
+
+@arithmetic
 def measure(step: Step, force: float, torque: float) -> None:
     """Take note of the size of a force and a torque, times h."""
-    step.sizes[OF_TRANSLATION] = max(step.sizes[OF_TRANSLATION], force)
-    step.sizes[OF_ROTATION] = max(step.sizes[OF_ROTATION], torque)
+    enlarge(step.sizes, OF_TRANSLATION, force)
+    enlarge(step.sizes, OF_ROTATION, torque)

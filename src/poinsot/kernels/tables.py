@@ -10,6 +10,9 @@ from typing import Annotated, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.kernels.algebra import Array, Mat, Vec, matrix, vector
+from poinsot.kernels.kernel import arithmetic
+
 #: Arrays by their number of dimensions.
 Real1: TypeAlias = Annotated[NDArray[np.float64], 1]
 Real2: TypeAlias = Annotated[NDArray[np.float64], 2]
@@ -66,5 +69,55 @@ class Acts(NamedTuple):
     laws: Addresses
 
 
+#: Forms of the equations of rotation in quaternions, and how many nodes a body has besides.
+HAMILTON, LIVENS = 0, 1
+SHORTEST, REDUCED, FULL = 0, 1, 3
+
+
+class Spins(NamedTuple):
+    """Bodies in quaternions: principal moments of `inertia` (bodies, 3) [kg m^2].
+
+    `form` of the equations, `mean` lever arms or those of the mean quaternion, and `places` of
+    auxiliary nodes: these and their tiles, see `bodies.livens_unknowns`.
+    """
+
+    inertia: Real2
+    places: Index2
+    form: int
+    mean: bool
+
+
 #: Sizes of terms, and the power that dampers take.
 OF_TRANSLATION, OF_ROTATION, OF_CLOSURE, OF_POSITION, LOST_POWER = range(5)
+
+# -- the motion of a body ----------------------------------------------------------------------
+
+
+@arithmetic
+def frame(motion: Array, b: int) -> tuple[Vec, Mat]:
+    """Return position and directors, at the start of a step (of a state) or at its midpoint."""
+    return vector(motion, b, POSITION), matrix(motion, b, DIRECTORS)
+
+
+@arithmetic
+def rates(state: Array, b: int) -> tuple[Vec, Mat]:
+    """Return the velocities of position and directors at the start of a step."""
+    return vector(state, b, VELOCITY), matrix(state, b, RATES)
+
+
+@arithmetic
+def twist(stage: Array, b: int) -> tuple[Vec, Vec]:
+    """Return v and w of the motion over a step."""
+    return vector(stage, b, V), vector(stage, b, W)
+
+
+@arithmetic
+def twist_at_end(stage: Array, b: int) -> tuple[Vec, Vec]:
+    """Return velocity and angular velocity at the end of a step, in the stabilised form."""
+    return vector(stage, b, V1), vector(stage, b, W1)
+
+
+@arithmetic
+def half_turn(stage: Array, b: int) -> Vec:
+    """Return a = h w / 2."""
+    return vector(stage, b, HALF)

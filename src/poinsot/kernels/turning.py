@@ -16,9 +16,24 @@ with kappa = 1, or with mean lever arms kappa = (1 + c)/(2 c). Hamilton's equati
 from math import sqrt
 from typing import TypeAlias
 
-from poinsot.kernels.algebra import Mat, Vec, axpy, dot, minus, outer, plus, scale, sub, times
+from poinsot.kernels.algebra import (
+    Array,
+    Mat,
+    Vec,
+    add,
+    axpy,
+    dot,
+    minus,
+    outer,
+    plus,
+    scale,
+    sub,
+    times,
+    vector,
+)
 from poinsot.kernels.kernel import arithmetic, inline
 from poinsot.kernels.quaternions import Quat, inner, plus_quat, scale_quat, times_vector
+from poinsot.kernels.tables import MOMENTUM, SHARE, SLIP, SPIN
 from poinsot.kernels.terms import UNIT
 
 #: delta, kappa, and their derivatives by the three components of a.
@@ -46,18 +61,34 @@ def turn_of(a: Vec, mean: bool) -> Turn:
 
 
 @arithmetic
+def velocity_of(state: Array, b: int) -> Quat:
+    """Return the velocity of the quaternion, seen from the body."""
+    return state[b, SLIP], scale(0.5, vector(state, b, SPIN))
+
+
+@arithmetic
+def momentum_of(state: Array, b: int) -> Quat:
+    """Return the momentum of the quaternion, seen from the body."""
+    return state[b, SHARE], scale(2.0, vector(state, b, MOMENTUM))
+
+
+@arithmetic
+def _gone(delta: Quat) -> Quat:
+    """Return delta - 1; c - 1 = -a·a c^2 / (1 + c) knows no cancellation."""
+    c, v = delta
+    return -dot(v, v) / (1.0 + c), v
+
+
+@arithmetic
 def travel(turn: Turn) -> Quat:
-    """Return kappa (delta - 1); c - 1 = -a·a c^2 / (1 + c) knows no cancellation."""
-    (c, v), kappa = turn[0], turn[1]
-    return scale_quat(kappa, (-dot(v, v) / (1.0 + c), v))
+    """Return kappa (delta - 1)."""
+    return scale_quat(turn[1], _gone(turn[0]))
 
 
 @arithmetic
 def travel_slope(turn: Turn, ddelta: Quat, dkappa: float) -> Quat:
-    """Return the derivative of the travel by a_j, given those of delta and kappa."""
-    (c, v), kappa = turn[0], turn[1]
-    change = (-dot(v, v) / (1.0 + c), v)
-    return plus_quat(scale_quat(dkappa, change), scale_quat(kappa, ddelta))
+    """Return how the travel changes with delta and kappa."""
+    return plus_quat(scale_quat(dkappa, _gone(turn[0])), scale_quat(turn[1], ddelta))
 
 
 @arithmetic
@@ -73,56 +104,43 @@ def middle(delta: Quat) -> Quat:
 
 
 @arithmetic
-def velocity_after(h: float, turn: Turn, nu0: Quat) -> Quat:
-    """Return nu_1."""
-    return plus_quat(scale_quat(2.0 / h, travel(turn)), scale_quat(-1.0, nu0))
-
-
-@arithmetic
-def mean_momentum(J: Vec, Omega0: Vec, delta: Quat, nu1: Quat) -> Vec:
+def mean_momentum(J: Vec, nu0: Quat, delta: Quat, nu1: Quat) -> Vec:
     """Return y."""
-    return weighted(J, axpy(0.5, Omega0, inner(delta, nu1)))
+    return weighted(J, add(nu0[1], inner(delta, nu1)))
 
 
 @arithmetic
-def momentum_after(delta: Quat, y: Vec, pi0: Quat) -> Quat:
-    """Return pi_1."""
-    return plus_quat(scale_quat(4.0, times_vector(middle(delta), y)), scale_quat(-1.0, pi0))
+def after(h: float, J: Vec, turn: Turn, nu0: Quat, pi0: Quat) -> tuple[Quat, Vec, Quat]:
+    """Return nu_1, y and pi_1 of Livens' equations."""
+    delta = turn[0]
+    nu1 = plus_quat(scale_quat(2.0 / h, travel(turn)), scale_quat(-1.0, nu0))
+    y = mean_momentum(J, nu0, delta, nu1)
+    pi1 = plus_quat(scale_quat(4.0, times_vector(middle(delta), y)), scale_quat(-1.0, pi0))
+    return nu1, y, pi1
+
+
+@arithmetic
+def after_slope(
+    h: float, J: Vec, turn: Turn, ddelta: Quat, dkappa: float, nu1: Quat, y: Vec
+) -> tuple[Quat, Quat]:
+    """Return how nu_1 and pi_1 change with delta and kappa."""
+    dnu1 = scale_quat(2.0 / h, travel_slope(turn, ddelta, dkappa))
+    dy = weighted(J, add(inner(ddelta, nu1), inner(turn[0], dnu1)))
+    drawn = scale_quat(4.0, times_vector(middle(turn[0]), dy))
+    return dnu1, plus_quat(scale_quat(2.0, times_vector(ddelta, y)), drawn)
 
 
 @arithmetic
 def livens(h: float, J: Vec, turn: Turn, nu0: Quat, pi0: Quat) -> tuple[Vec, Mat]:
     """Return Pi_1 of Livens' equations, and its derivatives by a_j as rows."""
-    delta, ddelta, dkappa = turn[0], turn[2], turn[3]
-    nu1 = velocity_after(h, turn, nu0)
-    y = mean_momentum(J, scale(2.0, nu0[1]), delta, nu1)
-    pi1, mu = momentum_after(delta, y, pi0), middle(delta)
-    return scale(0.5, inner(delta, pi1)), (
-        _livens_slope(h, J, turn, ddelta[0], dkappa[0], nu1, y, pi1, mu),
-        _livens_slope(h, J, turn, ddelta[1], dkappa[1], nu1, y, pi1, mu),
-        _livens_slope(h, J, turn, ddelta[2], dkappa[2], nu1, y, pi1, mu),
-    )
-
-
-@arithmetic
-def _livens_slope(
-    h: float,
-    J: Vec,
-    turn: Turn,
-    ddelta: Quat,
-    dkappa: float,
-    nu1: Quat,
-    y: Vec,
-    pi1: Quat,
-    mu: Quat,
-) -> Vec:
-    delta = turn[0]
-    dnu1 = scale_quat(2.0 / h, travel_slope(turn, ddelta, dkappa))
-    dy = weighted(J, axpy(1.0, inner(ddelta, nu1), inner(delta, dnu1)))
-    dpi1 = plus_quat(
-        scale_quat(2.0, times_vector(ddelta, y)), scale_quat(4.0, times_vector(mu, dy))
-    )
-    return scale(0.5, axpy(1.0, inner(ddelta, pi1), inner(delta, dpi1)))
+    delta, _, ddelta, dkappa = turn
+    nu1, y, pi1 = after(h, J, turn, nu0, pi0)
+    slopes = [after_slope(h, J, turn, ddelta[j], dkappa[j], nu1, y)[1] for j in range(3)]
+    by = [
+        scale(0.5, add(inner(change, pi1), inner(delta, dpi1)))
+        for change, dpi1 in zip(ddelta, slopes, strict=True)
+    ]
+    return scale(0.5, inner(delta, pi1)), (by[0], by[1], by[2])
 
 
 @arithmetic

@@ -1,5 +1,6 @@
 """Ports on single bodies in the compiled engine: forces and torques in world or body axes."""
 
+from functools import reduce
 from typing import ClassVar
 
 import numpy as np
@@ -34,23 +35,16 @@ from poinsot.kernels.algebra import (
     skew,
     skew_times,
     times,
+    transposed,
     vector,
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.laws import Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, measure, push
-from poinsot.kernels.tables import (
-    DIRECTORS,
-    HALF,
-    KIND,
-    POSITION,
-    Acts,
-    V,
-    W,
-)
-from poinsot.kernels.terms import NONE, UNIT
+from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.tables import DIRECTORS, KIND, Acts, frame, half_turn, twist
+from poinsot.kernels.terms import NONE, UNIT, ZERO
 from poinsot.kernels.turning import cosine, on_arms
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
 from poinsot.parts.feedback import Feedback
@@ -63,7 +57,6 @@ POINT, AXES = 0, 3
 BODY, INPUT, OWN = 1, 2, 3
 #: Where a law's slopes begin in what it finds, after u.
 BY_Q, BY_RATE = 3, 39
-ZERO: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @kernel
@@ -80,22 +73,20 @@ def loads_act(loads: Acts, step: Step, tiles: Array) -> None:
 def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     """Act by a force or a torque."""
     h, stage, u, y = step.h, step.stage, step.u, step.y
-    at, law, arms_at = loads.places[k], loads.laws[k], step.arms_at
-    kind, b, port = at[KIND], at[BODY], at[INPUT]
-    D, a = matrix(stage, b, DIRECTORS), vector(stage, b, HALF)
-    v, w = vector(stage, b, V), vector(stage, b, W)
-    rho = combine(vector(loads.numbers, k, POINT), D)
+    at, law, mean = loads.places[k], loads.laws[k], step.arms_at == DIRECTORS
+    kind, b, port, X = at[KIND], at[BODY], at[INPUT], vector(loads.numbers, k, POINT)
+    (_, D), (v, w), a = frame(stage, b), twist(stage, b), half_turn(stage, b)
+    rho = combine(X, D)
     if law != 0:
         _look(step.t, stage, b, step.given)
         call_law(law, step.given, step.found, tiles is not None)
         u[port], u[port + 1], u[port + 2] = step.found[0], step.found[1], step.found[2]
     by_force, by_torque = _directions(kind, matrix(loads.numbers, k, AXES), D, rho)
     given, turning = (u[port], u[port + 1], u[port + 2]), by_torque
-    if arms_at != DIRECTORS:
-        arm = combine(vector(loads.numbers, k, POINT), matrix(stage, b, arms_at))
-        turning = _turning(kind, by_force, by_torque, a, arm)
+    if not mean:
+        turning = _turning(kind, by_force, by_torque, a, arm(step, b, X))
     if kind == PUBLISHED_TORQUE and step.quaternions:
-        by_torque, turning = _on_quaternion(a, arms_at == DIRECTORS)
+        by_torque, turning = _on_quaternion(a, mean)
     force, torque = apply(by_force, given), apply(turning, given)
     push(step, b, scale(-h, force), scale(-h, torque))
     measure(step, h * size(force), h * size(torque))
@@ -128,22 +119,18 @@ def _directions(kind: int, axes: Mat, D: Mat, rho: Vec) -> tuple[Mat, Mat]:
     if kind == TORQUE:
         return ZERO, UNIT
     if kind == PUBLISHED_TORQUE:
-        S = ZERO
-        for i in range(3):
-            d = combine(UNIT[i], D)
-            S = minus(S, skew_times(d, skew(d)))
-        return ZERO, times(0.5, S)
-    turned = _columns(axes, D)
+        return ZERO, times(-0.5, _double_cross(D))
+    turned = multiply(transposed(D), axes)
     if kind == BODY_FORCE:
         return turned, skew_times(rho, turned)
     return ZERO, turned
 
 
 @inline
-def _turning(kind: int, by_force: Mat, by_torque: Mat, a: Vec, arm: Vec) -> Mat:
+def _turning(kind: int, by_force: Mat, by_torque: Mat, a: Vec, across: Vec) -> Mat:
     """Return the torque of unit inputs on other directors than those of the output."""
     if kind in (FORCE, BODY_FORCE):
-        return skew_times(arm, by_force)
+        return skew_times(across, by_force)
     return multiply(on_arms(a), by_torque)
 
 
@@ -164,37 +151,37 @@ def _published_change(quaternions: bool, given: Vec, a: Vec, D: Mat) -> Mat:
     if quaternions:
         c = cosine(a)
         return times(0.5 * c * c * c, outer(given, a))
-    S = ZERO
-    for i in range(3):
-        d = combine(UNIT[i], D)
-        P = times(0.5, lever(a, d))
-        S = plus(S, skew_times(d, skew_times(given, P)))
-        S = plus(S, skew_times(cross(d, given), P))
-    return S
+    return _double_cross_change(given, a, D)
 
 
 @arithmetic
-def _columns(axes: Mat, D: Mat) -> Mat:
-    """Return D^T axes: body axes as columns in world axes, directors being the rows of D."""
-    return (
-        combine((D[0][0], D[1][0], D[2][0]), axes),
-        combine((D[0][1], D[1][1], D[2][1]), axes),
-        combine((D[0][2], D[1][2], D[2][2]), axes),
-    )
+def _double_cross(D: Mat) -> Mat:
+    """Return the sum of [d_i] [d_i]."""
+    return reduce(plus, [skew_times(d, skew(d)) for d in D])
+
+
+@arithmetic
+def _double_cross_change(given: Vec, a: Vec, D: Mat) -> Mat:
+    """Return how half of that sum times a vector changes, per h/2, with a turn."""
+    changes = []
+    for d in D:
+        P = times(0.5, lever(a, d))
+        changes.append(skew_times(d, skew_times(given, P)))
+        changes.append(skew_times(cross(d, given), P))
+    return reduce(plus, changes)
 
 
 @inline
 def _look(t: float, stage: Array, b: int, given: Array) -> None:
     """Write time, coordinates (12) and velocities (12) of a body."""
-    D, w = matrix(stage, b, DIRECTORS), vector(stage, b, W)
+    (position, D), (v, w) = frame(stage, b), twist(stage, b)
     given[0] = t
+    given[1], given[2], given[3] = position
+    given[13], given[14], given[15] = v
     for i in range(3):
-        given[1 + i], given[13 + i] = stage[b, POSITION + i], stage[b, V + i]
-    for i in range(3):
-        d = combine(UNIT[i], D)
-        rate = cross(w, d)
-        for j in range(3):
-            given[4 + 3 * i + j], given[16 + 3 * i + j] = d[j], rate[j]
+        j, k = 4 + 3 * i, 16 + 3 * i
+        given[j], given[j + 1], given[j + 2] = D[i]
+        given[k], given[k + 1], given[k + 2] = cross(w, D[i])
 
 
 @inline
@@ -208,7 +195,7 @@ def _gains(h: float, a: Vec, D: Mat, found: Array) -> tuple[Mat, Mat]:
     by_w = ZERO
     for i in range(3):
         slope = plus(times(0.5 * h, _block(found, BY_Q, 1 + i)), _block(found, BY_RATE, 1 + i))
-        by_w = minus(by_w, multiply(slope, lever(a, combine(UNIT[i], D))))
+        by_w = minus(by_w, multiply(slope, lever(a, D[i])))
     return by_v, by_w
 
 
@@ -228,12 +215,12 @@ def _generalised(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     """Act by all twelve generalised forces of a body."""
     h, stage, u, y = step.h, step.stage, step.u, step.y
     b, port, RR = loads.places[k, BODY], loads.places[k, INPUT], loads.places[k, OWN + 3]
-    D, a, w = matrix(stage, b, DIRECTORS), vector(stage, b, HALF), vector(stage, b, W)
+    (_, D), (v, w), a = frame(stage, b), twist(stage, b), half_turn(stage, b)
     force = scale(h, (u[port], u[port + 1], u[port + 2]))
     total, largest = NONE, 0.0
-    y[port], y[port + 1], y[port + 2] = vector(stage, b, V)
+    y[port], y[port + 1], y[port + 2] = v
     for i in range(3):
-        d, j = combine(UNIT[i], D), port + 3 + 3 * i
+        d, j = D[i], port + 3 + 3 * i
         f = u[j], u[j + 1], u[j + 2]
         torque = scale(h, cross(d, f))
         total, largest = add(total, torque), max(largest, size(torque))

@@ -29,7 +29,6 @@ from poinsot.kernels.algebra import (
     combine,
     cross,
     dot,
-    matrix,
     minus,
     outer,
     plus,
@@ -47,16 +46,9 @@ from poinsot.kernels.cayley import leading
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
-from poinsot.kernels.tables import (
-    DIRECTORS,
-    HALF,
-    KIND,
-    POSITION,
-    Part,
-    V,
-    W,
-)
-from poinsot.parts.contacts import Ball, Blade, Disc, Vector3
+from poinsot.kernels.tables import KIND, Part, frame, half_turn, twist
+from poinsot.kernels.terms import NONE, ZERO
+from poinsot.parts.contacts import Ball, Blade, Disc
 from poinsot.parts.equations import Slip
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, rows
 
@@ -69,8 +61,6 @@ BODY, NODE, SLOT, COLUMN, ROW, OWN = 1, 2, 3, 4, 6, 8
 #: A disc lies where its centre is lower than this part of its radius.
 LYING = 1e-3
 BLADE, BALL, FORWARDS, SIDEWAYS, HEIGHT = 0, 1, 2, 3, 4
-NO_VECTOR: Vector3 = (0.0, 0.0, 0.0)
-NOTHING: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 #: Where a contact is: a, X, N, base, and the height.
 Place: TypeAlias = tuple[Vec, Vec, Vec, Vec, float]
@@ -78,11 +68,10 @@ Place: TypeAlias = tuple[Vec, Vec, Vec, Vec, float]
 
 @arithmetic
 def _place(contacts: Part, k: int, motion: Array) -> Place:
-    numbers, b = contacts.numbers, contacts.places[k, BODY]
-    D = matrix(motion, b, DIRECTORS)
+    numbers, (position, D) = contacts.numbers, frame(motion, contacts.places[k, BODY])
     a, X = combine(vector(numbers, k, EDGE), D), combine(vector(numbers, k, SPOT), D)
     N, base = vector(numbers, k, NORMAL), vector(numbers, k, BASE)
-    return a, X, N, base, dot(N, sub(add(vector(motion, b, POSITION), X), base))
+    return a, X, N, base, dot(N, sub(add(position, X), base))
 
 
 @inline
@@ -111,10 +100,10 @@ def _changes(kind: int, at: Place, e: Vec, da: Mat, dX: Mat, unit: float) -> tup
     """
     a, X, N, _, h = at
     if kind == BALL:
-        return NOTHING, times(-1.0, skew_times(e, dX)), NOTHING
+        return ZERO, times(-1.0, skew_times(e, dX)), ZERO
     dh = combine(N, dX)
     if kind == BLADE:
-        de, roll, lift = da, NOTHING, NOTHING
+        de, roll, lift = da, ZERO, ZERO
     elif kind == FORWARDS:
         de = times(-1.0, skew_times(N, da))
         roll, lift = times(-1.0, plus(outer(a, dh), times(h, da))), outer(scale(-unit, a), N)
@@ -163,7 +152,7 @@ def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
     for k in range(places.shape[0]):
         kind, b, own = places[k, KIND], places[k, BODY], places[k, OWN:]
         node, slot = places[k, NODE], places[k, SLOT]
-        at, v, w = _place(contacts, k, stage), vector(stage, b, V), vector(stage, b, W)
+        at, (v, w) = _place(contacts, k, stage), twist(stage, b)
         e, t = _wrench(kind, at)
         x[node, slot] = dot(e, v) + dot(t, w)
         if kind == HEIGHT:
@@ -171,7 +160,7 @@ def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
         mu = step.multiplier[node, slot]
         push(step, b, scale(mu, e), scale(mu, t))
         if tiles is not None:
-            M, N = leading(h, vector(stage, b, HALF)), at[2]
+            M, N = leading(h, half_turn(stage, b)), at[2]
             da, dX, unit = times_skew(M, at[0]), times_skew(M, at[1]), 0.5 * h
             de, dt, lift = _changes(kind, at, e, da, dX, unit)
             by_v = add(e, combine(w, lift))
@@ -252,9 +241,9 @@ def _vectors(slip: Slip) -> tuple[float, ...]:
             x, y, z = form.r.constant
             return *a[1:], *X[1:], *form.n, -x, -y, -z, -form.c
         case Blade() as blade:
-            return *blade.n, *blade.X, *NO_VECTOR, *NO_VECTOR, 0.0
+            return *blade.n, *blade.X, *NONE, *NONE, 0.0
         case Ball() as ball:
-            return *NO_VECTOR, *ball.X, *ball.along[slip.row], *ball.arm, 0.0
+            return *NONE, *ball.X, *ball.along[slip.row], *ball.arm, 0.0
         case Disc() as disc:
             return *disc.a, *disc.X, *disc.N, *disc.base, 0.0
     raise TypeError(f"no kernel for {slip.contact!r}")

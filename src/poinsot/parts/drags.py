@@ -21,7 +21,6 @@ from poinsot.kernels.algebra import (
     combine,
     cross,
     dot,
-    matrix,
     multiply,
     plus,
     scale,
@@ -34,19 +33,11 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, measure, push
-from poinsot.kernels.tables import (
-    DIRECTORS,
-    HALF,
-    KIND,
-    LOST_POWER,
-    Part,
-    V,
-    W,
-)
+from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.tables import DIRECTORS, KIND, LOST_POWER, Part, frame, half_turn, twist
 from poinsot.kernels.terms import NONE, UNIT
 from poinsot.kernels.turning import on_arms
-from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, rows
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joints import Joint
 from poinsot.parts.resistance import Damper, Friction, drag, require_coefficients
@@ -138,26 +129,25 @@ def drags_act(drags: Part, step: Step, tiles: Array) -> None:
 @kernel
 def _force(drags: Part, k: int, step: Step, tiles: Array) -> None:
     """Act against the velocity of a point, y = v + w x rho."""
-    h, stage, at, arms_at = step.h, step.stage, drags.places[k], step.arms_at
+    h, stage, at = step.h, step.stage, drags.places[k]
     b, X = at[BODY], vector(drags.numbers, k, POINT)
-    v, w, a = vector(stage, b, V), vector(stage, b, W), vector(stage, b, HALF)
-    rho = combine(X, matrix(stage, b, DIRECTORS))
-    arm = combine(X, matrix(stage, b, arms_at))
+    (v, w), (_, D) = twist(stage, b), frame(stage, b)
+    rho, across = combine(X, D), arm(step, b, X)
     y = add(v, cross(w, rho))
     force, slope = drag(drags.numbers, k, y)
-    torque = cross(arm, force)
+    torque = cross(across, force)
     push(step, b, scale(h, force), scale(h, torque))
     measure(step, h * size(force), h * size(torque))
     step.sizes[LOST_POWER] += dot(force, y)
     if tiles is not None:
         # rho changes by -(h/2) C [rho] dw.
-        turned = times(-0.5 * h, lever(a, rho))
+        turned = times(-0.5 * h, lever(half_turn(stage, b), rho))
         by_w = multiply(slope, plus(times(-1.0, skew(rho)), skew_times(w, turned)))
         TT, TR, RT, RR = at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]
         add_tile(tiles, TT, times(h, slope))
         add_tile(tiles, TR, times(h, by_w))
-        add_tile(tiles, RT, times(h, skew_times(arm, slope)))
-        add_tile(tiles, RR, times(h, skew_times(arm, by_w)))
+        add_tile(tiles, RT, times(h, skew_times(across, slope)))
+        add_tile(tiles, RR, times(h, skew_times(across, by_w)))
         add_tile(tiles, RR, times(-h, skew_times(force, turned)))
 
 
@@ -166,9 +156,9 @@ def _torque(drags: Part, k: int, step: Step, tiles: Array) -> None:
     """Act against the angular velocity."""
     h, stage, at = step.h, step.stage, drags.places[k]
     b = at[BODY]
-    w = vector(stage, b, W)
+    _, w = twist(stage, b)
     torque, slope = drag(drags.numbers, k, w)
-    met = UNIT if step.arms_at == DIRECTORS else on_arms(vector(stage, b, HALF))
+    met = UNIT if step.arms_at == DIRECTORS else on_arms(half_turn(stage, b))
     turning = apply(met, torque)
     push(step, b, NONE, scale(h, turning))
     measure(step, 0.0, h * size(turning))
@@ -185,12 +175,10 @@ class Drags(Family):
 
     def __init__(self, assembly: Assembly) -> None:
         found = [d for d in assembly.dampers if not isinstance(d.direction, Charted)]
-        self.laws_of = np.array([_numbers(d) for d in found]).reshape(-1, 4)
+        self.numbers = rows([_numbers(d) for d in found], 7)
         self.body = np.array([d.direction.bodies[0] for d in found], dtype=np.intp)
-        along = [d.direction if isinstance(d.direction, Along) else None for d in found]
-        self.kind = np.array([TORQUE if at is None else FORCE for at in along], dtype=np.intp)
-        points = [np.zeros(3) if at is None else at.material for at in along]
-        self.point = np.array(points).reshape(-1, 3)
+        torque = [not isinstance(d.direction, Along) for d in found]
+        self.kind = np.where(np.array(torque, dtype=bool), TORQUE, FORCE)
 
     def __len__(self) -> int:
         """Return their number."""
@@ -208,9 +196,10 @@ class Drags(Family):
     def table(self, graph: Graph, tiles: Tiles) -> Part:
         """Return coefficients and points; kinds, bodies and tiles."""
         own = tiles.table(graph.momentum(self.body), graph.motion(self.body))
-        return Part(real(self.laws_of, self.point), index(self.kind, self.body, own))
+        return Part(self.numbers, index(self.kind, self.body, own))
 
 
 def _numbers(d: Damper) -> tuple[float, ...]:
     assert isinstance(d.law, Friction)
-    return astuple(d.law)
+    point = d.direction.material if isinstance(d.direction, Along) else np.zeros(3)
+    return *astuple(d.law), *point

@@ -11,14 +11,10 @@ from numpy.typing import NDArray
 from poinsot.frames.forms import GROUND, Height
 from poinsot.frames.products import Index, Kind, Products, products
 from poinsot.frames.stacks import Forms, members
-from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.parts.contacts import Contact
 
 #: Equations of a node.
 SLOTS = 3
-#: Columns of places, in the stabilised form of all constraints: nodes of positions and velocities,
-#: the slot in both; tiles of either node with kinematics (K) and momentum (M) of A and B.
-NODE, SLOT, VELOCITY_NODE, K_G, M_G, M_H, G_K, H_K, H_M = 4, 5, 6, 7, 11, 15, 19, 23, 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,12 +164,3 @@ def _meet_in_points(at: Products, of_row: Index, first: Index, sizes: Index, sli
     along = (at.a[terms] == np.eye(SLOTS)).all(axis=(1, 2))
     fixed = (kind[:, 0] == Kind.AXIS) | (at.A[terms[:, 0]] == GROUND)
     return np.asarray(joints[offset & along & fixed])
-
-
-def stabilised_places(graph: Graph, tiles: Tiles, at: Products, joint: Index, slot: Index) -> Index:
-    """Return what equations of the stabilised form meet besides pairs of bodies."""
-    K, M, table = graph.pair(at.ends, moving=True), graph.pair(at.ends), tiles.table
-    G, H = graph.position(joint)[:, None], graph.velocity(joint)[:, None]
-    columns = table(K, G), table(M, G), table(M, H)
-    rows = table(G, K), table(H, K), table(H, M)
-    return np.column_stack([at.kind, graph.ends(at.ends), 0 * joint, G, slot, H, *columns, *rows])

@@ -20,6 +20,8 @@ from poinsot.frames.stacks import Forms
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import Vector
 
+Array: TypeAlias = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class Motion:
@@ -30,7 +32,7 @@ class Motion:
     """
 
     position: Vector
-    rotation: NDArray[np.float64]
+    rotation: Array
     velocity: Vector
     angular_velocity: Vector
 
@@ -48,9 +50,7 @@ class Feedback(ABC):
         """Return the inputs at time t [s]."""
 
     @abstractmethod
-    def slopes(
-        self, t: float, q: Vector, v: Vector
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return du/dq and du/dv."""
 
 
@@ -92,9 +92,7 @@ class JointLaw(Feedback):
         """Return the torque or force."""
         return self.value(t, self._seen(q, v))
 
-    def slopes(
-        self, t: float, q: Vector, v: Vector
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return the law's two slopes times those of coordinate and rate."""
         slope = jacobian(lambda seen: self.value(t, seen), self._seen(q, v), rough=True)
         B = self._direction.B(q).T
@@ -108,7 +106,7 @@ class BodyLaw(Feedback):
     name: str
     load: Load
     X: Vector
-    R_BP: NDArray[np.float64]
+    R_BP: Array
 
     @property
     def _weights(self) -> Vector:
@@ -129,9 +127,7 @@ class BodyLaw(Feedback):
         """Return the force or torque."""
         return self._value(t, self._seen(q, v))
 
-    def slopes(
-        self, t: float, q: Vector, v: Vector
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return the load's eighteen slopes times those of the motion."""
         slope = jacobian(lambda seen: self._value(t, seen), self._seen(q, v), rough=True)
         point = np.kron(self._weights[None, :], np.eye(3))

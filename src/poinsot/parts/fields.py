@@ -16,11 +16,10 @@ from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
-    add,
     add_tile,
+    axpy,
     combine,
     cross,
-    matrix,
     multiply,
     scale,
     size,
@@ -32,17 +31,8 @@ from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.laws import Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, measure, push
-from poinsot.kernels.tables import (
-    DIRECTORS,
-    HALF,
-    POSITION,
-    RR,
-    Addresses,
-    Index1,
-    Index2,
-    Real2,
-)
+from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.tables import RR, Addresses, Index1, Index2, Real2, frame, half_turn
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joints import Joint
@@ -137,8 +127,7 @@ class FieldTable(NamedTuple):
 @kernel
 def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
     """Add residuals, and tiles unless None."""
-    h, state, stage, bodies, arms_at = step.h, step.state, step.stage, step.bodies, step.arms_at
-    given, found = step.given, step.found
+    h, state, stage, given, found = step.h, step.state, step.stage, step.given, step.found
     for k in range(fields.laws.size):
         first, last = fields.first[k, 0], fields.first[k + 1, 0]
         count = 3 * (last - first)
@@ -150,25 +139,23 @@ def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
                 given[count + j + n] = 2.0 * middle[n] - start[n]
         call_law(fields.laws[k], given, found)
         for i in range(first, last):
-            b, j = fields.bodies[i], 1 + 3 * (i - first)
-            rho = combine(vector(fields.numbers, i, 1), matrix(stage, b, DIRECTORS))
-            z = found[j], found[j + 1], found[j + 2]
-            arm = combine(vector(fields.numbers, i, 1), matrix(stage, b, arms_at))
-            force, torque = scale(h * fields.numbers[i, 0], z), scale(h, cross(arm, z))
+            b, j, X = fields.bodies[i], 1 + 3 * (i - first), vector(fields.numbers, i, 1)
+            z, (_, D) = (found[j], found[j + 1], found[j + 2]), frame(stage, b)
+            torque = scale(h, cross(arm(step, b, X), z))
+            force = scale(h * fields.numbers[i, 0], z)
             push(step, b, force, torque)
             measure(step, size(force), size(torque))
             if tiles is not None:
-                P = times(0.5 * h * h, lever(vector(stage, b, HALF), rho))
-                add_tile(tiles, bodies[b, RR], skew_times(z, P))
+                P = times(0.5 * h * h, lever(half_turn(stage, b), combine(X, D)))
+                add_tile(tiles, step.bodies[b, RR], skew_times(z, P))
         if tiles is not None:
             _add_stiffness(fields, k, h, stage, found, tiles)
 
 
 @arithmetic
 def _vector(fields: FieldTable, i: int, motion: Array) -> Vec:
-    b = fields.bodies[i]
-    rho = combine(vector(fields.numbers, i, 1), matrix(motion, b, DIRECTORS))
-    return add(scale(fields.numbers[i, 0], vector(motion, b, POSITION)), rho)
+    position, D = frame(motion, fields.bodies[i])
+    return axpy(fields.numbers[i, 0], position, combine(vector(fields.numbers, i, 1), D))
 
 
 @kernel
@@ -180,13 +167,13 @@ def _add_stiffness(
     first, last, place = fields.first[k, 0], fields.first[k + 1, 0], fields.first[k, 1]
     count = 3 * (last - first)
     for i in range(first, last):
-        rho = combine(vector(numbers, i, 1), matrix(stage, bodies[i], DIRECTORS))
+        rho = combine(vector(numbers, i, 1), frame(stage, bodies[i])[1])
         for j in range(first, last):
             b = bodies[j]
-            rho_j = combine(vector(numbers, j, 1), matrix(stage, b, DIRECTORS))
+            rho_j = combine(vector(numbers, j, 1), frame(stage, b)[1])
             slope = times(h * h, _slope(found, 1 + count, count, i - first, j - first))
             by_v = times(numbers[j, 0], slope)
-            by_w = times(-1.0, multiply(slope, lever(vector(stage, b, HALF), rho_j)))
+            by_w = times(-1.0, multiply(slope, lever(half_turn(stage, b), rho_j)))
             pair = fields.pairs[place]
             add_tile(tiles, pair[0], times(numbers[i, 0], by_v))
             add_tile(tiles, pair[1], times(numbers[i, 0], by_w))

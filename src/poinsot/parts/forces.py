@@ -30,9 +30,9 @@ class Force(ABC):
     """Something that pulls on bodies without being a port."""
 
     @property
-    @abstractmethod
     def bodies(self) -> tuple[Body, ...]:
         """The bodies that it names itself; those of a joint are the joint's."""
+        return ()
 
     @abstractmethod
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
@@ -210,11 +210,6 @@ class JointSpring(SpringDamper):
         """Refuse a rest that is no number."""
         super().__post_init__()
         number(self.rest, "JointSpring: rest")
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """None of its own."""
-        return ()
 
     def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
         return of_joint(self.joint, joints, self.freedom, f"force '{name}'")

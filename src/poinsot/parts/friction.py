@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 
-from poinsot.bodies.body import Body
 from poinsot.errors import InputError
 from poinsot.parts.coordinates import of_joint
 from poinsot.parts.forces import Force, Placed
@@ -53,17 +52,10 @@ class JointFriction(Force):
                 f"slope: leave it out ({SLIP:g}) or give a rate that counts as rest"
             )
 
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """None of its own."""
-        return ()
-
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
         """Return its damper."""
         at = of_joint(self.joint, joints, self.freedom, f"force '{name}'")
         if not (self.coulomb or self.viscous or self.quadratic):
             raise InputError(f"force '{name}': give coulomb, viscous or quadratic friction")
-        law = Friction(
-            float(self.viscous), float(self.quadratic), float(self.coulomb), float(self.slip)
-        )
-        return [], [Damper(name, at.direction, law)]
+        numbers = self.viscous, self.quadratic, self.coulomb, self.slip
+        return [], [Damper(name, at.direction, Friction(*map(float, numbers)))]

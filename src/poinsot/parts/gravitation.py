@@ -15,6 +15,7 @@ from poinsot.frames.stacks import Forms, stack
 from poinsot.inputs import number, vector3
 from poinsot.kernels.algebra import (
     Array,
+    Vec,
     add,
     add_tile,
     dot,
@@ -26,10 +27,10 @@ from poinsot.kernels.algebra import (
     times,
     vector,
 )
-from poinsot.kernels.kernel import kernel
+from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, measure, push
-from poinsot.kernels.tables import POSITION, Part, V
+from poinsot.kernels.tables import Part, frame, twist
 from poinsot.kernels.terms import NONE, UNIT
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
 from poinsot.parts.forces import Force, Placed
@@ -157,9 +158,8 @@ def attract(attractions: Part, step: Step, tiles: Array) -> None:
     h, stage = step.h, step.stage
     for k in range(numbers.shape[0]):
         first, second = places[k, FIRST], places[k, SECOND]
-        r = sub(vector(stage, second, POSITION), vector(stage, first, POSITION))
-        r = sub(r, vector(numbers, k, OFFSET))
-        dr = scale(0.5 * h, sub(vector(stage, second, V), vector(stage, first, V)))
+        (v_A, _), (v_B, _) = twist(stage, first), twist(stage, second)
+        r, dr = _between(attractions, k, stage), scale(0.5 * h, sub(v_B, v_A))
         r0, r1 = sub(r, dr), add(r, dr)
         l0, l1 = sqrt(dot(r0, r0)), sqrt(dot(r1, r1))
         f = 2.0 * h * numbers[k, STRENGTH] / (l0 * l1 * (l0 + l1))
@@ -179,12 +179,19 @@ def attract(attractions: Part, step: Step, tiles: Array) -> None:
 @kernel
 def attraction_energy(attractions: Part, state: Array, step: Step) -> float:
     """Return the energy of all [J]."""
-    total, (numbers, places) = 0.0, attractions
-    for k in range(numbers.shape[0]):
-        r_A = vector(state, places[k, FIRST], POSITION)
-        r = sub(sub(vector(state, places[k, SECOND], POSITION), r_A), vector(numbers, k, OFFSET))
-        total -= numbers[k, STRENGTH] / sqrt(dot(r, r))
+    total = 0.0
+    for k in range(attractions.numbers.shape[0]):
+        r = _between(attractions, k, state)
+        total -= attractions.numbers[k, STRENGTH] / sqrt(dot(r, r))
     return total
+
+
+@inline
+def _between(attractions: Part, k: int, motion: Array) -> Vec:
+    """Return r."""
+    at = attractions.places[k]
+    (r_A, _), (r_B, _) = frame(motion, at[FIRST]), frame(motion, at[SECOND])
+    return sub(sub(r_B, r_A), vector(attractions.numbers, k, OFFSET))
 
 
 class Attractions(Family):

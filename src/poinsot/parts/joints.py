@@ -93,9 +93,9 @@ class Joint(ABC):
     def rows(self) -> tuple[Row, ...]:
         """Return the constraint equations."""
 
-    @abstractmethod
     def freedoms(self) -> tuple[Freedom, ...]:
-        """Return the free directions that have a coordinate."""
+        """Return the free directions that have a coordinate of their own; none by default."""
+        return ()
 
     @cached_property
     def equations(self) -> Equations:
@@ -225,10 +225,6 @@ class Spherical(_AtPoint):
         """Point."""
         return _point_rows(self.origin)
 
-    def freedoms(self) -> tuple[Freedom, ...]:
-        """None has a coordinate of its own."""
-        return ()
-
 
 class Revolute(_Axial):
     """A hinge: five equations, one angle."""
@@ -292,15 +288,27 @@ class Universal(_AtPoint):
 
 
 @dataclass(frozen=True, eq=False)
-class Planar(_AtPoint):
-    """A plate sliding on a plane of A: three equations, two displacements and an angle."""
+class _OnPlane(_AtPoint):
+    """A joint with a point and a plane."""
 
     normal: ArrayLike
 
     @property
     def _n(self) -> Array:
         """Unit normal at the start."""
-        return unit3(self.normal, "Planar: normal")
+        return unit3(self.normal, f"{self.kind}: normal")
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """Two displacements in the plane."""
+        m1, m2 = perpendicular(self._n)
+        return (
+            _displacement(self, m1, "displacement 1"),
+            _displacement(self, m2, "displacement 2"),
+        )
+
+
+class Planar(_OnPlane):
+    """A plate sliding on a plane of A: three equations, two displacements and an angle."""
 
     def rows(self) -> tuple[Row, ...]:
         """One offset and two dots."""
@@ -313,12 +321,7 @@ class Planar(_AtPoint):
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """Two displacements in the plane and the angle about its normal."""
-        m1, m2 = perpendicular(self._n)
-        return (
-            _displacement(self, m1, "displacement 1"),
-            _displacement(self, m2, "displacement 2"),
-            _angle(self, (m1, m2)),
-        )
+        return (*super().freedoms(), _angle(self, perpendicular(self._n)))
 
 
 class Weld(Joint):
@@ -333,10 +336,6 @@ class Weld(Joint):
     def rows(self) -> tuple[Row, ...]:
         """Point and three dots."""
         return (*_point_rows(self.origin), *_turn_rows(self, *np.eye(3)))
-
-    def freedoms(self) -> tuple[Freedom, ...]:
-        """None."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,10 +392,6 @@ class Rod(Joint):
         on_a, on_b = self.origin
         return (Row("distance", on_b - on_a, on_b - on_a, length),)
 
-    def freedoms(self) -> tuple[Freedom, ...]:
-        """None has a coordinate of its own."""
-        return ()
-
 
 class PointOnLine(_Axial):
     """A point of B stays on a line of A: two equations."""
@@ -410,25 +405,9 @@ class PointOnLine(_Axial):
         return (_displacement(self, self._n),)
 
 
-@dataclass(frozen=True, eq=False)
-class PointOnPlane(_AtPoint):
+class PointOnPlane(_OnPlane):
     """A point of B stays on a plane of A: one equation."""
-
-    normal: ArrayLike
-
-    @property
-    def _n(self) -> Array:
-        """Unit normal at the start."""
-        return unit3(self.normal, "PointOnPlane: normal")
 
     def rows(self) -> tuple[Row, ...]:
         """One offset."""
         return (_offset_row(self, self._n, "offset"),)
-
-    def freedoms(self) -> tuple[Freedom, ...]:
-        """Two displacements in the plane."""
-        m1, m2 = perpendicular(self._n)
-        return (
-            _displacement(self, m1, "displacement 1"),
-            _displacement(self, m2, "displacement 2"),
-        )

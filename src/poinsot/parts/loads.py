@@ -7,7 +7,7 @@ world axes at the start; directions of joints go by joint name.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,28 +19,33 @@ from poinsot.frames.forms import components, point
 from poinsot.frames.stacks import stack
 from poinsot.inputs import function, vector3
 from poinsot.parts.coordinates import of_joint
-from poinsot.parts.feedback import BodyLaw, Inlet, JointLaw, Load
+from poinsot.parts.feedback import BodyLaw, Feedback, Inlet, JointLaw, Load
 from poinsot.parts.joints import Joint
 from poinsot.ph.ports import Port
 from poinsot.ph.signals import Signal, as_signal
-
-
-def _one_source(value: object, law: object, name: str) -> None:
-    if value is not None and law is not None:
-        raise InputError(f"port '{name}': give either a value or a law, not both")
 
 
 class PortPlace(ABC):
     """Where a port acts."""
 
     @property
-    @abstractmethod
     def bodies(self) -> tuple[Body, ...]:
         """The bodies that it names itself; those of a joint are the joint's."""
+        return ()
 
     @abstractmethod
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port and its direction."""
+
+
+def _port(
+    name: str, size: int, units: tuple[str, str], line: Direction, value: Any, law: Feedback | None
+) -> tuple[Port, Inlet]:
+    """Return a port along a direction, open or closed by a value or a law."""
+    if value is not None and law is not None:
+        raise InputError(f"port '{name}': give either a value or a law, not both")
+    signal = None if value is None else as_signal(value)
+    return Port(name, size, *units, signal=signal, by_law=law is not None), Inlet(line, size, law)
 
 
 def _axes(body: Body) -> tuple[tuple[float, float, float], ...]:
@@ -81,16 +86,11 @@ class ForcePort(PortPlace):
         world = self.body.position if self.point is None else np.asarray(self.point)
         X = self.body.local_point(world)
         bodies = (self.body.index,)
-        line: Direction
+        line: Direction = Along(bodies, stack(components(point(0, X)), 1))
         if _choice(self.axes, name) == "body":
             line = BodyForce(bodies, (X[0], X[1], X[2]), _axes(self.body))
-        else:
-            line = Along(bodies, stack(components(point(0, X)), 1))
-        _one_source(self.value, self.law, name)
-        signal = None if self.value is None else as_signal(self.value)
         law = None if self.law is None else BodyLaw(name, self.law, X, self.body.principal.R_BP)
-        port = Port(name, 3, "N", "m/s", signal=signal, by_law=law is not None)
-        return port, Inlet(line, 3, law)
+        return _port(name, 3, ("N", "m/s"), line, self.value, law)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,20 +124,12 @@ class TorquePort(PortPlace):
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port and its direction."""
         bodies = (self.body.index,)
-        line: Direction
+        line: Direction = Torque(bodies, reciprocal=not self.published)
         if _choice(self.axes, name) == "body":
             line = BodyTorque(bodies, _axes(self.body))
-        else:
-            line = Torque(bodies, reciprocal=not self.published)
-        _one_source(self.value, self.law, name)
-        signal = None if self.value is None else as_signal(self.value)
-        law = (
-            None
-            if self.law is None
-            else BodyLaw(name, self.law, np.zeros(3), self.body.principal.R_BP)
-        )
-        port = Port(name, 3, "N m", "rad/s", signal=signal, by_law=law is not None)
-        return port, Inlet(line, 3, law)
+        X, R_BP = np.zeros(3), self.body.principal.R_BP
+        law = None if self.law is None else BodyLaw(name, self.law, X, R_BP)
+        return _port(name, 3, ("N m", "rad/s"), line, self.value, law)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,20 +150,12 @@ class JointPort(PortPlace):
         if self.law is not None:
             function(self.law, "JointPort: law")
 
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """None of its own."""
-        return ()
-
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port and its direction."""
         at = of_joint(self.joint, joints, self.freedom, f"port '{name}'")
         units = ("N m", "rad/s") if at.unit == "rad" else ("N", "m/s")
-        _one_source(self.value, self.law, name)
-        signal = None if self.value is None else as_signal(self.value)
         law = None if self.law is None else JointLaw(name, self.law, at.forms, at.chart)
-        port = Port(name, 1, *units, signal=signal, by_law=law is not None)
-        return port, Inlet(at.direction, 1, law)
+        return _port(name, 1, units, at.direction, self.value, law)
 
 
 def _choice(axes: str, name: str) -> str:

@@ -4,11 +4,6 @@
 
 With rho = C rho_0 the velocity w x rho changes by C (dw x rho) = -P dw, P = C [rho], because it is
 2 (rho - rho_0) / h; the torque rho x mu changes by (h/2) [mu] P dw.
-
-In the stabilised form the multiplier gamma of positions moves points by kinematics, -gamma on B
-with -rho_B x gamma, and acts on the momentum as h rho_B' x gamma; mu of velocities acts as in the
-plain form. Both equations are taken at the end of the step: for quadratic constraints that is the
-same, and does not drift.
 """
 
 from typing import ClassVar
@@ -20,14 +15,12 @@ from poinsot.frames.products import Kind
 from poinsot.frames.stacks import members
 from poinsot.kernels.algebra import (
     Array,
-    Vec,
     add,
     add_tile,
     axpy,
     combine,
     cross,
     gather,
-    matrix,
     put,
     put_tile,
     scale,
@@ -41,50 +34,31 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, measure, push
+from poinsot.kernels.step import Step, arm, measure, push
 from poinsot.kernels.tables import (
     CONDENSED,
     DIRECTORS,
-    HALF,
-    KR,
-    KR_KR,
-    KT,
     MASS2,
-    OF_POSITION,
-    OF_ROTATION,
-    OF_TRANSLATION,
-    POSITION,
-    R_R,
-    RATES,
     RR,
-    V1,
-    W1,
     A,
     B,
     Part,
-    R,
     T,
-    V,
-    W,
+    frame,
+    half_turn,
+    twist,
 )
-from poinsot.kernels.terms import UNIT
-from poinsot.parts.equations import (
-    G_K,
-    H_K,
-    H_M,
-    K_G,
-    M_G,
-    M_H,
-    NODE,
-    SLOTS,
-    VELOCITY_NODE,
-    stabilised_places,
-)
+from poinsot.parts.equations import SLOTS
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
+from poinsot.parts.stabilised_constraints import (
+    NODE,
+    ON_A,
+    ON_B,
+    stabilised_places,
+    stabilised_points,
+)
 
-#: Columns of numbers: where points are on either body. Of places, after the node: tiles of
-#: rotations (R_A, R_B) with it, column and row.
-ON_A, ON_B = 0, 3
+#: Columns of places, after the node: tiles of rotations (R_A, R_B) with it, column and row.
 COLUMN, ROW = 5, 7
 #: A body with more points than this keeps its translation as a node: a hub.
 HUB = 3
@@ -95,37 +69,32 @@ def point_gaps(points: Part, state: Array, kept: Array, gap: Array) -> None:
     """Set how far gaps r_B - r_A (nodes, 3) at the start of a step are from those to be kept."""
     numbers, places = points
     for k in range(numbers.shape[0]):
-        first, second = places[k, A], places[k, B]
-        on_A = combine(vector(numbers, k, ON_A), matrix(state, first, DIRECTORS))
-        on_B = combine(vector(numbers, k, ON_B), matrix(state, second, DIRECTORS))
-        r_A = add(vector(state, first, POSITION), on_A)
-        r_B, node = add(vector(state, second, POSITION), on_B), places[k, NODE]
-        put(gap, node, 0, sub(sub(r_B, r_A), vector(kept, node, 0)))
+        (r_A, D_A), (r_B, D_B) = frame(state, places[k, A]), frame(state, places[k, B])
+        r_A = add(r_A, combine(vector(numbers, k, ON_A), D_A))
+        r_B = add(r_B, combine(vector(numbers, k, ON_B), D_B))
+        put(gap, places[k, NODE], 0, sub(sub(r_B, r_A), vector(kept, places[k, NODE], 0)))
 
 
 @kernel
 def common_points(points: Part, step: Step, tiles: Array) -> None:
     """Add residuals, and tiles unless None."""
-    h, stage, arms_at, bodies, x = step.h, step.stage, step.arms_at, step.bodies, step.x
-    numbers, places = points
+    h, stage, bodies, (numbers, places) = step.h, step.stage, step.bodies, points
     forces, torques = 0.0, 0.0
     for k in range(numbers.shape[0]):
         first, second, node = places[k, A], places[k, B], places[k, NODE]
-        rho_A = combine(vector(numbers, k, ON_A), matrix(stage, first, DIRECTORS))
-        rho_B = combine(vector(numbers, k, ON_B), matrix(stage, second, DIRECTORS))
-        mu = vector(step.multiplier, node, 0)
-        v_A = add(vector(stage, first, V), cross(vector(stage, first, W), rho_A))
-        v_B = add(vector(stage, second, V), cross(vector(stage, second, W), rho_B))
-        put(x, node, 0, axpy(step.drift, vector(step.gap, node, 0), sub(v_B, v_A)))
+        X_A, X_B = vector(numbers, k, ON_A), vector(numbers, k, ON_B)
+        (_, D_A), (_, D_B) = frame(stage, first), frame(stage, second)
+        (v_A, w_A), (v_B, w_B) = twist(stage, first), twist(stage, second)
+        rho_A, rho_B, mu = combine(X_A, D_A), combine(X_B, D_B), vector(step.multiplier, node, 0)
+        apart = sub(add(v_B, cross(w_B, rho_B)), add(v_A, cross(w_A, rho_A)))
+        put(step.x, node, 0, axpy(step.drift, vector(step.gap, node, 0), apart))
         arm_A, arm_B = rho_A, rho_B
-        if arms_at != DIRECTORS:
-            arm_A = combine(vector(numbers, k, ON_A), matrix(stage, first, arms_at))
-            arm_B = combine(vector(numbers, k, ON_B), matrix(stage, second, arms_at))
+        if step.arms_at != DIRECTORS:
+            arm_A, arm_B = arm(step, first, X_A), arm(step, second, X_B)
         push(step, first, scale(-1.0, mu), cross(mu, arm_A))
         push(step, second, mu, cross(arm_B, mu))
         if tiles is not None:
-            P_A = lever(vector(stage, first, HALF), rho_A)
-            P_B = lever(vector(stage, second, HALF), rho_B)
+            P_A, P_B = lever(half_turn(stage, first), rho_A), lever(half_turn(stage, second), rho_B)
             put_tile(tiles, places[k, COLUMN], skew(scale(-1.0, arm_A)))
             put_tile(tiles, places[k, COLUMN + 1], skew(arm_B))
             put_tile(tiles, places[k, ROW], P_A)
@@ -165,66 +134,6 @@ def unfold(points: Part, bodies: Part, x: Array) -> None:
         if of_body[b, CONDENSED]:
             node = of_body[b, T]
             put(x, node, 0, scale(1.0 / numbers[b, MASS2], vector(x, node, 0)))
-
-
-@kernel
-def stabilised_points(points: Part, step: Step, tiles: Array) -> None:
-    """Add residuals, and tiles unless None."""
-    h, x, sizes, multiplier = step.h, step.x, step.sizes, step.multiplier
-    numbers, places = points
-    for k in range(numbers.shape[0]):
-        at = places[k]
-        gamma, mu = vector(multiplier, at[NODE], 0), vector(multiplier, at[VELOCITY_NODE], 0)
-        put(x, at[NODE], 0, (0.0, 0.0, 0.0))
-        put(x, at[VELOCITY_NODE], 0, (0.0, 0.0, 0.0))
-        _side(-1.0, points, k, 0, gamma, mu, step, tiles)
-        _side(1.0, points, k, 1, gamma, mu, step, tiles)
-        if tiles is not None:
-            reach = max(size(vector(numbers, k, ON_A)), size(vector(numbers, k, ON_B)))
-            sizes[OF_POSITION] = max(sizes[OF_POSITION], reach / h)
-            sizes[OF_TRANSLATION] = max(sizes[OF_TRANSLATION], size(mu), size(gamma))
-            sizes[OF_ROTATION] = max(sizes[OF_ROTATION], size(mu) * reach, size(gamma) * reach)
-
-
-@kernel
-def _side(
-    sign: float, points: Part, k: int, side: int, gamma: Vec, mu: Vec, step: Step, tiles: Array
-) -> None:
-    """Add what one body of point k contributes and feels: A (side 0) or B (side 1)."""
-    h, state, stage, x, bodies = step.h, step.state, step.stage, step.x, step.bodies
-    at = points.places[k]
-    b, X, shift = at[A + side], vector(points.numbers, k, ON_A + 3 * side), 2 * side
-    rho0, rho = combine(X, matrix(state, b, DIRECTORS)), combine(X, matrix(stage, b, DIRECTORS))
-    rho1, w1 = sub(scale(2.0, rho), rho0), vector(stage, b, W1)
-    rate = scale(0.5, add(combine(X, matrix(state, b, RATES)), cross(w1, rho1)))
-    position = sub(scale(2.0, vector(stage, b, POSITION)), vector(state, b, POSITION))
-    gather(x, at[NODE], 0, scale(sign / h, add(position, rho1)))
-    gather(x, at[VELOCITY_NODE], 0, scale(sign, add(vector(stage, b, V1), cross(w1, rho1))))
-    gather(x, bodies[b, KT], 0, scale(-sign, gamma))
-    gather(x, bodies[b, KR], 0, scale(-sign, cross(rho, gamma)))
-    gather(x, bodies[b, T], 0, scale(sign, mu))
-    torque = add(cross(rho, mu), scale(h, cross(rate, gamma)))
-    gather(x, bodies[b, R], 0, scale(sign, torque))
-    if tiles is not None:
-        P, one = lever(vector(stage, b, HALF), rho), times(sign, UNIT)
-        turned = times(h, skew_times(w1, P))
-        put_tile(tiles, at[K_G + shift], times(-1.0, one))
-        put_tile(tiles, at[K_G + shift + 1], skew(scale(-sign, rho)))
-        put_tile(tiles, at[M_G + shift + 1], skew(scale(sign * h, rate)))
-        put_tile(tiles, at[M_H + shift], one)
-        put_tile(tiles, at[M_H + shift + 1], skew(scale(sign, rho)))
-        put_tile(tiles, at[G_K + shift], one)
-        put_tile(tiles, at[G_K + shift + 1], times(-sign, P))
-        put_tile(tiles, at[H_K + shift + 1], times(-sign, turned))
-        put_tile(tiles, at[H_M + shift], one)
-        put_tile(tiles, at[H_M + shift + 1], skew(scale(-sign, rho1)))
-        by_gamma = times(-0.5 * h * sign, skew_times(gamma, P))
-        add_tile(tiles, bodies[b, KR_KR], by_gamma)
-        add_tile(tiles, bodies[b, RR], times(0.5 * h * sign, skew_times(mu, P)))
-        by_rate = times(0.5 * h * sign, skew_times(gamma, turned))
-        add_tile(tiles, bodies[b, RR], by_rate)
-        by_end = times(0.5 * h * sign, skew_times(gamma, skew(rho1)))
-        add_tile(tiles, bodies[b, R_R], by_end)
 
 
 class Points(Family):

@@ -16,7 +16,7 @@ from poinsot.errors import InputError
 from poinsot.frames.forms import GROUND, Height, VectorForm, direction, point, three
 from poinsot.inputs import number, unit3, vector3
 from poinsot.parts.contacts import LYING, Ball, Blade, Contact, Disc
-from poinsot.parts.joints import Freedom, Joint, Row, perpendicular
+from poinsot.parts.joints import Joint, Row, perpendicular
 
 Vector3 = NDArray[np.float64]
 
@@ -54,10 +54,6 @@ class Rolling(Joint):
 
     def rows(self) -> tuple[Row, ...]:
         """None: it forbids velocities only."""
-        return ()
-
-    def freedoms(self) -> tuple[Freedom, ...]:
-        """None has a coordinate of its own."""
         return ()
 
 

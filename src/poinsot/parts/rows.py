@@ -12,10 +12,9 @@ import numpy as np
 
 from poinsot.frames.products import Kind
 from poinsot.frames.stacks import members
+from poinsot.kernels import terms
 from poinsot.kernels.algebra import (
     Array,
-    Mat,
-    Vec,
     add,
     add_tile,
     axpy,
@@ -23,7 +22,6 @@ from poinsot.kernels.algebra import (
     cross,
     dot,
     gather,
-    matrix,
     minus,
     put_column,
     put_row,
@@ -36,39 +34,14 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import lever, turn_back
-from poinsot.kernels.kernel import arithmetic, inline, kernel
+from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, measure, push
-from poinsot.kernels.tables import (
-    DIRECTORS,
-    HALF,
-    KIND,
-    POSITION,
-    A,
-    B,
-    Part,
-    R,
-    V,
-    W,
-)
-from poinsot.kernels.terms import (
-    COEFFICIENT,
-    DIRECTION_A,
-    DISTANCE,
-    DOT,
-    NONE,
-    POINT_A,
-    POINT_B,
-    RA_RA,
-    RA_RB,
-    RB_RA,
-    RB_RB,
-    UNIT,
-    gather_blocks,
-)
-from poinsot.parts.equations import SLOTS, stabilised_places
+from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.tables import DIRECTORS, KIND, A, B, Part, R, frame, half_turn, twist
+from poinsot.kernels.terms import DISTANCE, DOT, NONE, UNIT, gather_blocks
+from poinsot.parts.equations import SLOTS
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
-from poinsot.parts.stabilised_rows import stabilised_rows
+from poinsot.parts.stabilised_constraints import stabilised_places, stabilised_rows
 
 #: Columns of numbers after those of a term: a constant for each of up to three equations, and the
 #: vector in which they differ, times their coefficient.
@@ -84,27 +57,20 @@ def row_gaps(rows: Part, state: Array, kept: Array, gap: Array) -> None:
     numbers, places = rows
     for k in range(numbers.shape[0]):
         at = places[k]
-        D_A, D_B = matrix(state, at[A], DIRECTORS), matrix(state, at[B], DIRECTORS)
-        node, slot, frame = at[NODE], at[SLOT], D_A
+        (r_A, D_A), (r_B, D_B) = frame(state, at[A]), frame(state, at[B])
+        node, slot, axes = at[NODE], at[SLOT], D_A
         if at[KIND] == DOT:
-            frame, other = D_B, combine(vector(numbers, k, DIRECTION_A), D_A)
+            axes, other = D_B, combine(vector(numbers, k, terms.DIRECTION_A), D_A)
         else:
-            other = _between(rows, k, state, D_A, D_B)
+            rho_A = combine(vector(numbers, k, terms.POINT_A), D_A)
+            rho_B = combine(vector(numbers, k, terms.POINT_B), D_B)
+            other = sub(add(r_B, rho_B), add(r_A, rho_A))
         for i in range(at[COUNT]):
-            varied = combine(vector(numbers, k, VARIED + 3 * i), frame)
+            varied = combine(vector(numbers, k, VARIED + 3 * i), axes)
             if at[KIND] == DISTANCE:
-                varied = scale(numbers[k, COEFFICIENT], other)
+                varied = scale(numbers[k, terms.COEFFICIENT], other)
             s = dot(varied, other) - numbers[k, CONSTANT + i]
             gap[node, slot + i] = s - kept[node, slot + i]
-
-
-@arithmetic
-def _between(rows: Part, k: int, motion: Array, D_A: Mat, D_B: Mat) -> Vec:
-    """Return r."""
-    numbers, at = rows.numbers, rows.places[k]
-    r_A = add(vector(motion, at[A], POSITION), combine(vector(numbers, k, POINT_A), D_A))
-    r_B = add(vector(motion, at[B], POSITION), combine(vector(numbers, k, POINT_B), D_B))
-    return sub(r_B, r_A)
 
 
 @kernel
@@ -127,15 +93,17 @@ def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
     The torque on A is a x t with t = sum mu_i b_i, the opposite on B.
     """
     h, stage, multiplier, x, bodies = step.h, step.stage, step.multiplier, step.x, step.bodies
-    numbers, at, arms_at = rows.numbers, rows.places[k], step.arms_at
+    numbers, at, mean = rows.numbers, rows.places[k], step.arms_at == DIRECTORS
     first, second, node, slot, count = at[A], at[B], at[NODE], at[SLOT], at[COUNT]
-    D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
-    a = combine(vector(numbers, k, DIRECTION_A), D_A)
-    along, X_t = cross(sub(vector(stage, first, W), vector(stage, second, W)), a), NONE
-    half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
-    arm, torque = a, 0.0
-    if arms_at != DIRECTORS:
-        arm = combine(vector(numbers, k, DIRECTION_A), matrix(stage, first, arms_at))
+    (_, D_A), (_, D_B), X_a = (
+        frame(stage, first),
+        frame(stage, second),
+        vector(numbers, k, terms.DIRECTION_A),
+    )
+    (_, w_A), (_, w_B) = twist(stage, first), twist(stage, second)
+    half_A, half_B = half_turn(stage, first), half_turn(stage, second)
+    a, torque, X_t = combine(X_a, D_A), 0.0, NONE
+    along, arm_a = cross(sub(w_A, w_B), a), a if mean else arm(step, first, X_a)
     if tiles is not None:
         P_a, back = lever(half_A, a), turn_back(half_B, add(a, cross(half_A, a)))
     for i in range(count):
@@ -144,9 +112,7 @@ def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
         X_t = axpy(mu, X, X_t)
         x[node, slot + i] += dot(b, along)
         if tiles is not None:
-            on_A, on_B = cross(arm, b), cross(b, a)
-            if arms_at != DIRECTORS:
-                on_B = cross(combine(X, matrix(stage, second, arms_at)), a)
+            on_A, on_B = cross(arm_a, b), cross(b if mean else arm(step, second, X), a)
             put_column(tiles, at[COLUMN + 1], slot + i, on_A)
             put_column(tiles, at[COLUMN + 3], slot + i, on_B)
             end = add(b, cross(half_B, b))
@@ -154,21 +120,19 @@ def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
             put_row(tiles, at[ROW + 3], slot + i, cross(b, back))
             torque = max(torque, abs(mu) * max(size(on_A), size(on_B)))
     t = combine(X_t, D_B)
-    arm_t = t
-    if arms_at != DIRECTORS:
-        arm_t = combine(X_t, matrix(stage, second, arms_at))
-    gather(x, bodies[first, R], 0, cross(arm, t))
+    arm_t = t if mean else arm(step, second, X_t)
+    gather(x, bodies[first, R], 0, cross(arm_a, t))
     gather(x, bodies[second, R], 0, cross(arm_t, a))
     if tiles is not None:
         measure(step, 0.0, torque)
         turned_A = skew_times(scale(0.5 * h, t), P_a)
         turned_B = skew_times(scale(0.5 * h, a), lever(half_B, t))
         pair = at[PAIR:]
-        add_tile(tiles, pair[RA_RA], turned_A)
-        add_tile(tiles, pair[RB_RB], turned_B)
-        if pair[RA_RB] < tiles.shape[0] - 1:
-            add_tile(tiles, pair[RA_RB], times(-1.0, turned_B))
-            add_tile(tiles, pair[RB_RA], times(-1.0, turned_A))
+        add_tile(tiles, pair[terms.RA_RA], turned_A)
+        add_tile(tiles, pair[terms.RB_RB], turned_B)
+        if pair[terms.RA_RB] < tiles.shape[0] - 1:
+            add_tile(tiles, pair[terms.RA_RB], times(-1.0, turned_B))
+            add_tile(tiles, pair[terms.RB_RA], times(-1.0, turned_A))
 
 
 @inline
@@ -178,18 +142,15 @@ def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
     It has the torque rho_B x t on B and t x (r + rho_A) on A.
     """
     h, stage, multiplier, x = step.h, step.stage, step.multiplier, step.x
-    numbers, at, arms_at = rows.numbers, rows.places[k], step.arms_at
+    numbers, at, mean = rows.numbers, rows.places[k], step.arms_at == DIRECTORS
     first, second, node, slot, count = at[A], at[B], at[NODE], at[SLOT], at[COUNT]
-    rod, c = at[KIND] == DISTANCE, numbers[k, COEFFICIENT]
-    X_A, X_B = vector(numbers, k, POINT_A), vector(numbers, k, POINT_B)
-    D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
-    L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
-    rho_A, rho_B = combine(X_A, D_A), combine(X_B, D_B)
-    reach = sub(add(vector(stage, second, POSITION), rho_B), vector(stage, first, POSITION))
-    r = sub(reach, rho_A)
-    v, w_A, w_B = vector(stage, second, V), vector(stage, first, W), vector(stage, second, W)
-    v = sub(v, vector(stage, first, V))
-    u = sub(add(v, cross(w_B, rho_B)), cross(w_A, reach))
+    rod, c = at[KIND] == DISTANCE, numbers[k, terms.COEFFICIENT]
+    X_A, X_B = vector(numbers, k, terms.POINT_A), vector(numbers, k, terms.POINT_B)
+    (r_A, D_A), (r_B, D_B) = frame(stage, first), frame(stage, second)
+    (v_A, w_A), (v_B, w_B) = twist(stage, first), twist(stage, second)
+    rho_A, rho_B, v = combine(X_A, D_A), combine(X_B, D_B), sub(v_B, v_A)
+    reach = sub(add(r_B, rho_B), r_A)
+    r, u = sub(reach, rho_A), sub(add(v, cross(w_B, rho_B)), cross(w_A, reach))
     X_t, t = NONE, NONE
     for i in range(count):
         X, mu = vector(numbers, k, VARIED + 3 * i), multiplier[node, slot + i]
@@ -197,13 +158,13 @@ def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
         X_t, t = axpy(mu, X, X_t), axpy(mu, n, t)
         x[node, slot + i] += dot(n, u)
     torque_A, torque_B = cross(t, reach), cross(rho_B, t)
-    if arms_at != DIRECTORS:
-        torque_A = add(cross(t, combine(X_A, L_A)), cross(combine(X_t, L_A), r))
-        torque_B = cross(combine(X_B, L_B), t)
+    if not mean:
+        torque_A = add(cross(t, arm(step, first, X_A)), cross(arm(step, first, X_t), r))
+        torque_B = cross(arm(step, second, X_B), t)
     push(step, first, scale(-1.0, t), torque_A)
     push(step, second, t, torque_B)
     if tiles is not None:
-        half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
+        half_A, half_B = half_turn(stage, first), half_turn(stage, second)
         dr = axpy(0.5 * h, v, sub(cross(half_B, rho_B), cross(half_A, rho_A)))
         back, P_B = turn_back(half_A, add(r, dr)), lever(half_B, rho_B)
         for i in range(count):
@@ -211,9 +172,9 @@ def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
             n = scale(2.0 * c, r) if rod else combine(X, D_A)
             end = scale(2.0 * c, add(r, dr)) if rod else add(n, cross(half_A, n))
             on_A, on_B = cross(n, reach), cross(rho_B, n)
-            if arms_at != DIRECTORS:
-                on_A = add(cross(n, combine(X_A, L_A)), cross(combine(X, L_A), r))
-                on_B = cross(combine(X_B, L_B), n)
+            if not mean:
+                on_A = add(cross(n, arm(step, first, X_A)), cross(arm(step, first, X), r))
+                on_B = cross(arm(step, second, X_B), n)
             by_A = cross(n, add(back, rho_A))
             if rod:
                 by_A = cross(scale(2.0 * c, back), rho_A)

@@ -17,6 +17,7 @@ from poinsot.frames.directions import Charted
 from poinsot.frames.places import local
 from poinsot.frames.products import lines, struts
 from poinsot.frames.stacks import Forms as Stack
+from poinsot.kernels import terms
 from poinsot.kernels.algebra import (
     Array,
     Mat,
@@ -51,32 +52,9 @@ from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_value
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.laws import Law
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, measure, push
-from poinsot.kernels.tables import (
-    DIRECTORS,
-    HALF,
-    KIND,
-    POSITION,
-    A,
-    Acts,
-    B,
-    R,
-    V,
-)
-from poinsot.kernels.terms import (
-    COEFFICIENT,
-    DIRECTION_A,
-    DOT,
-    OFFSET,
-    POINT_A,
-    POINT_B,
-    RA_RA,
-    RA_RB,
-    RB_RA,
-    RB_RB,
-    UNIT,
-    gather_blocks,
-)
+from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.tables import DIRECTORS, KIND, A, Acts, B, R, frame, half_turn, twist
+from poinsot.kernels.terms import DIRECTION_A, DOT, OFFSET, UNIT, gather_blocks
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real, rows
 from poinsot.parts.feedback import JointLaw
 from poinsot.parts.potentials import Affine, CoordinatePotential
@@ -122,22 +100,20 @@ def _straight(struts: Along, k: int, step: Step, tiles: Array) -> None:
 
     The force n = ds/dr on B has the torque rho_B x n there, and n x (r + rho_A) on A.
     """
-    h, stage, arms_at = step.h, step.stage, step.arms_at
-    numbers, at = struts.numbers, struts.places[k]
-    first, second, c, offset = at[A], at[B], numbers[k, COEFFICIENT], at[KIND] == OFFSET
-    half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
-    X_A, X_B = vector(numbers, k, POINT_A), vector(numbers, k, POINT_B)
-    D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
+    h, stage, numbers, at = step.h, step.stage, struts.numbers, struts.places[k]
+    first, second, c, offset = at[A], at[B], numbers[k, terms.COEFFICIENT], at[KIND] == OFFSET
+    half_A, half_B = half_turn(stage, first), half_turn(stage, second)
+    X_A, X_B = vector(numbers, k, terms.POINT_A), vector(numbers, k, terms.POINT_B)
+    (r_A, D_A), (r_B, D_B) = frame(stage, first), frame(stage, second)
+    (v_A, _), (v_B, _) = twist(stage, first), twist(stage, second)
     rho_A, rho_B = combine(X_A, D_A), combine(X_B, D_B)
-    reach = sub(add(vector(stage, second, POSITION), rho_B), vector(stage, first, POSITION))
+    reach = sub(add(r_B, rho_B), r_A)
     r = sub(reach, rho_A)
     # Half of what r and a change by over the step.
-    dr = scale(0.5 * h, sub(vector(stage, second, V), vector(stage, first, V)))
-    dr = sub(add(dr, cross(half_B, rho_B)), cross(half_A, rho_A))
-    a, da = scale(2.0, r), scale(2.0, dr)
-    bend = 2.0 * c
+    dr = axpy(0.5 * h, sub(v_B, v_A), sub(cross(half_B, rho_B), cross(half_A, rho_A)))
+    a, da, bend, X_a = scale(2.0, r), scale(2.0, dr), 2.0 * c, vector(numbers, k, DIRECTION_A)
     if offset:
-        a, bend = combine(vector(numbers, k, DIRECTION_A), D_A), 0.0
+        a, bend = combine(X_a, D_A), 0.0
         da = cross(half_A, a)
     n, dn, p, dp = scale(c, a), scale(c, da), scale(c, r), scale(c, dr)
     middle, second_order = dot(p, a), dot(dp, da)
@@ -146,20 +122,16 @@ def _straight(struts: Along, k: int, step: Step, tiles: Array) -> None:
         middle, second_order = 0.5 * middle, 0.5 * second_order
     low, high = middle + second_order - 0.5 * ds, middle + second_order + 0.5 * ds
     forms = (low, 0.0), (middle, 0.0), (high, 0.0), (ds, 0.0)
+    slopes = tiles is not None
     if at[CHART] == LENGTH:
-        tension, dt_middle, dt_end = tension_along(
-            struts, at, LENGTH, forms, step, tiles is not None
-        )
+        tension, dt_middle, dt_end = tension_along(struts, at, LENGTH, forms, step, slopes)
     else:
-        tension, dt_middle, dt_end = tension_along(
-            struts, at, LINEAR, forms, step, tiles is not None
-        )
+        tension, dt_middle, dt_end = tension_along(struts, at, LINEAR, forms, step, slopes)
     torque_A, torque_B = cross(n, reach), cross(rho_B, n)
-    if arms_at != DIRECTORS:
-        L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
-        torque_A, torque_B = cross(n, combine(X_A, L_A)), cross(combine(X_B, L_B), n)
+    if step.arms_at != DIRECTORS:
+        torque_A, torque_B = cross(n, arm(step, first, X_A)), cross(arm(step, second, X_B), n)
         if offset:
-            torque_A = add(torque_A, cross(combine(vector(numbers, k, DIRECTION_A), L_A), p))
+            torque_A = add(torque_A, cross(arm(step, first, X_a), p))
     pull = h * tension[0]
     push(step, first, scale(-pull, n), scale(pull, torque_A))
     push(step, second, scale(pull, n), scale(pull, torque_B))
@@ -209,8 +181,8 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
     h, stage, x, bodies = step.h, step.stage, step.x, step.bodies
     at, arms_at = struts.places[k], step.arms_at
     first, second = at[A], at[B]
-    half_A, half_B = vector(stage, first, HALF), vector(stage, second, HALF)
-    D_A, D_B = matrix(stage, first, DIRECTORS), matrix(stage, second, DIRECTORS)
+    half_A, half_B = half_turn(stage, first), half_turn(stage, second)
+    (_, D_A), (_, D_B) = frame(stage, first), frame(stage, second)
     N_0, N_1 = matrix(struts.numbers, k, FORM_0), matrix(struts.numbers, k, FORM_1)
     K_0, K_1 = _product(N_0, D_A, D_B), _product(N_1, D_A, D_B)
     m_0, m_1, apart = axial(K_0), axial(K_1), sub(half_A, half_B)
@@ -221,9 +193,8 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
     low = middle[0] * (1.0 + both) - dot(half_B, apply(K_0, half_A)) - 0.5 * ds[0]
     other = middle[1] * (1.0 + both) - dot(half_B, apply(K_1, half_A)) - 0.5 * ds[1]
     forms = (low, other), middle, (low + ds[0], other + ds[1]), ds
-    tension, dt_middle, dt_end = tension_along(
-        struts, at, at[CHART], forms, step, tiles is not None
-    )
+    slopes = tiles is not None
+    tension, dt_middle, dt_end = tension_along(struts, at, at[CHART], forms, step, slopes)
     on_A, on_B = (m_0, m_1), (scale(-1.0, m_0), scale(-1.0, m_1))
     if arms_at != DIRECTORS:
         L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
@@ -251,12 +222,12 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
         turned_A, turned_B = turned(C_A, pulled), turned(C_B, transposed(pulled))
         ground, pair = bodies.shape[0] - 1, at[PAIR:]
         if first != ground:
-            add_tile(tiles, pair[RA_RA], plus(_outers(on_A, by_A), turned_A))
+            add_tile(tiles, pair[terms.RA_RA], plus(_outers(on_A, by_A), turned_A))
         if second != ground:
-            add_tile(tiles, pair[RB_RB], plus(_outers(on_B, by_B), turned_B))
+            add_tile(tiles, pair[terms.RB_RB], plus(_outers(on_B, by_B), turned_B))
             if first != ground:
-                add_tile(tiles, pair[RA_RB], minus(_outers(on_A, by_B), turned_B))
-                add_tile(tiles, pair[RB_RA], minus(_outers(on_B, by_A), turned_A))
+                add_tile(tiles, pair[terms.RA_RB], minus(_outers(on_A, by_B), turned_B))
+                add_tile(tiles, pair[terms.RB_RA], minus(_outers(on_B, by_A), turned_A))
 
 
 @arithmetic
@@ -325,17 +296,16 @@ def go_on(struts: Along) -> None:
 def _coordinate(struts: Along, k: int, state: Array) -> float:
     """Return the coordinate of strut k."""
     numbers, at = struts.numbers, struts.places[k]
-    first, second = at[A], at[B]
-    D_A, D_B = matrix(state, first, DIRECTORS), matrix(state, second, DIRECTORS)
+    (r_A, D_A), (r_B, D_B) = frame(state, at[A]), frame(state, at[B])
     if at[KIND] == DOT:
         N_0, N_1 = matrix(numbers, k, FORM_0), matrix(numbers, k, FORM_1)
         s = trace(_product(N_0, D_A, D_B)), trace(_product(N_1, D_A, D_B))
         return chart_value(at[CHART], s)
-    r_A = add(vector(state, first, POSITION), combine(vector(numbers, k, POINT_A), D_A))
-    r_B = add(vector(state, second, POSITION), combine(vector(numbers, k, POINT_B), D_B))
-    r = sub(r_B, r_A)
+    rho_A = combine(vector(numbers, k, terms.POINT_A), D_A)
+    rho_B = combine(vector(numbers, k, terms.POINT_B), D_B)
+    r = sub(add(r_B, rho_B), add(r_A, rho_A))
     a = combine(vector(numbers, k, DIRECTION_A), D_A) if at[KIND] == OFFSET else r
-    return chart_value(at[CHART], (numbers[k, COEFFICIENT] * dot(a, r), 0.0))
+    return chart_value(at[CHART], (numbers[k, terms.COEFFICIENT] * dot(a, r), 0.0))
 
 
 # -- what acts along coordinates -------------------------------------------------------------------

@@ -208,7 +208,7 @@ class Tables:
         lacking = self.graph.decoupled and any(family.lacking for family in self.parts.families)
         return bool(arms_at and not lacking and not self.mechanism.redundant)
 
-    def _spin_tables(self) -> job.Spins | None:
+    def _spin_tables(self) -> tables.Spins | None:
         if self.turning is None:
             return None
         everyone = np.arange(self.count)
@@ -216,7 +216,7 @@ class Tables:
         # With one auxiliary node it is the rest, and velocity and momentum are not there.
         none = np.full((self.count, 3 - self._auxiliary), self.graph.nodes)
         named = np.hstack([nodes, none, auxiliaries])
-        return job.Spins(
+        return tables.Spins(
             inertia=real(self.mechanism.moments),
             places=index(named[:, 1:], self.tiles.table(named, named)),
             form=self.turning.form,

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine import job
 from poinsot.frames.parametrisations import BODY, WORLD
 from poinsot.kernels import tables
 from poinsot.ph.matrices import Vector
@@ -18,7 +17,7 @@ from poinsot.systems.quaternions.systems import QuaternionForm, QuaternionSystem
 Array = NDArray[np.float64]
 
 #: Spare nodes of a body by condensation.
-AUXILIARY = {"full": job.FULL, "reduced": job.REDUCED, "null-space": job.SHORTEST}
+AUXILIARY = {"full": tables.FULL, "reduced": tables.REDUCED, "null-space": tables.SHORTEST}
 
 
 class QuaternionRunner(MechanismRunner):
@@ -34,9 +33,9 @@ class QuaternionRunner(MechanismRunner):
         self.livens = isinstance(system, QuaternionSystem)
         self.turning = Turning(
             unknowns=lagrangian.unknowns,
-            form=job.LIVENS if self.livens else job.HAMILTON,
+            form=tables.LIVENS if self.livens else tables.HAMILTON,
             mean=scheme.mean_levers,
-            auxiliary=AUXILIARY[scheme.condensation] if self.livens else job.SHORTEST,
+            auxiliary=AUXILIARY[scheme.condensation] if self.livens else tables.SHORTEST,
             first=system.n - lagrangian.held.m,
         )
         super().__init__(system, x, h, options)

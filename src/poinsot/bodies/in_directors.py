@@ -1,0 +1,279 @@
+"""Rigid bodies in directors over a step: inertia and weight, and the motion at its end.
+
+With the Euler values E_i, the directors d_i at the midpoint and their rates V_i at the start,
+
+    translation   2 m (v - v0) + h grad V
+    rotation      sum_i 2 E_i d_i x (w x d_i - V_i) = 2 (tr A - A) w - 2 sum_i E_i d_i x V_i
+
+with A = sum_i E_i d_i d_i^T. The multipliers of rigidity are normal to this motion and drop out.
+
+In the stabilised form (GGL) velocities at the end are unknowns, too. Directors stay orthonormal at
+both ends of a step, and so do their rates: d_1 is the Cayley image of d_0 by w, and
+V_1 = w_1 x d_1. The multipliers of rigidity drop out of the kinematic equations by crossing them
+with the directors at the midpoint, and what they leave in the momentum equations, sum_i X_i x V_i
+with X_i = E_i (d_i1 - d_i0 - h V_i), completes these to the angular momentum:
+
+    kinematics    m (v - (v0 + v1) / 2),   sum_i E_i d_i x (w x d_i - (V_i0 + V_i1) / 2)
+    momentum      m (v1 - v0) + h grad V,  sum_i E_i (d_i1 x V_i1 - d_i0 x V_i0)
+"""
+
+from functools import reduce
+
+from poinsot.kernels import tables
+from poinsot.kernels.algebra import (
+    Array,
+    Mat,
+    Vec,
+    add,
+    axpy,
+    cross,
+    dot,
+    matrix,
+    minus,
+    multiply,
+    plus,
+    put,
+    put_matrix,
+    put_tile,
+    scale,
+    size,
+    skew,
+    skew_times,
+    sub,
+    times,
+    transposed,
+    vector,
+)
+from poinsot.kernels.cayley import cayley, lever, turn_rows, turned
+from poinsot.kernels.kernel import arithmetic, inline, kernel
+from poinsot.kernels.step import enlarge
+from poinsot.kernels.tables import Part, frame, rates, twist, twist_at_end
+from poinsot.kernels.terms import UNIT
+
+# -- inertia and weight ----------------------------------------------------------------------------
+
+
+@arithmetic
+def place_at_midpoint(b: int, h: float, state: Array, stage: Array) -> tuple[Vec, Mat, Mat]:
+    """Place a body; return a = h w / 2, its directors at the start, and those at the midpoint."""
+    (v, w), (position, D0) = twist(stage, b), frame(state, b)
+    a = scale(0.5 * h, w)
+    D = turn_rows(a, D0)
+    put(stage, b, tables.HALF, a)
+    put(stage, b, tables.POSITION, axpy(0.5 * h, v, position))
+    put_matrix(stage, b, tables.DIRECTORS, D)
+    return a, D0, D
+
+
+@inline
+def translate(bodies: Part, b: int, h: float, v: Vec, v0: Vec, x: Array, tiles: Array) -> float:
+    """Set the residual of translation, and its tile unless None; return the size of its terms."""
+    numbers, places = bodies
+    mass2, weight = numbers[b, tables.MASS2], vector(numbers, b, tables.WEIGHT)
+    put(x, places[b, tables.T], 0, axpy(mass2, sub(v, v0), scale(h, weight)))
+    if tiles is not None and not places[b, tables.CONDENSED]:
+        put_tile(tiles, places[b, tables.TT], times(mass2, UNIT))
+    terms: float = mass2 * (size(v) + size(v0)) + h * size(weight)
+    return terms
+
+
+@kernel
+def free_bodies(
+    bodies: Part, h: float, state: Array, stage: Array, x: Array, tiles: Array, sizes: Array
+) -> None:
+    """Place the bodies at the midpoint; set residuals in x (nodes, 3), and tiles unless None."""
+    numbers, places = bodies
+    forces, torques, speeds = 0.0, 0.0, 0.0
+    for b in range(numbers.shape[0]):
+        (v, w), (v0, V0) = twist(stage, b), rates(state, b)
+        a, D0, D = place_at_midpoint(b, h, state, stage)
+        force = translate(bodies, b, h, v, v0, x, tiles)
+        E2 = vector(numbers, b, tables.EULER2)
+        M = scale(E2[0], D[0]), scale(E2[1], D[1]), scale(E2[2], D[2])
+        put(x, places[b, tables.R], 0, _spun(w, D, M, V0))
+        if tiles is not None:
+            put_tile(tiles, places[b, tables.RR], _rotation(h, a, D0, M, V0))
+            spin = size(w) + max(size(V0[0]), size(V0[1]), size(V0[2]))
+            forces, torques = max(forces, force), max(torques, size(E2) * spin)
+            speeds = max(speeds, size(v), size(w))
+    enlarge(sizes, tables.OF_TRANSLATION, forces)
+    enlarge(sizes, tables.OF_ROTATION, torques)
+    enlarge(sizes, tables.OF_CLOSURE, speeds)
+
+
+@arithmetic
+def _spun(w: Vec, D: Mat, M: Mat, V0: Mat) -> Vec:
+    """Return the residual of rotation; M are the directors times 2 E_i."""
+    each = zip(D, M, V0, strict=True)
+    return reduce(add, [cross(m, sub(cross(w, d), rate)) for d, m, rate in each])
+
+
+@arithmetic
+def _rotation(h: float, a: Vec, D0: Mat, M: Mat, V0: Mat) -> Mat:
+    """Return the derivative of the rotation's residual with respect to w.
+
+    Because h w x d_i = 2 (d_i - d_i0), the residual is the sum of -(2/h) 2 E_i d_i x z_i with
+    z_i = d_i0 + (h/2) V_i0, which does not change in a step. (It is not computed like that: what is
+    left of the large terms is small.)
+    """
+    z = plus(times(0.5 * h, V0), D0)
+    return times(-1.0, turned(cayley(a), multiply(transposed(M), z)))
+
+
+# -- the stabilised form ---------------------------------------------------------------------------
+
+
+@kernel
+def stabilised_bodies(
+    bodies: Part, h: float, state: Array, stage: Array, x: Array, tiles: Array, sizes: Array
+) -> None:
+    """Place the bodies at the midpoint; set residuals in x (nodes, 3), and tiles unless None."""
+    numbers, places = bodies
+    for b in range(numbers.shape[0]):
+        (v, w), (v1, w1), (v0, V0) = twist(stage, b), twist_at_end(stage, b), rates(state, b)
+        a, D0, D = place_at_midpoint(b, h, state, stage)
+        m, E = 0.5 * numbers[b, tables.MASS2], scale(0.5, vector(numbers, b, tables.EULER2))
+        at, weight = places[b], vector(numbers, b, tables.WEIGHT)
+        put(x, at[tables.KT], 0, scale(m, sub(v, scale(0.5, add(v0, v1)))))
+        put(x, at[tables.T], 0, axpy(m, sub(v1, v0), scale(h, weight)))
+        kinematics, momentum = _stabilised(E, w, w1, D0, D, V0)
+        put(x, at[tables.KR], 0, kinematics)
+        put(x, at[tables.R], 0, momentum)
+        if tiles is not None:
+            K_K, K_M, M_K, M_M = _stabilised_slopes(h, a, E, w, w1, D0, D, V0)
+            put_tile(tiles, at[tables.KT_KT], times(m, UNIT))
+            put_tile(tiles, at[tables.KT_T], times(-0.5 * m, UNIT))
+            put_tile(tiles, at[tables.T_T], times(m, UNIT))
+            put_tile(tiles, at[tables.KR_KR], K_K)
+            put_tile(tiles, at[tables.KR_R], K_M)
+            put_tile(tiles, at[tables.RR], M_K)
+            put_tile(tiles, at[tables.R_R], M_M)
+            push = m * (size(v) + size(v1) + size(v0)) + h * size(weight)
+            spin = size(w) + size(w1) + max(size(V0[0]), size(V0[1]), size(V0[2]))
+            enlarge(sizes, tables.OF_TRANSLATION, push)
+            enlarge(sizes, tables.OF_ROTATION, size(E) * spin)
+            enlarge(sizes, tables.OF_CLOSURE, max(size(v), size(w)))
+            way = size(vector(state, b, tables.POSITION)) / h
+            enlarge(sizes, tables.OF_POSITION, max(size(v), way))
+
+
+@arithmetic
+def _stabilised(E: Vec, w: Vec, w1: Vec, D0: Mat, D: Mat, V0: Mat) -> tuple[Vec, Vec]:
+    """Return the residuals of rotation: kinematics and momentum."""
+    kinematics, momentum = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for e, d0, d, rate in zip(E, D0, D, V0, strict=True):
+        d1 = sub(scale(2.0, d), d0)
+        mean = scale(0.5, add(rate, cross(w1, d1)))
+        kinematics = axpy(e, cross(d, sub(cross(w, d), mean)), kinematics)
+        momentum = axpy(e, sub(cross(d1, cross(w1, d1)), cross(d0, rate)), momentum)
+    return kinematics, momentum
+
+
+@arithmetic
+def _stabilised_slopes(
+    h: float, a: Vec, E: Vec, w: Vec, w1: Vec, D0: Mat, D: Mat, V0: Mat
+) -> tuple[Mat, Mat, Mat, Mat]:
+    """Return the derivatives of kinematics by w and w1, and those of momentum.
+
+    A director d changes by -(h/2) P dw, d1 by -h P dw.
+    """
+    slopes = []
+    for e, d0, d, rate in zip(E, D0, D, V0, strict=True):
+        d1, P = sub(scale(2.0, d), d0), lever(a, d)
+        speed = sub(cross(w, d), scale(0.5, add(rate, cross(w1, d1))))
+        by_d = minus(skew_times(speed, P), skew_times(d, skew_times(w, P)))
+        by_end = skew_times(d, skew_times(w1, P))
+        K_K = minus(times(0.5 * h, plus(by_d, by_end)), skew_times(d, skew(d)))
+        M_K = minus(skew_times(cross(w1, d1), P), skew_times(d1, skew_times(w1, P)))
+        K_M, M_M = skew_times(d, skew(d1)), skew_times(d1, skew(d1))
+        slopes.append((times(e, K_K), times(0.5 * e, K_M), times(e * h, M_K), times(-e, M_M)))
+    K_K, K_M, M_K, M_M = (reduce(plus, each) for each in zip(*slopes, strict=True))
+    return K_K, K_M, M_K, M_M
+
+
+# -- from one step to the next ---------------------------------------------------------------------
+
+
+@kernel
+def move(
+    bodies: Part, stabilised: Array, h: float, state: Array, stage: Array, ahead: Array
+) -> float:
+    """Set the motion at the end of a step; return kinetic energy and that of gravity [J].
+
+    q1 = q0 + h v,  v1 = 2 v - v0, for positions and for directors, whose rates are w x d; in the
+    stabilised form (`stabilised` is not None) velocities at the end are unknowns themselves.
+    """
+    numbers, places = bodies
+    H = 0.0
+    for b in range(numbers.shape[0]):
+        (v, w), (position, D0), (v0, V0) = twist(stage, b), frame(state, b), rates(state, b)
+        D = turn_rows(scale(0.5 * h, w), D0)
+        position, D1 = axpy(h, v, position), minus(times(2.0, D), D0)
+        if stabilised is None:
+            velocity = sub(scale(2.0, v), v0)
+            spun = minus(times(2.0, _spinning(w, D)), V0)
+            if places[b, tables.FLAT] < 3:
+                spun = _without_mass(places[b, tables.FLAT], D1, spun)
+        else:
+            velocity, w1 = twist_at_end(stage, b)
+            spun = _spinning(w1, D1)
+        put(ahead, b, tables.POSITION, position)
+        put(ahead, b, tables.VELOCITY, velocity)
+        put_matrix(ahead, b, tables.DIRECTORS, D1)
+        put_matrix(ahead, b, tables.RATES, spun)
+        squares = dot(spun[0], spun[0]), dot(spun[1], spun[1]), dot(spun[2], spun[2])
+        spin = dot(vector(numbers, b, tables.EULER2), squares)
+        H += 0.25 * (numbers[b, tables.MASS2] * dot(velocity, velocity) + spin)
+        H += dot(vector(numbers, b, tables.WEIGHT), position)
+    return H
+
+
+@arithmetic
+def _spinning(w: Vec, D: Mat) -> Mat:
+    """Return the rates w x d of directors."""
+    return cross(w, D[0]), cross(w, D[1]), cross(w, D[2])
+
+
+@inline
+def _without_mass(k: int, D: Mat, V: Mat) -> Mat:
+    """Give director k the rate that follows from d_k = d_i x d_j."""
+    if k == 0:
+        return add(cross(V[1], D[2]), cross(D[1], V[2])), V[1], V[2]
+    if k == 1:
+        return V[0], add(cross(V[2], D[0]), cross(D[2], V[0])), V[2]
+    return V[0], V[1], add(cross(V[0], D[1]), cross(D[0], V[1]))
+
+
+@kernel
+def straighten(bodies: int, state: Array) -> None:
+    """Take back what round-off has done to the directors: D (3 - D^T D) / 2, columns being d_i."""
+    for b in range(bodies):
+        D = matrix(state, b, tables.DIRECTORS)
+        lacking = times(0.5, minus(UNIT, multiply(D, transposed(D))))
+        put_matrix(state, b, tables.DIRECTORS, plus(D, multiply(lacking, D)))
+
+
+@kernel
+def save_directors(
+    places: Array, past: Array, stabilised: Array, state: Array, before: Array, x: Array, mid: Array
+) -> None:
+    """Write q and v of all bodies at the end of a step, and their mean over it.
+
+    Only in the plain form w x d is the more exact rate of directors, where one without mass has
+    none of its own; the last w is in `past`.
+    """
+    count = state.shape[0] - 1
+    n, ground = places[count, tables.COORDINATES], places[count, tables.R]
+    for b in range(count):
+        q, turns = 0 + places[b, tables.COORDINATES], places[b, tables.R] < ground
+        rate = q + n
+        for i in range(tables.VELOCITY if turns else tables.DIRECTORS):
+            j = tables.VELOCITY + i
+            x[q + i], x[rate + i] = state[b, i], state[b, j]
+            mid[q + i] = 0.5 * (before[b, i] + state[b, i])
+            mid[rate + i] = 0.5 * (before[b, j] + state[b, j])
+        if stabilised is None and turns:
+            w = past[b, 0, 4], past[b, 0, 5], past[b, 0, 6]
+            for i in range(3, 12, 3):
+                d, j = (mid[q + i], mid[q + i + 1], mid[q + i + 2]), rate + i
+                mid[j], mid[j + 1], mid[j + 2] = cross(w, d)
