@@ -39,12 +39,14 @@ def random_lagrangian(seed, n, singular):
     return own, {"q": x, "v": v}
 
 
-lagrangians = st.builds(
-    random_lagrangian, st.integers(0, 2**32 - 1), st.integers(2, 3), st.booleans()
-)
+def any_lagrangian(singular):
+    return st.builds(random_lagrangian, st.integers(0, 2**32 - 1), st.integers(2, 3), singular)
 
 
-@settings(max_examples=8)
+lagrangians, regular = any_lagrangian(st.booleans()), any_lagrangian(st.just(False))
+
+
+@settings(max_examples=5)
 @given(lagrangians)
 def test_energy_constraints_and_supply_are_exact(made):
     own, start = made
@@ -56,17 +58,15 @@ def test_energy_constraints_and_supply_are_exact(made):
             assert result.constraint_error.max() < 1e-13
 
 
-@settings(max_examples=8)
-@given(lagrangians)
+@settings(max_examples=3)
+@given(regular)
 def test_hamilton_s_form_is_exact_where_the_mass_is_regular(made):
     own, start = made
-    if own.lagrangian.m:
-        return
     result = run(own, start, "emh", 0.02, 0.2, inputs={"push": np.cos})
     assert result.stats.balance_error_max < 1e-11 * max(1.0, abs(result.energy).max())
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(lagrangians, st.sampled_from([Rule.MIDPOINT, Rule.DISCRETE]))
 def test_derivatives_of_a_step_have_exact_tangents_and_directionality(made, rule):
     own, start = made
@@ -103,7 +103,7 @@ def test_derivatives_of_a_step_have_exact_tangents_and_directionality(made, rule
     )
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(lagrangians, st.integers(1, 14))
 def test_derivatives_of_a_tiny_step_do_not_lose_digits(made, digits):
     own, start = made
@@ -114,7 +114,7 @@ def test_derivatives_of_a_tiny_step_do_not_lose_digits(made, digits):
     assert np.max(abs(T.by_q - middle)) < 1.0 * 10.0 ** (-2 * digits) + 1e-13
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(lagrangians)
 def test_functions_give_what_expressions_give(made):
     own, start = made
