@@ -45,17 +45,22 @@ pytest_collect_file = Sybil(
 ).pytest()
 
 
-class DocumentScheduling(LoadScopeScheduling):
-    """The blocks of a document build on each other: one worker runs them all.
+#: Files of these folders share a browser and runs, or solutions of other codes.
+SHARING = ("tests/viz/", "tests/oracles/")
 
+
+class FileScheduling(LoadScopeScheduling):
+    """One worker runs a whole file, the files with most tests first.
+
+    The blocks of a document build on each other, and the tests of a file share what they compute.
     Written out because the marker ``xdist_group`` has no effect under pytest 9.2 with xdist 3.8.
     """
 
     def _split_scope(self, nodeid):
         file = nodeid.split("::")[0]
-        return file if file.endswith(".md") else nodeid
+        return next((folder for folder in SHARING if file.startswith(folder)), file)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    return DocumentScheduling(config, log)
+    return FileScheduling(config, log)

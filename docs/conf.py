@@ -1,9 +1,13 @@
 """Sphinx configuration."""
 
 import json
+import os
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
+
+# Before NumPy is imported: small matrices gain nothing from threads, and wait for them a lot.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from poinsot.io import schema
 

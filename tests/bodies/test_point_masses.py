@@ -121,7 +121,7 @@ def test_a_pendulum_on_a_rod_swings_by_elliptic_functions(scheme, coordinates, e
     steps, errors = np.array([0.02, 0.01]), []
     for h in steps:
         options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
-        result = ps.simulate(hanging(), h=h, t_end=1.0, **options)
+        result = ps.simulate(hanging(), h=h, t_end=0.6, **options)
         sn = ellipj(ellipk(0.5) - np.sqrt(G) * result.time, 0.5)[0]
         angle = 2 * np.arcsin(np.sqrt(0.5) * sn)
         exact = np.stack([np.sin(angle), 0 * angle, -np.cos(angle)], axis=1)
@@ -153,7 +153,7 @@ def test_a_mass_on_the_tip_of_a_bar_moves_like_one_body_with_it(scheme, coordina
         model.add_joint("pin", ps.Spherical(model.ground, body, point=(0, 0, 0)))
         model.add_marker("end", body, position=(1, 0, 0))
         options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
-        result = ps.simulate(model, h=0.005, t_end=0.25, **options)
+        result = ps.simulate(model, h=0.005, t_end=0.1, **options)
         assert result.stats.balance_error_max < 1e-11
         return result
 
@@ -202,7 +202,7 @@ def test_a_chain_of_masses_on_rods_converges_to_newtons_equations(scheme, coordi
 def test_two_masses_on_a_spring_go_round_on_ellipses(scheme, coordinates, engine):
     """r'' = -w^2 r with w^2 = k (1/m1 + 1/m2), and the centre goes straight on."""
     w, start, speed = np.sqrt(30 * (1 / 1 + 1 / 2)), np.array([1.0, 0, 0]), np.array([0.2, 3, 1])
-    steps, errors = np.array([0.01, 0.005]), []
+    steps, errors = np.array([0.02, 0.01]), []
     for h in steps:
         model = ps.Model()
         a = model.add_body("a", ps.PointMass(mass=1))
@@ -210,7 +210,7 @@ def test_two_masses_on_a_spring_go_round_on_ellipses(scheme, coordinates, engine
         spring = {"stiffness": 30.0, "rest_length": 0.0}
         model.add_force("spring", ps.Spring(a, b, (0, 0, 0), start, **spring))
         options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
-        result = ps.simulate(model, h=h, t_end=1.0, **options)
+        result = ps.simulate(model, h=h, t_end=0.6, **options)
         angle = w * result.time[:, None]
         r = result.position("b") - result.position("a")
         errors.append(abs(r - start * np.cos(angle) - speed / w * np.sin(angle)).max())
@@ -232,12 +232,12 @@ def test_two_masses_that_attract_each_other_keep_their_circle(scheme, coordinate
     b = model.add_body("b", ps.PointMass(mass=2), position=(1, 0, 0), velocity=(0, w / 3, 0))
     model.add_force("attraction", ps.Gravitation(a, b, strength=k))
     options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
-    result = ps.simulate(model, h=0.01, t_end=1.0, **options)
+    result = ps.simulate(model, h=0.01, t_end=0.5, **options)
     r = result.position("b") - result.position("a")
     angle = np.unwrap(np.arctan2(r[:, 1], r[:, 0]))
     np.testing.assert_allclose(angle, w * result.time, atol=3e-4)
     np.testing.assert_allclose(np.linalg.norm(r, axis=1), 1.0, atol=3e-4)
-    np.testing.assert_allclose(result.angular_momentum, result.angular_momentum[[0]].repeat(101, 0))
+    np.testing.assert_allclose(result.angular_momentum, result.angular_momentum[[0]].repeat(51, 0))
     assert result.stats.balance_error_max < 1e-12
 
 
@@ -262,7 +262,7 @@ def assert_alike(one, other):
 
 
 @runs
-@laws(3)
+@laws(2)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 3))
 def test_energy_and_constraints_are_exact_in_both_engines(scheme, coordinates, seed, bodies):
     model = hung(seed, bodies, speed=0.4)
@@ -281,7 +281,7 @@ def test_energy_and_constraints_are_exact_in_both_engines(scheme, coordinates, s
     [run for run in RUNS if run[0] not in ("eml", "reml", "null-eml")],
     ids=" in ".join,
 )
-@laws(3)
+@laws(2)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 3))
 def test_free_mechanisms_keep_both_momenta(scheme, coordinates, engine, seed, bodies):
     tree = mechanisms.tree(seed, bodies=bodies, ground=False, gravity=False, speed=0.4)

@@ -103,7 +103,7 @@ def assert_same(a, b):
         assert values[0].tobytes() == values[1].tobytes()
 
 
-@mechanisms.laws(60)
+@mechanisms.laws(25)
 @given(st.integers(0, 2**32 - 1))
 def test_the_file_of_a_model_is_the_same_model_to_the_last_bit(seed):
     model = writable(seed).model()

@@ -31,7 +31,7 @@ def size(seed):
 def test_a_random_mechanism_with_everything_moves_alike(seed, scheme):
     h = (0.002, 0.01, 0.03)[seed % 3]
     model = finished(mechanisms.full(seed, **size(seed)))
-    assert_same(*both(model, scheme=scheme, h=h, t_end=10 * h))
+    assert_same(*both(model, scheme=scheme, h=h, t_end=6 * h))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -39,7 +39,7 @@ def test_a_random_mechanism_with_everything_moves_alike(seed, scheme):
 def test_a_random_mechanism_of_joints_alone_moves_alike(seed, scheme):
     h = (0.002, 0.01, 0.03)[seed % 3]
     model = finished(mechanisms.tree(100 + seed, **size(seed)), add_hinge)
-    assert_same(*both(model, scheme=scheme, h=h, t_end=20 * h))
+    assert_same(*both(model, scheme=scheme, h=h, t_end=10 * h))
 
 
 # -- joints -----------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def joined(kind):
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_joint_moves_alike(kind, scheme):
-    assert_same(*both(finished(joined(kind)), scheme=scheme, h=0.02, t_end=0.3))
+    assert_same(*both(finished(joined(kind)), scheme=scheme, h=0.02, t_end=0.16))
 
 
 # -- bodies -----------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def balance_from_matrices(system, result):
     return np.diff(H) - h * supplied + h * lost
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(case=linear_systems(), scheme=st.sampled_from(GENERAL))
 def test_power_balance_is_exact_for_random_linear_systems(case, scheme):
     system, x0 = case
@@ -56,7 +56,7 @@ def test_power_balance_is_exact_for_random_linear_systems(case, scheme):
 
 
 @pytest.mark.parametrize(
-    ("singularity", "steps"), [(s, 10_000 if s == "rotated" else 1000) for s in SINGULARITIES]
+    ("singularity", "steps"), [(s, 3000 if s == "rotated" else 1000) for s in SINGULARITIES]
 )
 def test_power_balance_of_a_linear_system_holds_over_thousands_of_steps(singularity, steps):
     system = fed(as_system(random_matrices(7, 5, 2, singularity)))
@@ -88,10 +88,10 @@ def test_power_balance_is_exact_for_any_energy_with_a_discrete_gradient(
 @pytest.mark.parametrize(
     ("kind", "scheme"), [("cosine", "ph-dg"), ("coupled", "ph-dg-partitioned")]
 )
-def test_power_balance_of_any_energy_holds_over_a_thousand_steps(kind, scheme):
+def test_power_balance_of_any_energy_holds_over_hundreds_of_steps(kind, scheme):
     system = ph.feed(nonlinear(kind, 0.05, 0.1), "body.force", np.cos)
-    result = ps.simulate(system, h=0.02, t_end=20.0, x0=[0.9, 0.2], scheme=scheme)
-    assert result.stats.steps == 1000
+    result = ps.simulate(system, h=0.02, t_end=8.0, x0=[0.9, 0.2], scheme=scheme)
+    assert result.stats.steps == 400
     assert_balanced(result)
     assert_never_gains_from_dissipation(result)
 

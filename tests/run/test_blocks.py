@@ -320,8 +320,7 @@ def wheel(spin, **force):
     return model
 
 
-@pytest.mark.parametrize("every", [1, 30])
-@pytest.mark.parametrize("spin", [150.0, -150.0])
+@pytest.mark.parametrize(("spin", "every"), [(150.0, 1), (-150.0, 30)])
 def test_angles_are_followed_over_many_turns(spin, every):
     """Each step turns by 2 atan(h w/2), 74 degrees: 24 turns in 1.2 s."""
     one, other = both(wheel(spin), h=H, t_end=1.2, save_every=every)
@@ -420,12 +419,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the backgro
 ports = {"law": by_law} if sys.argv[2] == "law" else {"value": 0.1}
 model = swing(beside=lambda model: None, **ports)
 run(model, t_end=0.1)  # compiled, or loaded
-for k in range(8):
+for k in range(5):
     pressed = []
     def press():
         pressed.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
-    timer = threading.Timer(0.1 + 0.027 * k, press)
+    timer = threading.Timer(0.1 + 0.043 * k, press)
     timer.start()
     result = run(model, t_end=float(sys.argv[3]), save_every=50)
     delay = time.perf_counter() - pressed[0] if pressed else None
@@ -449,7 +448,7 @@ def test_ctrl_c_ends_a_run_within_a_second_and_keeps_what_was_computed(source, t
     assert done.returncode == 0, done.stderr
     assert "ignored" not in done.stderr
     runs = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [status for status, *_ in runs] == ["interrupted"] * 8
+    assert [status for status, *_ in runs] == ["interrupted"] * 5
     for _, steps, reached, delay in runs:
         assert steps > 0
         assert reached == pytest.approx(H * steps)

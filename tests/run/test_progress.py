@@ -74,7 +74,7 @@ def run_in_a_pipe(pause, options=""):
 
 
 def test_a_long_run_on_a_terminal_shows_its_progress():
-    status, out, terminal = run_on_a_terminal(pause=0.05)
+    status, out, terminal = run_on_a_terminal(pause=0.035)
     assert status == 0, terminal
     assert out == "done 40\n"
     assert "spinner" in terminal
@@ -87,8 +87,8 @@ def test_a_short_run_on_a_terminal_shows_nothing():
 
 
 def test_a_long_run_in_a_pipe_shows_nothing():
-    assert run_in_a_pipe(pause=0.05) == (0, "done 40\n", "")
+    assert run_in_a_pipe(pause=0.035) == (0, "done 40\n", "")
 
 
 def test_the_bar_can_be_switched_off():
-    assert run_on_a_terminal(pause=0.05, options=", progress=False") == (0, "done 40\n", "")
+    assert run_on_a_terminal(pause=0.035, options=", progress=False") == (0, "done 40\n", "")

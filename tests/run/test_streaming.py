@@ -409,7 +409,7 @@ for k in range(int(sys.argv[4])):
         os._exit(0)
     while not path.exists():
         time.sleep(1e-3)
-    time.sleep(choice.uniform(0, 0.3))
+    time.sleep(choice.uniform(0, 0.15))
     os.kill(child, signal.SIGKILL)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
 """

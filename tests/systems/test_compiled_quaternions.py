@@ -75,12 +75,12 @@ def random(seed):
 
 
 MODELS = {
-    "everything": (everything, 0.01, 20),
-    "loop": (closed_loop.model, 0.1, 12),
-    "slider-crank": (spatial_slider_crank.model, 0.01, 20),
-    "four-bar": (four_bar, 0.01, 20),
+    "everything": (everything, 0.01, 8),
+    "loop": (closed_loop.model, 0.1, 8),
+    "slider-crank": (spatial_slider_crank.model, 0.01, 8),
+    "four-bar": (four_bar, 0.01, 8),
     "thin rod": (thin_rod, 0.005, 10),
-    **{f"random {seed}": (partial(random, seed), 0.005, 8) for seed in (1, 3, 4, 7)},
+    **{f"random {seed}": (partial(random, seed), 0.005, 6) for seed in (1, 3, 4, 7)},
 }
 
 

@@ -311,7 +311,7 @@ def test_twice_the_bodies_take_at_most_three_times_as_long(what):
         prepare(what, size)
         return time.process_time() - start
 
-    size = {"chain of balls": 500, "moving ladder": 100}.get(what, 200)
+    size = {"chain of balls": 300, "moving ladder": 60}.get(what, 120)
     prepare(what, 50)
     assert min(seconds(2 * size) for _ in range(2)) <= 3 * min(seconds(size) for _ in range(3))
 

@@ -5,7 +5,7 @@ from poinsot.gallery import find_example
 
 
 def run(name, **options):
-    return find_example(name).run(engine="reference", **options)
+    return find_example(name).run(**options)
 
 
 EVIL = "<script>window.hit = 1</script><img src=x onerror='window.hit = 2'>"
@@ -21,4 +21,4 @@ def evil():
     model.add_joint("</script>", ps.Rod(a, b, point_a=(1, 0, 0), point_b=(1, 0, -0.5)))
     model.add_marker("{{script}}", b, position=(1, 0, -0.6))
     model.add_port("</iframe>$", ps.JointPort("_'\"><svg onload=alert(1)>"))
-    return ps.simulate(model, h=0.01, t_end=0.2, engine="reference")
+    return ps.simulate(model, h=0.01, t_end=0.2)

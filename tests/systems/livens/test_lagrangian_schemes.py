@@ -1,5 +1,7 @@
 """What the schemes of [KB24] promise, on Lagrangians of one's own."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from lagrangians import (
@@ -26,10 +28,15 @@ def exact():
     return {name: euler_lagrange(make(), start, 0.6) for name, (make, start) in CASES.items()}
 
 
+@cache
+def moved(name, scheme, h):
+    make, start = CASES[name]
+    return run(make(), start, scheme, h, 0.6)
+
+
 @pytest.mark.parametrize(("name", "scheme"), PAIRS)
 def test_the_order_is_two_against_dop853(name, scheme, exact):
-    make, start = CASES[name]
-    ends = [run(make(), start, scheme, h, 0.6)["q"][-1] for h in STEPS]
+    ends = [moved(name, scheme, h)["q"][-1] for h in STEPS]
     errors = [np.linalg.norm(end - exact[name][0]) for end in ends]
     np.testing.assert_allclose(observed_orders(STEPS, errors), 2.0, atol=0.1)
     assert errors[-1] < 1e-2
@@ -38,22 +45,22 @@ def test_the_order_is_two_against_dop853(name, scheme, exact):
 @pytest.mark.parametrize(("name", "scheme"), EXACT_PAIRS)
 def test_the_generalised_energy_is_constant(name, scheme):
     make, start = CASES[name]
-    result = run(make(), start, scheme, 0.05, 10.0)
+    result = run(make(), start, scheme, 0.05, 3.0)
     assert result.stats.balance_error_max < 1e-11 * max(1.0, abs(result.energy[0]))
-    assert result.stats.steps == 200
+    assert result.stats.steps == 60
 
 
 @pytest.mark.parametrize("scheme", ALL)
 def test_constraints_are_exact_even_if_they_are_not_quadratic(scheme):
     _, start = CASES["bead"]
-    result = run(bead(), start, scheme, 0.05, 5.0)
+    result = run(bead(), start, scheme, 0.05, 2.0)
     assert result.constraint_error.max() < 1e-14
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_eml_and_reml_are_the_same(name):
     make, start = CASES[name]
-    full, reduced = (run(make(), start, scheme, 0.05, 2.0) for scheme in ("eml", "reml"))
+    full, reduced = (run(make(), start, scheme, 0.05, 1.0) for scheme in ("eml", "reml"))
     for state in ("q", "v", "p"):
         np.testing.assert_allclose(full[state], reduced[state], rtol=0, atol=1e-11)
     assert reduced.stats.newton_iterations > 0
@@ -61,10 +68,9 @@ def test_eml_and_reml_are_the_same(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_all_forms_converge_to_the_same_motion(name, exact):
-    make, start = CASES[name]
     q, v = exact[name]
     for scheme in ("eml", "ph-dg", "ph-mp", *(["emh"] if name in REGULAR else [])):
-        runs = [run(make(), start, scheme, h, 0.6) for h in STEPS]
+        runs = [moved(name, scheme, h) for h in STEPS]
         limit = (4 * runs[1]["q"][-1] - runs[0]["q"][-1]) / 3
         np.testing.assert_allclose(limit, q, rtol=0, atol=1e-4)
         if scheme == "eml":
@@ -74,12 +80,12 @@ def test_all_forms_converge_to_the_same_motion(name, exact):
 
 @pytest.mark.parametrize("scheme", ALL)
 def test_the_momentum_of_a_cyclic_coordinate_is_constant(scheme):
-    result = run(spherical(), SPHERICAL_START, scheme, 0.02, 2.0)
+    result = run(spherical(), SPHERICAL_START, scheme, 0.02, 1.0)
     assert np.ptp(result["p"][:, 2]) < 1e-12
 
 
 def test_as_published_it_is_not():
-    result = run(spherical(published=True), SPHERICAL_START, "eml", 0.02, 4.0)
+    result = run(spherical(published=True), SPHERICAL_START, "eml", 0.02, 2.0)
     assert np.ptp(result["p"][:, 2]) > 1e-6
     assert result.stats.balance_error_max < 1e-12
 
@@ -102,7 +108,7 @@ def test_total_energy_is_the_generalised_one_with_constant_mass():
 @pytest.mark.parametrize("scheme", [*EXACT, "ph-dg"])
 def test_energy_supplied_through_a_port_is_stored(scheme):
     _, start = CASES["bead"]
-    result = run(bead(), start, scheme, 0.02, 2.0, inputs={"push": lambda t: 3 * np.cos(5 * t)})
+    result = run(bead(), start, scheme, 0.02, 1.0, inputs={"push": lambda t: 3 * np.cos(5 * t)})
     supplied = result.port("push").energy
     np.testing.assert_allclose(result.energy - result.energy[0], supplied, rtol=0, atol=1e-12)
     assert abs(supplied).max() > 0.1

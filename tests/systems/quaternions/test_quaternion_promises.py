@@ -81,8 +81,8 @@ NOT_EXACT = [s for s in QUATERNIONS if ps.SCHEMES[s].exact_momentum != "any"]
 @pytest.mark.parametrize("scheme", NOT_EXACT)
 def test_the_angular_momentum_of_jointed_bodies_drifts_by_a_term_of_order_two(scheme):
     """Against [KB24, sec. 5.5]: the lever arms at q_m are not the means of the ends."""
-    steps = np.array([0.02, 0.01, 0.005])
-    found = [momentum_error(run(jointed(), scheme, h=h)) for h in steps]
+    steps = np.array([0.01, 0.005])
+    found = [momentum_error(run(jointed(), scheme, h=h, t_end=0.2)) for h in steps]
     assert observed_orders(steps, found)[-1] == pytest.approx(2.0, abs=0.2), found
 
 
