@@ -78,7 +78,7 @@ def coordinates(system, q):
     frames = dict(enumerate(q.reshape(-1, 4, 3)))
     return {
         f.label: f.chart.value(np.array([form.at(frames) for form in f.forms]))
-        for f in joint.freedoms
+        for f in joint.joint.freedoms()
     }
 
 

@@ -47,7 +47,13 @@ def compiled_kernels() -> dict[Callable[..., Any], Any]:
 
     def compiled(function: Callable[..., Any], copy: Any) -> Any:
         inlined = KERNELS[function]
-        return numba.njit(copy, forceinline=inlined, pipeline_class=passes, **OPTIONS)
+        made = numba.njit(copy, forceinline=inlined, pipeline_class=passes, **OPTIONS)
+        if inlined:  # else there would be one for every number that it is called with
+            of_types = made.get_call_template
+            made.get_call_template = lambda kinds, keywords: of_types(
+                [tracing.argument_kind(kind) for kind in kinds], keywords
+            )
+        return made
 
     on_numbers = _copies(ARITHMETIC, lambda function, copy: copy, intrinsics.ON_NUMBERS)
     traced = {

@@ -174,12 +174,12 @@ def value_of(builder: Any, number: Any, kind: Any) -> Any:
 # -- from Numba's types and back -------------------------------------------------------------------
 
 
-def _argument(kind: Any) -> Any:
-    """Return the type that an argument is taken as."""
+def argument_kind(kind: Any) -> Any:
+    """Return the type that an argument is taken as, whatever integers it has, known or not."""
     if isinstance(kind, types.Integer):
         return types.intp
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
-        return Tuple([_argument(each) for each in list(kind)])  # type: ignore[call-overload]
+        return Tuple([argument_kind(each) for each in list(kind)])  # type: ignore[call-overload]
     return types.float64 if isinstance(kind, types.Float) else kind
 
 
@@ -231,7 +231,7 @@ def traced(function: Callable[..., Any], on_numbers: Callable[..., Any]) -> Any:
     """
 
     def typed(typing: Any, *kinds: Any) -> Any:
-        taken = [_argument(kind) for kind in kinds]
+        taken = [argument_kind(kind) for kind in kinds]
         result = _kind(on_numbers(*(_lift(None, None, kind, None) for kind in taken)))
 
         def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
