@@ -265,6 +265,7 @@ def save_directors(
     count = state.shape[0] - 1
     n, ground = places[count, tables.COORDINATES], places[count, tables.R]
     for b in range(count):
+        # Of a table without signs: plus 0 makes it an integer that loops can count from.
         q, turns = 0 + places[b, tables.COORDINATES], places[b, tables.R] < ground
         rate = q + n
         for i in range(tables.VELOCITY if turns else tables.DIRECTORS):
