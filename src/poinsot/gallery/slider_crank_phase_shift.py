@@ -135,7 +135,6 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    name="slider-crank-phase-shift",
     title="The slider-crank's phase shift resolved",
     source="[LKB26, fig. 16]; IFToMM library of benchmark problems",
     scheme="ph-mp",

@@ -12,9 +12,9 @@ import numpy as np
 
 from poinsot.result import Result
 from poinsot.viz.citations import citations
-from poinsot.viz.overview import how, overview
 from poinsot.viz.pages import asset, digest, fill, frame, page, program
 from poinsot.viz.pictures import picture
+from poinsot.viz.plots import how, overview
 from poinsot.viz.stage import BODIES
 from poinsot.viz.style import Figure, drawing
 
