@@ -98,11 +98,8 @@ def _numbers(result: Result) -> str:
             ("repeated among them", f"{counts.repeated}"),
             ("degrees of freedom", f"{counts.freedoms}"),
         ]
-        errors = [
-            ("positions, max |g|", f"{np.max(result.constraint_error):.1e}"),
-            ("velocities, max |G v|", f"{np.max(result.velocity_constraint_error):.1e}"),
-        ]
-        tables += [_table("Size", size), _table("Constraints", errors)]
+        errors = [(name, f"{np.max(gap):.1e}") for name, gap in result.violations.items()]
+        tables += [_table("Size", size), _table("Largest violations", errors)]
     return f'<h2>Numbers</h2><div class="tables">{"".join(tables)}</div>'
 
 
