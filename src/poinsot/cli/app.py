@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from poinsot.errors import InputError, PoinsotError
+from poinsot.result import output_path
 
 app = typer.Typer(
     name="poinsot",
@@ -58,12 +59,8 @@ def _stop(message: str) -> None:
 def require_folder(*paths: Path | None) -> None:
     """Refuse a file in a folder that is not there."""
     for path in paths:
-        if path is not None and not path.resolve().parent.is_dir():
-            raise InputError(
-                f"cannot write '{path}': there is no folder '{path.parent}'; create it"
-            )
-        if path is not None and path.is_dir():
-            raise InputError(f"cannot write '{path}': it is a folder; give a file")
+        if path is not None:
+            output_path(path, f"cannot write '{path}'")
 
 
 @contextmanager

@@ -82,7 +82,8 @@ def _effort(result: Result) -> str:
 
 def summarise(result: Result) -> dict[str, Any]:
     """Return what happened, and where everything is at the end; SI units, world axes."""
-    return {
+    bodies = result.observation.bodies
+    summary = {
         "model": result.model,
         "scheme": result.scheme,
         "engine": result.engine,
@@ -97,31 +98,16 @@ def summarise(result: Result) -> dict[str, Any]:
         "energy_error_max": result.stats.balance_error_max,
         "supplied": {port.name: float(port.energy[-1]) for port in result.outer_ports},
         "dissipated": float(result.dissipated[-1]),
-        **(_mechanism(result) if result.observation.bodies else _states(result)),
     }
-
-
-def _states(result: Result) -> dict[str, Any]:
-    return {
-        **(_constraints(result) if "constraint_error" in result.observation.whole else {}),
-        "final": {name: state.values[-1].tolist() for name, state in result.states.items()},
+    if bodies:
+        summary["angular_momentum_start"] = result.angular_momentum[0].tolist()
+        summary["angular_momentum_end"] = result.angular_momentum[-1].tolist()
+    if "constraint_error" in result.observation.whole:
+        summary["constraint_position_max"] = float(result.constraint_error.max())
+        summary["constraint_velocity_max"] = float(result.velocity_constraint_error.max())
+    moved = {
+        name: {field: getattr(body, field)[-1].tolist() for field in MOTION}
+        for name, body in bodies.items()
     }
-
-
-def _constraints(result: Result) -> dict[str, float]:
-    return {
-        "constraint_position_max": float(result.constraint_error.max()),
-        "constraint_velocity_max": float(result.velocity_constraint_error.max()),
-    }
-
-
-def _mechanism(result: Result) -> dict[str, Any]:
-    return {
-        "angular_momentum_start": result.angular_momentum[0].tolist(),
-        "angular_momentum_end": result.angular_momentum[-1].tolist(),
-        **_constraints(result),
-        "final": {
-            name: {field: getattr(body, field)[-1].tolist() for field in MOTION}
-            for name, body in result.observation.bodies.items()
-        },
-    }
+    states = {name: state.values[-1].tolist() for name, state in result.states.items()}
+    return summary | {"final": moved if bodies else states}

@@ -1,5 +1,6 @@
 """Published examples, each with a source, a run, a figure and a check."""
 
+from dataclasses import replace
 from importlib import import_module
 
 from poinsot.errors import InputError, did_you_mean
@@ -33,7 +34,7 @@ def find_example(name: str) -> Example:
     if name not in MODULES:
         raise InputError(f"no gallery example '{name}'; {did_you_mean(name, MODULES)}")
     example: Example = import_module(f"poinsot.gallery.{MODULES[name]}").EXAMPLE
-    return example
+    return replace(example, name=name)
 
 
 __all__ = ["MODULES", "Check", "Example", "find_example"]

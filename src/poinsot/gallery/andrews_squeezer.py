@@ -249,7 +249,6 @@ def _plot_mechanism(result: Result, squeezer: Squeezer, ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    name="andrews-squeezer",
     title="Andrews' squeezing mechanism",
     source="test set for initial value problems [MM08]",
     scheme="ph-mp",

@@ -172,7 +172,6 @@ def plot_motion(result: Result, ax: Any) -> None:
 
 
 EXAMPLE = Example(
-    name="closed-loop",
     title="Closed loop of four bars",
     source="[LKB26, sec. 7.2]",
     scheme="ph-mp",

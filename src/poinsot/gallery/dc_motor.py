@@ -245,7 +245,6 @@ def _wheel(radius: float, teeth: int) -> NDArray[np.complex128]:
 
 
 EXAMPLE = Example(
-    name="dc-motor",
     title="DC motor with a geared load",
     source="own parameters, closed form; Control Tutorials for MATLAB and Simulink",
     scheme="ph-mp",

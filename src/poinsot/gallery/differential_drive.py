@@ -170,7 +170,6 @@ def _plot_path(result: Result, robot: Robot, ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    name="differential-drive",
     title="A robot on two wheels that do not slip",
     source="[BHRS25, sec. 7.1]",
     scheme="ph-dg",

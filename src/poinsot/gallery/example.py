@@ -71,9 +71,9 @@ class Example:
     """A published case: what it is, how it is run by default, and how it is checked.
 
     `scheme`, `h` [s] and `t_end` [s] are those of the source; `check` judges a run of that case.
+    Its `name` is that under which the gallery lists it.
     """
 
-    name: str
     title: str
     source: str
     scheme: str
@@ -84,6 +84,7 @@ class Example:
     plot: Callable[[Result], "Figure"]
     animate: Callable[[Result, Path], None] | None = None
     x0: Mapping[str, ArrayLike] | None = None
+    name: str = ""
 
     def describe(self) -> str:
         """Return title and source."""

@@ -177,7 +177,6 @@ def _plot_convergence(ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    name="flying-cylindrical-pair",
     title="Flying cylindrical pair",
     source="[LKB26, sec. 7.1]",
     scheme="ph-mp",

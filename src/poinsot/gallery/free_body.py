@@ -211,7 +211,6 @@ def _plot_sphere(L: Array, exact: Array, inertia: Array, ax: Any) -> None:
 
 
 EXAMPLE = Example(
-    name="free-body",
     title="Free rotation of an asymmetric body",
     source="[KB24, sec. 5.3]",
     scheme="ph-mp-ggl",

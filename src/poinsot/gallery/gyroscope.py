@@ -272,7 +272,6 @@ def _plot_lock(locked: Result, free: Result, ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    name="gyroscope",
     title="A gyroscope in gimbals, and gimbal lock",
     source="[BHRS25, sec. 7.2]",
     scheme="ph-dg",

@@ -166,7 +166,6 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    name="heavy-top",
     title="Steady precession of a heavy top",
     source="[KB24, sec. 5.4]",
     scheme="ph-mp",

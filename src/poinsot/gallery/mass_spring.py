@@ -121,7 +121,6 @@ def plot_increments(result: Result, ax: "Axes", title: str) -> None:
 
 
 EXAMPLE = Example(
-    name="mass-spring",
     title="Masses on springs, with a singular mass matrix",
     source="[KB24, sec. 5.1]",
     scheme="eml",

@@ -123,7 +123,6 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    name="pendulum",
     title="Pendulum released from the horizontal",
     source=LIBRARY,
     scheme="ph-mp",

@@ -293,7 +293,6 @@ def _plot_mechanism(motion: Array, mechanism: Mechanism, ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    name="planar-slider-crank",
     title="A slider-crank of two systems joined at ports",
     source="[BHRS25, sec. 7.3]",
     scheme="ph-dg",

@@ -124,7 +124,6 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    name="quaternion-closed-loop",
     title="Closed loop in unit quaternions",
     source="[KB24, sec. 5.5]",
     scheme="eml",

@@ -171,7 +171,6 @@ def _plot_along(h: float, ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    name="quaternion-free-body",
     title="Free rotation in unit quaternions",
     source="[KB24, sec. 5.3]",
     scheme="eml",

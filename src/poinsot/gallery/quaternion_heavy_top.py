@@ -175,7 +175,6 @@ def _plot_top(top: Top, result: Result, ax: Any) -> None:
 
 
 EXAMPLE = Example(
-    name="quaternion-heavy-top",
     title="Heavy top in a unit quaternion",
     source="[KB24, sec. 5.4]",
     scheme="eml",

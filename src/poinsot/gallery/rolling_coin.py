@@ -152,7 +152,6 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    name="rolling-coin",
     title="A coin that rolls without slipping",
     source="[BHRS25, sec. 4], our own case",
     scheme="ph-mp",

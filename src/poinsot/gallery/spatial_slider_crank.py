@@ -161,7 +161,6 @@ def _plot_speeds(
 
 
 EXAMPLE = Example(
-    name="spatial-slider-crank",
     title="Spatial slider-crank mechanism",
     source="[LKB26, sec. 7.3]",
     scheme="ph-mp",

@@ -120,7 +120,6 @@ def _plot_path(path: Array, fine: Array, ax: Any) -> None:
 
 
 EXAMPLE = Example(
-    name="spring-pendulum",
     title="Spring pendulum in spherical coordinates",
     source="[KB24, sec. 5.2]",
     scheme="eml",

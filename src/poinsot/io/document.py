@@ -5,11 +5,8 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import BeforeValidator, Field
 
 from poinsot.io.entries import Entry
-from poinsot.io.forces import Forces, Ports
-from poinsot.io.joints import Joints
-from poinsot.io.numbers import Name, Number, Vector
-from poinsot.io.rotations import Rotation
-from poinsot.io.shapes import Shapes
+from poinsot.io.numbers import Name, Number, Rotation, Vector
+from poinsot.io.parts import Forces, Joints, Ports, Shapes
 
 #: The version of the format that is read and written.
 VERSION = 1

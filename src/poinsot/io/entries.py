@@ -1,6 +1,5 @@
 """Mappings of a model file: every key is known, and of several kinds there is exactly one."""
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, get_args
 
@@ -50,7 +49,8 @@ class Entry(BaseModel):
         if isinstance(value, cls):
             return value
         if not isinstance(value, dict):
-            raise unexpected("keys and values", value, f"; the keys are {_list(cls.model_fields)}")
+            known = ", ".join(cls.model_fields)
+            raise unexpected("keys and values", value, f"; the keys are {known}")
         unknown = [key for key in value if key not in cls.model_fields]
         if unknown:
             context = {"unknown": unknown, "known": list(cls.model_fields)}
@@ -87,7 +87,7 @@ class OneOf(Entry):
             raise PydanticCustomError(
                 "kinds",
                 "expected one of {kinds}, found {found}",
-                {"kinds": _list(cls.kinds()), "found": found},
+                {"kinds": ", ".join(cls.kinds()), "found": found},
             )
         if value[given[0]] is None:
             raise PydanticCustomError("empty_kind", "'{kind}' is empty", {"kind": given[0]})
@@ -112,7 +112,3 @@ class OneOf(Entry):
         schema = handler.resolve_ref_schema(handler(core_schema))
         schema["oneOf"] = [{"required": [kind]} for kind in cls.kinds()]
         return schema
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(names)

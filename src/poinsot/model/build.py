@@ -11,9 +11,9 @@ from poinsot.errors import InputError
 from poinsot.io import document as files
 from poinsot.io.entries import Entry, OneOf
 from poinsot.io.inputs import ScalarInput, VectorInput
+from poinsot.io.numbers import AxisAngle, Turn
+from poinsot.io.parts import Composite, Shapes
 from poinsot.io.reading import ModelFile
-from poinsot.io.rotations import AxisAngle, Turn
-from poinsot.io.shapes import Composite, Shapes
 from poinsot.io.source import Problem
 from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
 from poinsot.model.model import Model

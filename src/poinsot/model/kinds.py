@@ -53,12 +53,8 @@ FORCES: dict[str, type[Force]] = {
 PORTS: dict[str, type[PortPlace]] = {"force": ForcePort, "torque": TorquePort, "joint": JointPort}
 
 _SPRING = {
-    "force": OF_COORDINATE,
-    "potential": OF_COORDINATE,
-    "dpotential": OF_COORDINATE,
-    "ddpotential": OF_COORDINATE,
-    "law": OF_RATE,
-    "dlaw": OF_RATE,
+    **dict.fromkeys(("force", "potential", "dpotential", "ddpotential"), OF_COORDINATE),
+    **dict.fromkeys(("law", "dlaw"), OF_RATE),
 }
 
 #: Kind -> keys that hold functions -> variables of their formulas.

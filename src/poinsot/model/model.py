@@ -42,6 +42,14 @@ from poinsot.systems.start import complete, given_twists, project
 
 #: Joint equations may be violated by this much at the start [m].
 GAP = 1e-8
+#: What a part is called -> where a model keeps all of them by name.
+PARTS = {
+    "body": "bodies",
+    "marker": "markers",
+    "joint": "joints",
+    "force": "forces",
+    "port": "ports",
+}
 
 
 @dataclass(frozen=True)
@@ -100,8 +108,8 @@ class Model:
 
     def __repr__(self) -> str:
         """One line: name and counts."""
-        parts = ("bodies", "markers", "joints", "forces", "ports")
-        counts = [f"{len(getattr(self, part))} {part}" for part in parts if getattr(self, part)]
+        parts = {part: len(getattr(self, part)) for part in PARTS.values()}
+        counts = [f"{count} {part}" for part, count in parts.items() if count]
         return f"<Model '{self.name}': {', '.join(counts) or 'empty'}>"
 
     # -- growing ------------------------------------------------------------------------------
@@ -214,14 +222,8 @@ class Model:
     def _new(self, name: str) -> None:
         if not name or name == self.ground.name:
             raise InputError(f"'{name}' cannot be a name")
-        for kind, known in (
-            ("body", self.bodies),
-            ("marker", self.markers),
-            ("joint", self.joints),
-            ("force", self.forces),
-            ("port", self.ports),
-        ):
-            if name in known:
+        for kind, parts in PARTS.items():
+            if name in getattr(self, parts):
                 raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")
 
     def _check_part(
@@ -391,8 +393,8 @@ class Model:
         It gives an empty text if the model cannot be written.
         """
         as_now = copy(self)
-        for part in ("bodies", "markers", "joints", "forces", "ports"):
-            setattr(as_now, part, dict(getattr(self, part)))
+        for parts in PARTS.values():
+            setattr(as_now, parts, dict(getattr(self, parts)))
         given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
 
         def text() -> str:

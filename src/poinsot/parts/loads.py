@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from poinsot.bodies.body import Body, loaded_body, turned_body
 from poinsot.errors import InputError
 from poinsot.frames.directions import Along, BodyForce, BodyTorque, Direction, Torque
-from poinsot.frames.forms import components, point
+from poinsot.frames.forms import components, point, three
 from poinsot.frames.stacks import stack
 from poinsot.inputs import function, vector3
 from poinsot.parts.coordinates import of_joint
@@ -50,8 +50,7 @@ def _port(
 
 def _axes(body: Body) -> tuple[tuple[float, float, float], ...]:
     """Return the body axes B in director axes, as rows of a matrix whose columns they are."""
-    rows = body.principal.R_BP.T
-    return tuple((float(r[0]), float(r[1]), float(r[2])) for r in rows)
+    return tuple(map(three, body.principal.R_BP.T))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +87,7 @@ class ForcePort(PortPlace):
         bodies = (self.body.index,)
         line: Direction = Along(bodies, stack(components(point(0, X)), 1))
         if _choice(self.axes, name) == "body":
-            line = BodyForce(bodies, (X[0], X[1], X[2]), _axes(self.body))
+            line = BodyForce(bodies, three(X), _axes(self.body))
         law = None if self.law is None else BodyLaw(name, self.law, X, self.body.principal.R_BP)
         return _port(name, 3, ("N", "m/s"), line, self.value, law)
 

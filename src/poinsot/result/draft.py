@@ -20,27 +20,11 @@ class Draft(io.RawIOBase):
         self.pages: dict[int, bytearray] = {}
         self.size = self.place = 0
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seekable(self) -> bool:
-        """Return True."""
-        return True
-
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Go to a place."""
         self.place = (
             offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.place, io.SEEK_END: self.size}[whence]
         )
-        return self.place
-
-    def tell(self) -> int:
-        """Return the place."""
         return self.place
 
     def truncate(self, size: int | None = None) -> int:

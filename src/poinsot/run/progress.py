@@ -2,8 +2,7 @@
 
 import sys
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -13,17 +12,13 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Context manager that counts steps; silent unless standard error is a terminal."""
+    """Counts steps until it is closed; silent unless standard error is a terminal."""
 
     def __init__(self, steps: int, label: str, enabled: bool | None) -> None:
         self.steps, self.label, self.done = steps, label, 0
         self.enabled = sys.stderr.isatty() if enabled is None else enabled
         self.started = self.shown = time.monotonic()
         self.bar: RichProgress | None = None
-
-    def __enter__(self) -> Self:
-        """Start the clock."""
-        return self
 
     def advance(self, steps: int = 1) -> None:
         """Count steps; the display is refreshed at most ten times a second."""
@@ -42,12 +37,7 @@ class Progress:
             self.bar.update(self.task, completed=self.done, speed=speed)
             self.shown = now
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Leave the terminal as it was."""
         if self.bar is not None:
             self.bar.update(self.task, completed=self.done)

@@ -1,6 +1,7 @@
 """The time loop."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from math import ceil
@@ -219,7 +220,7 @@ def simulate(
         return solution.x
 
     try:
-        with Progress(steps, system.name, progress) as bar:
+        with closing(Progress(steps, system.name, progress)) as bar:
             if runner is not None:
                 run_in_blocks(runner, system, clock, recorder, bar, step, poll)
             else:

@@ -1,6 +1,5 @@
 """Pictures of a Result. They read it and never call back."""
 
-from poinsot.viz.overview import plot_overview
 from poinsot.viz.pages import page, show, write_page
 from poinsot.viz.pictures import animate, picture
 from poinsot.viz.plots import (
@@ -12,6 +11,7 @@ from poinsot.viz.plots import (
     plot_energy_kinds,
     plot_iterations,
     plot_momentum,
+    plot_overview,
     plot_power,
     plot_reactions,
     plot_states,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from poinsot.result import Result
 from poinsot.so3 import matrix_to_quat
 from poinsot.viz.meshes import mesh
-from poinsot.viz.overview import how
+from poinsot.viz.plots import how
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
 

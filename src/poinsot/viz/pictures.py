@@ -10,7 +10,7 @@ from poinsot.result import Result
 from poinsot.viz.axes import figure_of
 from poinsot.viz.painter import Painter
 from poinsot.viz.stage import Stage
-from poinsot.viz.style import Axes, Figure, new_figure, style
+from poinsot.viz.style import Axes, Figure, drawing, new_figure, style
 
 FRAMES = 80
 SIZE = 6.4, 4.2  # inches
@@ -65,8 +65,7 @@ def animate(
     stage = Stage.of(result, bodies=bodies)
     shown = np.searchsorted(stage.frames.time, last, side="right")
     chosen = np.unique(np.linspace(0, shown - 1, frames).round().astype(int))
-    with style():
-        figure = new_figure(*SIZE)
+    with drawing(*SIZE) as figure:
         ax = figure.add_subplot()
         painter, writer = Painter(stage, ax), PillowWriter(fps=RATE)
         with writer.saving(figure, str(path), dpi=90):

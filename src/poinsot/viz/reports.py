@@ -12,9 +12,9 @@ import numpy as np
 
 from poinsot.result import Result
 from poinsot.viz.citations import citations
-from poinsot.viz.overview import how, overview
 from poinsot.viz.pages import asset, digest, fill, frame, page, program
 from poinsot.viz.pictures import picture
+from poinsot.viz.plots import how, overview
 from poinsot.viz.stage import BODIES
 from poinsot.viz.style import Figure, drawing
 
@@ -98,11 +98,8 @@ def _numbers(result: Result) -> str:
             ("repeated among them", f"{counts.repeated}"),
             ("degrees of freedom", f"{counts.freedoms}"),
         ]
-        errors = [
-            ("positions, max |g|", f"{np.max(result.constraint_error):.1e}"),
-            ("velocities, max |G v|", f"{np.max(result.velocity_constraint_error):.1e}"),
-        ]
-        tables += [_table("Size", size), _table("Constraints", errors)]
+        errors = [(name, f"{np.max(gap):.1e}") for name, gap in result.violations.items()]
+        tables += [_table("Size", size), _table("Largest violations", errors)]
     return f'<h2>Numbers</h2><div class="tables">{"".join(tables)}</div>'
 
 

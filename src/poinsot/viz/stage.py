@@ -51,17 +51,10 @@ class Frames:
         limit = limit or max(2, min(FRAMES, POSES // max(1, len(bodies))))
         count = min(limit, result.time.size)
         chosen = np.unique(np.linspace(0, result.time.size - 1, count).round().astype(np.intp))
-        records = [result.body(name) for name in bodies]
-        shape = (chosen.size, len(bodies), 3)
-        return cls(
-            tuple(bodies),
-            chosen,
-            result.time[chosen],
-            np.stack([r.position[chosen] for r in records], 1) if records else np.zeros(shape),
-            np.stack([r.rotation[chosen] for r in records], 1)
-            if records
-            else np.zeros((*shape, 3)),
-        )
+        records, shape = [result.body(name) for name in bodies], (-1, chosen.size, 3)
+        position = np.reshape([r.position[chosen] for r in records], shape).swapaxes(0, 1)
+        rotation = np.reshape([r.rotation[chosen] for r in records], (*shape, 3)).swapaxes(0, 1)
+        return cls(tuple(bodies), chosen, result.time[chosen], position, rotation)
 
     @cached_property
     def _places(self) -> dict[str, int]:
