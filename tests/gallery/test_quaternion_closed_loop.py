@@ -82,7 +82,7 @@ def test_velocities_leave_the_unit_constraints(published):
 
 @pytest.mark.parametrize("h", [0.1, 0.05])
 @pytest.mark.parametrize("scheme", ["eml-mean", "emh-mean"])
-def test_mean_levers_conserve_energy_and_angular_momentum(scheme, h):
+def test_mean_lever_arms_conserve_energy_and_angular_momentum(scheme, h):
     result = ps.simulate(model(EXACT), scheme=scheme, h=h, t_end=5.0)
     after = slice(round(1 / h), None)
     assert np.ptp(result.energy[after]) < 1e-10

@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 import poinsot as ps
 
-#: In directors, plain and stabilised, and in quaternions with either kind of levers.
+#: In directors, plain and stabilised, and in quaternions with either kind of lever arms.
 SCHEMES = ("ph-mp", "ph-mp-ggl", "emh-mean", "eml")
 GRAVITY = 9.81
 STEPS = (0.04, 0.02, 0.01)

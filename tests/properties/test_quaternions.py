@@ -15,7 +15,7 @@ from schemes import EXACT_QUATERNIONS
 import poinsot as ps
 
 H = 0.01
-MEAN = [s for s in EXACT_QUATERNIONS if ps.SCHEMES[s].mean_levers]
+MEAN = [s for s in EXACT_QUATERNIONS if ps.SCHEMES[s].mean_lever_arms]
 seeds = st.integers(0, 10**6)
 counts = st.integers(1, 3)
 
@@ -116,7 +116,7 @@ def test_a_moved_world_gives_the_moved_trajectory(scheme, kinds, seed, bodies):
 
 
 @pytest.mark.parametrize(("scheme", "order"), [("eml", 2), ("emh-mean", None)])
-def test_without_mean_levers_directions_that_a_joint_chooses_matter_with_order_two(scheme, order):
+def test_without_mean_lever_arms_the_directions_of_a_joint_matter_with_order_two(scheme, order):
     """Torques on two bodies are opposite but for g(q_m), which is not zero and depends on them."""
     plan = mechanisms.full(4, bodies=2, kinds=("Prismatic", "Revolute", "Spherical", "Weld"))
     assert list(plan.joints) == ["Spherical0", "Prismatic1"]

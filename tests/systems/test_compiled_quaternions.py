@@ -84,13 +84,13 @@ MODELS = {
 }
 
 
-#: Repeated constraints leave multipliers open, which moves bodies unless levers are mean ones.
+#: Repeated constraints leave multipliers open, which moves bodies unless lever arms are mean ones.
 REPEATED = ("four-bar", "random 3", "random 7")
 CASES = [
     (name, scheme)
     for name in MODELS
     for scheme in SCHEMES
-    if ps.SCHEMES[scheme].mean_levers or name not in REPEATED
+    if ps.SCHEMES[scheme].mean_lever_arms or name not in REPEATED
 ]
 
 
@@ -128,7 +128,7 @@ def test_energy_and_momentum_of_a_free_body_stay_over_many_steps(scheme):
     assert result.constraint_error.max() <= 1e-13
 
 
-def test_mean_levers_keep_the_momentum_of_a_loop_over_many_steps():
+def test_mean_lever_arms_keep_the_momentum_of_a_loop_over_many_steps():
     loop = closed_loop.model(closed_loop.EXACT)
     result = ps.simulate(loop, scheme="emh-mean", h=0.02, t_end=200, engine="compiled")
     after = result.time > 1

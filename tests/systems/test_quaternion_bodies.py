@@ -30,12 +30,12 @@ def test_a_redundant_four_bar_moves_like_the_one_without_repeats(scheme):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_redundant_four_bar_moves_as_in_directors(scheme):
-    """With mean levers even to fourth order."""
+    """With mean lever arms even to fourth order."""
     steps, found = np.array([0.02, 0.01]), []
     for h in steps:
         here, there = (run(four_bar(), s, h, 0.2).rotation("bar1") for s in (scheme, "ph-mp"))
         found.append(abs(here - there).max())
-    order = 4.0 if ps.SCHEMES[scheme].mean_levers else 2.0
+    order = 4.0 if ps.SCHEMES[scheme].mean_lever_arms else 2.0
     assert observed_orders(steps, found)[0] == pytest.approx(order, abs=0.2), found
 
 

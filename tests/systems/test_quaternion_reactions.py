@@ -38,14 +38,14 @@ def defects(plan, scheme, h, steps):
 
 @pytest.mark.parametrize("scheme", ["eml-mean", "emh-mean"])
 @pytest.mark.parametrize("seed", range(3))
-def test_every_body_obeys_newton_and_euler_exactly_with_mean_levers(seed, scheme):
+def test_every_body_obeys_newton_and_euler_exactly_with_mean_lever_arms(seed, scheme):
     assert max(defects(loaded(seed), scheme, 0.02, 5)) < 1e-12
 
 
 @pytest.mark.parametrize("scheme", ["eml", "emh"])
 @pytest.mark.parametrize("seed", range(3))
 def test_every_body_obeys_newton_and_euler_to_second_order_with_others(seed, scheme):
-    """Reactions are shown at the mean directors, and act with the levers of the mean quaternion."""
+    """Reactions are shown at the mean directors, and act on those of the mean quaternion."""
     plan, steps = loaded(seed), np.array([0.02, 0.01])
     for found in np.transpose([defects(plan, scheme, h, round(0.1 / h)) for h in steps]):
         assert found[-1] < 1e-10 or observed_orders(steps, found)[0] > 1.5, found

@@ -39,7 +39,7 @@ class Rule(Enum):
     DISCRETE = "discrete"
     #: The same with the lever arms of forces and the travel of bodies taken from mean rotations,
     #: which keeps the angular momentum of jointed bodies, too.
-    MEAN_LEVERS = "mean levers"
+    MEAN_LEVER_ARMS = "mean lever arms"
     #: As means along the straight path.
     AVERAGE = "average"
 

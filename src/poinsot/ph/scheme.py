@@ -32,7 +32,7 @@ class Scheme:
         The form of the equations: of a model in directors, or in quaternions.
     condensation : {"full", "reduced", "null-space"}
         How many unknowns Newton's method sees; the trajectory is the same.
-    mean_levers : bool
+    mean_lever_arms : bool
         Whether lever arms are those of the mean rotation of a step; only for models.
     exact_momentum : {"any", "free", "none"}
         Whether the angular momentum of jointed bodies stays exact, or only that of free ones.
@@ -48,11 +48,11 @@ class Scheme:
     stabilised: bool = False
     formulation: str = "ph"
     condensation: str = "full"
-    mean_levers: bool = False
+    mean_lever_arms: bool = False
     exact_momentum: str = "any"
     citations: tuple[str, ...] = field(default=())
 
     @property
     def rule(self) -> Rule:
         """How derivatives of energies and constraints are taken over a step."""
-        return Rule.MEAN_LEVERS if self.mean_levers else self.gradient.rule
+        return Rule.MEAN_LEVER_ARMS if self.mean_lever_arms else self.gradient.rule

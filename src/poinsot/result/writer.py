@@ -144,7 +144,7 @@ def output_path(path: str | os.PathLike[str], what: str) -> Path:
         raise InputError(f"{what}: expected the name of a file, got {path!r}")
     place = Path(path)
     if not place.name or place.is_dir():
-        raise InputError(f"{what}: '{path}' is a folder; give the name of a file, e.g. 'run.nc'")
+        raise InputError(f"{what}: '{path}' is a folder; give the name of a file in it")
     if not place.parent.is_dir():
         raise InputError(f"{what}: there is no folder '{place.parent}'; create it first")
     return place

@@ -20,8 +20,8 @@ def _of_lagrangians() -> Iterator[Scheme]:
     yield Scheme("emh", exact, 2, "any", **hamiltonian, **free)
     yield Scheme("mpl", midpoint, 2, "quadratic", **livens, **free)
     yield Scheme("mph", midpoint, 2, "quadratic", exact_momentum="none", **hamiltonian)
-    yield Scheme("eml-mean", exact, 2, "any", mean_levers=True, **livens)
-    yield Scheme("emh-mean", exact, 2, "any", mean_levers=True, **hamiltonian)
+    yield Scheme("eml-mean", exact, 2, "any", mean_lever_arms=True, **livens)
+    yield Scheme("emh-mean", exact, 2, "any", mean_lever_arms=True, **hamiltonian)
 
 
 SCHEMES: dict[str, Scheme] = {

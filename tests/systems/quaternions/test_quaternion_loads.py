@@ -126,7 +126,7 @@ def test_motion_under_every_load_converges_to_that_in_directors(what, scheme):
 
 @pytest.mark.parametrize("scheme", ["eml-mean", "emh-mean"])
 @pytest.mark.parametrize("axes", ["world", "body"])
-def test_mean_levers_put_a_torque_in_exactly(axes, scheme):
+def test_mean_lever_arms_put_a_torque_in_exactly(axes, scheme):
     """The change of spin is h times the torque, turned by the mean rotation in body axes."""
     model = ps.Model()
     body = model.add_body("body", ps.Box(mass=2, size=(1, 2, 3)), angular_velocity=(1, 2, 3))

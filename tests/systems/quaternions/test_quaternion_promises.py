@@ -88,7 +88,7 @@ def test_the_angular_momentum_of_jointed_bodies_drifts_by_a_term_of_order_two(sc
 
 @pytest.mark.parametrize("scheme", [s for s in QUATERNIONS if s not in NOT_EXACT])
 @pytest.mark.parametrize("kind", KINDS)
-def test_mean_levers_keep_energy_and_momenta_of_every_joint(kind, scheme):
+def test_mean_lever_arms_keep_energy_and_momenta_of_every_joint(kind, scheme):
     result = run(jointed(kind), scheme, t_end=0.1)
     assert max(energy_error(result), momentum_error(result)) < SMALL
     P = result.linear_momentum

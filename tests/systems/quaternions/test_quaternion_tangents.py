@@ -16,7 +16,7 @@ from poinsot.systems.quaternions.charts import tangent_map
 
 H = 0.1
 FORMS = ["livens", "hamiltonian"]
-RULES = [Rule.MIDPOINT, Rule.DISCRETE, Rule.MEAN_LEVERS]
+RULES = [Rule.MIDPOINT, Rule.DISCRETE, Rule.MEAN_LEVER_ARMS]
 #: Models, and how exactly what is in them is differentiated.
 MODELS = {
     "exact laws": (lambda: loads.linear(4), 1e-8),

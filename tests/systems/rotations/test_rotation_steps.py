@@ -1,4 +1,4 @@
-"""Steps with velocities in body axes: the motion of quaternions with mean levers, and its laws."""
+"""Steps with velocities in body axes: the motion of `emh-mean` in quaternions, and its laws."""
 
 from dataclasses import replace
 from functools import cache
@@ -47,7 +47,7 @@ def everything(seed, bodies, loops):
 
 @laws(3)
 @given(seed=seeds, bodies=st.integers(1, 3), loops=st.integers(0, 1))
-def test_all_coordinates_give_the_motion_of_quaternions_with_mean_levers(seed, bodies, loops):
+def test_all_coordinates_give_the_motion_of_quaternions_with_mean_lever_arms(seed, bodies, loops):
     model = everything(seed, bodies, loops)
     expected = run(model, "quaternions")
     for coordinates in COORDINATES:

@@ -1,4 +1,4 @@
-"""Bodies that roll, with velocities in body axes: the motion of quaternions with mean levers."""
+"""Bodies that roll, with velocities in body axes: the motion of `emh-mean` in quaternions."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def motion(result):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_rolling_is_that_of_quaternions_with_mean_levers(name):
+def test_rolling_is_that_of_quaternions_with_mean_lever_arms(name):
     model, _ = MODELS[name]()
     expected = run(model, "quaternions")
     for coordinates in COORDINATES:

@@ -16,7 +16,7 @@ from poinsot.systems.quaternions.systems import QuaternionForm, QuaternionSystem
 
 Array = NDArray[np.float64]
 
-#: Spare nodes of a body by condensation.
+#: Auxiliary nodes of a body by condensation.
 AUXILIARY = {"full": tables.FULL, "reduced": tables.REDUCED, "null-space": tables.SHORTEST}
 
 
@@ -34,7 +34,7 @@ class QuaternionRunner(MechanismRunner):
         self.turning = Turning(
             unknowns=lagrangian.unknowns,
             form=tables.LIVENS if self.livens else tables.HAMILTON,
-            mean=scheme.mean_levers,
+            mean=scheme.mean_lever_arms,
             auxiliary=AUXILIARY[scheme.condensation] if self.livens else tables.SHORTEST,
             first=system.n - lagrangian.held.m,
         )

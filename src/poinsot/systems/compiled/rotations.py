@@ -32,7 +32,7 @@ class RotationRunner(Runner):
         self, system: RotationSystem, scheme: Scheme, x: Vector, h: float, options: Newton
     ) -> None:
         self.system = system
-        self.there, mean = _in_quaternions(system), replace(scheme, mean_levers=True)
+        self.there, mean = _in_quaternions(system), replace(scheme, mean_lever_arms=True)
         self.inner = QuaternionRunner(self.there, mean, self._there(x), h, options)
 
     # -- states -------------------------------------------------------------------------------

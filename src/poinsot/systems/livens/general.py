@@ -156,7 +156,7 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
         )
 
     def _known(self, rule: Rule) -> Rule:
-        if rule is Rule.MEAN_LEVERS:
+        if rule is Rule.MEAN_LEVER_ARMS:
             raise InputError(
                 f"system '{self.name}': mean rotations are those of a model in quaternions; use "
                 "'eml' or 'emh'"

@@ -260,8 +260,9 @@ class LagrangianSystem:
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
         """Return the form that a scheme integrates."""
-        if scheme.mean_levers or scheme.stabilised or scheme.condensation == "null-space":
-            instead = "ph-dg" if scheme.stabilised else "reml" if not scheme.mean_levers else "eml"
+        if scheme.mean_lever_arms or scheme.stabilised or scheme.condensation == "null-space":
+            instead = "eml" if scheme.mean_lever_arms else "reml"
+            instead = "ph-dg" if scheme.stabilised else instead
             raise InputError(
                 f"scheme '{scheme.name}' is for models of bodies, not for the Lagrangian "
                 f"'{self.name}'; use '{instead}'"

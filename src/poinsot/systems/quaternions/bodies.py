@@ -204,7 +204,7 @@ class QuaternionBodies(Lagrangian, ByDirectors):
             longer, dlonger = _stretching((quat0 + quat1) / 2)
             sq = longer[:, None, None] * sq + np.einsum("na,nb->nab", by_s, dlonger)
             by_s, ss = longer[:, None] * by_s, longer[:, None, None] * ss
-        if rule is Rule.MEAN_LEVERS:
+        if rule is Rule.MEAN_LEVER_ARMS:
             # By the inverse of the factor of travel, so that angular momentum stays.
             short, dshort = shortening(quat0, quat1)
             qq = short[:, None, None] * qq + np.einsum("na,nb->nab", by_q, dshort)
@@ -220,8 +220,8 @@ class QuaternionBodies(Lagrangian, ByDirectors):
         )
 
     def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
-        """Return dq, that of quaternions over `shortening` if levers are mean ones."""
-        if rule is not Rule.MEAN_LEVERS:
+        """Return dq, that of quaternions over `shortening` if lever arms are mean ones."""
+        if rule is not Rule.MEAN_LEVER_ARMS:
             return dq, None
         (_, quat0), (moved, change) = self.blocks(q0), self.rates(dq)
         short, dshort = shortening(quat0, quat0 + change)

@@ -23,7 +23,7 @@ from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.livens.lagrangian import Chart, Interval, Push
 from poinsot.systems.quaternions.bodies import QuaternionBodies
 from poinsot.systems.quaternions.charts import TurnChart
-from poinsot.systems.quaternions.levers import Levers, PublishedTorques, levers
+from poinsot.systems.quaternions.lever_arms import LeverArms, PublishedTorques, lever_arms
 
 Array = NDArray[np.float64]
 
@@ -85,9 +85,9 @@ class QuaternionMechanism(QuaternionBodies):
     # -- a step -----------------------------------------------------------------------------
 
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
-        """Return what acts over a step, by the levers of the rule."""
+        """Return what acts over a step, by the lever arms of the rule."""
         mechanism, h, inner = self.held, step.h, mu[self.units :]
-        at = levers(rule, self, step.q0, step.q1)
+        at = lever_arms(rule, self, step.q0, step.q1)
         rate = (at.d1 - at.d0) / h
         u = mechanism.feedback(step.t, at.d, rate, step.u)
         through_directors = u.copy()
@@ -126,7 +126,7 @@ class QuaternionMechanism(QuaternionBodies):
         g, G1, k = self.g(q1), self.G(q1), self.joints.m
         if self.held.holonomic:
             return g, G1
-        at = levers(rule, self, q0, q1)
+        at = lever_arms(rule, self, q0, q1)
         moved = at.d1 - at.d0
         A, slope = self.held.G(at.d)[k:], self.held.slope(at.d, moved)[k:]
         below: Matrix = A @ at.D1 + slope @ at.dd
@@ -137,7 +137,7 @@ class QuaternionMechanism(QuaternionBodies):
     def _torques(self) -> PublishedTorques:
         return PublishedTorques.of(self.mechanism)
 
-    def _potential(self, rule: Rule, at: Levers) -> tuple[Vector, Matrix | None]:
+    def _potential(self, rule: Rule, at: LeverArms) -> tuple[Vector, Matrix | None]:
         """Return the derivative of V over a step in directors, and its own by q1."""
         if rule is not Rule.MIDPOINT:
             gradient, tangent = self.held.discrete_dV(at.d0, at.d1)

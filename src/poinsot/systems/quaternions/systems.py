@@ -101,12 +101,12 @@ class QuaternionForm(MomentumForm):
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a runner for the energy-momentum schemes.
 
-        Repeated constraints leave a share of the multipliers open. It does nothing with mean
-        levers; with others the motion depends on it, and the reference engine chooses. Constraints
-        on velocities alone act on mean levers only.
+        Repeated constraints leave a share of the multipliers open. It does nothing with mean lever
+        arms; with others the motion depends on it, and the reference engine chooses. Constraints on
+        velocities alone act on mean lever arms only.
         """
         by_mean = self.mechanism.redundant or not self.mechanism.holonomic
-        if scheme.rule is Rule.MIDPOINT or (by_mean and not scheme.mean_levers):
+        if scheme.rule is Rule.MIDPOINT or (by_mean and not scheme.mean_lever_arms):
             return None
         from poinsot.systems.compiled.quaternions import QuaternionRunner  # imports this module
 

@@ -2,7 +2,7 @@ r"""How forces on directors act on quaternions over a step: :math:`F = S^\top f`
 
 Discrete derivatives have :math:`S = D(q_m)`, which takes the energy right. The torque that f then
 exerts has the lever arms of the directors at :math:`q_m`, and these are not the means of the two
-ends, which the angular momentum of jointed bodies asks for. Mean levers put in the torque
+ends, which the angular momentum of jointed bodies asks for. Mean lever arms put in the torque
 :math:`\tau = \sum_i \bar d_i \times f_i` of the mean directors itself,
 :math:`F = 2 E(q_m)^\top \tau / |q_m|^2`; its power is right if the quaternions travel by
 :math:`\Delta q \tan(a/2) / (2 \tan(a/4))`, a the angle of the step.
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Levers:
+class LeverArms:
     """A step from q0 to q1, with forces at the mean directors and S = D(q_m)."""
 
     of: QuaternionBodies
@@ -82,7 +82,7 @@ class Levers:
 
 
 @dataclass(frozen=True, eq=False)
-class AtMidpoint(Levers):
+class AtMidpoint(LeverArms):
     """Forces at the directors of q_m: the midpoint rule."""
 
     @cached_property
@@ -98,7 +98,7 @@ class AtMidpoint(Levers):
 
 
 @dataclass(frozen=True, eq=False)
-class MeanLevers(Levers):
+class MeanLeverArms(LeverArms):
     """Forces at the mean directors, and the torques that they exert there."""
 
     @cached_property
@@ -128,10 +128,10 @@ class MeanLevers(Levers):
         return total(own, *(self.S.T @ term for term in df))
 
 
-def levers(rule: Rule, of: QuaternionBodies, q0: Vector, q1: Vector) -> Levers:
-    """Return the levers of a rule."""
-    kind = {Rule.MIDPOINT: AtMidpoint, Rule.DISCRETE: Levers, Rule.MEAN_LEVERS: MeanLevers}[rule]
-    return kind(of, q0, q1)
+def lever_arms(rule: Rule, of: QuaternionBodies, q0: Vector, q1: Vector) -> LeverArms:
+    """Return the lever arms of a rule."""
+    kinds = {Rule.MIDPOINT: AtMidpoint, Rule.MEAN_LEVER_ARMS: MeanLeverArms}
+    return kinds.get(rule, LeverArms)(of, q0, q1)
 
 
 @dataclass(frozen=True, eq=False)
