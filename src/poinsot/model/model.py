@@ -38,7 +38,7 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
 from poinsot.systems.quaternions import quaternion_system
 from poinsot.systems.rotations import PARAMETRISATIONS, rotation_system
-from poinsot.systems.start import complete, given_twists, project
+from poinsot.systems.start import complete, given_twists
 
 #: Joint equations may be violated by this much at the start [m].
 GAP = 1e-8
@@ -273,7 +273,8 @@ class Model:
         known, given = given_twists(bodies)
         jacobian = self._equations.jacobian
         completed = complete(jacobian, bodies, known, given)
-        self._projection = Projection(project(jacobian, bodies, completed), len(self.joints))
+        nearest = complete(jacobian, bodies, completed, np.zeros_like(given))
+        self._projection = Projection(nearest, len(self.joints))
 
     @property
     def projection(self) -> Projection | None:

@@ -90,7 +90,7 @@ class LagrangianForm(MechanicalForm):
 class MomentumForm(LagrangianForm):
     """What the forms with momenta in the state share."""
 
-    initial: Vector
+    initial: Vector | None = None
 
     def p(self, x: Vector) -> Vector:
         """Return the momenta; shape (n,)."""
@@ -99,7 +99,7 @@ class MomentumForm(LagrangianForm):
     @property
     def start(self) -> Vector:
         """Where a simulation starts unless told otherwise."""
-        return self.initial
+        return super().start if self.initial is None else self.initial
 
     def require_rule(self, scheme: Scheme) -> None:
         """Refuse a scheme whose derivatives are not formed."""
@@ -116,16 +116,6 @@ class MomentumForm(LagrangianForm):
     def E(self, x: Vector) -> Matrix:
         """Return the descriptor matrix: q and p have derivatives."""
         return self._E
-
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
-
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """All but q and p."""
-        n, p, there = self.lagrangian.n, self.momentum_row, np.ones(self.n, dtype=bool)
-        there[:n] = there[p : p + n] = False
-        return there
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,13 +385,10 @@ class VelocitySystem(LagrangianForm):
 
     # -- what is known of the whole -----------------------------------------------------------
 
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """Multipliers, and velocities without mass wherever they are."""
-        n, there = self.lagrangian.n, np.ones(self.n, dtype=bool)
-        there[:n] = False
-        there[n : 2 * n] = self.lagrangian.massless
-        return there
+    @property
+    def massless(self) -> NDArray[np.bool_]:
+        """Velocities without mass wherever they are."""
+        return self.lagrangian.massless
 
     @cached_property
     def storages(self) -> tuple[Storage, ...]:

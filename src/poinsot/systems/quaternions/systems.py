@@ -91,7 +91,7 @@ class QuaternionForm(MomentumForm):
                 "reml, null-eml, emh, mpl, mph, eml-mean, emh-mean; the others run "
                 "model.compile('directors')"
             )
-        (kind, parts), x = forms[formulation], self.initial
+        (kind, parts), x = forms[formulation], self.start
         # By the augmented mass; rates of unit quaternions are normal to these, so p is the same.
         known = {"q": self.q(x), "v": self.velocity(x), "p": self.p(x)}
         initial = np.concatenate([*(known[part] for part in parts), self.lam(x)])

@@ -186,20 +186,15 @@ def rotation_system(
     R = np.swapaxes(blocks[:, 1:], 1, 2)
     zeta = np.hstack([blocks[:, 0], parametrisation.of(R)]).reshape(-1)
     w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
-    bodies, multipliers = RotationBodies(mechanism, parametrisation), layout.multipliers
+    bodies = RotationBodies(mechanism, parametrisation)
+    start = bodies.unknowns.own(zeta), bodies.velocities.own(w), np.zeros(bodies.m)
     parts = {"zeta": bodies.unknowns, "w": bodies.velocities}
     return RotationSystem(
         name=name,
-        states=(*layout.states(parts), *multipliers),
+        states=(*layout.states(parts), *layout.multipliers),
         ports=tuple(ports),
         mechanism=mechanism,
         layout=layout,
         coordinates=coordinates,
-        initial=np.concatenate(
-            [
-                bodies.unknowns.own(zeta),
-                bodies.velocities.own(w),
-                np.zeros(sum(state.size for state in multipliers)),
-            ]
-        ),
+        initial=np.concatenate(start),
     )
