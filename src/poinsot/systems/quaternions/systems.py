@@ -1,10 +1,10 @@
 """Mechanisms in unit quaternions as port-Hamiltonian systems, in Livens' form and in Hamilton's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import BODY, WHOLE, WORLD, world
@@ -164,17 +164,6 @@ class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
     """
 
     lagrangian: QuaternionMechanism
-
-    def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
-        """Make a state; velocities `body.v` may be given instead of momenta."""
-        names = self.lagrangian.layout.bodies
-        if not isinstance(values, Mapping) or not any(f"{name}.v" in values for name in names):
-            return super().state(values)
-        if any(f"{name}.p" in values for name in names):
-            raise InputError(f"system '{self.name}': give velocities v or momenta p, not both")
-        livens = self.in_form("livens")
-        x = livens.state(values)
-        return np.concatenate([livens.q(x), livens.p(x), livens.lam(x)])
 
 
 def _states(lagrangian: QuaternionMechanism, parts: str) -> tuple[State, ...]:
