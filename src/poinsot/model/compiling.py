@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from poinsot.bodies.body import Body, Marker
 from poinsot.errors import InputError, did_you_mean
+from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.model.equations import JointEquations
 from poinsot.parts.forces import Force
 from poinsot.parts.loads import PortPlace
@@ -16,8 +17,8 @@ from poinsot.schemes.records import find_scheme
 from poinsot.systems.directors import DirectorSystem, StabilisedSystem
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.quaternions import QuaternionForm
-from poinsot.systems.rotations import PARAMETRISATIONS, RotationSystem
+from poinsot.systems.quaternions.systems import QuaternionForm
+from poinsot.systems.rotations.system import RotationSystem
 
 #: What a model compiles to.
 System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem

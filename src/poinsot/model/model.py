@@ -14,6 +14,7 @@ from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.garbage import no_collection
 from poinsot.inputs import vector3
 from poinsot.model.assemblies import Assembly
@@ -36,9 +37,9 @@ from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
-from poinsot.systems.quaternions import quaternion_system
-from poinsot.systems.rotations import PARAMETRISATIONS, rotation_system
-from poinsot.systems.start import complete, given_twists, project
+from poinsot.systems.quaternions.systems import quaternion_system
+from poinsot.systems.rotations.system import rotation_system
+from poinsot.systems.start import complete, given_twists
 
 #: Joint equations may be violated by this much at the start [m].
 GAP = 1e-8
@@ -275,7 +276,8 @@ class Model:
         known, given = given_twists(bodies)
         jacobian = self._equations.jacobian
         completed = complete(jacobian, bodies, known, given)
-        self._projection = Projection(project(jacobian, bodies, completed), len(self.joints))
+        nearest = complete(jacobian, bodies, completed, np.zeros_like(given))
+        self._projection = Projection(nearest, len(self.joints))
 
     @property
     def projection(self) -> Projection | None:

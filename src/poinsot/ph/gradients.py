@@ -154,9 +154,6 @@ class Function(Stores):
         """Return the identity."""
         return np.eye(self.n)
 
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
-
 
 @dataclass(frozen=True)
 class Midpoint(DiscreteGradient):

@@ -50,9 +50,6 @@ class LinearSystem(PHSystem):
         """Return 1/2 x^T E^T Q x [J]."""
         return np.array([(self.matrix_E @ x) @ self.z(x) / 2])
 
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
-
     def dz(self, x: Vector) -> Matrix:
         """Return Q."""
         return self.matrix_Q

@@ -64,9 +64,9 @@ class Stores(ABC):
     def energies(self, x: Vector) -> Vector:
         """Return the energy of each storage [J]; their sum is H."""
 
-    @abstractmethod
     def dE(self, x: Vector, a: Vector) -> Matrix | None:
-        """Return the derivative of E(x) a with respect to x, a fixed; None if E is constant."""
+        """Return the derivative of E(x) a with respect to x, a fixed; None: E is constant."""
+        return None
 
     @abstractmethod
     def dz(self, x: Vector) -> Matrix:
@@ -184,15 +184,10 @@ class PHSystem(Stores):
         """Whether J is skew and R positive semi-definite whatever the user gave."""
         return False
 
-    @property
-    def stabilised(self) -> bool:
-        """Whether velocity constraints are among the equations, with multipliers of their own."""
-        return False
-
-    @property
-    def formulation(self) -> str:
-        """The form of the equations, which decides what schemes there are: `"ph"`."""
-        return "ph"
+    #: Whether velocity constraints are among the equations, with multipliers of their own.
+    stabilised = False
+    #: The form of the equations, which decides what schemes there are.
+    formulation = "ph"
 
     def in_form(self, formulation: str) -> "PHSystem":
         """Return the system with its equations in that form, or say that there is none."""

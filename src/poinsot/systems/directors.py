@@ -29,14 +29,11 @@ from poinsot.systems.views import DirectorView
 class DirectorForm(MechanismForm):
     """What both forms share: x = (q, v, multipliers)."""
 
+    by_construction = True
+
     def directors(self, x: Vector) -> Vector:
         """Return frames."""
         return self.mechanism.unknowns.full(x[: self.mechanism.n])
-
-    @property
-    def by_construction(self) -> bool:
-        """Yes."""
-        return True
 
     @property
     def view(self) -> DirectorView:
@@ -116,10 +113,7 @@ class StabilisedSystem(DirectorForm):
     the output is B^T times the velocity of the coordinates, v + M^-1 G^T gamma.
     """
 
-    @property
-    def stabilised(self) -> bool:
-        """Yes."""
-        return True
+    stabilised = True
 
     @cached_property
     def inverse_mass(self) -> Vector:

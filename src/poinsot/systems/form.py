@@ -25,6 +25,8 @@ class MechanismForm(VelocityForm):
     mechanism: Mechanism
     layout: Layout
     initial: Vector
+    #: J is skew and R zero by construction.
+    proven = True
 
     @abstractmethod
     def directors(self, x: Vector) -> Vector:
@@ -44,11 +46,6 @@ class MechanismForm(VelocityForm):
     def start(self) -> Vector:
         """The model's start."""
         return self.initial
-
-    @property
-    def proven(self) -> bool:
-        """Yes: J is skew and R zero by construction."""
-        return True
 
     @property
     def default_scheme(self) -> str:

@@ -144,6 +144,19 @@ class MechanicalForm(PHSystem):
         lam = self.momentum_row + self.mechanics.k
         return x[: self.mechanics.n], x[self.momentum_row : lam], x[lam:]
 
+    @property
+    def massless(self) -> NDArray[np.bool_] | bool:
+        """Which w or p of the state have no derivative anywhere: none of them by default."""
+        return False
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """All but zeta and w or p, and what is `massless` of these."""
+        there = np.ones(self.n, dtype=bool)
+        zeta, w, _ = self.parts(there)
+        zeta[:], w[:] = False, self.massless
+        return there
+
     def gyration(self, x: Vector) -> Matrix | None:
         """Return the gyroscopic matrix, skew; None: there is none; shape (k, k)."""
         return None
@@ -289,9 +302,6 @@ class VelocityForm(MechanicalForm):
         """Return diag(I, M, 0)."""
         return self._E
 
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
-
     def z(self, x: Vector) -> Vector:
         """Return (grad V, w, multipliers)."""
         n = self.mechanics.n
@@ -311,13 +321,10 @@ class VelocityForm(MechanicalForm):
         zeta, w, _ = self.parts(x)
         return np.array([self.mechanics.T(w) + self.mechanics.V(zeta)])
 
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """Multipliers, and velocities without any mass."""
-        n, there = self.mechanics.n, np.ones(self.n, dtype=bool)
-        there[:n] = False
-        there[n : n + self.mechanics.k] = self.mechanics.massless
-        return there
+    @property
+    def massless(self) -> NDArray[np.bool_]:
+        """Those without any mass."""
+        return self.mechanics.massless
 
 
 class Coefficients(Inertial, Protocol):

@@ -5,7 +5,7 @@ for those who ask, all at once for files.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -115,15 +115,15 @@ class Joints:
         rotation = log(np.swapaxes(turned[:, a], 2, 3) @ turned[:, b])
         return rotation, self.displacements.values(_flat(q))
 
-    def coordinates(self, displacements: Array, history: History) -> Array:
-        """Return the coordinates of all joints in order, angles as they were followed."""
+    def seen(self, history: History, rotation: Array, displacements: Array) -> dict[str, Array]:
+        """Return all that they show, by the names in a file; turns and displacements are known.
+
+        Angles among the coordinates, of all joints in order, are those that were followed;
+        `REACTIONS` at midpoints have the shape (steps, joints, 3).
+        """
         coordinates = np.empty((len(displacements), self.rotates.size))
         coordinates[:, self.rotates] = history.at_times("turned")[:, self.angles]
         coordinates[:, ~self.rotates] = displacements
-        return coordinates
-
-    def reactions(self, history: History) -> tuple[Array, ...]:
-        """Return `REACTIONS` at midpoints; (steps, joints, 3) each."""
         motion = self.view.columns(self.bodies)
 
         def look(means: Array, ends: Array, h: Array) -> tuple[Array, ...]:
@@ -131,7 +131,9 @@ class Joints:
             q, _ = self.view.over_steps(moving, ends[:, : motion.size], h, self.bodies)
             return self._reactions(q, lam[:, : self.rows], lam[:, self.rows :])
 
-        return history.over_steps(look, np.concatenate([motion, self.multipliers]))
+        reactions = history.over_steps(look, np.concatenate([motion, self.multipliers]))
+        named = zip((f"reaction_{side}" for side in REACTIONS), reactions, strict=True)
+        return {"joint_rotation": rotation, "joint_coordinate": coordinates, **dict(named)}
 
     def _reactions(self, blocks: Array, lam: Array, mu: Array) -> tuple[Array, ...]:
         states, q = len(blocks), _flat(blocks)
@@ -161,23 +163,17 @@ class Joints:
             torque[:, at, side] = -torque[:, at, 1 - side] - np.cross(arm, partner)
         return force[:, :, 0], torque[:, :, 0], force[:, :, 1], torque[:, :, 1]
 
-    def record(
-        self,
-        k: int,
-        history: History,
-        coordinates: Array,
-        rotation: Array,
-        reactions: Sequence[Array],
-    ) -> JointRecord:
+    def record(self, k: int, history: History, seen: Mapping[str, Array]) -> JointRecord:
         """Return one of them, of what all show."""
         joint, own = self.joints[k], slice(self.first[k], self.first[k + 1])
+        coordinates = seen["joint_coordinate"][:, own].T
         return JointRecord(
             name=joint.name,
             time=history.at_midpoints("stage_time"),
-            coordinates=dict(zip(self.labels[own], coordinates[:, own].T, strict=True)),
-            rotation=rotation[:, k],
+            coordinates=dict(zip(self.labels[own], coordinates, strict=True)),
+            rotation=seen["joint_rotation"][:, k],
             complete=joint.complete,
-            **{side: array[:, k] for side, array in zip(REACTIONS, reactions, strict=True)},
+            **{side: seen[f"reaction_{side}"][:, k] for side in REACTIONS},
         )
 
 
@@ -251,11 +247,10 @@ class MechanismObserver(Observer):
         bodies = sorted({joint.a.index, joint.b.index} - {GROUND})
         one = self._joints(k, k + 1, np.array(bodies, dtype=np.intp))
         start = one.start(history)
-        rotation, displacements = history.over_times(
+        moved = history.over_times(
             lambda x: one.look(view.directors(x, one.bodies), start), view.columns(one.bodies)
         )
-        coordinates = one.coordinates(displacements, history)
-        return one.record(0, history, coordinates, rotation, one.reactions(history))
+        return one.record(0, history, one.seen(history, *moved))
 
     # -- all at once --------------------------------------------------------------------------
 
@@ -263,16 +258,8 @@ class MechanismObserver(Observer):
         """Return the same, with all bodies, markers and joints computed now."""
         together, joints = self._together(history), self._all_joints
         places = {joint.name: k for k, joint in enumerate(self.layout.joints)}
-        known = together["joint_coordinate"], together["joint_rotation"]
-        reactions = [together[f"reaction_{side}"] for side in REACTIONS]
-        seen = self.observe(history)
-        return replace(
-            seen,
-            joints=Lazy(
-                places, lambda name: joints.record(places[name], history, *known, reactions)
-            ),
-            together=together,
-        )
+        records = Lazy(places, lambda name: joints.record(places[name], history, together))
+        return replace(self.observe(history), joints=records, together=together)
 
     def _together(self, history: History) -> dict[str, Array]:
         """Return the variables of bodies, markers and joints, by their names in a file."""
@@ -285,16 +272,9 @@ class MechanismObserver(Observer):
             on_bodies, on_markers = bodies.look(q, v), markers.look(q[:, on], v[:, on])
             return *on_bodies, *on_markers, *joints.look(q, start)
 
-        names = [*MOTION, *(f"marker_{name}" for name in MOTION), "joint_rotation"]
-        *seen, displacements = history.over_times(look, view.columns(bodies.bodies))
-        return {
-            **dict(zip(names, seen, strict=True)),
-            "joint_coordinate": joints.coordinates(displacements, history),
-            **{
-                f"reaction_{side}": array
-                for side, array in zip(REACTIONS, joints.reactions(history), strict=True)
-            },
-        }
+        names = [*MOTION, *(f"marker_{name}" for name in MOTION)]
+        *seen, rotation, moved = history.over_times(look, view.columns(bodies.bodies))
+        return dict(zip(names, seen, strict=True)) | joints.seen(history, rotation, moved)
 
     # -- the whole mechanism ------------------------------------------------------------------
 

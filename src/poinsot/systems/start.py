@@ -29,27 +29,17 @@ def given_twists(bodies: Sequence[Body]) -> tuple[Vector, NDArray[np.bool_]]:
 def complete(
     jacobian: Matrix, bodies: Sequence[Body], twists: Vector, given: NDArray[np.bool_]
 ) -> Vector:
-    """Return the twists with the missing entries chosen to satisfy the joints, as slow as possible.
+    """Return the twists with the entries that are not given changed to satisfy the joints.
 
-    Of all choices that solve J t = 0 (or come nearest to it), the one of least kinetic energy.
+    Of all choices that solve J t = 0 (or come nearest to it), the one whose change has the least
+    kinetic energy. Entries of zero are completed that way, and all of them projected.
     """
     if not twists.any() or given.all():
         return twists
-    return twists + _correction(jacobian, bodies, twists, ~given)
-
-
-def project(jacobian: Matrix, bodies: Sequence[Body], twists: Vector) -> Vector:
-    """Return the twists nearest to the given ones, in kinetic energy, that satisfy the joints."""
-    return twists + _correction(jacobian, bodies, twists, np.ones(twists.size, dtype=bool))
-
-
-def _correction(
-    jacobian: Matrix, bodies: Sequence[Body], twists: Vector, free: NDArray[np.bool_]
-) -> Vector:
-    """Return the change of the free entries, least in kinetic energy, that satisfies the joints."""
     # A body's velocity is free, or its angular velocity, or both: M is not divided.
-    root = sp.diags_array(free.astype(float)) @ _inverse_root_mass(bodies)
-    return np.asarray(root @ shortest_solution(jacobian @ root, -(jacobian @ twists), width=6))
+    root = sp.diags_array((~given).astype(float)) @ _inverse_root_mass(bodies)
+    change = shortest_solution(jacobian @ root, -(jacobian @ twists), width=6)
+    return np.asarray(twists + root @ change)
 
 
 def _inverse_root_mass(bodies: Sequence[Body]) -> sp.csr_array:

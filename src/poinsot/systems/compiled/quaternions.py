@@ -24,6 +24,7 @@ class QuaternionRunner(MechanismRunner):
     """A mechanism in quaternions, in Livens' form or in Hamilton's."""
 
     columns, width = 27, 39
+    form = "quaternions"
     system: QuaternionForm
 
     def __init__(
@@ -39,11 +40,6 @@ class QuaternionRunner(MechanismRunner):
             first=system.n - lagrangian.held.m,
         )
         super().__init__(system, x, h, options)
-
-    @property
-    def form(self) -> str:
-        """Rotations by quaternions."""
-        return "quaternions"
 
     def _fill(self, x: Vector) -> Array:
         lagrangian, state = self.system.lagrangian, self.state[:-1]

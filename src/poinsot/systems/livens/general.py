@@ -18,7 +18,7 @@ from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Array, Vector
 from poinsot.systems.livens import masses
-from poinsot.systems.livens.lagrangian import Hessian, Interval, Lagrangian, Push, Slopes
+from poinsot.systems.livens.lagrangian import Interval, Lagrangian, Push, Slopes
 from poinsot.systems.livens.smooth import Field, OfPotentials, Smooth, chord
 
 
@@ -75,11 +75,6 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
     def dT(self, q: Vector, v: Vector) -> Vector:
         """Return the derivative of T by q."""
         return v @ self.dM(q, v) / 2
-
-    def ddT(self, q: Vector, v: Vector) -> Hessian:
-        """Return the second derivatives of T."""
-        qq = self.mass.curvature(q, np.outer(v, v).reshape(-1)) / 2
-        return Hessian(qq, self.dM(q, v).T, self.M(q))
 
     # -- constraints and ports ----------------------------------------------------------------
 

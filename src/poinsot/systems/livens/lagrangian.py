@@ -13,7 +13,7 @@ import numpy as np
 
 from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector, dense, diagonal
+from poinsot.ph.matrices import Matrix, Vector, diagonal
 from poinsot.systems.mechanical import Mechanics
 
 
@@ -139,17 +139,22 @@ class Lagrangian(Mechanics):
     def M(self, q: Vector) -> Matrix:
         """Return the mass matrix; shape (n, n)."""
 
-    @abstractmethod
-    def dT(self, q: Vector, v: Vector) -> Vector:
-        """Return the derivative of T by q; shape (n,)."""
-
-    @abstractmethod
-    def ddT(self, q: Vector, v: Vector) -> Hessian:
-        """Return the second derivatives of T."""
+    def momentum(self, q: Vector, v: Vector) -> Vector:
+        """Return p = M(q) v."""
+        return np.asarray(self.M(q) @ v)
 
     def T(self, q: Vector, v: Vector) -> float:
         """Return the kinetic energy [J]."""
-        return float(v @ (self.M(q) @ v)) / 2
+        return float(v @ self.momentum(q, v)) / 2
+
+    def dT(self, q: Vector, v: Vector) -> Vector:
+        """Return the derivative of T by q; shape (n,)."""
+        return self.kinetic(Rule.MIDPOINT, q, v, q, v).by_q
+
+    def ddT(self, q: Vector, v: Vector) -> Hessian:
+        """Return the second derivatives of T."""
+        T = self.kinetic(Rule.MIDPOINT, q, v, q, v)
+        return Hessian(2 * T.qq, 2 * T.qs, 2 * T.ss)
 
     # -- constraints --------------------------------------------------------------------------
 
@@ -171,13 +176,9 @@ class Lagrangian(Mechanics):
 
     # -- Hamiltonian: where M, or what replaces it, can be inverted ---------------------------
 
-    def momentum(self, q: Vector, v: Vector) -> Vector:
-        """Return p = M(q) v."""
-        return np.asarray(self.M(q) @ v)
-
+    @abstractmethod
     def velocity(self, q: Vector, p: Vector) -> Vector:
         """Return v = M(q)^-1 p."""
-        return np.asarray(np.linalg.solve(dense(self.M(q)), p), dtype=float)
 
     def co_T(self, q: Vector, p: Vector) -> float:
         """Return T as a function of q and p [J]."""
@@ -188,10 +189,9 @@ class Lagrangian(Mechanics):
         return -self.dT(q, self.velocity(q, p))
 
     def co_ddT(self, q: Vector, p: Vector) -> Hessian:
-        """Return the second derivatives of `co_T`, from v_q = -M^-1 T_vq."""
-        H = self.ddT(q, self.velocity(q, p))
-        inverse, T_qv = np.asarray(np.linalg.inv(dense(H.ss))), dense(H.qs)
-        return Hessian(T_qv @ inverse @ T_qv.T - dense(H.qq), -T_qv @ inverse, inverse)
+        """Return the second derivatives of `co_T`."""
+        T = self.cokinetic(Rule.DISCRETE, q, p, q, p)
+        return Hessian(2 * T.qq, 2 * T.qs, 2 * T.ss)
 
     # -- steps --------------------------------------------------------------------------------
 

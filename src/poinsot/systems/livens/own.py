@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count, numbers
 from poinsot.ph.derivatives import warn_missing
-from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.matrices import Array
 from poinsot.ph.ports import Port, count_inputs
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
@@ -225,18 +225,14 @@ class LagrangianSystem:
 
     def livens(self) -> LivensSystem:
         """Return Livens' form, x = (q, v, p, lam) [KB24, eq. (19)]: M is not inverted."""
-        return LivensSystem(
-            self.name, self._states("q", "v", "p"), self.ports, self.lagrangian, self._zeros(3)
-        )
+        return LivensSystem(self.name, self._states("q", "v", "p"), self.ports, self.lagrangian)
 
     def hamiltonian(self) -> HamiltonianSystem:
         """Return Hamilton's form, x = (q, p, lam) [KB24, eq. (16)], where M can be inverted."""
         if self.lagrangian.mass.constant:
             nowhere = np.zeros(self.lagrangian.n)
             self.lagrangian.velocity(nowhere, nowhere)  # refuses a singular M
-        return HamiltonianSystem(
-            self.name, self._states("q", "p"), self.ports, self.lagrangian, self._zeros(2)
-        )
+        return HamiltonianSystem(self.name, self._states("q", "p"), self.ports, self.lagrangian)
 
     def port_hamiltonian(self) -> VelocitySystem:
         """Return the form x = (q, v, lam) with E = diag(I, M, 0) [LKB26, eq. (19)]."""
@@ -246,9 +242,6 @@ class LagrangianSystem:
         n, m = self.lagrangian.n, self.lagrangian.m
         multipliers = [State("lam", m, self.units.get("lam"))] if m else []
         return (*(State(name, n, self.units.get(name)) for name in names), *multipliers)
-
-    def _zeros(self, blocks: int) -> Vector:
-        return np.zeros(blocks * self.lagrangian.n + self.lagrangian.m)
 
     # -- what `simulate` asks -----------------------------------------------------------------
 

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.engine import REST
 from poinsot.errors import InconsistentStartError, InputError
-from poinsot.inputs import numbers
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble, dense, diagonal, total
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
 from poinsot.ph.start import TOLERANCE, require_satisfied
-from poinsot.ph.system import Storage
+from poinsot.ph.system import State, Storage
 from poinsot.result.observer import Observer
 from poinsot.systems.livens.general import GeneralLagrangian
 from poinsot.systems.livens.lagrangian import Lagrangian
@@ -90,16 +89,21 @@ class LagrangianForm(MechanicalForm):
 class MomentumForm(LagrangianForm):
     """What the forms with momenta in the state share."""
 
-    initial: Vector
+    initial: Vector | None = None
 
     def p(self, x: Vector) -> Vector:
         """Return the momenta; shape (n,)."""
         return self.parts(x)[1]
 
     @property
+    def momenta(self) -> list[State]:
+        """The blocks of the state that p consists of."""
+        return [s for s in self.states if s.name == "p" or s.name.endswith(".p")]
+
+    @property
     def start(self) -> Vector:
         """Where a simulation starts unless told otherwise."""
-        return self.initial
+        return super().start if self.initial is None else self.initial
 
     def require_rule(self, scheme: Scheme) -> None:
         """Refuse a scheme whose derivatives are not formed."""
@@ -116,16 +120,6 @@ class MomentumForm(LagrangianForm):
     def E(self, x: Vector) -> Matrix:
         """Return the descriptor matrix: q and p have derivatives."""
         return self._E
-
-    def dE(self, x: Vector, a: Vector) -> None:
-        """Return None: E is constant."""
-
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """All but q and p."""
-        n, p, there = self.lagrangian.n, self.momentum_row, np.ones(self.n, dtype=bool)
-        there[:n] = there[p : p + n] = False
-        return there
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +151,7 @@ class LivensSystem(MomentumForm):
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
         """Make a state; momenta that are not given follow from p = M v."""
         x = super().state(values)
-        momenta = [s.name for s in self.states if s.name == "p" or s.name.endswith(".p")]
-        if isinstance(values, Mapping) and not any(name in values for name in momenta):
+        if isinstance(values, Mapping) and not any(p.name in values for p in self.momenta):
             self.p(x)[:] = self.lagrangian.momentum(self.q(x), self.velocity(x))
         return x
 
@@ -262,19 +255,20 @@ class HamiltonianSystem(MomentumForm):
 
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
         """Make a state; velocities may be given instead of momenta."""
-        if not isinstance(values, Mapping) or "v" not in values or "v" in self.slices:
+        momenta = self.momenta
+        velocities = [replace(state, name=f"{state.name[:-1]}v") for state in momenta]
+        if not isinstance(values, Mapping) or not any(v.name in values for v in velocities):
             return super().state(values)
-        if "p" in values:
+        if any(p.name in values for p in momenta):
             raise InputError(f"system '{self.name}': give velocities v or momenta p, not both")
-        x = super().state({name: value for name, value in values.items() if name != "v"})
-        v = numbers(values["v"], f"system '{self.name}': state 'v'").reshape(-1)
-        if v.size != self.lagrangian.n:
-            raise InputError(
-                f"system '{self.name}': state 'v' has {v.size} entries, expected "
-                f"{self.lagrangian.n}"
-            )
-        self.p(x)[:] = self.lagrangian.momentum(self.q(x), v)
-        return x
+        states, initial = list(self.states), self.initial
+        states[len(momenta) : len(momenta)] = velocities
+        if initial is not None:
+            q, p, lam = self.parts(initial)
+            initial = np.concatenate([q, self.velocity(initial), p, lam])
+        livens = LivensSystem(self.name, tuple(states), self.ports, self.lagrangian, initial)
+        x = livens.state(values)
+        return np.concatenate([livens.q(x), livens.p(x), livens.lam(x)])
 
     def stage_equations(
         self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
@@ -395,13 +389,10 @@ class VelocitySystem(LagrangianForm):
 
     # -- what is known of the whole -----------------------------------------------------------
 
-    @cached_property
-    def algebraic(self) -> NDArray[np.bool_]:
-        """Multipliers, and velocities without mass wherever they are."""
-        n, there = self.lagrangian.n, np.ones(self.n, dtype=bool)
-        there[:n] = False
-        there[n : 2 * n] = self.lagrangian.massless
-        return there
+    @property
+    def massless(self) -> NDArray[np.bool_]:
+        """Velocities without mass wherever they are."""
+        return self.lagrangian.massless
 
     @cached_property
     def storages(self) -> tuple[Storage, ...]:

@@ -16,7 +16,7 @@ from poinsot.ph.matrices import Matrix, Vector
 from poinsot.so3 import quat_multiply
 from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.layout import Layout
-from poinsot.systems.livens.lagrangian import Hessian, Lagrangian, Slopes
+from poinsot.systems.livens.lagrangian import Lagrangian, Slopes
 from poinsot.systems.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -40,10 +40,6 @@ class Spin:
     def value(self, q: Array, s: Array) -> Array:
         """Return y; (bodies, 4) to (bodies, k)."""
         return np.asarray(np.einsum("iab,na,nb->ni", self.Lambda, q, s))
-
-    def energy(self, q: Array, s: Array) -> float:
-        """Return the sum of all energies [J]."""
-        return float(np.sum(self.W * self.value(q, s) ** 2)) / 2
 
     def by_q(self, s: Array) -> Array:
         """Return dy/dq; (bodies, k, 4)."""
@@ -134,12 +130,6 @@ class QuaternionBodies(Lagrangian, ByDirectors):
 
     # -- energies -----------------------------------------------------------------------------
 
-    def T(self, q: Vector, v: Vector) -> float:
-        """Return the kinetic energy [J]."""
-        _, quat = self.blocks(q)
-        velocity, rate = self.rates(v)
-        return float(self.mass @ np.sum(velocity**2, axis=1)) / 2 + self._spin.energy(quat, rate)
-
     def M(self, q: Vector) -> Matrix:
         """Return diag(m, 4 G^T J G) of every body, singular [KB24, eq. (46)]."""
         by_v = self._spin.by_s(self.blocks(q)[1])
@@ -152,35 +142,15 @@ class QuaternionBodies(Lagrangian, ByDirectors):
         turning = np.einsum("nia,ni,nib,nb->na", by_s, spin.W, by_s, rate)
         return self.vector(self.mass[:, None] * velocity, turning)
 
-    def dT(self, q: Vector, v: Vector) -> Vector:
-        """Return the derivative of T by q."""
-        return self.kinetic(Rule.MIDPOINT, q, v, q, v).by_q
-
-    def ddT(self, q: Vector, v: Vector) -> Hessian:
-        """Return the second derivatives of T."""
-        T = self.kinetic(Rule.MIDPOINT, q, v, q, v)
-        return Hessian(2 * T.qq, 2 * T.qs, 2 * T.ss)
-
     # -- Hamiltonian --------------------------------------------------------------------------
 
     def velocity(self, q: Vector, p: Vector) -> Vector:
         """Return v of p by the augmented mass."""
         return self.cokinetic(Rule.DISCRETE, q, p, q, p).by_s
 
-    def co_T(self, q: Vector, p: Vector) -> float:
-        """Return T of q and p [J]."""
-        (_, quat), (push, turning) = self.blocks(q), self.rates(p)
-        translation = float(np.sum(push**2 / self.mass[:, None])) / 2
-        return translation + self._co_spin.energy(quat, turning)
-
     def co_dT(self, q: Vector, p: Vector) -> Vector:
-        """Return its derivative by q."""
+        """Return the derivative of T of q and p by q."""
         return self.cokinetic(Rule.DISCRETE, q, p, q, p).by_q
-
-    def co_ddT(self, q: Vector, p: Vector) -> Hessian:
-        """Return its second derivatives."""
-        T = self.cokinetic(Rule.DISCRETE, q, p, q, p)
-        return Hessian(2 * T.qq, 2 * T.qs, 2 * T.ss)
 
     # -- steps --------------------------------------------------------------------------------
 

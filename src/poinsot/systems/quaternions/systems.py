@@ -1,10 +1,10 @@
 """Mechanisms in unit quaternions as port-Hamiltonian systems, in Livens' form and in Hamilton's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import BODY, WHOLE, WORLD, world
@@ -91,7 +91,7 @@ class QuaternionForm(MomentumForm):
                 "reml, null-eml, emh, mpl, mph, eml-mean, emh-mean; the others run "
                 "model.compile('directors')"
             )
-        (kind, parts), x = forms[formulation], self.initial
+        (kind, parts), x = forms[formulation], self.start
         # By the augmented mass; rates of unit quaternions are normal to these, so p is the same.
         known = {"q": self.q(x), "v": self.velocity(x), "p": self.p(x)}
         initial = np.concatenate([*(known[part] for part in parts), self.lam(x)])
@@ -164,17 +164,6 @@ class QuaternionHamiltonian(QuaternionForm, HamiltonianSystem):
     """
 
     lagrangian: QuaternionMechanism
-
-    def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
-        """Make a state; velocities `body.v` may be given instead of momenta."""
-        names = self.lagrangian.layout.bodies
-        if not isinstance(values, Mapping) or not any(f"{name}.v" in values for name in names):
-            return super().state(values)
-        if any(f"{name}.p" in values for name in names):
-            raise InputError(f"system '{self.name}': give velocities v or momenta p, not both")
-        livens = self.in_form("livens")
-        x = livens.state(values)
-        return np.concatenate([livens.q(x), livens.p(x), livens.lam(x)])
 
 
 def _states(lagrangian: QuaternionMechanism, parts: str) -> tuple[State, ...]:

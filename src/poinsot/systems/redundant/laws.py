@@ -160,15 +160,12 @@ class Laws(OfPotentials):
 
     def c(self, zeta: Vector) -> Vector:
         """Return the constraints; shape (n_c,)."""
-        if not self.constraints:
-            return np.zeros(0)
-        return np.concatenate([part.value(zeta) for part in self.constraints])
+        return np.concatenate([np.zeros(0), *(part.value(zeta) for part in self.constraints)])
 
     def dc(self, zeta: Vector) -> Array:
         """Return their Jacobian c'; shape (n_c, n)."""
-        if not self.constraints:
-            return np.zeros((0, self.n))
-        return np.concatenate([part.jacobian(zeta) for part in self.constraints])
+        rows = (part.jacobian(zeta) for part in self.constraints)
+        return np.concatenate([np.zeros((0, self.n)), *rows])
 
     def ddc(self, zeta: Vector, lam: Vector) -> Array:
         """Return the second derivatives of lam·c; shape (n, n)."""

@@ -16,6 +16,7 @@ from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
+from poinsot.ph.start import require_satisfied
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import RedundantForm
@@ -25,9 +26,6 @@ from poinsot.systems.rotations.steps import RotationStages
 from poinsot.systems.views import Indices, View
 
 Array = NDArray[np.float64]
-
-#: What a constraint of a joint may be violated by at the start, relative to its terms.
-GAP = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,14 +159,10 @@ class RotationSystem(RedundantForm, MechanismForm):
         if wrong is not None:
             body, reason = wrong
             raise InconsistentStartError(f"body '{self.layout.bodies[body]}': {reason}")
-        gaps, q = abs(self.c(zeta)), self.bodies.directors(zeta)
-        k = int(np.argmax(gaps)) if gaps.size else 0
-        if gaps.size and gaps[k] > GAP * (1 + float(np.max(abs(self.bodies.joints.G(q)) @ abs(q)))):
-            label = self.labels[self.bodies.n + self.bodies.k + k]
-            raise InconsistentStartError(
-                f"system '{self.name}': the start violates the constraint '{label}' by "
-                f"{gaps[k]:.3g}; correct the coordinates"
-            )
+        q, labels = self.bodies.directors(zeta), self.labels[self.bodies.n + self.bodies.k :]
+        sizes = 1 + abs(self.bodies.joints.G(q)) @ abs(q)
+        gaps = ("the constraint ", labels, self.c(zeta), sizes, "the coordinates")
+        require_satisfied(self.name, [gaps])
 
 
 def rotation_system(
@@ -186,20 +180,15 @@ def rotation_system(
     R = np.swapaxes(blocks[:, 1:], 1, 2)
     zeta = np.hstack([blocks[:, 0], parametrisation.of(R)]).reshape(-1)
     w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
-    bodies, multipliers = RotationBodies(mechanism, parametrisation), layout.multipliers
+    bodies = RotationBodies(mechanism, parametrisation)
+    start = bodies.unknowns.own(zeta), bodies.velocities.own(w), np.zeros(bodies.m)
     parts = {"zeta": bodies.unknowns, "w": bodies.velocities}
     return RotationSystem(
         name=name,
-        states=(*layout.states(parts), *multipliers),
+        states=(*layout.states(parts), *layout.multipliers),
         ports=tuple(ports),
         mechanism=mechanism,
         layout=layout,
         coordinates=coordinates,
-        initial=np.concatenate(
-            [
-                bodies.unknowns.own(zeta),
-                bodies.velocities.own(w),
-                np.zeros(sum(state.size for state in multipliers)),
-            ]
-        ),
+        initial=np.concatenate(start),
     )
