@@ -6,6 +6,8 @@ Imports nothing numerical: `pin` must come before NumPy reads its environment.
 import os
 import platform
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +30,20 @@ def pin() -> None:
         os.environ[name] = "1"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {_idlest(os.sched_getaffinity(0))})
+
+
+@contextmanager
+def all_cores() -> Iterator[None]:
+    """Let children have the whole machine."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    pinned = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, pinned)
 
 
 def _idlest(cores: set[int]) -> int:
