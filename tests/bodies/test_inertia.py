@@ -345,6 +345,30 @@ def test_a_turned_rod_has_one_positive_and_two_exactly_zero_euler_values(R):
     close(values[2], 1.0)
 
 
+@given(
+    st.floats(1e-9, 1e9),
+    st.one_of(st.just(0.0), st.floats(0, 1)),
+    st.permutations(range(3)),
+    st.integers(-2, 2),
+)
+def test_moments_of_flat_and_slender_bodies_give_exact_zeros(size, part, order, ulps):
+    """Of J = (a + b, a, b) one Euler value is zero, and two if b is; whatever the sum rounds to."""
+    larger, smaller = size, size * part
+    total = (larger + smaller) * (1 + ulps * np.finfo(float).eps)
+    moments = np.array([total, larger, smaller])[list(order)]
+    of = PrincipalInertia.of(RigidBody(mass=1, inertia=tuple(moments)))
+    expected = np.array([0.0, smaller, larger])[list(order)]
+    np.testing.assert_allclose(of.euler, expected, rtol=1e-15, atol=1e-14 * size)
+    assert of.euler[order.index(0)] == 0
+    if part == 0:
+        assert np.count_nonzero(of.euler) == 1
+
+
+def test_sums_that_do_not_round_off_are_kept():
+    of = PrincipalInertia.of(RigidBody(mass=1, inertia=(1.0, 1.0, 1e-12)))
+    np.testing.assert_allclose(of.euler, (5e-13, 5e-13, 1.0), rtol=1e-3)
+
+
 def test_a_point_mass_has_no_euler_tensor():
     principal = PrincipalInertia.of(PointMass(mass=2))
     assert np.array_equal(principal.euler, np.zeros(3))

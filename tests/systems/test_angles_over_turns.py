@@ -55,3 +55,21 @@ def test_the_relative_rotation_of_a_hinge_is_its_angle_about_its_axis():
     pin = result.joint("pin")
     expected = np.outer(pin.coordinates["angle"], (0, 0, 1))
     np.testing.assert_allclose(pin.rotation, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_an_angle_of_round_off_has_not_passed_half_a_turn(engine):
+    """The energies of such angles differ by more than any part of themselves."""
+    for k in range(60):
+        model = ps.Model()
+        quat = np.array([1, 0.1 * k, 0.2, 0.3])
+        disc = model.add_body(
+            "disc",
+            ps.Cylinder(mass=1, radius=0.1, length=0.05),
+            rotation=ps.Rotation.from_quaternion(quat / np.linalg.norm(quat)),
+            angular_velocity=(0, 3e-16 * k, 0),
+        )
+        model.add_joint("pin", ps.Revolute(model.ground, disc, point=(0, 0, 0), axis=(0, 1, 0)))
+        model.add_force("coil", ps.JointSpring("pin", stiffness=5))
+        result = ps.simulate(model, h=0.01, t_end=0.2, engine=engine)
+        assert abs(result.joint("pin").coordinates["angle"]).max() < 1e-14

@@ -34,9 +34,15 @@ def inertia_from_euler(E: Array) -> Array:
 
 
 def euler_from_inertia(J: Array) -> Array:
-    """Return the Euler tensor E = tr(J)/2 I - J [kg m^2]; (3, 3)."""
+    """Return the Euler tensor E = tr(J)/2 I - J [kg m^2]; (3, 3).
+
+    What the moments of a flat or a slender body leave of each other is round-off, and zero.
+    """
     j1, j2, j3 = J[0, 0], J[1, 1], J[2, 2]
-    return _with_diagonal(0.0 - J, ((j2 + j3 - j1) / 2, (j3 + j1 - j2) / 2, (j1 + j2 - j3) / 2))
+    noise = ROUND_OFF * (j1 + j2 + j3)
+    E = (j2 + j3 - j1) / 2, (j3 + j1 - j2) / 2, (j1 + j2 - j3) / 2
+    e1, e2, e3 = (value if abs(value) > noise else 0.0 for value in E)
+    return _with_diagonal(0.0 - J, (e1, e2, e3))
 
 
 def _with_diagonal(A: Array, diagonal: tuple[float, float, float]) -> Array:

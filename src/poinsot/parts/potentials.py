@@ -12,6 +12,7 @@ G(q_m) does.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,9 +145,11 @@ class CoordinatePotential(Potential):
             return False
         s0, s1 = self.forms(q0), self.forms(q1)
         b, _ = self.chart.secant(s0, s1, s1 - s0)
-        followed = self.law.V(self.chart.value(s0) + float(b @ (s1 - s0)))
-        wrapped = self.law.V(self.chart.value(s1))
-        return abs(followed - wrapped) > 1e-6 * (abs(followed) + abs(wrapped))
+        followed, wrapped = self.chart.value(s0) + float(b @ (s1 - s0)), self.chart.value(s1)
+        if abs(followed - wrapped) < pi:
+            return False
+        there, here = self.law.V(followed), self.law.V(wrapped)
+        return abs(there - here) > 1e-6 * (abs(there) + abs(here))
 
 
 @dataclass(frozen=True, eq=False)
