@@ -7,9 +7,4 @@ from poinsot.systems.quaternions.systems import (
     quaternion_system,
 )
 
-__all__ = [
-    "QuaternionForm",
-    "QuaternionHamiltonian",
-    "QuaternionSystem",
-    "quaternion_system",
-]
+__all__ = ["QuaternionForm", "QuaternionHamiltonian", "QuaternionSystem", "quaternion_system"]
