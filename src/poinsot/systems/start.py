@@ -33,7 +33,7 @@ def complete(
 
     Of all choices that solve J t = 0 (or come nearest to it), the one of least kinetic energy.
     """
-    if not twists.any() or given.all():
+    if given.all():
         return twists
     return twists + _correction(jacobian, bodies, twists, ~given)
 
@@ -47,6 +47,8 @@ def _correction(
     jacobian: Matrix, bodies: Sequence[Body], twists: Vector, free: NDArray[np.bool_]
 ) -> Vector:
     """Return the change of the free entries, least in kinetic energy, that satisfies the joints."""
+    if not twists.any():
+        return twists
     # A body's velocity is free, or its angular velocity, or both: M is not divided.
     root = sp.diags_array(free.astype(float)) @ _inverse_root_mass(bodies)
     return np.asarray(root @ shortest_solution(jacobian @ root, -(jacobian @ twists), width=6))
