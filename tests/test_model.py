@@ -135,6 +135,14 @@ def test_gaps_are_refused_naming_joint_and_size():
 # -- refusals --------------------------------------------------------------------------------------
 
 
+def test_velocities_of_an_empty_model_are_projected_to_none():
+    model = ps.Model()
+    model.project_velocities()
+    assert model.start_velocities() == {}
+    again = ps.Model.from_yaml_text("poinsot: 1\nproject_velocities: true\n")
+    assert again.start_velocities() == {}
+
+
 def other():
     return ps.Model().add_body("stranger", BOX)
 
@@ -148,6 +156,22 @@ REFUSED = {
     "body named like a joint": (lambda m: m.add_body("J", BOX), "'J' is taken by a joint"),
     "body named ground": (lambda m: m.add_body("ground", BOX), "'ground' cannot be a name"),
     "body without name": (lambda m: m.add_body("", BOX), "'' cannot be a name"),
+    "body named by a number": (lambda m: m.add_body(1, BOX), "1 cannot be a name"),
+    "marker named by a number": (
+        lambda m: m.add_marker(1, m.bodies["a"], position=(0, 0, 0)),
+        "1 cannot be a name; a part of a model needs a name, a text",
+    ),
+    "joint named by a list": (
+        lambda m: m.add_joint(["K"], ps.Weld(m.bodies["a"], m.bodies["b"])),
+        r"\['K'\] cannot be a name",
+    ),
+    "assembly named by a number": (
+        lambda m: m.add_assembly(
+            1, ps.Wheel(m.bodies["a"], ps.Cylinder(mass=1, radius=1, length=1), (0, 0, 1))
+        ),
+        "1 cannot be a name; an assembly",
+    ),
+    "model named by a number": (lambda m: ps.Model(name=1), "1 cannot be a name; a model needs"),
     "body without shape": (lambda m: m.add_body("c", 3.0), "body 'c': expected a shape"),
     "position": (
         lambda m: m.add_body("c", BOX, position=(0, NAN, 0)),

@@ -7,6 +7,10 @@ from difflib import get_close_matches
 class PoinsotError(Exception):
     """Anything that Poinsot raises on purpose."""
 
+    def __str__(self) -> str:
+        """Return the message; whatever names it quotes, it is one line of plain text."""
+        return printable(super().__str__())
+
 
 class InputError(PoinsotError, ValueError):
     """The user's input cannot be used: a shape, a name, a unit, a value."""
@@ -27,13 +31,16 @@ class ModelFileError(InputError):
     LISTED = 10
 
     def __init__(self, *problems: str) -> None:
-        self.problems = problems
-        shown = list(problems[: self.LISTED])
+        self.problems = tuple(map(printable, problems))
+        shown = list(self.problems[: self.LISTED])
         if len(problems) > self.LISTED:
             shown.append(f"and {len(problems) - self.LISTED} more")
         if len(problems) > 1:
             shown = [f"{len(problems)} problems", *(f"  {line}" for line in shown)]
         super().__init__("\n".join(shown))
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)
 
 
 class StorageError(PoinsotError):
@@ -48,10 +55,16 @@ class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 
 
+def printable(text: str) -> str:
+    """Return a text as one line for a terminal: control characters are written as escapes."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: a near match or all known names."""
+    """Return the end of a message about an unknown name: a near match or the known names."""
     known = list(known)
     near = get_close_matches(name, known, n=1)
     if near:
         return f"did you mean '{near[0]}'?"
-    return "known: " + (", ".join(f"'{k}'" for k in known) or "none")
+    more = [f"and {len(known) - 40} more"] if len(known) > 40 else []
+    return "known: " + (", ".join([*(f"'{k}'" for k in known[:40]), *more]) or "none")

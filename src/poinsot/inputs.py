@@ -58,6 +58,13 @@ def count(value: Any, what: str, least: int) -> int:
     return value
 
 
+def require_name(value: Any, what: str) -> str:
+    """Return the name of something: a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{value!r} cannot be a name; {what} needs a name, a text")
+    return value
+
+
 def function(value: Any, what: str) -> Callable[..., Any]:
     """Return the value if it can be called."""
     if not callable(value):

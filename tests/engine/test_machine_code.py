@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -118,7 +119,13 @@ def of_another_source(content):
     return content.replace(machine_code.source().encode(), b"0" * 64)
 
 
-@pytest.mark.parametrize("damage", [cut, changed, empty, foreign, of_another_source])
+def of_another_form(content):
+    return content.replace(b'"plain"', b'"quaternions"')
+
+
+@pytest.mark.parametrize(
+    "damage", [cut, changed, empty, foreign, of_another_source, of_another_form]
+)
 def test_a_damaged_file_is_passed_over(folders, damage):
     beside, user = folders
     machine_code.write(beside, "plain", b"code of the package")
@@ -265,3 +272,39 @@ def test_without_a_place_to_keep_it_code_goes_to_a_temporary_folder(tmp_path):
     folder = build._writable([file / "objects", file])
     assert folder.is_dir()
     assert folder.parent != tmp_path
+
+
+def child(code, monkeypatch):
+    """Let builds be processes that run this code."""
+    monkeypatch.setattr(build, "_command", lambda: (sys.executable, "-c", code))
+
+
+def test_a_full_disk_is_told_and_the_reference_engine_runs(tmp_path, monkeypatch):
+    child("import errno, os; raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))", monkeypatch)
+    monkeypatch.setattr(machine_code, "_LOADED", {})
+    monkeypatch.setattr(machine_code, "find", lambda form: None)
+    monkeypatch.setattr(machine_code, "beside_the_package", lambda: tmp_path)
+    monkeypatch.setattr(build, "DURATION", 0.0)
+    model = ps.Model()
+    model.add_body("ball", ps.Sphere(mass=1, radius=1), velocity=(1, 0, 0))
+    build.in_background.cache_clear()
+    with pytest.raises(BuildError, match="No space left on device; use engine='reference'"):
+        ps.simulate(model, h=0.1, t_end=0.2, engine="compiled")
+    build.in_background.cache_clear()
+    with pytest.warns(UserWarning, match="No space left on device"):
+        result = ps.simulate(model, h=0.1, t_end=0.2)
+    build.in_background.cache_clear()
+    assert (result.engine, result.status) == ("reference", "done")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_interrupt_ends_a_build_and_is_not_lost(tmp_path, monkeypatch):
+    child("import time; time.sleep(100)", monkeypatch)
+    begun = build.Build(tmp_path)
+
+    def interrupt(done):
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        begun.wait(interrupt)
+    assert begun.process.wait(timeout=10) != 0

@@ -1,10 +1,14 @@
 """Every malformed file gives one clear error with file, line and key, and nothing else."""
 
+import re
 import time
+from pathlib import Path
 
 import pytest
 
 import poinsot as ps
+from poinsot.errors import printable
+from poinsot.io.tree import DEEPEST, MOST
 
 HEAD = "poinsot: 1\n"
 BODY = "bodies: {a: {sphere: {mass: 1, radius: 1}}, b: {sphere: {mass: 1, radius: 1}}}\n"
@@ -515,7 +519,7 @@ def test_what_is_no_file_is_refused(tmp_path):
     ):
         with pytest.raises(ps.ModelFileError, match=message) as caught:
             ps.Model.from_yaml(path)
-        assert str(caught.value).startswith(str(path))
+        assert str(caught.value).startswith(printable(str(path)))
 
 
 def test_all_problems_are_listed_in_the_order_of_their_lines():
@@ -570,3 +574,30 @@ def test_parts_that_fail_are_all_named_but_not_what_hangs_on_them():
         ["<text>:5:3:", "bodies.c:"],
         ["<text>:10:3:", "joints.K:"],
     ]
+
+
+@pytest.mark.parametrize("near", [True, False], ids=["misspelt", "unlike any other"])
+def test_many_wrong_names_take_no_longer_than_they_must(near):
+    count = 4000
+    bodies = "".join(f"  body{i:05}: {{point_mass: {{mass: 1}}}}\n" for i in range(count))
+    letters = str.maketrans("0123456789", "QWERTZUIPA")
+    wrong = [f"bdoy{i:05}" if near else f"{i:05}".translate(letters) for i in range(count)]
+    joints = "".join(
+        f"  joint{i:05}: {{weld: {{bodies: [ground, {name}]}}}}\n" for i, name in enumerate(wrong)
+    )
+    start = time.process_time()
+    with pytest.raises(ps.ModelFileError) as caught:
+        ps.Model.from_yaml_text(f"poinsot: 1\nbodies:\n{bodies}joints:\n{joints}")
+    assert time.process_time() - start < 5
+    assert len(caught.value.problems) == count
+    lines = str(caught.value).splitlines()
+    expected = (
+        "did you mean 'body0000" if near else "known: 'ground', 'body00000', .* and 3961 more"
+    )
+    assert all(re.search(expected, line) for line in lines[1:11])
+    assert len(str(caught.value)) < 10_000
+
+
+def test_the_documentation_says_how_many_values_a_file_may_have():
+    page = Path(__file__).parents[2] / "docs" / "model-files.md"
+    assert f"at most {MOST:,} values nested {DEEPEST} deep" in " ".join(page.read_text().split())

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from poinsot.errors import InputError, PoinsotError
+from poinsot.errors import InputError, PoinsotError, printable
 from poinsot.result import output_path
 
 app = typer.Typer(
@@ -25,7 +25,7 @@ app = typer.Typer(
 
 def _version(shown: bool) -> None:
     if shown:
-        typer.echo(f"poinsot {installed('poinsot')}")
+        say(f"poinsot {installed('poinsot')}")
         raise typer.Exit
 
 
@@ -52,15 +52,32 @@ def main() -> None:
 
 
 def _stop(message: str) -> None:
-    print(f"error: {message}", file=sys.stderr)
+    say(f"error: {message}", err=True)
     sys.exit(2)
 
 
-def require_folder(*paths: Path | None) -> None:
-    """Refuse a file in a folder that is not there."""
-    for path in paths:
-        if path is not None:
-            output_path(path, f"cannot write '{path}'")
+def say(text: str, err: bool = False) -> None:
+    """Print lines of plain text, whatever names are in them."""
+    typer.echo("\n".join(map(printable, text.split("\n"))), err=err)
+
+
+def require_outputs(source: Path | None, *paths: Path | None) -> None:
+    """Refuse a file in a folder that is not there, and one that is read or written already."""
+    taken = [] if source is None else [source]
+    for path in filter(None, paths):
+        output_path(path, f"cannot write '{path}'")
+        for other in taken:
+            if _same(path, other):
+                what = "it is read" if other is source else f"'{other}' is the same file"
+                raise InputError(f"cannot write '{path}': {what}; choose another name")
+        taken.append(path)
+
+
+def _same(a: Path, b: Path) -> bool:
+    """Tell whether two names are of one file, by whatever path or link."""
+    if a.exists() and b.exists():
+        return a.is_file() and a.samefile(b)
+    return a.resolve() == b.resolve()
 
 
 @contextmanager

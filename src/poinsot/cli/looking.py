@@ -6,7 +6,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from poinsot.cli.app import app, require_folder, writing
+from poinsot.cli.app import app, require_outputs, say, writing
+from poinsot.errors import printable
 from poinsot.gallery import MODULES, find_example
 from poinsot.model import Model
 from poinsot.ph.matrices import Vector
@@ -24,23 +25,21 @@ def gallery() -> None:
     """
     width = max(len(name) for name in MODULES)
     for name in MODULES:
-        typer.echo(f"{name:<{width}}  {find_example(name).describe()}")
+        say(f"{name:<{width}}  {find_example(name).describe()}")
 
 
 @app.command()
-def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")],
-) -> None:
+def check(file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")]) -> None:
     """Show degrees of freedom, repeated constraints, and whether the start is consistent.
 
     Example:  poinsot check slider-crank.yaml
     """
     model = Model.from_yaml(file)
-    typer.echo(f"{model.name}: a valid model, consistent at the start\n\n{model.check()}")
-    typer.echo("\nvelocities at the start")
+    say(f"{printable(model.name)}: a valid model, consistent at the start\n\n{model.check()}")
+    say("\nvelocities at the start")
     width = max(map(len, model.bodies), default=0)
     for name, (v, omega) in model.start_velocities().items():
-        typer.echo(f"  {name:<{width}}  v = {_vector(v)} m/s, omega = {_vector(omega)} rad/s")
+        say(f"  {printable(name):<{width}}  v = {_vector(v)} m/s, omega = {_vector(omega)} rad/s")
 
 
 def _vector(values: Vector) -> str:
@@ -60,10 +59,10 @@ def plot(
     Example:  poinsot plot run.nc -o run.pdf
     """
     target = output or file.with_suffix(".png")
-    require_folder(target)
+    require_outputs(file, target)
     with writing(target):
         plot_overview(load(file)).savefig(target)
-    typer.echo(f"plot  {target}")
+    say(f"plot  {target}")
 
 
 @app.command()
@@ -78,9 +77,9 @@ def report(
     Example:  poinsot report run.nc -o report.html
     """
     target = output or file.with_suffix(".html")
-    require_folder(target)
+    require_outputs(file, target)
     write_report(load(file), target)
-    typer.echo(f"report  {target}")
+    say(f"report  {target}")
 
 
 @app.command()
@@ -96,13 +95,13 @@ def view(
 
     Example:  poinsot view run.nc --html page.html
     """
-    require_folder(html)
+    require_outputs(file, html)
     if html is not None:
         write_page(load(file), html)
-        typer.echo(f"page  {html}")
+        say(f"page  {html}")
         return
     viewer = follow(lambda: load(file), port=port, open_browser=browser)
-    typer.echo(f"{viewer.url}  (Ctrl-C ends it)")
+    say(f"{viewer.url}  (Ctrl-C ends it)")
     try:
         viewer.wait()
     except KeyboardInterrupt:

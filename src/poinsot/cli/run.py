@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from poinsot.cli.app import app, require_folder, writing
+from poinsot.cli.app import app, require_outputs, say, writing
 from poinsot.cli.summary import show, summarise
 from poinsot.cli.task import Task, find_task
 from poinsot.errors import InputError
+from poinsot.gallery import MODULES
 from poinsot.model.compiling import COORDINATES
 from poinsot.result import Result, SimulationError
 from poinsot.run.simulate import ENGINES
@@ -47,10 +48,11 @@ def run(
     """
     if verbose and quiet:
         raise InputError("--verbose and --quiet exclude each other; give one of them")
-    require_folder(output, summary, plot, animation)
+    source = None if what in MODULES else Path(what)
+    require_outputs(source, output, summary, plot, animation)
     task = find_task(what)
     if verbose:
-        typer.echo(task.describe())
+        say(task.describe())
     given: dict[str, Any] = {
         "scheme": scheme,
         "coordinates": coordinates,
@@ -68,7 +70,7 @@ def run(
     except SimulationError as error:
         if error.result is None:
             raise
-        typer.echo(f"stopped early: {error}", err=True)
+        say(f"stopped early: {error}", err=True)
         result = error.result
     if result.status != "done":
         status = 1
@@ -79,7 +81,7 @@ def run(
         written["result"] = output
     if not quiet:
         for kind, path in written.items():
-            typer.echo(f"{kind:<9}  {path}")
+            say(f"{kind:<9}  {path}")
     if status == 0 and not options.keys() - {"engine"}:
         status = _judge(task, result, quiet)
     raise typer.Exit(status)
@@ -108,8 +110,8 @@ def _judge(task: Task, result: Result, quiet: bool) -> int:
     """Print the check of the published case; a failed check is exit status 1."""
     checks = task.check(result)
     if checks and not quiet:
-        typer.echo("")
+        say("")
     for check in checks:
         if not quiet or not check.passed:
-            typer.echo(str(check))
+            say(str(check))
     return 0 if all(check.passed for check in checks) else 1

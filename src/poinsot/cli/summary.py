@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot.errors import printable
 from poinsot.result import Result
 from poinsot.result.variables import MOTION
 
@@ -16,7 +17,7 @@ def show(result: Result) -> None:
     from rich.console import Console
 
     console = Console(soft_wrap=True, highlight=False)
-    console.print(_title(result), markup=False)
+    console.print(printable(_title(result)), markup=False)
     console.print(balances(result))
     console.print(_effort(result), markup=False)
 
@@ -32,7 +33,7 @@ def balances(result: Result) -> "Table":
     for heading in ("start", "end", "largest error"):
         table.add_column(heading, justify="right")
     for row in _rows(result):
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape(printable(cell)) for cell in row))
     return table
 
 

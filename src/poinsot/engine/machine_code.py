@@ -120,7 +120,7 @@ def write(folder: Path, form: str, code: bytes) -> None:
 
     Beside the package that of another source is of no more use.
     """
-    header = {"source": source(), "processor": processor(), "hash": _hash(code)}
+    header = {"form": form, "source": source(), "processor": processor(), "hash": _hash(code)}
     path = folder / name_of(form)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -139,7 +139,8 @@ def read(path: Path) -> bytes:
     try:
         header, _, code = path.read_bytes().partition(b"\n")
         known = json.loads(header)
-        if known["source"] == source() and known["hash"] == _hash(code):
+        of = path.name.partition("-")[0], source(), _hash(code)
+        if (known["form"], known["source"], known["hash"]) == of:
             return code
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedObjectError(f"'{path}': {error}") from None

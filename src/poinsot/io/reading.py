@@ -1,6 +1,6 @@
 """From a model file to its document, or to a list of what is wrong with it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from poinsot.errors import did_you_mean
 from poinsot.io.document import VERSION, Document
 from poinsot.io.entries import Entry, OneOf, describe
-from poinsot.io.source import Problem, Source, near_match, open_file, open_text
+from poinsot.io.source import KeyPath, Problem, Source, near_match, open_file, open_text
 
 GROUND = "ground"
 #: YAML allows no key of more than 1024 characters.
@@ -136,15 +136,20 @@ def _references(part: Entry, path: tuple[str, ...], document: Document) -> Itera
     pair = getattr(part, "bodies", ())
     for i, name in enumerate(pair):
         if name != GROUND and name not in document.bodies:
-            known = [GROUND, *document.bodies]
-            yield Problem((*path, "bodies", i), f"no body '{name}'; {did_you_mean(name, known)}")
+            yield _unknown("body", name, (*path, "bodies", i), document.bodies, GROUND)
     if pair and pair[0] == pair[1]:
         yield Problem((*path, "bodies"), f"it joins '{pair[0]}' with itself; name two bodies")
     body, joint = getattr(part, "body", None), getattr(part, "joint", None)
     if body == GROUND:
         yield Problem((*path, "body"), "the ground cannot move; name a body")
     elif body is not None and body not in document.bodies:
-        yield Problem((*path, "body"), f"no body '{body}'; {did_you_mean(body, document.bodies)}")
+        yield _unknown("body", body, (*path, "body"), document.bodies)
     if joint is not None and joint not in document.joints:
-        near = did_you_mean(joint, document.joints)
-        yield Problem((*path, "joint"), f"no joint '{joint}'; {near}")
+        yield _unknown("joint", joint, (*path, "joint"), document.joints)
+
+
+def _unknown(kind: str, name: str, path: KeyPath, known: Iterable[str], *more: str) -> Problem:
+    def hint() -> str:
+        return f"; {did_you_mean(name, [*more, *known])}"
+
+    return Problem(tuple(path), f"no {kind} '{name}'", hint=hint)

@@ -1,7 +1,7 @@
 """A model file as it was read: where everything in it stands."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,11 +21,15 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong, and where: keys from the top, and line and column if `mark` is known."""
+    """What is wrong, and where: keys from the top, and line and column if `mark` is known.
+
+    `hint` returns what to do; it is asked for only if the problem is listed.
+    """
 
     path: tuple[str | int, ...]
     message: str
     mark: Mark | None = None
+    hint: Callable[[], str] = str
 
 
 @dataclass(frozen=True)
@@ -69,11 +73,12 @@ class Source:
         placed = []
         for problem in problems:
             path, mark = self.find(problem.path)
-            placed.append((problem.mark or mark, path, problem.message))
+            placed.append((problem.mark or mark, path, problem))
         placed.sort(key=lambda item: item[0])
-        return ModelFileError(
-            *(_line(self.name, mark, message, path) for mark, path, message in placed)
-        )
+        lines = [_line(self.name, mark, problem.message, path) for mark, path, problem in placed]
+        for k, (_, _, problem) in enumerate(placed[: ModelFileError.LISTED]):
+            lines[k] += problem.hint()
+        return ModelFileError(*lines)
 
 
 def _line(name: str, mark: Mark, message: str, path: KeyPath = ()) -> str:

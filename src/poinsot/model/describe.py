@@ -35,9 +35,7 @@ class _UnwritableError(Exception):
 
 
 def describe(
-    model: Model,
-    simulation: Simulation | None,
-    inputs: Mapping[str, Any] | None = None,
+    model: Model, simulation: Simulation | None, inputs: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return what a model file says of a model; `inputs` replace those of its ports."""
     refused: list[str] = []
@@ -133,9 +131,7 @@ def _kind(part: object, kinds: Mapping[str, type[Any]]) -> str:
 
 
 def _fields(
-    part: Any,
-    functions: Mapping[str, tuple[str, ...]] = EMPTY,
-    changed: Mapping[str, Any] = EMPTY,
+    part: Any, functions: Mapping[str, tuple[str, ...]] = EMPTY, changed: Mapping[str, Any] = EMPTY
 ) -> dict[str, Any]:
     """Return the arguments of a part by name; those that have their default are left out."""
     written = {}

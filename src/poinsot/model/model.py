@@ -13,10 +13,10 @@ from poinsot.bodies.body import Body, Ground, Marker, loaded_body
 from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
-from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.errors import InconsistentStartError, InputError, did_you_mean, printable
 from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.garbage import no_collection
-from poinsot.inputs import vector3
+from poinsot.inputs import require_name, vector3
 from poinsot.model.assemblies import Assembly
 from poinsot.model.compiling import (
     System,
@@ -72,7 +72,7 @@ class ModelCheck:
             f"degrees of freedom  {self.freedoms}",
         ]
         if self.repeated:
-            lines.append(f"repeated            {', '.join(self.repeated)}")
+            lines.append(f"repeated            {printable(', '.join(self.repeated))}")
         return "\n".join(lines)
 
 
@@ -97,7 +97,7 @@ class Model:
 
     def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:
         self.gravity = vector3(gravity, "gravity")
-        self.name = name
+        self.name = require_name(name, "a model")
         self.ground = Ground()
         self.bodies: dict[str, Body] = {}
         self.markers: dict[str, Marker] = {}
@@ -111,7 +111,7 @@ class Model:
         """One line: name and counts."""
         parts = {part: len(getattr(self, part)) for part in PARTS.values()}
         counts = [f"{count} {part}" for part, count in parts.items() if count]
-        return f"<Model '{self.name}': {', '.join(counts) or 'empty'}>"
+        return f"<Model '{printable(self.name)}': {', '.join(counts) or 'empty'}>"
 
     # -- growing ------------------------------------------------------------------------------
 
@@ -161,12 +161,7 @@ class Model:
         return body
 
     def add_marker(
-        self,
-        name: str,
-        body: Body,
-        *,
-        position: ArrayLike,
-        rotation: RotationLike = None,
+        self, name: str, body: Body, *, position: ArrayLike, rotation: RotationLike = None
     ) -> Marker:
         """Attach a frame to a body: a point [m] and axes, given in the world at the start."""
         self._new(name)
@@ -212,6 +207,7 @@ class Model:
             raise InputError(
                 f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
             )
+        require_name(name, "an assembly")
         before = dict(self.bodies), dict(self.joints), dict(self.forces), dict(self.ports)
         try:
             return assembly.add_to(self, name)
@@ -221,8 +217,8 @@ class Model:
             raise
 
     def _new(self, name: str) -> None:
-        if not name or name == self.ground.name:
-            raise InputError(f"'{name}' cannot be a name")
+        if require_name(name, "a part of a model") == self.ground.name:
+            raise InputError(f"'{name}' cannot be a name: it is that of the ground")
         for kind, parts in PARTS.items():
             if name in getattr(self, parts):
                 raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")

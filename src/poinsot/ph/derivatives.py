@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from poinsot.errors import MissingDerivativeWarning
+from poinsot.errors import MissingDerivativeWarning, printable
 from poinsot.ph.matrices import Array
 
 #: Sixth-order central difference: f' = sum_k c_k (f(x + k s) - f(x - k s)) / s.
@@ -16,11 +16,7 @@ ROUGH_STEP = float(np.finfo(float).eps ** (1 / 3))
 
 
 def jacobian(
-    f: Callable[[Array], Array],
-    x: Array,
-    scale: float = 1.0,
-    *,
-    rough: bool = False,
+    f: Callable[[Array], Array], x: Array, scale: float = 1.0, *, rough: bool = False
 ) -> Array:
     """Return df_i/dx_j by sixth-order central differences; about 1e-12 relative for smooth f.
 
@@ -50,7 +46,7 @@ def warn_missing(what: str, missing: Sequence[str], *, stacklevel: int) -> None:
     """Say which derivatives are found by finite differences, to the caller so many levels up."""
     if missing:
         warnings.warn(
-            f"{what}: {', '.join(missing)} not given, computed by finite differences; "
+            f"{printable(what)}: {', '.join(missing)} not given, computed by finite differences; "
             "pass them for speed and accuracy",
             MissingDerivativeWarning,
             stacklevel=stacklevel + 1,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from poinsot.errors import InputError
+from poinsot.inputs import require_name
 from poinsot.ph import units
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Array
@@ -43,8 +44,7 @@ class Port:
 
     def __post_init__(self) -> None:
         """Refuse what is not a power port."""
-        if not self.name:
-            raise InputError("a port needs a name")
+        require_name(self.name, "a port")
         if not isinstance(self.size, int) or self.size < 1:
             raise InputError(f"port '{self.name}': size is {self.size}; it must be at least 1")
         if self.input not in ("effort", "flow"):

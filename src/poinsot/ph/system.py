@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, did_you_mean
-from poinsot.inputs import numbers
+from poinsot.inputs import numbers, require_name
 from poinsot.ph.matrices import Matrix, Vector, add, assemble
 from poinsot.ph.ports import Port
 from poinsot.result.observer import Observer
@@ -34,8 +34,8 @@ class State:
 
     def __post_init__(self) -> None:
         """Refuse a block without name or entries."""
-        if not self.name or self.size < 1:
-            raise InputError(f"state '{self.name}': needs a name and a size of at least 1")
+        if require_name(self.name, "a state") and self.size < 1:
+            raise InputError(f"state '{self.name}': size is {self.size}; it must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -367,6 +367,7 @@ class PHSystem(Stores):
 
     def __post_init__(self) -> None:
         """Refuse what is no port, and names used twice."""
+        require_name(self.name, "a system")
         for port in self.ports:
             if not isinstance(port, Port):
                 raise InputError(f"system '{self.name}': expected a Port, got {port!r}")

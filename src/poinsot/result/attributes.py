@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from poinsot.result.records import Stats
 from poinsot.result.result import Result
@@ -13,7 +13,11 @@ Attribute: TypeAlias = str | int | float
 #: The version of the layout of files. A reader refuses files of a newer one.
 FORMAT = 1
 #: The numbers of `Stats`: all but the iterations of each step, which are a variable.
-STATS = tuple(f.name for f in fields(Stats) if f.name != "iterations")
+STATS = {f.name: f.type for f in fields(Stats) if f.name != "iterations"}
+#: What are fields of a `Result`, too; and everything that a reader needs to know, with its type.
+FACTS = ("scheme", "engine", "t_end", "status", "message", "document")
+NEEDED: dict[str, Any] = dict.fromkeys(("title", *FACTS, "scene", "counts"), str)
+NEEDED |= {"step": float, "t_end": float, **STATS}
 
 
 def attributes(result: Result) -> dict[str, Attribute]:

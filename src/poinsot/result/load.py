@@ -1,16 +1,18 @@
 """Opens a result file. Its numbers are read when they are used."""
 
-import json
 import os
+from dataclasses import replace
+from functools import partial
+from operator import getitem
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from poinsot.errors import InputError
-from poinsot.result.attributes import FORMAT, STATS, unfinished
+from poinsot.result.attributes import FACTS, STATS, unfinished
 from poinsot.result.records import (
     BodyRecord,
-    Counts,
     JointRecord,
     Lazy,
     Observation,
@@ -19,26 +21,40 @@ from poinsot.result.records import (
     Stats,
 )
 from poinsot.result.result import Result
-from poinsot.result.scene import Scene
-from poinsot.result.source import Source
-from poinsot.result.variables import FRAMES, MOTION, REACTIONS, WHOLE
+from poinsot.result.source import Column, Opening, Source, read
+from poinsot.result.variables import (
+    AT_MIDPOINTS,
+    FRAMES,
+    MOTION,
+    PLAIN,
+    REACTIONS,
+    WHOLE,
+    Numbers,
+    labels,
+    variables,
+)
 
 
 def load(path: str | os.PathLike[str]) -> Result:
     """Open a result file that `Result.save` or `simulate(..., output=...)` wrote.
 
-    The file is opened at once, however large it is: numbers are read when they are used. A file
-    that a run is still writing, or was writing when it was killed, has what was written so far,
-    and the status `"unfinished"`.
+    The file is opened at once, however large it is: numbers are read when they are used. It stays
+    open until `Result.close`, or the end of a `with` block. A file that a run is still writing, or
+    was writing when it was killed, has what was written so far, and the status `"unfinished"`.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or if it is damaged, foreign, or of a newer format.
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"load: expected the name of a file, got {path!r}")
     place = Path(path)
-    if not place.exists():
-        raise InputError(f"load: there is no file '{place}'")
-    if place.is_dir():
-        raise InputError(f"load: '{place}' is a folder; give the name of a file")
     try:
+        if not place.exists():
+            raise InputError(f"load: there is no file '{place}'")
+        if not place.is_file():
+            raise InputError(f"load: '{place}' is a folder or a device; give the name of a file")
         with place.open("rb") as file:
             begins = file.read(8)
     except OSError as error:
@@ -46,59 +62,64 @@ def load(path: str | os.PathLike[str]) -> Result:
     if begins != b"\x89HDF\r\n\x1a\n":
         raise InputError(f"load: '{place}' is not a result file: it is not netCDF-4 (HDF5)")
     try:
-        source = _checked(Source(place))
-        return _result(source)
+        opening = Opening(place)
+        source = read(opening, place)
+        rows = _rows(source)
+
+        def column(name: str) -> Numbers:
+            found: Column = source.columns[name]
+            return found.read(opening, rows[name])
+
+        columns = Lazy(rows, column, opening.close)
+        return _result(replace(source, columns=columns))
     except InputError:
         raise
     except Exception as error:
+        why = str(error).partition("\n")[0]
         raise InputError(
-            f"load: '{place}' is damaged, or not a result file ({error}); run the model again"
+            f"load: '{place}' is damaged, or not a result file ({why}); run the model again"
         ) from error
 
 
-def _checked(source: Source) -> Source:
-    version = source.attributes.get("poinsot_format")
-    if not isinstance(version, int):
-        raise InputError(
-            f"load: '{source.path}' is netCDF, but was not written by Poinsot; open it by xarray"
-        )
-    if version > FORMAT:
-        raise InputError(
-            f"load: '{source.path}' has format {version}, written by Poinsot "
-            f"{source.attributes.get('poinsot_version')}; this version knows formats up to "
-            f"{FORMAT}: install a newer one"
-        )
-    return source
+def _rows(source: Source) -> dict[str, int]:
+    """Return how long the variables of a file are; refuse what does not belong together.
+
+    A result is made on trial, of zeros of the same shapes, so that nothing is read.
+    """
+    zeros = {n: np.broadcast_to(np.zeros((), c.dtype), c.shape) for n, c in source.columns.items()}
+    trial = _result(replace(source, columns=zeros))
+    named, known = labels(trial), variables(trial)
+    sizes = {label.dim: len(label.values) for label in named.values()}
+    wrong = [name for name, label in named.items() if label.values != source.labels[name]]
+    for name, variable in known.items():
+        across = tuple(sizes[dim] for dim in variable.dims[1:])
+        if zeros[name].dtype != variable.dtype or zeros[name].shape[1:] != across:
+            wrong.append(name)
+    if wrong:
+        raise ValueError(f"'{wrong[0]}' does not belong to the rest")
+    # A run that is cut off between two lengths leaves some variables longer than others.
+    times = min(len(zeros[name]) + (name in AT_MIDPOINTS) for name in known)
+    if times < 1:
+        raise ValueError("it has no rows")
+    return {name: times - (name in AT_MIDPOINTS) for name in known}
 
 
 def _result(source: Source) -> Result:
     known, columns = source.attributes, source.columns
-    time = columns["time"]
-    if known["status"] in ("done", "interrupted", "failed"):
-        status, message = known["status"], known["message"]
-    else:
-        status, message = "unfinished", unfinished(time[-1])
+    facts: dict[str, Any] = {name: known[name] for name in FACTS}
+    facts |= {name: partial(getitem, columns, name) for name in PLAIN if name != "supplied"}
+    if known["status"] not in ("done", "interrupted", "failed"):
+        facts |= {"status": "unfinished", "message": unfinished(columns["time"][-1])}
+    stats: dict[str, Any] = {name: known[name] for name in STATS}
+    stats["iterations"] = partial(getitem, columns, "newton_iterations")
     return Result(
         model=known["title"],
-        scheme=known["scheme"],
-        engine=known["engine"],
         h=known["step"],
-        t_end=known["t_end"],
-        time=time,
-        midpoint=columns["midpoint"],
         states=_states(source),
         ports=_ports(source),
-        energy=columns["energy"],
-        dissipated=columns["dissipated"],
-        balance_error=columns["balance_error"],
-        stats=Stats(
-            iterations=columns["newton_iterations"].astype(np.intp, copy=False),
-            **{name: known[name] for name in STATS},
-        ),
-        status=status,
-        message=message,
+        stats=Stats(**stats),
         observation=_observation(source),
-        document=known["document"],
+        **facts,
     )
 
 
@@ -114,16 +135,16 @@ def _states(source: Source) -> Lazy[StateRecord]:
 
 
 def _ports(source: Source) -> Lazy[PortRecord]:
-    labels, columns = source.labels, source.columns
-    places, channels = _places(labels.get("port", [])), _pieces(labels.get("channel", []))
+    texts, columns = source.labels, source.columns
+    places, channels = _places(texts.get("port", [])), _pieces(texts.get("channel", []))
 
     def port(name: str) -> PortRecord:
         piece, k = channels[name], places[name]
         return PortRecord(
             name=name,
-            u_unit=labels["u_unit"][piece.start] or None,
-            y_unit=labels["y_unit"][piece.start] or None,
-            connected=bool(labels["port_connected"][k]),
+            u_unit=texts["u_unit"][piece.start] or None,
+            y_unit=texts["y_unit"][piece.start] or None,
+            connected=bool(texts["port_connected"][k]),
             time=columns["midpoint"],
             u=columns["u"][:, piece],
             y=columns["y"][:, piece],
@@ -142,8 +163,8 @@ def _observation(source: Source) -> Observation:
         joints=_joints(source),
         whole=Lazy([name for name in WHOLE if name in columns], columns.__getitem__),
         energies=Lazy(kinds, lambda name: columns["energy_part"][:, kinds[name]]),
-        scene=Scene.from_dict(json.loads(source.attributes["scene"])),
-        counts=Counts(**json.loads(source.attributes["counts"])),
+        scene=source.attributes["scene"],
+        counts=source.attributes["counts"],
         together=columns,
     )
 
@@ -159,20 +180,22 @@ def _frames(source: Source, dim: str) -> Lazy[BodyRecord]:
 
 
 def _joints(source: Source) -> Lazy[JointRecord]:
-    labels, columns = source.labels, source.columns
-    places = _places(labels.get("joint", []))
+    texts, columns = source.labels, source.columns
+    places = _places(texts.get("joint", []))
+    freedoms: dict[str, list[int]] = {name: [] for name in places}
+    for i, owner in enumerate(texts.get("freedom_joint", [])):
+        freedoms[owner].append(i)
 
     def joint(name: str) -> JointRecord:
         k = places[name]
-        freedoms = [i for i, owner in enumerate(labels.get("freedom_joint", [])) if owner == name]
         return JointRecord(
             name=name,
             time=columns["midpoint"],
             coordinates={
-                labels["freedom_name"][i]: columns["joint_coordinate"][:, i] for i in freedoms
+                texts["freedom_name"][i]: columns["joint_coordinate"][:, i] for i in freedoms[name]
             },
             rotation=columns["joint_rotation"][:, k],
-            complete=bool(labels["joint_complete"][k]),
+            complete=bool(texts["joint_complete"][k]),
             **{field: columns[label][:, k] for field, (label, *_) in REACTIONS.items()},
         )
 

@@ -23,10 +23,17 @@ class Lazy(Mapping[str, Record]):
         All names, in order.
     make : function
         Returns the record of a name.
+    release : function
+        Called when all records are forgotten.
     """
 
-    def __init__(self, names: Iterable[str], make: Callable[[str], Record]) -> None:
-        self._names, self._make = dict.fromkeys(names), make
+    def __init__(
+        self,
+        names: Iterable[str],
+        make: Callable[[str], Record],
+        release: Callable[[], object] = object,
+    ) -> None:
+        self._names, self._make, self._release = dict.fromkeys(names), make, release
         self._made: dict[str, Record] = {}
 
     def __getitem__(self, name: str) -> Record:
@@ -56,6 +63,28 @@ class Lazy(Mapping[str, Record]):
     def __reduce__(self) -> tuple[Any, ...]:
         """Make everything before it is copied, or sent to another process."""
         return dict, (dict(self),)
+
+    def forget(self) -> None:
+        """Give up all records; they are made again when they are asked for."""
+        self._made.clear()
+        self._release()
+
+
+class Series:
+    """An array of a record: it is kept, or returned by a function whenever it is asked for."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, record: Any, owner: type | None = None) -> NDArray[Any]:
+        if record is None:
+            raise AttributeError(self._name)  # says that the field has no default
+        value = vars(record)[self._name]
+        found: NDArray[Any] = value() if callable(value) else value
+        return found
+
+    def __set__(self, record: Any, value: NDArray[Any] | Callable[[], NDArray[Any]]) -> None:
+        vars(record)[self._name] = value
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +128,11 @@ class Stats:
 
     steps: int
     newton_iterations: int
-    iterations: NDArray[np.intp]
     residual_max: float
     balance_error_max: float
     dissipation_min: float
     wall_time: float
+    iterations: Series = Series()
     single_steps: int = 0
 
 
@@ -179,28 +208,3 @@ class Observation:
     scene: Scene = field(default_factory=Scene)
     together: Mapping[str, Array] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
-
-    @property
-    def linear_momentum(self) -> Array | None:
-        """Total linear momentum [kg m/s]; None without bodies."""
-        return self.whole.get("linear_momentum")
-
-    @property
-    def angular_momentum(self) -> Array | None:
-        """Total angular momentum about the origin [kg m^2/s]; None without bodies."""
-        return self.whole.get("angular_momentum")
-
-    @property
-    def constraint_error(self) -> Array | None:
-        """Largest violation of a position constraint; None without bodies."""
-        return self.whole.get("constraint_error")
-
-    @property
-    def velocity_constraint_error(self) -> Array | None:
-        """Largest violation of a velocity constraint; None without bodies."""
-        return self.whole.get("velocity_constraint_error")
-
-    @property
-    def velocity_constraint_error_mid(self) -> Array | None:
-        """Largest entry of A w at the midpoints of steps; None without such constraints."""
-        return self.whole.get("velocity_constraint_error_mid")

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from poinsot.errors import InputError, PoinsotError, did_you_mean
+from poinsot.errors import InputError, PoinsotError, did_you_mean, printable
 from poinsot.result.records import (
     Array,
     BodyRecord,
     JointRecord,
+    Lazy,
     Observation,
     PortRecord,
     Record,
+    Series,
     StateRecord,
     Stats,
 )
@@ -67,14 +69,14 @@ class Result:
     engine: str
     h: float
     t_end: float
-    time: Array
-    midpoint: Array
     states: Mapping[str, StateRecord]
     ports: Mapping[str, PortRecord]
-    energy: Array
-    dissipated: Array
-    balance_error: Array
     stats: Stats
+    time: Series = Series()
+    midpoint: Series = Series()
+    energy: Series = Series()
+    dissipated: Series = Series()
+    balance_error: Series = Series()
     status: Status = "done"
     message: str = ""
     observation: Observation = field(default_factory=Observation)
@@ -84,7 +86,7 @@ class Result:
         """One line: what was run, how, and how far it came."""
         span = f"{self.time[0]:g} to {self.time[-1]:g} s"
         how = f"{self.scheme}, h = {self.h:g} s, {self.stats.steps} steps"
-        return f"<Result of '{self.model}': {how}, {span} ({self.status})>"
+        return f"<Result of '{printable(self.model)}': {how}, {span} ({self.status})>"
 
     def __getitem__(self, name: str) -> Array:
         """Return a state by name: (times,) if it has one entry, else (times, size)."""
@@ -157,8 +159,7 @@ class Result:
         the ends of steps they drift.
         """
         return self._whole(
-            "velocity_constraint_error_mid",
-            "this result has no constraints A w = 0 on velocities",
+            "velocity_constraint_error_mid", "this result has no constraints A w = 0 on velocities"
         )
 
     def _whole(
@@ -208,9 +209,25 @@ class Result:
         if self.message:
             rows.append(("stopped", self.message))
         width = max(len(label) for label, _ in rows)
-        return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
+        return "\n".join(printable(f"{label:<{width}}  {value}") for label, value in rows)
 
     # -- files and tables ---------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the file of a loaded result; it is opened again when more of it is asked for.
+
+        `with ps.load("run.nc") as result:` does so at the end. Arrays that are still in use stay as
+        they are, and keep the file open.
+        """
+        for records in (self.states, self.ports, *vars(self.observation).values()):
+            if isinstance(records, Lazy):
+                records.forget()
+
+    def __enter__(self) -> "Result":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the result to a netCDF file, which `poinsot.load` and xarray open.

@@ -10,6 +10,9 @@ from typing import Any, TypeAlias
 
 Vector3: TypeAlias = tuple[float, float, float]
 
+#: Kinds of pieces, with the number of their sizes; and kinds of joints that are drawn by an axis.
+SIZES = {"box": 3, "cylinder": 2, "tube": 3, "cone": 2, "rod": 1, "ellipsoid": 3, "point": 0}
+DRAWN_BY_AXIS = ("Planar", "PointOnPlane", "Prismatic", "Cylindrical", "PointOnLine")
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -30,6 +33,12 @@ class Piece:
     rotation: tuple[Vector3, Vector3, Vector3] = IDENTITY
     exact: bool = True
 
+    def __post_init__(self) -> None:
+        """Refuse sizes that its kind has not."""
+        right = len(self.sizes) == SIZES.get(self.kind) and all(size >= 0 for size in self.sizes)
+        if not right or (self.kind == "tube" and self.sizes[0] >= self.sizes[1]):
+            raise ValueError(f"a {self.kind} cannot have the sizes {self.sizes}")
+
 
 @dataclass(frozen=True)
 class Point:
@@ -48,6 +57,11 @@ class Pin:
     a: Point
     b: Point
     axes: tuple[Point, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a joint that cannot be drawn."""
+        if self.kind in DRAWN_BY_AXIS and not self.axes:
+            raise ValueError(f"joint '{self.joint}': a {self.kind} has an axis")
 
 
 @dataclass(frozen=True)
@@ -71,23 +85,3 @@ class Scene:
     def to_dict(self) -> dict[str, Any]:
         """Return the scene as lists and dictionaries, as JSON has them."""
         return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Scene":
-        """Return the scene that `to_dict` wrote."""
-        return cls(
-            tuple(Piece(**_plain(piece)) for piece in data["pieces"]),
-            tuple(Pin(**_plain(pin)) for pin in data["pins"]),
-            tuple(Strut(**_plain(strut)) for strut in data["struts"]),
-        )
-
-
-def _plain(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: _value(value) for key, value in data.items()}
-
-
-def _value(value: Any) -> Any:
-    """Return what JSON holds as a list or a mapping: a tuple, or a point of a body."""
-    if isinstance(value, dict):
-        return Point(**_plain(value))
-    return tuple(map(_value, value)) if isinstance(value, list | tuple) else value

@@ -4,6 +4,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from poinsot.errors import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
@@ -31,7 +33,7 @@ class Progress:
                 return
             self.bar = _bar()
             self.bar.start()
-            self.task = self.bar.add_task(self.label, total=self.steps, speed="")
+            self.task = self.bar.add_task(printable(self.label), total=self.steps, speed="")
         if now - self.shown > 0.1:
             speed = f"{self.done / (now - self.started):.0f} steps/s"
             self.bar.update(self.task, completed=self.done, speed=speed)
@@ -55,7 +57,7 @@ def _bar() -> "RichProgress":
     )
 
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[speed]}"),

@@ -81,7 +81,10 @@ class Stream:
             with suppress(StorageError):
                 self.writer.note(progress(self.recorder.snapshot(self.facts, status, message)))
             self.writer.close()
-        return replace(load(self.path), status=status, message=message)
+        found = load(self.path)
+        if (found.status, found.message) == (status, message):
+            return found
+        return replace(found, status=status, message=message)
 
     def _note(self, block: Result) -> None:
         self.writer.note(progress(replace(block, message=unfinished(block.time[-1]))))

@@ -123,10 +123,7 @@ def _held(scene: Scene) -> list[Point]:
 
 
 def _joint(
-    pin: Pin,
-    pieces: Mapping[str, list[Piece]],
-    size: float,
-    rails: dict[str, tuple[float, float]],
+    pin: Pin, pieces: Mapping[str, list[Piece]], size: float, rails: dict[str, tuple[float, float]]
 ) -> list[Solid]:
     thin = THIN * size
     if pin.kind in ("Spherical", "Rod"):
@@ -146,10 +143,7 @@ def _joint(
         n, at = np.array(pin.axes[0].position), np.array(pin.a.position)
         reach = 0.08 * size
         rail = at + (low - reach) * n, at + (high + reach) * n
-        return [
-            bar(pin.a.body, *rail, 0.6 * thin, JOINT_COLOUR, "joint"),
-            _ball(pin.b, 1.6 * thin),
-        ]
+        return [bar(pin.a.body, *rail, 0.6 * thin, JOINT_COLOUR, "joint"), _ball(pin.b, 1.6 * thin)]
     return [_pin(axis, pin, pieces[axis.body], size) for axis in pin.axes]
 
 

@@ -12,15 +12,7 @@ from poinsot.errors import InputError
 from poinsot.result import Array, Result
 from poinsot.result.scene import Pin, Point, Scene, Strut
 from poinsot.so3 import matrix_to_quat
-from poinsot.viz.solids import (
-    JOINT_COLOUR,
-    SPRING_COLOUR,
-    Solid,
-    bar,
-    colours,
-    ends,
-    solids,
-)
+from poinsot.viz.solids import JOINT_COLOUR, SPRING_COLOUR, Solid, bar, colours, ends, solids
 
 #: More frames than this add nothing to a film, and more bodies times frames take too long to load.
 FRAMES = 1500
@@ -123,6 +115,8 @@ class Stage:
         size, grain = _sizes(film, scene)
         shown = tuple(solids(scene, colour, grain, _rails(result, scene)))
         low, high = _bounds(film, scene, shown)
+        if not np.isfinite([size, grain, *low, *high, *np.diff(film.time, prepend=0.0)]).all():
+            raise InputError(f"'{result.model}' cannot be shown: its numbers are not all finite")
         return cls(
             frames=film,
             colour=colour,
@@ -208,7 +202,7 @@ def _only(scene: Scene, bodies: set[str]) -> Scene:
     """Return what of a scene is on these bodies."""
     return Scene(
         tuple(piece for piece in scene.pieces if piece.body in bodies),
-        tuple(pin for pin in scene.pins if {pin.a.body, pin.b.body} <= bodies),
+        tuple(p for p in scene.pins if {end.body for end in (p.a, p.b, *p.axes)} <= bodies),
         tuple(strut for strut in scene.struts if {strut.a.body, strut.b.body} <= bodies),
     )
 
@@ -218,7 +212,7 @@ def _rails(result: Result, scene: Scene) -> dict[str, tuple[float, float]]:
     slides = [
         pin.joint for pin in scene.pins if pin.kind in ("Prismatic", "Cylindrical", "PointOnLine")
     ]
-    travel = {name: result.joint(name).coordinates["displacement"] for name in slides}
+    travel = {name: result.joint(name).coordinates.get("displacement", 0.0) for name in slides}
     return {name: (float(np.min(x)), float(np.max(x))) for name, x in travel.items()}
 
 
