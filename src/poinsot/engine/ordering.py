@@ -10,14 +10,13 @@ apart the branches of a tree, and the closed loops of a vehicle's wheels on its 
 
 import heapq
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 import scipy.sparse as sp
 
 #: Waits for nothing.
 FREE = 0
-#: More than nodes are ever looked at.
-TICKETS = 1 << 40
 
 
 def waiting(
@@ -53,7 +52,7 @@ def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, li
     The ground is number `bodies`. Depth-first search (Hopcroft and Tarjan, Comm. ACM 16, 1973) from
     the ground, then from the bodies with most joints.
     """
-    ground, count = bodies, 0
+    ground, reached = bodies, 0
     pairs = _pairs(ends, ground)
     joints: list[list[int]] = [[] for _ in range(bodies + 1)]
     for k, (a, b) in enumerate(pairs):
@@ -64,8 +63,8 @@ def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, li
     for root in (ground, *sorted(range(bodies), key=lambda body: -len(joints[body]))):
         if found[root] >= 0:
             continue
-        found[root] = low[root] = count
-        count += 1
+        found[root] = low[root] = reached
+        reached += 1
         path, met = [(root, iter(joints[root]), 0)], list[int]()
         while path:
             body, left, start = path[-1]
@@ -83,8 +82,8 @@ def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, li
                 met.append(k)
                 other = pairs[k][0] if pairs[k][1] == body else pairs[k][1]
                 if found[other] < 0:
-                    found[other] = low[other] = count
-                    count += 1
+                    found[other] = low[other] = reached
+                    reached += 1
                     path.append((other, iter(joints[other]), len(met) - 1))
                 else:
                     low[body] = min(low[body], found[other])
@@ -97,30 +96,25 @@ def least_degree(neighbours: Sequence[set[int]], after: Sequence[Sequence[int]])
     `neighbours` is the graph of the matrix and is used up: in the end it holds, for every node,
     what it was joined to when its turn came.
     """
-    count = len(neighbours)
-    blocked = [0] * count
+    blocked = [0] * len(neighbours)
     frees: dict[int, list[int]] = {}
     for k, nodes in enumerate(after):
         for node in set(nodes):
             frees.setdefault(node, []).append(k)
             blocked[k] += 1
-    waits = [len(nodes) > 0 for nodes in after]
-    ticket = iter(range(TICKETS))
+    ticket = count()
 
-    def entry(k: int) -> int:
-        """Return degree, whether it waits, a ticket and the node, as one number to sort by.
+    def entry(k: int) -> tuple[int, bool, int, int]:
+        """Of equal degree, nodes that wait for none (bodies) come first, then the older entry."""
+        return len(neighbours[k]), len(after[k]) > 0, next(ticket), k
 
-        Of equal degree, nodes that wait for none (bodies) come first, then the older entry.
-        """
-        return ((2 * len(neighbours[k]) + waits[k]) * TICKETS + next(ticket)) * count + k
-
-    heap = [entry(k) for k in range(count) if blocked[k] == FREE]
+    heap = [entry(k) for k in range(len(neighbours)) if blocked[k] == FREE]
     heapq.heapify(heap)
-    done = [False] * count
+    done = [False] * len(neighbours)
     order: list[int] = []
     while heap:
-        key, node = divmod(heapq.heappop(heap), count)
-        if done[node] or key // TICKETS // 2 != len(neighbours[node]):
+        degree, _, _, node = heapq.heappop(heap)
+        if done[node] or degree != len(neighbours[node]):
             continue
         done[node] = True
         order.append(node)

@@ -24,11 +24,11 @@ from poinsot.ph.gradients import Gonzalez as Gonzalez
 from poinsot.ph.gradients import MeanValue as MeanValue
 from poinsot.ph.gradients import Midpoint as Midpoint
 from poinsot.ph.gradients import Partitioned as Partitioned
-from poinsot.ph.interconnect import Interconnection as Interconnection
 from poinsot.ph.interconnect import close as close
 from poinsot.ph.interconnect import feed as feed
 from poinsot.ph.interconnect import interconnect as interconnect
 from poinsot.ph.interconnect import swap as swap
+from poinsot.ph.interconnection import Interconnection as Interconnection
 from poinsot.ph.linear import LinearSystem as LinearSystem
 from poinsot.ph.linear import linear as linear
 from poinsot.ph.ports import Port as Port

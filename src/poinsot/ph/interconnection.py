@@ -1,0 +1,363 @@
+"""The system that several systems joined at their ports make; see `interconnect`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple, Self, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from poinsot.ph.connections import Connection
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal, is_sparse, total
+from poinsot.ph.ports import Port
+from poinsot.ph.system import PHSystem, Storage
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A port, the part that it belongs to, and its inputs among those of all parts."""
+
+    owner: int
+    port: Port
+    inputs: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A connection: its ports, where they are among all joined ones, and its multipliers in x."""
+
+    connection: Connection
+    places: tuple[Place, ...]
+    inputs: slice
+    rows: slice
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Sizes of the joined ports."""
+        return tuple(place.port.size for place in self.places)
+
+
+class Joined(NamedTuple):
+    """Joined systems at a state: inputs of all parts; outputs, K, N and rho of joined ports."""
+
+    inputs: Vector
+    y: Vector
+    K: Matrix
+    N: Matrix
+    rho: tuple[Vector, Matrix] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Interconnection(PHSystem):
+    r"""Several systems joined at their ports. Made by `interconnect`.
+
+    With B_c the columns of the joined ports and (K, N, D) the laws of all connections,
+
+    .. math::
+
+        J = \begin{bmatrix} J_i - B_c K B_c^\top & B_c N \\ -N^\top B_c^\top & 0 \end{bmatrix},
+        \quad R = R_i + B_c D B_c^\top, \quad H = \sum_i H_i
+
+    which is [LKB26, eq. (44)] and [BAPM21, sec. 5.1] for the transformer, and skew by construction.
+
+    Of the inputs of all parts, one after the other, `joined` are those of the links and `outer`
+    those that are left; `exposed` are the rows of x that swapped ports act on, behind these.
+    """
+
+    parts: tuple[PHSystem, ...]
+    links: tuple[Link, ...]
+    joined: NDArray[np.intp]
+    outer: NDArray[np.intp]
+    exposed: NDArray[np.intp]
+    used: tuple[Port, ...]
+
+    # -- layout -------------------------------------------------------------------------------
+
+    @cached_property
+    def spans(self) -> list[slice]:
+        """Where each part's states live in x."""
+        return slices(part.n for part in self.parts)
+
+    @cached_property
+    def inlets(self) -> list[slice]:
+        """Where each part's inputs are among those of all parts."""
+        return slices(part.m for part in self.parts)
+
+    @cached_property
+    def inner(self) -> int:
+        """How many states belong to the parts; the rest are multipliers."""
+        return sum(part.n for part in self.parts)
+
+    @cached_property
+    def width(self) -> int:
+        """How many inputs all parts have together."""
+        return sum(part.m for part in self.parts)
+
+    @cached_property
+    def algebraic(self) -> NDArray[np.bool_]:
+        """The parts' algebraic states, and every multiplier."""
+        multipliers = np.ones(self.n - self.inner, dtype=bool)
+        return np.concatenate([*(part.algebraic for part in self.parts), multipliers])
+
+    @property
+    def start(self) -> Vector:
+        """The starts of the parts, and no multipliers."""
+        return np.concatenate([*(p.start for p in self.parts), np.zeros(self.n - self.inner)])
+
+    @property
+    def proven(self) -> bool:
+        """Whether every part is: connections are right by construction."""
+        return all(part.proven for part in self.parts)
+
+    @property
+    def exact_costate(self) -> bool:
+        """Whether that of every part is."""
+        return all(part.exact_costate for part in self.parts)
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """The parts' storages: each keeps its own energy balance, also in discrete time."""
+        return tuple(
+            replace(storage, rows=storage.rows + span.start)
+            for part, span in zip(self.parts, self.spans, strict=True)
+            for storage in part.storages
+        )
+
+    @property
+    def connected(self) -> tuple[Port, ...]:
+        """The ports used up here and inside the parts."""
+        return self.used
+
+    def prefixed(self, prefix: str) -> Self:
+        """Return the system with `prefix.` before the name of every state and port."""
+        used = tuple(replace(p, name=f"{prefix}.{p.name}") for p in self.used)
+        return replace(super().prefixed(prefix), used=used)
+
+    # -- parts and connections, all of a kind together ----------------------------------------
+
+    def _each(
+        self, value: Callable[..., T], *vectors: Vector, inputs: Vector | None = None
+    ) -> list[T]:
+        """Return a value of every part at its share of x, z, ... and of the inputs of all parts."""
+        shares = [[vector[span] for span in self.spans] for vector in vectors]
+        if inputs is not None:
+            shares.append([inputs[inlet] for inlet in self.inlets])
+        return [value(*share) for share in zip(self.parts, *shares, strict=True)]
+
+    def _placed(self, blocks: Sequence[Matrix | None], *, inputs: str = "") -> list[Placed]:
+        """Return blocks of parts on the diagonal; `inputs`: whether their rows or columns are."""
+        rows = self.inlets if inputs == "rows" else self.spans
+        columns = self.inlets if inputs == "columns" else self.spans
+        places = zip(rows, columns, blocks, strict=True)
+        return [(row.start, column.start, b) for row, column, b in places if b is not None]
+
+    def _B(self, x: Vector) -> Matrix:
+        """Return the port matrix of all parts, from which `joined` and `outer` take columns."""
+        blocks = self._each(lambda part, x: part.B(x), x)
+        return assemble((self.inner, self.width), self._placed(blocks, inputs="columns"))
+
+    def _dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return the derivative of the outputs of all parts by their states."""
+        blocks = self._each(lambda part, x, z: part.dy(x, z), x, z)
+        placed = self._placed(blocks, inputs="rows")
+        return assemble((self.width, self.inner), placed) if placed else None
+
+    def _states(self, link: Link, x: Vector) -> list[Vector]:
+        """Return the states of the systems that a link joins."""
+        return [x[self.spans[place.owner]] for place in link.places]
+
+    def _laws(self, x: Vector) -> tuple[Matrix, Matrix]:
+        """Return K and N of all connections."""
+        K: list[Placed] = []
+        N: list[Placed] = []
+        for link in self.links:
+            C = link.connection.coupling(link.sizes, self._states(link, x))
+            K_, N_ = link.connection.matrices(C, link.sizes)
+            K.append((link.inputs.start, link.inputs.start, K_))
+            N.append((link.inputs.start, link.rows.start - self.inner, N_))
+        m = self.joined.size
+        return assemble((m, m), K), assemble((m, self.n - self.inner), N)
+
+    @cached_property
+    def _D(self) -> Matrix | None:
+        """D of all connections; None: there is no resistor."""
+        found = [(link.inputs, link.connection.conductance(sum(link.sizes))) for link in self.links]
+        placed = [(at.start, at.start, D) for at, D in found if D is not None]
+        return assemble((self.joined.size, self.joined.size), placed) if placed else None
+
+    def _rho(self, y: Vector) -> tuple[Vector, Matrix] | None:
+        """Return the nonlinear resistance of all connections and its derivative."""
+        rho, slopes = np.zeros(y.size), []
+        for link in self.links:
+            found = link.connection.rho(y[link.inputs])
+            if found is not None:
+                rho[link.inputs] = found[0]
+                slopes.append((link.inputs.start, link.inputs.start, found[1]))
+        return (rho, assemble((y.size, y.size), slopes)) if slopes else None
+
+    def _joined_y(self, x: Vector, z: Vector) -> Vector:
+        """Return the outputs of the joined ports."""
+        ys = self._each(lambda part, x, z: part.y(x, z), x, z)
+        return np.asarray(np.concatenate(ys)[self.joined])
+
+    def _at(self, x: Vector, z: Vector, u: Vector) -> Joined:
+        """Return the inputs of all parts, and the joined ports."""
+        y, (K, N) = self._joined_y(x, z), self._laws(x)
+        rho = self._rho(y)
+        inputs = np.zeros(self.width)
+        inputs[self.outer] = u[: self.outer.size]
+        inputs[self.joined] = N @ z[self.inner :] - K @ y
+        if self._D is not None:
+            inputs[self.joined] -= self._D @ y
+        if rho is not None:
+            inputs[self.joined] -= rho[0]
+        return Joined(inputs, y, K, N, rho)
+
+    # -- the ingredients ----------------------------------------------------------------------
+
+    def _square(self, placed: list[Placed]) -> Matrix:
+        return assemble((self.n, self.n), placed)
+
+    def E(self, x: Vector) -> Matrix:
+        """Return diag(E_i, 0)."""
+        return self._square(self._placed(self._each(lambda part, x: part.E(x), x)))
+
+    def J(self, x: Vector) -> Matrix:
+        """Return the joined structure matrix."""
+        B, (K, N), lam = self._B(x)[:, self.joined], self._laws(x), self.inner
+        placed = self._placed(self._each(lambda part, x: part.J(x), x))
+        placed.append((0, 0, _between(B, -K)))
+        BN = B @ _alike(N, B)
+        return self._square([*placed, (0, lam, BN), (lam, 0, -BN.T)])
+
+    def R(self, x: Vector) -> Matrix:
+        """Return the joined linear dissipation."""
+        placed = self._placed(self._each(lambda part, x: part.R(x), x))
+        if self._D is not None:
+            placed.append((0, 0, _between(self._B(x)[:, self.joined], self._D)))
+        return self._square(placed)
+
+    def B(self, x: Vector) -> Matrix:
+        """Return the columns of the ports that are left."""
+        swapped = diagonal(np.ones(self.n))[:, self.exposed]
+        left: list[Placed] = [(0, 0, self._B(x)[:, self.outer]), (0, self.outer.size, swapped)]
+        return assemble((self.n, self.m), left)
+
+    def z(self, x: Vector) -> Vector:
+        """Return the parts' costates and the multipliers."""
+        return np.concatenate([*self._each(lambda part, x: part.z(x), x), x[self.inner :]])
+
+    def energies(self, x: Vector) -> Vector:
+        """Return the energies of all parts' storages [J]."""
+        return np.concatenate(self._each(lambda part, x: part.energies(x), x))
+
+    def flow(self, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return every part's flow under its total input, and w - N^T y for every link."""
+        at = self._at(x, z, u)
+        flows = self._each(lambda part, x, z, u: part.flow(x, z, u), x, z, inputs=at.inputs)
+        flow = np.concatenate([*flows, -at.N.T @ at.y])
+        flow[self.exposed] += u[self.outer.size :]
+        return flow
+
+    def r(self, x: Vector, z: Vector) -> Vector | None:
+        """Return the parts' nonlinear dissipation, and B_c rho(B_c^T z) of nonlinear resistors."""
+        rho, effort = self._rho(self._joined_y(x, z)), np.zeros(self.n)
+        if rho is not None:
+            effort[: self.inner] = self._B(x)[:, self.joined] @ rho[0]
+        for span, r in zip(self.spans, self._each(lambda p, x, z: p.r(x, z), x, z), strict=True):
+            if r is not None:
+                effort[span] += r
+        return effort
+
+    # -- tangents -----------------------------------------------------------------------------
+
+    def dE(self, x: Vector, a: Vector) -> Matrix | None:
+        """Return the derivative of E(x) a."""
+        placed = self._placed(self._each(lambda part, x, a: part.dE(x, a), x, a))
+        return self._square(placed) if placed else None
+
+    def dz(self, x: Vector) -> Matrix:
+        """Return the parts' dz, and the identity on the multipliers."""
+        placed = self._placed(self._each(lambda part, x: part.dz(x), x))
+        return self._square([*placed, (self.inner, self.inner, np.eye(self.n - self.inner))])
+
+    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
+        """Return d flow/dx: of every part at its total input, and of that input itself."""
+        inputs, y, K, N, rho = self._at(x, z, u)
+        placed = self._placed(
+            self._each(lambda part, x, z, u: part.dflow(x, z, u), x, z, inputs=inputs)
+        )
+        B, dy = self._B(x)[:, self.joined], self._dy(x, z)
+        if dy is not None:
+            # The output moves with the state: inputs and constraints follow it.
+            dy = dy[self.joined]
+            gain = -total(K, self._D, None if rho is None else rho[1])
+            placed += [(0, 0, B @ (gain @ dy)), (self.inner, 0, -N.T @ dy)]
+        for link in self.links:
+            # The coupling matrix moves with the state.
+            dC = link.connection.coupling_tangent(link.sizes, self._states(link, x))
+            if dC is None:
+                continue
+            K0, N0 = link.connection.matrices(np.zeros(dC.shape[:2]), link.sizes)
+            slopes = [link.connection.matrices(dC[:, :, k], link.sizes) for k in range(dC.shape[2])]
+            at, lam = y[link.inputs], z[link.rows]
+            du = np.stack([(dN - N0) @ lam - (dK - K0) @ at for dK, dN in slopes], axis=1)
+            dc = np.stack([-(dN - N0).T @ at for _, dN in slopes], axis=1)
+            own = slices(self.parts[place.owner].n for place in link.places)
+            for place, share in zip(link.places, own, strict=True):
+                column = self.spans[place.owner].start
+                placed.append((0, column, B[:, link.inputs] @ du[:, share]))
+                placed.append((link.rows.start, column, dc[:, share]))
+        return self._square(placed) if placed else None
+
+    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return dr/dz of the parts and of nonlinear resistors."""
+        placed = self._placed(self._each(lambda part, x, z: part.dr_dz(x, z), x, z))
+        rho = self._rho(self._joined_y(x, z))
+        if rho is not None:
+            placed.append((0, 0, _between(self._B(x)[:, self.joined], rho[1])))
+        return self._square(placed) if placed else None
+
+    def dy(self, x: Vector, z: Vector) -> Matrix | None:
+        """Return d(B^T z)/dx of the ports that are left."""
+        dy = self._dy(x, z)
+        return None if dy is None else assemble((self.m, self.n), [(0, 0, dy[self.outer])])
+
+    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
+        """Return the inputs with those filled in that the parts derive from the state."""
+        inputs, left = np.zeros(self.width), self.outer.size
+        inputs[self.outer] = u[:left]
+        filled = self._each(lambda part, x, z, u: part.feedback(t, x, z, u), x, z, inputs=inputs)
+        return np.concatenate([np.concatenate(filled)[self.outer], u[left:]])
+
+    def connected_values(self, x: Vector, z: Vector, u: Vector) -> list[tuple[Vector, Vector]]:
+        """Return (u, y) of every connected port: inside the parts, then of every link."""
+        inputs, y, *_ = self._at(x, z, u)
+        inside = self._each(
+            lambda part, x, z, u: part.connected_values(x, z, u), x, z, inputs=inputs
+        )
+        ports = slices(size for link in self.links for size in link.sizes)
+        here = [(inputs[self.joined[port]], y[port]) for port in ports]
+        return [*(pair for values in inside for pair in values), *here]
+
+
+def slices(sizes: Iterable[int]) -> list[slice]:
+    """Return where blocks of these sizes are, one after the other."""
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [slice(start, end) for start, end in pairwise(ends)]
+
+
+def _alike(M: Any, B: Matrix) -> Matrix:
+    """Return M, sparse where B is: products of both then stay sparse."""
+    return sp.csr_array(M) if is_sparse(B) else M
+
+
+def _between(B: Matrix, M: Matrix) -> Matrix:
+    """Return B M B^T."""
+    product: Matrix = B @ _alike(M, B) @ B.T
+    return product
