@@ -89,6 +89,7 @@ def in_numbers(
         dampers=tuple(d for _, dampers in placed for d in dampers),
         inlets=tuple(inlet for _, inlet in inlets),
         contacts=tuple(equations.contacts.values()),
+        singular=tuple(equations.singular),
     )
     undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
     layout = Layout.of(bodies, joints, undetermined, list(markers), forces)

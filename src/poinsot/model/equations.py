@@ -12,11 +12,13 @@ from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames import twists
 from poinsot.frames.forms import GROUND
 from poinsot.frames.stacks import Forms
+from poinsot.model.singular import on_nearest_branch, on_one_branch
 from poinsot.parts.contacts import Contact, contact_matrix
 from poinsot.parts.joints import Joint
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
 from poinsot.ph.matrices import Matrix, Vector, assemble
+from poinsot.systems.branches import Branching, find_branching
 from poinsot.systems.redundancy import DEPENDENT, Loop, find_loops, find_repeated
 from poinsot.systems.start import TOLERANCE, complete
 
@@ -71,18 +73,38 @@ class JointEquations:
     @cached_property
     def loops(self) -> list[Loop]:
         """The loops in which equations on positions repeat others."""
-        joints = list(self.joints.values())
+        loops, singular = [], {loop.joints: loop.rows or () for loop in self.singular}
+        for joints, rows, bodies, forms in self._dependent:
+            at = positions([self.bodies[k] for k in bodies])
+            repeated = find_repeated(forms, at, branches=singular.get(joints, ()))
+            if repeated.any():
+                loops.append(Loop(rows, np.array(bodies), forms, repeated))
+        return loops
+
+    @cached_property
+    def singular(self) -> list[Branching]:
+        """The loops that are in a singular position at the start."""
+        found = []
+        for joints, _, bodies, forms in self._dependent:
+            q = positions([self.bodies[k] for k in bodies])
+            found.append(find_branching(joints, np.array(bodies), forms, q))
+        return [loop for loop in found if loop is not None]
+
+    @cached_property
+    def _dependent(self) -> list[tuple[tuple[str, ...], NDArray[np.intp], list[int], Forms]]:
+        """Loops whose equations depend on each other at the start: joints, rows, bodies, forms."""
+        names, joints = list(self.joints), list(self.joints.values())
         starts = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints)])
         ends = [(joint.a.index, joint.b.index) for joint in joints]
-        loops = []
+        found = []
         for joined in find_loops(ends):
             rows = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in joined])
             bodies = list(dict.fromkeys(end for k in joined for end in ends[k] if end != GROUND))
             forms = self.forms.take(rows).among(bodies)
-            repeated = find_repeated(forms, positions([self.bodies[k] for k in bodies]))
-            if repeated.any():
-                loops.append(Loop(rows, np.array(bodies), forms, repeated))
-        return loops
+            J = twists.joint_matrix(forms, positions([self.bodies[k] for k in bodies]))
+            if not independent(J, DEPENDENT, width=6):
+                found.append((tuple(names[k] for k in joined), rows, bodies, forms))
+        return found
 
     def require_independent(self) -> None:
         """Refuse contacts that forbid what is forbidden already [BHRS25, eq. (13)]."""
@@ -117,4 +139,9 @@ class JointEquations:
                 f"the velocities at the start contradict the joints: {', '.join(listed)}; leave "
                 "some out to have them completed, or call model.project_velocities()"
             )
-        return twist
+        return on_one_branch(self.singular, self.jacobian, self.bodies, known, given)
+
+    def nearest(self, known: Vector, given: NDArray[np.bool_]) -> Vector:
+        """Return the nearest twists that suit the joints, what was not given completed first."""
+        completed = complete(self.jacobian, self.bodies, known, given)
+        return on_nearest_branch(self.singular, self.jacobian, self.bodies, completed)

@@ -39,7 +39,7 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
 from poinsot.systems.quaternions.systems import quaternion_system
 from poinsot.systems.rotations.system import rotation_system
-from poinsot.systems.start import complete, given_twists
+from poinsot.systems.start import given_twists
 
 #: Joint equations may be violated by this much at the start [m].
 GAP = 1e-8
@@ -55,13 +55,18 @@ PARTS = {
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name."""
+    """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name.
+
+    `singular` are the joints of every loop that is in a singular position at the start, where its
+    motion branches: degrees of freedom are those of one branch.
+    """
 
     bodies: int
     joints: int
     constraints: int
     freedoms: int
     repeated: tuple[str, ...]
+    singular: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
         """A few lines of text."""
@@ -73,6 +78,8 @@ class ModelCheck:
         ]
         if self.repeated:
             lines.append(f"repeated            {printable(', '.join(self.repeated))}")
+        for joints in self.singular:
+            lines.append(f"singular position   {printable(', '.join(joints))}")
         return "\n".join(lines)
 
 
@@ -268,11 +275,8 @@ class Model:
         What was left out is completed first, as well as the joints allow. A body that is added
         later undoes this.
         """
-        bodies = list(self.bodies.values())
-        known, given = given_twists(bodies)
-        jacobian = self._equations.jacobian
-        completed = complete(jacobian, bodies, known, given)
-        nearest = complete(jacobian, bodies, completed, np.zeros_like(given))
+        equations = self._equations
+        nearest = equations.nearest(*given_twists(equations.bodies))
         self._projection = Projection(nearest, len(self.joints))
 
     @property
@@ -283,7 +287,10 @@ class Model:
         return self._projection
 
     def check(self) -> ModelCheck:
-        """Return degrees of freedom and repeated constraints; refuse an inconsistent start."""
+        """Return degrees of freedom, repeated constraints and singular positions.
+
+        Refuses an inconsistent start.
+        """
         equations = self._equations
         self._velocities(equations)
         repeated = [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
@@ -296,6 +303,7 @@ class Model:
             constraints=len(names),
             freedoms=free - len(names) + len(repeated),
             repeated=tuple(names[k] for k in sorted(repeated)),
+            singular=tuple(loop.joints for loop in equations.singular),
         )
 
     # -- compiling ----------------------------------------------------------------------------

@@ -203,8 +203,8 @@ class PHSystem(Stores):
         """Where a simulation starts unless told otherwise: zero."""
         return np.zeros(self.n)
 
-    def check_start(self, x: Vector) -> None:
-        """Refuse a state that no simulation can start from; by default, none."""
+    def check_start(self, x: Vector, t: float) -> None:
+        """Refuse a state that no simulation can start from at time t [s]; by default, none."""
 
     def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
         """Return the tangent space of the stored (E x, z), E constant: columns (E a, dz a)."""

@@ -158,7 +158,7 @@ def simulate(
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
     x = system.state({} if x0 is None else x0)
-    system.check_start(x)
+    system.check_start(x, t_start)
     _check_structure(system, x)
     if method.constant_E and system.dE(x, x) is not None:
         raise InputError(
@@ -239,7 +239,7 @@ def simulate(
             f"system '{system.name}', step {recorder.done + 1} from "
             f"t = {clock.at(recorder.done):g} s with h = {h:g} s: "
             f"{failure.reason}; worst equation '{failure.worst}', relative "
-            f"residuals {history}; try a smaller step"
+            f"residuals {history}{failure.advice}"
         )
         raise SimulationError(message, result("failed", message)) from None
     except Exception as error:

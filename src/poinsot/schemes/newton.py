@@ -20,6 +20,7 @@ class NewtonFailure(Exception):
     def __init__(self, reason: str, history: list[float], worst: str) -> None:
         super().__init__(reason)
         self.reason, self.history, self.worst = reason, history, worst
+        self.advice = "; try a smaller step"
 
 
 @dataclass(frozen=True)

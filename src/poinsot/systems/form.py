@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import Storage
 from poinsot.result.observer import Observer
+from poinsot.systems.departure import require_one_way
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import VelocityForm
 from poinsot.systems.mechanism import Mechanism
@@ -70,9 +71,14 @@ class MechanismForm(VelocityForm):
 
     # -- what a run asks of it ----------------------------------------------------------------
 
+    def check_start(self, x: Vector, t: float) -> None:
+        """Refuse rest in a singular position out of which forces push."""
+        rates = self.view.rates(x[None], self.view.bodies).reshape(-1)
+        require_one_way(self.mechanism.held, self.directors(x), rates, t, self.u(t))
+
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
-        """Return what is the matter with contacts."""
-        return self.layout.diagnose(self.directors(x0))
+        """Return what is the matter with contacts or joints."""
+        return self.layout.diagnose(self.directors(x0), self.mechanism.held)
 
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
         """Refuse a step in which the law of a spring jumped, or a contact came to an end."""

@@ -19,6 +19,8 @@ from poinsot.parts.joints import Joint
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.result import Scene
+from poinsot.systems.branches import singular_rows
+from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.scene import scene
 
 
@@ -133,7 +135,19 @@ class Layout:
                     "and it rolls no more"
                 )
 
-    def diagnose(self, q: Vector) -> str:
-        """Return what is the matter with contacts at q, in directors; empty if nothing is."""
+    def diagnose(self, q: Vector, held: Mechanism) -> str:
+        """Return what is the matter at q, in directors, with contacts or joints, which are `held`.
+
+        Empty if nothing is.
+        """
         found = [(name, at.trouble(of_frame(q, body))) for name, body, at in self.contacts]
-        return "".join(f"; joint '{name}': {trouble}" for name, trouble in found if trouble)
+        text = "".join(f"; joint '{name}': {trouble}" for name, trouble in found if trouble)
+        rows = singular_rows(held.constraints, q, held.repeated)
+        named = [f"'{at.name}'" for at in self.joints if np.isin(at.rows, rows).any()]
+        if text or not named:
+            return text
+        return (
+            f"; joints {', '.join(named)} are in a singular position: their equations depend on "
+            "each other there, and the motion may branch; smaller steps do not help: start "
+            "elsewhere, or with velocities along one branch (see model.check())"
+        )

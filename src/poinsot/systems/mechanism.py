@@ -38,6 +38,7 @@ from poinsot.parts.potentials import Potential
 from poinsot.parts.resistance import Damper
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal, large
+from poinsot.systems.branches import Branching
 from poinsot.systems.mechanical import Mechanics
 from poinsot.systems.redundancy import Loop
 
@@ -67,6 +68,8 @@ class Mechanism(Mechanics):
     contacts
         Constraints on velocities alone, A(q) v = 0: rows of G below those of g, which have no
         position equation. Their multipliers follow those of g.
+    singular
+        Loops of joints that are in a singular position at the start.
     """
 
     inertia: NDArray[np.float64]
@@ -79,6 +82,7 @@ class Mechanism(Mechanics):
     inlets: tuple[Inlet, ...] = ()
     loops: tuple[Loop, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    singular: tuple[Branching, ...] = ()
 
     @classmethod
     def of(

@@ -106,15 +106,20 @@ def _combines(kept: Matrix, others: Matrix) -> bool:
     return found is not None and float(np.max(abs(found), initial=0.0)) <= COEFFICIENT
 
 
-def find_repeated(forms: Forms, q: Vector, *, seed: int = 0) -> NDArray[np.bool_]:
+def find_repeated(
+    forms: Forms, q: Vector, *, branches: Sequence[Matrix] = (), seed: int = 0
+) -> NDArray[np.bool_]:
     """Return which of the joints' constraints repeat earlier ones; shape (m,).
 
-    If all are independent at q, they are so nearly everywhere, and no other place is asked.
+    If all are independent at q, they are so nearly everywhere, and no other place is asked. In a
+    singular position, a way from there leads along one of the `branches`: rows on twists that its
+    motions fulfil besides the joints.
     """
     if independent(joint_matrix(forms, q), DEPENDENT, width=6):
         return np.zeros(forms.m, dtype=bool)
     random = np.random.default_rng(seed)
-    places = [place for _ in range(2) if (place := _elsewhere(forms, q, random)) is not None]
+    tried = [_elsewhere(forms, q, random, branches[k::2][:1] or branches[:1]) for k in range(2)]
+    places = [place for place in tried if place is not None]
     jacobians = [joint_matrix(forms, place) for place in places or [q]]
     repeated = np.ones(forms.m, dtype=bool)
     for J in jacobians:
@@ -140,9 +145,13 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
     return sorted(sorted(loop) for _, loop in components(moving, bodies) if len(loop) > 1)
 
 
-def _elsewhere(forms: Forms, q: Vector, random: np.random.Generator) -> Vector | None:
+def _elsewhere(
+    forms: Forms, q: Vector, random: np.random.Generator, branch: Sequence[Matrix]
+) -> Vector | None:
     """Return a configuration of the mechanism away from q; None if it cannot move."""
     J, reach = joint_matrix(forms, q), REACH
+    for rows in branch:
+        J = np.vstack([dense(J), dense(rows)])
     for _ in range(6):
         wish = random.standard_normal(q.size // 2)
         twists = wish - shortest_solution(J, J @ wish, width=6)

@@ -60,7 +60,7 @@ class LagrangianForm(MechanicalForm):
         lagrangian = self.lagrangian.remembering()
         return self if lagrangian is self.lagrangian else replace(self, lagrangian=lagrangian)
 
-    def check_start(self, x: Vector) -> None:
+    def check_start(self, x: Vector, t: float) -> None:
         """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
         lagrangian, q, v = self.lagrangian, self.q(x), self.velocity(x)
         lagrangian.check(q, v)
@@ -155,9 +155,9 @@ class LivensSystem(MomentumForm):
             self.p(x)[:] = self.lagrangian.momentum(self.q(x), self.velocity(x))
         return x
 
-    def check_start(self, x: Vector) -> None:
+    def check_start(self, x: Vector, t: float) -> None:
         """Refuse momenta that are not those of the velocities, too."""
-        super().check_start(x)
+        super().check_start(x, t)
         momenta, p = self.lagrangian.momentum(self.q(x), self.velocity(x)), self.p(x)
         gap, size = abs(p - momenta), np.max(abs(p) + abs(momenta))
         if np.max(gap) > TOLERANCE * size:

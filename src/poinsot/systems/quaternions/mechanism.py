@@ -185,8 +185,8 @@ class QuaternionMechanism(QuaternionBodies):
         self.layout.require_contact(self.directors(q0), self.directors(q1))
 
     def diagnose(self, q0: Vector) -> str:
-        """Return what is the matter with contacts."""
-        return self.layout.diagnose(self.directors(q0))
+        """Return what is the matter with contacts or joints."""
+        return self.layout.diagnose(self.directors(q0), self.held)
 
     def check(self, q: Vector, v: Vector) -> None:
         """Refuse quaternions that are not unit."""

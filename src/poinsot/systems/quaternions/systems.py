@@ -18,6 +18,7 @@ from poinsot.ph.stages import Newton
 from poinsot.ph.system import State
 from poinsot.result.observer import Observer
 from poinsot.so3 import matrix_to_quat
+from poinsot.systems.departure import require_one_way
 from poinsot.systems.layout import Layout
 from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, MomentumForm
 from poinsot.systems.mechanism import Mechanism
@@ -111,6 +112,12 @@ class QuaternionForm(MomentumForm):
         from poinsot.systems.compiled.quaternions import QuaternionRunner  # imports this module
 
         return QuaternionRunner(self, scheme, x, h, options)
+
+    def check_start(self, x: Vector, t: float) -> None:
+        """Refuse rest in a singular position out of which forces push, too."""
+        super().check_start(x, t)
+        rates = self.view.rates(x[None], self.view.bodies).reshape(-1)
+        require_one_way(self.lagrangian.held, self.directors(x), rates, t, self.u(t))
 
     @property
     def mechanism(self) -> Mechanism:

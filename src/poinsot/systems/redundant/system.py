@@ -407,7 +407,7 @@ class RedundantSystem(RedundantForm):
         w, lam, mu = self.places
         return x[:w], x[w:lam], x[lam:mu], x[mu:]
 
-    def check_start(self, x: Vector) -> None:
+    def check_start(self, x: Vector, t: float) -> None:
         """Refuse a start at which a constraint does not hold or is repeated."""
         zeta, w, _, _ = self.split(x)
         checks.require_start(self.name, self.laws, self.ports, zeta, w)

@@ -152,7 +152,7 @@ class RotationSystem(RedundantForm, MechanismForm):
         """Return the constraints of the joints."""
         return self.bodies.joints(self.bodies.directors(zeta))
 
-    def check_start(self, x: Vector) -> None:
+    def check_start(self, x: Vector, t: float) -> None:
         """Refuse what is no rotation, gimbal lock, and joints that are open."""
         zeta, _, _ = self.parts(x)
         wrong = self.bodies.parametrisation.wrong(self.bodies.theta(zeta))
@@ -163,6 +163,7 @@ class RotationSystem(RedundantForm, MechanismForm):
         sizes = 1 + abs(self.bodies.joints.G(q)) @ abs(q)
         gaps = ("the constraint ", labels, self.c(zeta), sizes, "the coordinates")
         require_satisfied(self.name, [gaps])
+        super().check_start(x, t)
 
 
 def rotation_system(
