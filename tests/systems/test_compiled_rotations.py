@@ -60,7 +60,8 @@ def test_rotations_stay_rotations_over_a_million_steps():
 
 
 def test_torques_as_published_run_in_the_reference_engine():
-    model = thin_rod()
-    torque = ps.TorquePort(model.bodies["rod"], published=True, value=(0, 1, 0))
+    model = ps.Model()
+    bar = model.add_body("bar", ps.Box(mass=1, size=(0.1, 0.2, 1)))
+    torque = ps.TorquePort(bar, published=True, value=(0, 1, 0))
     model.add_port("torque", torque)
     assert run(lambda: model, "rotations", 0.005, 2, "auto").engine == "reference"

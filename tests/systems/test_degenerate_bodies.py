@@ -1,8 +1,12 @@
 """Rods and plates have singular mass matrices, points none at all; they move as textbooks say."""
 
+import mechanisms
 import numpy as np
 import pytest
-from mechanisms import SCHEMES
+from engines import both
+from hypothesis import given
+from hypothesis import strategies as st
+from mechanisms import SCHEMES, laws
 from numerics import observed_orders
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
@@ -105,11 +109,128 @@ def test_a_flat_box_is_a_plate():
     assert result.constraint_error.max() < 1e-12
 
 
-def test_a_flat_body_is_refused_by_the_stabilised_scheme_by_name():
-    model = ps.Model()
-    model.add_body("sheet", ps.RigidBody(**PLATE))
-    with pytest.raises(ps.InputError, match=r"body 'sheet' is flat.*use scheme 'ph-mp'"):
-        ps.simulate(model, scheme="ph-mp-ggl", h=0.01, t_end=0.1)
+# -- laws over random mechanisms of discs and needles ---------------------------------------------
+
+FORMS = [("ph-mp", "directors"), ("ph-mp-ggl", "directors"), ("ph-mp", "rotations")]
+FORMS.append(("emh-mean", "quaternions"))
+seeds = st.integers(0, 10**6)
+
+
+def solid(kind, thickness):
+    """A body with Euler values (1, 0.6, t) / 10 or (1, t, t) / 10."""
+    E1, E2, E3 = np.array([1.0, 0.6 if kind == "disc" else thickness, thickness]) / 10
+    return ps.RigidBody(mass=1.5, inertia=(E2 + E3, E3 + E1, E1 + E2))
+
+
+def chain(seed, kind, thickness=0.0):
+    """Such bodies on a hinge, a universal joint and a hinge, which hold them at any axes."""
+    random, model = np.random.default_rng(seed), ps.Model(gravity=(0.3, -0.2, -G))
+    partner, point = model.ground, np.zeros(3)
+    for k in range(3):
+        position, R = point + random.uniform(-0.5, 0.5, 3), mechanisms.rotation(random)
+        shape = solid(kind, thickness)
+        body = model.add_body(f"body{k}", shape, position=position, rotation=R)
+        a, b = np.linalg.qr(random.standard_normal((3, 2)))[0].T
+        joint = ps.Revolute(partner, body, point=point, axis=a)
+        if k == 1:
+            joint = ps.Universal(partner, body, point=point, axis_a=a, axis_b=b)
+        model.add_joint(f"joint{k}", joint)
+        partner, point = body, position + random.uniform(-0.5, 0.5, 3)
+    end = {"stiffness": 10.0, "rest_length": 0.2, "damping": 0.1}
+    model.add_force("spring", ps.Spring(model.ground, partner, (1, 1, 0), point, **end))
+    return model
+
+
+@pytest.mark.parametrize(("scheme", "coordinates"), FORMS)
+@pytest.mark.parametrize("kind", ["disc", "needle"])
+@laws(2)
+@given(seed=seeds)
+def test_bodies_that_joints_hold_are_the_limit_of_thin_ones(kind, scheme, coordinates, seed):
+    options = {"h": 0.005, "t_end": 0.05, "scheme": scheme, "coordinates": coordinates}
+    one, other = both(chain(seed, kind), **options)
+    for k in range(3):
+        a, b = (result.position(f"body{k}") for result in (one, other))
+        np.testing.assert_allclose(a, b, atol=1e-10)
+    for result in (one, other):
+        assert result.stats.balance_error_max < 1e-10
+        assert result.constraint_error.max() < 1e-12
+    # Quaternions have no smaller moment about an axis than 1e-5 of the largest one.
+    blind = 3e-6 if (kind, coordinates) == ("needle", "quaternions") else 1e-9
+    for thickness in (1e-5, 1e-7):
+        thin = ps.simulate(chain(seed, kind, thickness), **options)
+        for k in range(3):
+            a, b = (result.position(f"body{k}")[-1] for result in (one, thin))
+            np.testing.assert_allclose(a, b, atol=3 * thickness + blind)
+
+
+def needle(seed, act):
+    """A thin rod on a ball joint, or on none, with something on it."""
+    random, model = np.random.default_rng(seed), ps.Model(gravity=(0, 0, -G))
+    R = mechanisms.rotation(random)
+    spin = R @ np.append(random.standard_normal(2), 0.0)
+    rod = ps.ThinRod(mass=1, length=1)
+    body = model.add_body("rod", rod, rotation=R, angular_velocity=spin)
+    if random.integers(2):
+        model.add_joint("ball", ps.Spherical(model.ground, body, point=0.5 * R[:, 2]))
+    act(model, body, R @ np.array([0.1, 0.0, 0.2]), R[:, 2])
+    return model
+
+
+def spring(body, point, **options):
+    return ps.Spring(ps.Model().ground, body, (1, 0, 0), point, **options)
+
+
+OFF = {
+    "a spring": lambda m, b, r, a: m.add_force("it", spring(b, r, stiffness=9.0, rest_length=0.1)),
+    "a damper": lambda m, b, r, a: m.add_force("it", spring(b, r, damping=1.0)),
+    "a force": lambda m, b, r, a: m.add_port("it", ps.ForcePort(b, point=r)),
+    "a torque": lambda m, b, r, a: m.add_port("it", ps.TorquePort(b)),
+}
+
+
+@pytest.mark.parametrize("what", OFF)
+@laws(2)
+@given(seed=seeds)
+def test_what_would_spin_up_a_free_needle_is_refused_in_all_coordinates(what, seed):
+    model = needle(seed, OFF[what])
+    for scheme, coordinates in FORMS:
+        with pytest.raises(ps.InputError, match=r"'it' turns body 'rod' about its axis.*thickness"):
+            ps.simulate(model, scheme=scheme, coordinates=coordinates, h=0.01, t_end=0.1)
+
+
+@laws(3)
+@given(seed=seeds)
+def test_a_free_needle_with_forces_on_its_axis_is_the_limit_of_thin_ones(seed):
+    def act(model, body, r, axis):
+        model.add_force("it", spring(body, 0.2 * axis, stiffness=9.0, rest_length=0.1))
+
+    model, ends = needle(seed, act), []
+    for scheme, coordinates in FORMS:
+        options = {"h": 0.002, "t_end": 0.04, "scheme": scheme, "coordinates": coordinates}
+        one, other = both(model, **options)
+        np.testing.assert_allclose(one.position("rod"), other.position("rod"), atol=1e-10)
+        np.testing.assert_allclose(other.energy, other.energy[0], atol=1e-11)
+        ends.append(one.position("rod")[-1])
+    np.testing.assert_allclose(ends, [ends[0]] * len(ends), atol=1e-5)
+
+
+def test_an_off_centre_ball_joint_holds_the_spin_of_a_needle():
+    """It swings about the joint with m r^2 about a parallel of its axis."""
+
+    def act(model, body, r, axis):
+        model.joints.clear()
+        model.add_joint("off", ps.Spherical(model.ground, body, point=r))
+        model.add_port("push", ps.TorquePort(body))
+
+    for scheme, coordinates in FORMS:
+        options = {"scheme": scheme, "coordinates": coordinates}
+        one, other = both(needle(3, act), h=0.002, t_end=0.05, **options)
+        np.testing.assert_allclose(one.position("rod"), other.position("rod"), atol=1e-10)
+
+
+def test_a_body_without_any_inertia_is_refused():
+    with pytest.raises(ps.InputError, match=r"body 'speck' .*use PointMass"):
+        ps.Model().add_body("speck", ps.RigidBody(mass=1, inertia=(0, 0, 0)))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

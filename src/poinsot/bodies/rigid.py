@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Vector3
+from poinsot.errors import InputError
 from poinsot.frames.forms import VectorForm, direction, dot, half_square, three
 from poinsot.frames.stacks import Packed, flat, stack
 
 #: Constraints of a rigid body.
 RIGIDITY = 6
-#: What a vanishing Euler value of a rod becomes, as a part of the largest one.
-LIGHT = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,20 +22,19 @@ class Rigid(Body):
 
     turns: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        """Refuse a body without any inertia, whose rotation nothing determines."""
+        if not self.principal.euler.any():
+            raise InputError(
+                f"body '{self.name}' ({type(self.shape).__name__}) has a mass and no inertia about "
+                "any axis; use PointMass, or give it a size"
+            )
+
     @property
     def inertia(self) -> tuple[float, float, float, float]:
-        """Mass [kg] and Euler values [kg m^2].
-
-        A flat body (one Euler value zero) stays as it is: rigidity determines the director without
-        mass. A thin rod (two or three zeros) has no inertia about an axis, so that its spin would
-        be undetermined: the zeros become a small part of the largest value.
-        """
+        """Mass [kg] and Euler values [kg m^2]."""
         of = self.principal
-        E1, E2, E3 = E = of.E1, of.E2, of.E3
-        if E.count(0.0) > 1:
-            light = LIGHT * (max(E) or of.mass)
-            E1, E2, E3 = E1 or light, E2 or light, E3 or light
-        return of.mass, E1, E2, E3
+        return of.mass, of.E1, of.E2, of.E3
 
     def local_point(self, world: Vector3) -> Vector3:
         """Return a point, given in world axes at the start, in director axes."""

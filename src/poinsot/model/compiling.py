@@ -1,12 +1,15 @@
 """From a model to the system that is simulated."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
-from poinsot.bodies.body import Body, Marker
+import numpy as np
+
+from poinsot.bodies.body import Marker
 from poinsot.errors import InputError, did_you_mean
 from poinsot.frames.parametrisations import PARAMETRISATIONS
-from poinsot.model.equations import JointEquations
+from poinsot.model.equations import JointEquations, positions
 from poinsot.parts.forces import Force
 from poinsot.parts.loads import PortPlace
 from poinsot.ph.gradients import Rule
@@ -14,6 +17,7 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
 from poinsot.schemes.records import find_scheme
+from poinsot.systems import slender
 from poinsot.systems.directors import DirectorSystem, StabilisedSystem
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
@@ -80,11 +84,21 @@ def in_numbers(
     equations.require_independent()
     placed = [force.place(name, joints) for name, force in forces.items()]
     inlets = [port.place(name, joints) for name, port in ports.items()]
+    inertia = np.array([body.inertia for body in bodies])
+    q = positions(bodies)
+    free = slender.free_spins(inertia, equations.jacobian, q)
+    pushes = [(f"force '{p.name}'", p) for potentials, _ in placed for p in potentials]
+    drags = [(f"force '{d.name}'", d.direction) for _, dampers in placed for d in dampers]
+    loads = [(f"port '{port.name}'", inlet.direction) for port, inlet in inlets]
+    names = [body.name for body in bodies]
+    slender.require_no_torque(names, inertia, free, q, [*pushes, *drags, *loads])
     mechanism = Mechanism.of(
         bodies,
         gravity,
         equations.forms.parts,
         equations.loops,
+        inertia=slender.with_spins(inertia),
+        least=np.where(free, slender.SPUN, 0.0),
         potentials=tuple(p for potentials, _ in placed for p in potentials),
         dampers=tuple(d for _, dampers in placed for d in dampers),
         inlets=tuple(inlet for _, inlet in inlets),
@@ -96,16 +110,11 @@ def in_numbers(
     return mechanism, layout, tuple(port for port, _ in inlets)
 
 
-def require_stabilisable(bodies: Sequence[Body], mechanism: Mechanism) -> None:
-    """Refuse bodies whose mass cannot be inverted, and contacts that cannot slip."""
+def stabilisable(mechanism: Mechanism) -> Mechanism:
+    """Return a mechanism whose mass can be inverted; refuse contacts that cannot slip."""
     if not mechanism.holonomic:
         raise InputError(
             "the stabilised form keeps joints only, not contacts that cannot slip; use scheme "
             "'ph-mp'"
         )
-    for body in bodies:
-        if body.turns and 0.0 in body.inertia:
-            raise InputError(
-                f"body '{body.name}' is flat: one Euler value is zero, and the stabilised form "
-                "needs the inverse of the mass; use scheme 'ph-mp', or give it a thickness"
-            )
+    return replace(mechanism, inertia=slender.thickened(mechanism.inertia))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from poinsot.model.compiling import (
     coordinates_of,
     in_numbers,
     require_coordinates,
-    require_stabilisable,
+    stabilisable,
 )
 from poinsot.model.equations import JointEquations, positions
 from poinsot.model.simulation import Simulation
@@ -39,6 +39,7 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
 from poinsot.systems.quaternions.systems import quaternion_system
 from poinsot.systems.rotations.system import rotation_system
+from poinsot.systems.slender import SPUN
 from poinsot.systems.start import given_twists
 
 #: Joint equations may be violated by this much at the start [m].
@@ -334,13 +335,15 @@ class Model:
         q, motion = positions(bodies), self._velocities(equations)
         if stabilised and coordinates != "directors":
             raise InputError("velocity constraints are stabilised in directors only")
+        if stabilised:
+            mechanism = stabilisable(mechanism)
+        if coordinates == "quaternions":
+            mechanism = replace(mechanism, least=np.full(len(bodies), SPUN))
         known = self.name, mechanism, layout, ports, q, motion
         if coordinates == "quaternions":
             return quaternion_system(*known)
         if coordinates in PARAMETRISATIONS:
             return rotation_system(*known, coordinates)
-        if stabilised:
-            require_stabilisable(bodies, mechanism)
         return director_system(*known, stabilised=stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:

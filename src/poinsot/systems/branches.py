@@ -98,7 +98,7 @@ def find_branching(
     joints: tuple[str, ...], bodies: NDArray[np.intp], forms: Forms, q: Vector
 ) -> Branching | None:
     """Return the branches of a loop at q; None if it is in no singular position."""
-    J, _, lengths = _measured(forms, q)
+    J, _, lengths = measured(joint_matrix(forms, q))
     wish = np.random.default_rng(0).standard_normal(lengths.size)
     wish -= shortest_solution(J, J @ wish, width=6)
     if _leads_on(forms, q, wish / lengths):
@@ -115,7 +115,7 @@ def singular_rows(forms: Forms, q: Vector, repeated: int) -> NDArray[np.intp]:
     none = np.zeros(0, dtype=np.intp)
     if not 0 < forms.m <= MANY:
         return none
-    J, rows, lengths = _measured(forms, q)
+    J, rows, lengths = measured(joint_matrix(forms, q))
     U, singular, Vt = np.linalg.svd(dense(J))
     rank = int(np.count_nonzero(singular > WEAK))
     if rank >= forms.m - repeated:
@@ -127,19 +127,24 @@ def singular_rows(forms: Forms, q: Vector, repeated: int) -> NDArray[np.intp]:
     return np.flatnonzero(left > LEFT * np.max(left, initial=0.0))
 
 
-def _measured(forms: Forms, q: Vector) -> tuple[Matrix, Vector, Vector]:
+def measured(J: Matrix) -> tuple[Matrix, Vector, Vector]:
     """Return J with rows of length one, what they were divided by, and what makes twists lengths.
 
     Angular velocities are multiplied by the longest lever arm, so that no unit matters.
     """
-    J = joint_matrix(forms, q)
     force, torque = (_lengths(J, part) for part in (0, 1))
     arm = float(np.max(torque[force > 0] / force[force > 0], initial=0.0)) or 1.0
     lengths = np.tile(np.repeat([1.0, arm], 3), J.shape[1] // 6)
-    J = J @ sp.diags_array(1 / lengths)
-    rows = row_lengths(J)
+    scaled: Matrix = J @ sp.diags_array(1 / lengths)
+    rows = row_lengths(scaled)
     rows[rows == 0] = 1.0
-    return sp.diags_array(1 / rows) @ J, rows, lengths
+    return _divided(scaled, rows), rows, lengths
+
+
+def _divided(J: Matrix, rows: Vector) -> Matrix:
+    if is_sparse(J):
+        return sp.csr_array(sp.diags_array(1 / rows) @ J)
+    return dense(J) / rows[:, None]
 
 
 def _lengths(J: Matrix, part: int) -> Vector:
@@ -158,7 +163,10 @@ def acceleration(forms: Forms, q: Vector, twists: Vector) -> tuple[Vector, Vecto
 
 
 def _leads_on(forms: Forms, q: Vector, twists: Vector) -> bool:
-    (J, rows, lengths), (Q, sizes) = _measured(forms, q), acceleration(forms, q, twists)
+    (J, rows, lengths), (Q, sizes) = (
+        measured(joint_matrix(forms, q)),
+        acceleration(forms, q, twists),
+    )
     left = Q / rows - J @ shortest_solution(J, Q / rows, width=6)
     # Where nothing turns, all terms are round-off: as large as they are in a motion like this.
     usual = np.max(abs(lengths * twists)) ** 2 / np.max(lengths)
@@ -167,7 +175,7 @@ def _leads_on(forms: Forms, q: Vector, twists: Vector) -> bool:
 
 def _branches(forms: Forms, q: Vector) -> tuple[tuple[Array, ...] | None, Array]:
     """Return the rows of all branches, and those of what they do not have in common."""
-    J, rows, lengths = _measured(forms, q)
+    J, rows, lengths = measured(joint_matrix(forms, q))
     U, singular, Vt = np.linalg.svd(dense(J))
     rank = int(np.count_nonzero(singular > DEPENDENT * singular[0]))
     N, left = Vt[rank:].T, U[:, rank:].T / rows

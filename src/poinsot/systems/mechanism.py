@@ -42,10 +42,6 @@ from poinsot.systems.branches import Branching
 from poinsot.systems.mechanical import Mechanics
 from poinsot.systems.redundancy import Loop
 
-#: Least moment of inertia, as a part of the greatest one of the body. That of a thin rod about its
-#: axis is none, while Newton's method divides by it.
-THIN = 1e-5
-
 
 @dataclass(frozen=True, eq=False)
 class Mechanism(Mechanics):
@@ -70,6 +66,8 @@ class Mechanism(Mechanics):
         position equation. Their multipliers follow those of g.
     singular
         Loops of joints that are in a singular position at the start.
+    least : (bodies,)
+        Least moment of each body, as a part of its greatest one, in coordinates that have moments.
     """
 
     inertia: NDArray[np.float64]
@@ -83,6 +81,7 @@ class Mechanism(Mechanics):
     loops: tuple[Loop, ...] = ()
     contacts: tuple[Contact, ...] = ()
     singular: tuple[Branching, ...] = ()
+    least: Vector | None = None
 
     @classmethod
     def of(
@@ -91,10 +90,16 @@ class Mechanism(Mechanics):
         gravity: ArrayLike,
         joints: Sequence[Packed] = (),
         loops: Sequence[Loop] = (),
+        *,
+        inertia: NDArray[np.float64] | None = None,
         **acting: Any,
     ) -> "Mechanism":
-        """Return the mechanism of bodies and the constraints of joints; loops count only these."""
-        inertia = np.array([body.inertia for body in bodies])
+        """Return the mechanism of bodies and the constraints of joints; loops count only these.
+
+        `inertia` is their own unless it is given.
+        """
+        if inertia is None:
+            inertia = np.array([body.inertia for body in bodies])
         turns = np.array([body.turns for body in bodies])
         turning = np.flatnonzero(turns).tolist()
         rigid = RIGIDITY * len(turning)
@@ -125,12 +130,14 @@ class Mechanism(Mechanics):
 
     @property
     def moments(self) -> NDArray[np.float64]:
-        """Principal moments of inertia [kg m^2], none below `THIN`; (bodies, 3)."""
-        euler = self.inertia[:, 1:]
-        inertia = euler.sum(axis=1, keepdims=True) - euler
-        largest = inertia.max(axis=1, keepdims=True)
+        """Principal moments of inertia [kg m^2], none below `least`; (bodies, 3)."""
+        E1, E2, E3 = self.inertia[:, 1:].T
+        moments = np.column_stack([E2 + E3, E3 + E1, E1 + E2])
+        if self.least is not None:
+            least = self.least[:, None] * moments.max(axis=1, keepdims=True)
+            moments = np.maximum(moments, least)
         # What does not turn has any: it is multiplied by zero.
-        return np.where(largest > 0, np.maximum(inertia, THIN * largest), 1.0)
+        return np.where(self.unknowns.turns[:, None], moments, 1.0)
 
     @property
     def m(self) -> int:

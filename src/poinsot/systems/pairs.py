@@ -28,6 +28,7 @@ from poinsot.ph.ports import Port
 from poinsot.systems.directors import DirectorSystem, director_system
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.slender import with_spins
 from poinsot.systems.start import given_twists
 
 
@@ -39,7 +40,9 @@ def free_body(body: Body, *, gravity: ArrayLike = (0.0, 0.0, 0.0)) -> DirectorSy
     if not body.turns:
         raise InputError(f"{body!r} has no port for forces on directors; add it to a model")
     port = Generalised((0,))
-    mechanism = Mechanism.of([body], gravity, inlets=(Inlet(port, port.size),))
+    inertia = with_spins(np.array([body.inertia]))
+    inlets = (Inlet(port, port.size),)
+    mechanism = Mechanism.of([body], gravity, inertia=inertia, inlets=inlets)
     ports = (Port(f"{body.name}.wrench", port.size),)
     twist, _ = given_twists([body])
     q = coordinates(body.position[None], body.R_WP[None])
