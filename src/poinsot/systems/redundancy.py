@@ -80,9 +80,15 @@ class Loop:
 
 
 def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which rows of J to keep: all but repeated ones, unless these are bad combinations."""
+    """Return which rows of J to keep: all but repeated ones, unless these are bad combinations.
+
+    In a singular position none do better, but those that are independent elsewhere lead out of it.
+    """
     J, kept = _unit_rows(J), ~repeated
-    return kept if _combines(J[kept], J[repeated]) else best_rows(J, int(np.sum(kept)))
+    if _combines(J[kept], J[repeated]):
+        return kept
+    best = best_rows(J, int(np.sum(kept)))
+    return best if independent(J[best], DEPENDENT, width=6) else kept
 
 
 def best_rows(J: Matrix, count: int) -> NDArray[np.bool_]:
