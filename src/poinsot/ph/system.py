@@ -223,7 +223,8 @@ class PHSystem(Stores):
 
     def exact_under(self, scheme: "Scheme") -> bool:
         """Whether the scheme keeps the energy balance of this system but for round-off."""
-        return scheme.exact_energy == "any" or all(part.quadratic for part in self.storages)
+        quadratic = self.exact_costate and all(part.quadratic for part in self.storages)
+        return scheme.exact_energy == "any" or quadratic
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return why a step of size h [s] from x0 may have failed, if something is to be seen."""

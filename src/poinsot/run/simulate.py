@@ -241,8 +241,9 @@ def simulate(
             f"system '{system.name}', step {recorder.done + 1} from "
             f"t = {clock.at(recorder.done):g} s with h = {h:g} s: "
             f"{failure.reason}; worst equation '{failure.worst}', relative "
-            f"residuals {history}; try a smaller step"
+            f"residuals {history}"
         )
+        message += f"; {failure.advice}" if failure.advice else ""
         raise SimulationError(message, result("failed", message)) from None
     except Exception as error:
         what = "" if isinstance(error, PoinsotError) else f"{type(error).__name__}: "
