@@ -167,8 +167,8 @@ class Result:
     def velocity_constraint_error_mid(self) -> Array:
         """Largest violation of a velocity constraint in the middle of steps; shape (midpoints,).
 
-        That is where they hold. Of the scheme `"ph-mp-ggl"` only contacts that cannot slip are
-        meant, of a `RedundantSystem` A w = 0.
+        That is where all schemes but `"ph-mp-ggl"` keep them. Of a `RedundantSystem` it is the
+        largest entry of A w.
         """
         return self._whole(
             "velocity_constraint_error_mid",

@@ -201,6 +201,11 @@ class Recorder:
         """Return a result of everything so far with what is to be said of the run."""
         last = len(self.table) - 1
         ended = {name: self.table.rows(name, last, last + 1)[0] for name in KEPT}
+        rows = [*self.sample.rows, ended] if self.done else []
+        absent = np.zeros(self.system.n, dtype=bool)
+        for name in facts.recovered & self.system.slices.keys():
+            absent[self.system.slices[name]] = True
+        rows = [row | {n: np.where(absent, 0.0, row[n]) for n in ("x", "stage_x")} for row in rows]
         verdict = judge(
             Run(
                 self.system,
@@ -209,7 +214,7 @@ class Recorder:
                 facts.newton,
                 self.origin,
                 facts.h,
-                [*self.sample.rows, ended] if self.done else [],
+                rows,
                 self.done,
                 self.balance_error_max,
                 self.single_steps,

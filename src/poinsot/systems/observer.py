@@ -183,8 +183,7 @@ class Joints:
 class MechanismObserver(Observer):
     """What there is to see of a mechanism in any coordinates.
 
-    Its velocities satisfy constraints in the middle of steps, or, `stabilised`, at their ends;
-    those at contacts in the middle anyway.
+    Its velocities satisfy constraints in the middle of steps or, `stabilised`, at their ends.
     """
 
     layout: Layout
@@ -330,14 +329,13 @@ class MechanismObserver(Observer):
         def error() -> Array:
             return history.over_steps(look, self.view.columns(self.view.bodies))[0]
 
-        kept = not (self.stabilised and self.view.mechanism.holonomic)
-        return {"velocity_constraint_error_mid": error} if kept else {}
+        return {} if self.stabilised else {"velocity_constraint_error_mid": error}
 
     def _rates_mid(self, means: Array, ends: Array, h: Array) -> Array:
-        """Return rows of G v in the middle of steps; of the stabilised form, those of contacts."""
-        view, mechanism = self.view, self.view.mechanism
+        """Return rows of G v in the middle of steps."""
+        view = self.view
         q, v = map(_flat, view.over_steps(means, ends, h, view.bodies))
-        return mechanism.contact_rates(q, v) if self.stabilised else mechanism.rates(q, v)
+        return view.mechanism.rates(q, v)
 
     @property
     def undetermined(self) -> list[str]:
@@ -345,12 +343,13 @@ class MechanismObserver(Observer):
         return [joint.name for joint in self.layout.joints if not joint.complete]
 
     def _names(self) -> tuple[list[str], list[str]]:
-        """Return what rows of g belong to, and rows of A v."""
+        """Return what rows of g belong to, and rows of G v."""
         layout, mechanism = self.layout, self.view.mechanism
         turning = layout.among(self.view.parts[0].turns) if mechanism.rigid else []
         rigid = [f"body '{name}'" for name in turning for _ in range(RIGIDITY)]
-        rows = [f"joint '{joint.name}'" for joint in layout.joints for _ in joint.rows]
-        return rigid + rows, [f"joint '{j.name}'" for j in layout.joints for _ in j.slips]
+        joints = [f"joint '{joint.name}'" for joint in layout.joints for _ in joint.rows]
+        slips = [f"joint '{joint.name}'" for joint in layout.joints for _ in joint.slips]
+        return rigid + joints, rigid + joints + slips
 
     def constraints(self, ends: Array, means: Array, h: Array) -> dict[str, Rows]:
         """Return rows of g, and of G v at ends and midpoints; weights act like reactions."""
@@ -360,7 +359,7 @@ class MechanismObserver(Observer):
         speeds, noisy = rate * sizes, (rate + 1 / h[:, None]) * sizes
         turned, _ = view.own_errors(ends)
         own = [f"body '{name}'" for name in self.layout.bodies][: turned.shape[1]]
-        rows, slips = self._names()
+        held_by, rows = self._names()
         gaps = np.hstack([turned, mechanism.constraints.values(q)])
         places = np.hstack([np.ones_like(turned), sizes[:, :held]])
         joints = slice(mechanism.rigid, held)
@@ -368,16 +367,12 @@ class MechanismObserver(Observer):
         weight = np.linalg.norm(mechanism.weight, axis=1).sum() * natural.extent(mechanism, q)
         energy = np.sum(abs(lam) * sizes[:, joints], axis=1) + weight
         found = {
-            "constraint_error": Rows(gaps, places, places, own + rows, energy),
-            "velocity_constraint_error": Rows(mechanism.rates(q, v), speeds, noisy, rows + slips),
+            "constraint_error": Rows(gaps, places, places, own + held_by, energy),
+            "velocity_constraint_error": Rows(mechanism.rates(q, v), speeds, noisy, rows),
         }
-        first = held if self.stabilised else 0
-        found["velocity_constraint_error_mid"] = Rows(
-            self._rates_mid(means, ends, h),
-            speeds[:, first:],
-            noisy[:, first:],
-            (rows + slips)[first:],
-        )
+        if not self.stabilised:
+            middle = Rows(self._rates_mid(means, ends, h), speeds, noisy, rows)
+            found["velocity_constraint_error_mid"] = middle
         return found
 
     def _energies(self) -> dict[str, Look]:
