@@ -30,7 +30,7 @@ MULTIPLE = 1000
 #: A start in which constraints are off may let a run be off by so many times that.
 START = 100
 #: Velocities that leave constraints by this part of their size are told of.
-LARGE = 0.1
+LARGE = 0.02
 #: So many states of a run are looked at: at most, at least, and numbers in all of them.
 MOST, FEW, NUMBERS = 256, 16, 500_000
 #: So many names are listed.
