@@ -78,7 +78,9 @@ def take_step(
     try:
         solution = solve(equations.evaluate, equations.guess, options, equations.labels)
     except NewtonFailure as failure:
-        failure.reason += system.diagnose(t - h / 2, x0, h)
+        found = system.diagnose(t - h / 2, x0, h)
+        if found:  # then a smaller step is not what is needed
+            failure.reason, failure.advice = failure.reason + found, ""
         raise
     x1, stage = equations.finish(solution.x)
     system.check_step(t - h / 2, x0, x1, stage.x, h)
