@@ -158,10 +158,15 @@ class Checks:
 
     @cached_property
     def turnover(self):
-        """All energies that there are, and all that went in or out [J]."""
+        """All energies that there are, all that went in or out, and loads over lengths [J]."""
         stored = sum(abs(part).max() for part in self.motion.energies.values())
         through = sum(abs(np.diff(port.energy)).sum() for port in self.result.ports.values())
-        return stored + through + abs(self.result.dissipated).max()
+        # What a load does on the way is known as well as where it acts.
+        pushed = sum(
+            norm(F).max() * self.motion.size + norm(tau).max()
+            for _, _, F, tau, _ in self.motion.loads()
+        )
+        return stored + through + abs(self.result.dissipated).max() + pushed
 
     @property
     def momentum(self):
