@@ -1,13 +1,14 @@
 """Loads that depend on the state, with derivatives by the chain rule.
 
-Only the user's law itself is differentiated numerically, by its own few arguments; how these
-depend on the coordinates is known.
+Only the user's law itself is differentiated numerically, by those of its arguments that it reads;
+how these depend on the coordinates is known.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from math import isfinite
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from poinsot.frames.charts import Chart
 from poinsot.frames.directions import Charted, Direction, Torque
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.stacks import Forms
-from poinsot.ph.derivatives import jacobian
+from poinsot.ph.derivatives import single_differences
 from poinsot.ph.matrices import Vector
 
 Array: TypeAlias = NDArray[np.float64]
@@ -54,17 +55,20 @@ class Feedback(ABC):
         """Return du/dq and du/dv."""
 
 
-def _checked(value: ArrayLike, size: int, name: str, t: float) -> Vector:
+def _checked(value: Any, size: int, name: str, t: float) -> list[float]:
+    """Return what a law gives as so many numbers, or say what is wrong with it."""
+    if size == 1 and type(value) is float and isfinite(value):
+        return [value]
     try:
-        vector = np.asarray(value, dtype=float).reshape(-1)
+        numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
     except (TypeError, ValueError):
-        vector = np.zeros(0)
-    if vector.shape != (size,) or not np.all(np.isfinite(vector)):
+        numbers = []
+    if len(numbers) != size or not all(map(isfinite, numbers)):
         raise InputError(
             f"port '{name}': its law gives {value!r} at t = {t:g} s, expected {size} finite "
             "number(s)"
         )
-    return vector
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,23 +84,60 @@ class JointLaw(Feedback):
     def _direction(self) -> Charted:
         return Charted((), self.forms, self.chart)
 
-    def _seen(self, q: Vector, v: Vector) -> Vector:
+    def _seen(self, q: Vector, v: Vector) -> list[float]:
         rate = float((self._direction.B(q).T @ v)[0])
-        return np.array([self.chart.value(self.forms(q)), rate])
+        return [self.chart.value(self.forms(q)), rate]
 
-    def value(self, t: float, seen: Vector) -> Vector:
-        """Return the torque or force where coordinate and rate are seen; shape (1,)."""
-        return _checked(self.law(t, float(seen[0]), float(seen[1])), 1, self.name, t)
+    def value(self, t: float, seen: Sequence[float]) -> list[float]:
+        """Return the torque or force where coordinate and rate are seen, one number."""
+        return _checked(self.law(t, *seen), 1, self.name, t)
+
+    def slope(self, t: float, seen: Sequence[float], value: list[float]) -> list[float]:
+        """Return the slopes of the law by coordinate and rate, where its value is known."""
+        by_chi, by_rate = single_differences(lambda at: self.value(t, at), seen, value)[0]
+        return [float(by_chi), float(by_rate)]
 
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
         """Return the torque or force."""
-        return self.value(t, self._seen(q, v))
+        return np.array(self.value(t, self._seen(q, v)))
 
     def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return the law's two slopes times those of coordinate and rate."""
-        slope = jacobian(lambda seen: self.value(t, seen), self._seen(q, v), rough=True)
+        seen = self._seen(q, v)
+        by_chi, by_rate = self.slope(t, seen, self.value(t, seen))
         B = self._direction.B(q).T
-        return slope[:, :1] @ B + slope[:, 1:] @ self._direction.dy(q, v), slope[:, 1:] @ B
+        return by_chi * B + by_rate * self._direction.dy(q, v), by_rate * B
+
+
+#: What a law sees of a body, and where it stands among the numbers of its motion.
+SEEN = {
+    "position": slice(0, 3),
+    "rotation": slice(3, 12),
+    "velocity": slice(12, 15),
+    "angular_velocity": slice(15, 18),
+}
+
+
+class Glance(Motion):
+    """A motion whose arrays are made when they are asked for: those that are there were read."""
+
+    def __init__(self, seen: Sequence[float]) -> None:
+        self.__dict__["_seen"] = seen
+
+    def __getattr__(self, name: str) -> Any:
+        """Make an array of what is asked for the first time."""
+        if name not in SEEN:
+            raise AttributeError(f"a motion has {', '.join(SEEN)}, not '{name}'")
+        array = np.array(self.__dict__["_seen"][SEEN[name]])
+        if name == "rotation":
+            array = array.reshape(3, 3).T
+        self.__dict__[name] = array
+        return array
+
+    @property
+    def read(self) -> list[int]:
+        """The places of all numbers that were read."""
+        return [j for name, at in SEEN.items() if name in self.__dict__ for j in range(18)[at]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,24 +153,37 @@ class BodyLaw(Feedback):
     def _weights(self) -> Vector:
         return np.array([1.0, *self.X])
 
-    def _seen(self, q: Vector, v: Vector) -> Vector:
-        """Return position, rotation (column by column), velocity, angular velocity; (18,)."""
+    def _seen(self, q: Vector, v: Vector) -> list[float]:
+        """Return position, rotation (column by column), velocity, angular velocity; 18 numbers."""
         rotation = q[3:].reshape(3, 3).T @ self.R_BP.T
         spin = Torque(()).B(q).T @ v
         position, velocity = (self._weights @ frame_vectors(a)[0] for a in (q, v))
-        return np.concatenate([position, rotation.T.reshape(-1), velocity, spin])
+        return [*position.tolist(), *rotation.T.reshape(-1).tolist(), *velocity.tolist(), *spin]
 
-    def _value(self, t: float, seen: Vector) -> Vector:
-        motion = Motion(seen[:3], seen[3:12].reshape(3, 3).T, seen[12:15], seen[15:])
-        return _checked(self.load(t, motion), 3, self.name, t)
+    def value(self, t: float, seen: Sequence[float]) -> list[float]:
+        """Return the force or torque where a motion is seen, three numbers."""
+        return _checked(self.load(t, Glance(seen)), 3, self.name, t)
+
+    def value_and_slope(self, t: float, seen: Sequence[float]) -> tuple[list[float], list[float]]:
+        """Return the force or torque, and its slopes (3, 18), row by row.
+
+        Only what the law reads is varied: it cannot depend on anything else.
+        """
+        motion, by_seen = Glance(seen), np.zeros((3, 18))
+        value = _checked(self.load(t, motion), 3, self.name, t)
+        read = motion.read
+        if read:
+            slopes = single_differences(lambda at: self.value(t, at), seen, value, read)
+            by_seen[:, read] = slopes
+        return value, by_seen.reshape(-1).tolist()
 
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
         """Return the force or torque."""
-        return self._value(t, self._seen(q, v))
+        return np.array(self.value(t, self._seen(q, v)))
 
     def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return the load's eighteen slopes times those of the motion."""
-        slope = jacobian(lambda seen: self._value(t, seen), self._seen(q, v), rough=True)
+        slope = np.reshape(self.value_and_slope(t, self._seen(q, v))[1], (3, 18))
         point = np.kron(self._weights[None, :], np.eye(3))
         by_q, by_v = np.zeros((18, q.size)), np.zeros((18, v.size))
         by_q[:3], by_v[12:15] = point, point

@@ -17,10 +17,11 @@ from poinsot.errors import InputError, StructureError
 from poinsot.frames.charts import Linear
 from poinsot.inputs import function, number, vector3
 from poinsot.parts.coordinates import Coordinate, distance, of_joint
+from poinsot.parts.elastic import ByEnergy, ByForce, Elastic, affine
 from poinsot.parts.joints import Joint
-from poinsot.parts.potentials import CoordinatePotential, Elastic, Potential, affine
+from poinsot.parts.potentials import CoordinatePotential, Potential
 from poinsot.parts.resistance import AnyLaw, Damper, Friction, Resistance
-from poinsot.ph.derivatives import gradient
+from poinsot.ph.derivatives import RELATIVE_STEP, slope_by
 
 Law: TypeAlias = Callable[[float], float]
 Placed: TypeAlias = tuple[list[Potential], list[Damper]]
@@ -37,11 +38,6 @@ class Force(ABC):
     @abstractmethod
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
         """Return its potentials and dampers."""
-
-
-def _slope(f: Law, scale: float) -> Law:
-    """Return the derivative of a law by finite differences; `scale` is what it changes over."""
-    return lambda x: float(gradient(lambda y: f(float(y[0])), np.array([x]), scale)[0])
 
 
 def _integral(f: Law, start: float, end: float) -> float:
@@ -116,11 +112,11 @@ class SpringDamper(Force):
         scale = at.start or 1.0
         if self.force is not None:
             f = self.force
-            return Elastic(lambda x: _integral(f, at.start, x), f, _slope(f, scale))
+            return ByForce(lambda x: _integral(f, at.start, x), scale, f)
         if self.potential is not None:
-            dV = self.dpotential or _slope(self.potential, scale)
-            exact = self.dpotential is not None
-            return Elastic(self.potential, dV, self.ddpotential or _slope(dV, scale), exact)
+            if self.dpotential is None:
+                return ByEnergy(self.potential, scale)
+            return ByForce(self.potential, scale, self.dpotential, self.ddpotential)
         if self.stiffness is None:
             return None
         return affine(0.0, float(self.stiffness), self._rest(at))
@@ -133,7 +129,7 @@ class SpringDamper(Force):
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
             if law(float(rate)) * rate < 0:
                 raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
-        return AnyLaw(c, law, self.dlaw or _slope(law, 1.0))
+        return AnyLaw(c, law, self.dlaw or (lambda rate: slope_by(law, rate, RELATIVE_STEP)))
 
 
 @dataclass(frozen=True, eq=False)

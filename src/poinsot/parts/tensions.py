@@ -16,7 +16,7 @@ from poinsot.kernels.charts import (
     chart_value,
 )
 from poinsot.kernels.kernel import arithmetic, inline
-from poinsot.kernels.laws import call_law
+from poinsot.kernels.laws import call_law, law_energy
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2
 from poinsot.parts.resistance import friction
@@ -58,7 +58,7 @@ def tension_along(
     tension, by_middle, by_end = (0.0, 0.0), FLAT, FLAT
     for k in range(at[FIRST], at[LAST]):
         if along.acts.places[k, ROLE] == SPRING:
-            one, middle, end = _spring(along.acts, k, chart, forms, step)
+            one, middle, end = _spring(along.acts, k, chart, forms, step, slopes)
         else:
             one, middle, end = _flow(along, k, chart, forms, step, slopes)
         tension = tension[0] + one[0], tension[1] + one[1]
@@ -75,7 +75,7 @@ def _sum(a: Square, b: Square) -> Square:
 
 
 @inline
-def _spring(acts: Acts, k: int, chart: int, forms: Forms, step: Step) -> Tension:
+def _spring(acts: Acts, k: int, chart: int, forms: Forms, step: Step, slopes: bool) -> Tension:
     """Return the tension of a spring, its mean force times the secant of the chart."""
     start, _, end, ds = forms
     b, db = chart_secant(chart, start, end, ds)
@@ -85,7 +85,7 @@ def _spring(acts: Acts, k: int, chart: int, forms: Forms, step: Step) -> Tension
     if acts.laws[k] != 0:
         given, found = step.given, step.found
         given[0], given[1] = chi, dchi
-        call_law(acts.laws[k], given, found)
+        call_law(acts.laws[k], given, found, slopes)
         mean, slope = found[0], found[1]
     d = chart_slope(chart, end)
     by_end = (
@@ -112,7 +112,7 @@ def _flow(along: Along, k: int, chart: int, forms: Forms, step: Step, slopes: bo
     if role == DAMPER:
         if law != 0:
             given[0] = flow
-            call_law(law, given, found)
+            call_law(law, given, found, slopes)
             force, by_rate = found[0], found[1]
         else:
             force, by_rate = friction(acts.numbers, k, flow, along.memory, slopes)
@@ -142,6 +142,5 @@ def energy_of(acts: Acts, k: int, step: Step, chi: float) -> float:
     energy = force * chi + 0.5 * stiffness * (chi - rest) * (chi - rest)
     if acts.laws[k] != 0:
         step.given[0], step.given[1] = chi, 0.0
-        call_law(acts.laws[k], step.given, step.found)
-        energy = step.found[2]
+        energy = law_energy(acts.laws[k], step.given, step.found)
     return energy
