@@ -173,7 +173,7 @@ def take_step(
             if residual <= EPS:
                 return iteration, residual
             if residual > STALLED * previous:
-                known = machine.exact or machine.dry
+                known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
                 if residual <= ROUND_OFF or (fresh and known and residual <= rtol):
                     return iteration, residual
                 if fresh and iteration > FAR and not machine.dry:

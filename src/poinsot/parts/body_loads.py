@@ -1,6 +1,5 @@
 """Ports on single bodies in the compiled engine: forces and torques in world or body axes."""
 
-from collections.abc import Sequence
 from functools import reduce
 from typing import ClassVar
 
@@ -40,7 +39,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, inline, kernel
-from poinsot.kernels.laws import SLOPES, Law, call_law
+from poinsot.kernels.laws import Called, Law, call_law, keeping_slopes
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, Acts, frame, half_turn, twist
@@ -249,9 +248,9 @@ class Loads(Family):
         return len(self._laws)
 
     @property
-    def laws(self) -> list[Law | None]:
+    def laws(self) -> list[Called | None]:
         """Those that depend on the state."""
-        return self._laws
+        return [*self._laws]
 
     @property
     def _body(self) -> Indices:
@@ -308,11 +307,5 @@ def _numbers(inlet: Inlet) -> list[float]:
 
 
 def _law(feedback: BodyLaw) -> Law:
-    def law(given: list[float], wanted: int) -> Sequence[float]:
-        t, *seen = given
-        if wanted != SLOPES:
-            return feedback.value(t, seen)
-        value, slope = feedback.value_and_slope(t, seen)
-        return value + slope
-
+    law = keeping_slopes(feedback.value, feedback.value_and_slope)
     return Law(law, 1 + MOTION, 3, 3 * MOTION)

@@ -9,8 +9,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from poinsot.ph.derivatives import RELATIVE_STEP, ROUGH_STEP, SINGLE_STEP, mean_by_values, slope_by
-from poinsot.ph.gradients import GAUSS_3, NODES, ROUND_OFF
+from poinsot.kernels.quadrature import (
+    AGREED,
+    FIRST,
+    HALVINGS,
+    LAST,
+    MIDDLE,
+    POINTS,
+    ROUND_OFF,
+    SMALL,
+    WEIGHTS,
+)
+from poinsot.ph.derivatives import RELATIVE_STEP, ROUGH_STEP, mean_by_values, slope_by
 
 
 def mean_along(
@@ -31,6 +41,65 @@ def mean_along(
     if abs(V1 - V0 - gauss * width) <= ROUND_OFF * (abs(V0) + abs(V1)):
         return gauss
     return (V1 - V0) / width
+
+
+#: Where slopes are taken on the path of a step: the places of Gauss' rule and both ends.
+NODES = (0.0, FIRST, MIDDLE, LAST, 1.0)
+#: Beyond so many cells nothing is remembered.
+FARTHEST = 10_000
+
+
+def integral(f: Callable[[float], float], start: float, end: float) -> float:
+    """Return the integral of f, by halves of intervals where that makes a difference."""
+    total, place, count, left = 0.0, 0, 1, HALVINGS
+    while place < count:  # interval number `place` of `count` equal ones is next
+        width = (end - start) / count
+        a = start + place * width
+        whole = [w * f(a + x * width) for x, w in zip(POINTS, WEIGHTS, strict=True)]
+        halves = [
+            w * f(a + (x + half) * width / 2) / 2
+            for half in (0, 1)
+            for x, w in zip(POINTS, WEIGHTS, strict=True)
+        ]
+        both = sum(halves)
+        if left > 0 and abs(both - sum(whole)) > AGREED * sum(map(abs, halves)):
+            place, count, left = 2 * place, 2 * count, left - 1
+        else:
+            total, place = total + both * width, place + 1
+            while count > 1 and place % 2 == 0:
+                place, count = place // 2, count // 2
+    return total
+
+
+class Integral:
+    """The integral of a force from an origin on, as a function of its end.
+
+    Whole cells between both are integrated once and remembered: a corner costs much but once.
+    """
+
+    def __init__(self, f: Callable[[float], float], origin: float, cell: float) -> None:
+        self.f, self.origin, self.cell = f, origin, cell
+        self._known = {0: 0.0}
+
+    def __call__(self, x: float) -> float:
+        """Return the integral up to x."""
+        cells = (x - self.origin) / self.cell
+        if not abs(cells) < FARTHEST:
+            return integral(self.f, self.origin, x)
+        k = int(cells)
+        return self._to(k) + integral(self.f, self.origin + k * self.cell, x)
+
+    def _to(self, k: int) -> float:
+        """Return the integral over so many cells."""
+        outwards = 1 if k > 0 else -1
+        j = k
+        while j not in self._known:
+            j -= outwards
+        while j != k:
+            a, b = (self.origin + i * self.cell for i in (j, j + outwards))
+            self._known[j + outwards] = self._known[j] + integral(self.f, a, b)
+            j += outwards
+        return self._known[k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +132,14 @@ class Elastic(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ByForce(Elastic):
-    """A spring whose force is known, and maybe its stiffness."""
+    """A spring whose force is known, and maybe its stiffness.
+
+    If V is the integral of the force, `origin` is where it begins.
+    """
 
     force: Callable[[float], float]
     stiffness: Callable[[float], float] | None = None
+    origin: float | None = None
 
     def dV(self, chi: float) -> float:
         """Return the force."""
@@ -91,12 +164,12 @@ class ByForce(Elastic):
     def mean_and_slope(self, chi: float, dchi: float) -> tuple[float, float]:
         """Return it with its derivative by the end of the increment."""
         mean, forces = self._forces(chi, dchi)
+        step = self._step(SMALL, chi)
+        if abs(dchi) > step:
+            return mean, (forces[-1] - mean) / dchi
         if self.stiffness is not None:
-            return mean, sum(w * s * self.stiffness(chi + s * dchi) for s, w in GAUSS_3)
-        step = self._step(SINGLE_STEP, chi)
-        if abs(dchi) < step:
-            return mean, (self.force(chi + step) - forces[0]) / step / 2
-        return mean, (forces[-1] - mean) / dchi
+            return mean, self.stiffness(chi) / 2
+        return mean, (self.force(chi + step) - forces[0]) / step / 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from poinsot.frames.directions import Charted, Direction, Torque
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.stacks import Forms
 from poinsot.ph.derivatives import single_differences
+from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector
 
 Array: TypeAlias = NDArray[np.float64]
@@ -57,10 +58,14 @@ class Feedback(ABC):
 
 def _checked(value: Any, size: int, name: str, t: float) -> list[float]:
     """Return what a law gives as so many numbers, or say what is wrong with it."""
-    if size == 1 and type(value) is float and isfinite(value):
-        return [value]
     try:
-        numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
+        # What laws mostly give, first: an array in between would take longer than the law.
+        if size == 1 and isinstance(value, float):
+            numbers = [value]
+        elif isinstance(value, np.ndarray) and value.dtype == float and value.ndim == 1:
+            numbers = value.tolist()
+        else:
+            numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
     except (TypeError, ValueError):
         numbers = []
     if len(numbers) != size or not all(map(isfinite, numbers)):
@@ -92,10 +97,13 @@ class JointLaw(Feedback):
         """Return the torque or force where coordinate and rate are seen, one number."""
         return _checked(self.law(t, *seen), 1, self.name, t)
 
-    def slope(self, t: float, seen: Sequence[float], value: list[float]) -> list[float]:
-        """Return the slopes of the law by coordinate and rate, where its value is known."""
-        by_chi, by_rate = single_differences(lambda at: self.value(t, at), seen, value)[0]
-        return [float(by_chi), float(by_rate)]
+    def value_and_slope(self, t: float, seen: Sequence[float]) -> tuple[list[float], list[float]]:
+        """Return the torque or force, and its slopes by coordinate and rate."""
+        value = self.value(t, seen)
+        if isinstance(self.law, Formula) and self.law.is_of(3):
+            return value, [self.law.slope(place)(t, *seen) for place in (1, 2)]
+        slopes = single_differences(lambda at: self.value(t, at), seen, value, range(2))
+        return value, [slope for (slope,) in slopes]
 
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
         """Return the torque or force."""
@@ -103,8 +111,7 @@ class JointLaw(Feedback):
 
     def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return the law's two slopes times those of coordinate and rate."""
-        seen = self._seen(q, v)
-        by_chi, by_rate = self.slope(t, seen, self.value(t, seen))
+        _, (by_chi, by_rate) = self.value_and_slope(t, self._seen(q, v))
         B = self._direction.B(q).T
         return by_chi * B + by_rate * self._direction.dy(q, v), by_rate * B
 
@@ -169,13 +176,13 @@ class BodyLaw(Feedback):
 
         Only what the law reads is varied: it cannot depend on anything else.
         """
-        motion, by_seen = Glance(seen), np.zeros((3, 18))
+        motion, by_seen = Glance(seen), [0.0] * 54
         value = _checked(self.load(t, motion), 3, self.name, t)
         read = motion.read
-        if read:
-            slopes = single_differences(lambda at: self.value(t, at), seen, value, read)
-            by_seen[:, read] = slopes
-        return value, by_seen.reshape(-1).tolist()
+        slopes = single_differences(lambda at: self.value(t, at), seen, value, read)
+        for j, column in zip(read, slopes, strict=True):
+            by_seen[j::18] = column
+        return value, by_seen
 
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
         """Return the force or torque."""

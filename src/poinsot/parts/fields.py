@@ -29,7 +29,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, kernel
-from poinsot.kernels.laws import ENERGY, SLOPES, Law, call_law, law_energy
+from poinsot.kernels.laws import ENERGY, SLOPES, Called, Law, call_law, law_energy
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
 from poinsot.kernels.tables import RR, Addresses, Index1, Index2, Real2, frame, half_turn
@@ -231,7 +231,7 @@ class Fields(Family):
         return self.counts.size
 
     @property
-    def laws(self) -> list[Law | None]:
+    def laws(self) -> list[Called | None]:
         """Their discrete gradients."""
         return [*self._laws]
 

@@ -17,13 +17,16 @@ from poinsot.errors import InputError, StructureError
 from poinsot.frames.charts import Linear
 from poinsot.inputs import function, number, vector3
 from poinsot.parts.coordinates import Coordinate, distance, of_joint
-from poinsot.parts.elastic import ByEnergy, ByForce, Elastic, affine
+from poinsot.parts.elastic import ByEnergy, ByForce, Elastic, Integral, affine
 from poinsot.parts.joints import Joint
 from poinsot.parts.potentials import CoordinatePotential, Potential
 from poinsot.parts.resistance import AnyLaw, Damper, Friction, Resistance
 from poinsot.ph.derivatives import RELATIVE_STEP, slope_by
+from poinsot.ph.formulas import Formula, Slope
 
 Law: TypeAlias = Callable[[float], float]
+#: Into so many cells the scale of a spring is divided to find its energy from its force.
+CELLS = 16
 Placed: TypeAlias = tuple[list[Potential], list[Damper]]
 
 
@@ -40,11 +43,11 @@ class Force(ABC):
         """Return its potentials and dampers."""
 
 
-def _integral(f: Law, start: float, end: float) -> float:
-    from scipy.integrate import quad
-
-    # Full output: round-off keeps some laws from that tolerance, which is no reason to warn.
-    return float(quad(f, start, end, epsabs=0.0, epsrel=1e-13, full_output=True)[0])
+def _derived(f: Law) -> Law | None:
+    """Return the derivative of a law, if it is a formula."""
+    if isinstance(f, Slope) or (isinstance(f, Formula) and f.is_of(1)):
+        return f.slope()
+    return None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,12 +114,13 @@ class SpringDamper(Force):
             raise InputError(f"{what}: give one of stiffness, force and potential, not several")
         scale = at.start or 1.0
         if self.force is not None:
-            f = self.force
-            return ByForce(lambda x: _integral(f, at.start, x), scale, f)
+            f, origin = self.force, at.start
+            return ByForce(Integral(f, origin, scale / CELLS), scale, f, _derived(f), origin)
         if self.potential is not None:
-            if self.dpotential is None:
+            dV = self.dpotential or _derived(self.potential)
+            if dV is None:
                 return ByEnergy(self.potential, scale)
-            return ByForce(self.potential, scale, self.dpotential, self.ddpotential)
+            return ByForce(self.potential, scale, dV, self.ddpotential or _derived(dV))
         if self.stiffness is None:
             return None
         return affine(0.0, float(self.stiffness), self._rest(at))
@@ -129,7 +133,8 @@ class SpringDamper(Force):
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
             if law(float(rate)) * rate < 0:
                 raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
-        return AnyLaw(c, law, self.dlaw or (lambda rate: slope_by(law, rate, RELATIVE_STEP)))
+        dlaw = self.dlaw or _derived(law) or (lambda rate: slope_by(law, rate, RELATIVE_STEP))
+        return AnyLaw(c, law, dlaw)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from poinsot.frames.charts import Angle, Chart
 from poinsot.frames.stacks import Forms
-from poinsot.parts.elastic import ByEnergy, Elastic, mean_along
+from poinsot.parts.elastic import NODES, ByEnergy, Elastic, mean_along
 from poinsot.ph.derivatives import gradient, hessian, jacobian, single_differences
-from poinsot.ph.gradients import NODES
 from poinsot.ph.matrices import Vector, dense
 
 #: Relative errors of derivatives, given or by differences.
@@ -137,6 +136,9 @@ class FieldPotential(Potential):
         """Return dV/da."""
         return gradient(self.V, a) if self.dV is None else self.dV(a)
 
+    def _listed(self, a: list[float]) -> list[float]:
+        return [*self._slopes(np.array(a)).tolist()]
+
     def step(self, a0: Vector, a1: Vector) -> Vector:
         """Return the discrete gradient of V from a0 to a1 [KB24, eq. (71)]."""
         z, alpha, _ = self._parts(a0, a1)
@@ -149,7 +151,8 @@ class FieldPotential(Potential):
         if self.dV is None:
             curvature, error = hessian(self.V, middle), ROUGH
         else:
-            curvature, error = single_differences(self.dV, middle, z), EXACT
+            columns = single_differences(self._listed, middle.tolist(), z.tolist(), range(z.size))
+            curvature, error = np.array(columns).T, EXACT
         dz, square = curvature / 2 + alpha * np.eye(e.size), float(e @ e)
         # alpha's own derivative: a rank-one term, left out where it drowns in round-off.
         if square > 0 and error * abs(z).max() < 1e-6 * abs(dz).max() * sqrt(square):

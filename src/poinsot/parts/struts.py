@@ -51,11 +51,12 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import cayley, lever, turn_back, turned
 from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_value
 from poinsot.kernels.kernel import arithmetic, inline, kernel
-from poinsot.kernels.laws import ENERGY, SLOPES, Law
+from poinsot.kernels.laws import ENERGY, SLOPES, Called, Law, keeping_slopes
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, Acts, B, R, frame, half_turn, twist
 from poinsot.kernels.terms import DIRECTION_A, DOT, OFFSET, UNIT, gather_blocks
+from poinsot.parts import formula_laws
 from poinsot.parts.elastic import Affine
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real, rows
 from poinsot.parts.feedback import JointLaw
@@ -314,15 +315,16 @@ def _coordinate(struts: Along, k: int, state: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """Something along one coordinate: its role, and its numbers or its law; a port's first input.
+    """Something along one coordinate: its role, and its numbers or its law.
 
+    `port` is the first input of a port, or what the law of a spring is (`formula_laws.LAW`).
     Laws that are plain numbers become numbers; any other law stays the Python function that it is.
     """
 
     along: CoordinatePotential | Charted
     role: int
     numbers: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
-    law: Law | None = None
+    law: Called | None = None
     port: int = 0
 
     @property
@@ -364,7 +366,7 @@ class Struts(Family):
         return len(self.pulls)
 
     @property
-    def laws(self) -> list[Law | None]:
+    def laws(self) -> list[Called | None]:
         """Those that are no plain numbers."""
         return [pull.law for pull in self.pulls]
 
@@ -405,6 +407,10 @@ def _spring(p: CoordinatePotential) -> Pull:
     elastic = p.law
     if isinstance(elastic, Affine):
         return Pull(p, SPRING, (elastic.force, elastic.stiffness, elastic.rest, 0.0))
+    by_formula = formula_laws.of_spring(elastic)
+    if by_formula is not None:
+        function, kind, numbers = by_formula
+        return Pull(p, SPRING, numbers, function, kind)
 
     def law(given: list[float], wanted: int) -> Sequence[float]:
         chi, dchi = given
@@ -421,6 +427,9 @@ def _damper(d: Damper) -> Pull:
         return Pull(d.direction, DAMPER, astuple(d.law))
     any_law = d.law
     assert isinstance(any_law, AnyLaw)
+    by_formula = formula_laws.of_damper(any_law)
+    if by_formula is not None:
+        return Pull(d.direction, DAMPER, law=by_formula)
 
     def law(given: list[float], wanted: int) -> Sequence[float]:
         (rate,) = given
@@ -440,10 +449,9 @@ def _motors(assembly: Assembly) -> list[Pull]:
     return motors
 
 
-def _servo(feedback: JointLaw) -> Law:
-    def law(given: list[float], wanted: int) -> Sequence[float]:
-        t, *seen = given
-        value = feedback.value(t, seen)
-        return value + feedback.slope(t, seen, value) if wanted == SLOPES else value
+def _servo(feedback: JointLaw) -> Called:
+    by_formula = formula_laws.of_motor(feedback)
+    if by_formula is not None:
+        return by_formula
 
-    return Law(law, 3, 1, 2)
+    return Law(keeping_slopes(feedback.value, feedback.value_and_slope), 3, 1, 2)

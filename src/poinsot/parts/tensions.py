@@ -19,10 +19,11 @@ from poinsot.kernels.kernel import arithmetic, inline
 from poinsot.kernels.laws import call_law, law_energy
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2
+from poinsot.parts.formula_laws import LAW, OF_STEPS, mean_and_slope, stored_by
 from poinsot.parts.resistance import friction
 
 SPRING, DAMPER, MOTOR, SERVO = 0, 1, 2, 3
-#: Columns of what acts: its role and its first input.
+#: Columns of what acts: its role and its first input, in whose place springs have `LAW`.
 ROLE, PORT = 0, 1
 #: Columns of coordinates: the first that acts along it and the one after the last.
 FIRST, LAST = 4, 5
@@ -84,9 +85,12 @@ def _spring(acts: Acts, k: int, chart: int, forms: Forms, step: Step, slopes: bo
     mean, slope = force + stiffness * (chi + 0.5 * dchi - rest), 0.5 * stiffness
     if acts.laws[k] != 0:
         given, found = step.given, step.found
-        given[0], given[1] = chi, dchi
-        call_law(acts.laws[k], given, found, slopes)
-        mean, slope = found[0], found[1]
+        if acts.places[k, LAW] == OF_STEPS:
+            given[0], given[1] = chi, dchi
+            call_law(acts.laws[k], given, found, slopes)
+            mean, slope = found[0], found[1]
+        else:
+            mean, slope = mean_and_slope(acts, k, chi, dchi, given, found)
     d = chart_slope(chart, end)
     by_end = (
         (b[0] * slope * d[0] + mean * db[0][0], b[0] * slope * d[1] + mean * db[0][1]),
@@ -141,6 +145,9 @@ def energy_of(acts: Acts, k: int, step: Step, chi: float) -> float:
     force, stiffness, rest = vector(acts.numbers, k, 0)
     energy = force * chi + 0.5 * stiffness * (chi - rest) * (chi - rest)
     if acts.laws[k] != 0:
-        step.given[0], step.given[1] = chi, 0.0
-        energy = law_energy(acts.laws[k], step.given, step.found)
+        if acts.places[k, LAW] == OF_STEPS:
+            step.given[0], step.given[1] = chi, 0.0
+            energy = law_energy(acts.laws[k], step.given, step.found)
+        else:
+            energy = stored_by(acts, k, chi, step.given, step.found)
     return energy

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -40,21 +39,22 @@ def jacobian(
 
 
 def single_differences(
-    f: Callable[[Any], Sequence[float] | Array],
-    x: Sequence[float] | Array,
-    value: Sequence[float] | Array,
-    columns: Iterable[int] | None = None,
-) -> Array:
-    """Return df_i/dx_j, for some columns j or all, where the value f(x) is known.
+    f: Callable[[list[float]], Sequence[float]],
+    x: Sequence[float],
+    value: Sequence[float],
+    columns: Iterable[int],
+) -> list[list[float]]:
+    """Return df/dx_j for some columns j, where the value f(x) is known.
 
-    One evaluation a column, and about 1e-8: enough for Newton.
+    One evaluation a column, on plain numbers, and about 1e-8: enough for Newton.
     """
     slopes = []
-    for j in range(len(x)) if columns is None else columns:
-        shifted = x.copy() if isinstance(x, np.ndarray) else list(x)
+    for j in columns:
+        shifted = list(x)
         shifted[j] += SINGLE_STEP * max(1.0, abs(x[j]))
-        slopes.append(np.subtract(f(shifted), value) / (shifted[j] - x[j]))
-    return np.array(slopes).T
+        step = shifted[j] - x[j]
+        slopes.append([(b - a) / step for a, b in zip(value, f(shifted), strict=True)])
+    return slopes
 
 
 def slope_by(f: Callable[[float], float], x: float, step: float) -> float:
