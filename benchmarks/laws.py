@@ -1,14 +1,14 @@
 """What laws cost: microseconds per step of a pendulum with one law, by `python -m benchmarks.laws`.
 
-Every kind of law stands beside the same pendulum without it. Times are medians of wall times of the
-steps; the machine code is loaded before.
+Every kind of law stands beside the same pendulum without it. Times are CPU times of the steps
+alone, by the difference of a long run and a short one, each the shortest of several.
 """
 
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, sin
-from statistics import median
+from time import process_time
 from typing import Any
 
 from benchmarks.environment import pin
@@ -20,6 +20,8 @@ FORMULATIONS = (
     ("quaternions", "eml"),
     ("rotations", "ph-mp"),
 )
+#: Step [s].
+H = 1e-3
 
 
 @dataclass(frozen=True)
@@ -99,34 +101,39 @@ def _feedback(t: float, angle: float, rate: float) -> float:
 
 
 def microseconds(kind: Kind, coordinates: str, scheme: str, steps: int, repeats: int) -> float:
-    """Return the wall time of a step [us], the median of some runs."""
+    """Return the CPU time of a step [us]."""
     import poinsot as ps
 
     model = ps.Model(gravity=(0, 0, -9.81))
     bar = model.add_body("bar", ps.Box(mass=2.0, size=(1.0, 0.1, 0.1)), position=(0.5, 0, 0))
     model.add_joint("hinge", ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
     kind.add(model, bar)
-    times = []
-    for _ in range(repeats):
+
+    def seconds(count: int) -> float:
+        started = process_time()
         run = ps.simulate(
             model,
             coordinates=coordinates,
             scheme=scheme,
-            h=1e-3,
-            t_end=1e-3 * steps,
+            h=H,
+            t_end=H * count,
             engine="compiled",
             progress=False,
-            save_every=steps,
+            save_every=count,
         )
-        times.append(1e6 * run.stats.wall_time / run.stats.steps)
-    return median(times)
+        assert run.engine == "compiled"
+        return process_time() - started
+
+    rounds = [(seconds(steps), seconds(3 * steps)) for _ in range(repeats)]
+    short, long = (min(times) for times in zip(*rounds, strict=True))
+    return 1e6 * (long - short) / (2 * steps)
 
 
 def main() -> None:
     """Measure all kinds in all formulations, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.laws", description=__doc__)
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--repeats", type=int, default=7)
     given = parser.parse_args()
     pin()
     titles = [f"{coordinates}, {scheme}" for coordinates, scheme in FORMULATIONS]

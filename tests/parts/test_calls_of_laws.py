@@ -154,3 +154,11 @@ def test_an_input_that_returns_one_and_the_same_array_is_read_in_time():
         model.add_port("load", ps.ForcePort(bar, value=law))
         result[name] = ps.simulate(model, h=1e-2, t_end=0.5, engine="compiled").position("bar")
     np.testing.assert_array_equal(result["same"], result["new"])
+
+
+@pytest.mark.parametrize("label", ["force", "potential", "law"])
+def test_a_law_of_a_spring_that_gives_no_number_is_refused_by_name(label):
+    model, _ = arm()
+    with pytest.raises(ps.PoinsotError, match=f"force 'stop': {label} gives"):
+        model.add_force("stop", ps.JointSpring("hinge", **{label: lambda x: [1, 2]}))
+        ps.simulate(model, h=1e-2, t_end=0.1)

@@ -7,7 +7,7 @@ coordinates. Points are given in world axes at the start; directions of joints g
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +41,23 @@ class Force(ABC):
     @abstractmethod
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
         """Return its potentials and dampers."""
+
+
+def _one_number(f: Law, what: str) -> Law:
+    """Return a law that says by name if it is asked for a number and gives something else."""
+    if isinstance(f, Formula) and f.is_of(1):
+        return cast(Law, f)
+
+    def law(x: float) -> float:
+        value = f(x)
+        if isinstance(value, float):
+            return value
+        try:
+            return float(np.asarray(value, dtype=float).reshape(()))
+        except (TypeError, ValueError):
+            raise InputError(f"{what} gives {value!r} at {x:g}, expected a number") from None
+
+    return law
 
 
 def _derived(f: Law) -> Law | None:
@@ -114,13 +131,16 @@ class SpringDamper(Force):
             raise InputError(f"{what}: give one of stiffness, force and potential, not several")
         scale = at.start or 1.0
         if self.force is not None:
-            f, origin = self.force, at.start
+            f, origin = _one_number(self.force, f"{what}: force"), at.start
             return ByForce(Integral(f, origin, scale / CELLS), scale, f, _derived(f), origin)
         if self.potential is not None:
-            dV = self.dpotential or _derived(self.potential)
+            V = _one_number(self.potential, f"{what}: potential")
+            dV, ddV = self.dpotential, self.ddpotential
+            dV = _derived(V) if dV is None else _one_number(dV, f"{what}: dpotential")
             if dV is None:
-                return ByEnergy(self.potential, scale)
-            return ByForce(self.potential, scale, dV, self.ddpotential or _derived(dV))
+                return ByEnergy(V, scale)
+            ddV = _derived(dV) if ddV is None else _one_number(ddV, f"{what}: ddpotential")
+            return ByForce(V, scale, dV, ddV)
         if self.stiffness is None:
             return None
         return affine(0.0, float(self.stiffness), self._rest(at))
@@ -130,10 +150,13 @@ class SpringDamper(Force):
         c, law = float(self.damping), self.law
         if law is None:
             return Friction(viscous=c) if c else None
+        law = _one_number(law, f"{what}: law")
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
             if law(float(rate)) * rate < 0:
                 raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
-        dlaw = self.dlaw or _derived(law) or (lambda rate: slope_by(law, rate, RELATIVE_STEP))
+        dlaw = _derived(law) or (lambda rate: slope_by(law, rate, RELATIVE_STEP))
+        if self.dlaw is not None:
+            dlaw = _one_number(self.dlaw, f"{what}: dlaw")
         return AnyLaw(c, law, dlaw)
 
 
