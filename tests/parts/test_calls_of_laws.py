@@ -158,7 +158,10 @@ def test_an_input_that_returns_one_and_the_same_array_is_read_in_time():
 
 @pytest.mark.parametrize("label", ["force", "potential", "law"])
 def test_a_law_of_a_spring_that_gives_no_number_is_refused_by_name(label):
-    model, _ = arm()
-    with pytest.raises(ps.PoinsotError, match=f"force 'stop': {label} gives"):
+    def run():
+        model, _ = arm()
         model.add_force("stop", ps.JointSpring("hinge", **{label: lambda x: [1, 2]}))
         ps.simulate(model, h=1e-2, t_end=0.1)
+
+    with pytest.raises(ps.PoinsotError, match=f"force 'stop': {label} gives"):
+        run()

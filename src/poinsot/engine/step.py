@@ -31,6 +31,8 @@ FAR = 3
 ROUND_OFF = 1e-14
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
+#: So much larger than the others' may the square of idle multipliers be.
+PRELOAD = 10.0
 
 
 @kernel
@@ -149,6 +151,35 @@ def _settle(shift: Array, multiplier: Array, x: Array) -> None:
 
 
 @kernel
+def _relax(machine: Machine, multiplier: Array, tiles: Array, x: Array) -> bool:
+    """Take away the idle part of the multipliers if it is large; tell whether it was.
+
+    Where A + S are the factors and S the shift, (A + S)^-1 S lam is just the part with A lam = 0
+    (inverse iteration): forces of redundant constraints that cancel. The first corrections of a
+    poor guess leave a large one, of which others see no more than its round-off.
+    """
+    shift = machine.shift
+    for node in range(shift.shape[0]):
+        for slot in range(3):
+            x[node, slot] = shift[node, slot] * multiplier[node, slot]
+    reduce(machine.schedule, tiles, x)
+    solve(machine.schedule, tiles, x)
+    idle, rest = 0.0, 0.0
+    for node in range(shift.shape[0]):
+        for slot in range(3):
+            S, lam = abs(shift[node, slot]), multiplier[node, slot]
+            idle += S * x[node, slot] ** 2
+            rest += S * (lam - x[node, slot]) ** 2
+    large = idle > PRELOAD * rest
+    if large:
+        for node in range(shift.shape[0]):
+            for slot in range(3):
+                if shift[node, slot] != 0.0:
+                    multiplier[node, slot] -= x[node, slot]
+    return large
+
+
+@kernel
 def take_step(
     machine: Machine, step: Step, carried: Run, tiles: Array, rtol: float, limit: int
 ) -> tuple[int, float]:
@@ -165,19 +196,22 @@ def take_step(
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
     unloaded = machine.unloaded and not machine.redundant
-    previous, fresh = inf, True
+    previous, fresh, relaxed = inf, True, not machine.redundant
     for iteration in range(limit + 1):
         if iteration > 0:
             evaluate(machine, step, None)
             residual = _relative(machine.kinds, x, step.sizes)
-            if residual <= EPS:
+            stalled = residual > STALLED * previous
+            known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
+            if residual <= EPS or (
+                stalled and (residual <= ROUND_OFF or (fresh and known and residual <= rtol))
+            ):
+                if not relaxed and _relax(machine, multiplier, tiles, x):
+                    relaxed, previous = True, inf
+                    continue
                 return iteration, residual
-            if residual > STALLED * previous:
-                known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
-                if residual <= ROUND_OFF or (fresh and known and residual <= rtol):
-                    return iteration, residual
-                if fresh and iteration > FAR and not machine.dry:
-                    return limit, inf
+            if stalled and fresh and iteration > FAR and not machine.dry:
+                return limit, inf
             fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:
             clear(machine.template, tiles)

@@ -10,14 +10,15 @@ G(q_m) does.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import pi, sqrt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.charts import Angle, Chart
+from poinsot.frames.charts import Chart
 from poinsot.frames.stacks import Forms
 from poinsot.parts.elastic import NODES, ByEnergy, Elastic, mean_along
 from poinsot.ph.derivatives import gradient, hessian, jacobian, single_differences
@@ -50,8 +51,12 @@ class Potential(ABC):
     def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
 
-    def jumps(self, q0: Vector, q1: Vector) -> bool:
-        """Tell whether the law jumped, because an angle passed half a turn."""
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        return self
+
+    def loses(self, q0: Vector, q_mid: Vector) -> bool:
+        """Tell whether its angle turns too far to be followed over a step."""
         return False
 
 
@@ -93,17 +98,14 @@ class CoordinatePotential(Potential):
         )
         return mean * (G.T @ b), tangent
 
-    def jumps(self, q0: Vector, q1: Vector) -> bool:
-        """Tell whether the law jumped, because an angle passed half a turn."""
-        if not isinstance(self.chart, Angle):
-            return False
-        s0, s1 = self.forms(q0), self.forms(q1)
-        b, _ = self.chart.secant(s0, s1, s1 - s0)
-        followed, wrapped = self.chart.value(s0) + float(b @ (s1 - s0)), self.chart.value(s1)
-        if abs(followed - wrapped) < pi:
-            return False
-        there, here = self.law.V(followed), self.law.V(wrapped)
-        return abs(there - here) > 1e-6 * (abs(there) + abs(here))
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        chart = self.chart.near(angles)
+        return self if chart is self.chart else replace(self, chart=chart)
+
+    def loses(self, q0: Vector, q_mid: Vector) -> bool:
+        """Tell whether its angle turns too far to be followed over a step."""
+        return self.chart.loses(self.forms(q0), self.forms(q_mid))
 
 
 @dataclass(frozen=True, eq=False)
