@@ -212,7 +212,8 @@ def take_step(
         if iteration > 0:
             evaluate(machine, step, None)
             residual = _relative(machine.kinds, x, step.sizes)
-            stalled, known = residual > STALLED * previous, machine.exact or machine.dry
+            stalled = residual > STALLED * previous
+            known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
             if residual <= EPS or (
                 stalled and (residual <= ROUND_OFF or (fresh and known and residual <= rtol))
             ):
