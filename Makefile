@@ -11,8 +11,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 #: What `make demo` runs; `poinsot gallery` lists them.
 EXAMPLE := spatial-slider-crank
 
+#: How many random mechanisms `make attack` tries against each law, and which ones.
+N := 300
+SEED := $(shell date +%s)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers docs bench clean
+.PHONY: help demo test attack check lint types layers docs bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +29,9 @@ demo: $(VENV)/.stamp-runtime  ## simulate the demonstration; numbers and picture
 
 test: $(VENV)/.stamp-dev  ## run the tests and every Python block of the documentation
 	@$(BIN)/pytest -n 2
+
+attack: $(VENV)/.stamp-dev  ## try thousands of random mechanisms against every promise; an hour
+	@$(BIN)/pytest tests/attack -n 2 --attack $(N) --attack-seed $(SEED)
 
 check: docs types lint layers  ## lint, formatting, types, layering, documentation; -j2: two at once
 

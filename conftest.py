@@ -19,6 +19,18 @@ MISSING = [peer for peer in ("exudyn", "mujoco") if find_spec(peer) is None]
 collect_ignore = ["docs/_build", *(f"docs/coming-from/{peer}.md" for peer in MISSING)]
 
 
+def pytest_addoption(parser):
+    group = parser.getgroup("attack", "random mechanisms against every promise")
+    group.addoption("--attack", type=int, metavar="N", help="try N for each law, not a few")
+    group.addoption("--attack-seed", type=int, default=2026, metavar="SEED", help="which ones")
+    group.addoption("--attack-all", action="store_true", help="where it is known to fail, too")
+
+
+def pytest_report_header(config):
+    if config.option.attack is not None:
+        return f"attack: {config.option.attack} mechanisms a law, seed {config.option.attack_seed}"
+
+
 def pytest_configure(config):
     """Build the compiled engine once, before workers ask for it."""
     if not hasattr(config, "workerinput"):
@@ -45,6 +57,8 @@ pytest_collect_file = Sybil(
 ).pytest()
 
 
+#: Tests of this folder share nothing, and may take hours.
+ALONE = "tests/attack/"
 #: Files of these folders share a browser and runs, or solutions of other codes.
 SHARING = ("tests/viz/", "tests/oracles/")
 
@@ -58,6 +72,8 @@ class FileScheduling(LoadScopeScheduling):
 
     def _split_scope(self, nodeid):
         file = nodeid.split("::")[0]
+        if file.startswith(ALONE):
+            return nodeid
         return next((folder for folder in SHARING if file.startswith(folder)), file)
 
 

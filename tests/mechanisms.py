@@ -124,11 +124,7 @@ class Plan:
             (model.add_port, self.ports),
         ):
             for name, (kind, arguments) in parts.items():
-                placed = {
-                    key: known[value] if key in ("a", "b", "body") else value
-                    for key, value in arguments.items()
-                }
-                add(name, getattr(ps, kind)(**placed))
+                add(name, getattr(ps, kind)(**_attached(arguments, known)))
         if project and self.joints:
             model.project_velocities()
         return model
@@ -169,6 +165,17 @@ class Plan:
             return {name: parts[name] for name in names}
 
         return replace(self, bodies=shuffle(self.bodies), joints=shuffle(self.joints))
+
+
+def _attached(arguments, known):
+    """Return the arguments of a part with bodies in place of their names."""
+    found = dict(arguments)
+    for key, value in arguments.items():
+        if key in ("a", "b", "body"):
+            found[key] = known[value]
+        elif key in ("points", "directions"):
+            found[key] = [(known[name], vector) for name, vector in value]
+    return found
 
 
 def _bodies(random, count, speed):

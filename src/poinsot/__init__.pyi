@@ -15,6 +15,7 @@ from poinsot.bodies.shapes import RigidBody as RigidBody
 from poinsot.bodies.shapes import Sphere as Sphere
 from poinsot.bodies.shapes import ThinRod as ThinRod
 from poinsot.errors import InconsistentStartError as InconsistentStartError
+from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
 from poinsot.errors import MissingDerivativeWarning as MissingDerivativeWarning
 from poinsot.errors import ModelFileError as ModelFileError

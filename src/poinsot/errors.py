@@ -55,6 +55,10 @@ class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 
 
+class InexactRunWarning(UserWarning):
+    """A run reached its end, but its own balance or constraints are off by more than round-off."""
+
+
 def printable(text: str) -> str:
     """Return a text as one line for a terminal: control characters are written as escapes."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from poinsot.errors import InputError, PoinsotError, printable
-from poinsot.result import output_path
+from poinsot.result import Result, output_path
 
 app = typer.Typer(
     name="poinsot",
@@ -59,6 +59,12 @@ def _stop(message: str) -> None:
 def say(text: str, err: bool = False) -> None:
     """Print lines of plain text, whatever names are in them."""
     typer.echo("\n".join(map(printable, text.split("\n"))), err=err)
+
+
+def warn(result: Result) -> None:
+    """Print on stderr why a result is not to be trusted."""
+    for text in result.warnings:
+        say(f"warning: {text}", err=True)
 
 
 def require_outputs(source: Path | None, *paths: Path | None) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from poinsot.cli.app import app, require_outputs, say, writing
+from poinsot.cli.app import app, require_outputs, say, warn, writing
 from poinsot.errors import printable
 from poinsot.gallery import MODULES, find_example
 from poinsot.model import Model
@@ -60,9 +60,11 @@ def plot(
     """
     target = output or file.with_suffix(".png")
     require_outputs(file, target)
+    result = load(file)
     with writing(target):
-        plot_overview(load(file)).savefig(target)
+        plot_overview(result).savefig(target)
     say(f"plot  {target}")
+    warn(result)
 
 
 @app.command()
@@ -78,8 +80,10 @@ def report(
     """
     target = output or file.with_suffix(".html")
     require_outputs(file, target)
-    write_report(load(file), target)
+    result = load(file)
+    write_report(result, target)
     say(f"report  {target}")
+    warn(result)
 
 
 @app.command()
@@ -97,8 +101,10 @@ def view(
     """
     require_outputs(file, html)
     if html is not None:
-        write_page(load(file), html)
+        result = load(file)
+        write_page(result, html)
         say(f"page  {html}")
+        warn(result)
         return
     viewer = follow(lambda: load(file), port=port, open_browser=browser)
     say(f"{viewer.url}  (Ctrl-C ends it)")

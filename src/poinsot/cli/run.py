@@ -1,15 +1,16 @@
 """`poinsot run`: simulate a gallery example, or what a file describes."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from poinsot.cli.app import app, require_outputs, say, writing
+from poinsot.cli.app import app, require_outputs, say, warn, writing
 from poinsot.cli.summary import show, summarise
 from poinsot.cli.task import Task, find_task
-from poinsot.errors import InputError
+from poinsot.errors import InexactRunWarning, InputError
 from poinsot.gallery import MODULES
 from poinsot.model.compiling import COORDINATES
 from poinsot.result import Result, SimulationError
@@ -64,18 +65,21 @@ def run(
     options = {key: value for key, value in given.items() if value is not None}
     status = 0
     try:
-        result = task.run(
-            **options, output=output, progress=None if progress and not quiet else False
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InexactRunWarning)  # it is said below
+            result = task.run(
+                **options, output=output, progress=None if progress and not quiet else False
+            )
     except SimulationError as error:
         if error.result is None:
             raise
         say(f"stopped early: {error}", err=True)
         result = error.result
-    if result.status != "done":
+    if result.status not in ("done", "warned"):
         status = 1
     if not quiet:
         show(result)
+    warn(result)
     written = _write(task, result, summary, plot, animation)
     if output is not None:
         written["result"] = output

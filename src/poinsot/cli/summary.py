@@ -20,6 +20,8 @@ def show(result: Result) -> None:
     console.print(printable(_title(result)), markup=False)
     console.print(balances(result))
     console.print(_effort(result), markup=False)
+    for text in result.notes:
+        console.print(printable(f"note: {text}"), markup=False)
 
 
 def balances(result: Result) -> "Table":
@@ -73,8 +75,6 @@ def _effort(result: Result) -> str:
         f"{each:.2g} Newton iterations a step",
         f"engine {result.engine}",
     ]
-    if stats.single_steps:
-        parts.append(f"{stats.single_steps} steps by the reference engine")
     return ", ".join(parts)
 
 
@@ -99,6 +99,8 @@ def summarise(result: Result) -> dict[str, Any]:
         "energy_error_max": result.stats.balance_error_max,
         "supplied": {port.name: float(port.energy[-1]) for port in result.outer_ports},
         "dissipated": float(result.dissipated[-1]),
+        "warnings": list(result.warnings),
+        "notes": list(result.notes),
     }
     if bodies:
         summary["angular_momentum_start"] = result.angular_momentum[0].tolist()
@@ -106,6 +108,9 @@ def summarise(result: Result) -> dict[str, Any]:
     if "constraint_error" in result.observation.whole:
         summary["constraint_position_max"] = float(result.constraint_error.max())
         summary["constraint_velocity_max"] = float(result.velocity_constraint_error.max())
+    if "velocity_constraint_error_mid" in result.observation.whole:
+        midpoints = result.velocity_constraint_error_mid
+        summary["constraint_velocity_mid_max"] = float(midpoints.max(initial=0.0))
     moved = {
         name: {field: getattr(body, field)[-1].tolist() for field in MOTION}
         for name, body in bodies.items()

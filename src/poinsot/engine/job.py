@@ -19,7 +19,8 @@ class Machine(NamedTuple):
     turns, by terms; `turn_counters` (k, 2) are the first term and the one after the last of each.
     `kinds` (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
     constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
-    `exact` whether the matrix is that of Newton's method, or lacks a small part of it. `stabilised`
+    `exact` whether the matrix is that of Newton's method, or lacks a small part of it; `keeping`
+    whether laws begin a step with slopes of an earlier one. `stabilised`
     is there in the stabilised form (its content does not matter), `spins` are there in quaternions.
     `arms_at` is the column of a stage with the directors on which forces have their lever arms,
     `auxiliary` the number of nodes that bodies have besides translation and rotation.
@@ -37,6 +38,7 @@ class Machine(NamedTuple):
     dry: bool
     shift: Real2
     exact: bool
+    keeping: bool
     stabilised: Index1 | None
     spins: Spins | None
     arms_at: int

@@ -139,6 +139,16 @@ def _unfold(machine: Machine, stabilised: Array, x: Array) -> None:
 
 
 @inline
+def _forget(stabilised: Array, shift: Array, multiplier: Array) -> None:
+    """Guess that nothing moves bodies onto redundant constraints: they are there already."""
+    if stabilised is not None:
+        for node in range(shift.shape[0]):
+            for slot in range(3):
+                if shift[node, slot] > 0.0:
+                    multiplier[node, slot] = 0.0
+
+
+@inline
 def _settle(shift: Array, multiplier: Array, x: Array) -> None:
     """Ask the first correction to take away what the constraints leave open of the multipliers.
 
@@ -196,12 +206,14 @@ def take_step(
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
     unloaded = machine.unloaded and not machine.redundant
+    _forget(machine.stabilised, machine.shift, multiplier)
     previous, fresh, relaxed = inf, True, not machine.redundant
     for iteration in range(limit + 1):
         if iteration > 0:
             evaluate(machine, step, None)
             residual = _relative(machine.kinds, x, step.sizes)
-            stalled, known = residual > STALLED * previous, machine.exact or machine.dry
+            stalled = residual > STALLED * previous
+            known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
             if residual <= EPS or (
                 stalled and (residual <= ROUND_OFF or (fresh and known and residual <= rtol))
             ):

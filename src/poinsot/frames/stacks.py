@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.frames.forms import GROUND, Form, Height, Index, VectorForm
 from poinsot.frames.places import WIDTH, frame_vectors
-from poinsot.ph.matrices import Matrix, Vector, large
+from poinsot.ph.matrices import Array, Matrix, Vector, large
 
 #: Body and weights where a vector has none or only one of its two bodies.
 _NONE = (float(GROUND), 0.0, 0.0, 0.0, 0.0)
@@ -334,6 +334,31 @@ class Forms:
         _, i, j, value = self.A
         products = v[:, i] * q[:, j] * value
         return np.asarray(products @ self._sum + (self._linear @ v.T).T)
+
+    def sizes(self, extent: Array) -> Array:
+        """Return the size of the terms of s where positions are so large [m]; (states, m).
+
+        Directors have length one. By lengths of vectors: zeros among the coordinates of one do not
+        make a term small, nor does it matter what cancels.
+        """
+        (form, coefficient, a, b), known = self.terms, self.vectors
+        weights, fixed = abs(known.weights), np.linalg.norm(known.constants, axis=1)
+        fixed = fixed + weights[:, :, 1:].sum(axis=(1, 2))
+        long = extent[:, None] * weights[:, :, 0].sum(axis=1) + fixed
+        sizes = np.zeros((len(extent), self.m))
+        np.add.at(sizes.T, form, (abs(coefficient) * long[:, a] * long[:, b]).T)
+        for number, height in self.heights.items():
+            for vector in (height.r, height.a):
+                ((_, (moves, *arm)),) = vector.weights
+                far = np.linalg.norm(arm) + np.linalg.norm(vector.constant)
+                sizes[:, number] += (moves * extent + far) ** 2
+        return sizes + abs(self.c)
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest distance of a point from the centre of its body [m]."""
+        w = self.vectors.weights
+        return float(np.max(np.linalg.norm(w[w[:, :, 0] != 0][:, 1:], axis=1), initial=0.0))
 
 
 def affine_vectors(

@@ -1,50 +1,51 @@
 """Laws that kernels cannot know: functions of Python, called by their address.
 
-A law reads numbers at `given` and writes numbers to `found`, its slopes last and only where they
-are wanted. One that fails writes NaN, so that the step fails and is taken again by the reference
-engine, which says what is wrong.
+A law reads numbers at `given` and writes numbers to `found`: its values, after them their slopes
+if they are wanted; or nothing but its energy. One that fails writes NaN, so that the step fails and
+is taken again by the reference engine, which says what is wrong.
 """
 
 import ctypes
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Sequence
+from math import nan
+from typing import TypeAlias
 
 from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import kernel
+from poinsot.ph.compiled import CompiledFunction
 
-_SIGNATURE = ctypes.CFUNCTYPE(
-    None, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double), ctypes.c_int64
-)
+#: What a law is asked for.
+VALUES, SLOPES, ENERGY = 0, 1, 2
+
+#: (numbers, what is wanted) -> as many numbers as that has.
+Answer: TypeAlias = Callable[[list[float], int], Sequence[float]]
+
+_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
 
 class Law:
-    """A Python function (numbers) -> numbers with an address; it lives as long as this object.
+    """A Python function with an address; it lives as long as this object.
 
-    The last `sloping` of the numbers it finds are left to another function, `slopes`.
+    It is given so many numbers, and answers with `values` of them, with `slopes` more, or with its
+    energy alone. The places of its numbers are looked up once: kernels do not change them.
     """
 
-    def __init__(
-        self,
-        function: Callable[[NDArray[np.float64]], Any],
-        given: int,
-        found: int,
-        slopes: Callable[[NDArray[np.float64]], Any] | None = None,
-        sloping: int = 0,
-    ) -> None:
-        self.sizes = given, found
+    def __init__(self, function: Answer, given: int, values: int, slopes: int = 0) -> None:
+        self.sizes = given, max(1, values + slopes)
+        counts = values, values + slopes, 1
+        numbers, room = ctypes.c_double * given, ctypes.c_double * self.sizes[1]
+        source_known, target_known = 0, 0
+        source, target = numbers(), room()
 
-        def call(source: Any, target: Any, wanted: int) -> None:
-            values = np.ctypeslib.as_array(target, (found,))
+        def call(source_at: int, target_at: int, wanted: int) -> None:
+            nonlocal source_known, target_known, source, target
+            if source_at != source_known or target_at != target_known:
+                source, target = numbers.from_address(source_at), room.from_address(target_at)
+                source_known, target_known = source_at, target_at
             try:
-                numbers = np.ctypeslib.as_array(source, (given,)).copy()
-                values[: found - sloping] = np.asarray(function(numbers))
-                if wanted and slopes is not None:
-                    values[found - sloping :] = np.asarray(slopes(numbers))
+                target[: counts[wanted]] = function(source[:], wanted)  # type: ignore[call-overload]
             except BaseException:  # a law may raise KeyboardInterrupt, which must not get lost
-                values[:] = np.nan
+                target[:] = [nan] * len(target)
 
         self._call = _SIGNATURE(call)
 
@@ -54,15 +55,50 @@ class Law:
         return int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
 
 
-def call_at(address: int, given: int, found: int, slopes: int) -> None:
+def keeping_slopes(
+    value: Callable[[float, list[float]], list[float]],
+    value_and_slope: Callable[[float, list[float]], tuple[list[float], list[float]]],
+) -> Answer:
+    """Return a law of time and other numbers that keeps its slopes from step to step.
+
+    Asked for them in another step it has the old ones ready: Newton's method converges with them
+    almost as fast. Where it does not, it asks again at the same time, and they are found anew.
+    """
+    kept: list[float] | None = None
+    asked_at = nan
+
+    def law(given: list[float], wanted: int) -> Sequence[float]:
+        nonlocal kept, asked_at
+        t, *seen = given
+        if wanted != SLOPES:
+            return value(t, seen)
+        if kept is None or t == asked_at:
+            found, kept = value_and_slope(t, seen)
+        else:
+            found = value(t, seen)
+        asked_at = t
+        return found + kept
+
+    return law
+
+
+#: What kernels call by an address.
+Called: TypeAlias = Law | CompiledFunction
+
+
+def call_at(address: int, given: int, found: int, wanted: int) -> None:
     """Call the function at an address with pointers to `given` and `found`, and a number."""
-    source, target = (
-        ctypes.cast(place, ctypes.POINTER(ctypes.c_double)) for place in (given, found)
-    )
-    _SIGNATURE(int(address))(source, target, slopes)
+    _SIGNATURE(int(address))(given, found, wanted)
 
 
 @kernel
-def call_law(address: int, given: Array, found: Array, slopes: bool = True) -> None:
-    """Call the law at an address on contiguous arrays; it may leave out its slopes."""
-    call_at(address, given.ctypes.data, found.ctypes.data, 1 if slopes else 0)
+def call_law(address: int, given: Array, found: Array, slopes: bool) -> None:
+    """Call the law at an address on contiguous arrays, with its slopes if they are wanted."""
+    call_at(address, given.ctypes.data, found.ctypes.data, SLOPES if slopes else VALUES)
+
+
+@kernel
+def law_energy(address: int, given: Array, found: Array) -> float:
+    """Return the energy of the law at an address."""
+    call_at(address, given.ctypes.data, found.ctypes.data, ENERGY)
+    return float(found[0])

@@ -15,7 +15,6 @@ from poinsot.frames.directions import (
     Generalised,
     Torque,
 )
-from poinsot.frames.places import WIDTH
 from poinsot.kernels.algebra import (
     Array,
     Mat,
@@ -40,23 +39,22 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, inline, kernel
-from poinsot.kernels.laws import Law, call_law
+from poinsot.kernels.laws import Called, Law, call_law, keeping_slopes
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, Acts, frame, half_turn, twist
 from poinsot.kernels.terms import NONE, UNIT, ZERO
 from poinsot.kernels.turning import cosine, on_arms
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
-from poinsot.parts.feedback import Feedback
-from poinsot.ph.matrices import Vector
+from poinsot.parts.feedback import BodyLaw, Inlet
 
 FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = range(6)
 #: Columns of numbers: point and axes. Of places, after the kind: body, first input, tiles of (T, R)
 #: with each other.
 POINT, AXES = 0, 3
 BODY, INPUT, OWN = 1, 2, 3
-#: Where a law's slopes begin in what it finds, after u.
-BY_Q, BY_RATE = 3, 39
+#: How many numbers of a motion a law sees; and where its slopes begin in what it finds, after u.
+MOTION, BY_SEEN = 18, 3
 
 
 @kernel
@@ -77,11 +75,12 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     kind, b, port, X = at[KIND], at[BODY], at[INPUT], vector(loads.numbers, k, POINT)
     (_, D), (v, w), a = frame(stage, b), twist(stage, b), half_turn(stage, b)
     rho = combine(X, D)
+    axes = matrix(loads.numbers, k, AXES)
     if law != 0:
-        _look(step.t, stage, b, step.given)
+        _look(step.t, stage, b, rho, transposed(axes), step.given)
         call_law(law, step.given, step.found, tiles is not None)
         u[port], u[port + 1], u[port + 2] = step.found[0], step.found[1], step.found[2]
-    by_force, by_torque = _directions(kind, matrix(loads.numbers, k, AXES), D, rho)
+    by_force, by_torque = _directions(kind, axes, D, rho)
     given, turning = (u[port], u[port + 1], u[port + 2]), by_torque
     if not mean:
         turning = _turning(kind, by_force, by_torque, a, arm(step, b, X))
@@ -104,7 +103,7 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
         if kind == PUBLISHED_TORQUE:
             add_tile(tiles, RR, times(f, _published_change(step.quaternions, given, a, D)))
         if law != 0:
-            by_v, by_w = _gains(h, a, D, step.found)
+            by_v, by_w = _gains(h, a, rho, transposed(axes), D, step.found)
             add_tile(tiles, TT, times(-h, multiply(by_force, by_v)))
             add_tile(tiles, TR, times(-h, multiply(by_force, by_w)))
             add_tile(tiles, RT, times(-h, multiply(turning, by_v)))
@@ -172,37 +171,38 @@ def _double_cross_change(given: Vec, a: Vec, D: Mat) -> Mat:
 
 
 @inline
-def _look(t: float, stage: Array, b: int, given: Array) -> None:
-    """Write time, coordinates (12) and velocities (12) of a body."""
+def _look(t: float, stage: Array, b: int, rho: Vec, axes: Mat, given: Array) -> None:
+    """Write time, position, body axes, velocity of a point of a body, and its angular velocity."""
     (position, D), (v, w) = frame(stage, b), twist(stage, b)
     given[0] = t
-    given[1], given[2], given[3] = position
-    given[13], given[14], given[15] = v
+    given[1], given[2], given[3] = add(position, rho)
     for i in range(3):
-        j, k = 4 + 3 * i, 16 + 3 * i
-        given[j], given[j + 1], given[j + 2] = D[i]
-        given[k], given[k + 1], given[k + 2] = cross(w, D[i])
+        j = 4 + 3 * i
+        given[j], given[j + 1], given[j + 2] = combine(axes[i], D)
+    given[13], given[14], given[15] = add(v, cross(w, rho))
+    given[16], given[17], given[18] = w
 
 
 @inline
-def _gains(h: float, a: Vec, D: Mat, found: Array) -> tuple[Mat, Mat]:
+def _gains(h: float, a: Vec, rho: Vec, axes: Mat, D: Mat, found: Array) -> tuple[Mat, Mat]:
     """Return du/dv and du/dw of a law.
 
-    It gives u, du/dq (3, 12) and du/d(rate of q) (3, 12); directors change by -(h/2) P dw, their
-    rates by -P dw.
+    It gives u and its slopes (3, 18) by what it sees. Vectors of a body change by -(h/2) P dw, and
+    their rates by -P dw.
     """
-    by_v = plus(times(0.5 * h, _block(found, BY_Q, 0)), _block(found, BY_RATE, 0))
-    by_w = ZERO
+    by_v = plus(times(0.5 * h, _block(found, 0)), _block(found, 4))
+    by_w = minus(_block(found, 5), multiply(by_v, lever(a, rho)))
     for i in range(3):
-        slope = plus(times(0.5 * h, _block(found, BY_Q, 1 + i)), _block(found, BY_RATE, 1 + i))
-        by_w = minus(by_w, multiply(slope, lever(a, D[i])))
+        turned = times(0.5 * h, lever(a, combine(axes[i], D)))
+        by_w = minus(by_w, multiply(_block(found, 1 + i), turned))
     return by_v, by_w
 
 
 @arithmetic
-def _block(found: Array, first: int, i: int) -> Mat:
-    """Return columns 3 i to 3 i + 2 of a matrix (3, 12) whose entries begin at `first`."""
-    j, k, l = first + 3 * i, first + 12 + 3 * i, first + 24 + 3 * i
+def _block(found: Array, i: int) -> Mat:
+    """Return columns 3 i to 3 i + 2 of the slopes, a matrix (3, 18)."""
+    j = BY_SEEN + 3 * i
+    k, l = j + MOTION, j + 2 * MOTION
     return (
         (found[j], found[j + 1], found[j + 2]),
         (found[k], found[k + 1], found[k + 2]),
@@ -240,17 +240,17 @@ class Loads(Family):
     def __init__(self, assembly: Assembly) -> None:
         found = [(k, i) for k, i in assembly.ports if not isinstance(i.direction, Charted)]
         self.places = rows([[_kind(i.direction), *i.direction.bodies, k] for k, i in found], 3)
-        self.numbers = rows([_numbers(i.direction) for _, i in found], 12)
-        self._laws = [None if i.law is None else _law(i.law) for _, i in found]
+        self.numbers = rows([_numbers(i) for _, i in found], 12)
+        self._laws = [_law(i.law) if isinstance(i.law, BodyLaw) else None for _, i in found]
 
     def __len__(self) -> int:
         """Return their number."""
         return len(self._laws)
 
     @property
-    def laws(self) -> list[Law | None]:
+    def laws(self) -> list[Called | None]:
         """Those that depend on the state."""
-        return self._laws
+        return [*self._laws]
 
     @property
     def _body(self) -> Indices:
@@ -292,25 +292,20 @@ def _kind(direction: Direction) -> int:
     raise TypeError(f"no kernel for {direction!r}")
 
 
-def _numbers(direction: Direction) -> list[float]:
-    """Return the point X and the axes, as rows, in director axes."""
-    X, axes = np.zeros(3), np.eye(3)
+def _numbers(inlet: Inlet) -> list[float]:
+    """Return the point X and the body axes, as columns, in director axes."""
+    direction, law, X, axes = inlet.direction, inlet.law, np.zeros(3), np.eye(3)
     if isinstance(direction, Along):
         X = direction.material
     if isinstance(direction, BodyForce):
         X = np.array(direction.X)
     if isinstance(direction, BodyForce | BodyTorque):
         axes = np.array(direction.axes)
+    elif isinstance(law, BodyLaw):
+        axes = law.R_BP.T
     return [*X, *axes.reshape(-1)]
 
 
-def _law(feedback: Feedback) -> Law:
-    def seen(given: Vector) -> tuple[float, Vector, Vector]:
-        return float(given[0]), given[1 : 1 + WIDTH], given[1 + WIDTH :]
-
-    def slopes(given: Vector) -> Vector:
-        return np.concatenate([slope.reshape(-1) for slope in feedback.slopes(*seen(given))])
-
-    return Law(
-        lambda given: feedback(*seen(given)), 1 + 2 * WIDTH, 3 + 6 * WIDTH, slopes, 6 * WIDTH
-    )
+def _law(feedback: BodyLaw) -> Law:
+    law = keeping_slopes(feedback.value, feedback.value_and_slope)
+    return Law(law, 1 + MOTION, 3, 3 * MOTION)

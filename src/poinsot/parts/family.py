@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.frames.stacks import Forms
-from poinsot.kernels.laws import Law
+from poinsot.kernels.laws import Called
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.parts.contacts import Contact
 from poinsot.parts.equations import Equations, group_equations
@@ -123,8 +123,8 @@ class Family(ABC):
         """Return the table that its kernels read."""
 
     @property
-    def laws(self) -> list[Law | None]:
-        """The law of every part, a Python function, or None."""
+    def laws(self) -> list[Called | None]:
+        """The law of every part, a function with an address, or None."""
         return []
 
     @property
@@ -172,6 +172,6 @@ def rows(each: Sequence[Sequence[float]], columns: int) -> Real:
     return np.array(each, dtype=float).reshape(-1, columns)
 
 
-def addresses(laws: Sequence[Law | None]) -> NDArray[np.int64]:
+def addresses(laws: Sequence[Called | None]) -> NDArray[np.int64]:
     """Return where the laws are, 0 for none."""
     return np.array([0 if law is None else law.address for law in laws], dtype=np.int64)

@@ -1,13 +1,14 @@
 """Loads that depend on the state, with derivatives by the chain rule.
 
-Only the user's law itself is differentiated numerically, by its own few arguments; how these
-depend on the coordinates is known.
+Only the user's law itself is differentiated numerically, by those of its arguments that it reads;
+how these depend on the coordinates is known.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self, TypeAlias
+from math import isfinite
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,8 @@ from poinsot.frames.charts import Chart
 from poinsot.frames.directions import Charted, Direction, Torque
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.stacks import Forms
-from poinsot.ph.derivatives import jacobian
+from poinsot.ph.derivatives import single_differences
+from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector
 
 Array: TypeAlias = NDArray[np.float64]
@@ -64,17 +66,24 @@ class Feedback(ABC):
         return False
 
 
-def _checked(value: ArrayLike, size: int, name: str, t: float) -> Vector:
+def _checked(value: Any, size: int, name: str, t: float) -> list[float]:
+    """Return what a law gives as so many numbers, or say what is wrong with it."""
     try:
-        vector = np.asarray(value, dtype=float).reshape(-1)
+        # What laws mostly give, first: an array in between would take longer than the law.
+        if size == 1 and isinstance(value, float):
+            numbers = [value]
+        elif isinstance(value, np.ndarray) and value.dtype == float and value.ndim == 1:
+            numbers = value.tolist()
+        else:
+            numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
     except (TypeError, ValueError):
-        vector = np.zeros(0)
-    if vector.shape != (size,) or not np.all(np.isfinite(vector)):
+        numbers = []
+    if len(numbers) != size or not all(map(isfinite, numbers)):
         raise InputError(
             f"port '{name}': its law gives {value!r} at t = {t:g} s, expected {size} finite "
             "number(s)"
         )
-    return vector
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,23 +98,31 @@ class JointLaw(Feedback):
     def _direction(self) -> Charted:
         return Charted((), self.forms, self.chart)
 
-    def _seen(self, q: Vector, v: Vector) -> Vector:
+    def _seen(self, q: Vector, v: Vector) -> list[float]:
         rate = float((self._direction.B(q).T @ v)[0])
-        return np.array([self.chart.value(self.forms(q)), rate])
+        return [self.chart.value(self.forms(q)), rate]
 
-    def value(self, t: float, seen: Vector) -> Vector:
-        """Return the torque or force where coordinate and rate are seen; shape (1,)."""
-        return _checked(self.law(t, float(seen[0]), float(seen[1])), 1, self.name, t)
+    def value(self, t: float, seen: Sequence[float]) -> list[float]:
+        """Return the torque or force where coordinate and rate are seen, one number."""
+        return _checked(self.law(t, *seen), 1, self.name, t)
+
+    def value_and_slope(self, t: float, seen: Sequence[float]) -> tuple[list[float], list[float]]:
+        """Return the torque or force, and its slopes by coordinate and rate."""
+        value = self.value(t, seen)
+        if isinstance(self.law, Formula) and self.law.is_of(3):
+            return value, [self.law.slope(place)(t, *seen) for place in (1, 2)]
+        slopes = single_differences(lambda at: self.value(t, at), seen, value, range(2))
+        return value, [slope for (slope,) in slopes]
 
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
         """Return the torque or force."""
-        return self.value(t, self._seen(q, v))
+        return np.array(self.value(t, self._seen(q, v)))
 
     def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return the law's two slopes times those of coordinate and rate."""
-        slope = jacobian(lambda seen: self.value(t, seen), self._seen(q, v), rough=True)
+        _, (by_chi, by_rate) = self.value_and_slope(t, self._seen(q, v))
         B = self._direction.B(q).T
-        return slope[:, :1] @ B + slope[:, 1:] @ self._direction.dy(q, v), slope[:, 1:] @ B
+        return by_chi * B + by_rate * self._direction.dy(q, v), by_rate * B
 
     def near(self, angles: Mapping[str, float]) -> Self:
         """Return the same near angles of joints [rad] counted over turns, by name."""
@@ -115,6 +132,37 @@ class JointLaw(Feedback):
     def loses(self, q0: Vector, q_mid: Vector) -> bool:
         """Tell whether its angle turns too far to be followed over a step."""
         return self.chart.loses(self.forms(q0), self.forms(q_mid))
+
+
+#: What a law sees of a body, and where it stands among the numbers of its motion.
+SEEN = {
+    "position": slice(0, 3),
+    "rotation": slice(3, 12),
+    "velocity": slice(12, 15),
+    "angular_velocity": slice(15, 18),
+}
+
+
+class Glance(Motion):
+    """A motion whose arrays are made when they are asked for: those that are there were read."""
+
+    def __init__(self, seen: Sequence[float]) -> None:
+        self.__dict__["_seen"] = seen
+
+    def __getattr__(self, name: str) -> Any:
+        """Make an array of what is asked for the first time."""
+        if name not in SEEN:
+            raise AttributeError(f"a motion has {', '.join(SEEN)}, not '{name}'")
+        array = np.array(self.__dict__["_seen"][SEEN[name]])
+        if name == "rotation":
+            array = array.reshape(3, 3).T
+        self.__dict__[name] = array
+        return array
+
+    @property
+    def read(self) -> list[int]:
+        """The places of all numbers that were read."""
+        return [j for name, at in SEEN.items() if name in self.__dict__ for j in range(18)[at]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,24 +177,37 @@ class BodyLaw(Feedback):
     def _weights(self) -> Vector:
         return np.array([1.0, *self.X])
 
-    def _seen(self, q: Vector, v: Vector) -> Vector:
-        """Return position, rotation (column by column), velocity, angular velocity; (18,)."""
+    def _seen(self, q: Vector, v: Vector) -> list[float]:
+        """Return position, rotation (column by column), velocity, angular velocity; 18 numbers."""
         rotation = q[3:].reshape(3, 3).T @ self.R_BP.T
         spin = Torque(()).B(q).T @ v
         position, velocity = (self._weights @ frame_vectors(a)[0] for a in (q, v))
-        return np.concatenate([position, rotation.T.reshape(-1), velocity, spin])
+        return [*position.tolist(), *rotation.T.reshape(-1).tolist(), *velocity.tolist(), *spin]
 
-    def _value(self, t: float, seen: Vector) -> Vector:
-        motion = Motion(seen[:3], seen[3:12].reshape(3, 3).T, seen[12:15], seen[15:])
-        return _checked(self.load(t, motion), 3, self.name, t)
+    def value(self, t: float, seen: Sequence[float]) -> list[float]:
+        """Return the force or torque where a motion is seen, three numbers."""
+        return _checked(self.load(t, Glance(seen)), 3, self.name, t)
+
+    def value_and_slope(self, t: float, seen: Sequence[float]) -> tuple[list[float], list[float]]:
+        """Return the force or torque, and its slopes (3, 18), row by row.
+
+        Only what the law reads is varied: it cannot depend on anything else.
+        """
+        motion, by_seen = Glance(seen), [0.0] * 54
+        value = _checked(self.load(t, motion), 3, self.name, t)
+        read = motion.read
+        slopes = single_differences(lambda at: self.value(t, at), seen, value, read)
+        for j, column in zip(read, slopes, strict=True):
+            by_seen[j::18] = column
+        return value, by_seen
 
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
         """Return the force or torque."""
-        return self._value(t, self._seen(q, v))
+        return np.array(self.value(t, self._seen(q, v)))
 
     def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return the load's eighteen slopes times those of the motion."""
-        slope = jacobian(lambda seen: self._value(t, seen), self._seen(q, v), rough=True)
+        slope = np.reshape(self.value_and_slope(t, self._seen(q, v))[1], (3, 18))
         point = np.kron(self._weights[None, :], np.eye(3))
         by_q, by_v = np.zeros((18, q.size)), np.zeros((18, v.size))
         by_q[:3], by_v[12:15] = point, point

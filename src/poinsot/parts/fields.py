@@ -29,7 +29,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, kernel
-from poinsot.kernels.laws import Law, call_law
+from poinsot.kernels.laws import ENERGY, SLOPES, Called, Law, call_law, law_energy
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
 from poinsot.kernels.tables import RR, Addresses, Index1, Index2, Real2, frame, half_turn
@@ -37,7 +37,6 @@ from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, 
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joints import Joint
 from poinsot.parts.potentials import FieldPotential
-from poinsot.ph.derivatives import gradient
 from poinsot.ph.matrices import Vector
 
 
@@ -96,11 +95,13 @@ class Field(Force):
             rows = a.reshape(-1, 3)
             return float(self.potential(rows[:split], rows[split:]))
 
+        slopes = self.gradient
+        if slopes is None:
+            return [FieldPotential(name, bodies, forms, V, None)], []
+
         def dV(a: Vector) -> Vector:
-            if self.gradient is None:
-                return gradient(V, a)
             rows = a.reshape(-1, 3)
-            parts = self.gradient(rows[:split], rows[split:])
+            parts = slopes(rows[:split], rows[split:])
             return np.concatenate([np.asarray(part, dtype=float).reshape(-1) for part in parts])
 
         return [FieldPotential(name, bodies, forms, V, dV)], []
@@ -137,9 +138,9 @@ def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
             for n in range(3):
                 given[j + n] = start[n]
                 given[count + j + n] = 2.0 * middle[n] - start[n]
-        call_law(fields.laws[k], given, found)
+        call_law(fields.laws[k], given, found, tiles is not None)
         for i in range(first, last):
-            b, j, X = fields.bodies[i], 1 + 3 * (i - first), vector(fields.numbers, i, 1)
+            b, j, X = fields.bodies[i], 3 * (i - first), vector(fields.numbers, i, 1)
             z, (_, D) = (found[j], found[j + 1], found[j + 2]), frame(stage, b)
             torque = scale(h, cross(arm(step, b, X), z))
             force = scale(h * fields.numbers[i, 0], z)
@@ -171,7 +172,7 @@ def _add_stiffness(
         for j in range(first, last):
             b = bodies[j]
             rho_j = combine(vector(numbers, j, 1), frame(stage, b)[1])
-            slope = times(h * h, _slope(found, 1 + count, count, i - first, j - first))
+            slope = times(h * h, _slope(found, count, count, i - first, j - first))
             by_v = times(numbers[j, 0], slope)
             by_w = times(-1.0, multiply(slope, lever(half_turn(stage, b), rho_j)))
             pair = fields.pairs[place]
@@ -204,9 +205,8 @@ def field_energy(fields: FieldTable, state: Array, step: Step) -> float:
         for i in range(first, last):
             at, j = _vector(fields, i, state), 3 * (i - first)
             for n in range(3):
-                step.given[j + n] = step.given[3 * (last - first) + j + n] = at[n]
-        call_law(fields.laws[k], step.given, step.found)
-        total += step.found[0]
+                step.given[j + n] = at[n]
+        total += law_energy(fields.laws[k], step.given, step.found)
     return total
 
 
@@ -231,7 +231,7 @@ class Fields(Family):
         return self.counts.size
 
     @property
-    def laws(self) -> list[Law | None]:
+    def laws(self) -> list[Called | None]:
         """Their discrete gradients."""
         return [*self._laws]
 
@@ -271,8 +271,13 @@ class Fields(Family):
 def _law(p: FieldPotential) -> Law:
     size = p.forms.m
 
-    def law(given: Vector) -> Vector:
-        z, dz = p.step(given[:size], given[size:])
-        return np.concatenate([[p.V(given[size:])], z, dz.reshape(-1)])
+    def law(given: list[float], wanted: int) -> Sequence[float]:
+        if wanted == ENERGY:
+            return (p.V(np.array(given[:size])),)
+        a0, a1 = np.array(given[:size]), np.array(given[size:])
+        if wanted != SLOPES:
+            return [*p.step(a0, a1).tolist()]
+        z, dz = p.step_and_slope(a0, a1)
+        return [*z.tolist(), *dz.reshape(-1).tolist()]
 
-    return Law(law, 2 * size, 1 + size + size**2)
+    return Law(law, 2 * size, size, size**2)

@@ -7,7 +7,7 @@ coordinates. Points are given in world axes at the start; directions of joints g
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,12 +17,16 @@ from poinsot.errors import InputError, StructureError
 from poinsot.frames.charts import Linear
 from poinsot.inputs import function, number, vector3
 from poinsot.parts.coordinates import Coordinate, distance, of_joint
+from poinsot.parts.elastic import ByEnergy, ByForce, Elastic, Integral, affine
 from poinsot.parts.joints import Joint
-from poinsot.parts.potentials import CoordinatePotential, Elastic, Potential, affine
+from poinsot.parts.potentials import CoordinatePotential, Potential
 from poinsot.parts.resistance import AnyLaw, Damper, Friction, Resistance
-from poinsot.ph.derivatives import gradient
+from poinsot.ph.derivatives import RELATIVE_STEP, slope_by
+from poinsot.ph.formulas import Formula, Slope
 
 Law: TypeAlias = Callable[[float], float]
+#: Into so many cells the scale of a spring is divided to find its energy from its force.
+CELLS = 16
 Placed: TypeAlias = tuple[list[Potential], list[Damper]]
 
 
@@ -39,16 +43,28 @@ class Force(ABC):
         """Return its potentials and dampers."""
 
 
-def _slope(f: Law, scale: float) -> Law:
-    """Return the derivative of a law by finite differences; `scale` is what it changes over."""
-    return lambda x: float(gradient(lambda y: f(float(y[0])), np.array([x]), scale)[0])
+def _one_number(f: Law, what: str) -> Law:
+    """Return a law that says by name if it is asked for a number and gives something else."""
+    if isinstance(f, Formula) and f.is_of(1):
+        return cast(Law, f)
+
+    def law(x: float) -> float:
+        value = f(x)
+        if isinstance(value, float):
+            return value
+        try:
+            return float(np.asarray(value, dtype=float).reshape(()))
+        except (TypeError, ValueError):
+            raise InputError(f"{what} gives {value!r} at {x:g}, expected a number") from None
+
+    return law
 
 
-def _integral(f: Law, start: float, end: float) -> float:
-    from scipy.integrate import quad
-
-    # Full output: round-off keeps some laws from that tolerance, which is no reason to warn.
-    return float(quad(f, start, end, epsabs=0.0, epsrel=1e-13, full_output=True)[0])
+def _derived(f: Law) -> Law | None:
+    """Return the derivative of a law, if it is a formula."""
+    if isinstance(f, Slope) or (isinstance(f, Formula) and f.is_of(1)):
+        return f.slope()
+    return None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -115,12 +131,16 @@ class SpringDamper(Force):
             raise InputError(f"{what}: give one of stiffness, force and potential, not several")
         scale = at.start or 1.0
         if self.force is not None:
-            f = self.force
-            return Elastic(lambda x: _integral(f, at.start, x), f, _slope(f, scale))
+            f, origin = _one_number(self.force, f"{what}: force"), at.start
+            return ByForce(Integral(f, origin, scale / CELLS), scale, f, _derived(f), origin)
         if self.potential is not None:
-            dV = self.dpotential or _slope(self.potential, scale)
-            exact = self.dpotential is not None
-            return Elastic(self.potential, dV, self.ddpotential or _slope(dV, scale), exact)
+            V = _one_number(self.potential, f"{what}: potential")
+            dV, ddV = self.dpotential, self.ddpotential
+            dV = _derived(V) if dV is None else _one_number(dV, f"{what}: dpotential")
+            if dV is None:
+                return ByEnergy(V, scale)
+            ddV = _derived(dV) if ddV is None else _one_number(ddV, f"{what}: ddpotential")
+            return ByForce(V, scale, dV, ddV)
         if self.stiffness is None:
             return None
         return affine(0.0, float(self.stiffness), self._rest(at))
@@ -130,10 +150,14 @@ class SpringDamper(Force):
         c, law = float(self.damping), self.law
         if law is None:
             return Friction(viscous=c) if c else None
+        law = _one_number(law, f"{what}: law")
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
             if law(float(rate)) * rate < 0:
                 raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
-        return AnyLaw(c, law, self.dlaw or _slope(law, 1.0))
+        dlaw = _derived(law) or (lambda rate: slope_by(law, rate, RELATIVE_STEP))
+        if self.dlaw is not None:
+            dlaw = _one_number(self.dlaw, f"{what}: dlaw")
+        return AnyLaw(c, law, dlaw)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ G(q_m) does.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Self
 
 import numpy as np
@@ -19,58 +20,12 @@ from numpy.typing import NDArray
 
 from poinsot.frames.charts import Chart
 from poinsot.frames.stacks import Forms
-from poinsot.ph.derivatives import jacobian
-from poinsot.ph.gradients import GAUSS_3, NODES, ROUND_OFF, Function, Gonzalez, Step
+from poinsot.parts.elastic import NODES, ByEnergy, Elastic, mean_along
+from poinsot.ph.derivatives import gradient, hessian, jacobian, single_differences
 from poinsot.ph.matrices import Vector, dense
 
-
-@dataclass(frozen=True, eq=False)
-class Elastic:
-    """The energy V(chi) of a spring and its derivatives; `exact` is False if dV is numerical."""
-
-    V: Callable[[float], float]
-    dV: Callable[[float], float]
-    ddV: Callable[[float], float]
-    exact: bool = True
-
-    def mean(self, chi: float, dchi: float) -> tuple[float, float]:
-        """Return the mean of dV over the increment, and its derivative with respect to its end.
-
-        By Gauss' rule where that is exact to round-off, as Simpson's rule (if dV itself is exact)
-        or V tells; else the quotient of V and chi.
-        """
-        slopes = [self.dV(chi + s * dchi) for s in NODES]
-        gauss = sum(w * slope for (_, w), slope in zip(GAUSS_3, slopes[1:4], strict=True))
-        simpson = (slopes[0] + 4 * slopes[2] + slopes[4]) / 6
-        largest = max(abs(slope) for slope in slopes)
-        settled = self.exact and abs(gauss - simpson) <= ROUND_OFF * largest
-        V0, V1 = self.V(chi), self.V(chi + dchi)
-        agrees = abs(V1 - V0 - gauss * dchi) <= ROUND_OFF * (abs(V0) + abs(V1))
-        if settled or agrees or dchi == 0:
-            return gauss, sum(w * s * self.ddV(chi + s * dchi) for s, w in GAUSS_3)
-        mean = (V1 - V0) / dchi
-        return mean, (slopes[4] - mean) / dchi
-
-
-def affine(force: float, stiffness: float, rest: float) -> "Affine":
-    """Return a spring of the force `force` + `stiffness` (chi - `rest`)."""
-    return Affine(
-        V=lambda x: force * x + stiffness * (x - rest) ** 2 / 2,
-        dV=lambda x: force + stiffness * (x - rest),
-        ddV=lambda x: stiffness,
-        force=force,
-        stiffness=stiffness,
-        rest=rest,
-    )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Affine(Elastic):
-    """A spring of the force `force` + `stiffness` (chi - `rest`)."""
-
-    force: float
-    stiffness: float
-    rest: float
+#: Relative errors of derivatives, given or by differences.
+EXACT, ROUGH = float(np.finfo(float).eps), 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +91,7 @@ class CoordinatePotential(Potential):
         G, G1 = dense(self.forms.G(q_mid)), dense(self.forms.G(q1))
         ds = G @ (q1 - q0)
         b, db = self.chart.secant(s0, s1, ds)
-        mean, mean_slope = self.law.mean(self.chart.value(s0), float(b @ ds))
+        mean, mean_slope = self.law.mean_and_slope(self.chart.value(s0), float(b @ ds))
         dchi1 = G1.T @ self.chart.slope(s1)
         tangent = np.outer(G.T @ b, mean_slope * dchi1) + mean * (
             dense(self.forms.curvature(b)) / 2 + G.T @ db @ G1
@@ -159,11 +114,12 @@ class FieldPotential(Potential):
 
     The forms are the components of those vectors, linear in q; the discrete gradient is Gonzalez'
     in their space. Energy is exact; momenta are kept as far as V and this gradient are invariant.
+    `dV` is None if nothing but V is known.
     """
 
     forms: Forms
     V: Callable[[Vector], float]
-    dV: Callable[[Vector], Vector]
+    dV: Callable[[Vector], Vector] | None
 
     def energy(self, q: Vector) -> float:
         """Return V [J]."""
@@ -171,20 +127,60 @@ class FieldPotential(Potential):
 
     def gradient(self, q: Vector) -> Vector:
         """Return dV/dq."""
-        return np.asarray(dense(self.forms.G(q)).T @ self.dV(self.forms(q)))
+        return np.asarray(dense(self.forms.G(q)).T @ self._slopes(self.forms(q)))
 
     def hessian(self, q: Vector) -> NDArray[np.float64]:
         """Return d^2V/dq^2, the inner one by finite differences of dV."""
         G = dense(self.forms.G(q))
-        return np.asarray(G.T @ jacobian(self.dV, self.forms(q), rough=True) @ G)
+        return np.asarray(G.T @ jacobian(self._slopes, self.forms(q), rough=True) @ G)
 
-    def step(self, a0: Vector, a1: Vector) -> tuple[Vector, NDArray[np.float64]]:
-        """Return the discrete gradient of V from a0 to a1, and its derivative by a1."""
-        costate = Gonzalez().costate(Step(Function(self.V, self.dV, self.forms.m), a0, a1))
-        return costate.z, dense(costate.dz) + costate.U @ costate.V.T
+    def _slopes(self, a: Vector) -> Vector:
+        """Return dV/da."""
+        return gradient(self.V, a) if self.dV is None else self.dV(a)
+
+    def _listed(self, a: list[float]) -> list[float]:
+        return [*self._slopes(np.array(a)).tolist()]
+
+    def step(self, a0: Vector, a1: Vector) -> Vector:
+        """Return the discrete gradient of V from a0 to a1 [KB24, eq. (71)]."""
+        z, alpha, _ = self._parts(a0, a1)
+        return z + alpha * (a1 - a0)
+
+    def step_and_slope(self, a0: Vector, a1: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return it with its derivative by a1, good enough for Newton."""
+        z, alpha, end = self._parts(a0, a1)
+        e, middle = a1 - a0, (a0 + a1) / 2
+        if self.dV is None:
+            curvature, error = hessian(self.V, middle), ROUGH
+        else:
+            columns = single_differences(self._listed, middle.tolist(), z.tolist(), range(z.size))
+            curvature, error = np.array(columns).T, EXACT
+        dz, square = curvature / 2 + alpha * np.eye(e.size), float(e @ e)
+        # alpha's own derivative: a rank-one term, left out where it drowns in round-off.
+        if square > 0 and error * abs(z).max() < 1e-6 * abs(dz).max() * sqrt(square):
+            if end is None:
+                end = gradient(self.V, a1, rough=True)
+            dz += np.outer(e, end - z - curvature @ e / 2 - 2 * alpha * e) / square
+        return z + alpha * e, dz
+
+    def _parts(self, a0: Vector, a1: Vector) -> tuple[Vector, float, Vector | None]:
+        """Return dV at the midpoint, what corrects it along a1 - a0, and dV at a1 if known."""
+        e = a1 - a0
+        square = float(e @ e)
+        if self.dV is not None:
+            path = [self.dV(a0 + s * e) for s in NODES]
+            z, size = path[2], max(float(abs(p) @ abs(e)) for p in path)
+            along = [float(p @ e) for p in path]
+            rise = mean_along(along, size, lambda s: float(self.V(a0 + s * e)), 1.0)
+            return z, (rise - along[2]) / square if square > 0 else 0.0, path[4]
+        z, length = gradient(self.V, (a0 + a1) / 2), sqrt(square)
+        if length == 0:
+            return z, 0.0, None
+        mean = ByEnergy(lambda s: float(self.V(a0 + s / length * e)), 1.0).mean(0.0, length)
+        return z, (mean * length - float(z @ e)) / square, None
 
     def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
         G = dense(self.forms.G(q0))
-        z, inner = self.step(self.forms(q0), self.forms(q1))
+        z, inner = self.step_and_slope(self.forms(q0), self.forms(q1))
         return np.asarray(G.T @ z), np.asarray(G.T @ inner @ G)

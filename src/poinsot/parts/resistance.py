@@ -137,13 +137,21 @@ class AnyLaw(Resistance):
     law: Callable[[float], float]
     dlaw: Callable[[float], float]
 
+    def value(self, rate: float) -> float:
+        """Return f of a rate."""
+        return self.viscous * rate + self.law(rate)
+
+    def derivative(self, rate: float) -> float:
+        """Return df/dy of a rate."""
+        return self.viscous + self.dlaw(rate)
+
     def __call__(self, y: Vector) -> Vector:
         """Return f(y)."""
-        return np.asarray(self.viscous * y + self.law(float(y[0])))
+        return np.array([self.value(float(y[0]))], dtype=float)
 
     def slope(self, y: Vector) -> NDArray[np.float64]:
         """Return df/dy."""
-        return np.array([[self.viscous + self.dlaw(float(y[0]))]])
+        return np.array([[self.derivative(float(y[0]))]], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

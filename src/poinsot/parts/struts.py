@@ -6,7 +6,7 @@ whose pull is t times the gradient of s at the midpoint; the tangent follows fro
 at the midpoint and at the end. Vectors of a body at both ends of a step are x -+ a x x.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from math import nan, pi
 from typing import ClassVar
@@ -51,15 +51,17 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import cayley, lever, turn_back, turned
 from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_near, chart_value
 from poinsot.kernels.kernel import arithmetic, inline, kernel
-from poinsot.kernels.laws import Law
+from poinsot.kernels.laws import ENERGY, SLOPES, Called, Law, keeping_slopes
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, Acts, B, R, frame, half_turn, twist
 from poinsot.kernels.terms import DIRECTION_A, DOT, OFFSET, UNIT, gather_blocks
+from poinsot.parts import formula_laws
+from poinsot.parts.elastic import Affine
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real, rows
 from poinsot.parts.feedback import JointLaw
-from poinsot.parts.potentials import Affine, CoordinatePotential
-from poinsot.parts.resistance import COULOMB, Damper, Friction
+from poinsot.parts.potentials import CoordinatePotential
+from poinsot.parts.resistance import COULOMB, AnyLaw, Damper, Friction
 from poinsot.parts.tensions import (
     DAMPER,
     FIRST,
@@ -72,7 +74,6 @@ from poinsot.parts.tensions import (
     energy_of,
     tension_along,
 )
-from poinsot.ph.derivatives import jacobian
 from poinsot.ph.matrices import Vector
 
 #: Columns of numbers: of points those of a term, of directions the matrices N of one or two forms.
@@ -319,15 +320,16 @@ def _coordinate(struts: Along, k: int, state: Array, about: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """Something along one coordinate: its role, and its numbers or its law; a port's first input.
+    """Something along one coordinate: its role, and its numbers or its law.
 
+    `port` is the first input of a port, or what the law of a spring is (`formula_laws.LAW`).
     Laws that are plain numbers become numbers; any other law stays the Python function that it is.
     """
 
     along: CoordinatePotential | Charted
     role: int
     numbers: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
-    law: Law | None = None
+    law: Called | None = None
     port: int = 0
 
     @property
@@ -368,7 +370,7 @@ class Struts(Family):
         return len(self.pulls)
 
     @property
-    def laws(self) -> list[Law | None]:
+    def laws(self) -> list[Called | None]:
         """Those that are no plain numbers."""
         return [pull.law for pull in self.pulls]
 
@@ -409,23 +411,36 @@ def _spring(p: CoordinatePotential) -> Pull:
     elastic = p.law
     if isinstance(elastic, Affine):
         return Pull(p, SPRING, (elastic.force, elastic.stiffness, elastic.rest, 0.0))
+    by_formula = formula_laws.of_spring(elastic)
+    if by_formula is not None:
+        function, kind, numbers = by_formula
+        return Pull(p, SPRING, numbers, function, kind)
 
-    def law(given: Vector) -> list[float]:
-        chi, dchi = float(given[0]), float(given[1])
-        return [*elastic.mean(chi, dchi), elastic.V(chi + dchi)]
+    def law(given: list[float], wanted: int) -> Sequence[float]:
+        chi, dchi = given
+        if wanted == ENERGY:
+            return (elastic.V(chi),)
+        return elastic.mean_and_slope(chi, dchi) if wanted == SLOPES else (elastic.mean(chi, dchi),)
 
-    return Pull(p, SPRING, law=Law(law, 2, 3))
+    return Pull(p, SPRING, law=Law(law, 2, 1, 1))
 
 
 def _damper(d: Damper) -> Pull:
     assert isinstance(d.direction, Charted)
     if isinstance(d.law, Friction):
         return Pull(d.direction, DAMPER, astuple(d.law))
+    any_law = d.law
+    assert isinstance(any_law, AnyLaw)
+    by_formula = formula_laws.of_damper(any_law)
+    if by_formula is not None:
+        return Pull(d.direction, DAMPER, law=by_formula)
 
-    def law(given: Vector) -> list[float]:
-        return [float(d.law(given)[0]), float(d.law.slope(given)[0, 0])]
+    def law(given: list[float], wanted: int) -> Sequence[float]:
+        (rate,) = given
+        force = any_law.value(rate)
+        return (force, any_law.derivative(rate)) if wanted == SLOPES else (force,)
 
-    return Pull(d.direction, DAMPER, law=Law(law, 1, 2))
+    return Pull(d.direction, DAMPER, law=Law(law, 1, 1, 1))
 
 
 def _motors(assembly: Assembly) -> list[Pull]:
@@ -438,12 +453,9 @@ def _motors(assembly: Assembly) -> list[Pull]:
     return motors
 
 
-def _servo(feedback: JointLaw) -> Law:
-    def law(given: Vector) -> Vector:
-        return feedback.value(float(given[0]), given[1:])
+def _servo(feedback: JointLaw) -> Called:
+    by_formula = formula_laws.of_motor(feedback)
+    if by_formula is not None:
+        return by_formula
 
-    def slopes(given: Vector) -> Vector:
-        t = float(given[0])
-        return jacobian(lambda seen: feedback.value(t, seen), given[1:], rough=True).reshape(-1)
-
-    return Law(law, 3, 3, slopes, 2)
+    return Law(keeping_slopes(feedback.value, feedback.value_and_slope), 3, 1, 2)

@@ -16,13 +16,14 @@ from poinsot.kernels.charts import (
     chart_slope,
 )
 from poinsot.kernels.kernel import arithmetic, inline
-from poinsot.kernels.laws import call_law
+from poinsot.kernels.laws import call_law, law_energy
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2
+from poinsot.parts.formula_laws import LAW, OF_STEPS, mean_and_slope, stored_by
 from poinsot.parts.resistance import friction
 
 SPRING, DAMPER, MOTOR, SERVO = 0, 1, 2, 3
-#: Columns of what acts: its role and its first input.
+#: Columns of what acts: its role and its first input, in whose place springs have `LAW`.
 ROLE, PORT = 0, 1
 #: Columns of coordinates: the first that acts along it and the one after the last.
 FIRST, LAST = 4, 5
@@ -58,7 +59,7 @@ def tension_along(
     tension, by_middle, by_end = (0.0, 0.0), FLAT, FLAT
     for k in range(at[FIRST], at[LAST]):
         if along.acts.places[k, ROLE] == SPRING:
-            one, middle, end = _spring(along, k, chart, forms, step)
+            one, middle, end = _spring(along, k, chart, forms, step, slopes)
         else:
             one, middle, end = _flow(along, k, chart, forms, step, slopes)
         tension = tension[0] + one[0], tension[1] + one[1]
@@ -75,7 +76,7 @@ def _sum(a: Square, b: Square) -> Square:
 
 
 @inline
-def _spring(along: Along, k: int, chart: int, forms: Forms, step: Step) -> Tension:
+def _spring(along: Along, k: int, chart: int, forms: Forms, step: Step, slopes: bool) -> Tension:
     """Return the tension of a spring, its mean force times the secant of the chart."""
     (start, _, end, ds), acts = forms, along.acts
     b, db = chart_secant(chart, start, end, ds)
@@ -84,9 +85,12 @@ def _spring(along: Along, k: int, chart: int, forms: Forms, step: Step) -> Tensi
     mean, slope = force + stiffness * (chi + 0.5 * dchi - rest), 0.5 * stiffness
     if acts.laws[k] != 0:
         given, found = step.given, step.found
-        given[0], given[1] = chi, dchi
-        call_law(acts.laws[k], given, found)
-        mean, slope = found[0], found[1]
+        if acts.places[k, LAW] == OF_STEPS:
+            given[0], given[1] = chi, dchi
+            call_law(acts.laws[k], given, found, slopes)
+            mean, slope = found[0], found[1]
+        else:
+            mean, slope = mean_and_slope(acts, k, chi, dchi, given, found)
     d = chart_slope(chart, end)
     by_end = (
         (b[0] * slope * d[0] + mean * db[0][0], b[0] * slope * d[1] + mean * db[0][1]),
@@ -112,7 +116,7 @@ def _flow(along: Along, k: int, chart: int, forms: Forms, step: Step, slopes: bo
     if role == DAMPER:
         if law != 0:
             given[0] = flow
-            call_law(law, given, found)
+            call_law(law, given, found, slopes)
             force, by_rate = found[0], found[1]
         else:
             force, by_rate = friction(acts.numbers, k, flow, along.memory, slopes)
@@ -142,7 +146,9 @@ def energy_of(acts: Acts, k: int, step: Step, chi: float) -> float:
     force, stiffness, rest = vector(acts.numbers, k, 0)
     energy = force * chi + 0.5 * stiffness * (chi - rest) * (chi - rest)
     if acts.laws[k] != 0:
-        step.given[0], step.given[1] = chi, 0.0
-        call_law(acts.laws[k], step.given, step.found)
-        energy = step.found[2]
+        if acts.places[k, LAW] == OF_STEPS:
+            step.given[0], step.given[1] = chi, 0.0
+            energy = law_energy(acts.laws[k], step.given, step.found)
+        else:
+            energy = stored_by(acts, k, chi, step.given, step.found)
     return energy

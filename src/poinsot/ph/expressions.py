@@ -8,10 +8,13 @@ import numpy as np
 import sympy
 
 from poinsot.errors import InputError, StructureError
+from poinsot.ph.compiled import LARGEST, compiled
 from poinsot.ph.dirac import require_structure
 from poinsot.ph.functions import FunctionSystem, MatrixOfState
+from poinsot.ph.graphs import Graph
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port
+from poinsot.ph.sympy_graphs import UnknownFunctionError, rows_of
 from poinsot.ph.system import State, Storage
 
 
@@ -36,11 +39,7 @@ class Compiled:
         )
         self.fixed = self.constant.reshape(self.shape)
         self.fixed.flags.writeable = False
-        self.function = (
-            sympy.lambdify(arguments, [flat[i] for i in varying], modules="math", cse=True)
-            if varying
-            else None
-        )
+        self.function = _function(arguments, [flat[i] for i in varying]) if varying else None
 
     @property
     def is_zero(self) -> bool:
@@ -52,11 +51,29 @@ class Compiled:
         if self.function is None:
             return self.fixed
         values = self.constant.copy()
-        try:
-            values[self.indices] = self.function(*(a.tolist() for a in arguments))
-        except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-            values[self.indices] = np.nan
+        values[self.indices] = self.function(*arguments)
         return values.reshape(self.shape)
+
+
+def _function(arguments: Sequence[Sequence[sympy.Symbol]], entries: Sequence[Any]) -> Any:
+    """Return expressions as one function: machine code, or Python where that is not possible."""
+    graph, symbols = Graph(), [symbol for group in arguments for symbol in group]
+    try:
+        program = graph.program(*rows_of(entries, symbols, graph))
+    except (UnknownFunctionError, RecursionError):
+        program = None
+    if program is not None and len(program.rows) <= LARGEST:
+        machine_code = compiled(len(symbols), program)
+        return lambda *values: machine_code(np.concatenate(values))
+    python = sympy.lambdify(arguments, entries, modules="math", cse=True)
+
+    def function(*values: Vector) -> Any:
+        try:
+            return python(*(a.tolist() for a in values))
+        except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+            return np.nan
+
+    return function
 
 
 class SymbolicSystem(FunctionSystem):

@@ -7,60 +7,51 @@ computed in floating point, over numbers or arrays alike.
 
 import ast
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn
 
 import numpy as np
 
 from poinsot.errors import InputError, did_you_mean
+from poinsot.ph.graphs import Graph, Program
 from poinsot.ph.matrices import Array
-
-#: Values of the variables -> value of the text.
-Evaluate: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 #: A longer text is refused, and so is one whose operations are nested deeper.
 LONGEST, DEEPEST = 2000, 100
 
 CONSTANTS = {"pi": np.pi, "e": np.e}
 
-OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: np.add,
-    ast.Sub: np.subtract,
-    ast.Mult: np.multiply,
-    ast.Div: np.divide,
-    ast.Pow: np.power,
-    ast.USub: np.negative,
-    ast.UAdd: np.positive,
-    ast.Lt: np.less,
-    ast.LtE: np.less_equal,
-    ast.Gt: np.greater,
-    ast.GtE: np.greater_equal,
-    ast.Eq: np.equal,
-    ast.NotEq: np.not_equal,
+#: Operators and the operations of a graph.
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.Pow: "pow",
+    ast.USub: "neg",
+    ast.UAdd: "pos",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
 }
 
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
-def _where(condition: Any, a: Any, b: Any) -> Any:
-    return np.where(np.not_equal(condition, 0), a, b)
-
-
-#: Name -> function and number of arguments; None: one or more.
-FUNCTIONS: dict[str, tuple[Callable[..., Any], int | None]] = {
-    **{name: (getattr(np, name), 1) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    **{name: (getattr(np, name), 1) for name in ("exp", "log", "log10", "sqrt", "abs", "sign")},
-    "asin": (np.arcsin, 1),
-    "acos": (np.arccos, 1),
-    "atan": (np.arctan, 1),
-    "atan2": (np.arctan2, 2),
-    "floor": (np.floor, 1),
-    "ceil": (np.ceil, 1),
-    "heaviside": (lambda x: np.heaviside(x, 1.0), 1),
-    "min": (lambda *values: reduce(np.minimum, values), None),
-    "max": (lambda *values: reduce(np.maximum, values), None),
-    "where": (_where, 3),
+#: Name -> number of arguments; None: one or more.
+FUNCTIONS: dict[str, int | None] = {
+    **dict.fromkeys(("sin", "cos", "tan", "sinh", "cosh", "tanh"), 1),
+    **dict.fromkeys(("exp", "log", "log10", "sqrt", "abs", "sign"), 1),
+    **dict.fromkeys(("asin", "acos", "atan", "floor", "ceil", "heaviside"), 1),
+    "atan2": 2,
+    "min": None,
+    "max": None,
+    "where": 3,
 }
 
 
@@ -83,7 +74,9 @@ class Formula:
 
     text: str | Sequence[str]
     variables: Sequence[str] = ("t",)
-    _parts: tuple[Evaluate, ...] = field(init=False, repr=False, compare=False)
+    graph: Graph = field(init=False, repr=False, compare=False)
+    rows: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    program: Program = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Read the text, and say what is wrong with it."""
@@ -97,7 +90,11 @@ class Formula:
         if not isinstance(self.text, str):
             object.__setattr__(self, "text", texts)
         object.__setattr__(self, "variables", variables)
-        object.__setattr__(self, "_parts", tuple(parse(text, variables) for text in texts))
+        graph = Graph()
+        rows = tuple(parse(text, variables, graph) for text in texts)
+        object.__setattr__(self, "graph", graph)
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "program", graph.program(*rows))
 
     def __call__(self, *values: float) -> float | Array:
         """Return the value: a number, or an array (size,) of several formulas."""
@@ -107,23 +104,49 @@ class Formula:
                 f"formula {self.text!r} is a function of ({names}) and was called with "
                 f"{len(values)} value(s); give Formula its variables in the order of the arguments"
             )
-        known = dict(zip(self.variables, map(np.float64, values), strict=True))
-        with np.errstate(all="ignore"):
-            found = [float(part(known)) for part in self._parts]
+        found = [float(value) for value in self.program(*map(np.float64, values))]
         return found[0] if isinstance(self.text, str) else np.array(found)
 
     def over(self, times: Array) -> Array:
         """Return the values of a function of one variable at many times [s]; (times, size)."""
         if len(self.variables) != 1:
             return np.array([np.atleast_1d(self(t)) for t in times])
-        known = {self.variables[0]: np.asarray(times, dtype=float)}
-        with np.errstate(all="ignore"):
-            columns = [np.broadcast_to(part(known), times.shape) for part in self._parts]
+        values = self.program(np.asarray(times, dtype=float))
+        columns = [np.broadcast_to(value, times.shape) for value in values]
         return np.column_stack(columns).astype(float)
+
+    def slope(self, place: int = 0) -> "Slope":
+        """Return the derivative of a single formula by one of its variables."""
+        return Slope(self.graph, self.graph.slope(self.rows[0], place))
+
+    def is_of(self, count: int) -> bool:
+        """Tell whether it is a single formula of so many variables."""
+        return isinstance(self.text, str) and len(self.variables) == count
 
     def __reduce__(self) -> tuple[type["Formula"], tuple[str | Sequence[str], Sequence[str]]]:
         """Copies and other processes get the text, and read it again."""
         return Formula, (self.text, self.variables)
+
+
+@dataclass(frozen=True, eq=False)
+class Slope:
+    """A derivative of a formula: a function of the same variables."""
+
+    graph: Graph
+    row: int
+
+    @cached_property
+    def program(self) -> Program:
+        """The operations that it consists of."""
+        return self.graph.program(self.row)
+
+    def __call__(self, *values: float) -> float:
+        """Return its value."""
+        return float(self.program(*map(np.float64, values))[0])
+
+    def slope(self, place: int = 0) -> "Slope":
+        """Return its derivative by one of the variables."""
+        return Slope(self.graph, self.graph.slope(self.row, place))
 
 
 def _texts(value: Iterable[str]) -> tuple[str, ...]:
@@ -136,8 +159,8 @@ def _texts(value: Iterable[str]) -> tuple[str, ...]:
     return texts
 
 
-def parse(text: str, variables: Iterable[str]) -> Evaluate:
-    """Return the function of its variables that a text describes, or say what is wrong with it."""
+def parse(text: str, variables: Iterable[str], graph: Graph) -> int:
+    """Return the row of a graph that a text describes, or say what is wrong with it."""
     if len(text) > LONGEST:
         _refuse(text, f"it has {len(text)} characters; {LONGEST} are the most")
     try:
@@ -149,8 +172,7 @@ def parse(text: str, variables: Iterable[str]) -> Evaluate:
     except (ValueError, MemoryError, RecursionError):
         _refuse(text, "it cannot be read")
     try:
-        with np.errstate(all="ignore"):
-            return _term(tree, tuple(variables), 0)[0]
+        return _term(tree, tuple(variables), graph, 0)
     except InputError as error:
         _refuse(text, str(error))
     except RecursionError:  # of what is not allowed, when it is to be shown
@@ -162,31 +184,38 @@ def _refuse(text: str, why: str) -> NoReturn:
     raise InputError(f"formula {shown!r}: {why}") from None
 
 
-def _term(node: ast.AST, variables: tuple[str, ...], depth: int) -> tuple[Evaluate, bool]:
-    """Return a part of a formula as a function, and whether it is constant."""
+def _term(node: ast.AST, variables: tuple[str, ...], graph: Graph, depth: int) -> int:
+    """Return the row of a part of a formula."""
     if depth > DEEPEST:
         raise InputError(f"its operations are nested deeper than {DEEPEST}")
     if isinstance(node, ast.Name) and node.id in variables:
-        name = node.id
-        return (lambda values: values[name]), False
+        return graph.variable(variables.index(node.id))
     if isinstance(node, ast.Name | ast.Constant):
-        constant = _number(node, variables)
-        return (lambda values: constant), True
-    function, operands = _operation(node)
-    terms = [_term(operand, variables, depth + 1) for operand in operands]
-    parts = [part for part, _ in terms]
-
-    def value(values: Mapping[str, Any]) -> Any:
-        return function(*(part(values) for part in parts))
-
-    if not all(is_constant for _, is_constant in terms):
-        return value, False
+        return graph.number(_number(node, variables))
+    operations, parts = _operation(node)
+    row = _joined(graph, operations, [_term(part, variables, graph, depth + 1) for part in parts])
     # At once, and only once: 9**9**9 and 1/0 are mistakes wherever they stand.
-    result = _finite(value({}), node)
-    return (lambda values: result), True
+    value = graph.value(row)
+    if value is not None:
+        _finite(value, node)
+    return row
 
 
-def _number(node: ast.Name | ast.Constant, variables: tuple[str, ...]) -> Any:
+def _joined(graph: Graph, operations: list[str], rows: list[int]) -> int:
+    """Return one operation on all rows, or several as they stand between them."""
+    first = operations[0]
+    if first == "pos":
+        return rows[0]
+    if first in ("min", "max"):
+        return reduce(lambda a, b: graph.apply(first, a, b), rows)
+    if first in COMPARISONS:  # a chain such as a < b <= c: 1 where all of it holds, else 0
+        pairs = zip(operations, pairwise(rows), strict=True)
+        tests = [graph.apply(test, a, b) for test, (a, b) in pairs]
+        return reduce(lambda a, b: graph.apply("mul", a, b), tests)
+    return graph.apply(first, *rows)
+
+
+def _number(node: ast.Name | ast.Constant, variables: tuple[str, ...]) -> float:
     """Return the value of a literal or of a named constant."""
     if isinstance(node, ast.Name):
         if node.id in FUNCTIONS:
@@ -194,31 +223,31 @@ def _number(node: ast.Name | ast.Constant, variables: tuple[str, ...]) -> Any:
         if node.id not in CONSTANTS:
             known = (*variables, *CONSTANTS)
             raise InputError(f"unknown name '{node.id}'; {did_you_mean(node.id, known)}")
-        return np.float64(CONSTANTS[node.id])
+        return CONSTANTS[node.id]
     if type(node.value) not in (int, float):
         raise InputError(f"{ast.unparse(node)[:40]} is not a number")
     try:
-        return _finite(np.float64(node.value), node)  # type: ignore[arg-type]
+        return _finite(float(node.value), node)  # type: ignore[arg-type]
     except OverflowError:
         raise InputError("a number in it is too large") from None
 
 
-def _finite(value: Any, node: ast.AST) -> Any:
+def _finite(value: float, node: ast.AST) -> float:
     if not np.isfinite(value):
         raise InputError(f"{ast.unparse(node)[:40]} is {value}, not a finite number")
-    return np.float64(value)
+    return value
 
 
-def _operation(node: ast.AST) -> tuple[Callable[..., Any], list[ast.expr]]:
-    """Return the function that a node applies, and its operands."""
+def _operation(node: ast.AST) -> tuple[list[str], list[ast.expr]]:
+    """Return the operations that a node applies, and its operands."""
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        return OPERATORS[type(node.op)], [node.left, node.right]
+        return [OPERATORS[type(node.op)]], [node.left, node.right]
     if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATORS:
-        return OPERATORS[type(node.op)], [node.operand]
+        return [OPERATORS[type(node.op)]], [node.operand]
     if isinstance(node, ast.Compare) and all(type(op) in OPERATORS for op in node.ops):
-        return _comparison([OPERATORS[type(op)] for op in node.ops]), [node.left, *node.comparators]
+        return [OPERATORS[type(op)] for op in node.ops], [node.left, *node.comparators]
     if isinstance(node, ast.IfExp):
-        return _where, [node.test, node.body, node.orelse]
+        return ["where"], [node.test, node.body, node.orelse]
     if isinstance(node, ast.Call):
         return _call(node)
     raise InputError(
@@ -227,24 +256,14 @@ def _operation(node: ast.AST) -> tuple[Callable[..., Any], list[ast.expr]]:
     )
 
 
-def _comparison(tests: list[Callable[..., Any]]) -> Callable[..., Any]:
-    """Return a chain such as a < b <= c: 1 where all of it holds, else 0."""
-
-    def value(*operands: Any) -> Any:
-        pairs = zip(tests, pairwise(operands), strict=True)
-        return reduce(np.logical_and, (test(a, b) for test, (a, b) in pairs)) * np.float64(1)
-
-    return value
-
-
-def _call(node: ast.Call) -> tuple[Callable[..., Any], list[ast.expr]]:
+def _call(node: ast.Call) -> tuple[list[str], list[ast.expr]]:
     if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
         name = ast.unparse(node.func)[:40]
         raise InputError(f"no function '{name}'; {did_you_mean(name, FUNCTIONS)}")
-    function, count = FUNCTIONS[node.func.id]
+    name, count = node.func.id, FUNCTIONS[node.func.id]
     if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
-        raise InputError(f"{node.func.id}(...) takes plain arguments only")
+        raise InputError(f"{name}(...) takes plain arguments only")
     if len(node.args) != (count or max(1, len(node.args))):
         wanted = "at least one" if count is None else str(count)
-        raise InputError(f"{node.func.id}(...) takes {wanted} argument(s), got {len(node.args)}")
-    return function, node.args
+        raise InputError(f"{name}(...) takes {wanted} argument(s), got {len(node.args)}")
+    return [name], node.args

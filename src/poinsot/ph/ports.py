@@ -91,9 +91,7 @@ class Port:
         """Evaluate the input at time t [s], checked; shape (size,)."""
         if self.signal is None:
             return np.zeros(self.size)
-        u = np.atleast_1d(np.asarray(self.signal(t), dtype=float))
-        self._check(u[None], np.array([t]))
-        return u
+        return self.u_over(np.array([t])).reshape(-1)
 
     def u_over(self, times: Array) -> Array:
         """Evaluate the input at many times [s], checked; shape (times, size)."""
@@ -103,7 +101,16 @@ class Port:
             u = self.signal.over(times)
             self._check(u, times)
             return u
-        return np.array([self.u(float(t)) for t in times]).reshape(times.size, self.size)
+        u = np.empty((times.size, self.size))
+        for k, t in enumerate(times.tolist()):
+            value = self.signal(t)
+            if self.size > 1 or not isinstance(value, float):
+                value = np.atleast_1d(np.asarray(value, dtype=float))
+                if value.shape != (self.size,):
+                    self._check(value[None], times[k:])
+            u[k] = value
+        self._check(u, times)
+        return u
 
     def _check(self, u: Array, times: Array) -> None:
         """Refuse inputs (times, size) of another size, or that are not finite."""

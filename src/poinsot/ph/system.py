@@ -221,6 +221,11 @@ class PHSystem(Stores):
         """
         return None
 
+    def exact_under(self, scheme: "Scheme") -> bool:
+        """Whether the scheme keeps the energy balance of this system but for round-off."""
+        quadratic = self.exact_costate and all(part.quadratic for part in self.storages)
+        return scheme.exact_energy == "any" or quadratic
+
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return why a step of size h [s] from x0 may have failed, if something is to be seen."""
         return ""

@@ -17,6 +17,8 @@ STATS = {f.name: f.type for f in fields(Stats) if f.name != "iterations"}
 #: What are fields of a `Result`, too; and everything that a reader needs to know, with its type.
 FACTS = ("scheme", "engine", "t_end", "status", "message", "document")
 NEEDED: dict[str, Any] = dict.fromkeys(("title", *FACTS, "scene", "counts"), str)
+#: Sentences, a line each. Files of earlier versions have none.
+TOLD = ("warnings", "notes")
 NEEDED |= {"step": float, "t_end": float, **STATS}
 
 
@@ -43,7 +45,8 @@ def attributes(result: Result) -> dict[str, Attribute]:
 def progress(result: Result) -> dict[str, Attribute]:
     """Return the attributes that change while a run goes on."""
     numbers = {name: getattr(result.stats, name) for name in STATS}
-    return {"status": result.status, "message": result.message, **numbers}
+    told = {name: "\n".join(getattr(result, name)) for name in TOLD}
+    return {"status": result.status, "message": result.message, **told, **numbers}
 
 
 def unfinished(t: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.result.attributes import attributes, progress
+from poinsot.result.attributes import TOLD, attributes, progress
 from poinsot.result.draft import Draft
 from poinsot.result.hdf5 import attribute_places, length_place
 from poinsot.result.result import Result
@@ -20,7 +20,7 @@ H5: TypeAlias = Any  # h5py has no types
 #: A chunk of a variable fits into the cache of a reader [bytes]. A large variable has larger
 #: chunks: so many of them are in one node of their tree, and lie one behind the other.
 CHUNK, MOST = 2**20, 64
-#: Room for a status, for a message that is not known yet, and for one that is [bytes].
+#: Room for a status, for a text that is not known yet, and for one that is [bytes].
 STATUS, MESSAGE, LONGEST = 16, 2000, 60_000
 
 
@@ -68,8 +68,9 @@ def create(path: Path, result: Result, rows: int) -> Places:
     draft, items = Draft(), dict[str, H5]()
     chunked = {name: _chunk(shape, known[name].dtype) for name, shape in shapes.items()}
     text = attributes(result)
-    message = min(max(MESSAGE, len(result.message.encode())), LONGEST)
-    room = {"status": STATUS, "message": message}
+    known_texts = ((name, text[name]) for name in ("message", *TOLD))
+    room = {n: min(max(MESSAGE, len(str(value).encode())), LONGEST) for n, value in known_texts}
+    room["status"] = STATUS
     with _open(draft) as file:
         for name, value in text.items():
             if name in room and isinstance(value, str):

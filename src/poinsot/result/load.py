@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from poinsot.errors import InputError
-from poinsot.result.attributes import FACTS, STATS, unfinished
+from poinsot.result.attributes import FACTS, STATS, TOLD, unfinished
 from poinsot.result.records import (
     BodyRecord,
     JointRecord,
@@ -108,7 +108,8 @@ def _result(source: Source) -> Result:
     known, columns = source.attributes, source.columns
     facts: dict[str, Any] = {name: known[name] for name in FACTS}
     facts |= {name: partial(getitem, columns, name) for name in PLAIN if name != "supplied"}
-    if known["status"] not in ("done", "interrupted", "failed"):
+    facts |= {name: tuple(known.get(name, "").splitlines()) for name in TOLD}
+    if known["status"] not in ("done", "warned", "interrupted", "failed"):
         facts |= {"status": "unfinished", "message": unfinished(columns["time"][-1])}
     stats: dict[str, Any] = {name: known[name] for name in STATS}
     stats["iterations"] = partial(getitem, columns, "newton_iterations")

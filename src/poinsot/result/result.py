@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-Status: TypeAlias = Literal["done", "interrupted", "failed", "unfinished"]
+Status: TypeAlias = Literal["done", "warned", "interrupted", "failed", "unfinished"]
 #: What violations of constraints are called -> their names in an `Observation`.
 VIOLATIONS = {
     "position constraints": "constraint_error",
-    "velocity constraints": "velocity_constraint_error",
-    "  at midpoints": "velocity_constraint_error_mid",
+    "velocity constraints at midpoints": "velocity_constraint_error_mid",
+    "velocity constraints at ends of steps": "velocity_constraint_error",
 }
 
 
@@ -57,9 +57,15 @@ class Result:
         Energy lost since the start [J].
     balance_error : (times,)
         H - H0 - supplied + dissipated [J]: zero but for round-off.
-    status : {"done", "interrupted", "failed", "unfinished"}
-        Whether the run reached `t_end`; `message` says why not. Unfinished is a file that its run
-        is still writing, or was writing when it was killed.
+    status : {"done", "warned", "interrupted", "failed", "unfinished"}
+        Whether the run reached `t_end`; `message` says why not. One that has been warned of reached
+        it, and is not to be trusted: `warnings` say why. Unfinished is a file that its run is still
+        writing, or was writing when it was killed.
+    warnings : tuple of str
+        What the scheme promises and this run did not keep: energy or constraints are off by more
+        than `poinsot.run.exactness.MULTIPLE` times round-off.
+    notes : tuple of str
+        What is good to know, and no fault.
     document : str
         The model as a model file, if it can be written as one.
     """
@@ -81,6 +87,8 @@ class Result:
     message: str = ""
     observation: Observation = field(default_factory=Observation)
     document: str = ""
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """One line: what was run, how, and how far it came."""
@@ -148,18 +156,24 @@ class Result:
 
     @property
     def velocity_constraint_error(self) -> Array:
-        """Largest violation of a velocity constraint, rigidity included; shape (times,)."""
+        """Largest violation of a velocity constraint, rigidity included; shape (times,).
+
+        At the ends of steps, where `"ph-mp-ggl"` keeps them. The others keep them at midpoints, see
+        `velocity_constraint_error_mid`, and are off by an error of order h^2 here.
+        """
         return self._whole("velocity_constraint_error")
 
     @property
     def velocity_constraint_error_mid(self) -> Array:
-        """Largest entry of A w of what cannot slip, in the middle of steps; shape (midpoints,).
+        """Largest violation of a velocity constraint in the middle of steps; shape (midpoints,).
 
-        Of contacts of a model, or of a `RedundantSystem`. That is where such constraints hold; at
-        the ends of steps they drift.
+        That is where all schemes but `"ph-mp-ggl"` keep them. Of a `RedundantSystem` it is the
+        largest entry of A w.
         """
         return self._whole(
-            "velocity_constraint_error_mid", "this result has no constraints A w = 0 on velocities"
+            "velocity_constraint_error_mid",
+            "this result has no constraints on velocities that hold at midpoints; see "
+            "velocity_constraint_error",
         )
 
     def _whole(
@@ -175,7 +189,8 @@ class Result:
     def violations(self) -> dict[str, Array]:
         """The violations of constraints that the result has, by what they are called in tables."""
         whole = self.observation.whole
-        return {label: whole[name] for label, name in VIOLATIONS.items() if name in whole}
+        known = {label: whole[name] for label, name in VIOLATIONS.items() if name in whole}
+        return {label: values for label, values in known.items() if values.size}
 
     # -- balances -----------------------------------------------------------------------------
 
@@ -204,10 +219,10 @@ class Result:
             ("Newton iterations", f"{self.stats.newton_iterations}"),
             ("wall time", f"{self.stats.wall_time:.2f} s"),
         ]
-        if self.stats.single_steps:
-            rows.append(("reference steps", f"{self.stats.single_steps}"))
         if self.message:
             rows.append(("stopped", self.message))
+        rows += [("note", text) for text in self.notes]
+        rows += [("WARNING", text) for text in self.warnings]
         width = max(len(label) for label, _ in rows)
         return "\n".join(printable(f"{label:<{width}}  {value}") for label, value in rows)
 

@@ -53,8 +53,16 @@ WHOLE = {
     "linear_momentum": (("axis",), "total linear momentum", "kg m/s"),
     "angular_momentum": (("axis",), "total angular momentum about the origin", "kg m^2/s"),
     "constraint_error": ((), "largest violation of a position constraint", "SI"),
-    "velocity_constraint_error": ((), "largest violation of a velocity constraint", "SI"),
-    "velocity_constraint_error_mid": ((), "largest |A w| in the middle of a step", "SI"),
+    "velocity_constraint_error": (
+        (),
+        "largest violation of a velocity constraint at the end of a step",
+        "SI",
+    ),
+    "velocity_constraint_error_mid": (
+        (),
+        "largest violation of a velocity constraint in the middle of a step",
+        "SI",
+    ),
 }
 
 

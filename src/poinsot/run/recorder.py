@@ -2,7 +2,7 @@
 
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -13,11 +13,12 @@ from poinsot.errors import InputError, StorageError, StructureError
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Totals, counted
 from poinsot.ph.scheme import Scheme
-from poinsot.ph.stages import Stage
+from poinsot.ph.stages import Newton, Stage
 from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
 from poinsot.result.history import History, Recover, Saved
 from poinsot.result.store import Column, Table
+from poinsot.run.exactness import KEPT, Run, Sample, judge
 from poinsot.schemes.newton import Solution
 
 #: Saved steps that do not stay take about so much memory [bytes].
@@ -28,7 +29,7 @@ Row: TypeAlias = Mapping[str, ArrayLike]
 
 @dataclass(frozen=True)
 class Facts:
-    """What a result says of its run: scheme, engine, step and end [s], the model as a document.
+    """What a result says of its run: scheme, engine, step and end [s], tolerances, the document.
 
     `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
     of them is asked for.
@@ -38,6 +39,7 @@ class Facts:
     engine: str
     h: float
     t_end: float
+    newton: Newton = field(default_factory=Newton)
     recover: Recover | None = None
     recovered: frozenset[str] = frozenset()
     document: Callable[[], str] = str
@@ -78,6 +80,7 @@ class Recorder:
         self.table = _table(system, start, self.rows, keep)
         self.done, self.reached = 0, t0
         self.pending: Row | None = None
+        self.sample = Sample(system.n)
         self.total_iterations, self.residual_max, self.single_steps = 0, 0.0, 0
         self.balance_error_max, self.dissipation_min = 0.0, 0.0
         self.start_clock()
@@ -131,11 +134,13 @@ class Recorder:
 
         The arrays are copied and may be used again.
         """
+        saved = block.saved.columns()
         try:
-            self.table.extend(block.saved.columns())
+            self.table.extend(saved)
         except StorageError:
             self.pending = None
             raise
+        self.sample.add(saved)
         if block.steps:
             self.pending = None
         if block.pending is not None:
@@ -174,6 +179,7 @@ class Recorder:
         except StorageError:
             self.pending = None
             raise
+        self.sample.add({name: np.asarray(value)[None] for name, value in self.pending.items()})
         self.pending = None
 
     def finish(self) -> None:
@@ -188,7 +194,34 @@ class Recorder:
         except StorageError as error:
             message = f"{message}; {error}" if message else str(error)
         states = [state.name for state in self.system.states]
-        return self._made(facts, status, message, states, self.observer.observe)
+        made = self._made(facts, status, message, states, self.observer.observe)
+        return self.judged(made, facts)
+
+    def judged(self, result: Result, facts: Facts) -> Result:
+        """Return a result of everything so far with what is to be said of the run."""
+        last = len(self.table) - 1
+        ended = {name: self.table.rows(name, last, last + 1)[0] for name in KEPT}
+        rows = [*self.sample.rows, ended] if self.done else []
+        absent = np.zeros(self.system.n, dtype=bool)
+        for name in facts.recovered & self.system.slices.keys():
+            absent[self.system.slices[name]] = True
+        rows = [row | {n: np.where(absent, 0.0, row[n]) for n in ("x", "stage_x")} for row in rows]
+        verdict = judge(
+            Run(
+                self.system,
+                self.observer,
+                facts.scheme,
+                facts.newton,
+                self.origin,
+                facts.h,
+                rows,
+                self.done,
+                self.balance_error_max,
+                self.single_steps,
+            )
+        )
+        status: Status = "warned" if verdict.warnings and result.status == "done" else result.status
+        return replace(result, status=status, warnings=verdict.warnings, notes=verdict.notes)
 
     def snapshot(self, facts: Facts, status: Status, message: str) -> Result:
         """Return what is saved now, all of it computed, without states that the run leaves out."""

@@ -1,5 +1,6 @@
 """The time loop."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -11,7 +12,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InputError, PoinsotError, StructureError, did_you_mean
+from poinsot.errors import (
+    InexactRunWarning,
+    InputError,
+    PoinsotError,
+    StructureError,
+    did_you_mean,
+)
 from poinsot.inputs import number
 from poinsot.ph.dirac import (
     gradient_defect,
@@ -123,7 +130,8 @@ def simulate(
     Returns
     -------
     Result
-        With status `"interrupted"` if Ctrl-C ended the run early.
+        With status `"interrupted"` if Ctrl-C ended the run early, and `"warned"` if its energy
+        balance or its constraints are off by more than round-off; an `InexactRunWarning` says so.
 
     Raises
     ------
@@ -205,7 +213,7 @@ def simulate(
             engine=engine,
             newton=newton,
         )
-    facts = Facts(method, "reference", h, t_end, document=cache(document))
+    facts = Facts(method, "reference", h, t_end, options, document=cache(document))
     if runner is not None:
         left_out = runner.recovered
         facts = replace(facts, engine="compiled", recover=runner.recover, recovered=left_out)
@@ -250,8 +258,9 @@ def simulate(
             f"system '{system.name}', step {recorder.done + 1} from "
             f"t = {clock.at(recorder.done):g} s with h = {h:g} s: "
             f"{failure.reason}; worst equation '{failure.worst}', relative "
-            f"residuals {history}{failure.advice}"
+            f"residuals {history}"
         )
+        message += f"; {failure.advice}" if failure.advice else ""
         raise SimulationError(message, result("failed", message)) from None
     except Exception as error:
         what = "" if isinstance(error, PoinsotError) else f"{type(error).__name__}: "
@@ -259,7 +268,10 @@ def simulate(
         where = f"system '{system.name}', step {n + 1} from t = {clock.at(n):g} s"
         message = f"{where}: {what}{error}"
         raise SimulationError(message, result("failed", message)) from error
-    return result("done")
+    ended = result("done")
+    if ended.warnings:
+        warnings.warn("\n".join(ended.warnings), InexactRunWarning, stacklevel=2)
+    return ended
 
 
 def _count_steps(h: float, t_start: float, t_end: float) -> int:

@@ -14,6 +14,8 @@ from poinsot.run.recorder import ROOM, Facts, Recorder
 
 #: New steps are written about so often [s], and so that it takes a small part of the time.
 PAUSE, SHARE = 0.5, 0.1
+#: What a result says of how its run ended.
+SAID = ("status", "message", "warnings", "notes")
 
 
 class Stream:
@@ -78,13 +80,16 @@ class Stream:
                 self.write()
             except Exception as error:
                 message = f"{message}; {error}" if message else str(error)
+            ended = self.recorder.judged(
+                self.recorder.snapshot(self.facts, status, message), self.facts
+            )
             with suppress(StorageError):
-                self.writer.note(progress(self.recorder.snapshot(self.facts, status, message)))
+                self.writer.note(progress(ended))
             self.writer.close()
-        found = load(self.path)
-        if (found.status, found.message) == (status, message):
+        found, told = load(self.path), {name: getattr(ended, name) for name in SAID}
+        if {name: getattr(found, name) for name in SAID} == told:
             return found
-        return replace(found, status=status, message=message)
+        return replace(found, **told)
 
     def _note(self, block: Result) -> None:
         self.writer.note(progress(replace(block, message=unfinished(block.time[-1]))))

@@ -15,12 +15,13 @@ from poinsot.ph.stages import EPS, Evaluation, Newton, Tangent
 
 
 class NewtonFailure(Exception):
-    """No solution was found; says which equation is worst and how the iteration went."""
+    """No solution was found; says which equation is worst, how the iteration went, what to do."""
 
-    def __init__(self, reason: str, history: list[float], worst: str) -> None:
+    def __init__(
+        self, reason: str, history: list[float], worst: str, advice: str = "try a smaller step"
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.history, self.worst = reason, history, worst
-        self.advice = "; try a smaller step"
+        self.reason, self.history, self.worst, self.advice = reason, history, worst, advice
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def _iterate(
     for iteration in range(options.max_iterations + 1):
         if not here.finite:
             first = int(np.flatnonzero(~np.isfinite(here.F))[0])
-            raise NewtonFailure("the equations give NaN or infinity", history, labels[first])
+            reason, advice = "the equations give NaN or infinity", "check the functions in them"
+            raise NewtonFailure(reason, history, labels[first], advice)
         relative = here.relative(here.sizes)
         worst = int(np.argmax(relative))
         history.append(float(relative[worst]))
@@ -80,7 +82,8 @@ def _iterate(
         solved = _linear_solve(tangent, np.column_stack([-here.F, probe]), weights)
         if solved is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
-            raise NewtonFailure(reason, history, labels[worst])
+            advice = "start elsewhere, or change what is undetermined there"
+            raise NewtonFailure(reason, history, labels[worst], advice)
         dx = solved[:, 0]
         if iteration == 0:
             floor = abs(tangent.T) @ abs(solved[:, 1])

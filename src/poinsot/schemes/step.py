@@ -79,7 +79,7 @@ def take_step(
         solution = solve(equations.evaluate, equations.guess, options, equations.labels)
     except NewtonFailure as failure:
         found = system.diagnose(t - h / 2, x0, h)
-        if found:  # which says what to do
+        if found:  # then a smaller step is not what is needed
             failure.reason, failure.advice = failure.reason + found, ""
         raise
     x1, stage = equations.finish(solution.x)

@@ -17,15 +17,15 @@ Hamilton's [KB24].
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
 from poinsot.ph.system import PHSystem
-from poinsot.result.observer import StateObserver
+from poinsot.result.observer import Rows, RowsOf, StateObserver
 
 
 class Mechanics(Protocol):
@@ -235,34 +235,42 @@ class MechanicalForm(PHSystem):
     def look(
         self,
         g: Callable[[Vector], Vector] | None,
+        dg: Callable[[Vector], Matrix],
         A: Callable[[Vector], Matrix] | None = None,
         T: Callable[[Vector], float] | None = None,
     ) -> StateObserver:
         """Return what shows energies, and how well g(zeta) = 0, K w = 0 and A w = 0 hold.
 
-        The last is that at the midpoints of steps. T is the kinetic energy of a state; H - V if
-        it is not given.
+        The last is that at the midpoints of steps. dg is the derivative of g. T is the kinetic
+        energy of a state; H - V if it is not given.
         """
         mechanics = self.mechanics
 
-        def rate(x: Vector, rows: Callable[[Vector], Matrix] = mechanics.K) -> float:
-            rates = rows(self.parts(x)[0]) @ self.parts(self.z(x))[1]
-            return float(np.max(abs(rates), initial=0.0))
+        def moving(x: Vector, h: float, rows: Callable[[Vector], Matrix] = mechanics.K) -> Rows:
+            zeta, w = self.parts(x)[0], self.parts(self.z(x))[1]
+            G = dense(rows(zeta))
+            length = np.linalg.norm(G, axis=1)
+            size, place = length * np.linalg.norm(w), length * np.linalg.norm(zeta)
+            return Rows(G @ w, size, size + place / h)
 
-        whole, middle = {}, {}
+        ends, middle = dict[str, RowsOf](), dict[str, RowsOf]()
         if g is not None:
-            whole["constraint_error"] = lambda x: float(
-                np.max(abs(g(self.parts(x)[0])), initial=0.0)
-            )
+
+            def held(x: Vector, h: float) -> Rows:
+                zeta, _, lam = self.parts(x)
+                size = np.linalg.norm(dense(dg(zeta)), axis=1) * np.linalg.norm(zeta)
+                return Rows(g(zeta), size, size, energy=float(abs(lam[: size.size]) @ size))
+
+            ends["constraint_error"] = held
         if mechanics.m:
-            whole["velocity_constraint_error"] = rate
+            ends["velocity_constraint_error"] = moving
         if A is not None:
-            middle["velocity_constraint_error_mid"] = lambda x: rate(x, A)
+            middle["velocity_constraint_error_mid"] = partial(moving, rows=A)
         energies = {
             "kinetic": T or (lambda x: self.H(x) - mechanics.V(self.parts(x)[0])),
             "potential": lambda x: mechanics.V(self.parts(x)[0]),
         }
-        return StateObserver(self.n, energies=energies, whole=whole, middle=middle)
+        return StateObserver(self.n, energies, ends, middle)
 
 
 class Inertial(Mechanics, Protocol):

@@ -14,13 +14,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.rigid import RIGIDITY
 from poinsot.frames.forms import GROUND, Form, VectorForm
 from poinsot.frames.places import AT_REST
 from poinsot.frames.stacks import Forms, affine_vectors, stack
 from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation
 from poinsot.result.history import History
-from poinsot.result.observer import Look, Observer, lazily
+from poinsot.result.observer import Look, Observer, Rows, lazily
 from poinsot.so3 import log
+from poinsot.systems import sizes as natural
 from poinsot.systems.layout import JointPlace, Layout
 from poinsot.systems.views import Indices, View
 
@@ -179,10 +181,14 @@ class Joints:
 
 @dataclass(frozen=True, eq=False)
 class MechanismObserver(Observer):
-    """What there is to see of a mechanism in any coordinates."""
+    """What there is to see of a mechanism in any coordinates.
+
+    Its velocities satisfy constraints in the middle of steps or, `stabilised`, at their ends.
+    """
 
     layout: Layout
     view: View
+    stabilised: bool = False
 
     @cached_property
     def _bodies(self) -> Frames:
@@ -319,18 +325,59 @@ class MechanismObserver(Observer):
         )
 
     def _in_the_middle(self, history: History) -> dict[str, Callable[[], Array]]:
-        """Return how well constraints without a position equation hold in the middle of steps."""
-        view, mechanism = self.view, self.view.mechanism
+        """Return how well constraints on velocities hold in the middle of steps."""
 
         def look(means: Array, ends: Array, h: Array) -> tuple[Array, ...]:
-            moved = view.over_steps(means, ends, h, view.bodies)
-            q, v = map(_flat, moved)
-            return (_worst(mechanism.contact_rates(q, v)),)
+            return (_worst(self._rates_mid(means, ends, h)),)
 
         def error() -> Array:
-            return history.over_steps(look, view.columns(view.bodies))[0]
+            return history.over_steps(look, self.view.columns(self.view.bodies))[0]
 
-        return {} if mechanism.holonomic else {"velocity_constraint_error_mid": error}
+        return {} if self.stabilised else {"velocity_constraint_error_mid": error}
+
+    def _rates_mid(self, means: Array, ends: Array, h: Array) -> Array:
+        """Return rows of G v in the middle of steps."""
+        view = self.view
+        q, v = map(_flat, view.over_steps(means, ends, h, view.bodies))
+        return view.mechanism.rates(q, v)
+
+    @property
+    def undetermined(self) -> list[str]:
+        """Joints of loops in which constraints repeat each other."""
+        return [joint.name for joint in self.layout.joints if not joint.complete]
+
+    def _names(self) -> tuple[list[str], list[str]]:
+        """Return what rows of g belong to, and rows of G v."""
+        layout, mechanism = self.layout, self.view.mechanism
+        turning = layout.among(self.view.parts[0].turns) if mechanism.rigid else []
+        rigid = [f"body '{name}'" for name in turning for _ in range(RIGIDITY)]
+        joints = [f"joint '{joint.name}'" for joint in layout.joints for _ in joint.rows]
+        slips = [f"joint '{joint.name}'" for joint in layout.joints for _ in joint.slips]
+        return rigid + joints, rigid + joints + slips
+
+    def constraints(self, ends: Array, means: Array, h: Array) -> dict[str, Rows]:
+        """Return rows of g, and of G v at ends and midpoints; weights act like reactions."""
+        view, mechanism, held = self.view, self.view.mechanism, self.view.mechanism.constraints.m
+        q, v = self._directors(ends), _flat(view.rates(ends, view.bodies))
+        sizes, rate = natural.sizes(mechanism, q), natural.pace(mechanism, q, v)[:, None]
+        speeds, noisy = rate * sizes, (rate + 1 / h[:, None]) * sizes
+        turned, _ = view.own_errors(ends)
+        own = [f"body '{name}'" for name in self.layout.bodies][: turned.shape[1]]
+        held_by, rows = self._names()
+        gaps = np.hstack([turned, mechanism.constraints.values(q)])
+        places = np.hstack([np.ones_like(turned), sizes[:, :held]])
+        joints = slice(mechanism.rigid, held)
+        lam = ends[:, view.joints :][:, : held - mechanism.rigid]
+        weight = np.linalg.norm(mechanism.weight, axis=1).sum() * natural.extent(mechanism, q)
+        energy = np.sum(abs(lam) * sizes[:, joints], axis=1) + weight
+        found = {
+            "constraint_error": Rows(gaps, places, places, own + held_by, energy),
+            "velocity_constraint_error": Rows(mechanism.rates(q, v), speeds, noisy, rows),
+        }
+        if not self.stabilised:
+            middle = Rows(self._rates_mid(means, ends, h), speeds, noisy, rows)
+            found["velocity_constraint_error_mid"] = middle
+        return found
 
     def _energies(self) -> dict[str, Look]:
         """Return the kinds of energy [J]."""

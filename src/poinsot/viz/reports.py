@@ -52,9 +52,11 @@ def write_report(result: Result, path: str | Path) -> None:
 
 
 def _notice(result: Result) -> str:
-    if result.status == "done":
-        return ""
-    return f'<p class="notice">The run is {result.status}: {escape(result.message)}</p>'
+    """Return what there is to be said before all numbers."""
+    stopped = [f"The run is {result.status}: {result.message}"] if result.message else []
+    said = [*stopped, *(f"Warning: {text}" for text in result.warnings)]
+    notes = "".join(f"<p>Note: {escape(text)}</p>" for text in result.notes)
+    return "".join(f'<p class="notice">{escape(text)}</p>' for text in said) + notes
 
 
 def _space(result: Result) -> str:

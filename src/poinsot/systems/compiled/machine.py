@@ -15,7 +15,7 @@ from poinsot.engine.tiles import Schedule, Template, arrange, pack
 from poinsot.frames.forms import GROUND
 from poinsot.frames.products import lines
 from poinsot.kernels import tables
-from poinsot.kernels.laws import Law
+from poinsot.kernels.laws import Called, Law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.parts.equations import SLOTS, Equations
 from poinsot.parts.family import Assembly, Family, index, real
@@ -26,7 +26,7 @@ Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
 #: What is added to equations that may repeat others, relative to their own size.
-SHIFT = 1e-9
+SHIFT = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ class Parts:
         return cls(assembly.joints, tuple(family(assembly) for family in FAMILIES))
 
     @property
-    def laws(self) -> list[Law]:
-        """Python functions that must live as long as the machine runs."""
+    def laws(self) -> list[Called]:
+        """Functions that must live as long as the machine runs."""
         return [law for family in self.families for law in family.laws if law is not None]
 
     @property
@@ -183,6 +183,7 @@ class Tables:
             dry=any(family.dry for family in families),
             shift=self._shift,
             exact=self._exact,
+            keeping=any(isinstance(law, Law) for law in self.parts.laws),
             stabilised=np.ones(1, dtype=np.uint32) if self.stabilised else None,
             spins=self._spin_tables(),
             arms_at=self._arms_at,

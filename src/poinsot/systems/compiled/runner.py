@@ -11,6 +11,7 @@ from poinsot.engine import job, machine_code
 from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
+from poinsot.kernels.laws import Law
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
 from poinsot.ph.stages import Newton
@@ -212,7 +213,7 @@ class MechanismRunner(Runner):
     @property
     def calls_python(self) -> bool:
         """Whether some laws are Python functions."""
-        return bool(self.parts.laws)
+        return any(isinstance(law, Law) for law in self.parts.laws)
 
     def _room(self, rows: int) -> job.Saved:
         """Return room for so many saved steps."""

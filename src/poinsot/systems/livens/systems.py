@@ -82,7 +82,8 @@ class LagrangianForm(MechanicalForm):
 
     def observer(self) -> Observer:
         """Return what shows energies, and how well constraints hold."""
-        return self.look(self.lagrangian.g if self.lagrangian.m else None)
+        lagrangian = self.lagrangian
+        return self.look(lagrangian.g if lagrangian.m else None, lagrangian.G)
 
 
 @dataclass(frozen=True, eq=False)

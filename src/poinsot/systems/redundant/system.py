@@ -425,6 +425,11 @@ class RedundantSystem(RedundantForm):
             )
         return RedundantStages(scheme, t, x0, u, h, self)
 
+    def exact_under(self, scheme: Scheme) -> bool:
+        """Under the midpoint rule, if constraints are quadratic, too."""
+        exact = scheme.exact_energy == "any" or all(c.is_quadratic for c in self.laws.constraints)
+        return exact and super().exact_under(scheme)
+
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return that coordinates end or constraints lose their rank nearby, if they do."""
         zeta0, w0, _, _ = self.split(x0)
@@ -443,6 +448,7 @@ class RedundantSystem(RedundantForm):
         laws = self.laws
         return self.look(
             laws.c if laws.n_c else None,
+            laws.dc,
             laws.A if laws.n_A else None,
             lambda x: laws.T(self.split(x)[1]),
         )

@@ -1,0 +1,227 @@
+r"""Whether a run kept what its scheme promises: its own balance and constraints against round-off.
+
+Round-off is measured by the run itself. A state is known to a relative eps, so that its energy is
+known to :math:`\epsilon S` with
+
+.. math:: S = |H| + \sum_i |x_i| \, |\partial H / \partial x_i| + \sum_i |\lambda_i| \, s_i
+
+and what was supplied and dissipated; s_i is the size of the terms of constraint i, to a relative
+eps of which that constraint is known. Errors of n steps add up at random, to :math:`\sqrt n` times
+as much. Healthy runs stay within ten times that; a run that is off by `MULTIPLE` times warns.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.stages import EPS, Newton
+from poinsot.ph.system import PHSystem
+from poinsot.result.observer import Observer, Rows
+
+#: An error of so many times the round-off of a run has another cause.
+MULTIPLE = 1000
+#: A start in which constraints are off may let a run be off by so many times that.
+START = 100
+#: Velocities that leave constraints by this part of their size are told of.
+LARGE = 0.02
+#: So many states of a run are looked at: at most, at least, and numbers in all of them.
+MOST, FEW, NUMBERS = 256, 16, 500_000
+#: So many names are listed.
+LISTED = 5
+#: What a sample keeps of a saved step, by the names of `Saved`.
+KEPT = ("x", "stage_x", "time", "stage_time", "dissipated", "port_energy")
+PROMISES = {
+    "constraint_error": "position constraints",
+    "velocity_constraint_error": "velocity constraints",
+    "velocity_constraint_error_mid": "velocity constraints at midpoints",
+}
+CAUSES = (
+    "the usual causes are masses, lengths or stiffnesses many orders of magnitude apart, and "
+    "functions of your own that jump or contradict each other"
+)
+Size = TypeVar("Size", float, Array)
+
+
+class Sample:
+    """Some saved steps, spread over the whole run: a few of them, however long it becomes.
+
+    The larger the state, with n numbers, the fewer they are.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.rows: list[dict[str, Array]] = []
+        self.seen, self.stride = 0, 1
+        self.most = min(max(FEW, NUMBERS // n), MOST)
+
+    def add(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Look at the saved steps that follow, in the columns of a table."""
+        steps = len(columns["time"])
+        while self.seen + steps > self.most * self.stride:
+            self.rows, self.stride = self.rows[::2], 2 * self.stride
+        for k in range(-self.seen % self.stride, steps, self.stride):
+            self.rows.append({name: np.array(columns[name][k]) for name in KEPT})
+        self.seen += steps
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be told of a run: `warnings` if it is not to be trusted, `notes` to be known."""
+
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run to be judged.
+
+    Parameters
+    ----------
+    system, observer, scheme, newton
+        What was run, what looks at it, and how it was run.
+    x0, h
+        Where it began, and its step [s].
+    rows : sequence
+        Some of its saved steps, the last one among them.
+    steps, balance_error, single_steps
+        Steps taken, the largest |balance error| of all [J], those taken by the reference engine.
+    """
+
+    system: PHSystem
+    observer: Observer
+    scheme: Scheme
+    newton: Newton
+    x0: Vector
+    h: float
+    rows: list[dict[str, Array]]
+    steps: int
+    balance_error: float
+    single_steps: int
+
+    # -- what a scheme promises ---------------------------------------------------------------
+
+    def errors(self) -> Iterator[tuple[str, bool]]:
+        """Yield what is off by more than round-off, and whether that was to be expected."""
+        if self.system.exact_under(self.scheme):
+            scale, error = self._energy_scale(), self.balance_error
+            what = f"the energy balance is off by {error:.2g} J"
+            yield from self._compare(what, error, scale, f" with {scale:.2g} J in play")
+        for name, rows in self._constraints.items():
+            if name == "velocity_constraint_error" and not self.scheme.stabilised:
+                continue  # they hold at midpoints only
+            errors, scales = _largest(rows.error[1:]), _largest(rows.noisy)
+            if name == "constraint_error":  # some schemes keep what was amiss at the start
+                errors = np.minimum(errors, _largest(rows.error[1:] - rows.error[0]))
+            ratio = np.divide(errors, scales, out=np.zeros_like(errors), where=scales > 0)
+            if ratio.size:
+                worst = int(np.argmax(ratio))
+                where = f" in {rows.names[worst]}" if rows.names else ""
+                what = f"{PROMISES[name]} are off by {errors[worst]:.2g}{where}"
+                yield from self._compare(what, errors[worst], scales[worst], "")
+
+    def _compare(
+        self, what: str, error: float, scale: float, of: str
+    ) -> Iterator[tuple[str, bool]]:
+        round_off = self._round_off(scale)
+        if round_off == 0 or error <= MULTIPLE * round_off:
+            return
+        for allowed, why in self._excuses(scale):
+            if error <= allowed:
+                yield f"{what}, {why}", True
+                return
+        times = f"{error / round_off:.0e} times the round-off of {self.steps} steps"
+        yield f"{what}, {times}{of}: do not trust this run", False
+
+    def _excuses(self, scale: float) -> Iterator[tuple[float, str]]:
+        """Yield what else errors may come from, and how large they may be then."""
+        loose = self.newton.rtol if self.newton.rtol > Newton.rtol else 0.0
+        tolerated = self.steps * (loose * scale + self.newton.atol)
+        yield tolerated, f"which the tolerance of Newton's method allows: {self.newton}"
+        if (rows := self._constraints.get("constraint_error")) is not None:
+            known = rows.noisy[0] > 0
+            gap = np.max(abs(rows.error[0][known]) / rows.noisy[0][known], initial=0.0)
+            why = f"as constraints are off by {np.max(abs(rows.error[0])):.2g} at the start"
+            yield START * float(gap) * scale, f"{why}; give positions and rotations more digits"
+
+    def _round_off(self, scale: Size) -> Size:
+        return EPS * sqrt(self.steps) * scale
+
+    def _energy_scale(self) -> float:
+        """Return what the energy of this run is known to a relative eps of [J]."""
+        some = self.rows[:: -(-len(self.rows) // (2 * FEW))]
+        states = [self.x0, *(row["x"] for row in some), self.rows[-1]["x"]]
+        stored = max(
+            abs(self.system.H(x)) + np.nansum(abs(x * self.system.grad_H(x))) for x in states
+        )
+        held = max((float(np.max(rows.energy)) for rows in self._constraints.values()), default=0.0)
+        supplied = np.max([abs(row["port_energy"]) for row in self.rows], axis=0).sum()
+        dissipated = max(abs(float(row["dissipated"])) for row in self.rows)
+        return float(stored + held + supplied + dissipated)
+
+    @cached_property
+    def _constraints(self) -> Mapping[str, Rows]:
+        """Violations and sizes of constraints, of the start and of the sample."""
+        ends = np.stack([self.x0, *(row["x"] for row in self.rows)])
+        means = np.stack([self.x0, *(row["stage_x"] for row in self.rows)])
+        sizes = [2 * float(row["time"] - row["stage_time"]) for row in self.rows]
+        return self.observer.constraints(ends, means, np.array([self.h, *sizes]))
+
+    # -- what is good to know -----------------------------------------------------------------
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what is no fault."""
+        if self.single_steps:
+            yield (
+                f"{self.single_steps} of {self.steps} steps were taken by the reference engine, "
+                "where the compiled one found no solution: as exact, but slow"
+            )
+        if names := self.observer.undetermined:
+            yield (
+                f"reactions of {_listed(names)} are one of many: redundant constraints leave them "
+                "undetermined, and the smallest are shown"
+            )
+        rows = self._constraints.get("velocity_constraint_error")
+        if rows is None or self.scheme.stabilised:
+            return
+        errors, sizes = _largest(rows.error[1:]), _largest(rows.size)
+        known = errors > MULTIPLE * self._round_off(_largest(rows.noisy))
+        part = np.divide(errors, sizes, out=np.zeros_like(errors), where=known & (sizes > 0))
+        if np.max(part, initial=0.0) > LARGE:
+            yield (
+                f"velocities at ends of steps leave the constraints by up to {part.max():.0%} of "
+                f"their size: '{self.scheme.name}' keeps them at midpoints only; 'ph-mp-ggl' keeps "
+                "them at the ends, and half the step leaves a quarter"
+            )
+
+
+def judge(run: Run) -> Verdict:
+    """Return what is to be told of a run; whatever goes wrong here does not cost the run."""
+    if not run.rows:
+        return Verdict()
+    try:
+        with np.errstate(all="ignore"):
+            found, remarks = list(run.errors()), tuple(run.remarks())
+    except Exception as error:  # of a function of the user's
+        return Verdict(notes=(f"this run was not checked: {type(error).__name__}: {error}",))
+    warnings = [text for text, excused in found if not excused]
+    if warnings:
+        warnings[-1] += f"; {CAUSES}"
+    return Verdict(tuple(warnings), (*(text for text, excused in found if excused), *remarks))
+
+
+def _largest(values: Array) -> Array:
+    """Return the largest absolute value of each column."""
+    return np.asarray(np.max(abs(values), axis=0, initial=0.0))
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [f"'{name}'" for name in names[:LISTED]]
+    more = [f"{len(names) - LISTED} more"] if len(names) > LISTED else []
+    return ", ".join([*shown, *more])

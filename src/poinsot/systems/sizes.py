@@ -1,0 +1,45 @@
+"""How large a mechanism is, and how fast: what round-off in it is measured by.
+
+All states at once, the numbers of all frames f and of their rates v in each row.
+"""
+
+import numpy as np
+
+from poinsot.frames.places import frame_vectors, of_frame
+from poinsot.ph.matrices import Array
+from poinsot.systems.mechanism import Mechanism
+
+
+def extent(mechanism: Mechanism, f: Array) -> Array:
+    """Return the largest length [m]; (states,).
+
+    Of distances from the origin, arms of joints and radii of gyration.
+    """
+    inertia = mechanism.inertia
+    radii = np.sqrt(inertia[:, 1:].max(axis=1) / inertia[:, 0])
+    own = max(mechanism.constraints.reach, radii.max(initial=0.0))
+    far = np.linalg.norm(frame_vectors(f)[:, :, 0], axis=2).max(axis=1, initial=0.0)
+    return np.asarray(np.maximum(far, own))
+
+
+def pace(mechanism: Mechanism, f: Array, v: Array) -> Array:
+    """Return how fast the fastest body turns, or moves by the extent [1/s]; (states,)."""
+    speeds, length = np.linalg.norm(frame_vectors(v), axis=3), extent(mechanism, f)
+    moving = speeds[:, :, 0].max(axis=1, initial=0.0)
+    turning = speeds[:, :, 1:].max(axis=(1, 2), initial=0.0)
+    # Without any length there is a point mass at the origin, which nothing holds.
+    return np.asarray(turning + np.divide(moving, length, out=moving, where=length > 0))
+
+
+def sizes(mechanism: Mechanism, f: Array) -> Array:
+    """Return the sizes of the terms of g, and of A for a pace of one; (states, m).
+
+    Positions count as the extent: a joint at the origin is no smaller than others.
+    """
+    length = extent(mechanism, f)
+    found = [mechanism.constraints.sizes(length)]
+    for contact in mechanism.contacts:
+        wrench = contact.wrench(of_frame(f, contact.bodies[0]))
+        e, t = (np.linalg.norm(part, axis=2) for part in wrench)
+        found.append(length[:, None] * e + t)
+    return np.hstack(found)

@@ -1,0 +1,143 @@
+"""Whatever the mechanism, a run keeps what it promises, or is refused by an error that says why."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from bounds import COARSE, MANY, SECOND_ORDER, STEPS, beyond
+from checks import DIRECTORS, FORMULATIONS, QUATERNIONS, ROTATIONS, Checks, apart
+from hypothesis import event
+
+import poinsot as ps
+
+#: Formulations of the same motion, to round-off.
+BY_MEAN = [*ROTATIONS, *(f for f in QUATERNIONS if f.scheme == "emh-mean")]
+LIVENS = [f for f in QUATERNIONS if f.scheme in ("eml", "reml", "null-eml")]
+#: Those that do not pile up velocities of their own, in the compiled engine.
+LASTING = [*DIRECTORS, *BY_MEAN]
+
+
+def run(case, formulation, engine="auto", *, halved=0, steps=STEPS, save_every=1):
+    """Return the checks of a run; None if it was refused, which only errors of Poinsot may do."""
+    plan, h = case.plan(), case.h / 2**halved
+    try:
+        result = ps.simulate(
+            plan.model(),
+            coordinates=formulation.coordinates,
+            scheme=formulation.scheme,
+            engine=engine,
+            h=h,
+            t_end=steps * case.h,
+            save_every=save_every,
+        )
+    except ps.PoinsotError as refusal:
+        if not excused(refusal):
+            raise
+        event(f"refused: {type(refusal).__name__}")
+        return None
+    return Checks(case, plan, formulation, result)
+
+
+#: Angle of a body in one step [rad] up to which there must be a solution.
+FAR = 0.3
+#: What these mechanisms may rightly be refused for, as the message says it.
+EXCUSES = (
+    "contacts forbid velocities that are forbidden already",
+    "the stabilised form keeps joints only, not contacts that cannot slip",
+    "one Euler value is zero, and the stabilised form needs the inverse of the mass",
+    "gimbal lock",
+    "falls",
+)
+
+
+def excused(refusal):
+    """Whether a run may be refused so; an error of anything but Poinsot is no refusal."""
+    cause = refusal.__cause__
+    if cause is not None and not isinstance(cause, ps.PoinsotError):
+        return False
+    return any(excuse in str(refusal) for excuse in EXCUSES) or coarse(refusal)
+
+
+def coarse(refusal):
+    """Whether the step that failed would have turned a body far: there need not be a solution."""
+    result = getattr(refusal, "result", None)
+    if result is None:
+        return False
+    spins = [abs(body.angular_velocity[-1]).max() for body in result.observation.bodies.values()]
+    return max(spins) * result.h > FAR
+
+
+def require(checks, formulation):
+    faults = beyond(checks)
+    assert not faults, f"{formulation}:\n" + "\n".join(faults)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_every_promise_is_kept_in_both_engines(formulation, attack):
+    def law(case):
+        runs = [run(case, formulation, engine) for engine in formulation.engines]
+        for checks in runs:
+            if checks is not None:
+                require(checks, f"{formulation}, {checks.result.engine}")
+        if len(runs) == 2 and None not in runs:
+            require(apart("engines", *runs), formulation)
+
+    attack.on(law, few=4)
+
+
+@pytest.mark.parametrize("formulation", LASTING, ids=str)
+def test_every_promise_is_kept_over_many_steps(formulation, attack):
+    def law(case):
+        checks = run(case.at_ease(), formulation, steps=MANY, save_every=50)
+        if checks is not None:
+            require(checks, formulation)
+
+    attack.on(law, few=2, lasting=True)
+
+
+@pytest.mark.parametrize("same", [BY_MEAN, LIVENS], ids=["mean lever arms", "Livens"])
+def test_coordinates_of_the_same_motion_agree_to_round_off(same, attack):
+    def law(case):
+        runs = {f: checks for f in same if (checks := run(case, f)) is not None}
+        for one, other in combinations(runs, 2):
+            require(apart("coordinates", runs[one], runs[other]), f"{one}, {other}")
+
+    attack.on(law, few=2)
+
+
+def test_all_coordinates_follow_one_motion_as_steps_get_smaller(attack):
+    """All are of second order, so each is off by 4/3 of what it changes by with half the step."""
+
+    def law(case):
+        ends = {}
+        for f in (*DIRECTORS, BY_MEAN[-1], LIVENS[0]):
+            runs = [run(case, f, halved=k) for k in (1, 2)]
+            if None not in runs:
+                ends[f] = [end_of(checks) for checks in runs]
+        for one, other in combinations(ends, 2):
+            changes = sum(np.linalg.norm(rough - fine) for rough, fine in (ends[one], ends[other]))
+            far = np.linalg.norm(ends[one][0] - ends[other][0])
+            assert far <= SECOND_ORDER * changes + COARSE, f"{one}, {other}: {far:.3g}"
+
+    attack.on(law, few=2)
+
+
+def end_of(checks):
+    """Where everything is in the end, relative to the size of the mechanism."""
+    result, size = checks.result, checks.motion.size
+    return np.concatenate(
+        [
+            [*result.position(name)[-1] / size, *result.rotation(name)[-1].ravel()]
+            for name in checks.plan.bodies
+        ]
+    )
+
+
+def test_units_do_not_matter(attack):
+    def law(case):
+        runs = [run(c, DIRECTORS[case.seed % 2]) for c in (case, case.in_si())]
+        assert (runs[0] is None) == (runs[1] is None), "refused in one unit, and not in another"
+        if runs[0] is not None:
+            require(apart("units", *runs, case.units), "in other units")
+
+    attack.on(law, few=4)

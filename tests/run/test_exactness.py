@@ -1,0 +1,337 @@
+"""A run that is off by more than round-off says so, whatever the cause; a healthy one does not."""
+
+import sys
+import warnings
+from itertools import pairwise
+
+import h5py
+import mechanisms
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import seeds
+
+import poinsot as ps
+from poinsot import ph
+from poinsot.run import exactness
+from poinsot.run.exactness import MOST, Sample
+from poinsot.schemes import newton
+from poinsot.schemes.newton import Solution
+from poinsot.systems.compiled.runner import MechanismRunner
+
+#: Scheme and coordinates of everything that promises an exact balance of mechanisms.
+FORMS = [
+    ("ph-mp", "directors"),
+    ("ph-mp-ggl", "directors"),
+    ("ph-mp", "rotations"),
+    ("ph-mp", "rotations-quaternion"),
+    ("emh-mean", "quaternions"),
+    ("null-eml", "quaternions"),
+]
+
+
+def double_pendulum(masses=(1.0, 1.0), at=(0, 0, 0)):
+    model, (x, y, z) = ps.Model(gravity=(0, 0, -9.81)), at
+    upper, lower = (ps.Box(mass=mass, size=(1, 0.1, 0.1)) for mass in masses)
+    one = model.add_body("upper", upper, position=(x + 0.5, y, z))
+    spin = {"angular_velocity": (0, 0, 3)}
+    two = model.add_body("lower", lower, position=(x + 1.5, y, z), **spin)
+    model.add_joint("hook", ps.Spherical(model.ground, one, point=at))
+    model.add_joint("hinge", ps.Revolute(one, two, point=(x + 1, y, z), axis=(0, 0, 1)))
+    return model
+
+
+def four_bar():
+    """A plane four-bar in space: three of its constraints repeat others."""
+    model = ps.Model(gravity=(0, 0, -9.81))
+    points = [np.array(p, dtype=float) for p in ((0, 0, 0), (0, 0, 1), (2, 0, 1.5), (2, 0, 0))]
+    last = model.ground
+    for k, (a, b) in enumerate(pairwise(points)):
+        length, y = np.linalg.norm(b - a), np.array([0, 1.0, 0])
+        axes = np.column_stack([(b - a) / length, y, np.cross((b - a) / length, y)])
+        motion = {"angular_velocity": (0, 3, 0)} if k == 0 else {}
+        bar = model.add_body(
+            f"bar{k}",
+            ps.Box(mass=1, size=(length, 0.1, 0.1)),
+            position=(a + b) / 2,
+            rotation=axes,
+            **motion,
+        )
+        model.add_joint(f"pin{k}", ps.Revolute(last, bar, point=a, axis=y))
+        last = bar
+    model.add_joint("pin3", ps.Revolute(last, model.ground, point=points[-1], axis=y))
+    return model
+
+
+def stiffening(**options):
+    """A spring whose energy is of fourth order."""
+    return ph.from_functions(
+        "stiffening",
+        states=["q", "p"],
+        H=lambda x: x[0] ** 4 / 4 + x[1] ** 2 / 2,
+        z=lambda x: np.array([x[0] ** 3, x[1]]),
+        dz=lambda x: np.diag([3 * x[0] ** 2, 1]),
+        J=[[0, 1], [-1, 0]],
+        **options,
+    )
+
+
+def run(model, **options):
+    """A run, with the Python warning that it is required to give if it has been warned of."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ps.InexactRunWarning)
+        result = ps.simulate(model, **{"h": 0.01, "t_end": 0.5, **options})
+    told = [w for w in said if issubclass(w.category, ps.InexactRunWarning)]
+    assert [str(w.message) for w in told] == ["\n".join(result.warnings)] * bool(result.warnings)
+    assert all(w.filename == __file__ for w in told)
+    assert (result.status == "warned") == bool(result.warnings)
+    assert all(text in result.summary() for text in (*result.warnings, *result.notes))
+    return result
+
+
+def faulty(monkeypatch, fault):
+    """Let a fault act on the state at the end of every tenth step of the reference engine."""
+    module, count = sys.modules["poinsot.run.simulate"], [0]
+    take = module.take_step
+
+    def step(system, *arguments):
+        solution, stage = take(system, *arguments)
+        count[0] += 1
+        if count[0] % 10:
+            return solution, stage
+        x = solution.x.copy()
+        fault(system, x)
+        return Solution(x, solution.iterations, solution.residual), stage
+
+    monkeypatch.setattr(module, "take_step", step)
+
+
+# -- healthy runs -----------------------------------------------------------------------------
+
+
+@mechanisms.laws(6)
+@given(seeds, st.sampled_from(FORMS), st.sampled_from([0.002, 0.01, 0.05]), st.integers(0, 4))
+def test_a_healthy_run_has_no_warning(seed, form, h, kind):
+    plan = [
+        lambda: mechanisms.tree(seed, bodies=4),
+        lambda: mechanisms.full(seed, bodies=2, loops=1),
+        lambda: mechanisms.resistances(mechanisms.springs(mechanisms.tree(seed), seed), seed),
+        lambda: mechanisms.with_points(mechanisms.tree(seed, bodies=2), seed),
+        lambda: mechanisms.pair(mechanisms.KINDS[seed % 11], seed, ground=True, gravity=True),
+    ][kind]()
+    scheme, coordinates = form
+    try:
+        result = run(plan.model(), scheme=scheme, coordinates=coordinates, h=h, t_end=40 * h)
+    except ps.SimulationError as error:
+        result = error.result
+    assert result.warnings == ()
+
+
+@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl", "emh-mean"])
+def test_a_long_run_has_no_warning(scheme):
+    result = run(double_pendulum(), scheme=scheme, h=0.005, t_end=500, save_every=50)
+    assert result.status == "done"
+
+
+@pytest.mark.parametrize("masses", [(1e-12, 1e-12), (1e12, 1.0), (1.0, 1e9)])
+@pytest.mark.parametrize("at", [(0, 0, 0), (3e5, -4e5, 1e6)])
+def test_round_off_is_measured_by_the_run_itself(masses, at):
+    assert run(double_pendulum(masses, at)).status == "done"
+
+
+@pytest.mark.parametrize(("scheme", "coordinates"), FORMS)
+@pytest.mark.parametrize("force", [0.0, 1e6])
+def test_what_is_held_fast_has_no_warning(scheme, coordinates, force):
+    model = ps.Model()
+    turned = ps.Rotation.from_axis_angle((1, 2, 3), 0.4)
+    body = model.add_body("b", ps.Box(mass=1, size=(1, 0.3, 0.2)), rotation=turned)
+    model.add_joint("weld", ps.Weld(model.ground, body))
+    load = {"point": (0.1, 0.2, 0.3), "axes": "world", "value": (force, 0, 2 * force)}
+    model.add_port("load", ps.ForcePort(body, **load))
+    result = run(model, scheme=scheme, coordinates=coordinates, t_end=0.2)
+    assert (result.warnings, result.notes) == ((), ())
+
+
+def test_what_a_scheme_does_not_promise_is_no_fault():
+    x0 = {"q": 1.0, "p": 0.5}
+    drifting = run(stiffening(), scheme="ph-mp", x0=x0, h=0.2, t_end=5)
+    assert drifting.stats.balance_error_max > 1e-6
+    assert drifting.status == "done"
+    for scheme in ("mpl", "mph"):
+        assert run(double_pendulum(), scheme=scheme, t_end=0.1).status == "done"
+
+
+def test_a_start_of_ten_digits_is_no_fault_of_the_run():
+    model = ps.Model(gravity=(0, 0, -9.81))
+    body = model.add_body("b", ps.Box(mass=1, size=(1, 0.3, 0.2)), position=(0.3, 0.2, 0))
+    model.add_joint("rod", ps.Rod(model.ground, body, point_a=(0, 0, 1), point_b=(0.3, 0.2, 0)))
+    for scheme, coordinates in FORMS:
+        system = model.compile_for(ps.SCHEMES[scheme], coordinates)
+        x0 = system.start.copy()
+        x0[0] += 1e-10
+        for engine in ("compiled", "reference"):
+            options = {"scheme": scheme, "engine": engine, "t_end": 0.2}
+            assert run(system, x0=x0, **options).status == "done"
+
+
+# -- faults -----------------------------------------------------------------------------------
+
+
+def test_a_function_that_contradicts_its_declaration_is_warned_of():
+    result = run(stiffening(quadratic=True), x0={"q": 1.0, "p": 0.5}, h=0.2, t_end=5)
+    assert result.status == "warned"
+    (text,) = result.warnings
+    assert f"the energy balance is off by {result.stats.balance_error_max:.2g} J" in text
+    assert "times the round-off of 25 steps" in text
+    assert "functions of your own" in text
+
+
+@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl", "eml"])
+def test_a_joint_that_comes_apart_is_named(scheme, monkeypatch):
+    def shift(system, x):
+        x[system.slices["lower.q"]][:3] += 1e-9
+
+    faulty(monkeypatch, shift)
+    result = run(double_pendulum(), scheme=scheme, engine="reference")
+    assert any("position constraints are off by" in text for text in result.warnings)
+    assert any("in joint 'hinge'" in text for text in result.warnings)
+
+
+def test_velocities_that_leave_their_constraints_are_warned_of_where_they_are_promised(monkeypatch):
+    def shift(system, x):
+        x[system.slices["lower.v"]][:3] += 1e-8
+
+    faulty(monkeypatch, shift)
+    stabilised = run(double_pendulum(), scheme="ph-mp-ggl", engine="reference")
+    assert any("velocity constraints are off by" in text for text in stabilised.warnings)
+    plain = run(double_pendulum(), scheme="ph-mp", engine="reference")
+    assert not any("constraints" in text for text in plain.warnings)
+
+
+def test_equations_that_are_not_solved_are_warned_of_unless_that_was_asked_for(monkeypatch):
+    options = {"x0": {"q": 1.0, "p": 0.5}, "h": 0.2, "t_end": 5}
+    loose, iterate = ps.Newton(rtol=1e-2), newton._iterate
+    monkeypatch.setattr(newton, "EPS", 1e-2)  # it stops there
+
+    def sloppy(problem, x, _, labels, *, line_search):
+        return iterate(problem, x, loose, labels, line_search=line_search)
+
+    asked_for = run(stiffening(), newton=loose, **options)
+    assert asked_for.status == "done"
+    assert "which the tolerance of Newton's method allows" in asked_for.notes[0]
+    monkeypatch.setattr(newton, "_iterate", sloppy)
+    assert run(stiffening(), **options).status == "warned"
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("masses", [(1e-12, 1.0), (1.0, 1e-12), (1.0, 1e12), (1e6, 1e-6)])
+def test_no_mass_ratio_gives_wrong_numbers_without_a_word(masses, engine):
+    for scheme in ("ph-mp", "ph-mp-ggl"):
+        try:
+            result = run(double_pendulum(masses), scheme=scheme, engine=engine)
+        except ps.PoinsotError:
+            continue
+        if result.status == "done":
+            in_play = 9.81 * sum(masses) * 2 + result.energy.max()
+            assert result.stats.balance_error_max <= 1e-10 * in_play
+            assert result.constraint_error.max() <= 1e-10
+            promised = "velocity_constraint_error" + ("" if scheme.endswith("ggl") else "_mid")
+            assert getattr(result, promised).max() <= 1e-8
+
+
+# -- what is good to know ---------------------------------------------------------------------
+
+
+def test_reactions_that_are_one_of_many_are_told():
+    result = run(four_bar())
+    (note,) = [text for text in result.notes if "reactions" in text]
+    assert "'pin0', 'pin1', 'pin2', 'pin3'" in note
+    assert "redundant constraints" in note
+    assert not run(double_pendulum()).notes
+
+
+def test_steps_of_the_reference_engine_are_told(monkeypatch):
+    advance = MechanismRunner.advance
+
+    def refuse(self, clock, first, u, save_every, totals):
+        return advance(self, clock, first, u[:0] if first == 0 else u, save_every, totals)
+
+    monkeypatch.setattr(MechanismRunner, "advance", refuse)
+    result = run(double_pendulum(), engine="compiled")
+    assert result.stats.single_steps == 1
+    assert any("1 of 50 steps were taken by the reference engine" in n for n in result.notes)
+
+
+def test_large_steps_of_velocities_off_their_constraints_are_told():
+    near, far = (run(double_pendulum(), h=h, t_end=5) for h in (0.001, 0.02))
+    assert not near.notes
+    (note,) = far.notes
+    assert "'ph-mp' keeps them at midpoints only" in note
+    for result in (near, far):
+        assert result.velocity_constraint_error_mid.max() < 1e-12
+        assert "velocity constraints at midpoints" in result.summary()
+        assert "velocity constraints at ends of steps" in result.summary()
+    assert "at midpoints" not in run(double_pendulum(), scheme="ph-mp-ggl").summary()
+
+
+# -- where it is told -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def strict(monkeypatch):
+    """Every run is off by more than this."""
+    monkeypatch.setattr(exactness, "MULTIPLE", 1e-12)
+    monkeypatch.setattr(exactness, "START", 0)
+
+
+def test_files_keep_warnings_and_notes(tmp_path, strict):
+    result = run(four_bar())
+    assert result.status == "warned"
+    result.save(tmp_path / "saved.nc")
+    streamed = run(four_bar(), output=tmp_path / "streamed.nc")
+    for again in (ps.load(tmp_path / "saved.nc"), ps.load(tmp_path / "streamed.nc"), streamed):
+        assert again.status == "warned"
+        assert (again.warnings, again.notes) == (result.warnings, result.notes)
+    assert result.to_xarray().attrs["warnings"].splitlines() == list(result.warnings)
+
+
+def test_files_of_earlier_versions_have_no_warnings(tmp_path):
+    path = tmp_path / "old.nc"
+    run(four_bar()).save(path)
+    with h5py.File(path, "r+") as file:
+        del file.attrs["warnings"], file.attrs["notes"]
+    assert (ps.load(path).warnings, ps.load(path).notes) == ((), ())
+
+
+def test_a_run_is_judged_by_a_few_states_spread_over_it():
+    sample, done = Sample(10), 0
+    for block in (1, 7, 400, 1, 10_000, 3):
+        times = np.arange(done, done + block, dtype=float)
+        columns = dict.fromkeys(("x", "stage_x", "port_energy"), np.zeros((block, 10)))
+        sample.add({**columns, **dict.fromkeys(("time", "stage_time", "dissipated"), times)})
+        done += block
+    times = np.array([row["time"] for row in sample.rows])
+    assert MOST / 2 <= times.size <= MOST
+    assert np.all(np.diff(times) == sample.stride)
+    assert times[0] == 0
+    assert times[-1] >= done - sample.stride
+    # A state that is large is kept less often.
+    assert Sample(10**6).most < MOST
+
+
+def test_what_cannot_be_checked_is_told(monkeypatch):
+    def tired(self, x):
+        raise ZeroDivisionError("enough")
+
+    system = stiffening()
+    judge = exactness.Run.errors
+
+    def errors(self):
+        monkeypatch.setattr(ph.FunctionSystem, "energies", tired)
+        yield from judge(self)
+
+    monkeypatch.setattr(exactness.Run, "errors", errors)
+    result = run(system, x0={"q": 1.0})
+    assert result.status == "done"
+    assert result.notes == ("this run was not checked: ZeroDivisionError: enough",)
