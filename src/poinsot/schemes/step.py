@@ -52,7 +52,7 @@ class GeneralStages(StageEquations):
                 T = add(T, -h * scale_columns(dflow, step.weight(0.5)))
             return Tangent(T, -h * (dflow_dz @ costate.U), costate.V)
 
-        return Evaluation(residual, sizes, costate.z, tangent)
+        return Evaluation(residual, sizes, tangent)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return x1 and the stage at the midpoint."""

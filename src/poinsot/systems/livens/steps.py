@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, dense, diagonal, total
-from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, largest
+from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_rows, largest
 from poinsot.systems.livens.lagrangian import Chart, Increments, Interval, Push, Slopes
 
 if TYPE_CHECKING:
@@ -129,8 +129,12 @@ class LivensStages(_LagrangianStages):
                 reach,
             ]
         )
-        efforts = np.concatenate([p1 / h, v, v1 - v0, w[3 * v.size :] / h])
-        return Evaluation(residual, sizes, efforts, lambda: self._tangent(dtravel, T, push, G1))
+        return Evaluation(
+            residual,
+            sizes,
+            tangent=lambda: self._tangent(dtravel, T, push, G1),
+            inner=lambda: in_rows(w.size, v.size, push.inner()),
+        )
 
     def _tangent(self, dtravel: Matrix | None, T: Slopes, push: Push, G1: Matrix) -> Tangent:
         n, h = self.system.lagrangian.n, self.h
@@ -224,12 +228,11 @@ class CondensedStages(LivensStages):
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of the projected momentum and the constraints that are left."""
         h, (dq, N, mu) = self.h, self._parts(w)
-        balance, T, push, v1, dtravel = self.balance(dq, mu)
+        balance, T, push, _, dtravel = self.balance(dq, mu)
         projected, P, dP = self.chart.project(self.q0 + dq, balance)
         g, G1, reach = self.closure(self.q0 + dq)
         sizes = 2 * (abs(T.by_s) + abs(self.p0)) + h * abs(T.by_q) + push.sizes
         size = projected.size
-        efforts = np.concatenate([N.T @ (self.v0 + v1) / 2, w[size:] / h])
 
         def tangent() -> Tangent:
             by_q = total(P @ self.dbalance(T, push, dtravel), dP)
@@ -241,8 +244,8 @@ class CondensedStages(LivensStages):
         return Evaluation(
             np.concatenate([projected, g]),
             np.concatenate([largest(abs(P) @ sizes), reach]),
-            efforts,
             tangent,
+            inner=lambda: in_rows(w.size, 0, abs(P) @ push.inner()),
         )
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
@@ -297,8 +300,12 @@ class HamiltonianStages(_LagrangianStages):
                 reach,
             ]
         )
-        efforts = np.concatenate([p1 / h, T.by_s, w[2 * q1.size :] / h])
-        return Evaluation(residual, sizes, efforts, lambda: self._tangent(dtravel, T, push, G1))
+        return Evaluation(
+            residual,
+            sizes,
+            tangent=lambda: self._tangent(dtravel, T, push, G1),
+            inner=lambda: in_rows(w.size, q1.size, push.inner()),
+        )
 
     def _tangent(self, dtravel: Matrix | None, T: Slopes, push: Push, G1: Matrix) -> Tangent:
         n, h = self.system.lagrangian.n, self.h
