@@ -239,7 +239,7 @@ def simulate(
             f"system '{system.name}', step {recorder.done + 1} from "
             f"t = {clock.at(recorder.done):g} s with h = {h:g} s: "
             f"{failure.reason}; worst equation '{failure.worst}', relative "
-            f"residuals {history}; try a smaller step"
+            f"residuals {history}; {failure.advice}"
         )
         raise SimulationError(message, result("failed", message)) from None
     except Exception as error:

@@ -13,13 +13,26 @@ from poinsot.engine import ROUND_OFF, STALLED
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
 from poinsot.ph.stages import EPS, Evaluation, Newton, Tangent
 
+#: Where residuals fall below this part of their terms, Newton's method was on its way.
+NEARLY = 1e-6
+
 
 class NewtonFailure(Exception):
     """No solution was found; says which equation is worst and how the iteration went."""
 
-    def __init__(self, reason: str, history: list[float], worst: str) -> None:
+    def __init__(self, reason: str, history: list[float], worst: str, advice: str = "") -> None:
         super().__init__(reason)
-        self.reason, self.history, self.worst = reason, history, worst
+        self.reason, self.history, self.worst, self._advice = reason, history, worst, advice
+
+    @property
+    def advice(self) -> str:
+        """What to do: a smaller step helps where residuals are large."""
+        if self._advice or min(self.history, default=1.0) > NEARLY:
+            return self._advice or "try a smaller step"
+        return (
+            "residuals are small but fall no further, which a smaller step does not change; look "
+            "for masses, stiffnesses or lengths that are many orders of magnitude apart"
+        )
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,8 @@ def _iterate(
         correction = _correction(tangent, -here.F, weights)
         if correction is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
-            raise NewtonFailure(reason, history, labels[worst])
+            advice = "determine this state, or leave one of the constraints out"
+            raise NewtonFailure(reason, history, labels[worst], advice)
         dx = correction.dx
         fraction = _search(problem, x, dx, here, weights) if line_search else 1.0
         if fraction is None:
