@@ -96,9 +96,9 @@ class Potential(ABC):
     def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
 
-    @abstractmethod
     def inner(self, q: Vector) -> Vector:
-        """Return the sizes of what cancels inside of dV/dq."""
+        """Return the sizes of what cancels inside of dV/dq, as coordinates are rounded."""
+        return np.asarray(abs(self.hessian(q)) @ abs(q))
 
     def jumps(self, q0: Vector, q1: Vector) -> bool:
         """Tell whether the law jumped, because an angle passed half a turn."""
@@ -144,14 +144,14 @@ class CoordinatePotential(Potential):
         return mean * (G.T @ b), tangent
 
     def inner(self, q: Vector) -> Vector:
-        """Return the sizes of k chi along the coordinate, k = d^2V/dchi^2, and of d^2V/dq^2 q.
+        """Return the sizes of what cancels inside of dV/dq, k chi with k = d^2V/dchi^2 among it.
 
-        The one counts where q is small beside chi, the other where chi is small beside q.
+        That counts where q is small beside chi.
         """
         s, G = self.forms(q), dense(self.forms.G(q))
         chi = self.chart.value(s)
         along = abs(self.law.ddV(chi) * chi) * abs(G.T @ self.chart.slope(s))
-        return np.asarray(along + abs(self.hessian(q)) @ abs(q))
+        return np.asarray(along + super().inner(q))
 
     def jumps(self, q0: Vector, q1: Vector) -> bool:
         """Tell whether the law jumped, because an angle passed half a turn."""
@@ -203,7 +203,7 @@ class FieldPotential(Potential):
         return np.asarray(G.T @ z), np.asarray(G.T @ inner @ G)
 
     def inner(self, q: Vector) -> Vector:
-        """Return the sizes of d^2V/da^2 a on q, and of d^2V/dq^2 q."""
+        """Return the sizes of d^2V/da^2 a on q, a itself and what it is made of."""
         a, G = self.forms(q), dense(self.forms.G(q))
         bend = abs(jacobian(self.dV, a, rough=True))
         return np.asarray(abs(G).T @ (bend @ (abs(a) + abs(G) @ abs(q))))

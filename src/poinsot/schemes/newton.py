@@ -145,23 +145,19 @@ class _Correction:
     weights: Vector
 
     def rounded(self, x: Vector) -> Vector:
-        """Return the sizes of all that the elimination added up, |L| |U| |dx|, in each equation.
-
-        Of dx no more than x is there any more.
-        """
-        kept, lu = np.minimum(abs(self.dx), abs(x)), self.lu
-        if lu is None:
+        """Return the sizes of all that elimination adds up for x, |L| |U| |x|, in each equation."""
+        if self.lu is None:
             rows, L, U = scipy.linalg.lu(dense(self.A), p_indices=True)
-        else:
-            rows, L, U = lu.perm_r, lu.L, lu.U
-            kept = kept[np.argsort(lu.perm_c)]
-        return np.asarray((abs(L) @ (abs(U) @ kept))[rows] / self.weights)
+            return np.asarray((abs(L) @ (abs(U) @ abs(x)))[rows] / self.weights)
+        y = abs(x)[np.argsort(self.lu.perm_c)]
+        return np.asarray((abs(self.lu.L) @ (abs(self.lu.U) @ y))[self.lu.perm_r] / self.weights)
 
 
 def _correction(D: Tangent, right: Vector, weights: Vector) -> _Correction | None:
     """Solve (T + U V^T) dx = right with weighted rows; None if singular."""
     rights, lu = weights[:, None] * np.column_stack([right, D.U]), None
     solution: NDArray[np.float64]
+    A: Matrix
     try:
         if is_sparse(D.T):
             A = sp.csc_array(sp.diags_array(weights) @ D.T)
@@ -169,7 +165,7 @@ def _correction(D: Tangent, right: Vector, weights: Vector) -> _Correction | Non
             solution = np.asarray(lu.solve(rights))
         else:
             A = weights[:, None] * dense(D.T)
-            solution = np.asarray(np.linalg.solve(A, rights))
+            solution = np.asarray(np.linalg.solve(dense(A), rights))
         dx, TU = solution[:, 0], solution[:, 1:]
         if TU.shape[1]:  # Sherman-Morrison-Woodbury for the low-rank part
             core = np.eye(TU.shape[1]) + D.V.T @ TU
