@@ -54,7 +54,7 @@ SYSTEMS = {f.__name__: f for f in (mechanism, stabilised, train, plain)}
 
 def begin(system, every):
     x0 = system.start if system.proven else np.linspace(1, 2, system.n)
-    return Recorder(system, x0, 0.0, STEPS, every)
+    return Recorder(system, x0, system.angles(x0), 0.0, STEPS, every)
 
 
 def steps_of(system):
@@ -340,8 +340,8 @@ system = mechanisms.tree(3, bodies=3).model().compile("directors", stabilised=Fa
 k, n, total = 3000, system.n, 120_000
 
 def run(steps):
-    recorder = Recorder(system, system.start, 0.0, steps, 1)
-    angles = recorder.totals.angle.size
+    recorder = Recorder(system, system.start, system.angles(system.start), 0.0, steps, 1)
+    angles = recorder.totals.turn.size
     for done in range(0, steps, k):
         t, one = 1e-3 * np.arange(done + 1, done + k + 1), np.ones(k)
         x = np.tile(system.start, (k, 1))

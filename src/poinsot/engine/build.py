@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
 from time import sleep, time
@@ -63,13 +63,16 @@ class Build:
         except BaseException:
             self.process.kill()
             raise
-        _, said = self.process.communicate()
         if self.process.returncode:
-            text = said.decode(errors="replace").strip() or f"exit {self.process.returncode}"
             raise BuildError(
-                f"the compiled engine cannot be built here: {text.splitlines()[-1]}; use "
-                "engine='reference'"
+                f"the compiled engine cannot be built here: {self._said}; use engine='reference'"
             )
+
+    @cached_property
+    def _said(self) -> str:
+        """The last line that the process said before it failed."""
+        said = self.process.communicate()[1].decode(errors="replace").strip()
+        return said.splitlines()[-1] if said else f"exit {self.process.returncode}"
 
 
 def _command() -> tuple[str, ...]:

@@ -75,7 +75,8 @@ def run(job: Job) -> tuple[int, int]:
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:
             _straighten(machine, machine.spins, state)
-        count_turns(machine.turn_counters, machine.turn_counter_terms, state, carried.turns)
+        counters, terms = machine.turn_counters, machine.turn_counter_terms
+        count_turns(counters, terms, before, state, carried.turns)
         due = (done + taken) % job.save_every == 0 or done + taken == job.total
         if due:
             _save(job, machine.spins, machine.stabilised, rows, n, h, state, before)

@@ -40,6 +40,8 @@ SLOW = 0.02
 FAR = 3
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
+#: So much larger than the others' may the square of idle multipliers be.
+PRELOAD = 10.0
 
 
 @kernel
@@ -187,6 +189,16 @@ def _unfold(machine: Machine, stabilised: Array, x: Array) -> None:
 
 
 @inline
+def _forget(stabilised: Array, shift: Array, multiplier: Array) -> None:
+    """Guess that nothing moves bodies onto redundant constraints: they are there already."""
+    if stabilised is not None:
+        for node in range(shift.shape[0]):
+            for slot in range(3):
+                if shift[node, slot] > 0.0:
+                    multiplier[node, slot] = 0.0
+
+
+@inline
 def _settle(shift: Array, multiplier: Array, x: Array) -> None:
     """Ask the first correction to take away what the constraints leave open of the multipliers.
 
@@ -196,6 +208,35 @@ def _settle(shift: Array, multiplier: Array, x: Array) -> None:
     for node in range(shift.shape[0]):
         for slot in range(3):
             x[node, slot] += shift[node, slot] * multiplier[node, slot]
+
+
+@kernel
+def _relax(machine: Machine, multiplier: Array, tiles: Array, x: Array) -> bool:
+    """Take away the idle part of the multipliers if it is large; tell whether it was.
+
+    Where A + S are the factors and S the shift, (A + S)^-1 S lam is just the part with A lam = 0
+    (inverse iteration): forces of redundant constraints that cancel. The first corrections of a
+    poor guess leave a large one, of which others see no more than its round-off.
+    """
+    shift = machine.shift
+    for node in range(shift.shape[0]):
+        for slot in range(3):
+            x[node, slot] = shift[node, slot] * multiplier[node, slot]
+    reduce(machine.schedule, tiles, x)
+    solve(machine.schedule, tiles, x)
+    idle, rest = 0.0, 0.0
+    for node in range(shift.shape[0]):
+        for slot in range(3):
+            S, lam = abs(shift[node, slot]), multiplier[node, slot]
+            idle += S * x[node, slot] ** 2
+            rest += S * (lam - x[node, slot]) ** 2
+    large = idle > PRELOAD * rest
+    if large:
+        for node in range(shift.shape[0]):
+            for slot in range(3):
+                if shift[node, slot] != 0.0:
+                    multiplier[node, slot] -= x[node, slot]
+    return large
 
 
 @kernel
@@ -212,24 +253,27 @@ def take_step(
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
     unloaded = machine.unloaded and not machine.redundant
-    previous, fresh = inf, True
+    _forget(machine.stabilised, machine.shift, multiplier)
+    previous, fresh, relaxed = inf, True, not machine.redundant
     for iteration in range(limit + 1):
         if iteration > 0:
             evaluate(machine, step, None)
             residual = _relative(machine.kinds, x, step.sizes, 0.0)
-            if residual <= EPS:
-                return iteration, residual
-            if residual > STALLED * previous:
-                # A larger residual than round-off of terms may be that, if the matrix is exact, or
-                # dry friction multiplies the round-off of rates.
-                known = machine.exact or machine.dry
-                if residual <= ROUND_OFF or (fresh and known and residual <= rtol):
-                    return iteration, residual
-                rounded = _look_inside(machine.bodies, machine.kinds, step)
-                if fresh and rounded <= ROUND_OFF:
-                    return iteration, rounded
-                if fresh and iteration > FAR and not machine.dry:
-                    return limit, inf
+            stalled, reached = residual > STALLED * previous, residual
+            if stalled and residual > ROUND_OFF and fresh:
+                reached = _look_inside(machine.bodies, machine.kinds, step)
+            # What is larger than round-off may be that, if the matrix is exact, or dry friction
+            # multiplies the round-off of rates.
+            known = machine.exact or machine.dry
+            if residual <= EPS or (
+                stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol))
+            ):
+                if not relaxed and _relax(machine, multiplier, tiles, x):
+                    relaxed, previous = True, inf
+                    continue
+                return iteration, reached
+            if stalled and fresh and iteration > FAR and not machine.dry:
+                return limit, inf
             fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:
             clear(machine.template, tiles)

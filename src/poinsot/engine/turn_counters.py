@@ -13,17 +13,23 @@ FORM = 3
 
 
 @kernel
-def count_turns(turn_counters: Array, terms: Part, state: Array, turns: Array) -> None:
-    """Count turns since the step before; `turns` (2, turn_counters) are sine and full turns.
+def count_turns(
+    turn_counters: Array, terms: Part, before: Array, state: Array, turns: Array
+) -> None:
+    """Count turns since the state before; `turns` (2, turn_counters) are sine and full turns.
 
-    An angle in (-pi, pi] jumps where its sine changes sign while the cosine is negative.
+    An angle in (-pi, pi] jumps where its sine changes sign on the side of negative cosines: there
+    the line from one (cosine, sine) to the next passes the axis.
     """
     for k in range(turn_counters.shape[0]):
-        s = _form(turn_counters[k, 0], turn_counters[k, 1], SINE, terms, state)
-        crossed = (s < 0.0) != (turns[0, k] < 0.0)
-        if crossed and _form(turn_counters[k, 0], turn_counters[k, 1], COSINE, terms, state) < 0.0:
-            turns[1, k] += 1.0 if s < 0.0 else -1.0
-        turns[0, k] = s
+        first, last, s0 = turn_counters[k, 0], turn_counters[k, 1], turns[0, k]
+        s1 = _form(first, last, SINE, terms, state)
+        if (s1 < 0.0) != (s0 < 0.0):
+            c0 = _form(first, last, COSINE, terms, before)
+            c1 = _form(first, last, COSINE, terms, state)
+            if (c0 * s1 - c1 * s0) * (s1 - s0) < 0.0:
+                turns[1, k] += 1.0 if s1 < 0.0 else -1.0
+        turns[0, k] = s1
 
 
 @kernel

@@ -4,7 +4,10 @@ A chart gives the value of its coordinate, its slope dchi/ds, and its secant ove
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import tau
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +37,14 @@ class Chart(ABC):
 
         `ds` = s1 - s0 is given apart: as G(q_mid) (q1 - q0) it knows no cancellation.
         """
+
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the chart near angles [rad] counted over turns, by name; most have no turns."""
+        return self
+
+    def loses(self, s0: Vector, s_mid: Vector) -> bool:
+        """Tell whether a step with these forms at its start and midpoint is too long to follow."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -82,11 +93,32 @@ class Length(Chart):
 
 @dataclass(frozen=True)
 class Angle(Chart):
-    """chi = atan2(s, c) for the forms (c, s): cosine and sine of an angle of a joint."""
+    """chi = atan2(s, c) for the forms (c, s): cosine and sine of an angle of a joint.
+
+    Forms tell it up to whole turns: of all values it is the one nearest to `about` [rad], the angle
+    counted over turns at the start of the step in hand. `name` is that of the angle in a model.
+    """
+
+    name: str = ""
+    about: float = 0.0
 
     def value(self, s: Vector) -> float:
-        """Return the angle in (-pi, pi] [rad]."""
-        return float(np.arctan2(s[1], s[0]))
+        """Return the angle within half a turn of `about` [rad]."""
+        here = float(np.arctan2(s[1], s[0]))
+        return here + tau * float(np.round((self.about - here) / tau))
+
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the chart about the angle of its name."""
+        about = angles.get(self.name, self.about)
+        return self if about == self.about else replace(self, about=about)
+
+    def loses(self, s0: Vector, s_mid: Vector) -> bool:
+        """Tell whether it turns by half a turn or more: then it is past a quarter at midpoint.
+
+        `s_mid` may have a positive factor: over turns a and b of two bodies about one axis, mean
+        directors have the forms of half of both, times cos(a/2) cos(b/2).
+        """
+        return not float(s0 @ s_mid) > 0
 
     def slope(self, s: Vector) -> Vector:
         """Return (-s, c) / (c^2 + s^2)."""

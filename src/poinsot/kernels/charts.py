@@ -1,6 +1,6 @@
 """Coordinates chi(s) of one or two forms: displacement, length, angle. See `frames.charts`."""
 
-from math import atan, atan2, sqrt
+from math import atan, atan2, floor, sqrt, tau
 from typing import TypeAlias
 
 from poinsot.kernels.kernel import inline
@@ -17,6 +17,13 @@ def chart_value(chart: int, s: Pair) -> float:
     if chart == LINEAR:
         return s[0]
     return sqrt(2.0 * s[0]) if chart == LENGTH else atan2(s[1], s[0])
+
+
+@inline
+def chart_near(chart: int, s: Pair, about: float) -> float:
+    """Return chi; of an angle that value, of all that differ by whole turns, nearest to another."""
+    here = chart_value(chart, s)
+    return here + tau * floor((about - here) / tau + 0.5) if chart == ANGLE else here
 
 
 @inline

@@ -1,14 +1,14 @@
 """Coordinates that forces and motors act along: a distance, an angle, a displacement of a joint."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Ground
 from poinsot.errors import InputError, did_you_mean
-from poinsot.frames.charts import Chart, Length
+from poinsot.frames.charts import Angle, Chart, Length
 from poinsot.frames.directions import Charted
 from poinsot.frames.forms import half_square
 from poinsot.frames.stacks import Forms, stack
@@ -70,4 +70,7 @@ def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: 
         raise InputError(f"{what}: joint '{name}' has no free direction '{freedom}'; {hint}")
     chosen, bodies = free[freedom], _touched(joint.a, joint.b)
     forms = stack([form.among(bodies) for form in chosen.forms], len(bodies))
-    return Coordinate(bodies, forms, chosen.chart, 0.0, "rad" if chosen.rotates else "m")
+    chart = chosen.chart
+    if isinstance(chart, Angle):
+        chart = replace(chart, name=f"{name}.{freedom}")
+    return Coordinate(bodies, forms, chart, 0.0, "rad" if chosen.rotates else "m")

@@ -6,7 +6,7 @@ them, and fills the table that its kernels read.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -137,8 +137,8 @@ class Family(ABC):
         """Whether a decoupled matrix lacks some of its derivatives."""
         return False
 
-    def start(self, q: Vector) -> None:  # noqa: B027 - few do
-        """Begin a run at q, in directors."""
+    def start(self, q: Vector, angles: Mapping[str, float]) -> None:  # noqa: B027 - few do
+        """Begin a run at q, in directors, and at angles of joints counted over turns [rad]."""
 
     def add_mobility(  # noqa: B027 - constraints do
         self, size: Real, by_force: Real, by_torque: Real

@@ -5,9 +5,9 @@ depend on the coordinates is known.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +43,9 @@ Load: TypeAlias = Callable[[float, Motion], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Feedback(ABC):
-    """Inputs u(t, q, v) of the coordinates and velocities of a few bodies."""
+    """Inputs u(t, q, v) of a port, by its name, of coordinates and velocities of a few bodies."""
+
+    name: str
 
     @abstractmethod
     def __call__(self, t: float, q: Vector, v: Vector) -> Vector:
@@ -52,6 +54,14 @@ class Feedback(ABC):
     @abstractmethod
     def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return du/dq and du/dv."""
+
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        return self
+
+    def loses(self, q0: Vector, q_mid: Vector) -> bool:
+        """Tell whether its angle turns too far to be followed over a step."""
+        return False
 
 
 def _checked(value: ArrayLike, size: int, name: str, t: float) -> Vector:
@@ -69,9 +79,8 @@ def _checked(value: ArrayLike, size: int, name: str, t: float) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class JointLaw(Feedback):
-    """u = law(t, chi, chi') of a joint's coordinate and its rate."""
+    """u = law(t, chi, chi') of a joint's coordinate, an angle over turns, and its rate."""
 
-    name: str
     law: Callable[[float, float, float], float]
     forms: Forms
     chart: Chart
@@ -98,12 +107,20 @@ class JointLaw(Feedback):
         B = self._direction.B(q).T
         return slope[:, :1] @ B + slope[:, 1:] @ self._direction.dy(q, v), slope[:, 1:] @ B
 
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        chart = self.chart.near(angles)
+        return self if chart is self.chart else replace(self, chart=chart)
+
+    def loses(self, q0: Vector, q_mid: Vector) -> bool:
+        """Tell whether its angle turns too far to be followed over a step."""
+        return self.chart.loses(self.forms(q0), self.forms(q_mid))
+
 
 @dataclass(frozen=True, eq=False)
 class BodyLaw(Feedback):
     """u = load(t, motion) of a body's point X (director axes) and its body axes R_BP."""
 
-    name: str
     load: Load
     X: Vector
     R_BP: Array
@@ -145,3 +162,8 @@ class Inlet:
     direction: Direction
     size: int
     law: Feedback | None = None
+
+    def near(self, angles: Mapping[str, float]) -> "Inlet":
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        law = None if self.law is None else self.law.near(angles)
+        return self if law is self.law else replace(self, law=law)

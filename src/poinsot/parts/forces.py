@@ -198,8 +198,8 @@ class JointSpring(SpringDamper):
     """A spring-damper on a free direction of a joint: an angle [rad] or a displacement [m].
 
     `freedom` names the direction where the joint has several; `rest` is zero, the start, by
-    default. An angle is taken in (-pi, pi], and a run stops where that makes the law jump. See
-    `SpringDamper` for its laws.
+    default. An angle is counted over turns, so that a spring can be wound up, and `rest` may be
+    more than a turn away. See `SpringDamper` for its laws.
     """
 
     joint: str

@@ -136,7 +136,7 @@ class JointPort(PortPlace):
     """A motor on a free direction of a joint: torque [N m] and rate [rad/s], or force and speed.
 
     `value` (constant or a function of time) or `law` (t, coordinate, rate) -> torque or force
-    closes the port by an input; an angle is given to it in (-pi, pi].
+    closes the port by an input; an angle is given to it as counted over turns.
     """
 
     joint: str

@@ -10,14 +10,14 @@ G(q_m) does.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import pi
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.charts import Angle, Chart
+from poinsot.frames.charts import Chart
 from poinsot.frames.stacks import Forms
 from poinsot.ph.derivatives import jacobian
 from poinsot.ph.gradients import GAUSS_3, NODES, ROUND_OFF, Function, Gonzalez, Step
@@ -100,8 +100,12 @@ class Potential(ABC):
         """Return the sizes of what cancels inside of dV/dq, as coordinates are rounded."""
         return np.asarray(abs(self.hessian(q)) @ abs(q))
 
-    def jumps(self, q0: Vector, q1: Vector) -> bool:
-        """Tell whether the law jumped, because an angle passed half a turn."""
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        return self
+
+    def loses(self, q0: Vector, q_mid: Vector) -> bool:
+        """Tell whether its angle turns too far to be followed over a step."""
         return False
 
 
@@ -153,17 +157,14 @@ class CoordinatePotential(Potential):
         along = abs(self.law.ddV(chi) * chi) * abs(G.T @ self.chart.slope(s))
         return np.asarray(along + super().inner(q))
 
-    def jumps(self, q0: Vector, q1: Vector) -> bool:
-        """Tell whether the law jumped, because an angle passed half a turn."""
-        if not isinstance(self.chart, Angle):
-            return False
-        s0, s1 = self.forms(q0), self.forms(q1)
-        b, _ = self.chart.secant(s0, s1, s1 - s0)
-        followed, wrapped = self.chart.value(s0) + float(b @ (s1 - s0)), self.chart.value(s1)
-        if abs(followed - wrapped) < pi:
-            return False
-        there, here = self.law.V(followed), self.law.V(wrapped)
-        return abs(there - here) > 1e-6 * (abs(there) + abs(here))
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        chart = self.chart.near(angles)
+        return self if chart is self.chart else replace(self, chart=chart)
+
+    def loses(self, q0: Vector, q_mid: Vector) -> bool:
+        """Tell whether its angle turns too far to be followed over a step."""
+        return self.chart.loses(self.forms(q0), self.forms(q_mid))
 
 
 @dataclass(frozen=True, eq=False)

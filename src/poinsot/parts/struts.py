@@ -6,8 +6,9 @@ whose pull is t times the gradient of s at the midpoint; the tangent follows fro
 at the midpoint and at the end. Vectors of a body at both ends of a step are x -+ a x x.
 """
 
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from math import nan, pi, tau
+from math import nan, pi
 from typing import ClassVar
 
 import numpy as np
@@ -48,7 +49,7 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import cayley, lever, turn_back, turned
-from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_value
+from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_near, chart_value
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.laws import Law
 from poinsot.kernels.nodes import Graph, Tiles
@@ -269,47 +270,52 @@ def forget(struts: Along) -> None:
 
 @kernel
 def stored(struts: Along, state: Array, step: Step) -> float:
-    """Return the energy of all springs [J], and keep their coordinates."""
-    total, acts = 0.0, struts.acts
+    """Return the energy of all springs [J]; keep the coordinates of springs and servos."""
+    total, acts, chi = 0.0, struts.acts, struts.chi
     for j in range(struts.places.shape[0]):
         for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
-            if acts.places[k, ROLE] == SPRING:
-                struts.chi[1, k] = _coordinate(struts, j, state)
-                total += energy_of(acts, k, step, struts.chi[1, k])
+            role = acts.places[k, ROLE]
+            if role in (SPRING, SERVO):
+                chi[1, k] = _coordinate(struts, j, state, chi[0, k])
+            if role == SPRING:
+                total += energy_of(acts, k, step, chi[1, k])
     return total
 
 
 @kernel
-def jumped(struts: Along, state: Array, step: Step) -> bool:
-    """Tell whether the law of an angle jumped by a whole turn."""
+def lost(struts: Along, state: Array, step: Step) -> bool:
+    """Tell whether an angle that a spring or a servo follows changed by half a turn or more.
+
+    Then it is past a quarter of a turn at the midpoint; see `Angle.loses`.
+    """
     acts, chi = struts.acts, struts.chi
     for j in range(struts.places.shape[0]):
-        for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
-            before, here = chi[0, k], chi[1, k]
-            if struts.places[j, CHART] == ANGLE and abs(here - before) > pi:
-                other = energy_of(acts, k, step, here + (tau if here < before else -tau))
-                energy = energy_of(acts, k, step, here)
-                if abs(other - energy) > 1e-6 * (abs(other) + abs(energy)):
-                    return True
+        if struts.places[j, CHART] == ANGLE:
+            for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
+                role = acts.places[k, ROLE]
+                if role in (SPRING, SERVO):
+                    middle = _coordinate(struts, j, step.stage, chi[0, k])
+                    if not abs(middle - chi[0, k]) < 0.5 * pi:
+                        return True
     return False
 
 
 @kernel
 def go_on(struts: Along) -> None:
-    """Go on from the coordinates of springs after the step."""
+    """Go on from the coordinates of springs and servos after the step."""
     for k in range(struts.chi.shape[1]):
         struts.chi[0, k] = struts.chi[1, k]
 
 
 @inline
-def _coordinate(struts: Along, k: int, state: Array) -> float:
-    """Return the coordinate of strut k."""
+def _coordinate(struts: Along, k: int, state: Array, about: float) -> float:
+    """Return the coordinate of strut k, an angle within half a turn of another."""
     numbers, at = struts.numbers, struts.places[k]
     (r_A, D_A), (r_B, D_B) = frame(state, at[A]), frame(state, at[B])
     if at[KIND] == DOT:
         N_0, N_1 = matrix(numbers, k, FORM_0), matrix(numbers, k, FORM_1)
         s = trace(_product(N_0, D_A, D_B)), trace(_product(N_1, D_A, D_B))
-        return chart_value(at[CHART], s)
+        return chart_near(at[CHART], s, about)
     rho_A = combine(vector(numbers, k, terms.POINT_A), D_A)
     rho_B = combine(vector(numbers, k, terms.POINT_B), D_B)
     r = sub(add(r_B, rho_B), add(r_A, rho_A))
@@ -341,11 +347,10 @@ class Pull:
             return ANGLE
         return LENGTH if isinstance(chart, Length) else LINEAR
 
-    def coordinate(self, q: Vector) -> float:
-        """Return that of a spring at q, in directors; 0 for all else."""
-        if not isinstance(self.along, CoordinatePotential):
-            return 0.0
-        return self.along.chart.value(self.along.forms(local(q, self.along.bodies)))
+    def coordinate(self, q: Vector, angles: Mapping[str, float]) -> float:
+        """Return that at q, in directors, near angles of joints [rad] counted over turns."""
+        s = self.along.forms(local(q, self.along.bodies))
+        return self.along.chart.near(angles).value(s)
 
 
 class Struts(Family):
@@ -353,7 +358,7 @@ class Struts(Family):
 
     Table: ClassVar = Along
     kernels: ClassVar = Kernels(
-        struts_act, struts_act, begin=forget, energy=stored, ended=jumped, accept=go_on
+        struts_act, struts_act, begin=forget, energy=stored, ended=lost, accept=go_on
     )
 
     def __init__(self, assembly: Assembly) -> None:
@@ -404,9 +409,9 @@ class Struts(Family):
         places = index(at.kind, graph.ends(at.ends), at.chart, at.ranges, pairs)
         return Along(real(at.numbers), places, acts, self.chi, self.memory)
 
-    def start(self, q: Vector) -> None:
-        """Begin with the coordinates of springs at q."""
-        self.chi[:] = [pull.coordinate(q) for pull in self.pulls]
+    def start(self, q: Vector, angles: Mapping[str, float]) -> None:
+        """Begin with the coordinates at q."""
+        self.chi[:] = [pull.coordinate(q, angles) for pull in self.pulls]
 
 
 def _spring(p: CoordinatePotential) -> Pull:

@@ -11,9 +11,9 @@ from poinsot.kernels.charts import (
     Pair,
     Square,
     chart_bend,
+    chart_near,
     chart_secant,
     chart_slope,
-    chart_value,
 )
 from poinsot.kernels.kernel import arithmetic, inline
 from poinsot.kernels.laws import call_law
@@ -39,8 +39,8 @@ class Along(NamedTuple):
     """Coordinates, and what acts along them.
 
     `numbers` and `places` of coordinates, `acts` one after the other. Of every act, `chi` (2, acts)
-    is the coordinate of a spring before the step in hand and after it, and `memory` (acts, 2) that
-    of dry friction, if there is any.
+    is the coordinate of a spring or a servo before the step in hand and after it, an angle counted
+    over turns, and `memory` (acts, 2) that of dry friction, if there is any.
     """
 
     numbers: Real2
@@ -58,7 +58,7 @@ def tension_along(
     tension, by_middle, by_end = (0.0, 0.0), FLAT, FLAT
     for k in range(at[FIRST], at[LAST]):
         if along.acts.places[k, ROLE] == SPRING:
-            one, middle, end = _spring(along.acts, k, chart, forms, step)
+            one, middle, end = _spring(along, k, chart, forms, step)
         else:
             one, middle, end = _flow(along, k, chart, forms, step, slopes)
         tension = tension[0] + one[0], tension[1] + one[1]
@@ -75,11 +75,11 @@ def _sum(a: Square, b: Square) -> Square:
 
 
 @inline
-def _spring(acts: Acts, k: int, chart: int, forms: Forms, step: Step) -> Tension:
+def _spring(along: Along, k: int, chart: int, forms: Forms, step: Step) -> Tension:
     """Return the tension of a spring, its mean force times the secant of the chart."""
-    start, _, end, ds = forms
+    (start, _, end, ds), acts = forms, along.acts
     b, db = chart_secant(chart, start, end, ds)
-    chi, dchi = chart_value(chart, start), b[0] * ds[0] + b[1] * ds[1]
+    chi, dchi = along.chi[0, k], b[0] * ds[0] + b[1] * ds[1]
     force, stiffness, rest = vector(acts.numbers, k, 0)
     mean, slope = force + stiffness * (chi + 0.5 * dchi - rest), 0.5 * stiffness
     if acts.laws[k] != 0:
@@ -119,7 +119,8 @@ def _flow(along: Along, k: int, chart: int, forms: Forms, step: Step, slopes: bo
         step.sizes[LOST_POWER] += force * flow
     else:
         if role == SERVO:
-            given[0], given[1], given[2] = step.t, chart_value(chart, middle), flow
+            chi = chart_near(chart, middle, along.chi[0, k])
+            given[0], given[1], given[2] = step.t, chi, flow
             call_law(law, given, found, slopes)
             u[port], by_chi, by_rate = found[0], -found[1], -found[2]
         force = -u[port]

@@ -345,6 +345,29 @@ class Interconnection(PHSystem):
         here = [(inputs[self.joined[port]], y[port]) for port in ports]
         return [*(pair for values in inside for pair in values), *here]
 
+    # -- what a run asks of it ----------------------------------------------------------------
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step that one of the parts refuses."""
+        self._each(lambda part, *x: part.check_step(t0, *x, h), x0, x1, x_mid)
+
+    @property
+    def angle_names(self) -> tuple[str, ...]:
+        """Those of the parts, after the names of these."""
+        return tuple(f"{part.name}.{name}" for part in self.parts for name in part.angle_names)
+
+    def angles(self, x: Vector) -> Vector:
+        """Return the angles of all parts."""
+        return np.concatenate(self._each(lambda part, x: part.angles(x), x))
+
+    def near(self, turned: Vector) -> Self:
+        """Return the system whose parts are near angles counted over turns."""
+        own = slices(len(part.angle_names) for part in self.parts)
+        parts = tuple(part.near(turned[at]) for part, at in zip(self.parts, own, strict=True))
+        if all(new is old for new, old in zip(parts, self.parts, strict=True)):
+            return self
+        return replace(self, parts=parts)
+
 
 def slices(sizes: Iterable[int]) -> list[slice]:
     """Return where blocks of these sizes are, one after the other."""

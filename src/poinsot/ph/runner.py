@@ -63,21 +63,18 @@ class Totals:
     """Sums over every step so far, saved or not; whoever takes steps carries them on.
 
     `energy0` [J] is the energy at the start, `lost` [J] what was dissipated, `supplied` [J] what
-    was put in through each port. `angle` are the angles of the last state in (-pi, pi], and `turn`
-    the same followed over turns [rad].
+    was put in through each port, `turn` [rad] the angles of the last state counted over turns.
     """
 
     energy0: float
     lost: float
     supplied: Vector
-    angle: Vector
     turn: Vector
 
-    def follow(self, angle: Vector) -> None:
-        """Take over the angles of the next state, each by the shorter way round."""
-        change = angle - self.angle
-        self.turn = self.turn + change - 2 * np.pi * np.round(change / (2 * np.pi))
-        self.angle = angle
+
+def counted(angle: Vector, about: Vector) -> Vector:
+    """Return angles [rad] with those whole turns that bring them nearest to others."""
+    return np.asarray(angle + 2 * np.pi * np.round((about - angle) / (2 * np.pi)))
 
 
 class Runner(ABC):

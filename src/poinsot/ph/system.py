@@ -236,6 +236,19 @@ class PHSystem(Stores):
         """Return the angles [rad] to be followed over turns, each in (-pi, pi]; none by default."""
         return np.zeros(0)
 
+    @property
+    def angle_names(self) -> tuple[str, ...]:
+        """The names of these angles."""
+        return ()
+
+    def near(self, turned: Vector) -> "PHSystem":
+        """Return the system near angles counted over turns [rad], in the order of `angles`.
+
+        Its energy and its laws take those angles that are within half a turn of these. By default
+        they depend on none.
+        """
+        return self
+
     def observer(self) -> Observer:
         """Return what looks at saved states: nothing to see besides them, by default."""
         return Observer()
@@ -280,7 +293,8 @@ class PHSystem(Stores):
         """Prove the port-Hamiltonian structure at a state: each defect is a number near zero."""
         from poinsot.ph.dirac import defects
 
-        return defects(self, self.state(x), seed=seed)
+        state = self.state(x)
+        return defects(self.near(self.angles(state)), state, seed=seed)
 
     @cached_property
     def _no_dissipation(self) -> Matrix:

@@ -144,6 +144,17 @@ class History:
 
         return self._over(0, piece, columns)
 
+    def over_times_and_angles(
+        self, look: Callable[[Array, Array], tuple[Array, ...]], columns: Columns
+    ) -> tuple[Array, ...]:
+        """Do the same with a function that needs the angles counted over turns as well."""
+
+        def piece(start: int, stop: int) -> tuple[Array, ...]:
+            turned = self.table.rows("turned", start, stop)
+            return look(self.rows("x", start, stop, columns), turned)
+
+        return self._over(0, piece, columns)
+
     def over_steps(
         self, look: Callable[[Array, Array, Array], tuple[Array, ...]], columns: Columns
     ) -> tuple[Array, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, StorageError, StructureError
 from poinsot.ph.matrices import Vector
-from poinsot.ph.runner import Block, Totals
+from poinsot.ph.runner import Block, Totals, counted
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Stage
 from poinsot.ph.system import PHSystem
@@ -50,8 +50,8 @@ class Recorder:
     ----------
     system : PHSystem
         What is simulated.
-    x0, t0
-        Initial state and time [s].
+    x0, turned, t0
+        Initial state, its angles counted over turns [rad], and time [s].
     steps, save_every : int
         How many steps there will be, and which of them are saved: every so many, and the last.
     keep : bool
@@ -62,6 +62,7 @@ class Recorder:
         self,
         system: PHSystem,
         x0: Vector,
+        turned: Vector,
         t0: float,
         steps: int,
         save_every: int,
@@ -71,9 +72,8 @@ class Recorder:
         self.system, self.steps, self.save_every = system, steps, save_every
         self.ports = (*system.ports, *system.connected)
         self.observer = system.observer()
-        angle, none = system.angles(x0), np.zeros(len(self.ports))
-        self.totals = Totals(system.H(x0), 0.0, none, angle, angle)
-        start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": angle}
+        self.totals = Totals(system.near(turned).H(x0), 0.0, np.zeros(len(self.ports)), turned)
+        start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": turned}
         self.origin, self.rows = x0.copy(), -(-steps // save_every) + 1
         self.table = _table(system, start, self.rows, keep)
         self.done, self.reached = 0, t0
@@ -103,11 +103,11 @@ class Recorder:
         values = [(stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()] + inner
         lost = totals.lost + h * dissipation
         supplied = totals.supplied + [h * float(u @ y) for u, y in values]
-        energy = system.H(solution.x)
+        turned = counted(system.angles(solution.x), totals.turn)
+        energy = system.near(turned).H(solution.x)
         outer = float(supplied[: len(system.ports)].sum())
         error = energy - totals.energy0 - outer + lost
-        totals.follow(system.angles(solution.x))
-        totals.lost, totals.supplied = lost, supplied
+        totals.lost, totals.supplied, totals.turn = lost, supplied, turned
         self._count(1, t1, solution.iterations, solution.residual, abs(error), dissipation)
         self.pending = {
             "time": t1,
@@ -116,7 +116,7 @@ class Recorder:
             "dissipated": lost,
             "balance_error": error,
             "port_energy": supplied,
-            "turned": totals.turn,
+            "turned": turned,
             "stage_time": t_mid,
             "stage_x": stage.x,
             "u": np.concatenate([stage.u, *(u for u, _ in inner)]) if inner else stage.u,

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InputError, PoinsotError, StructureError
+from poinsot.errors import InputError, PoinsotError, StructureError, did_you_mean
 from poinsot.inputs import number
 from poinsot.ph.dirac import (
     gradient_defect,
@@ -22,7 +22,7 @@ from poinsot.ph.dirac import (
 )
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
-from poinsot.ph.runner import Clock
+from poinsot.ph.runner import Clock, counted
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.stages import Newton
@@ -41,6 +41,8 @@ ENGINES = ("auto", "reference", "compiled")
 #: Above this size the dissipation of a proven system is not tried on random efforts, nor is looked
 #: for defects of what is right by construction: that would take longer than many a run.
 CHECKED_SIZE = 2000
+#: Angles that are given at the start may differ from those of the state by so much [rad].
+NEAR = 0.1
 
 
 @runtime_checkable
@@ -68,6 +70,7 @@ def simulate(
     scheme: str | Scheme | None = None,
     coordinates: str | None = None,
     x0: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    angles: Mapping[str, float] | None = None,
     t_start: float = 0.0,
     inputs: Mapping[str, Signal | ArrayLike] | None = None,
     engine: str = "auto",
@@ -97,6 +100,10 @@ def simulate(
     x0 : array or mapping
         Initial state, whole or by name; what is left out is as in `system.start`. That of a
         Lagrangian is `{"q": [...], "v": [...]}` for all schemes.
+    angles : mapping
+        Angles of joints at the start, such as `{"hinge.angle": 31.5}` [rad], to go on with the
+        turns of another run: a state tells angles only up to whole turns. Default: those within
+        half a turn.
     inputs : mapping
         Port name -> function of time [s] or constant; open ports have u = 0.
     engine : {"auto", "compiled", "reference"}
@@ -159,6 +166,8 @@ def simulate(
         system = feed(system, port, signal)
     x = system.state({} if x0 is None else x0)
     system.check_start(x)
+    turned = _turned(system, x, angles)
+    system = system.near(turned)
     _check_structure(system, x)
     if method.constant_E and system.dE(x, x) is not None:
         raise InputError(
@@ -180,9 +189,11 @@ def simulate(
         step=lambda: take_step(system, method, t_start + h / 2, x, h, options),
     ):
         runner = None
-    recorder = Recorder(system, x, t_start, steps, save_every, keep=place is None)
+    if runner is not None and angles:
+        runner.start(x, turned)
+    recorder = Recorder(system, x, turned, t_start, steps, save_every, keep=place is None)
     document: Callable[[], str] = str
-    if x0 is None and not isinstance(model, PHSystem):
+    if x0 is None and not angles and not isinstance(model, PHSystem):
         document = model.document(
             inputs or {},
             scheme=method.name,
@@ -212,8 +223,8 @@ def simulate(
 
     def step(n: int, x: Vector) -> Vector:
         """Take step n with the reference engine, and record it."""
-        t0, t1 = clock.at(n), clock.at(n + 1)
-        solution, stage = take_step(system, method, (t0 + t1) / 2, x, t1 - t0, options)
+        t0, t1, here = clock.at(n), clock.at(n + 1), system.near(recorder.totals.turn)
+        solution, stage = take_step(here, method, (t0 + t1) / 2, x, t1 - t0, options)
         recorder.add((t0 + t1) / 2, t1, t1 - t0, solution, stage)
         if not system.proven and recorder.pending is None:
             _check_contract(system, solution.x, f"t = {t1:g} s")
@@ -260,6 +271,24 @@ def _count_steps(h: float, t_start: float, t_end: float) -> int:
         raise InputError(f"t_end = {t_end:g} s is not after t_start = {t_start:g} s")
     # A span that is a multiple of h but for round-off must not end in a tiny extra step.
     return max(1, ceil((t_end - t_start) / h * (1 - 1e-12) - 1e-9))
+
+
+def _turned(system: PHSystem, x: Vector, angles: Mapping[str, float] | None) -> Vector:
+    """Return the angles of a state with the turns that were given."""
+    names, here = system.angle_names, system.angles(x)
+    about = here.copy()
+    for name, angle in (angles or {}).items():
+        if name not in names:
+            raise InputError(f"angles: no angle '{name}'; {did_you_mean(name, names)}")
+        about[names.index(name)] = number(angle, f"angles: '{name}'")
+    turned = counted(here, about)
+    for name, state, given in zip(names, turned, about, strict=True):
+        if not abs(state - given) <= NEAR:
+            raise InputError(
+                f"angles: '{name}' is {given:.6g} rad, while it is {here[names.index(name)]:.6g} "
+                "rad in the state, up to whole turns"
+            )
+    return turned
 
 
 def _check_structure(system: PHSystem, x: Vector) -> None:

@@ -75,14 +75,24 @@ class MechanismForm(VelocityForm):
         return self.layout.diagnose(self.directors(x0))
 
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
-        """Refuse a step in which the law of a spring jumped, or a contact came to an end."""
+        """Refuse a step in which an angle cannot be followed, or a contact came to an end."""
         q0, q1 = self.directors(x0), self.directors(x1)
-        self.mechanism.require_continuous(q0, q1)
+        self.mechanism.require_followed(q0, (q0 + q1) / 2)
         self.layout.require_contact(q0, q1)
+
+    @property
+    def angle_names(self) -> tuple[str, ...]:
+        """Those of the joints."""
+        return self.layout.angle_names
 
     def angles(self, x: Vector) -> Vector:
         """Return the angles of the joints."""
         return self.layout.angles(self.directors(x))
+
+    def near(self, turned: Vector) -> Self:
+        """Return the system near angles counted over turns."""
+        mechanism = self.mechanism.near(self.layout.counted(turned))
+        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
     def observer(self) -> Observer:
         """Return what looks at bodies and joints."""

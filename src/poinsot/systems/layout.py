@@ -105,6 +105,16 @@ class Layout:
         free = (f for place in self.joints for f in place.joint.freedoms() if f.rotates)
         return Forms([pack([form for f in free for form in f.forms])], len(self.bodies))
 
+    @cached_property
+    def angle_names(self) -> tuple[str, ...]:
+        """The names of these angles, such as `hinge.angle`."""
+        free = ((place.name, f) for place in self.joints for f in place.joint.freedoms())
+        return tuple(f"{name}.{freedom.label}" for name, freedom in free if freedom.rotates)
+
+    def counted(self, turned: Vector) -> dict[str, float]:
+        """Return angles of all joints, counted over turns [rad], by name."""
+        return dict(zip(self.angle_names, turned.tolist(), strict=True))
+
     @property
     def multipliers(self) -> tuple[State, ...]:
         """Those of joints as states: of positions, then of contacts that cannot slip."""

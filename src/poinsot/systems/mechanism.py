@@ -6,7 +6,7 @@ those of the bodies. The one becomes the other here and nowhere else: with f = F
 .. math:: G = G_f F, \qquad \nabla V = F^\top \nabla_f V, \qquad B = F^\top B_f .
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -315,10 +315,10 @@ class Mechanism(Mechanics):
         """Return the potential energy [J]."""
         return float(self.gravity @ self.unknowns.full(q)) + self.stored(q)
 
-    def stored(self, q: Vector) -> float:
-        """Return the energy of springs and fields [J]."""
-        f = self.unknowns.full(q)
-        return float(sum(p.energy(local(f, p.bodies)) for p in self.potentials))
+    def stored(self, q: Vector, angles: Mapping[str, float] | None = None) -> float:
+        """Return the energy of springs and fields [J], near angles of joints if given by name."""
+        f, near = self.unknowns.full(q), angles or {}
+        return float(sum(p.near(near).energy(local(f, p.bodies)) for p in self.potentials))
 
     def dV(self, q: Vector) -> Vector:
         """Return the gradient of V; shape (n,)."""
@@ -343,13 +343,35 @@ class Mechanism(Mechanics):
             blocks.append((p.bodies, tangent))
         return self.unknowns.own(total), self._square(blocks) if blocks else None
 
-    def require_continuous(self, f0: Vector, f1: Vector) -> None:
-        """Refuse a step between frames in which the law of a joint's spring jumped by a turn."""
-        for p in self.potentials:
-            if p.jumps(local(f0, p.bodies), local(f1, p.bodies)):
+    # -- angles over turns --------------------------------------------------------------------
+
+    def near(self, angles: Mapping[str, float]) -> "Mechanism":
+        """Return the mechanism near angles of joints [rad] counted over turns, by name.
+
+        Its springs and laws take those angles that are within half a turn of these.
+        """
+        potentials = tuple(p.near(angles) for p in self.potentials)
+        inlets = tuple(inlet.near(angles) for inlet in self.inlets)
+        before, after = (*self.potentials, *self.inlets), (*potentials, *inlets)
+        if all(new is old for new, old in zip(after, before, strict=True)):
+            return self
+        return replace(self, potentials=potentials, inlets=inlets)
+
+    def require_followed(self, f0: Vector, f_mid: Vector) -> None:
+        """Refuse a step in which an angle that something depends on is lost.
+
+        By frames at its start, and at its midpoint up to positive factors of a body's directors.
+        """
+        acting = [(f"force '{p.name}'", p.bodies, p.loses) for p in self.potentials]
+        for inlet in self.inlets:
+            if inlet.law is not None:
+                what = f"port '{inlet.law.name}'"
+                acting.append((what, inlet.direction.bodies, inlet.law.loses))
+        for what, bodies, loses in acting:
+            if loses(local(f0, bodies), local(f_mid, bodies)):
                 raise InputError(
-                    f"force '{p.name}': its angle passed half a turn, where its law jumps; give it "
-                    "a potential of period 2 pi, or a rest angle further away"
+                    f"{what}: the angle of its joint changes by half a turn or more in one step, "
+                    "and cannot be followed; take a smaller step"
                 )
 
     # -- dissipation --------------------------------------------------------------------------

@@ -224,7 +224,7 @@ class MechanismObserver(Observer):
             markers=self._records(self._markers, history),
             joints=Lazy(joints, lambda name: self._joint(joints[name], history)),
             whole=lazily(self._whole(), history, self._in_the_middle(history)),
-            energies=lazily(self._energies(), history),
+            energies=lazily(self._energies(), history, self._stored(history)),
             scene=self.layout.scene,
             counts=self._counts(),
         )
@@ -282,10 +282,14 @@ class MechanismObserver(Observer):
         """Return the coordinates in directors; (states, 12 bodies)."""
         return _flat(self.view.directors(x, self.view.bodies))
 
+    @property
+    def _motion(self) -> slice:
+        """Where the motion of all bodies is in x."""
+        return slice(0, sum(part.n for part in self.view.parts))
+
     def _over_all(self, **looks: Callable[[Array], Array]) -> dict[str, Look]:
         """Return looks at the motion of all bodies."""
-        motion = slice(0, sum(part.n for part in self.view.parts))
-        return {name: (look, motion) for name, look in looks.items()}
+        return {name: (look, self._motion) for name, look in looks.items()}
 
     def _whole(self) -> dict[str, Look]:
         """Return momenta and violations of constraints."""
@@ -335,13 +339,20 @@ class MechanismObserver(Observer):
         def gravity(x: Array) -> Array:
             return np.asarray(self._directors(x) @ mechanism.gravity)
 
-        def stored(x: Array) -> Array:
-            return np.array([mechanism.stored(q) for q in self._directors(x)])
+        return self._over_all(kinetic=self.view.kinetic, gravity=gravity)
 
-        looks = {"kinetic": self.view.kinetic, "gravity": gravity}
-        if mechanism.potentials:
-            looks["springs and fields"] = stored
-        return self._over_all(**looks)
+    def _stored(self, history: History) -> dict[str, Callable[[], Array]]:
+        """Return the energy of springs and fields [J], of angles counted over turns."""
+        mechanism, counted = self.view.mechanism, self.layout.counted
+
+        def look(x: Array, turned: Array) -> tuple[Array, ...]:
+            states = zip(self._directors(x), map(counted, turned), strict=True)
+            return (np.array([mechanism.stored(q, angles) for q, angles in states]),)
+
+        def stored() -> Array:
+            return history.over_times_and_angles(look, self._motion)[0]
+
+        return {"springs and fields": stored} if mechanism.potentials else {}
 
     def _counts(self) -> Counts:
         layout, mechanism = self.layout, self.view.mechanism

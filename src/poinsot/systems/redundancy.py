@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ REACH = 0.3
 #: A row is dependent if what is new in it is smaller than this part of its length.
 DEPENDENT = 1e-7
 #: Largest coefficient of rows that are left out as combinations of those that are kept.
-COEFFICIENT = 20.0
+COEFFICIENT = 5.0
 #: What must be new in a row that is kept, if those that were kept before do not do.
 PARTS = (0.3, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, DEPENDENT)
 #: Shift of inverse iteration, relative to the largest entry, and how often it is done.
@@ -80,17 +81,29 @@ class Loop:
 
 def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which rows of J to keep: all but repeated ones, unless these are bad combinations."""
-    lengths = row_lengths(J)
-    unit = 1 / np.where(lengths > 0, lengths, 1.0)
-    J = sp.csr_array(sp.diags_array(unit) @ J) if is_sparse(J) else unit[:, None] * dense(J)
-    kept = ~repeated
-    if _combines(J[kept], J[repeated]):
+    J, kept = _unit_rows(J), ~repeated
+    return kept if _combines(J[kept], J[repeated]) else best_rows(J, int(np.sum(kept)))
+
+
+def best_rows(J: Matrix, count: int) -> NDArray[np.bool_]:
+    """Return which rows of J to keep so that all others are small combinations of them."""
+    J, kept = _unit_rows(J), np.zeros(J.shape[0], dtype=bool)
+    if not is_sparse(J):
+        kept[scipy.linalg.qr(dense(J).T, mode="r", pivoting=True)[1][:count]] = True
         return kept
     for part in PARTS:
-        others = ~dependent_rows(J, part, width=6)
-        if np.count_nonzero(others) >= np.count_nonzero(kept):
-            return others if np.count_nonzero(others) == np.count_nonzero(kept) else kept
+        kept = ~dependent_rows(J, part, width=6)
+        if np.count_nonzero(kept) >= count:
+            break
+    # Of more than are independent, those that come first.
+    kept[np.flatnonzero(kept)[count:]] = False
     return kept
+
+
+def _unit_rows(J: Matrix) -> Matrix:
+    lengths = row_lengths(J)
+    unit = 1 / np.where(lengths > 0, lengths, 1.0)
+    return sp.csr_array(sp.diags_array(unit) @ J) if is_sparse(J) else unit[:, None] * dense(J)
 
 
 def _combines(kept: Matrix, others: Matrix) -> bool:

@@ -26,7 +26,7 @@ Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
 #: What is added to equations that may repeat others, relative to their own size.
-SHIFT = 1e-9
+SHIFT = 1e-7
 
 
 @dataclass(frozen=True, eq=False)

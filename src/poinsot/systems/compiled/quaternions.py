@@ -77,13 +77,16 @@ class QuaternionRunner(MechanismRunner):
         layout, turns = self.system.layout, self.system.mechanism.unknowns.turns
         return frozenset({f"{name}.unit" for name in layout.among(turns)} | layout.undetermined)
 
-    def _multipliers(self, h: float, end: Vector, middle: Vector, u: Vector) -> Vector:
+    def _multipliers(
+        self, h: float, end: Vector, middle: Vector, u: Vector, turned: Vector
+    ) -> Vector:
         """Return the smallest of joints; those of units balance what is left along quaternions.
 
         p1 - p0 = h dT/dq + impulse, in Hamilton's form with the other sign.
         """
         start = 2 * middle - end
-        system, lagrangian, rule = self.system, self.system.lagrangian, self.scheme.rule
+        system, rule = self.system.near(turned), self.scheme.rule
+        lagrangian = system.lagrangian
         q0, q1, p0, p1 = system.q(start), system.q(end), system.p(start), system.p(end)
         mu = lagrangian.smallest(q0, q1, h * system.lam(end))
         mu[: lagrangian.units] = 0.0

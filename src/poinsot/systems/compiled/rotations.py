@@ -121,7 +121,7 @@ class RotationRunner(Runner):
     def recover(self, saved: Saved) -> tuple[Array, Array]:
         """Return x and stage_x with the smallest multipliers of joints that do the same."""
 
-        def smallest(h: float, end: Vector, middle: Vector, u: Vector) -> Vector:
+        def smallest(h: float, end: Vector, middle: Vector, u: Vector, turned: Vector) -> Vector:
             q1 = self.system.directors(end)
             q = (self.system.directors(2 * middle - end) + q1) / 2
             return self.system.held.smallest(q, self.system.parts(end)[2])
@@ -164,7 +164,6 @@ class EulerRunner(RotationRunner):
             if good:
                 turn, lost, supplied = saved.turned[-1], saved.dissipated[-1], saved.port_energy[-1]
             totals.lost, totals.supplied, totals.turn = float(lost), supplied.copy(), turn.copy()
-            totals.angle = self.there.angles(rows[good])
             self.inner.start(rows[good], totals.turn)
             block = replace(
                 block,

@@ -86,8 +86,13 @@ class MechanismRunner(Runner):
         """Return the motion of bodies as the beginning of a state."""
 
     @abstractmethod
-    def _multipliers(self, h: float, end: Vector, middle: Vector, u: Vector) -> Vector:
-        """Return the multipliers of a step of length h [s], its end and middle, and inputs u."""
+    def _multipliers(
+        self, h: float, end: Vector, middle: Vector, u: Vector, turned: Vector
+    ) -> Vector:
+        """Return the multipliers of a step of length h [s], its end and middle, and inputs u.
+
+        `turned` are the angles at its end, counted over turns [rad].
+        """
 
     # -- tables -------------------------------------------------------------------------------
 
@@ -123,7 +128,7 @@ class MechanismRunner(Runner):
         carried.past[:, 0].reshape(-1, groups, 4)[:, :, :3] = unknowns.reshape(-1, groups, 3)
         carried.past_multiplier[:, 0, :3] = carried.multiplier
         for family in self.parts.families:
-            family.start(self.system.directors(x))
+            family.start(self.system.directors(x), self.system.layout.counted(turned))
         angle = self.system.angles(x)
         carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
         self.base, self.known = turned - angle, 0
@@ -183,7 +188,7 @@ class MechanismRunner(Runner):
         pending = None if due else self._saved(saved, slice(kept, kept + 1), times, u, y)
         if taken:
             last = rows if pending is None else pending
-            totals.angle, totals.turn = self.system.angles(self.x), last.turned[-1].copy()
+            totals.turn = last.turned[-1].copy()
         return Block(
             steps=taken,
             reached=float(times[taken]),
@@ -246,13 +251,14 @@ class MechanismRunner(Runner):
 
 
 def recover(
-    saved: Saved, multipliers: Callable[[float, Vector, Vector, Vector], Vector]
+    saved: Saved, multipliers: Callable[[float, Vector, Vector, Vector, Vector], Vector]
 ) -> tuple[Array, Array]:
     """Return x and stage_x of saved steps with the multipliers that are found of each step."""
     x, stage = np.array(saved.x), np.array(saved.stage_x)
     u = np.hstack([np.zeros((len(x), 0)), *saved.u])
     for k, (end, middle) in enumerate(zip(x, stage, strict=True)):
-        found = multipliers(2 * float(saved.time[k] - saved.stage_time[k]), end, middle, u[k])
+        h, turned = 2 * float(saved.time[k] - saved.stage_time[k]), saved.turned[k]
+        found = multipliers(h, end, middle, u[k], turned)
         end[end.size - found.size :] = middle[end.size - found.size :] = found
     return x, stage
 
@@ -281,9 +287,11 @@ class DirectorRunner(MechanismRunner):
         plain = {f"{name}.rigidity" for name in turning} | layout.undetermined
         return frozenset(plain | {f"{name} (velocity)" for name in plain})
 
-    def _multipliers(self, h: float, end: Vector, middle: Vector, u: Vector) -> Vector:
+    def _multipliers(
+        self, h: float, end: Vector, middle: Vector, u: Vector, turned: Vector
+    ) -> Vector:
         """Return multipliers of rigidity that balance what is left, and the smallest of joints."""
-        mechanism, m = self.system.mechanism, self.system.mechanism.m
+        mechanism, m = self.system.near(turned).mechanism, self.system.mechanism.m
         (q1, v1, _), (q, v, multipliers) = self.system.parts(end), self.system.parts(middle)
         lam, gam = multipliers[:m], multipliers[m:]
         rate = 2 * (q1 - q) / h

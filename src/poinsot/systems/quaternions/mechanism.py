@@ -10,6 +10,7 @@ and joints, springs, loads and ports are those of the mechanism in directors, at
 of a step.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -80,6 +81,11 @@ class QuaternionMechanism(QuaternionBodies):
     def remembering(self) -> "QuaternionMechanism":
         """Return the same for one run of Newton's method."""
         mechanism = self.mechanism.remembering()
+        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
+
+    def near(self, angles: Mapping[str, float]) -> "QuaternionMechanism":
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        mechanism = self.mechanism.near(angles)
         return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
     # -- a step -----------------------------------------------------------------------------
@@ -182,8 +188,10 @@ class QuaternionMechanism(QuaternionBodies):
         return (*units, *joints)
 
     def watch(self, q0: Vector, q1: Vector) -> None:
-        """Refuse a step in which a contact comes to an end."""
-        self.layout.require_contact(self.directors(q0), self.directors(q1))
+        """Refuse a step in which an angle cannot be followed, or a contact comes to an end."""
+        f0, f1 = self.directors(q0), self.directors(q1)
+        self.mechanism.require_followed(f0, self.directors((q0 + q1) / 2))
+        self.layout.require_contact(f0, f1)
 
     def diagnose(self, q0: Vector) -> str:
         """Return what is the matter with contacts."""

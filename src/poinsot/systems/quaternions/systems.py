@@ -1,7 +1,8 @@
 """Mechanisms in unit quaternions as port-Hamiltonian systems, in Livens' form and in Hamilton's."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,9 +135,19 @@ class QuaternionForm(MomentumForm):
         joints = self.n - own.held.m
         return QuaternionView(own.held, parts, joints, own.parametrisation, own)
 
+    @property
+    def angle_names(self) -> tuple[str, ...]:
+        """Those of the joints."""
+        return self.layout.angle_names
+
     def angles(self, x: Vector) -> Vector:
         """Return the angles of the joints."""
         return self.layout.angles(self.directors(x))
+
+    def near(self, turned: Vector) -> Self:
+        """Return the system near angles counted over turns."""
+        lagrangian = self.lagrangian.near(self.layout.counted(turned))
+        return self if lagrangian is self.lagrangian else replace(self, lagrangian=lagrangian)
 
     def observer(self) -> Observer:
         """Return what looks at bodies and joints."""
