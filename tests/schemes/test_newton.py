@@ -19,7 +19,7 @@ def scalar(f, df, size=1.0, log=None):
         if log is not None:
             log.append(float(x[0]))
         tangent = Tangent(np.array([[df(x[0])]]), none, none)
-        return Evaluation(np.array([f(x[0])]), np.array([size]), np.ones(1), lambda: tangent)
+        return Evaluation(np.array([f(x[0])]), np.array([size]), lambda: tangent)
 
     return problem
 
@@ -83,7 +83,7 @@ def test_nan_and_singular_tangents_name_their_equation():
 
     def constant(F, T):
         tangent = Tangent(T, none, none)
-        return lambda x: Evaluation(np.array(F), np.ones(2), np.ones(2), lambda: tangent)
+        return lambda x: Evaluation(np.array(F), np.ones(2), lambda: tangent)
 
     def fail(F, T, message):
         with pytest.raises(NewtonFailure, match=message) as failure:
@@ -109,7 +109,7 @@ def test_the_low_rank_part_of_a_tangent_is_solved_with_it(kind, rank):
 
     def problem(w):
         sizes = abs(A) @ (abs(w) + abs(x))
-        return Evaluation(A @ (w - x), sizes, np.ones(sizes.size), lambda: Tangent(matrix, U, V))
+        return Evaluation(A @ (w - x), sizes, lambda: Tangent(matrix, U, V))
 
     first = []
     solution = solve(

@@ -66,8 +66,9 @@ class Run(NamedTuple):
 class Work(NamedTuple):
     """Room for one step: residual and solution x (nodes, 4), tiles, growth of gaps (nodes, 3).
 
-    `sizes` (5,): of the terms of translation, rotation, and constraints on velocities and on
-    positions; power lost. `given`, `found`: of laws.
+    `sizes` (12,): of the terms of translation, rotation, and constraints on velocities and on
+    positions; power lost; what cancels inside of terms of translation and rotation, and its energy;
+    the first four of bodies alone. `given`, `found`: of laws.
     """
 
     x: Real2

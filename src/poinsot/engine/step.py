@@ -8,27 +8,36 @@ from math import inf
 
 from poinsot.bodies.in_directors import free_bodies, stabilised_bodies
 from poinsot.bodies.in_quaternions import quaternion_bodies
-from poinsot.engine import REST
+from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, unfold
 from poinsot.engine.job import Machine, Run
 from poinsot.engine.tiles import clear, factorise, reduce, solve
 from poinsot.kernels import tables
-from poinsot.kernels.algebra import Array, gather, put, scale, size, vector
+from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
 from poinsot.kernels.kernel import arithmetic, inline, kernel
-from poinsot.kernels.step import Step
-from poinsot.kernels.tables import OF_CLOSURE, OF_POSITION, OF_ROTATION, OF_TRANSLATION, R, T, V, W
+from poinsot.kernels.step import Step, enlarge
+from poinsot.kernels.tables import (
+    INSIDE_ENERGY,
+    INSIDE_ROTATION,
+    INSIDE_TRANSLATION,
+    OF_BODIES,
+    OF_CLOSURE,
+    OF_POSITION,
+    OF_ROTATION,
+    OF_TRANSLATION,
+    R,
+    T,
+    V,
+    W,
+    twist,
+)
 
 EPS = 2.220446049250313e-16
 #: A correction that reduces the residual by less than this asks for a new matrix.
 SLOW = 0.02
-#: One that reduces it by less than this does not help any more.
-STALLED = 0.5
 #: So many corrections may lead over a hill first, where the guess is far off; any number where dry
 #: friction may begin to stick.
 FAR = 3
-#: Residuals below this are round-off; a larger one may be, if the matrix is exact, or dry friction
-#: multiplies the round-off of rates.
-ROUND_OFF = 1e-14
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
 #: So much larger than the others' may the square of idle multipliers be.
@@ -39,6 +48,10 @@ PRELOAD = 10.0
 def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
     """Set the residual in step.x, and tiles unless None."""
     step.sizes[tables.LOST_POWER] = 0.0
+    if tiles is not None:
+        for k in range(INSIDE_TRANSLATION, step.sizes.size):
+            step.sizes[k] = 0.0
+        step.sizes[OF_BODIES + OF_CLOSURE] = REST / step.h
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
 
@@ -55,10 +68,19 @@ def _evaluate(
             free_bodies(bodies, h, state, stage, x, tiles, sizes)
         else:
             quaternion_bodies(bodies, spins, machine.auxiliary, h, state, stage, x, tiles, sizes)
+        _measure_bodies(sizes)
         act(machine.parts, step, tiles)
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
+        _measure_bodies(sizes)
         act_stabilised(machine.parts, step, tiles)
+
+
+@inline
+def _measure_bodies(sizes: Array) -> None:
+    """Begin the sizes of terms with those of bodies, which change little from those for tiles."""
+    for kind in range(OF_POSITION + 1):
+        sizes[kind] = sizes[OF_BODIES + kind]
 
 
 @inline
@@ -67,8 +89,11 @@ def _ratio(a: float, b: float) -> float:
 
 
 @inline
-def _relative(kinds: Array, x: Array, sizes: Array) -> float:
-    """Return the largest residual over the size of its terms; infinite if there is a NaN."""
+def _relative(kinds: Array, x: Array, sizes: Array, inside: float) -> float:
+    """Return the largest residual over the size of its terms; infinite if there is a NaN.
+
+    Inside of the terms (1) is looked, or not (0): there they are before they cancel.
+    """
     translation, rotation, closure, position, whole = 0.0, 0.0, 0.0, 0.0, 0.0
     for node in range(kinds.size):
         residual = vector(x, node, 0)
@@ -83,10 +108,35 @@ def _relative(kinds: Array, x: Array, sizes: Array) -> float:
             position = max(position, size(residual))
     if whole - whole != 0.0:
         return inf
-    by_force = _ratio(translation, sizes[OF_TRANSLATION])
-    by_torque = _ratio(rotation, sizes[OF_ROTATION])
+    forces = max(sizes[OF_TRANSLATION], inside * sizes[INSIDE_TRANSLATION])
+    torques = max(sizes[OF_ROTATION], inside * sizes[INSIDE_ROTATION])
+    by_force, by_torque = _ratio(translation, forces), _ratio(rotation, torques)
     by_velocity = _ratio(closure, sizes[OF_CLOSURE])
     return max(by_force, by_torque, by_velocity, _ratio(position, sizes[OF_POSITION]))
+
+
+@kernel
+def _look_inside(bodies: tables.Part, kinds: Array, step: Step) -> float:
+    """Return the largest residual over what its terms are before they cancel.
+
+    Positions are rounded, and velocities with them: no momentum is known better than that of a body
+    that would move as far in a step as it is from the origin, and turn by a radian. The energy of
+    all residuals is as small: rounded forces do no work where nothing gives way.
+    """
+    numbers, places, x, sizes, h = bodies.numbers, bodies.places, step.x, step.sizes, step.h
+    energy, rounded = 0.0, sizes[INSIDE_ENERGY]
+    for b in range(numbers.shape[0]):
+        v, w = twist(step.stage, b)
+        push, spin = vector(x, places[b, T], 0), vector(x, places[b, R], 0)
+        way = size(vector(step.state, b, tables.POSITION)) / h
+        momentum = numbers[b, tables.MASS2] * way
+        turning = size(vector(numbers, b, tables.EULER2)) / h
+        enlarge(sizes, INSIDE_TRANSLATION, momentum)
+        enlarge(sizes, INSIDE_ROTATION, turning)
+        energy += dot(v, push) + dot(w, spin)
+        rounded += size(v) * (sizes[OF_TRANSLATION] + momentum)
+        rounded += size(w) * (sizes[OF_ROTATION] + turning)
+    return max(_relative(kinds, x, sizes, 1.0), _ratio(abs(energy), rounded))
 
 
 @inline
@@ -198,9 +248,6 @@ def take_step(
     Infinite residual: not solved.
     """
     stage, multiplier, x, schedule = step.stage, step.multiplier, step.x, machine.schedule
-    for k in range(step.sizes.size):
-        step.sizes[k] = 0.0
-    step.sizes[OF_CLOSURE] = REST / step.h
     begin(machine.parts)
     _look_at_gaps(machine, machine.stabilised, carried.gap, step)
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
@@ -211,16 +258,20 @@ def take_step(
     for iteration in range(limit + 1):
         if iteration > 0:
             evaluate(machine, step, None)
-            residual = _relative(machine.kinds, x, step.sizes)
-            stalled = residual > STALLED * previous
+            residual = _relative(machine.kinds, x, step.sizes, 0.0)
+            stalled, reached = residual > STALLED * previous, residual
+            if stalled and residual > ROUND_OFF and fresh:
+                reached = _look_inside(machine.bodies, machine.kinds, step)
+            # What is larger than round-off may be that, if the matrix is exact, or dry friction
+            # multiplies the round-off of rates.
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
             if residual <= EPS or (
-                stalled and (residual <= ROUND_OFF or (fresh and known and residual <= rtol))
+                stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol))
             ):
                 if not relaxed and _relax(machine, multiplier, tiles, x):
                     relaxed, previous = True, inf
                     continue
-                return iteration, residual
+                return iteration, reached
             if stalled and fresh and iteration > FAR and not machine.dry:
                 return limit, inf
             fresh = residual > SLOW * previous and residual > ROUND_OFF
@@ -228,7 +279,7 @@ def take_step(
             clear(machine.template, tiles)
             evaluate(machine, step, tiles)
             if iteration == 0:
-                residual = _relative(machine.kinds, x, step.sizes)
+                residual = _relative(machine.kinds, x, step.sizes, 0.0)
         if residual == inf or iteration == limit:
             return limit, inf
         if machine.redundant and iteration == 0:

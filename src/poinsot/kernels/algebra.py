@@ -61,6 +61,12 @@ def size(a: Vec) -> float:
 
 
 @arithmetic
+def largest(A: Mat) -> float:
+    """Return the largest entry of A, without sign."""
+    return max(size(A[0]), size(A[1]), size(A[2]))
+
+
+@arithmetic
 def combine(w: Vec, D: Mat) -> Vec:
     """Return the sum of w_i times row i of D: a vector given in director axes."""
     return (

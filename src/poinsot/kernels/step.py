@@ -4,7 +4,18 @@ from typing import NamedTuple
 
 from poinsot.kernels.algebra import Array, Vec, combine, gather, matrix
 from poinsot.kernels.kernel import arithmetic
-from poinsot.kernels.tables import OF_ROTATION, OF_TRANSLATION, Index2, R, Real1, Real2, T
+from poinsot.kernels.tables import (
+    INSIDE_ENERGY,
+    INSIDE_ROTATION,
+    INSIDE_TRANSLATION,
+    OF_ROTATION,
+    OF_TRANSLATION,
+    Index2,
+    R,
+    Real1,
+    Real2,
+    T,
+)
 
 
 class Step(NamedTuple):
@@ -13,7 +24,7 @@ class Step(NamedTuple):
     Of length h [s], t [s] its middle; `drift` times the `gap` (nodes, 3) is taken back by
     constraints. Inputs u and outputs y of ports; the motion of all bodies at the start, `state`,
     and at the midpoint, `stage`; the `multiplier` (nodes, 3), times h. `bodies` are the places of
-    bodies. Residuals go to x (nodes, 3), sizes of their terms to `sizes` (5,), see above. `given`
+    bodies. Residuals go to x (nodes, 3), sizes of their terms to `sizes` (12,), see above. `given`
     and `found` are room for laws. Forces have the lever arms of the directors in column `arms_at`
     of the stage; `quaternions` tells whether bodies turn by quaternions.
     """
@@ -60,3 +71,11 @@ def measure(step: Step, force: float, torque: float) -> None:
     """Take note of the size of a force and a torque, times h."""
     enlarge(step.sizes, OF_TRANSLATION, force)
     enlarge(step.sizes, OF_ROTATION, torque)
+
+
+@arithmetic
+def look_inside(step: Step, force: float, torque: float, energy: float) -> None:
+    """Take note of what a force and a torque, times h, are before terms cancel, and its energy."""
+    enlarge(step.sizes, INSIDE_TRANSLATION, force)
+    enlarge(step.sizes, INSIDE_ROTATION, torque)
+    enlarge(step.sizes, INSIDE_ENERGY, energy)

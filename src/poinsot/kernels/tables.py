@@ -87,8 +87,12 @@ class Spins(NamedTuple):
     mean: bool
 
 
-#: Sizes of terms, and the power that dampers take.
+#: Sizes of terms, and the power that dampers take; sizes of what cancels inside of forces and
+#: torques, and what energy that is over the step; sizes of the terms of bodies alone, in the order
+#: of those of all.
 OF_TRANSLATION, OF_ROTATION, OF_CLOSURE, OF_POSITION, LOST_POWER = range(5)
+INSIDE_TRANSLATION, INSIDE_ROTATION, INSIDE_ENERGY = range(5, 8)
+OF_BODIES = 8
 
 # -- the motion of a body ----------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from poinsot.kernels.algebra import (
     apply,
     combine,
     cross,
+    largest,
     matrix,
     minus,
     multiply,
@@ -41,7 +42,7 @@ from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.laws import Called, Law, call_law, keeping_slopes
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, Acts, frame, half_turn, twist
 from poinsot.kernels.terms import NONE, UNIT, ZERO
 from poinsot.kernels.turning import cosine, on_arms
@@ -73,7 +74,7 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     h, stage, u, y = step.h, step.stage, step.u, step.y
     at, law, mean = loads.places[k], loads.laws[k], step.arms_at == DIRECTORS
     kind, b, port, X = at[KIND], at[BODY], at[INPUT], vector(loads.numbers, k, POINT)
-    (_, D), (v, w), a = frame(stage, b), twist(stage, b), half_turn(stage, b)
+    (position, D), (v, w), a = frame(stage, b), twist(stage, b), half_turn(stage, b)
     rho = combine(X, D)
     axes = matrix(loads.numbers, k, AXES)
     if law != 0:
@@ -104,6 +105,10 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
             add_tile(tiles, RR, times(f, _published_change(step.quaternions, given, a, D)))
         if law != 0:
             by_v, by_w = _gains(h, a, rho, transposed(axes), D, step.found)
+            inside = largest(by_v) * (size(position) + h * size(v))
+            inside += largest(by_w) * (1.0 + h * size(w))
+            flow = size((y[port], y[port + 1], y[port + 2]))
+            look_inside(step, inside * largest(by_force), inside * largest(turning), inside * flow)
             add_tile(tiles, TT, times(-h, multiply(by_force, by_v)))
             add_tile(tiles, TR, times(-h, multiply(by_force, by_w)))
             add_tile(tiles, RT, times(-h, multiply(turning, by_v)))
@@ -217,18 +222,18 @@ def _generalised(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     b, port, RR = loads.places[k, BODY], loads.places[k, INPUT], loads.places[k, OWN + 3]
     (_, D), (v, w), a = frame(stage, b), twist(stage, b), half_turn(stage, b)
     force = scale(h, (u[port], u[port + 1], u[port + 2]))
-    total, largest = NONE, 0.0
+    total, most = NONE, 0.0
     y[port], y[port + 1], y[port + 2] = v
     for i in range(3):
         d, j = D[i], port + 3 + 3 * i
         f = u[j], u[j + 1], u[j + 2]
         torque = scale(h, cross(d, f))
-        total, largest = add(total, torque), max(largest, size(torque))
+        total, most = add(total, torque), max(most, size(torque))
         y[j], y[j + 1], y[j + 2] = cross(w, d)
         if tiles is not None:
             add_tile(tiles, RR, times(-0.5 * h * h, skew_times(f, lever(a, d))))
     push(step, b, scale(-1.0, force), scale(-1.0, total))
-    measure(step, size(force), largest)
+    measure(step, size(force), most)
 
 
 class Loads(Family):

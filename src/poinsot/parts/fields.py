@@ -20,10 +20,12 @@ from poinsot.kernels.algebra import (
     axpy,
     combine,
     cross,
+    largest,
     multiply,
     scale,
     size,
     skew_times,
+    sub,
     times,
     vector,
 )
@@ -31,7 +33,7 @@ from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.laws import ENERGY, SLOPES, Called, Law, call_law, law_energy
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import RR, Addresses, Index1, Index2, Real2, frame, half_turn
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real
 from poinsot.parts.forces import Force, Placed
@@ -150,7 +152,7 @@ def fields_act(fields: FieldTable, step: Step, tiles: Array) -> None:
                 P = times(0.5 * h * h, lever(half_turn(stage, b), combine(X, D)))
                 add_tile(tiles, step.bodies[b, RR], skew_times(z, P))
         if tiles is not None:
-            _add_stiffness(fields, k, h, stage, found, tiles)
+            _add_stiffness(fields, k, step, tiles)
 
 
 @arithmetic
@@ -160,11 +162,9 @@ def _vector(fields: FieldTable, i: int, motion: Array) -> Vec:
 
 
 @kernel
-def _add_stiffness(
-    fields: FieldTable, k: int, h: float, stage: Array, found: Array, tiles: Array
-) -> None:
+def _add_stiffness(fields: FieldTable, k: int, step: Step, tiles: Array) -> None:
     """Add h (I; [rho_i]) dz_i/da_j (h I, -h P_j) for all pairs of vectors of a field."""
-    numbers, bodies = fields.numbers, fields.bodies
+    h, stage, found, numbers, bodies = step.h, step.stage, step.found, fields.numbers, fields.bodies
     first, last, place = fields.first[k, 0], fields.first[k + 1, 0], fields.first[k, 1]
     count = 3 * (last - first)
     for i in range(first, last):
@@ -173,6 +173,9 @@ def _add_stiffness(
             b = bodies[j]
             rho_j = combine(vector(numbers, j, 1), frame(stage, b)[1])
             slope = times(h * h, _slope(found, count, count, i - first, j - first))
+            inside = largest(slope) / h * size(_vector(fields, j, stage))
+            way = size(sub(_vector(fields, i, stage), _vector(fields, i, step.state)))
+            look_inside(step, numbers[i, 0] * inside, inside * size(rho), inside * 2.0 / h * way)
             by_v = times(numbers[j, 0], slope)
             by_w = times(-1.0, multiply(slope, lever(half_turn(stage, b), rho_j)))
             pair = fields.pairs[place]

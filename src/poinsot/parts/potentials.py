@@ -51,6 +51,10 @@ class Potential(ABC):
     def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
 
+    def inner(self, q: Vector) -> Vector:
+        """Return the sizes of what cancels inside of dV/dq, as coordinates are rounded."""
+        return np.asarray(abs(self.hessian(q)) @ abs(q))
+
     def near(self, angles: Mapping[str, float]) -> Self:
         """Return the same near angles of joints [rad] counted over turns, by name."""
         return self
@@ -97,6 +101,16 @@ class CoordinatePotential(Potential):
             dense(self.forms.curvature(b)) / 2 + G.T @ db @ G1
         )
         return mean * (G.T @ b), tangent
+
+    def inner(self, q: Vector) -> Vector:
+        """Return the sizes of what cancels inside of dV/dq, k chi with k = d^2V/dchi^2 among it.
+
+        That counts where q is small beside chi.
+        """
+        s, G = self.forms(q), dense(self.forms.G(q))
+        chi = self.chart.value(s)
+        along = abs(self.law.ddV(chi) * chi) * abs(G.T @ self.chart.slope(s))
+        return np.asarray(along + super().inner(q))
 
     def near(self, angles: Mapping[str, float]) -> Self:
         """Return the same near angles of joints [rad] counted over turns, by name."""
@@ -184,3 +198,9 @@ class FieldPotential(Potential):
         G = dense(self.forms.G(q0))
         z, inner = self.step_and_slope(self.forms(q0), self.forms(q1))
         return np.asarray(G.T @ z), np.asarray(G.T @ inner @ G)
+
+    def inner(self, q: Vector) -> Vector:
+        """Return the sizes of d^2V/da^2 a on q, a itself and what it is made of."""
+        a, G = self.forms(q), dense(self.forms.G(q))
+        bend = abs(jacobian(self._slopes, a, rough=True))
+        return np.asarray(abs(G).T @ (bend @ (abs(a) + abs(G) @ abs(q))))

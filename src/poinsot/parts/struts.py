@@ -53,7 +53,7 @@ from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_near, char
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.laws import ENERGY, SLOPES, Called, Law, keeping_slopes
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, Acts, B, R, frame, half_turn, twist
 from poinsot.kernels.terms import DIRECTION_A, DOT, OFFSET, UNIT, gather_blocks
 from poinsot.parts import formula_laws
@@ -142,6 +142,10 @@ def _straight(struts: Along, k: int, step: Step, tiles: Array) -> None:
         # The tension changes by n_t (dv_B - dv_A) + on_A dw_A + on_B dw_B; times h.
         both, end = h * h * (0.5 * dt_middle[0][0] + dt_end[0][0]), h * h * dt_end[0][0]
         n_t = axpy(end, dn, scale(both, n))
+        lengths = size(r_A) + size(rho_A) + size(r_B) + size(rho_B)
+        inside = size(n_t) * (lengths / h + size(v_A) + size(v_B))
+        torque = max(size(torque_A), size(torque_B))
+        look_inside(step, inside * size(n), inside * torque, inside * abs(ds) / h)
         on_A, on_B = cross(turn_back(half_A, n_t), rho_A), cross(rho_B, turn_back(half_B, n_t))
         if offset:
             on_A = add(on_A, cross(a, turn_back(half_A, axpy(end, dp, scale(both, p)))))
@@ -220,6 +224,11 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
         K_f = _weighted(h, dt_middle[0], dt_end[0], K_0, K_1, end_0, end_1)
         K_g = _weighted(h, dt_middle[1], dt_end[1], K_0, K_1, end_0, end_1)
         by_B = axial(multiply(transposed(K_f), C_B)), axial(multiply(transposed(K_g), C_B))
+        spins = 1.0 / h + 2.0 / h * (size(half_A) + size(half_B))
+        inside_0 = spins * (size(by_A[0]) + size(by_B[0]))
+        inside_1 = spins * (size(by_A[1]) + size(by_B[1]))
+        energy = (inside_0 * abs(ds[0]) + inside_1 * abs(ds[1])) / h
+        look_inside(step, 0.0, inside_0 * size(m_0) + inside_1 * size(m_1), energy)
         pulled = plus(times(0.5 * h * pull[0], K_0), times(0.5 * h * pull[1], K_1))
         turned_A, turned_B = turned(C_A, pulled), turned(C_B, transposed(pulled))
         ground, pair = bodies.shape[0] - 1, at[PAIR:]

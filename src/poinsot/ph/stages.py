@@ -29,9 +29,10 @@ class Newton:
     of the terms in it; iteration then goes on as long as it gains a digit, down to round-off,
     because the energy balance is only as good as the equations.
 
-    Terms that vanish but for round-off are no measure. So a residual without energy to speak of is
-    measured by what the sizes of all equations, carried through the inverse of the tangent, amount
-    to in its own.
+    No equation is asked for more than its round-off. Where the residual does not fall any more,
+    that is measured by all that was rounded on the way to it. Terms before they cancel: a stiff
+    spring pulls by k (l - l0), but k l and k l0 are what is rounded. And terms that vanish but for
+    what the elimination left of other equations, such as the momentum of a body at rest.
 
     Parameters
     ----------
@@ -73,18 +74,23 @@ class Tangent:
 class Evaluation:
     """The residual F at a point, the size of the terms that F is the sum of, and the tangent.
 
-    `efforts` are what each equation is paired with: efforts·F is an energy.
+    `inner` are the sizes of what cancels inside of these terms; None: nothing does but unknowns.
     """
 
     F: Vector
     sizes: Vector
-    efforts: Vector
     tangent: Callable[[], Tangent]
+    inner: Callable[[], Vector] | None = None
 
     @property
     def finite(self) -> bool:
         """Whether no entry is NaN or infinite."""
         return bool(np.all(np.isfinite(self.F)))
+
+    def before_cancelling(self, x: Vector) -> Vector:
+        """Return the sizes of all that is rounded at the unknowns x: F is known to EPS of them."""
+        rounded: Vector = abs(self.tangent().T) @ abs(x)
+        return rounded if self.inner is None else rounded + self.inner()
 
     def relative(self, sizes: Vector) -> Vector:
         """Return the residual over the size of its terms."""
@@ -181,6 +187,13 @@ class ConstrainedStages(StageEquations):
 def largest(sizes: Vector, count: int | None = None) -> Vector:
     """Return the largest size, as often as there are some, or so many times."""
     return np.full(sizes.size if count is None else count, sizes.max(initial=0.0))
+
+
+def in_rows(count: int, first: int, sizes: Vector) -> Vector:
+    """Return so many sizes, zero but for these from the first row on."""
+    rows = np.zeros(count)
+    rows[first : first + sizes.size] = sizes
+    return rows
 
 
 def largest_of_each(sizes: Vector, blocks: Sequence[int]) -> Vector:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import scipy.linalg
@@ -10,18 +9,33 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
+from poinsot.engine import ROUND_OFF, STALLED
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
 from poinsot.ph.stages import EPS, Evaluation, Newton, Tangent
+
+#: Where residuals fall below this part of their terms, Newton's method was on its way.
+NEARLY = 1e-6
 
 
 class NewtonFailure(Exception):
     """No solution was found; says which equation is worst, how the iteration went, what to do."""
 
     def __init__(
-        self, reason: str, history: list[float], worst: str, advice: str = "try a smaller step"
+        self, reason: str, history: list[float], worst: str, advice: str | None = None
     ) -> None:
         super().__init__(reason)
-        self.reason, self.history, self.worst, self.advice = reason, history, worst, advice
+        self.reason, self.history, self.worst = reason, history, worst
+        self.advice = _usual_advice(history) if advice is None else advice
+
+
+def _usual_advice(history: list[float]) -> str:
+    """Return what to do: a smaller step helps where residuals are large."""
+    if min(history, default=1.0) > NEARLY:
+        return "try a smaller step"
+    return (
+        "residuals are small but fall no further, which a smaller step does not change; look "
+        "for masses, stiffnesses or lengths that are many orders of magnitude apart"
+    )
 
 
 @dataclass(frozen=True)
@@ -56,14 +70,18 @@ def _iterate(
 ) -> Solution:
     here = problem(x)
     history: list[float] = []
-    floor = np.zeros_like(here.F)
-    accepted: Solution | None = None
+    correction, accepted = None, None
     for iteration in range(options.max_iterations + 1):
         if not here.finite:
             first = int(np.flatnonzero(~np.isfinite(here.F))[0])
             reason, advice = "the equations give NaN or infinity", "check the functions in them"
             raise NewtonFailure(reason, history, labels[first], advice)
-        relative = here.relative(here.sizes)
+        rounded = here.sizes
+        relative = here.relative(rounded)
+        if correction is not None and not np.max(relative) <= STALLED * history[-1]:
+            rounded = np.maximum(rounded, here.before_cancelling(x))
+            rounded = np.maximum(rounded, correction.rounded(x))
+            relative = here.relative(rounded)
         worst = int(np.argmax(relative))
         history.append(float(relative[worst]))
         solution = Solution(x, iteration, history[-1])
@@ -71,22 +89,19 @@ def _iterate(
             return min(accepted, solution, key=lambda s: s.residual)
         if history[-1] <= 4 * EPS:
             return solution
-        if _is_small(here, floor, options):
+        tolerance = np.maximum(options.atol + options.rtol * here.sizes, ROUND_OFF * rounded)
+        if np.all(abs(here.F) <= tolerance):
             accepted = solution  # and on, as long as it gains
         if iteration == options.max_iterations:
             break
         tangent = here.tangent()
         weights = _row_weights(tangent.T)
-        # Signs keep symmetric terms from cancelling.
-        probe = here.sizes * _signs(here.F.size)
-        solved = _linear_solve(tangent, np.column_stack([-here.F, probe]), weights)
-        if solved is None:
+        correction = _correction(tangent, -here.F, weights)
+        if correction is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
-            advice = "start elsewhere, or change what is undetermined there"
+            advice = "determine this state, or leave one of the constraints out"
             raise NewtonFailure(reason, history, labels[worst], advice)
-        dx = solved[:, 0]
-        if iteration == 0:
-            floor = abs(tangent.T) @ abs(solved[:, 1])
+        dx = correction.dx
         fraction = _search(problem, x, dx, here, weights) if line_search else 1.0
         if fraction is None:
             reason = "no progress, even with steps shortened a thousandfold"
@@ -97,22 +112,6 @@ def _iterate(
         return accepted
     reason = f"no convergence in {options.max_iterations} iterations"
     raise NewtonFailure(reason, history, labels[worst])
-
-
-def _is_small(here: Evaluation, floor: Vector, options: Newton) -> bool:
-    """Tell whether every equation is solved, or what is left is round-off without energy."""
-    F, efforts = abs(here.F), abs(here.efforts)
-    if np.all(options.atol + options.rtol * here.sizes >= F):
-        return True
-    powerless = efforts @ F <= options.atol + options.rtol * (efforts @ here.sizes)
-    tolerance = options.atol + options.rtol * np.maximum(here.sizes, floor)
-    return bool(powerless and np.all(tolerance >= F))
-
-
-@cache
-def _signs(n: int) -> Vector:
-    signs: Vector = np.random.default_rng(0).choice([-1.0, 1.0], n)
-    return signs
 
 
 def _search(
@@ -140,23 +139,41 @@ def _row_weights(T: Matrix) -> Vector:
     return weights
 
 
-def _linear_solve(
-    D: Tangent, right: NDArray[np.float64], weights: Vector
-) -> NDArray[np.float64] | None:
-    """Solve (T + U V^T) X = right with weighted rows; None if singular."""
-    k = right.shape[1]
-    rights = weights[:, None] * np.column_stack([right, D.U])
+@dataclass(frozen=True)
+class _Correction:
+    """The solution dx of weighted equations A dx = ..., found by A = L U with rows exchanged."""
+
+    dx: Vector
+    A: Matrix
+    lu: scipy.sparse.linalg.SuperLU | None
+    weights: Vector
+
+    def rounded(self, x: Vector) -> Vector:
+        """Return the sizes of all that elimination adds up for x, |L| |U| |x|, in each equation."""
+        if self.lu is None:
+            rows, L, U = scipy.linalg.lu(dense(self.A), p_indices=True)
+            return np.asarray((abs(L) @ (abs(U) @ abs(x)))[rows] / self.weights)
+        y = abs(x)[np.argsort(self.lu.perm_c)]
+        return np.asarray((abs(self.lu.L) @ (abs(self.lu.U) @ y))[self.lu.perm_r] / self.weights)
+
+
+def _correction(D: Tangent, right: Vector, weights: Vector) -> _Correction | None:
+    """Solve (T + U V^T) dx = right with weighted rows; None if singular."""
+    rights, lu = weights[:, None] * np.column_stack([right, D.U]), None
     solution: NDArray[np.float64]
+    A: Matrix
     try:
         if is_sparse(D.T):
-            scaled = sp.csc_array(sp.diags_array(weights) @ D.T)
-            solution = np.asarray(scipy.sparse.linalg.splu(scaled).solve(rights))
+            A = sp.csc_array(sp.diags_array(weights) @ D.T)
+            lu = scipy.sparse.linalg.splu(A)
+            solution = np.asarray(lu.solve(rights))
         else:
-            solution = np.asarray(np.linalg.solve(weights[:, None] * dense(D.T), rights))
-        X, TU = solution[:, :k], solution[:, k:]
+            A = weights[:, None] * dense(D.T)
+            solution = np.asarray(np.linalg.solve(dense(A), rights))
+        dx, TU = solution[:, 0], solution[:, 1:]
         if TU.shape[1]:  # Sherman-Morrison-Woodbury for the low-rank part
             core = np.eye(TU.shape[1]) + D.V.T @ TU
-            X = X - TU @ np.linalg.solve(core, D.V.T @ X)
+            dx = dx - TU @ np.linalg.solve(core, D.V.T @ dx)
     except (np.linalg.LinAlgError, RuntimeError, ValueError):
         return None
-    return X if np.all(np.isfinite(X)) else None
+    return _Correction(dx, A, lu, weights) if np.all(np.isfinite(dx)) else None

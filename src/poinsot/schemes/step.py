@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from poinsot.ph.gradients import Step
 from poinsot.ph.matrices import Vector, add, scale_columns
 from poinsot.ph.scheme import Scheme
@@ -42,7 +44,8 @@ class GeneralStages(StageEquations):
         residual = step.e - h * system.flow(step.mid, costate.z, u)
         flows = abs(dflow_dz) @ abs(costate.z) + abs(system.B(step.mid)) @ abs(u)
         sizes = abs(step.E) @ (abs(self.x0) + abs(w)) + h * flows
-        sizes = largest_of_each(sizes, [state.size for state in system.states])
+        blocks = [state.size for state in system.states]
+        sizes = largest_of_each(sizes, blocks)
 
         def tangent() -> Tangent:
             """Return the derivative of the residual, feedback held fixed."""
@@ -52,7 +55,11 @@ class GeneralStages(StageEquations):
                 T = add(T, -h * scale_columns(dflow, step.weight(0.5)))
             return Tangent(T, -h * (dflow_dz @ costate.U), costate.V)
 
-        return Evaluation(residual, sizes, costate.z, tangent)
+        def inner() -> Vector:
+            """Return what the equations add up where states are as large as their vector."""
+            return np.asarray(abs(tangent().T) @ largest_of_each(abs(w), blocks))
+
+        return Evaluation(residual, sizes, tangent, inner)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return x1 and the stage at the midpoint."""

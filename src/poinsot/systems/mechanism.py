@@ -495,6 +495,15 @@ class Mechanism(Mechanics):
             by_v.append(-slopes[1])
         return by_q, by_v
 
+    def inner(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
+        """Return the sizes of what cancels inside of dV/dq - B u + damping; shape (n,)."""
+        total, f = np.zeros(self.constraints.n), self.unknowns.full(q)
+        for p in self.potentials:
+            scatter(total, p.bodies, p.inner(local(f, p.bodies)))
+        by_q, by_v = self.dloads(t, q, v, u)
+        forces = [abs(slope) @ abs(q) for slope in by_q] + [abs(slope) @ abs(v) for slope in by_v]
+        return sum(forces, self.unknowns.own(total))
+
     def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
         n, placed = self.constraints.n, [p for bodies, M in blocks for p in in_both(bodies, M)]
         return self.unknowns.square(assemble((n, n), placed))

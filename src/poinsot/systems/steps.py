@@ -20,6 +20,7 @@ from poinsot.ph.stages import (
     Evaluation,
     Stage,
     Tangent,
+    in_rows,
     largest,
     largest_of_kind,
 )
@@ -170,11 +171,15 @@ class MechanismStages(ConstrainedStages):
             ]
             return Tangent.of(v.size + closure.size, placed)
 
+        def inner() -> Vector:
+            forces = held.inner(self.t, at.q, at.rate, u)
+            return in_rows(w.size, 0, h * at.sizes(forces))
+
         return Evaluation(
             F=np.concatenate([inertia + at.back(force), closure]),
             sizes=np.concatenate([sizes, largest(reach, closure.size)]),
-            efforts=w,
             tangent=tangent,
+            inner=inner,
         )
 
 
@@ -307,7 +312,6 @@ class StabilisedStages(ConstrainedStages):
         )
         n, m = mechanism.n, self._m
         lam, gam = 2 * n, 2 * n + m
-        efforts = np.concatenate([dV, v, w[lam:gam] / h, w[gam:]])
 
         def tangent() -> Tangent:
             pull, back = self.pull(G), self.pull(W)
@@ -334,7 +338,11 @@ class StabilisedStages(ConstrainedStages):
                 placed.append((n, 0, h * ddV))
             return Tangent.of(2 * n + 2 * m, placed)
 
-        return Evaluation(residual, sizes, efforts, tangent)
+        def inner() -> Vector:
+            forces = mechanism.inner(self.t, q_mid, rate, u)
+            return in_rows(w.size, n, h * forces)
+
+        return Evaluation(residual, sizes, tangent, inner)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return q1, v1 = 2 v_mid - v0 and the multipliers."""

@@ -65,7 +65,7 @@ class MechanismRunner(Runner):
             x=aligned(nodes, 4),
             tiles=aligned(made.tiles.count + 1, 12),
             gap=np.zeros((nodes, 3)),
-            sizes=np.zeros(5),
+            sizes=np.zeros(12),
             given=np.zeros(given),
             found=np.zeros(found),
         )

@@ -146,6 +146,7 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
             tangent=tangent,
             G=G,
             sizes=h * (abs(B) @ abs(u) + abs(dV)) + abs(mu) @ abs(G),
+            inner=lambda: abs(tangent) @ abs(q1),
             u=u,
             y=(q1 - q0) @ B / h,
         )

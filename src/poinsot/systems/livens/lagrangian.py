@@ -7,6 +7,7 @@ its end.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,14 +43,15 @@ class Hessian:
 class Push:
     """What acts over a step: the impulse h F - G^T mu, its derivative by q1, and G (m, n).
 
-    `sizes` (n,) are those of its terms, u and y (inputs,) what went through the ports, `lost` the
-    power that dampers took [W].
+    `sizes` (n,) are those of its terms, `inner` those of what cancels inside of them; u and y
+    (inputs,) what went through the ports, `lost` the power that dampers took [W].
     """
 
     impulse: Vector
     tangent: Matrix
     G: Matrix
     sizes: Vector
+    inner: Callable[[], Vector]
     u: Vector
     y: Vector
     lost: float = 0.0

@@ -122,6 +122,7 @@ class QuaternionMechanism(QuaternionBodies):
             tangent=at.dpull(force, dforce) + self.square(None, dturning / 2),
             G=self._stack(units, G @ at.S),
             sizes=abs(at.S).T @ forces + abs(units).T @ abs(mu[: self.units]),
+            inner=lambda: h * (abs(at.S).T @ mechanism.inner(step.t, at.d, rate, u)),
             u=u,
             y=y,
             lost=float(damping @ rate),

@@ -113,8 +113,7 @@ class RedundantStages(StageEquations):
             ]
         )
         sizes = largest_of_each(self._terms(at), [state.size for state in self.system.states])
-        efforts = np.concatenate([force / h, at.w, at.L / h, at.N])
-        return Evaluation(residual, sizes, efforts, lambda: self._tangent(at))
+        return Evaluation(residual, sizes, lambda: self._tangent(at))
 
     def _terms(self, at: _Middle) -> Vector:
         """Return the sum of the sizes of all terms, of every equation."""

@@ -1,0 +1,87 @@
+"""Mechanisms at rest and in balance, where whole equations vanish, run like any other."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import poinsot as ps
+from poinsot import KinematicPair, free_body, ph
+
+H = 0.01
+seeds = st.integers(0, 1000)
+units = st.tuples(st.integers(-39, 39), st.integers(-26, 26))
+
+
+def axis(random):
+    a = random.standard_normal(3)
+    return a / np.linalg.norm(a)
+
+
+def balanced(seed, *, gravity, powers=(0, 0), bob=True):
+    """A disc hinged at its own centre, by whatever axis, with a bob below it and a motor."""
+    random, (kilogram, metre) = np.random.default_rng(seed), (2.0**power for power in powers)
+    quat = random.standard_normal(4)
+    turned = ps.Rotation.from_quaternion(quat / np.linalg.norm(quat))
+    model = ps.Model(gravity=(0, 0, -gravity * metre))
+    shape = ps.Cylinder(mass=kilogram, radius=0.2 * metre, length=0.05 * metre)
+    disc = model.add_body("disc", shape, rotation=turned)
+    across = np.array([*axis(random)[:2], 0.0]) if bob else axis(random)
+    model.add_joint("hinge", ps.Revolute(model.ground, disc, point=(0, 0, 0), axis=across))
+    if bob:
+        ball = ps.Sphere(mass=0.3 * kilogram, radius=0.05 * metre)
+        hanging = model.add_body("bob", ball, position=(0, 0, -0.2 * metre))
+        model.add_joint("fix", ps.Weld(disc, hanging))
+    model.add_port("motor", ps.JointPort("hinge"))
+    return model
+
+
+@pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])
+@given(seed=seeds, gravity=st.sampled_from([0.0, 9.81]), powers=units, bob=st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_a_hinge_that_is_held_at_the_centre_of_a_body_stays_at_rest(
+    coordinates, seed, gravity, powers, bob
+):
+    system = balanced(seed, gravity=gravity, powers=powers, bob=bob).compile(coordinates)
+    held = ph.feed(ph.swap(system, "motor"), "motor", 0.0)
+    result = ps.simulate(held, h=H, t_end=5 * H)
+    kilogram, metre = (2.0**power for power in powers)
+    assert result.stats.residual_max <= 1e-13
+    assert abs(result.port("motor").y).max() <= 1e-12 * kilogram * metre**2 * max(gravity, 1.0)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+@given(seed=seeds, gravity=st.sampled_from([0.0, 9.81]), powers=units, bob=st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_a_mechanism_in_balance_stays_at_rest(engine, seed, gravity, powers, bob):
+    model = balanced(seed, gravity=gravity, powers=powers, bob=bob)
+    result = ps.simulate(model, h=H, t_end=5 * H, engine=engine)
+    assert result.stats.single_steps == 0
+    assert abs(result.angular_velocity("disc")).max() <= 1e-12 / H
+
+
+@given(
+    seed=seeds,
+    gravity=st.sampled_from([0.0, 9.81]),
+    spin=st.sampled_from([0.0, 2.0]),
+    kind=st.sampled_from([ps.Revolute, ps.Spherical]),
+)
+@settings(max_examples=10, deadline=None)
+def test_bodies_joined_at_their_centres_move_as_in_one_model(seed, gravity, spin, kind):
+    random = np.random.default_rng(seed)
+    model = ps.Model(gravity=(0, 0, -gravity))
+    a, n = random.uniform(-1, 1, 3), axis(random)
+    one = model.add_body("one", ps.Box(mass=1, size=(0.3, 0.2, 0.1)), position=a)
+    shape, omega = ps.Cylinder(mass=2, radius=0.3, length=0.1), spin * n
+    other = model.add_body("other", shape, position=a, angular_velocity=omega)
+    where = {"point": a, "axis": n} if kind is ps.Revolute else {"point": a}
+    model.add_joint("J", kind(one, other, **where))
+    known = ps.simulate(model, scheme="ph-mp", h=H, t_end=5 * H)
+    system = ph.interconnect(
+        *(free_body(body, gravity=model.gravity) for body in model.bodies.values()),
+        connections=KinematicPair(model.joints["J"], "one.wrench", "other.wrench"),
+    )
+    x0 = {f"{b}.{s}": known[f"{b}.{s}"][0] for b in model.bodies for s in "qv"}
+    joined = ps.simulate(system, scheme="ph-mp", h=H, t_end=5 * H, x0=x0)
+    for name in x0:
+        np.testing.assert_allclose(joined[name], known[name], rtol=1e-11, atol=1e-11)
