@@ -8,8 +8,9 @@ import numpy as np
 from poinsot.bodies.body import Body, Vector3
 from poinsot.errors import InputError
 
-#: How far from the point something may be attached to it [m], and relative to where it is.
-NEAR = 1e-8
+#: How far from the point something may be attached to it, relative to where it is, and what sums
+#: of numbers about 1 leave at the origin [m].
+NEAR, ROUND_OFF = 1e-8, 1e-15
 #: What can be attached to it.
 HELD = "attach what needs its position only (Spherical, Rod, PointOnLine, PointOnPlane, Spring)"
 
@@ -41,7 +42,7 @@ class MassPoint(Body):
     def local_point(self, world: Vector3) -> Vector3:
         """Return zero; refuse a point elsewhere."""
         away, size = np.linalg.norm(world - self.position), np.linalg.norm(self.position)
-        if away > NEAR * (1 + size):
+        if away > NEAR * size + ROUND_OFF:
             place = ", ".join(f"{x:g}" for x in self.position)
             self._refuse(f"attach to it at its position ({place}), not {away:.3g} m from there")
         return np.zeros(3)

@@ -7,7 +7,7 @@ X runs from the centre of mass. SI units: kg, m, kg m^2.
 
 from dataclasses import dataclass
 from itertools import permutations
-from math import isfinite
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
@@ -64,6 +64,11 @@ class PrincipalInertia:
     E3: float
     R_BP: Array
     centre: Array
+
+    @property
+    def radius(self) -> float:
+        """How large it is [m]: the root of the mean square distance from the centre of mass."""
+        return sqrt((self.E1 + self.E2 + self.E3) / self.mass)
 
     @classmethod
     def of(cls, shape: "Shape") -> Self:

@@ -196,6 +196,17 @@ class Forms:
         table = np.column_stack(self.terms)
         return Packed(table.tobytes(), numbers.tobytes(), self.c.tobytes(), heights)
 
+    def spans(self, q: Vector) -> Vector:
+        """Return the least distance of points that the forms join, for every body; inf: none."""
+        at, found = self.vectors, np.full(self.bodies + 1, np.inf)
+        joined = at.weights[:, :, 0] != 0
+        length = np.linalg.norm(at.constants + at.rates(q), axis=1)
+        length = np.where(length > 0, length, np.inf)
+        for side in (0, 1):
+            use = joined[:, side]
+            np.minimum.at(found, at.bodies[use, side], length[use])
+        return found[:-1]
+
     # -- entries of s = q·A q/2 + b·q + c -----------------------------------------------------
 
     @cached_property

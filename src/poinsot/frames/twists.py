@@ -6,13 +6,20 @@ velocities omega x d_i; rigidity is then satisfied by itself, and only the joint
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.frames.places import WIDTH, frame_vectors
 from poinsot.frames.stacks import Forms
+from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, large
 from poinsot.so3 import exp, skew
+
+#: Part of the length of a mechanism by which a joint that is closed may be open.
+CLOSED = 1e-11
+#: What the distance from the origin adds to the size of a body that gaps are measured by.
+FAR = 1e-4
+EPS = float(np.finfo(float).eps)
 
 
 def velocities(q: Vector, twists: Vector) -> Vector:
@@ -35,6 +42,53 @@ def joint_matrix(forms: Forms, q: Vector) -> Matrix:
     # g_i·(omega x d_i) = omega·(d_i x g_i)
     result[:, :, 1] = np.cross(blocks[None, :, 1:], gradients[:, :, 1:]).sum(axis=2)
     return result.reshape(forms.m, 6 * forms.bodies)
+
+
+def lever_arms(J: Matrix) -> Vector:
+    """Return the longest lever arm [m] of each body in the rows of a joint matrix; (bodies,).
+
+    A row that asks for the velocity of a point has g·(v + omega x r): |r x g| / |g|.
+    """
+    parts = sp.kron(sp.eye_array(J.shape[1] // 3), np.ones((3, 1)), format="csr")
+    squares = sp.csr_array((J * J) @ parts)
+    moved, turned = sp.coo_array(squares[:, ::2]), sp.csr_array(squares[:, 1::2])
+    moved.data = 1 / moved.data
+    found, arms = sp.coo_array(moved * turned), np.zeros(moved.shape[1])
+    np.maximum.at(arms, found.coords[1], np.sqrt(found.data))
+    return arms
+
+
+def gap_sizes(forms: Forms, q: Vector, lengths: Vector) -> Vector:
+    """Return what the gaps of joints are measured by, with the size [m] of every body; (m,).
+
+    A point is held as precisely as the smaller one of its bodies is large, a distance by itself.
+    Positions far from the origin have more round-off.
+    """
+    J = joint_matrix(forms, q)
+    parts = sp.kron(sp.eye_array(J.shape[1] // 3), np.ones((3, 1)), format="csr")
+    moved, turned = (sp.csr_array((J * J) @ parts[:, k::2]) for k in (0, 1))
+    along, about = (np.sqrt(np.asarray(part.sum(axis=1)).reshape(-1)) for part in (moved, turned))
+    sizes = np.where(lengths > 0, lengths, np.inf)[moved.indices]
+    smaller = np.full(forms.m, np.inf)
+    np.minimum.at(smaller, np.repeat(np.arange(forms.m), np.diff(moved.indptr)), sizes)
+    smaller[~np.isfinite(smaller)] = 0.0
+    squares = forms.terms.form[forms.terms.a == forms.terms.b]
+    smaller[squares] = np.maximum(smaller[squares], along[squares])
+    far = float(np.max(np.linalg.norm(frame_vectors(q)[:, 0], axis=1), initial=0.0))
+    return np.where(along > 0, along * (smaller + FAR * far), about)
+
+
+def in_lengths(J: Matrix, lengths: ArrayLike) -> Matrix:
+    """Return the joint matrix for velocities that are measured in lengths [m] of one's own.
+
+    What was metres and radians becomes all radians: only then have its rows an angle between them,
+    and is a motion short or long. Lengths are one for all bodies, or one for each.
+    """
+    scale = np.ones((J.shape[1] // 6, 2, 3))
+    scale[:, 0] = np.reshape(lengths, (-1, 1))
+    if is_sparse(J):
+        return sp.csr_array(J @ sp.diags_array(scale.reshape(-1)))
+    return dense(J) * scale.reshape(-1)
 
 
 def velocity_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -66,27 +120,34 @@ def block_diagonal(blocks: NDArray[np.float64]) -> sp.csr_array:
     return matrix
 
 
-def move(q: Vector, twists: Vector) -> Vector:
-    """Return the configuration after unit time at these twists, every body turned rigidly."""
+def move(q: Vector, twists: Vector, length: float = 1.0) -> Vector:
+    """Return the configuration after unit time at these twists, every body turned rigidly.
+
+    Velocities are measured in a length [m], see `in_lengths`.
+    """
     blocks = frame_vectors(q).copy()
     t = twists.reshape(-1, 2, 3)
-    blocks[:, 0] += t[:, 0]
+    blocks[:, 0] += length * t[:, 0]
     # Directors are rows here: d_i -> R d_i.
     blocks[:, 1:] = np.einsum("bij,bkj->bki", exp(t[:, 1]), blocks[:, 1:])
     return blocks.reshape(-1)
 
 
 def assemble_position(
-    forms: Forms, q: Vector, tolerance: float, iterations: int = 50
+    forms: Forms, q: Vector, length: float, iterations: int = 50
 ) -> Vector | None:
-    """Return a configuration near q that satisfies the joints (Gauss-Newton); None if not found."""
+    """Return a configuration near q that satisfies the joints (Gauss-Newton); None if not found.
+
+    Gaps are measured by the length [m] of the mechanism. Far from the origin round-off is larger.
+    """
+    tolerance = CLOSED + 8 * EPS * float(np.max(abs(frame_vectors(q)[:, 0]), initial=0.0)) / length
     for _ in range(iterations):
-        g = forms(q)
-        if np.max(abs(g), initial=0.0) <= tolerance:
+        g, J = forms(q), in_lengths(joint_matrix(forms, q), length)
+        if np.all(abs(g) <= tolerance * row_lengths(J)):
             return q
-        change = shortest_solution(joint_matrix(forms, q), -g, width=6)
+        change = shortest_solution(J, -g, width=6)
         limit = np.max(abs(change), initial=0.0)
-        q = move(q, np.asarray(change * min(1.0, 0.5 / limit)) if limit else change)
+        q = move(q, np.asarray(change * min(1.0, 0.5 / limit)) if limit else change, length)
     return None
 
 

@@ -19,8 +19,8 @@ from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
 from poinsot.ph.matrices import Matrix, Vector, assemble
 from poinsot.systems.branches import Branching, find_branching
-from poinsot.systems.redundancy import DEPENDENT, Loop, find_loops, find_repeated
-from poinsot.systems.start import TOLERANCE, complete
+from poinsot.systems.redundancy import DEPENDENT, Loop, find_loops, find_repeated, longest_arm
+from poinsot.systems.start import allowed_rates, complete, sizes_of
 
 #: How many joints a message names at most.
 LISTED = 10
@@ -76,9 +76,9 @@ class JointEquations:
         loops, singular = [], {loop.joints: loop.rows or () for loop in self.singular}
         for joints, rows, bodies, forms in self._dependent:
             at = positions([self.bodies[k] for k in bodies])
-            repeated = find_repeated(forms, at, branches=singular.get(joints, ()))
+            repeated, length = find_repeated(forms, at, branches=singular.get(joints, ()))
             if repeated.any():
-                loops.append(Loop(rows, np.array(bodies), forms, repeated))
+                loops.append(Loop(rows, np.array(bodies), forms, repeated, length))
         return loops
 
     @cached_property
@@ -102,15 +102,18 @@ class JointEquations:
             bodies = list(dict.fromkeys(end for k in joined for end in ends[k] if end != GROUND))
             forms = self.forms.take(rows).among(bodies)
             J = twists.joint_matrix(forms, positions([self.bodies[k] for k in bodies]))
-            if not independent(J, DEPENDENT, width=6):
+            if not independent(twists.in_lengths(J, longest_arm(J)), DEPENDENT, width=6):
                 found.append((tuple(names[k] for k in joined), rows, bodies, forms))
         return found
 
     def require_independent(self) -> None:
         """Refuse contacts that forbid what is forbidden already [BHRS25, eq. (13)]."""
-        if not self.contacts or independent(self.jacobian, DEPENDENT, width=6):
+        if not self.contacts:
             return
-        dependent = dependent_rows(self.jacobian, DEPENDENT, width=6)[self.forms.m :]
+        J = twists.in_lengths(self.jacobian, longest_arm(self.jacobian))
+        if independent(J, DEPENDENT, width=6):
+            return
+        dependent = dependent_rows(J, DEPENDENT, width=6)[self.forms.m :]
         names = [f"'{name}: {label}'" for name, label in self.labels[self.forms.m :]]
         idle = [names[k] for k in np.flatnonzero(dependent)]
         if idle:
@@ -125,10 +128,10 @@ class JointEquations:
         if not known.any():
             return known
         twist = complete(self.jacobian, self.bodies, known, given)
-        size = 1.0 + float(np.max(abs(twist)))
         wrong: dict[str, float] = {}
         values = abs(self.jacobian @ twist)
-        for k in np.flatnonzero(values > TOLERANCE * size).tolist():
+        allowed = allowed_rates(self.jacobian, sizes_of(self.jacobian, self.bodies), twist)
+        for k in np.flatnonzero(values > allowed).tolist():
             name, _ = self.labels[k]
             wrong[name] = max(wrong.get(name, 0.0), float(values[k]))
         if wrong:

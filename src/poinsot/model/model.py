@@ -42,8 +42,6 @@ from poinsot.systems.rotations.system import rotation_system
 from poinsot.systems.slender import SPUN
 from poinsot.systems.start import given_twists
 
-#: Joint equations may be violated by this much at the start [m].
-GAP = 1e-8
 #: What a part is called -> where a model keeps all of them by name.
 PARTS = {
     "body": "bodies",
@@ -184,10 +182,11 @@ class Model:
         return self.markers[name]
 
     def add_joint(self, name: str, joint: Joint) -> Joint:
-        """Add a joint; it must fit where the bodies are, to 1e-8 m."""
+        """Add a joint; it must fit where the bodies are, to 1e-8 of its size."""
         self._check_part(name, joint, Joint, "joint", "Revolute")
-        for k, gap in enumerate(joint.equations.gaps):
-            if gap > GAP and gap > GAP + 1e-14 * _size(joint):
+        gaps = joint.equations.gaps
+        for k, gap in enumerate(gaps):
+            if gap > 0 and gap > joint.allowed_gaps()[k]:
                 raise InconsistentStartError(
                     f"joint '{name}' ({joint.kind}): its equation '{joint.rows()[k].label}' is "
                     f"violated by {gap:.3g} at the start; {joint.remedy}"
@@ -416,8 +415,3 @@ class Model:
                 return ""
 
         return text
-
-
-def _size(joint: Joint) -> float:
-    """Return how far from the origin the bodies of a joint are [m], or that directors are 1."""
-    return float(max(1.0, abs(joint.a.position).max(), abs(joint.b.position).max()))

@@ -10,7 +10,7 @@ from poinsot.bodies.body import Body
 from poinsot.errors import InconsistentStartError
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.systems.branches import Branching
-from poinsot.systems.start import TOLERANCE, complete
+from poinsot.systems.start import allowed_rates, complete, kinetic_energy, sizes_of
 
 #: How many branches, and bodies of each, a message lists at most.
 LISTED = 6
@@ -29,17 +29,18 @@ def on_one_branch(
 
     Refuses those that suit no branch, or several.
     """
+    sizes = sizes_of(jacobian, bodies)
     for loop in loops:
         choices = loop.below(jacobian)
         found = [complete(J, bodies, known, given) for J in choices]
-        suiting = [k for k, J in enumerate(choices) if _suits(J, found[k])]
+        suiting = [k for k, J in enumerate(choices) if _suits(J, sizes, found[k])]
         own = [found[k][loop.columns] for k in suiting]
         if loop.rows is None:
             own = [twists for twists in own if loop.leads_on(twists)]
         if not own:
-            branches = [_like(loop, J, bodies, known, given) for J in choices]
+            branches = [_like(loop, J, bodies, sizes, known, given) for J in choices]
             _refuse(loop, bodies, branches, "and the velocities given suit none of the branches")
-        if any(np.max(abs(t - own[0])) > SAME * np.max(abs(t)) for t in own):
+        if any(_differ(t, own[0], sizes[loop.bodies]) for t in own):
             several = [found[k] for k in suiting]
             _refuse(loop, bodies, several, f"and the velocities given suit {len(own)} branches")
         jacobian = choices[suiting[0]]
@@ -59,18 +60,11 @@ def on_nearest_branch(
     return complete(jacobian, bodies, twists, free)
 
 
-def kinetic_energy(bodies: Sequence[Body], twists: Vector) -> float:
-    """Return the kinetic energy of bodies at their places at the start [J]."""
-    energy = 0.0
-    for body, (v, omega) in zip(bodies, twists.reshape(-1, 2, 3), strict=True):
-        energy += (body.mass * v @ v + body.principal.inertia @ (body.R_WP.T @ omega) ** 2) / 2
-    return energy
-
-
 def _like(
     loop: Branching,
     jacobian: Matrix,
     bodies: Sequence[Body],
+    sizes: Vector,
     known: Vector,
     given: NDArray[np.bool_],
 ) -> Vector:
@@ -79,16 +73,22 @@ def _like(
     moving = [k for k in loop.bodies if known.reshape(-1, 6)[k].any()]
     own[moving[:1]] = given.reshape(-1, 6)[moving[:1]]
     twists = complete(jacobian, bodies, np.where(own.reshape(-1), known, 0.0), own.reshape(-1))
-    if _suits(jacobian, twists) and twists[loop.columns].any():
+    if _suits(jacobian, sizes, twists) and twists[loop.columns].any():
         return twists
     wish = np.random.default_rng(0).standard_normal(known.size)
     twists = complete(jacobian, bodies, wish, np.zeros_like(given))
     return twists / np.max(abs(twists[loop.columns]))
 
 
-def _suits(jacobian: Matrix, twists: Vector) -> bool:
-    size = 1.0 + float(np.max(abs(twists)))
-    return bool(np.max(abs(jacobian @ twists), initial=0.0) <= TOLERANCE * size)
+def _differ(one: Vector, other: Vector, sizes: Vector) -> bool:
+    """Tell whether bodies of these sizes [m] move differently."""
+    scale = np.repeat(np.column_stack([np.ones_like(sizes), sizes]), 3)
+    return bool(np.max(scale * abs(one - other)) > SAME * np.max(scale * abs(one)))
+
+
+def _suits(jacobian: Matrix, sizes: Vector, twists: Vector) -> bool:
+    """Tell whether twists fulfil all rows, with the sizes of bodies [m]."""
+    return bool(np.all(abs(jacobian @ twists) <= allowed_rates(jacobian, sizes, twists)))
 
 
 def _refuse(loop: Branching, bodies: Sequence[Body], branches: list[Vector], why: str) -> NoReturn:

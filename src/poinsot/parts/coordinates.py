@@ -17,12 +17,16 @@ from poinsot.parts.joints import Freedom, Joint
 
 @dataclass(frozen=True, eq=False)
 class Coordinate:
-    """A length, an angle or a displacement, on the bodies that it depends on."""
+    """A length, an angle or a displacement, on the bodies that it depends on.
+
+    `scale` is what laws of it change by much over: an angle of 1, or a length of the mechanism.
+    """
 
     bodies: tuple[int, ...]
     forms: Forms
     chart: Chart
     start: float
+    scale: float
     unit: str
 
     @property
@@ -42,7 +46,8 @@ def distance(
     world_a, world_b = np.asarray(point_a, dtype=float), np.asarray(point_b, dtype=float)
     bodies = _touched(a, b)
     forms = stack([half_square(b.on(world_b) - a.on(world_a)).among(bodies)], len(bodies))
-    return Coordinate(bodies, forms, Length(), float(np.linalg.norm(world_b - world_a)), "m")
+    length = float(np.linalg.norm(world_b - world_a))
+    return Coordinate(bodies, forms, Length(), length, length or 1.0, "m")
 
 
 def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: str) -> Coordinate:
@@ -73,4 +78,5 @@ def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: 
     chart = chosen.chart
     if isinstance(chart, Angle):
         chart = replace(chart, name=f"{name}.{freedom}")
-    return Coordinate(bodies, forms, chart, 0.0, "rad" if chosen.rotates else "m")
+        return Coordinate(bodies, forms, chart, 0.0, 1.0, "rad")
+    return Coordinate(bodies, forms, chart, 0.0, joint.size or 1.0, "m")

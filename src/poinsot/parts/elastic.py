@@ -127,7 +127,7 @@ class Elastic(ABC):
 
     def _step(self, relative: float, chi: float) -> float:
         """Return a step of differences."""
-        return self.scale * relative * max(1.0, abs(chi))
+        return relative * max(self.scale, abs(chi))
 
 
 @dataclass(frozen=True, eq=False)

@@ -129,7 +129,7 @@ class SpringDamper(Force):
         """Return the spring's energy and its derivatives."""
         if sum(law is not None for law in (self.stiffness, self.force, self.potential)) > 1:
             raise InputError(f"{what}: give one of stiffness, force and potential, not several")
-        scale = at.start or 1.0
+        scale = at.scale
         if self.force is not None:
             f, origin = _one_number(self.force, f"{what}: force"), at.start
             return ByForce(Integral(f, origin, scale / CELLS), scale, f, _derived(f), origin)
@@ -154,7 +154,10 @@ class SpringDamper(Force):
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
             if law(float(rate)) * rate < 0:
                 raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
-        dlaw = _derived(law) or (lambda rate: slope_by(law, rate, RELATIVE_STEP))
+        # Rates have no scale but themselves, and laws vanish with them.
+        dlaw = _derived(law) or (
+            lambda rate: slope_by(law, rate, RELATIVE_STEP * (abs(rate) or 1.0))
+        )
         if self.dlaw is not None:
             dlaw = _one_number(self.dlaw, f"{what}: dlaw")
         return AnyLaw(c, law, dlaw)

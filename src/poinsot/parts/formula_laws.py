@@ -110,7 +110,7 @@ def mean_and_slope(
         V1 = stored_by(acts, k, chi + dchi, given, found)
         if abs(V1 - V0 - gauss * dchi) > ROUND_OFF * (abs(V0) + abs(V1)):
             mean = (V1 - V0) / dchi
-    if abs(dchi) > SMALL * scale * max(1.0, abs(chi)):
+    if abs(dchi) > SMALL * max(scale, abs(chi)):
         return mean, (end - mean) / dchi
     return mean, 0.5 * _ask(law, STIFFNESS, chi, given, found)
 

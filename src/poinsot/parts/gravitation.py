@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.bodies.body import Body, Ground, partner
 from poinsot.errors import InputError
 from poinsot.frames.forms import GROUND, half_square
-from poinsot.frames.stacks import Forms, stack
+from poinsot.frames.stacks import stack
 from poinsot.inputs import number, vector3
 from poinsot.kernels.algebra import (
     Array,
@@ -113,7 +113,6 @@ class Attraction(Potential):
     `ends` are the two bodies, `offset` (3,) is what the ground's point takes from r [m].
     """
 
-    forms: Forms
     k: float
     ends: tuple[int, int]
     offset: Vector

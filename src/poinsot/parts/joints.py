@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 ANGLE = Angle()
 #: Cosine of an angle that counts as a right one.
 PERPENDICULAR = 1e-8
+#: What a joint may be open by at the start, as a part of its size, and of how far away it is.
+GAP, GAP_ROUND_OFF = 1e-8, 1e-14
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Row:
     def form(self) -> Form:
         """The equation as a quadratic form."""
         return dot(self.a, self.b) if self.length is None else half_square(self.a, self.length)
+
+    @property
+    def places(self) -> bool:
+        """Whether it holds a point, with a gap in metres; if not, a direction."""
+        return any(w[0] != 0 for vector in (self.a, self.b) for _, w in vector.weights)
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,28 @@ class Joint(ABC):
         sizes = [row.length or 1.0 for row in rows]
         gaps = [abs(form.at(frames)) / size for form, size in zip(forms, sizes, strict=True)]
         return Equations(pack(forms), tuple(gaps))
+
+    @property
+    def size(self) -> float:
+        """How large it is [m]: the smaller one of its bodies, from the joint or across; 0: none."""
+        ends = zip((self.a, self.b), self.origin, strict=True)
+        sizes = [
+            max(hypot(*w[1:]), end.principal.radius)
+            for end, at in ends
+            if isinstance(end, Body)
+            for _, w in at.weights
+        ]
+        return min((size for size in sizes if size > 0), default=0.0)
+
+    def allowed_gaps(self) -> list[float]:
+        """Return by how much each equation may be violated at the start [m or 1].
+
+        Lengths are measured by the joint's own size; far from the origin they have more round-off.
+        """
+        far = max(hypot(*self.a.position), hypot(*self.b.position))
+        size = self.size
+        lengths = [row.length or size if row.places else 1.0 for row in self.rows()]
+        return [GAP * length + GAP_ROUND_OFF * max(far, length) for length in lengths]
 
     def contact(self) -> Contact | None:
         """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""

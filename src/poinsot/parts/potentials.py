@@ -34,6 +34,8 @@ class Potential(ABC):
 
     name: str
     bodies: tuple[int, ...]
+    #: What it depends on, on the frames of these bodies.
+    forms: Forms
 
     @abstractmethod
     def energy(self, q: Vector) -> float:
@@ -68,7 +70,6 @@ class Potential(ABC):
 class CoordinatePotential(Potential):
     """An energy V(chi) of a length, an angle or a displacement of a few bodies."""
 
-    forms: Forms
     chart: Chart
     law: Elastic
 
@@ -131,7 +132,6 @@ class FieldPotential(Potential):
     `dV` is None if nothing but V is known.
     """
 
-    forms: Forms
     V: Callable[[Vector], float]
     dV: Callable[[Vector], Vector] | None
 

@@ -22,13 +22,13 @@ def jacobian(
 ) -> Array:
     """Return df_i/dx_j by sixth-order central differences; about 1e-12 relative for smooth f.
 
-    `scale` is the length over which f changes by much, where it is far from max(1, abs(x_j)).
+    `scale` is what f changes by much over, where x_j itself is smaller.
     `rough` takes second order, a third of the work, and gives about 1e-10: enough for Newton.
     """
     coefficients, relative_step = ((0.5,), ROUGH_STEP) if rough else (COEFFICIENTS, RELATIVE_STEP)
     columns = []
     for j in range(x.size):
-        step = scale * relative_step * max(1.0, abs(x[j]))
+        step = relative_step * max(scale, abs(x[j]))
         shift = np.zeros(x.size)
         total: Array | float = 0.0
         for k, c in enumerate(coefficients, start=1):

@@ -21,6 +21,8 @@ from poinsot.ph.system import PHSystem
 TOLERANCE = 1e-12
 #: More states than this are varied together, in so many random ways.
 SINGLY, WAYS = 32, 8
+#: Parts of the states' sizes that differences are taken over.
+LENGTHS = (1.0, 1e-2, 1e-4, 1e-6)
 
 
 def skew_defect(J: Matrix) -> float:
@@ -124,14 +126,15 @@ def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
 def gradient_defect(system: PHSystem, x: Vector) -> float:
     """Return max|d·(E^T z - grad H)|, relative, with grad H by finite differences of H alone.
 
-    The directions d are those of the states, or some random ones where there are many states.
+    The directions d are those of the states, or some random ones where there are many states; they
+    are as long as states are large by nature.
     """
     H, n = system.H(x), system.n
     random = np.random.default_rng(0)
     parabola = system.by_construction and all(part.quadratic for part in system.storages)
     count = 2 if parabola else WAYS
     ways = np.eye(n) if n <= SINGLY else random.choice([-1.0, 1.0], (count, n))
-    ways *= np.maximum(1.0, abs(x))
+    ways = ways * system.sizes(x)
     claimed = ways @ system.grad_H(x)
     if parabola:
         # One difference is exact for a parabola, whatever its length.
@@ -141,15 +144,15 @@ def gradient_defect(system: PHSystem, x: Vector) -> float:
     # At an equilibrium without energy only its neighbourhood tells the scale of H.
     nearby = [abs(system.H(x + RELATIVE_STEP * way) - H) / RELATIVE_STEP for way in ways]
     slope = float(np.max(nearby, initial=np.finfo(float).tiny))
-    defect = np.inf
-    # A mechanism of a few millimetres needs shorter differences than one of metres.
-    for length in (1.0, 1e-2, 1e-4):
+    defect = np.full(len(ways), np.inf)
+    # Energies may change over less than the states are large.
+    for length in LENGTHS:
         exact = gradient(lambda s: system.H(x + s @ ways), np.zeros(len(ways)), length)
         scale = max(largest(exact[None, :]), abs(H), slope)
-        defect = min(defect, largest((claimed - exact)[None, :]) / scale)
-        if defect < 1e-9:
+        defect = np.fmin(defect, abs(claimed - exact) / scale)
+        if np.max(defect, initial=0.0) < 1e-9:
             break
-    return float(defect)
+    return float(np.max(defect, initial=0.0))
 
 
 def constraint_ranks(system: PHSystem, states: Iterable[ArrayLike]) -> NDArray[np.intp]:

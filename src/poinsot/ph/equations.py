@@ -23,14 +23,16 @@ CLEARLY = 1e3
 def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
     """Return the shortest of all x that solve A x = b; shape (n,).
 
-    If none does, the least-squares solution; that of a sparse matrix is a rough one, with all rows
-    brought to one length. For `width` see `dependent_rows`.
+    If none does, the least-squares solution with all rows brought to one length, because equations
+    of different kinds have no common unit; that of a sparse matrix is a rough one. For `width` see
+    `dependent_rows`.
     """
-    if not is_sparse(A):
-        return np.asarray(np.linalg.lstsq(dense(A), b, rcond=CUT)[0])
     lengths = row_lengths(A)
     used = np.flatnonzero(lengths)
-    A, b = _scaled_rows(A[used], 1 / lengths[used]), b[used] / lengths[used]
+    b = b[used] / lengths[used]
+    if not is_sparse(A):
+        return np.asarray(np.linalg.lstsq(dense(A)[used] / lengths[used, None], b, rcond=CUT)[0])
+    A = _scaled_rows(A[used], 1 / lengths[used])
     attempts = []
     for shift in SHIFTS:
         x, defect = _by_multipliers(A, b, shift)

@@ -104,6 +104,11 @@ class Interconnection(PHSystem):
         multipliers = np.ones(self.n - self.inner, dtype=bool)
         return np.concatenate([*(part.algebraic for part in self.parts), multipliers])
 
+    def sizes(self, x: Vector) -> Vector:
+        """Return the sizes of the parts' states, and 1 for multipliers."""
+        own = self._each(lambda part, x_: part.sizes(x_), x)
+        return np.concatenate([*own, np.maximum(1.0, abs(x[self.inner :]))])
+
     @property
     def start(self) -> Vector:
         """The starts of the parts, and no multipliers."""

@@ -14,9 +14,13 @@ from poinsot.ph.system import PHSystem
 
 #: Residual of an algebraic equation, relative to the size of its terms, that a start may have.
 TOLERANCE = 1e-8
+#: Where terms vanish, this part of the size that they have by nature stands for them.
+VANISHED = 1e-4
 ITERATIONS = 20
 #: Residual, relative to the size of its terms, that is not worth a correction.
 ROUND_OFF = 1e-13
+#: How often rows and columns are scaled by each other in turn.
+SWEEPS = 8
 #: From so many equations on, sparse ones are solved as such.
 SPARSE = 500
 
@@ -44,35 +48,40 @@ def _least_squares(A: Matrix, b: Vector, *, scaled: bool) -> Vector:
     M = dense(A)
     if not scaled:
         return np.asarray(np.linalg.lstsq(M, b)[0])
-    columns = np.max(abs(M), axis=0, initial=0.0)
-    columns[columns == 0] = 1.0
-    rows = np.max(abs(M / columns), axis=1, initial=0.0)
-    rows[rows == 0] = 1.0
-    solution = np.linalg.lstsq(M / columns / rows[:, None], b / rows)[0]
+    rows, columns = np.ones(M.shape[0]), np.ones(M.shape[1])
+    for _ in range(SWEEPS):
+        size = abs(M) / rows[:, None] / columns
+        rows *= _roots(np.max(size, axis=1, initial=0.0))
+        columns *= _roots(np.max(size, axis=0, initial=0.0))
+    solution = np.linalg.lstsq(M / rows[:, None] / columns, b / rows)[0]
     return np.asarray(solution / columns)
+
+
+def _roots(sizes: Vector) -> Vector:
+    return np.sqrt(np.where(sizes > 0, sizes, 1.0))
 
 
 def _solve(
     system: PHSystem, x: Vector, t: float, free: NDArray[np.bool_]
-) -> tuple[Vector, Vector, float]:
+) -> tuple[Vector, Vector, Vector]:
     """Bring the algebraic equations to zero by least changes of the free states (Gauss-Newton).
 
-    Returns the state, the residual of every equation, and the size of the terms in them.
+    Returns the state, the residual of every equation, and the size of its terms.
     """
     u = system.u(t)
 
-    def evaluate(x_: Vector) -> tuple[Vector, Matrix]:
+    def evaluate(x_: Vector) -> tuple[Vector, Vector, Matrix]:
         rows = _algebraic_rows(system, x_)
         z = system.z(x_)
         flow = system.flow(x_, z, system.feedback(t, x_, z, u))
-        return np.asarray(rows @ (rows.T @ flow)), rows
+        sizes = abs(rows) @ (abs(rows).T @ _sizes(system, x_, u))
+        return np.asarray(rows @ (rows.T @ flow)), np.asarray(sizes), rows
 
-    residual, rows = evaluate(x)
-    size = _size(system, x, u)
+    residual, sizes, rows = evaluate(x)
     for _ in range(ITERATIONS):
         if not rows.shape[1] or not free.any():
             break
-        if np.max(abs(residual)) <= ROUND_OFF * size:
+        if np.all(abs(residual) <= ROUND_OFF * sizes):
             break
         z = system.z(x)
         slope: Matrix = system.dflow_dz(x, z) @ system.dz(x)
@@ -84,19 +93,25 @@ def _solve(
         change[columns] = _least_squares(
             (rows.T @ slope)[:, columns], -(rows.T @ residual), scaled=not free.all()
         )
-        candidate, candidate_rows = evaluate(x + change)
-        if not np.linalg.norm(candidate) < np.linalg.norm(residual):
+        candidate, there, candidate_rows = evaluate(x + change)
+        common = np.maximum(sizes, there)
+        if not _relative(candidate, common) < _relative(residual, common):
             break
-        x, residual, rows = x + change, candidate, candidate_rows
-        size = _size(system, x, u)
-    return x, residual, size
+        x, residual, sizes, rows = x + change, candidate, there, candidate_rows
+    return x, residual, sizes
 
 
-def _size(system: PHSystem, x: Vector, u: Vector) -> float:
-    """Return the size of the terms in the equations."""
+def _sizes(system: PHSystem, x: Vector, u: Vector) -> Vector:
+    """Return the size of the terms in every equation, none below what is round-off by nature."""
     z = system.z(x)
-    terms = abs(system.dflow_dz(x, z)) @ abs(z) + abs(system.B(x)) @ abs(u)
-    return float(np.max(terms, initial=0.0))
+    efforts = abs(z) + VANISHED * (abs(system.dz(x)) @ system.sizes(x))
+    return np.asarray(abs(system.dflow_dz(x, z)) @ efforts + abs(system.B(x)) @ abs(u))
+
+
+def _relative(residual: Vector, sizes: Vector) -> float:
+    """Return the length of the residual, every entry relative to the size of its terms."""
+    nothing = np.where(residual == 0, 0.0, np.inf)
+    return float(np.linalg.norm(np.divide(residual, sizes, out=nothing, where=sizes > 0)))
 
 
 def require_satisfied(
@@ -108,8 +123,10 @@ def require_satisfied(
     vanish, the sizes of their terms, and what is to be corrected.
     """
     for what, names, values, sizes, wrong in rows:
-        if values.size and not np.max(abs(values)) <= TOLERANCE * float(np.max(sizes)):
-            k = int(np.argmax(abs(values)))
+        # NaN is wrong, too.
+        wrong_rows = np.flatnonzero(~(abs(values) <= TOLERANCE * sizes[: values.size]))
+        if wrong_rows.size:
+            k = int(wrong_rows[np.argmax(abs(values[wrong_rows]))])
             raise InconsistentStartError(
                 f"system '{name}': the initial state violates {what}'{names[k]}' by "
                 f"{abs(values[k]):.3g}; correct {wrong}"
@@ -118,13 +135,15 @@ def require_satisfied(
 
 def check_start(system: PHSystem, x: Vector, t: float) -> Vector:
     """Return the state with its multipliers filled in, or say which equation contradicts it."""
-    filled, residual, size = _solve(system, x, t, system.algebraic)
-    worst = int(np.argmax(abs(residual))) if residual.size else 0
-    if residual.size and abs(residual[worst]) > TOLERANCE * size:
+    filled, residual, sizes = _solve(system, x, t, system.followers)
+    wrong = np.flatnonzero(abs(residual) > TOLERANCE * sizes)
+    if wrong.size:
+        worst = wrong[np.argmax(abs(residual[wrong]))]
         raise InconsistentStartError(
             f"system '{system.name}': the initial state violates the algebraic equation "
             f"'{system.labels[worst]}' by {abs(residual[worst]):.3g} (its terms are of size "
-            f"{size:.3g}); correct the state, or take poinsot.ph.consistent_state(system, x0)"
+            f"{sizes[worst]:.3g}); correct the state, or take "
+            "poinsot.ph.consistent_state(system, x0)"
         )
     return filled
 
@@ -138,9 +157,10 @@ def consistent_state(
     Gauss-Newton: each iteration takes the shortest step that solves the linearised equations.
     Time t [s] matters where an input enters an algebraic equation.
     """
-    x, residual, size = _solve(system, system.state(x0), t, system.adjustable)
-    worst = int(np.argmax(abs(residual))) if residual.size else 0
-    if residual.size and abs(residual[worst]) > TOLERANCE * size:
+    x, residual, sizes = _solve(system, system.state(x0), t, system.adjustable)
+    wrong = np.flatnonzero(abs(residual) > TOLERANCE * sizes)
+    if wrong.size:
+        worst = wrong[np.argmax(abs(residual[wrong]))]
         raise InconsistentStartError(
             f"system '{system.name}': no consistent state found near x0; the equation "
             f"'{system.labels[worst]}' keeps a residual of {abs(residual[worst]):.3g}"

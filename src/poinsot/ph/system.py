@@ -133,6 +133,14 @@ class PHSystem(Stores):
         """Which states `consistent_state` may change; shape (n,). All of them by default."""
         return np.ones(self.n, dtype=bool)
 
+    @property
+    def followers(self) -> NDArray[np.bool_]:
+        """Which states a start need not give, since equations tell them; shape (n,).
+
+        Those without a derivative, by default.
+        """
+        return self.algebraic
+
     # -- what Newton's method needs -----------------------------------------------------------
 
     def remembering(self) -> "PHSystem":
@@ -202,6 +210,14 @@ class PHSystem(Stores):
     def start(self) -> Vector:
         """Where a simulation starts unless told otherwise: zero."""
         return np.zeros(self.n)
+
+    def sizes(self, x: Vector) -> Vector:
+        """Return how large states are by nature, at least as large as they are at x; shape (n,).
+
+        What differences are taken over, and what round-off is told by. By default states are of
+        size 1 in their units.
+        """
+        return np.maximum(1.0, abs(x))
 
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse a state that no simulation can start from at time t [s]; by default, none."""

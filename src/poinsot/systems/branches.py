@@ -23,7 +23,7 @@ from poinsot.frames.twists import joint_matrix, velocities
 from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, is_sparse
-from poinsot.systems.redundancy import DEPENDENT
+from poinsot.systems.redundancy import DEPENDENT, longest_arm
 
 Array = NDArray[np.float64]
 
@@ -132,9 +132,7 @@ def measured(J: Matrix) -> tuple[Matrix, Vector, Vector]:
 
     Angular velocities are multiplied by the longest lever arm, so that no unit matters.
     """
-    force, torque = (_lengths(J, part) for part in (0, 1))
-    arm = float(np.max(torque[force > 0] / force[force > 0], initial=0.0)) or 1.0
-    lengths = np.tile(np.repeat([1.0, arm], 3), J.shape[1] // 6)
+    lengths = np.tile(np.repeat([1.0, longest_arm(J)], 3), J.shape[1] // 6)
     scaled: Matrix = J @ sp.diags_array(1 / lengths)
     rows = row_lengths(scaled)
     rows[rows == 0] = 1.0
@@ -145,12 +143,6 @@ def _divided(J: Matrix, rows: Vector) -> Matrix:
     if is_sparse(J):
         return sp.csr_array(sp.diags_array(1 / rows) @ J)
     return dense(J) / rows[:, None]
-
-
-def _lengths(J: Matrix, part: int) -> Vector:
-    """Return the lengths of the rows on velocities (part 0) or on angular velocities (part 1)."""
-    columns = np.arange(J.shape[1]).reshape(-1, 2, 3)[:, part].reshape(-1)
-    return row_lengths(J[:, columns])
 
 
 def acceleration(forms: Forms, q: Vector, twists: Vector) -> tuple[Vector, Vector]:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from poinsot.bodies.rigid import RIGIDITY
 from poinsot.errors import InputError
@@ -20,6 +21,7 @@ from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import State
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
+from poinsot.systems.mechanical import balancing
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.steps import DirectorStages, StabilisedStages
 from poinsot.systems.views import DirectorView
@@ -119,6 +121,19 @@ class StabilisedSystem(DirectorForm):
     def inverse_mass(self) -> Vector:
         """The diagonal of M^-1."""
         return 1 / self.mechanism.mass
+
+    @property
+    def followers(self) -> NDArray[np.bool_]:
+        """All but gamma, which vanishes where velocities are consistent, and hides where not."""
+        return self.algebraic & (np.arange(self.n) < self._gam)
+
+    def sizes(self, x: Vector) -> Vector:
+        """Return how large states are; G^T gamma is a momentum."""
+        sizes, q = super().sizes(x), self.parts(x)[0]
+        momenta = self.mechanism.mass * self.parts(sizes)[1]
+        gam = sizes[self._gam :]
+        gam[:] = np.maximum(gam, balancing(self.mechanism.G(q), momenta))
+        return sizes
 
     def _scaled(self, A: Matrix) -> Matrix:
         """Return M^-1 A."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.scheme import Scheme
+from poinsot.ph.start import require_satisfied
 from poinsot.ph.system import Storage
 from poinsot.result.observer import Observer
 from poinsot.systems.departure import require_one_way
@@ -71,12 +72,21 @@ class MechanismForm(VelocityForm):
         rows = np.flatnonzero(~self.algebraic)
         return (Storage(rows, quadratic=not self.mechanism.potentials),)
 
+    def coordinate_sizes(self, x: Vector) -> Vector:
+        """Return lengths of the mechanism for positions, and 1 for the rest."""
+        return self.view.sizes(self.mechanism.spans(self.directors(x)))
+
     # -- what a run asks of it ----------------------------------------------------------------
 
     def check_start(self, x: Vector, t: float) -> None:
-        """Refuse rest in a singular position out of which forces push."""
+        """Refuse open joints, and rest in a singular position out of which forces push."""
+        q, held = self.directors(x), self.held
+        labels = self.labels[self.n - held.m * (1 + self.stabilised) :]
+        sizes, gaps = held.gap_sizes(q), held.constraints(q)
+        rows = ("the constraint ", labels, gaps, sizes, "the coordinates")
+        require_satisfied(self.name, [rows])
         rates = self.view.rates(x[None], self.view.bodies).reshape(-1)
-        require_one_way(self.mechanism.held, self.directors(x), rates, t, self.u(t))
+        require_one_way(self.mechanism.held, q, rates, t, self.u(t))
 
     def exact_under(self, scheme: Scheme) -> bool:
         """Yes under the midpoint rule as well, in which springs have discrete gradients."""

@@ -125,6 +125,14 @@ class Mechanics(Protocol):
         return None
 
 
+def balancing(K: Matrix, forces: Vector) -> Vector:
+    """Return by which multipliers each row of K amounts to one of these forces at most; (m,)."""
+    share = abs(K) @ diagonal(np.divide(1.0, forces, out=np.zeros(forces.size), where=forces > 0))
+    largest = share.max(axis=1) if K.shape[0] else np.zeros(0)
+    largest = dense(largest).reshape(-1)
+    return np.divide(1.0, largest, out=np.zeros(largest.size), where=largest > 0)
+
+
 @dataclass(frozen=True, eq=False)
 class MechanicalForm(PHSystem):
     """A mechanical system as x = (zeta, ..., w or p, multipliers), z = (f, ..., w, multipliers)."""
@@ -156,6 +164,33 @@ class MechanicalForm(PHSystem):
         zeta, w, _ = self.parts(there)
         zeta[:], w[:] = False, self.massless
         return there
+
+    def coordinate_sizes(self, x: Vector) -> Vector:
+        """Return how large coordinates are by nature: 1 in their units by default; shape (n,)."""
+        return np.maximum(1.0, abs(self.parts(x)[0]))
+
+    def bends(self, x: Vector) -> Vector:
+        """Return the sizes of the second derivatives of the energy by each state; shape (n,)."""
+        return np.asarray(abs((self.E(x).T @ self.dz(x)).diagonal()))
+
+    def sizes(self, x: Vector) -> Vector:
+        """Return how large states are: those besides zeta as the energy would make each alone.
+
+        Multipliers balance the forces that do the work of this energy over the coordinates.
+        """
+        slope, bend = abs(self.grad_H(x)), self.bends(x)
+        zeta, split = self.coordinate_sizes(x), self.mechanics.n
+        sizes = np.concatenate([zeta, abs(x[split:])])
+        energy = np.max(np.append(slope[:split] * zeta, bend * sizes**2 / 2), initial=0.0) or 1.0
+        given = np.sqrt(np.divide(energy, bend, out=np.zeros(self.n), where=bend > 0))
+        sizes[split:] = np.maximum(sizes[split:], given[split:])
+        q, w, lam = self.parts(x)[0], *self.parts(sizes)[1:]
+        Z, lam = abs(self.mechanics.Z(q)), lam[: self.mechanics.m]
+        # What has no mass moves as the others do, over the same part of its size in a time.
+        w[self.massless] = (Z.T @ zeta)[self.massless] * np.max(w / (Z.T @ zeta), initial=0.0)
+        forces = Z.T @ (energy / zeta)
+        lam[:] = np.maximum(lam, balancing(self.mechanics.K(q), forces))
+        return sizes
 
     def gyration(self, x: Vector) -> Matrix | None:
         """Return the gyroscopic matrix, skew; None: there is none; shape (k, k)."""

@@ -36,6 +36,7 @@ from poinsot.parts.contacts import Contact
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.potentials import Potential
 from poinsot.parts.resistance import Damper
+from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal, large
 from poinsot.systems.branches import Branching
@@ -223,8 +224,9 @@ class Mechanism(Mechanics):
         torque = np.cross(blocks[:, 1:], pushes[:, 1:]).sum(axis=1)
         wrench = np.hstack([pushes[:, 0], torque]).reshape(-1)
         J = twists.joint_matrix(self.constraints.take(self.looped), f)
+        sizes = row_lengths(twists.in_lengths(J, max(loop.length for loop in self.loops)))
         change = np.zeros(self.m)
-        change[self.looped] = shortest_solution(J.T, wrench)
+        change[self.looped] = shortest_solution(J.T * (1 / sizes), wrench) / sizes
         change[: self.rigid] += self.rigidity(q, self.G(q).T @ change - push)
         return self.smallest(q, lam + change), smaller
 
@@ -238,6 +240,28 @@ class Mechanism(Mechanics):
         Lambda = -np.linalg.solve(np.swapaxes(D, 1, 2), np.swapaxes(P, 1, 2))
         pairs = (Lambda + np.swapaxes(Lambda, 1, 2)) / 2
         return np.asarray(pairs[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]].reshape(-1))
+
+    # -- sizes --------------------------------------------------------------------------------
+
+    def lengths(self, f: Vector) -> Vector:
+        """Return how large bodies are [m], from their joints or across; 0: a point; (bodies,)."""
+        mass, *euler = self.inertia.T
+        arms = twists.lever_arms(twists.joint_matrix(self.held.constraints, f))
+        return np.asarray(np.maximum(arms, np.sqrt(sum(euler) / mass)))
+
+    def spans(self, f: Vector) -> Vector:
+        """Return over how much energies of bodies change [m]: springs, or their own sizes."""
+        spans = np.full(len(self.inertia), np.inf)
+        for p in self.potentials:
+            least = p.forms.spans(local(f, p.bodies))
+            spans[list(p.bodies)] = np.minimum(spans[list(p.bodies)], least)
+        spans = np.where(np.isfinite(spans), spans, self.lengths(f))
+        return np.where(spans > 0, spans, np.max(spans, initial=0.0) or 1.0)
+
+    def gap_sizes(self, f: Vector) -> Vector:
+        """Return what gaps of the constraints on positions are measured by: 1 for rigidity."""
+        joints = self.held.constraints
+        return np.append(np.ones(self.rigid), twists.gap_sizes(joints, f, self.lengths(f)))
 
     # -- constraints --------------------------------------------------------------------------
 

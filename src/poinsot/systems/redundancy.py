@@ -22,12 +22,12 @@ from poinsot.engine.ordering import components, has_loops
 from poinsot.frames.forms import GROUND
 from poinsot.frames.places import local
 from poinsot.frames.stacks import Forms
-from poinsot.frames.twists import assemble_position, joint_matrix, move
+from poinsot.frames.twists import assemble_position, in_lengths, joint_matrix, lever_arms, move
 from poinsot.ph.dependence import dependent_rows, row_lengths
 from poinsot.ph.equations import coefficients, independent, shortest_solution
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
 
-#: How far from the start the generic configurations are looked for [m or rad].
+#: How far from the start the generic configurations are looked for [lengths of the loop or rad].
 REACH = 0.3
 #: A row is dependent if what is new in it is smaller than this part of its length.
 DEPENDENT = 1e-7
@@ -35,7 +35,7 @@ DEPENDENT = 1e-7
 COEFFICIENT = 5.0
 #: What must be new in a row that is kept, if those that were kept before do not do.
 PARTS = (0.3, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, DEPENDENT)
-#: Shift of inverse iteration, relative to the largest entry, and how often it is done.
+#: Shift of inverse iteration, for rows of length one, and how often it is done.
 NULL, ITERATIONS = 1e-7, 8
 #: Part of a random motion that must be left by the joints if they leave any freedom.
 FREE = 1e-9
@@ -46,17 +46,21 @@ class Loop:
     """A loop with repeated constraints: the numbers of its `rows` and of its `bodies`.
 
     `forms` are its constraints on its own bodies; `repeated` tells which of them depend on the
-    others nearly everywhere.
+    others nearly everywhere; `length` [m] is its longest lever arm at the start.
     """
 
     rows: NDArray[np.intp]
     bodies: NDArray[np.intp]
     forms: Forms
     repeated: NDArray[np.bool_]
+    length: float
 
     def jacobian(self, q: Vector) -> Matrix:
-        """Return what twists of its bodies violate; q are the frames of all bodies."""
-        return joint_matrix(self.forms, local(q, self.bodies))
+        """Return what motions of its bodies violate, these measured by the loop's own length.
+
+        q are the frames of all bodies.
+        """
+        return in_lengths(joint_matrix(self.forms, local(q, self.bodies)), self.length)
 
     def independent(self, q: Vector) -> NDArray[np.bool_]:
         """Return which rows to keep at q: as many as are independent, and well conditioned."""
@@ -65,18 +69,28 @@ class Loop:
     def idle(self, q: Vector, lam: Vector) -> Vector:
         """Return the part of its multipliers that moves nothing: the null space of J^T.
 
+        Forces and torques are compared by the work that they do in a motion of the loop's length.
         For many of them by inverse iteration: (S + e)^-1 e with S = J J^T keeps just that part.
         """
-        J = self.jacobian(q)
+        J, lengths = _of_length_one(self.jacobian(q))
+        lam = lengths * lam
         if not is_sparse(J):
             U = np.linalg.svd(dense(J))[0][:, np.count_nonzero(~self.repeated) :]
-            return np.asarray(U @ (U.T @ lam))
+            return np.asarray(U @ (U.T @ lam)) / lengths
         S = sp.csc_array(J @ J.T)
-        e = NULL * float(S.diagonal().max())
-        solver = scipy.sparse.linalg.splu(sp.csc_array(S + e * sp.eye_array(S.shape[0])))
+        solver = scipy.sparse.linalg.splu(sp.csc_array(S + NULL * sp.eye_array(S.shape[0])))
         for _ in range(ITERATIONS):
-            lam = e * solver.solve(lam)
-        return lam
+            lam = NULL * solver.solve(lam)
+        return lam / lengths
+
+
+def _of_length_one(J: Matrix) -> tuple[Matrix, Vector]:
+    """Return the rows brought to length one, and how long they were; 1 for rows of zeros."""
+    lengths = row_lengths(J)
+    lengths[lengths == 0] = 1.0
+    if is_sparse(J):
+        return sp.csr_array(sp.diags_array(1 / lengths) @ J), lengths
+    return dense(J) / lengths[:, None], lengths
 
 
 def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -84,7 +98,7 @@ def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
     In a singular position none do better, but those that are independent elsewhere lead out of it.
     """
-    J, kept = _unit_rows(J), ~repeated
+    J, kept = _of_length_one(J)[0], ~repeated
     if _combines(J[kept], J[repeated]):
         return kept
     best = best_rows(J, int(np.sum(kept)))
@@ -93,7 +107,7 @@ def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def best_rows(J: Matrix, count: int) -> NDArray[np.bool_]:
     """Return which rows of J to keep so that all others are small combinations of them."""
-    J, kept = _unit_rows(J), np.zeros(J.shape[0], dtype=bool)
+    J, kept = _of_length_one(J)[0], np.zeros(J.shape[0], dtype=bool)
     if not is_sparse(J):
         kept[scipy.linalg.qr(dense(J).T, mode="r", pivoting=True)[1][:count]] = True
         return kept
@@ -104,12 +118,6 @@ def best_rows(J: Matrix, count: int) -> NDArray[np.bool_]:
     # Of more than are independent, those that come first.
     kept[np.flatnonzero(kept)[count:]] = False
     return kept
-
-
-def _unit_rows(J: Matrix) -> Matrix:
-    lengths = row_lengths(J)
-    unit = 1 / np.where(lengths > 0, lengths, 1.0)
-    return sp.csr_array(sp.diags_array(unit) @ J) if is_sparse(J) else unit[:, None] * dense(J)
 
 
 def _combines(kept: Matrix, others: Matrix) -> bool:
@@ -125,25 +133,33 @@ def _combines(kept: Matrix, others: Matrix) -> bool:
     return found is not None and float(np.max(abs(found), initial=0.0)) <= COEFFICIENT
 
 
+def longest_arm(J: Matrix) -> float:
+    """Return the longest lever arm in the rows of a joint matrix [m]; 1 if none has any."""
+    return float(np.max(lever_arms(J), initial=0.0)) or 1.0
+
+
 def find_repeated(
     forms: Forms, q: Vector, *, branches: Sequence[Matrix] = (), seed: int = 0
-) -> NDArray[np.bool_]:
-    """Return which of the joints' constraints repeat earlier ones; shape (m,).
+) -> tuple[NDArray[np.bool_], float]:
+    """Return which of the joints' constraints repeat earlier ones, (m,), and their longest arm [m].
 
     If all are independent at q, they are so nearly everywhere, and no other place is asked. In a
     singular position, a way from there leads along one of the `branches`: rows on twists that its
     motions fulfil besides the joints.
     """
-    if independent(joint_matrix(forms, q), DEPENDENT, width=6):
-        return np.zeros(forms.m, dtype=bool)
+    J = joint_matrix(forms, q)
+    length = longest_arm(J)
+    if independent(in_lengths(J, length), DEPENDENT, width=6):
+        return np.zeros(forms.m, dtype=bool), length
     random = np.random.default_rng(seed)
-    tried = [_elsewhere(forms, q, random, branches[k::2][:1] or branches[:1]) for k in range(2)]
+    along = [branches[k::2][:1] or branches[:1] for k in range(2)]
+    tried = [_elsewhere(forms, q, length, random, branch) for branch in along]
     places = [place for place in tried if place is not None]
-    jacobians = [joint_matrix(forms, place) for place in places or [q]]
     repeated = np.ones(forms.m, dtype=bool)
-    for J in jacobians:
+    for place in places or [q]:
+        J = in_lengths(joint_matrix(forms, place), length)
         repeated &= dependent_rows(J, DEPENDENT, width=6)
-    return repeated
+    return repeated, length
 
 
 def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
@@ -165,19 +181,23 @@ def find_loops(ends: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 def _elsewhere(
-    forms: Forms, q: Vector, random: np.random.Generator, branch: Sequence[Matrix]
+    forms: Forms,
+    q: Vector,
+    length: float,
+    random: np.random.Generator,
+    branch: Sequence[Matrix],
 ) -> Vector | None:
     """Return a configuration of the mechanism away from q; None if it cannot move."""
-    J, reach = joint_matrix(forms, q), REACH
+    J, reach = in_lengths(joint_matrix(forms, q), length), REACH
     for rows in branch:
-        J = np.vstack([dense(J), dense(rows)])
+        J = np.vstack([dense(J), dense(in_lengths(rows, length))])
     for _ in range(6):
         wish = random.standard_normal(q.size // 2)
         twists = wish - shortest_solution(J, J @ wish, width=6)
         if np.linalg.norm(twists) <= FREE * np.linalg.norm(wish):
             return None
-        moved = move(q, twists * (reach / np.max(abs(twists))))
-        place = assemble_position(forms, moved, 1e-11)
+        moved = move(q, twists * (reach / np.max(abs(twists))), length)
+        place = assemble_position(forms, moved, length)
         if place is not None:
             return place
         reach /= 3

@@ -7,12 +7,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body
-from poinsot.frames.twists import block_diagonal
+from poinsot.frames.twists import block_diagonal, lever_arms
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Vector
 
-#: Velocity [m/s or rad/s times a unit of length] that a joint's equation may be violated by.
-TOLERANCE = 1e-8
+#: What a joint's equation may be violated by, as a part of the velocities of its bodies, and of
+#: those of the fastest body.
+TOLERANCE, ROUND_OFF = 1e-8, 1e-12
+#: Solutions of the joints' equations: masses of very different sizes enlarge the round-off of the
+#: first one, which the second takes back.
+PASSES = 2
+#: What an axis without inertia is taken for, as a part of mass and size of the body.
+LIGHT = 1e-9
 
 
 def given_twists(bodies: Sequence[Body]) -> tuple[Vector, NDArray[np.bool_]]:
@@ -37,17 +43,48 @@ def complete(
     if not twists.any() or given.all():
         return twists
     # A body's velocity is free, or its angular velocity, or both: M is not divided.
-    root = sp.diags_array((~given).astype(float)) @ _inverse_root_mass(bodies)
-    change = shortest_solution(jacobian @ root, -(jacobian @ twists), width=6)
-    return np.asarray(twists + root @ change)
+    root = sp.diags_array((~given).astype(float)) @ _inverse_root_mass(jacobian, bodies)
+    A = jacobian @ root
+    completed = twists
+    for _ in range(PASSES):
+        completed = completed + root @ shortest_solution(A, -(jacobian @ completed), width=6)
+    before, after = (kinetic_energy(bodies, each) for each in (twists, completed))
+    # If nothing can move, what is left of the velocities is round-off.
+    return np.asarray(completed) if after > ROUND_OFF**2 * before else np.zeros_like(twists)
 
 
-def _inverse_root_mass(bodies: Sequence[Body]) -> sp.csr_array:
+def kinetic_energy(bodies: Sequence[Body], twists: Vector) -> float:
+    """Return the kinetic energy of bodies at their places at the start [J]."""
+    energy = 0.0
+    for body, (v, omega) in zip(bodies, twists.reshape(-1, 2, 3), strict=True):
+        energy += (body.mass * v @ v + body.principal.inertia @ (body.R_WP.T @ omega) ** 2) / 2
+    return energy
+
+
+def allowed_rates(jacobian: Matrix, lengths: Vector, twists: Vector) -> Vector:
+    """Return by how much each equation of the joints may be violated at these twists; one each.
+
+    With the sizes of bodies [m]: these move as fast as their centres, or as points that far away.
+    """
+    moving, turning = np.linalg.norm(twists.reshape(-1, 2, 3), axis=2).T
+    speed = np.maximum(moving, lengths * turning)
+    speed = TOLERANCE * speed + ROUND_OFF * np.max(speed, initial=0.0)
+    return np.asarray(abs(jacobian) @ np.repeat(np.column_stack([speed, speed / lengths]), 3))
+
+
+def sizes_of(jacobian: Matrix, bodies: Sequence[Body]) -> Vector:
+    """Return how large bodies are [m], from their joints or across; 1 for a point; (bodies,)."""
+    radii = np.array([body.principal.radius for body in bodies])
+    lengths = np.maximum(lever_arms(jacobian), radii)
+    return np.where(lengths > 0, lengths, 1.0)
+
+
+def _inverse_root_mass(jacobian: Matrix, bodies: Sequence[Body]) -> sp.csr_array:
     """Return M^-1/2 of all bodies in world axes; an axis without inertia counts as a light one."""
     inertia = np.array([body.principal.inertia for body in bodies])
     mass = np.array([[body.mass] for body in bodies])
-    largest = inertia.max(axis=1, keepdims=True)
-    inertia = np.maximum(inertia, 1e-9 * np.where(largest > 0, largest, mass))
+    largest, size = inertia.max(axis=1, keepdims=True), sizes_of(jacobian, bodies)[:, None]
+    inertia = np.maximum(inertia, LIGHT * np.where(largest > 0, largest, mass * size**2))
     R = np.array([body.R_WP for body in bodies])
     blocks = np.zeros((len(bodies), 6, 6))
     blocks[:, :3, :3] = np.eye(3) * mass[:, None] ** -0.5

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.bodies.unknowns import Unknowns
+from poinsot.bodies.unknowns import POSITION, Unknowns
 from poinsot.frames.parametrisations import Parametrisation
 from poinsot.systems.mechanism import Mechanism
 
@@ -47,6 +47,13 @@ class View(ABC):
     def freedoms(self) -> int:
         """How many degrees of freedom bodies have without joints."""
         return int(np.sum(np.where(self.parts[0].turns, 6, 3)))
+
+    def sizes(self, lengths: Array) -> Array:
+        """Return the sizes of coordinates: lengths [m] (bodies,) of positions, 1 for the rest."""
+        unknowns = self.parts[0]
+        sizes = np.ones((lengths.size, unknowns.width))
+        sizes[:, :POSITION] = lengths[:, None]
+        return unknowns.own(sizes.reshape(-1))
 
     def columns(self, bodies: Indices) -> Indices:
         """Return where the motion of these bodies is in x."""

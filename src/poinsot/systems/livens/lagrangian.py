@@ -14,7 +14,8 @@ import numpy as np
 
 from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector, diagonal
+from poinsot.ph.matrices import Matrix, Vector, dense, diagonal, is_sparse
+from poinsot.ph.start import VANISHED
 from poinsot.systems.mechanical import Mechanics
 
 
@@ -141,6 +142,11 @@ class Lagrangian(Mechanics):
     def M(self, q: Vector) -> Matrix:
         """Return the mass matrix; shape (n, n)."""
 
+    def masses(self, q: Vector) -> Vector:
+        """Return the sizes of the diagonal of M; shape (n,)."""
+        M = self.M(q)
+        return np.asarray(abs(M.diagonal() if is_sparse(M) else np.diagonal(dense(M))))
+
     def momentum(self, q: Vector, v: Vector) -> Vector:
         """Return p = M(q) v."""
         return np.asarray(self.M(q) @ v)
@@ -163,6 +169,14 @@ class Lagrangian(Mechanics):
     @abstractmethod
     def g(self, q: Vector) -> Vector:
         """Return the constraints; shape (m,), less those on velocities alone."""
+
+    def gap_sizes(self, q: Vector) -> Vector:
+        """Return what the values of g are measured by; as many.
+
+        Coordinates themselves; where these vanish, a small part of the largest one.
+        """
+        places = abs(q) + VANISHED * np.max(abs(q), initial=0.0)
+        return np.asarray(abs(self.G(q)) @ places)[: self.g(q).size]
 
     @abstractmethod
     def G(self, q: Vector) -> Matrix:

@@ -9,13 +9,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.engine import REST
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble, dense, diagonal, total
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
-from poinsot.ph.start import TOLERANCE, require_satisfied
+from poinsot.ph.start import TOLERANCE, VANISHED, require_satisfied
 from poinsot.ph.system import State, Storage
 from poinsot.result.observer import Observer
 from poinsot.systems.livens.general import GeneralLagrangian
@@ -64,10 +63,13 @@ class LagrangianForm(MechanicalForm):
         """Refuse a state that is none, or in which a constraint or its rate does not vanish."""
         lagrangian, q, v = self.lagrangian, self.q(x), self.velocity(x)
         lagrangian.check(q, v)
-        G, names, scale = lagrangian.G(q), lagrangian.names(), 1.0 + abs(q)
-        speeds = abs(G) @ (abs(v) + REST * scale)
+        G, names, sizes = lagrangian.G(q), lagrangian.names(), lagrangian.gap_sizes(q)
+        # Where velocities vanish, a small part of what the kinetic energy would give them.
+        mass = lagrangian.masses(q)
+        given = np.divide(2 * lagrangian.T(q, v), mass, out=np.zeros(v.size), where=mass > 0)
+        speeds = abs(G) @ (abs(v) + VANISHED * np.sqrt(given))
         rows = (
-            ("the constraint ", names, lagrangian.g(q), scale, "the coordinates"),
+            ("the constraint ", names, lagrangian.g(q), sizes, "the coordinates"),
             ("the rate of the constraint ", names, G @ v, speeds, "the velocities"),
         )
         require_satisfied(self.name, rows)
@@ -149,6 +151,13 @@ class LivensSystem(MomentumForm):
         n = self.lagrangian.n
         return x[n : 2 * n]
 
+    def bends(self, x: Vector) -> Vector:
+        """Return the second derivatives of the energy: M for v, and its inverse for p."""
+        bends, n, mass = super().bends(x), self.lagrangian.n, self.lagrangian.masses(self.q(x))
+        bends[n : 2 * n] = mass
+        bends[2 * n : 3 * n] = np.divide(1.0, mass, out=np.zeros(n), where=mass > 0)
+        return bends
+
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
         """Make a state; momenta that are not given follow from p = M v."""
         x = super().state(values)
@@ -159,10 +168,13 @@ class LivensSystem(MomentumForm):
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse momenta that are not those of the velocities, too."""
         super().check_start(x, t)
-        momenta, p = self.lagrangian.momentum(self.q(x), self.velocity(x)), self.p(x)
-        gap, size = abs(p - momenta), np.max(abs(p) + abs(momenta))
-        if np.max(gap) > TOLERANCE * size:
-            k = int(np.argmax(gap))
+        q, v, p, lagrangian = self.q(x), self.velocity(x), self.p(x), self.lagrangian
+        momenta, M = lagrangian.momentum(q, v), lagrangian.M(q)
+        given = np.sqrt(2 * abs(lagrangian.T(q, v)) * lagrangian.masses(q))
+        sizes, gap = abs(p) + abs(M) @ abs(v) + VANISHED * given, abs(p - momenta)
+        wrong = np.flatnonzero(gap > TOLERANCE * sizes)
+        if wrong.size:
+            k = int(wrong[np.argmax(gap[wrong])])
             label = self.labels[self.momentum_row + k]
             raise InconsistentStartError(
                 f"system '{self.name}': the momentum '{label}' at the start is "

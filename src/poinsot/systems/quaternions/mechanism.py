@@ -48,6 +48,10 @@ class QuaternionMechanism(QuaternionBodies):
         quat = self.theta(q)[self.unknowns.turns]
         return np.concatenate([(np.sum(quat**2, axis=1) - 1) / 2, self.joints(self.directors(q))])
 
+    def gap_sizes(self, q: Vector) -> Vector:
+        """Return 1 for quaternions, and what gaps of joints are measured by."""
+        return np.append(np.ones(self.units), self.held.gap_sizes(self.directors(q)))
+
     def _units(self, quat: Array) -> Matrix:
         """Return the derivatives of the unit constraints at quaternions (bodies, 4)."""
         units = self.by(np.pad(quat, ((0, 0), (3, 0)))[:, None])

@@ -147,6 +147,10 @@ class QuaternionForm(MomentumForm):
         """Those of the joints."""
         return self.layout.angle_names
 
+    def coordinate_sizes(self, x: Vector) -> Vector:
+        """Return lengths of the mechanism for positions, and 1 for quaternions."""
+        return self.view.sizes(self.mechanism.spans(self.directors(x)))
+
     def angles(self, x: Vector) -> Vector:
         """Return the angles of the joints."""
         return self.layout.angles(self.directors(x))

@@ -9,7 +9,7 @@ import numpy as np
 from poinsot.errors import InputError, StructureError, did_you_mean
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port
-from poinsot.ph.start import require_satisfied
+from poinsot.ph.start import VANISHED, require_satisfied
 from poinsot.systems.livens import masses
 from poinsot.systems.livens.smooth import Smooth
 from poinsot.systems.redundant.laws import Laws, Outlet
@@ -140,8 +140,9 @@ def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w:
             )
         _require_small(name, outlet, zeta, *found)
     dc, Z, A, speeds = laws.dc(zeta), laws.Z(zeta), laws.A(zeta), laws.speeds(w)
+    places = abs(dc) @ (abs(zeta) + VANISHED * np.max(abs(zeta)))
     rows = (
-        ("", laws.names_c, laws.c(zeta), np.array([1.0 + np.max(abs(zeta))]), "zeta"),
+        ("", laws.names_c, laws.c(zeta), places, "zeta"),
         ("the rate c' Z w of ", laws.names_c, dc @ Z @ w, abs(dc) @ abs(Z) @ speeds, "w"),
         ("A w = 0, ", laws.names_A, A @ w, abs(A) @ speeds, "w"),
     )

@@ -16,7 +16,6 @@ from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
-from poinsot.ph.start import require_satisfied
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import RedundantForm
@@ -159,10 +158,6 @@ class RotationSystem(RedundantForm, MechanismForm):
         if wrong is not None:
             body, reason = wrong
             raise InconsistentStartError(f"body '{self.layout.bodies[body]}': {reason}")
-        q, labels = self.bodies.directors(zeta), self.labels[self.bodies.n + self.bodies.k :]
-        sizes = 1 + abs(self.bodies.joints.G(q)) @ abs(q)
-        gaps = ("the constraint ", labels, self.c(zeta), sizes, "the coordinates")
-        require_satisfied(self.name, [gaps])
         super().check_start(x, t)
 
 
