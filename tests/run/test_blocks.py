@@ -286,25 +286,25 @@ def kick(t):
 
 @pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl"])
 def test_a_step_that_cannot_be_solved_stops_both_engines_alike(scheme):
-    model, once = swing(value=kick), ps.Newton(max_iterations=2)
+    model, few = swing(value=kick), ps.Newton(max_iterations=3)
     one, other = (
-        failure(model, engine, scheme=scheme, newton=once) for engine in ("compiled", "reference")
+        failure(model, engine, scheme=scheme, newton=few) for engine in ("compiled", "reference")
     )
-    assert "step 21 from t = 0.2 s with h = 0.01 s: no convergence in 2 iterations" in one.message
+    assert "step 21 from t = 0.2 s with h = 0.01 s: no convergence in 3 iterations" in one.message
     assert one.message.split("; worst")[0] == other.message.split("; worst")[0]
-    assert_same(one, other, rtol=1e-6)  # two iterations are not enough for more
+    assert_same(one, other, rtol=1e-6)  # three iterations are not enough for more
 
 
-def test_a_spring_too_stiff_for_the_weight_on_it_stops_both_engines_alike():
+def test_a_spring_far_too_stiff_for_the_weight_on_it_is_the_same_in_both_engines():
     model = swing()
     ball = model.add_body("ball", ps.Sphere(mass=1, radius=0.1), position=(1, 0, -1))
     rope = ps.Spring(
         model.ground, ball, (1, 0, 0), (1, 0, -1), stiffness=1e12, rest_length=1.0, damping=1.0
     )
     model.add_force("rope", rope)
-    one, other = (failure(model, engine) for engine in ("compiled", "reference"))
-    assert one.message == other.message
-    assert one.stats.steps == other.stats.steps
+    one, other = (run(model, engine=engine) for engine in ("compiled", "reference"))
+    # The rope's force is known to 1e12 N/m times the round-off of its length, the ball's weight.
+    np.testing.assert_allclose(one.position("ball"), other.position("ball"), rtol=0, atol=1e-14)
 
 
 # -- angles -----------------------------------------------------------------------------------
@@ -433,7 +433,7 @@ for k in range(5):
 """
 
 
-@pytest.mark.parametrize(("source", "t_end"), [("law", 150.0), ("number", 10000.0)])
+@pytest.mark.parametrize(("source", "t_end"), [("law", 1500.0), ("number", 10000.0)])
 def test_ctrl_c_ends_a_run_within_a_second_and_keeps_what_was_computed(source, t_end):
     """Whenever it comes: while compiled code runs, or the Python law that this calls."""
     here = os.path.dirname(os.path.abspath(__file__))

@@ -96,9 +96,9 @@ def free_bodies(
             spin = size(w) + max(size(V0[0]), size(V0[1]), size(V0[2]))
             forces, torques = max(forces, force), max(torques, size(E2) * spin)
             speeds = max(speeds, size(v), size(w))
-    enlarge(sizes, tables.OF_BODIES + tables.OF_TRANSLATION, forces)
-    enlarge(sizes, tables.OF_BODIES + tables.OF_ROTATION, torques)
-    enlarge(sizes, tables.OF_BODIES + tables.OF_CLOSURE, speeds)
+    enlarge(sizes, tables.LASTING + tables.OF_TRANSLATION, forces)
+    enlarge(sizes, tables.LASTING + tables.OF_ROTATION, torques)
+    enlarge(sizes, tables.LASTING + tables.OF_CLOSURE, speeds)
 
 
 @arithmetic
@@ -150,11 +150,11 @@ def stabilised_bodies(
             put_tile(tiles, at[tables.R_R], M_M)
             push = m * (size(v) + size(v1) + size(v0)) + h * size(weight)
             spin = size(w) + size(w1) + max(size(V0[0]), size(V0[1]), size(V0[2]))
-            enlarge(sizes, tables.OF_BODIES + tables.OF_TRANSLATION, push)
-            enlarge(sizes, tables.OF_BODIES + tables.OF_ROTATION, size(E) * spin)
-            enlarge(sizes, tables.OF_BODIES + tables.OF_CLOSURE, max(size(v), size(w)))
+            enlarge(sizes, tables.LASTING + tables.OF_TRANSLATION, push)
+            enlarge(sizes, tables.LASTING + tables.OF_ROTATION, size(E) * spin)
+            enlarge(sizes, tables.LASTING + tables.OF_CLOSURE, max(size(v), size(w)))
             way = size(vector(state, b, tables.POSITION)) / h
-            enlarge(sizes, tables.OF_BODIES + tables.OF_POSITION, max(size(v), way))
+            enlarge(sizes, tables.LASTING + tables.OF_POSITION, max(size(v), way))
 
 
 @arithmetic

@@ -92,9 +92,9 @@ def quaternion_bodies(
         if auxiliary != SHORTEST:
             full, node = auxiliary == FULL, places[b, R]
             livens_unknowns(spins, full, b, h, turned, D0, state, stage, node, x, tiles)
-    enlarge(sizes, tables.OF_BODIES + tables.OF_TRANSLATION, forces)
-    enlarge(sizes, tables.OF_BODIES + tables.OF_ROTATION, torques)
-    enlarge(sizes, tables.OF_BODIES + tables.OF_CLOSURE, speeds)
+    enlarge(sizes, tables.LASTING + tables.OF_TRANSLATION, forces)
+    enlarge(sizes, tables.LASTING + tables.OF_ROTATION, torques)
+    enlarge(sizes, tables.LASTING + tables.OF_CLOSURE, speeds)
 
 
 @kernel

@@ -20,7 +20,7 @@ from poinsot.kernels.tables import (
     INSIDE_ENERGY,
     INSIDE_ROTATION,
     INSIDE_TRANSLATION,
-    OF_BODIES,
+    LASTING,
     OF_CLOSURE,
     OF_POSITION,
     OF_ROTATION,
@@ -51,7 +51,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
     if tiles is not None:
         for k in range(INSIDE_TRANSLATION, step.sizes.size):
             step.sizes[k] = 0.0
-        step.sizes[OF_BODIES + OF_CLOSURE] = REST / step.h
+        step.sizes[LASTING + OF_CLOSURE] = REST / step.h
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
 
@@ -68,19 +68,19 @@ def _evaluate(
             free_bodies(bodies, h, state, stage, x, tiles, sizes)
         else:
             quaternion_bodies(bodies, spins, machine.auxiliary, h, state, stage, x, tiles, sizes)
-        _measure_bodies(sizes)
+        _begin_sizes(sizes)
         act(machine.parts, step, tiles)
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
-        _measure_bodies(sizes)
+        _begin_sizes(sizes)
         act_stabilised(machine.parts, step, tiles)
 
 
 @inline
-def _measure_bodies(sizes: Array) -> None:
-    """Begin the sizes of terms with those of bodies, which change little from those for tiles."""
+def _begin_sizes(sizes: Array) -> None:
+    """Begin the sizes of terms with those of bodies and constraints, noted with the matrix."""
     for kind in range(OF_POSITION + 1):
-        sizes[kind] = sizes[OF_BODIES + kind]
+        sizes[kind] = sizes[LASTING + kind]
 
 
 @inline

@@ -8,6 +8,7 @@ from poinsot.kernels.tables import (
     INSIDE_ENERGY,
     INSIDE_ROTATION,
     INSIDE_TRANSLATION,
+    LASTING,
     OF_ROTATION,
     OF_TRANSLATION,
     Index2,
@@ -71,6 +72,14 @@ def measure(step: Step, force: float, torque: float) -> None:
     """Take note of the size of a force and a torque, times h."""
     enlarge(step.sizes, OF_TRANSLATION, force)
     enlarge(step.sizes, OF_ROTATION, torque)
+
+
+@arithmetic
+def measure_reaction(step: Step, force: float, torque: float) -> None:
+    """Take note of the size of a constraint's force and torque, times h, until the next matrix."""
+    measure(step, force, torque)
+    enlarge(step.sizes, LASTING + OF_TRANSLATION, force)
+    enlarge(step.sizes, LASTING + OF_ROTATION, torque)
 
 
 @arithmetic

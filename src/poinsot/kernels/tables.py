@@ -88,11 +88,11 @@ class Spins(NamedTuple):
 
 
 #: Sizes of terms, and the power that dampers take; sizes of what cancels inside of forces and
-#: torques, and what energy that is over the step; sizes of the terms of bodies alone, in the order
-#: of those of all.
+#: torques, and what energy that is over the step; sizes of the terms of bodies and constraints,
+#: noted with the matrix and kept until the next one, in the order of those of all.
 OF_TRANSLATION, OF_ROTATION, OF_CLOSURE, OF_POSITION, LOST_POWER = range(5)
 INSIDE_TRANSLATION, INSIDE_ROTATION, INSIDE_ENERGY = range(5, 8)
-OF_BODIES = 8
+LASTING = 8
 
 # -- the motion of a body ----------------------------------------------------------------------
 

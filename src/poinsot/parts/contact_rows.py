@@ -45,7 +45,7 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import leading
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, measure, push
+from poinsot.kernels.step import Step, measure_reaction, push
 from poinsot.kernels.tables import KIND, Part, frame, half_turn, twist
 from poinsot.kernels.terms import NONE, ZERO
 from poinsot.parts.contacts import Ball, Blade, Disc
@@ -177,7 +177,7 @@ def contacts_act(contacts: Part, step: Step, tiles: Array) -> None:
             add_tile(tiles, own[3], times(mu, dt))
             forces = max(forces, abs(mu) * size(e))
             torques = max(torques, abs(mu) * size(t))
-    measure(step, forces, torques)
+    measure_reaction(step, forces, torques)
 
 
 class ContactRows(Family):

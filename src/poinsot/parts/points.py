@@ -34,7 +34,7 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.step import Step, arm, measure_reaction, push
 from poinsot.kernels.tables import (
     CONDENSED,
     DIRECTORS,
@@ -104,7 +104,7 @@ def common_points(points: Part, step: Step, tiles: Array) -> None:
             add_tile(tiles, bodies[second, RR], skew_times(pull, P_B))
             forces = max(forces, size(mu))
             torques = max(torques, size(mu) * max(size(rho_A), size(rho_B)))
-    measure(step, forces, torques)
+    measure_reaction(step, forces, torques)
 
 
 @kernel

@@ -36,7 +36,7 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import lever, turn_back
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, arm, measure, push
+from poinsot.kernels.step import Step, arm, measure_reaction, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, B, Part, R, frame, half_turn, twist
 from poinsot.kernels.terms import DISTANCE, DOT, NONE, UNIT, gather_blocks
 from poinsot.parts.equations import SLOTS
@@ -124,7 +124,7 @@ def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
     gather(x, bodies[first, R], 0, cross(arm_a, t))
     gather(x, bodies[second, R], 0, cross(arm_t, a))
     if tiles is not None:
-        measure(step, 0.0, torque)
+        measure_reaction(step, 0.0, torque)
         turned_A = skew_times(scale(0.5 * h, t), P_a)
         turned_B = skew_times(scale(0.5 * h, a), lever(half_B, t))
         pair = at[PAIR:]
@@ -187,7 +187,7 @@ def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
             put_row(tiles, at[ROW + 2], slot + i, end)
             put_row(tiles, at[ROW + 3], slot + i, scale(-1.0, combine(end, P_B)))
             mu = abs(multiplier[node, slot + i])
-            measure(step, mu * size(n), mu * max(size(on_A), size(on_B)))
+            measure_reaction(step, mu * size(n), mu * max(size(on_A), size(on_B)))
         # The force t changes by nu (dv_B - dv_A) + N_A dw_A + N_B dw_B, and rho_B by R_B dw_B.
         f, bend = 0.5 * h, 2.0 * c * multiplier[node, slot] if rod else 0.0
         nu, R_B = f * bend, times(-f, P_B)

@@ -49,9 +49,10 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import leading, lever, turn_back
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, enlarge, measure
+from poinsot.kernels.step import Step, enlarge, measure_reaction
 from poinsot.kernels.tables import (
     KIND,
+    LASTING,
     OF_POSITION,
     POSITION,
     VELOCITY,
@@ -109,8 +110,9 @@ def stabilised_points(points: Part, step: Step, tiles: Array) -> None:
         if tiles is not None:
             reach = max(size(vector(numbers, k, ON_A)), size(vector(numbers, k, ON_B)))
             force = max(size(mu), size(gamma))
-            measure(step, force, force * reach)
+            measure_reaction(step, force, force * reach)
             enlarge(step.sizes, OF_POSITION, reach / h)
+            enlarge(step.sizes, LASTING + OF_POSITION, reach / h)
 
 
 @kernel
@@ -200,8 +202,9 @@ def stabilised_rows(rows: Part, step: Step, tiles: Array) -> None:
             mean = times(-0.5, UNIT)
             _add_change(kind, nu, middle, end, mean, mean, 0.5, at[M_M:], tiles)
             force, reach = abs(mu) + abs(gamma), max(size(g[1]), size(g[3]))
-            measure(step, force * size(g[0]), force * reach)
+            measure_reaction(step, force * size(g[0]), force * reach)
             enlarge(step.sizes, OF_POSITION, reach / h)
+            enlarge(step.sizes, LASTING + OF_POSITION, reach / h)
 
 
 @inline

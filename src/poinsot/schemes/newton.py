@@ -29,9 +29,11 @@ class NewtonFailure(Exception):
 
 
 def _usual_advice(history: list[float]) -> str:
-    """Return what to do: a smaller step helps where residuals are large."""
+    """Return what to do: a smaller step helps where residuals are large, or still fall."""
     if min(history, default=1.0) > NEARLY:
         return "try a smaller step"
+    if history[-1] <= STALLED * min(history[:-1], default=0.0):
+        return "allow more iterations, or try a smaller step"
     return (
         "residuals are small but fall no further, which a smaller step does not change; look "
         "for masses, stiffnesses or lengths that are many orders of magnitude apart"

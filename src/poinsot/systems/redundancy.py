@@ -101,15 +101,17 @@ def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
     J, kept = _of_length_one(J)[0], ~repeated
     if _combines(J[kept], J[repeated]):
         return kept
-    best = best_rows(J, int(np.sum(kept)))
+    best = _best_rows(J, int(np.sum(kept)))
     return best if independent(J[best], DEPENDENT, width=6) else kept
 
 
-def best_rows(J: Matrix, count: int) -> NDArray[np.bool_]:
-    """Return which rows of J to keep so that all others are small combinations of them."""
-    J, kept = _of_length_one(J)[0], np.zeros(J.shape[0], dtype=bool)
+def _best_rows(J: Matrix, count: int) -> NDArray[np.bool_]:
+    """Return which rows of J, of length one, to keep: others are small combinations of them."""
+    kept = np.zeros(J.shape[0], dtype=bool)
     if not is_sparse(J):
-        kept[scipy.linalg.qr(dense(J).T, mode="r", pivoting=True)[1][:count]] = True
+        # Of rows that are as good as each other the first is taken, whatever their round-off.
+        longer = np.linspace(1.0, 0.9, kept.size)
+        kept[scipy.linalg.qr(longer * dense(J).T, mode="r", pivoting=True)[1][:count]] = True
         return kept
     for part in PARTS:
         kept = ~dependent_rows(J, part, width=6)
