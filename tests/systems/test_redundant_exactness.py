@@ -1,0 +1,144 @@
+"""Redundant constraints cost no exactness: every balance is round-off, in every formulation."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_repeated_constraints import bar
+
+import poinsot as ps
+
+H = 0.01
+FORMULATIONS = {
+    "ph-mp": {"scheme": "ph-mp"},
+    "ph-mp-ggl": {"scheme": "ph-mp-ggl"},
+    "emh-mean": {"scheme": "emh-mean"},
+    "rotations": {"scheme": "ph-mp", "coordinates": "rotations"},
+}
+
+
+every_formulation = pytest.mark.parametrize(
+    "formulation", FORMULATIONS.values(), ids=FORMULATIONS.keys()
+)
+
+
+def run(model, formulation, *, engine="compiled", t_end=0.4, h=H):
+    options = dict(formulation)
+    coordinates = options.pop("coordinates", None)
+    system = model if coordinates is None else model.compile(coordinates=coordinates)
+    return ps.simulate(system, h=h, t_end=t_end, engine=engine, progress=False, **options)
+
+
+def assert_exact(result, bound=1e-12):
+    energy = max(abs(result.energy).max(), np.ptp(result.energy), 1.0)
+    assert result.stats.balance_error_max < bound * energy
+    assert result.constraint_error.max() < 1e-13
+
+
+def direction(random):
+    along = random.standard_normal(3)
+    return along / np.linalg.norm(along)
+
+
+def locked_pair(seed):
+    """Two free bodies, joined by a cylindrical joint and two planar ones: rank 5 or 6 of 10."""
+    random = np.random.default_rng(seed)
+    model, near = ps.Model(), lambda: 0.3 * random.standard_normal(3)
+    twist = {
+        "velocity": random.standard_normal(3),
+        "angular_velocity": 2 * random.standard_normal(3),
+    }
+    first = model.add_body("a", ps.Box(mass=1, size=(0.3, 0.2, 0.5)), position=near(), **twist)
+    second = model.add_body("b", ps.Box(mass=2, size=(0.1, 0.4, 0.3)), position=near())
+    axis = direction(random)
+    model.add_joint("C", ps.Cylindrical(first, second, point=near(), axis=axis))
+    for name in "PQ":
+        normal = axis if seed % 2 else direction(random)
+        model.add_joint(name, ps.Planar(first, second, point=near(), normal=normal))
+    return model
+
+
+@every_formulation
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**31))
+def test_pairs_that_are_locked_more_than_once_keep_energy_and_momenta(formulation, seed):
+    result = run(locked_pair(seed), formulation)
+    assert_exact(result)
+    for momentum in (result.linear_momentum, result.angular_momentum):
+        assert np.ptp(momentum, axis=0).max() < 1e-12 * (1 + abs(momentum).max())
+
+
+def doubled(kind, prev, body, point, axis, times):
+    """Yield the same joint several times, at points that lock the same directions."""
+    across = np.cross(axis, direction(np.random.default_rng(0)))
+    for k in range(times):
+        if kind is ps.Spherical:
+            yield kind(prev, body, point=point)
+        elif kind is ps.Planar:
+            yield kind(prev, body, point=point + 0.3 * k * across, normal=axis)
+        else:
+            yield kind(prev, body, point=point + 0.2 * k * axis, axis=axis)
+
+
+@every_formulation
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**31))
+def test_trees_of_joints_that_are_there_several_times_keep_their_energy(formulation, seed):
+    random = np.random.default_rng(seed)
+    model = ps.Model(gravity=5 * random.standard_normal(3))
+    chain, point = [model.ground], np.zeros(3)
+    for i in range(int(random.integers(2, 4))):
+        size = 0.3 * np.exp(0.4 * random.standard_normal(3))
+        box = ps.Box(mass=float(np.exp(random.standard_normal())), size=size)
+        spin = {"angular_velocity": 3 * random.standard_normal(3)} if i == 0 else {}
+        body = model.add_body(f"b{i}", box, position=point + 0.3 * direction(random), **spin)
+        point = point + 0.3 * direction(random)
+        kinds = [ps.Revolute, ps.Spherical, ps.Cylindrical, ps.Planar]
+        kind, times = kinds[random.integers(4)], int(random.integers(1, 4))
+        joints = doubled(kind, chain[-1], body, point, direction(random), times)
+        for k, joint in enumerate(joints):
+            model.add_joint(f"j{i}{k}", joint)
+        chain.append(body)
+    model.project_velocities()
+    assert_exact(run(model, formulation))
+
+
+def parallelogram():
+    """Three parallel arms carry a plate; two of them are dependent wherever they are in line."""
+    model = ps.Model(gravity=(0, -9.81, 0))
+    feet, arm = np.array([(0, 0, 0), (1, 0.3, 0), (2, -0.2, 0)]), np.array([0.3, 0.5, 0])
+    plate = model.add_body("plate", ps.Box(mass=2, size=(2, 0.5, 0.1)), position=feet[1] + arm)
+    for i, foot in enumerate(feet):
+        body = bar(model, f"arm{i}", foot, foot + arm, angular_velocity=(0, 0, 3))
+        hinges = (model.ground, body, foot), (body, plate, foot + arm)
+        for k, (a, b, point) in enumerate(hinges):
+            model.add_joint(f"h{i}{k}", ps.Revolute(a, b, point=point, axis=(0, 0, 1)))
+    return model
+
+
+@every_formulation
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_three_parallel_arms_go_round_exactly(formulation, engine):
+    result = run(parallelogram(), formulation, engine=engine, t_end=3.0)
+    assert abs(result.joint("h00").coordinates["angle"]).max() > 2 * np.pi
+    assert_exact(result, 1e-13)
+
+
+@every_formulation
+@pytest.mark.parametrize("angle", [20, 40])
+def test_a_cardan_shaft_with_redundant_bearings_keeps_its_energy(formulation, angle):
+    model, along = ps.Model(), np.array([1.0, 0, 0])
+    out = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle)), 0])
+    across = np.cross((0, 0, 1), out)
+    shaft = ps.Box(mass=1, size=(0.5, 0.1, 0.12))
+    a = model.add_body("in", shaft, position=-0.25 * along, angular_velocity=60 * along)
+    turned = np.column_stack([out, across, (0, 0, 1)])
+    b = model.add_body("out", shaft, position=0.25 * out, rotation=turned)
+    cross = model.add_body("cross", ps.Box(mass=0.1, size=(0.05, 0.1, 0.1)))
+    model.add_joint("A", ps.Revolute(model.ground, a, point=-0.5 * along, axis=along))
+    model.add_joint("B", ps.Revolute(model.ground, b, point=0.5 * out, axis=out))
+    model.add_joint("C", ps.Revolute(a, cross, point=(0, 0, 0), axis=(0, 0, 1)))
+    model.add_joint("D", ps.Revolute(cross, b, point=(0, 0, 0), axis=across))
+    result = run(model, formulation, h=1e-3, t_end=1.0)
+    assert result.stats.single_steps == 0
+    assert_exact(result)
