@@ -258,3 +258,17 @@ def test_a_point_mass_on_a_rod_is_a_conical_pendulum(scheme):
         tension = np.linalg.norm(result.reaction("string").force, axis=1)
         np.testing.assert_allclose(tension, 0.3 * G / np.cos(tilt), rtol=0.05)
     np.testing.assert_allclose(observed_orders(steps, errors), 2.0, atol=0.1)
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1e-4])
+def test_a_torque_spins_a_wire_by_its_own_inertia_or_it_is_refused(radius):
+    model = ps.Model()
+    wire = model.add_body("wire", ps.Cylinder(mass=1, radius=radius, length=1))
+    torque = radius**2 / 2  # 1 rad/s^2 about the axis
+    model.add_port("motor", ps.TorquePort(wire, value=(0, 0, torque)))
+    for coordinates in ("directors", "rotations", "rotations-quaternion"):
+        system = model.compile(coordinates=coordinates)
+        result = ps.simulate(system, h=0.01, t_end=1.0, progress=False)
+        np.testing.assert_allclose(result.angular_velocity("wire")[-1], (0, 0, 1), atol=1e-9)
+    with pytest.raises(ps.InputError, match=r"body 'wire': its least moment of inertia is 6e-0"):
+        model.compile(coordinates="quaternions")

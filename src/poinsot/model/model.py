@@ -39,7 +39,7 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
 from poinsot.systems.quaternions.systems import quaternion_system
 from poinsot.systems.rotations.system import rotation_system
-from poinsot.systems.slender import SPUN
+from poinsot.systems.slender import SPUN, require_thickness
 from poinsot.systems.start import given_twists
 
 #: What a part is called -> where a model keeps all of them by name.
@@ -337,6 +337,7 @@ class Model:
         if stabilised:
             mechanism = stabilisable(mechanism)
         if coordinates == "quaternions":
+            require_thickness(list(self.bodies), np.array([body.inertia for body in bodies]))
             mechanism = replace(mechanism, least=np.full(len(bodies), SPUN))
         known = self.name, mechanism, layout, ports, q, motion
         if coordinates == "quaternions":

@@ -1,15 +1,15 @@
 r"""A mechanism as numbers: what systems and time steps are written in.
 
 Joints, forces, contacts and ports are written on frames f, twelve numbers each; the unknowns q are
-those of the bodies. The one becomes the other here and nowhere else: with f = F q + f0,
+those of the bodies. The one becomes the other here, and in `acting`, and nowhere else: with
+f = F q + f0,
 
-.. math:: G = G_f F, \qquad \nabla V = F^\top \nabla_f V, \qquad B = F^\top B_f .
+.. math:: G = G_f F .
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -19,43 +19,32 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.bodies.body import Body
 from poinsot.bodies.rigid import RIGIDITY, rigidity
 from poinsot.bodies.unknowns import Unknowns
-from poinsot.errors import InputError
 from poinsot.frames import twists
 from poinsot.frames.places import (
     AT_REST,
     frame_vectors,
-    in_both,
     in_columns,
-    in_rows,
     local,
     of_frame,
-    scatter,
 )
 from poinsot.frames.stacks import Forms, Packed
 from poinsot.parts.contacts import Contact
-from poinsot.parts.feedback import Inlet
-from poinsot.parts.potentials import Potential
-from poinsot.parts.resistance import Damper
 from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal, large
+from poinsot.ph.matrices import Matrix, Vector, add, assemble, diagonal, large
+from poinsot.systems.acting import Acting
 from poinsot.systems.branches import Branching
-from poinsot.systems.mechanical import Mechanics
 from poinsot.systems.redundancy import Loop
 
 
-@dataclass(frozen=True, eq=False)
-class Mechanism(Mechanics):
-    """Masses, constraints, potentials, dampers and ports of a mechanism.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mechanism(Acting):
+    """Masses and constraints of a mechanism, with what acts on it.
 
     Parameters
     ----------
     inertia : (bodies, 4)
         m, E1, E2, E3 of every body, M = diag(m, E1, E2, E3) [LKB26, eq. (31)].
-    weight : (bodies, 3)
-        Gradient of the potential of gravity, which is linear in positions.
-    unknowns : Unknowns
-        The unknowns of bodies, and how frames follow from them.
     constraints : Forms
         g on frames, m of them: rigidity of every body, then the joints.
     rigid
@@ -72,13 +61,8 @@ class Mechanism(Mechanics):
     """
 
     inertia: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    unknowns: Unknowns
     constraints: Forms
     rigid: int
-    potentials: tuple[Potential, ...] = ()
-    dampers: tuple[Damper, ...] = ()
-    inlets: tuple[Inlet, ...] = ()
     loops: tuple[Loop, ...] = ()
     contacts: tuple[Contact, ...] = ()
     singular: tuple[Branching, ...] = ()
@@ -336,198 +320,3 @@ class Mechanism(Mechanics):
     def T(self, v: Vector) -> float:
         """Return the kinetic energy [J]."""
         return float((self.mass * v) @ v) / 2
-
-    # -- potential energy ---------------------------------------------------------------------
-
-    @cached_property
-    def gravity(self) -> Vector:
-        """The gradient of the potential of gravity by the numbers of frames."""
-        gradient = np.zeros((len(self.weight), 4, 3))
-        gradient[:, 0] = self.weight
-        return gradient.reshape(-1)
-
-    def V(self, q: Vector) -> float:
-        """Return the potential energy [J]."""
-        return float(self.gravity @ self.unknowns.full(q)) + self.stored(q)
-
-    def stored(self, q: Vector, angles: Mapping[str, float] | None = None) -> float:
-        """Return the energy of springs and fields [J], near angles of joints if given by name."""
-        f, near = self.unknowns.full(q), angles or {}
-        return float(sum(p.near(near).energy(local(f, p.bodies)) for p in self.potentials))
-
-    def dV(self, q: Vector) -> Vector:
-        """Return the gradient of V; shape (n,)."""
-        total, f = self.gravity.copy(), self.unknowns.full(q)
-        for p in self.potentials:
-            scatter(total, p.bodies, p.gradient(local(f, p.bodies)))
-        return self.unknowns.own(total)
-
-    def ddV(self, q: Vector) -> Matrix | None:
-        """Return the Hessian of V; None if there is only gravity."""
-        f = self.unknowns.full(q)
-        blocks = [(p.bodies, p.hessian(local(f, p.bodies))) for p in self.potentials]
-        return self._square(blocks) if blocks else None
-
-    def discrete_dV(self, q0: Vector, q1: Vector) -> tuple[Vector, Matrix | None]:
-        """Return the discrete gradient of V and its derivative with respect to q1."""
-        total, blocks = self.gravity.copy(), []
-        f0, f1 = self.unknowns.full(q0), self.unknowns.full(q1)
-        for p in self.potentials:
-            gradient, tangent = p.discrete(local(f0, p.bodies), local(f1, p.bodies))
-            scatter(total, p.bodies, gradient)
-            blocks.append((p.bodies, tangent))
-        return self.unknowns.own(total), self._square(blocks) if blocks else None
-
-    # -- angles over turns --------------------------------------------------------------------
-
-    def near(self, angles: Mapping[str, float]) -> "Mechanism":
-        """Return the mechanism near angles of joints [rad] counted over turns, by name.
-
-        Its springs and laws take those angles that are within half a turn of these.
-        """
-        potentials = tuple(p.near(angles) for p in self.potentials)
-        inlets = tuple(inlet.near(angles) for inlet in self.inlets)
-        before, after = (*self.potentials, *self.inlets), (*potentials, *inlets)
-        if all(new is old for new, old in zip(after, before, strict=True)):
-            return self
-        return replace(self, potentials=potentials, inlets=inlets)
-
-    def require_followed(self, f0: Vector, f_mid: Vector) -> None:
-        """Refuse a step in which an angle that something depends on is lost.
-
-        By frames at its start, and at its midpoint up to positive factors of a body's directors.
-        """
-        acting = [(f"force '{p.name}'", p.bodies, p.loses) for p in self.potentials]
-        for inlet in self.inlets:
-            if inlet.law is not None:
-                what = f"port '{inlet.law.name}'"
-                acting.append((what, inlet.direction.bodies, inlet.law.loses))
-        for what, bodies, loses in acting:
-            if loses(local(f0, bodies), local(f_mid, bodies)):
-                raise InputError(
-                    f"{what}: the angle of its joint changes by half a turn or more in one step, "
-                    "and cannot be followed; take a smaller step"
-                )
-
-    # -- dissipation --------------------------------------------------------------------------
-
-    @property
-    def lossless(self) -> bool:
-        """Whether there are no dampers."""
-        return not self.dampers
-
-    def damping(self, q: Vector, v: Vector) -> Vector:
-        """Return the generalised damping force B f(B^T v), against the motion; shape (n,)."""
-        total, (f, rate) = np.zeros(self.constraints.n), self._motion(q, v)
-        for d in self.dampers:
-            bodies = d.direction.bodies
-            B = d.direction.B(local(f, bodies))
-            scatter(total, bodies, B @ d.law(B.T @ local(rate, bodies)))
-        return self.unknowns.own(total)
-
-    def ddamping(self, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
-        """Return the derivatives of `damping` with respect to q and v; None without dampers."""
-        by_q, by_v, (f, rate) = [], [], self._motion(q, v)
-        for d in self.dampers:
-            bodies = d.direction.bodies
-            q_, v_ = local(f, bodies), local(rate, bodies)
-            B = d.direction.B(q_)
-            y = B.T @ v_
-            slope = d.law.slope(y)
-            by_q.append((bodies, d.direction.dB(q_, d.law(y)) + B @ slope @ d.direction.dy(q_, v_)))
-            by_v.append((bodies, B @ slope @ B.T))
-        return (self._square(by_q), self._square(by_v)) if by_q else None
-
-    def _motion(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
-        """Return frames and their rates."""
-        return self.unknowns.full(q), self.unknowns.rates.full(v)
-
-    def remembering(self) -> "Mechanism":
-        """Return the mechanism for one run of Newton's method: dry friction has slopes for it."""
-        laws = [d.law.remembering() for d in self.dampers]
-        if all(law is d.law for law, d in zip(laws, self.dampers, strict=True)):
-            return self
-        dampers = [replace(d, law=law) for law, d in zip(laws, self.dampers, strict=True)]
-        return replace(self, dampers=tuple(dampers))
-
-    # -- ports --------------------------------------------------------------------------------
-
-    @cached_property
-    def _inputs(self) -> list[tuple[Inlet, tuple[int, ...], slice]]:
-        """Every inlet, its bodies, and where its inputs are among all."""
-        ends = list(accumulate((inlet.size for inlet in self.inlets), initial=0))
-        return [
-            (inlet, inlet.direction.bodies, slice(*own))
-            for inlet, own in zip(self.inlets, pairwise(ends), strict=True)
-        ]
-
-    def B(self, q: Vector) -> Matrix:
-        """Return the port matrix on the momentum equations; shape (n, inputs)."""
-        placed: list[Placed] = []
-        f, inputs = self.unknowns.full(q), sum(inlet.size for inlet in self.inlets)
-        for inlet, bodies, own in self._inputs:
-            placed += in_rows(bodies, own.start, inlet.direction.B(local(f, bodies)))
-        B: Matrix = self.unknowns.on(assemble((self.constraints.n, inputs), placed))
-        return B
-
-    def dB(self, q: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of B(q) u with respect to q; None without ports."""
-        f = self.unknowns.full(q)
-        blocks = [
-            (bodies, inlet.direction.dB(local(f, bodies), u[own]))
-            for inlet, bodies, own in self._inputs
-        ]
-        return self._square(blocks) if blocks else None
-
-    def dy(self, q: Vector, v: Vector) -> Matrix | None:
-        """Return the derivative of B(q)^T v with respect to q; None without ports."""
-        placed: list[Placed] = []
-        (f, rate), inputs = self._motion(q, v), sum(inlet.size for inlet in self.inlets)
-        for inlet, bodies, own in self._inputs:
-            block = inlet.direction.dy(local(f, bodies), local(rate, bodies))
-            placed += in_columns(own.start, bodies, block)
-        return self.unknowns.by(assemble((inputs, self.constraints.n), placed)) if placed else None
-
-    def feedback(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
-        """Return the inputs with the state-dependent ones filled in."""
-        if not any(inlet.law for inlet in self.inlets):
-            return u
-        filled, (f, rate) = u.copy(), self._motion(q, v)
-        for inlet, bodies, own in self._inputs:
-            if inlet.law is not None:
-                filled[own] = inlet.law(t, local(f, bodies), local(rate, bodies))
-        return filled
-
-    def dloads(
-        self, t: float, q: Vector, v: Vector, u: Vector
-    ) -> tuple[list[Matrix], list[Matrix]]:
-        """Return the terms of the derivatives of B u - damping by q and by v, with feedback."""
-        fed_q, fed_v, (f, rate) = [], [], self._motion(q, v)
-        for inlet, bodies, _ in self._inputs:
-            if inlet.law is not None:
-                q_, v_ = local(f, bodies), local(rate, bodies)
-                B, (du_dq, du_dv) = inlet.direction.B(q_), inlet.law.slopes(t, q_, v_)
-                fed_q.append((bodies, B @ du_dq))
-                fed_v.append((bodies, B @ du_dv))
-        dB, slopes = self.dB(q, u), self.ddamping(q, v)
-        by_q, by_v = [] if dB is None else [dB], []
-        if fed_q:
-            by_q.append(self._square(fed_q))
-            by_v.append(self._square(fed_v))
-        if slopes is not None:
-            by_q.append(-slopes[0])
-            by_v.append(-slopes[1])
-        return by_q, by_v
-
-    def inner(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
-        """Return the sizes of what cancels inside of dV/dq - B u + damping; shape (n,)."""
-        total, f = np.zeros(self.constraints.n), self.unknowns.full(q)
-        for p in self.potentials:
-            scatter(total, p.bodies, p.inner(local(f, p.bodies)))
-        by_q, by_v = self.dloads(t, q, v, u)
-        forces = [abs(slope) @ abs(q) for slope in by_q] + [abs(slope) @ abs(v) for slope in by_v]
-        return sum(forces, self.unknowns.own(total))
-
-    def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
-        n, placed = self.constraints.n, [p for bodies, M in blocks for p in in_both(bodies, M)]
-        return self.unknowns.square(assemble((n, n), placed))

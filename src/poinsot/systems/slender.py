@@ -92,6 +92,23 @@ def thickened(inertia: Array) -> Array:
     return total
 
 
+def require_thickness(names: Sequence[str], inertia: Array) -> None:
+    """Refuse bodies for quaternions that have less inertia about their axis than `SPUN`.
+
+    Needles have none, and may have any.
+    """
+    moments = inertia[:, 1:].sum(axis=1, keepdims=True) - inertia[:, 1:]
+    least, largest = moments.min(axis=1), moments.max(axis=1)
+    thin = np.flatnonzero((least < SPUN * largest) & (axes(inertia) < 0))
+    if thin.size:
+        name, part = names[thin[0]], least[thin[0]] / largest[thin[0]]
+        raise InputError(
+            f"body '{name}': its least moment of inertia is {part:.2g} of its largest, and "
+            f"quaternions need {SPUN:g}; choose coordinates 'directors' or 'rotations', or take "
+            "its spin away by a ThinRod"
+        )
+
+
 def require_no_torque(
     names: Sequence[str],
     inertia: Array,
