@@ -41,5 +41,5 @@ class Ranges:
 #: What is promised.
 ALL = Ranges()
 #: What holds, in short runs and in long ones.
-HELD = replace(ALL, length=(-2, 2), ratio=(0, 6), bulks=("solid", "flat"))
-HELD_LONG = replace(HELD, forms=("tree",), doubled=(0, 0))
+HELD = replace(ALL, ratio=(0, 6), bulks=("solid", "flat"))
+HELD_LONG = replace(HELD, length=(-2, 2), forms=("tree",), doubled=(0, 0))

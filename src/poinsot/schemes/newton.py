@@ -109,7 +109,11 @@ def _iterate(
             reason = "no progress, even with steps shortened a thousandfold"
             raise NewtonFailure(reason, history, labels[worst])
         x = x + fraction * dx
-        here = problem(x)
+        try:
+            here = problem(x)
+        except np.linalg.LinAlgError:  # of directors, say, after a far too large turn
+            reason = "an iteration leads to where the equations are singular"
+            raise NewtonFailure(reason, history, labels[worst], "try a smaller step") from None
     if accepted is not None:
         return accepted
     reason = f"no convergence in {options.max_iterations} iterations"
@@ -126,7 +130,10 @@ def _search(
     """Return the first of 1, 1/2, 1/4, ... of a step that reduces the residual, if any does."""
     size = np.linalg.norm(weights * here.F)
     for fraction in 0.5 ** np.arange(11):
-        there = problem(x + fraction * dx)
+        try:
+            there = problem(x + fraction * dx)
+        except np.linalg.LinAlgError:
+            continue
         if there.finite and np.linalg.norm(weights * there.F) < size:
             return float(fraction)
     return None

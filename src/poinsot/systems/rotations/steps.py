@@ -75,9 +75,13 @@ class RotationStages(MechanismStages):
         return np.asarray(np.einsum("nij,nkj->nki", self._R0, self._w0))
 
     def _turn(self, w: Vector) -> Array:
-        """Return what turns directors at the start into mean ones; (bodies, 3, 3)."""
+        """Return what turns directors at the start into mean ones; (bodies, 3, 3).
+
+        (1 - [a])^-1 = (1 + [a] + a a^T) / (1 + a·a) with a = h omega / 2.
+        """
         a = self.h / 2 * self.system.bodies.pairs(w)[:, 1]
-        return np.linalg.inv(np.eye(3) - skew(a)).astype(float)
+        turn = np.eye(3) + skew(a) + a[:, :, None] * a[:, None, :]
+        return np.asarray(turn / (1 + np.sum(a * a, axis=1))[:, None, None])
 
     def _Omega1(self, w: Vector) -> Array:
         """Return the angular velocity at the end, in body axes; (bodies, 3)."""
