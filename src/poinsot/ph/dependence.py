@@ -46,6 +46,20 @@ def row_lengths(A: Matrix) -> Vector:
     return np.sqrt(squares)
 
 
+def divided_rows(A: Matrix, sizes: Vector) -> Matrix:
+    """Return A with every row divided by its size."""
+    if is_sparse(A):
+        return sp.csr_array(sp.diags_array(1 / sizes) @ A)
+    return dense(A) / sizes[:, None]
+
+
+def unit_rows(A: Matrix) -> tuple[Matrix, Vector]:
+    """Return the rows of A brought to length one, and their lengths; 1 for rows of zeros."""
+    lengths = row_lengths(A)
+    lengths[lengths == 0] = 1.0
+    return divided_rows(A, lengths), lengths
+
+
 def _by_projection(A: Array, tolerance: float) -> NDArray[np.bool_]:
     """Gram and Schmidt, twice: build an orthonormal basis of the rows."""
     basis, rank = np.empty((min(A.shape), A.shape[1])), 0

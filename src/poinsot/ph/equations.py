@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from poinsot.ph.dependence import dependent_rows, row_lengths, spanning_rows
+from poinsot.ph.dependence import dependent_rows, divided_rows, row_lengths, spanning_rows
 from poinsot.ph.matrices import Array, Matrix, Vector, dense, is_sparse
 
 #: Singular values below this part of the largest count as zero, and so do new parts of rows.
@@ -29,10 +29,9 @@ def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
     """
     lengths = row_lengths(A)
     used = np.flatnonzero(lengths)
-    b = b[used] / lengths[used]
+    A, b = divided_rows(A[used], lengths[used]), b[used] / lengths[used]
     if not is_sparse(A):
-        return np.asarray(np.linalg.lstsq(dense(A)[used] / lengths[used, None], b, rcond=CUT)[0])
-    A = _scaled_rows(A[used], 1 / lengths[used])
+        return np.asarray(np.linalg.lstsq(dense(A), b, rcond=CUT)[0])
     attempts = []
     for shift in SHIFTS:
         x, defect = _by_multipliers(A, b, shift)
@@ -51,11 +50,12 @@ def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
     lengths = row_lengths(A)
     if not lengths.all():
         return False
-    A = _scaled_rows(A, 1 / lengths)
+    rows = divided_rows(A, lengths)
     # What is new in a row of length one is at least the smallest singular value.
-    if _smallest_singular_value(A) > CLEARLY * tolerance:
-        return True
-    return spanning_rows(A, tolerance, width=width).size == A.shape[0]
+    return is_sparse(rows) and (
+        _smallest_singular_value(rows) > CLEARLY * tolerance
+        or spanning_rows(rows, tolerance, width=width).size == lengths.size
+    )
 
 
 def coefficients(A: Matrix, b: Array) -> Array | None:
@@ -73,10 +73,6 @@ def coefficients(A: Matrix, b: Array) -> Array | None:
     return np.asarray(
         lu.solve(np.concatenate([b, np.zeros((A.shape[0], *b.shape[1:]))]))[b.shape[0] :]
     )
-
-
-def _scaled_rows(A: sp.csr_array, factors: Vector) -> sp.csr_array:
-    return sp.csr_array(sp.diags_array(factors) @ A)
 
 
 def _saddle(A: sp.csr_array, shift: float) -> sp.csc_array:

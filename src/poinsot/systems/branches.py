@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.stacks import Forms
 from poinsot.frames.twists import joint_matrix, velocities
-from poinsot.ph.dependence import row_lengths
+from poinsot.ph.dependence import unit_rows
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, is_sparse
 from poinsot.systems.redundancy import DEPENDENT, longest_arm
@@ -134,15 +134,7 @@ def measured(J: Matrix) -> tuple[Matrix, Vector, Vector]:
     """
     lengths = np.tile(np.repeat([1.0, longest_arm(J)], 3), J.shape[1] // 6)
     scaled: Matrix = J @ sp.diags_array(1 / lengths)
-    rows = row_lengths(scaled)
-    rows[rows == 0] = 1.0
-    return _divided(scaled, rows), rows, lengths
-
-
-def _divided(J: Matrix, rows: Vector) -> Matrix:
-    if is_sparse(J):
-        return sp.csr_array(sp.diags_array(1 / rows) @ J)
-    return dense(J) / rows[:, None]
+    return *unit_rows(scaled), lengths
 
 
 def acceleration(forms: Forms, q: Vector, twists: Vector) -> tuple[Vector, Vector]:

@@ -23,7 +23,7 @@ from poinsot.frames.forms import GROUND
 from poinsot.frames.places import local
 from poinsot.frames.stacks import Forms
 from poinsot.frames.twists import assemble_position, in_lengths, joint_matrix, lever_arms, move
-from poinsot.ph.dependence import dependent_rows, row_lengths
+from poinsot.ph.dependence import dependent_rows, unit_rows
 from poinsot.ph.equations import coefficients, independent, shortest_solution
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
 
@@ -72,7 +72,7 @@ class Loop:
         Forces and torques are compared by the work that they do in a motion of the loop's length.
         For many of them by inverse iteration: (S + e)^-1 e with S = J J^T keeps just that part.
         """
-        J, lengths = _of_length_one(self.jacobian(q))
+        J, lengths = unit_rows(self.jacobian(q))
         lam = lengths * lam
         if not is_sparse(J):
             U = np.linalg.svd(dense(J))[0][:, np.count_nonzero(~self.repeated) :]
@@ -84,21 +84,12 @@ class Loop:
         return lam / lengths
 
 
-def _of_length_one(J: Matrix) -> tuple[Matrix, Vector]:
-    """Return the rows brought to length one, and how long they were; 1 for rows of zeros."""
-    lengths = row_lengths(J)
-    lengths[lengths == 0] = 1.0
-    if is_sparse(J):
-        return sp.csr_array(sp.diags_array(1 / lengths) @ J), lengths
-    return dense(J) / lengths[:, None], lengths
-
-
 def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which rows of J to keep: all but repeated ones, unless these are bad combinations.
 
     In a singular position none do better, but those that are independent elsewhere lead out of it.
     """
-    J, kept = _of_length_one(J)[0], ~repeated
+    J, kept = unit_rows(J)[0], ~repeated
     if _combines(J[kept], J[repeated]):
         return kept
     best = _best_rows(J, int(np.sum(kept)))
