@@ -17,6 +17,7 @@ TOLERANCE, ROUND_OFF = 1e-8, 1e-12
 #: Solutions of the joints' equations: masses of very different sizes enlarge the round-off of the
 #: first one, which the second takes back.
 PASSES = 2
+EPS = float(np.finfo(float).eps)
 #: What an axis without inertia is taken for, as a part of mass and size of the body.
 LIGHT = 1e-9
 
@@ -50,7 +51,12 @@ def complete(
         completed = completed + root @ shortest_solution(A, -(jacobian @ completed), width=6)
     before, after = (kinetic_energy(bodies, each) for each in (twists, completed))
     # If nothing can move, what is left of the velocities is round-off.
-    return np.asarray(completed) if after > ROUND_OFF**2 * before else np.zeros_like(twists)
+    if after <= ROUND_OFF**2 * before:
+        return np.zeros_like(twists)
+    # So is what is left of those of a body that is held fast, where others move.
+    speeds = _speeds(sizes_of(jacobian, bodies), completed)
+    held = np.repeat(speeds <= EPS * np.max(speeds), 6)
+    return np.where(held & ~given, 0.0, completed)
 
 
 def kinetic_energy(bodies: Sequence[Body], twists: Vector) -> float:
@@ -66,10 +72,15 @@ def allowed_rates(jacobian: Matrix, lengths: Vector, twists: Vector) -> Vector:
 
     With the sizes of bodies [m]: these move as fast as their centres, or as points that far away.
     """
-    moving, turning = np.linalg.norm(twists.reshape(-1, 2, 3), axis=2).T
-    speed = np.maximum(moving, lengths * turning)
+    speed = _speeds(lengths, twists)
     speed = TOLERANCE * speed + ROUND_OFF * np.max(speed, initial=0.0)
     return np.asarray(abs(jacobian) @ np.repeat(np.column_stack([speed, speed / lengths]), 3))
+
+
+def _speeds(lengths: Vector, twists: Vector) -> Vector:
+    """Return how fast bodies move: their centres, or points as far away as they are large [m/s]."""
+    moving, turning = np.linalg.norm(twists.reshape(-1, 2, 3), axis=2).T
+    return np.asarray(np.maximum(moving, lengths * turning))
 
 
 def sizes_of(jacobian: Matrix, bodies: Sequence[Body]) -> Vector:
