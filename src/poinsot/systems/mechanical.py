@@ -127,7 +127,7 @@ class Mechanics(Protocol):
 
 def balancing(K: Matrix, forces: Vector) -> Vector:
     """Return by which multipliers each row of K amounts to one of these forces at most; (m,)."""
-    share = abs(K) @ diagonal(np.divide(1.0, forces, out=np.zeros(forces.size), where=forces > 0))
+    share = abs(K) * np.divide(1.0, forces, out=np.zeros(forces.size), where=forces > 0)
     largest = share.max(axis=1) if K.shape[0] else np.zeros(0)
     largest = dense(largest).reshape(-1)
     return np.divide(1.0, largest, out=np.zeros(largest.size), where=largest > 0)
@@ -171,7 +171,8 @@ class MechanicalForm(PHSystem):
 
     def bends(self, x: Vector) -> Vector:
         """Return the sizes of the second derivatives of the energy by each state; shape (n,)."""
-        return np.asarray(abs((self.E(x).T @ self.dz(x)).diagonal()))
+        # The diagonal of E^T dz.
+        return np.asarray(abs((self.E(x) * self.dz(x)).sum(axis=0))).reshape(-1)
 
     def sizes(self, x: Vector) -> Vector:
         """Return how large states are: those besides zeta as the energy would make each alone.
