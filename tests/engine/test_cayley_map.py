@@ -43,7 +43,7 @@ ALGEBRA = {
     "determinant": (algebra.adjugate(A)[1], np.linalg.det(A)),
 }
 CAYLEY = {
-    "turn": (cayley.turn(a, b), C(a) @ b),
+    "change": (cayley.change(a, b), C(a) @ b - b),
     "turn_back": (cayley.turn_back(a, b), C(a).T @ b),
     "cayley": (cayley.cayley(a), C(a)),
     "lever": (cayley.lever(a, b), C(a) @ skew(b)),

@@ -6,6 +6,11 @@ With the Euler values E_i, the directors d_i at the midpoint and their rates V_i
     rotation      sum_i 2 E_i d_i x (w x d_i - V_i) = 2 (tr A - A) w - 2 sum_i E_i d_i x V_i
 
 with A = sum_i E_i d_i d_i^T. The multipliers of rigidity are normal to this motion and drop out.
+What counts is how velocities change in a step. Rounding them as a whole would let the energy walk
+away at random: the unknowns are dv = v - v0 and dw = w - w0 with w0 of the step before, the rates
+are V_i = w0 x d_i0 + U_i, and with e_i = d_i - d_i0, found as such,
+
+    w x d_i - V_i = dw x d_i + w0 x e_i - U_i,    V_i1 = w x d_i1 + dw x d_i0 - U_i
 
 In the stabilised form (GGL) velocities at the end are unknowns, too. Directors stay orthonormal at
 both ends of a step, and so do their rates: d_1 is the Cayley image of d_0 by w, and
@@ -44,37 +49,47 @@ from poinsot.kernels.algebra import (
     transposed,
     vector,
 )
-from poinsot.kernels.cayley import cayley, lever, turn_rows, turned
+from poinsot.kernels.cayley import cayley, change_rows, lever, turned
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.step import enlarge
-from poinsot.kernels.tables import Part, frame, rates, twist, twist_at_end
+from poinsot.kernels.tables import Part, frame, gained, rates, twist, twist_at_end
 from poinsot.kernels.terms import UNIT
 
 # -- inertia and weight ----------------------------------------------------------------------------
 
 
 @arithmetic
-def place_at_midpoint(b: int, h: float, state: Array, stage: Array) -> tuple[Vec, Mat, Mat]:
-    """Place a body; return a = h w / 2, its directors at the start, and those at the midpoint."""
+def place_at_midpoint(b: int, h: float, state: Array, stage: Array) -> tuple[Vec, Mat, Mat, Mat]:
+    """Place a body; return a = h w / 2, its directors at the start, what they gain, their sum."""
     (v, w), (position, D0) = twist(stage, b), frame(state, b)
     a = scale(0.5 * h, w)
-    D = turn_rows(a, D0)
+    gain = change_rows(a, D0)
+    D = plus(D0, gain)
     put(stage, b, tables.HALF, a)
     put(stage, b, tables.POSITION, axpy(0.5 * h, v, position))
     put_matrix(stage, b, tables.DIRECTORS, D)
-    return a, D0, D
+    return a, D0, gain, D
 
 
 @inline
-def translate(bodies: Part, b: int, h: float, v: Vec, v0: Vec, x: Array, tiles: Array) -> float:
+def translate(bodies: Part, b: int, h: float, v: Vec, dv: Vec, x: Array, tiles: Array) -> float:
     """Set the residual of translation, and its tile unless None; return the size of its terms."""
     numbers, places = bodies
     mass2, weight = numbers[b, tables.MASS2], vector(numbers, b, tables.WEIGHT)
-    put(x, places[b, tables.T], 0, axpy(mass2, sub(v, v0), scale(h, weight)))
+    put(x, places[b, tables.T], 0, axpy(mass2, dv, scale(h, weight)))
     if tiles is not None and not places[b, tables.CONDENSED]:
         put_tile(tiles, places[b, tables.TT], times(mass2, UNIT))
-    terms: float = mass2 * (size(v) + size(v0)) + h * size(weight)
+    terms: float = mass2 * (2.0 * size(v) + size(dv)) + h * size(weight)
     return terms
+
+
+@kernel
+def begin_bodies(state: Array, stage: Array) -> None:
+    """Note what the guess has more than v at the start of the step, and than w of the last one."""
+    for b in range(state.shape[0]):
+        v, w = twist(stage, b)
+        put(stage, b, tables.DV, sub(v, vector(state, b, tables.VELOCITY)))
+        put(stage, b, tables.DW, sub(w, vector(state, b, tables.SPUN)))
 
 
 @kernel
@@ -85,13 +100,15 @@ def free_bodies(
     numbers, places = bodies
     forces, torques, speeds = 0.0, 0.0, 0.0
     for b in range(numbers.shape[0]):
-        (v, w), (v0, V0) = twist(stage, b), rates(state, b)
-        a, D0, D = place_at_midpoint(b, h, state, stage)
-        force = translate(bodies, b, h, v, v0, x, tiles)
+        (v, w), (dv, dw), (_, U) = twist(stage, b), gained(stage, b), rates(state, b)
+        w0 = vector(state, b, tables.SPUN)
+        a, D0, gain, D = place_at_midpoint(b, h, state, stage)
+        force = translate(bodies, b, h, v, dv, x, tiles)
         E2 = vector(numbers, b, tables.EULER2)
         M = scale(E2[0], D[0]), scale(E2[1], D[1]), scale(E2[2], D[2])
-        put(x, places[b, tables.R], 0, _spun(w, D, M, V0))
+        put(x, places[b, tables.R], 0, _spun_up(dw, w0, D, gain, M, U))
         if tiles is not None:
+            V0 = plus(_spinning(w0, D0), U)
             put_tile(tiles, places[b, tables.RR], _rotation(h, a, D0, M, V0))
             spin = size(w) + max(size(V0[0]), size(V0[1]), size(V0[2]))
             forces, torques = max(forces, force), max(torques, size(E2) * spin)
@@ -102,10 +119,10 @@ def free_bodies(
 
 
 @arithmetic
-def _spun(w: Vec, D: Mat, M: Mat, V0: Mat) -> Vec:
+def _spun_up(dw: Vec, w0: Vec, D: Mat, gain: Mat, M: Mat, U: Mat) -> Vec:
     """Return the residual of rotation; M are the directors times 2 E_i."""
-    each = zip(D, M, V0, strict=True)
-    return reduce(add, [cross(m, sub(cross(w, d), rate)) for d, m, rate in each])
+    z = minus(plus(_spinning(dw, D), _spinning(w0, gain)), U)
+    return reduce(add, [cross(m, change) for m, change in zip(M, z, strict=True)])
 
 
 @arithmetic
@@ -131,7 +148,7 @@ def stabilised_bodies(
     numbers, places = bodies
     for b in range(numbers.shape[0]):
         (v, w), (v1, w1), (v0, V0) = twist(stage, b), twist_at_end(stage, b), rates(state, b)
-        a, D0, D = place_at_midpoint(b, h, state, stage)
+        a, D0, _, D = place_at_midpoint(b, h, state, stage)
         m, E = 0.5 * numbers[b, tables.MASS2], scale(0.5, vector(numbers, b, tables.EULER2))
         at, weight = places[b], vector(numbers, b, tables.WEIGHT)
         put(x, at[tables.KT], 0, scale(m, sub(v, scale(0.5, add(v0, v1)))))
@@ -200,31 +217,39 @@ def move(
 ) -> float:
     """Set the motion at the end of a step; return kinetic energy and that of gravity [J].
 
-    q1 = q0 + h v,  v1 = 2 v - v0, for positions and for directors, whose rates are w x d; in the
-    stabilised form (`stabilised` is not None) velocities at the end are unknowns themselves.
+    q1 = q0 + h v,  v1 = v0 + 2 dv, for positions and for directors; in the stabilised form
+    (`stabilised` is not None) velocities at the end are unknowns themselves. What rounding takes
+    from the position comes with the next step: in uniform motion it is always the same.
     """
     numbers, places = bodies
     H = 0.0
     for b in range(numbers.shape[0]):
-        (v, w), (position, D0), (v0, V0) = twist(stage, b), frame(state, b), rates(state, b)
-        D = turn_rows(scale(0.5 * h, w), D0)
-        position, D1 = axpy(h, v, position), minus(times(2.0, D), D0)
+        (v, w), (position, D0), (v0, U) = twist(stage, b), frame(state, b), rates(state, b)
+        gain = change_rows(scale(0.5 * h, w), D0)
+        D1, way = plus(D0, times(2.0, gain)), axpy(h, v, vector(state, b, tables.ROUNDED))
+        place = add(position, way)
+        put(ahead, b, tables.POSITION, place)
+        put(ahead, b, tables.ROUNDED, sub(way, sub(place, position)))
+        put_matrix(ahead, b, tables.DIRECTORS, D1)
         if stabilised is None:
-            velocity = sub(scale(2.0, v), v0)
-            spun = minus(times(2.0, _spinning(w, D)), V0)
+            (dv, dw), w0 = gained(stage, b), vector(state, b, tables.SPUN)
+            velocity, w1 = axpy(2.0, dv, v0), add(w0, dw)
+            exact = add(dw, sub(dw, sub(w1, w0)))
+            U = minus(_spinning(exact, D0), U)
             if places[b, tables.FLAT] < 3:
-                spun = _without_mass(places[b, tables.FLAT], D1, spun)
+                U = _without_mass(places[b, tables.FLAT], D1, U)
+            put_matrix(ahead, b, tables.RATES, U)
+            put(ahead, b, tables.SPUN, w1)
+            spun = plus(_spinning(w1, D1), U)
         else:
             velocity, w1 = twist_at_end(stage, b)
             spun = _spinning(w1, D1)
-        put(ahead, b, tables.POSITION, position)
+            put_matrix(ahead, b, tables.RATES, spun)
         put(ahead, b, tables.VELOCITY, velocity)
-        put_matrix(ahead, b, tables.DIRECTORS, D1)
-        put_matrix(ahead, b, tables.RATES, spun)
         squares = dot(spun[0], spun[0]), dot(spun[1], spun[1]), dot(spun[2], spun[2])
         spin = dot(vector(numbers, b, tables.EULER2), squares)
         H += 0.25 * (numbers[b, tables.MASS2] * dot(velocity, velocity) + spin)
-        H += dot(vector(numbers, b, tables.WEIGHT), position)
+        H += dot(vector(numbers, b, tables.WEIGHT), place)
     return H
 
 
@@ -259,7 +284,7 @@ def save_directors(
 ) -> None:
     """Write q and v of all bodies at the end of a step, and their mean over it.
 
-    Only in the plain form w x d is the more exact rate of directors, where one without mass has
+    In the plain form w x d is the more exact mean rate of directors, where one without mass has
     none of its own; the last w is in `past`.
     """
     count = state.shape[0] - 1
@@ -275,6 +300,9 @@ def save_directors(
             mid[rate + i] = 0.5 * (before[b, j] + state[b, j])
         if stabilised is None and turns:
             w = past[b, 0, 4], past[b, 0, 5], past[b, 0, 6]
-            for i in range(3, 12, 3):
-                d, j = (mid[q + i], mid[q + i + 1], mid[q + i + 2]), rate + i
+            w1, U = vector(state, b, tables.SPUN), matrix(state, b, tables.RATES)
+            for k in range(3):
+                i, j = q + 3 + 3 * k, rate + 3 + 3 * k
+                d, d1 = (mid[i], mid[i + 1], mid[i + 2]), (x[i], x[i + 1], x[i + 2])
                 mid[j], mid[j + 1], mid[j + 2] = cross(w, d)
+                x[j], x[j + 1], x[j + 2] = add(cross(w1, d1), U[k])

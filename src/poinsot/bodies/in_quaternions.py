@@ -70,11 +70,11 @@ def quaternion_bodies(
     forces, torques, speeds = 0.0, 0.0, 0.0
     for b in range(bodies.numbers.shape[0]):
         (v, w), J = twist(stage, b), vector(spins.inertia, b, 0)
-        a, D0, D = place_at_midpoint(b, h, state, stage)
+        a, D0, _, D = place_at_midpoint(b, h, state, stage)
         D1 = minus(times(2.0, D), D0)
         if not spins.mean:
             put_matrix(stage, b, tables.ARMS, arms_of(a, D))
-        force = translate(bodies, b, h, v, vector(state, b, tables.VELOCITY), x, tiles)
+        force = translate(bodies, b, h, v, sub(v, vector(state, b, tables.VELOCITY)), x, tiles)
         Pi0, local = vector(state, b, tables.MOMENTUM), apply(D0, a)
         turned = turn_of(local, spins.mean)
         if spins.form == LIVENS:

@@ -19,9 +19,10 @@ class Machine(NamedTuple):
     turns, by terms; `turn_counters` (k, 2) are the first term and the one after the last of each.
     `kinds` (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
     constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
-    `exact` whether the matrix is that of Newton's method, or lacks a small part of it; `keeping`
-    whether laws begin a step with slopes of an earlier one. `stabilised`
-    is there in the stabilised form (its content does not matter), `spins` are there in quaternions.
+    `exact` whether the matrix is that of Newton's method, or lacks a small part of it; `linear`
+    whether nothing but turns of bodies makes it change; `keeping` whether laws begin a step with
+    slopes of an earlier one. `stabilised` is there in the stabilised form (its content does not
+    matter), `spins` are there in quaternions.
     `arms_at` is the column of a stage with the directors on which forces have their lever arms,
     `auxiliary` the number of nodes that bodies have besides translation and rotation.
     """
@@ -38,6 +39,7 @@ class Machine(NamedTuple):
     dry: bool
     shift: Real2
     exact: bool
+    linear: bool
     keeping: bool
     stabilised: Index1 | None
     spins: Spins | None

@@ -15,8 +15,9 @@ from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import BODY_NODES, LOST_POWER, Spins, V
 
-#: Directors are straightened every so many steps.
-STRAIGHTEN = 32
+#: Directors are straightened every so many steps: seldom, since that is rounded, too, and what it
+#: does to lengths is work of the joints that keep them closed.
+STRAIGHTEN = 1024
 
 
 @kernel

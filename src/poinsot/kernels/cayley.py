@@ -26,16 +26,16 @@ from poinsot.kernels.kernel import arithmetic
 
 
 @arithmetic
-def turn(a: Vec, x: Vec) -> Vec:
-    """Return C x."""
-    s = 1.0 / (1.0 + dot(a, a))
-    return scale(s, add(add(x, cross(a, x)), scale(dot(a, x), a)))
+def change(a: Vec, x: Vec) -> Vec:
+    """Return C x - x = a x C x, as exact as it is small."""
+    s, c = 1.0 / (1.0 + dot(a, a)), cross(a, x)
+    return scale(s, add(c, cross(a, c)))
 
 
 @arithmetic
-def turn_rows(a: Vec, D: Mat) -> Mat:
-    """Return C x for every row x of a matrix."""
-    return turn(a, D[0]), turn(a, D[1]), turn(a, D[2])
+def change_rows(a: Vec, D: Mat) -> Mat:
+    """Return C x - x for every row x of a matrix."""
+    return change(a, D[0]), change(a, D[1]), change(a, D[2])
 
 
 @arithmetic

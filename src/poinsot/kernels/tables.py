@@ -25,12 +25,16 @@ Addresses: TypeAlias = Annotated[NDArray[np.int64], 1]
 
 # -- columns -----------------------------------------------------------------------------------
 
-#: Of a state, q and its rate: position, directors and their velocities; 24 columns.
-POSITION, DIRECTORS, VELOCITY, RATES = 0, 3, 12, 15
+#: Of a state, q and its rate: position, directors and their velocities. In the plain form RATES are
+#: only what these have besides w x d; then come w, that of the last step, and what rounding took
+#: from the position; 30 columns.
+POSITION, DIRECTORS, VELOCITY, RATES, SPUN, ROUNDED = 0, 3, 12, 15, 24, 27
 #: Of a stage: position and directors at the midpoint as above, a = h w / 2; then the unknowns:
-#: velocity v and angular velocity w of the motion over the step, (q1 - q0) / h; in the stabilised
-#: form also velocity and angular velocity at its end. 21 or 27 columns.
+#: velocity v and angular velocity w of the motion over the step, (q1 - q0) / h; then, in the plain
+#: form, what they have more than v at its start and w of the last step; in the stabilised form,
+#: velocity and angular velocity at its end. 27 columns.
 HALF, V, W, V1, W1 = 12, 15, 18, 21, 24
+DV, DW = V1, W1
 
 #: Of a state in quaternions, after the velocity: the quaternion, scalar first; what its velocity
 #: and its momentum have along it and across, seen from the body: q·q', Omega, q·p, Pi; 27 columns.
@@ -119,6 +123,12 @@ def twist(stage: Array, b: int) -> tuple[Vec, Vec]:
 def twist_at_end(stage: Array, b: int) -> tuple[Vec, Vec]:
     """Return velocity and angular velocity at the end of a step, in the stabilised form."""
     return vector(stage, b, V1), vector(stage, b, W1)
+
+
+@arithmetic
+def gained(stage: Array, b: int) -> tuple[Vec, Vec]:
+    """Return what v has more than at the start of the step, w than in the last: the plain form."""
+    return vector(stage, b, DV), vector(stage, b, DW)
 
 
 @arithmetic

@@ -133,6 +133,11 @@ class Family(ABC):
         return False
 
     @property
+    def linear(self) -> bool:
+        """Whether its equations are linear but for the turns of bodies."""
+        return len(self) == 0
+
+    @property
     def lacking(self) -> bool:
         """Whether a decoupled matrix lacks some of its derivatives."""
         return False

@@ -154,6 +154,11 @@ class Points(Family):
         return self.joint.size
 
     @property
+    def linear(self) -> bool:
+        """They are, as long as forces act where they did."""
+        return True
+
+    @property
     def moved(self) -> Indices:
         """Bodies with many of them: hubs."""
         ends = self.at.ends % (self.count + 1)

@@ -233,6 +233,11 @@ class Rows(Family):
         return ends[ends >= 0]
 
     @property
+    def linear(self) -> bool:
+        """Whether all are dot products."""
+        return not np.any(self.rows.at.moves)
+
+    @property
     def lacking(self) -> bool:
         """Whether there are any."""
         return len(self) > 0

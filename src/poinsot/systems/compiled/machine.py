@@ -183,6 +183,7 @@ class Tables:
             dry=any(family.dry for family in families),
             shift=self._shift,
             exact=self._exact,
+            linear=self._linear,
             keeping=any(isinstance(law, Law) for law in self.parts.laws),
             stabilised=np.ones(1, dtype=np.uint32) if self.stabilised else None,
             spins=self._spin_tables(),
@@ -208,6 +209,12 @@ class Tables:
         arms_at = self._arms_at == tables.DIRECTORS or not acted_on
         lacking = self.graph.decoupled and any(family.lacking for family in self.parts.families)
         return bool(arms_at and not lacking and not self.mechanism.redundant)
+
+    @property
+    def _linear(self) -> bool:
+        """Whether Newton's equations are linear but for the turns of bodies."""
+        plain = not self.stabilised and self.turning is None
+        return plain and self._exact and all(family.linear for family in self.parts.families)
 
     def _spin_tables(self) -> tables.Spins | None:
         if self.turning is None:

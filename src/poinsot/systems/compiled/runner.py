@@ -32,7 +32,7 @@ class MechanismRunner(Runner):
     """The state of a run: two buffers for the motion, the stage, and what is carried on."""
 
     #: Columns of a state; and of a stage, unknowns at most.
-    columns, width = 24, 27
+    columns, width = 30, 27
 
     #: How bodies in quaternions turn.
     turning: Turning | None = None
@@ -272,13 +272,24 @@ class DirectorRunner(MechanismRunner):
     def _fill(self, x: Vector) -> Array:
         own, (q, v, _) = self.system.mechanism.unknowns, self.system.parts(x)
         q, v = (a.reshape(-1, own.width) for a in (own.full(q), own.rates.full(v)))
-        self.state[:-1] = np.hstack([q, v])
         D, rates = q[:, 3:].reshape(-1, 3, 3), v[:, 3:].reshape(-1, 3, 3)
-        return np.hstack([v[:, :3], np.cross(D, rates).sum(axis=1) / 2])
+        w = np.cross(D, rates).sum(axis=1) / 2
+        self.state[:-1] = np.hstack([q, v, w, np.zeros_like(w)])
+        if not self.system.stabilised:
+            self.state[:-1, tables.RATES : tables.SPUN] -= self._turning(w)
+        return np.hstack([v[:, :3], w])
 
     def _motion(self) -> Vector:
-        own = self.system.mechanism.unknowns.own
-        return np.concatenate([own(part.reshape(-1)) for part in np.hsplit(self.state[:-1], 2)])
+        own, state = self.system.mechanism.unknowns.own, self.state[:-1]
+        q, v = state[:, : tables.VELOCITY], state[:, tables.VELOCITY : tables.SPUN].copy()
+        if not self.system.stabilised:
+            v[:, 3:] += self._turning(state[:, tables.SPUN : tables.ROUNDED])
+        return np.concatenate([own(part.reshape(-1)) for part in (q, v)])
+
+    def _turning(self, w: Array) -> Array:
+        """Return the rates w x d of all bodies (bodies, 9)."""
+        D = self.state[:-1, tables.DIRECTORS : tables.VELOCITY].reshape(-1, 3, 3)
+        return np.cross(w[:, None], D).reshape(-1, 9)
 
     @property
     def recovered(self) -> frozenset[str]:
