@@ -5,6 +5,7 @@ factorised with a shift S on the diagonal of these equations. Newton's method on
 then converges as fast but for that idle part of the multipliers, which is taken away.
 """
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from poinsot.engine.tiles import reduce, solve
@@ -15,42 +16,45 @@ from poinsot.kernels.tables import Repeated
 if TYPE_CHECKING:
     from poinsot.engine.job import Machine
 
-#: What is added to equations that may repeat others, relative to their own size.
+#: What is added to equations that may repeat others, relative to their own entry of G M^-1 G^T.
 SHIFT = 1e-7
 #: So much larger than the others' may the square of idle multipliers be.
 PRELOAD = 10.0
-#: Columns of numbers: which equations may repeat others, and with which sign, then 1/m,
-#: 1/(E1 + E2 + E3) and what condensed translation leaves, of both bodies. Of places: node, its
-#: tile, and those of translation and rotation of both bodies with it.
-BY_FORCE, BY_TORQUE, CONDENSED = 3, 5, 7
+#: Columns of numbers: which equations may repeat others, and with which sign; then what the squares
+#: of forces and torques on both bodies give of mobility, and what condensed translation leaves, of
+#: the heaviest bodies of the loop and of its own. Of places: node, its tile, and those of
+#: translation and rotation of both bodies with it.
+OF_HEAVIEST, OF_OWN = 3, 8
 NODE, OWN, COLUMN = 0, 1, 2
 
 
 @kernel
 def make_regular(repeated: Repeated, tiles: Array) -> None:
-    """Add to tiles, not yet factorised, SHIFT times their own entries of G M^-1 G^T, about.
+    """Add a shift to tiles, not yet factorised: a part of their own entries of G M^-1 G^T, about.
 
-    Lever arms change as bodies move.
+    Lever arms change as bodies move. Where a light body holds a heavy one, 1/m of the light one
+    cancels in what both do together, and 1/m of the heavy one is left: the shift must be small
+    beside that, for Newton's method to converge, and large beside the round-off of the other. It is
+    measured by their geometric mean.
     """
     numbers, places = repeated.rows
     for k in range(numbers.shape[0]):
         for slot in range(3):
-            mobility = 0.0
-            for end in range(2):
-                at = places[k, COLUMN + 2 * end], places[k, COLUMN + 2 * end + 1]
-                force, torque = _square(tiles, at[0], slot), _square(tiles, at[1], slot)
-                mobility += numbers[k, CONDENSED + end] + numbers[k, BY_FORCE + end] * force
-                mobility += numbers[k, BY_TORQUE + end] * torque
-            shift = SHIFT * numbers[k, slot] * mobility
+            own = _mobility(numbers, places, k, OF_OWN, tiles, slot)
+            heaviest = _mobility(numbers, places, k, OF_HEAVIEST, tiles, slot)
+            shift = SHIFT * numbers[k, slot] * sqrt(own * heaviest)
             repeated.shift[places[k, NODE], slot] = shift
             tiles[places[k, OWN], 5 * slot] += shift
 
 
 @arithmetic
-def _square(tiles: Array, place: int, slot: int) -> float:
-    """Return the square of a column of a tile."""
-    column = vector(tiles, place, 4 * slot)
-    return dot(column, column)
+def _mobility(numbers: Array, places: Array, k: int, of: int, tiles: Array, slot: int) -> float:
+    """Return how far a unit of a multiplier moves both bodies along its equation, about."""
+    mobility = numbers[k, of + 4]
+    for i in range(4):
+        column = vector(tiles, places[k, COLUMN + i], 4 * slot)
+        mobility += numbers[k, of + i] * dot(column, column)
+    return mobility
 
 
 @inline

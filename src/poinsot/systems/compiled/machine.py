@@ -280,16 +280,22 @@ class Tables:
         sign[some, slot] = 1.0
         group = np.unique(some)
         ends = joints.ends[group]
-        mass = np.vstack([self.mechanism.inertia, np.full(4, np.inf)])
-        euler = mass[:, 1:].sum(axis=1)
-        by_force = 1 / mass[ends, 0]
-        by_torque = 1 / np.where(euler > 0, euler, np.inf)[ends]
+        inertia = np.vstack([self.mechanism.inertia, np.zeros(4)])
+        own = np.column_stack([inertia[:, 0], inertia[:, 1:].sum(axis=1)])
+        heaviest = np.zeros_like(own)
+        for loop in self.mechanism.loops:
+            heaviest[loop.bodies] = np.maximum(heaviest[loop.bodies], own[loop.bodies].max(axis=0))
+        # Common points push condensed bodies, whose translation is no node.
         condensed = self.condensed[ends] & np.isin(group, joints.points.joint)[:, None]
-        bodies = by_force, by_torque, np.where(condensed, by_force, 0.0)
+        by = []
+        for mass in (np.where(own > 0, heaviest, 0.0), own):
+            mobility = np.divide(1, mass, out=np.zeros_like(mass), where=mass > 0)[ends]
+            pushed = (condensed * mobility[:, :, 0]).sum(axis=1)
+            by += [mobility.reshape(-1, 4), pushed]
         forms = [(graph.velocity(group), graph.momentum(ends), -1.0)]
         if self.stabilised:
             forms.append((graph.position(group), graph.motion(ends), 1.0))
-        numbers = [real(side * sign[group], *bodies) for _, _, side in forms]
+        numbers = [real(side * sign[group], *by) for _, _, side in forms]
         places = [
             index(node, at(node, node), at(nodes.reshape(-1, 4), node[:, None]))
             for node, nodes, _ in forms
