@@ -235,7 +235,7 @@ def take_step(
             settle(machine.repeated.shift, multiplier, x)
         _fold(machine, machine.stabilised, x)
         if fresh:
-            factorise(schedule, tiles, x, machine.redundant)
+            factorise(schedule, tiles, x, machine.redundant or not machine.unloaded)
         else:
             reduce(schedule, tiles, x)
         solve(schedule, tiles, x)
