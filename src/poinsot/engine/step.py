@@ -213,15 +213,13 @@ def take_step(
             # What is larger than round-off may be that, if the matrix is exact, or dry friction
             # multiplies the round-off of rates.
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
-            if residual <= EPS or (
-                stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol))
-            ):
+            if stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol)):
                 if relaxed or not relax(machine, multiplier, tiles, x):
                     return iteration, reached
-                # What is left of forces is smaller, and so is what residuals are measured by.
                 relaxed, stalled, previous = True, False, inf
             if stalled and fresh and iteration > FAR and not machine.dry:
                 return limit, inf
+            # Once idle forces are gone, what residuals are measured by is smaller, too.
             fresh = previous == inf or (residual > SLOW * previous and residual > ROUND_OFF)
         if fresh:
             clear(machine.template, tiles)
@@ -247,5 +245,9 @@ def take_step(
         rate = residual / previous if iteration > 0 else residual if machine.exact else 1.0
         if unloaded and residual <= rtol and rate * residual < EPS / 64:
             return iteration + 1, rate * residual
+        if residual <= EPS and iteration > 0:
+            if relaxed or not relax(machine, multiplier, tiles, x):
+                return iteration + 1, residual
+            relaxed, residual = True, inf
         previous = residual
     return limit, inf
