@@ -77,9 +77,11 @@ def test_springs_of_any_stiffness_have_an_exact_balance(
 
 
 @pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl", "emh"])
-@given(exponent=st.floats(4, 11), speed=st.sampled_from([0.0, 0.1, 1.0]), seed=st.integers(0, 100))
-@example(exponent=11.0, speed=0.1, seed=0)
-@example(exponent=11.0, speed=0.0, seed=1)
+@given(
+    exponent=st.floats(4, 10.5), speed=st.sampled_from([0.0, 0.1, 1.0]), seed=st.integers(0, 100)
+)
+@example(exponent=10.5, speed=0.1, seed=0)
+@example(exponent=10.5, speed=0.0, seed=1)
 @settings(max_examples=6, deadline=None)
 def test_springs_that_steps_can_hardly_follow_run_in_compiled_steps(scheme, exponent, speed, seed):
     model = dumbbell(10.0**exponent, speed=speed, seed=seed, gravity=9.81)

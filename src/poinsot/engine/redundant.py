@@ -50,7 +50,7 @@ def make_regular(repeated: Repeated, tiles: Array) -> None:
 @arithmetic
 def _mobility(numbers: Array, places: Array, k: int, of: int, tiles: Array, slot: int) -> float:
     """Return how far a unit of a multiplier moves both bodies along its equation, about."""
-    mobility = numbers[k, of + 4]
+    mobility: float = numbers[k, of + 4]
     for i in range(4):
         column = vector(tiles, places[k, COLUMN + i], 4 * slot)
         mobility += numbers[k, of + i] * dot(column, column)
