@@ -42,4 +42,4 @@ class Ranges:
 ALL = Ranges()
 #: What holds, in short runs and in long ones.
 HELD = replace(ALL, ratio=(0, 6), bulks=("solid", "flat"))
-HELD_LONG = replace(HELD, length=(-2, 2), forms=("tree",), doubled=(0, 0))
+HELD_LONG = replace(HELD, length=(-2, 2))

@@ -12,6 +12,8 @@ import numpy as np
 
 #: Euler values of a body without thickness, over its largest: its spin would be undetermined.
 SLENDER = 1e-8
+#: The same of its moment of inertia about its axis, where momenta are unknowns.
+SPUN = 1e-5
 
 
 def skew(a):
@@ -108,18 +110,27 @@ class Motion:
         return self.plan.bodies[name]["shape"]
 
     def euler(self, name):
-        """Euler tensor in body axes; of a rod, with the small values that its axis is given."""
+        """Euler tensor in body axes; of a rod, with the small values that its axis is given.
+
+        Its inertia across the axis, the sum of two Euler values, stays the same.
+        """
         E = self.shape(name).euler_B
         values, axes = np.linalg.eigh(E)
         if values[1] < SLENDER * values[2]:
             values[:2] = SLENDER * values[2]
+            values[2] -= values[1]
             return axes @ np.diag(values) @ axes.T
         return E
 
-    def inertia(self, name):
-        """J = tr(E) I - E."""
+    def inertia(self, name, least=0.0):
+        """J = tr(E) I - E; of a rod, with at least this part of its largest about its axis."""
         E = self.euler(name)
-        return np.trace(E) * np.eye(3) - E
+        J = np.trace(E) * np.eye(3) - E
+        values, axes = np.linalg.eigh(J)
+        if values[0] < least * values[2]:
+            values[0] = least * values[2]
+            return axes @ np.diag(values) @ axes.T
+        return J
 
     @cached_property
     def kinetic(self):
@@ -156,7 +167,7 @@ class Motion:
         L = (s * L_u - L_s * u + np.cross(u, L_u)) / 2
         R = turned_by(q)
         axes = R[0].T @ self.result.rotation(name)[0]
-        J = axes @ self.inertia(name) @ axes.T
+        J = axes @ self.inertia(name, SPUN) @ axes.T
         if f"{name}.v" in self.result.states:
             v = self.result[f"{name}.v"][:, 3:]
             v_s, v_u = v[:, :1], v[:, 1:]

@@ -273,3 +273,21 @@ def test_a_torque_spins_a_wire_by_its_own_inertia_or_it_is_refused(radius):
         np.testing.assert_allclose(result.angular_velocity("wire")[-1], (0, 0, 1), atol=1e-9)
     with pytest.raises(ps.InputError, match=r"body 'wire': its least moment of inertia is 6e-0"):
         model.compile(coordinates="quaternions")
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+@laws(3)
+@given(seed=seeds)
+def test_discs_with_dampers_and_loads_have_an_exact_balance_in_the_stabilised_form(engine, seed):
+    """What is lost and put in is that along the way of points that lie off the disc."""
+    random = np.random.default_rng(seed)
+    model, away = ps.Model(gravity=(0, 0, -G)), lambda: random.uniform(0.3, 1.0, 3)
+    disc = ps.Cylinder(mass=2.0, radius=0.4, length=0.0)
+    body = model.add_body("disc", disc, position=away(), angular_velocity=2 * away())
+    model.add_joint("hook", ps.Spherical(model.ground, body, point=-away()))
+    post, eye = 2 * away(), away()
+    model.add_force("strut", ps.Spring(model.ground, body, post, eye, stiffness=30.0, damping=5.0))
+    model.add_port("pull", ps.ForcePort(body, point=away(), value=tuple(away())))
+    result = ps.simulate(model, scheme="ph-mp-ggl", engine=engine, h=0.02, t_end=0.2)
+    assert result.status == "done"
+    assert result.stats.balance_error_max < 1e-13 * (1 + abs(result.energy).max())

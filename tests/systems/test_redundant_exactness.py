@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_repeated_constraints import bar
 
@@ -140,5 +140,46 @@ def test_a_cardan_shaft_with_redundant_bearings_keeps_its_energy(formulation, an
     model.add_joint("C", ps.Revolute(a, cross, point=(0, 0, 0), axis=(0, 0, 1)))
     model.add_joint("D", ps.Revolute(cross, b, point=(0, 0, 0), axis=across))
     result = run(model, formulation, h=1e-3, t_end=1.0)
+    assert result.stats.single_steps == 0
+    assert_exact(result)
+
+
+@every_formulation
+@settings(max_examples=4)
+@given(seed=st.integers(0, 2**31), ratio=st.sampled_from([1e-4, 1.0, 1e4]))
+@example(seed=0, ratio=1e4)
+def test_bodies_that_slide_far_away_on_a_doubled_plane_keep_their_balances(
+    formulation, seed, ratio
+):
+    """Lever arms grow a thousandfold, and what makes the equations regular grows with them."""
+    random = np.random.default_rng(seed)
+    model, normal, shape = ps.Model(), direction(random), ps.Box(mass=1, size=(0.3, 0.2, 0.5))
+    away = np.cross(normal, direction(random))
+    away *= 20 / np.linalg.norm(away)
+    twist = {"velocity": away, "angular_velocity": random.standard_normal(3)}
+    first = model.add_body("a", shape, position=0.3 * direction(random), **twist)
+    box = ps.Box(mass=ratio, size=(0.1, 0.4, 0.3))
+    second = model.add_body("b", box, position=0.3 * direction(random))
+    for name in "PQ":
+        model.add_joint(name, ps.Planar(first, second, point=(0, 0, 0), normal=normal))
+    result = run(model, formulation, h=0.1, t_end=50)
+    assert np.linalg.norm(result.position("a")[-1] - result.position("b")[-1]) > 300
+    assert result.status == "done"
+    assert result.stats.balance_error_max < 1e-12 * result.energy[0]
+
+
+@every_formulation
+@pytest.mark.parametrize("ratio", [1e2, 1e4, 1e6, 1e8])
+def test_light_links_with_doubled_hinges_carry_heavy_ones_in_compiled_steps(formulation, ratio):
+    model = ps.Model(gravity=(0, 0, -9.81))
+    chain, axis = [model.ground], np.array([0.0, 1, 0])
+    for k, mass in enumerate((1 / ratio, 1.0)):
+        bar = ps.Box(mass=mass, size=(1, 0.1, 0.1))
+        body = model.add_body(f"bar{k}", bar, position=(k + 0.5, 0, 0))
+        for name in "PQ":
+            hinge = ps.Revolute(chain[-1], body, point=(k, 0, 0), axis=axis)
+            model.add_joint(f"{name}{k}", hinge)
+        chain.append(body)
+    result = run(model, formulation)
     assert result.stats.single_steps == 0
     assert_exact(result)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from poinsot.engine.families import Tables
 from poinsot.engine.tiles import Schedule, Template
 from poinsot.kernels.kernel import inline
-from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3, Spins
+from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3, Repeated, Spins
 
 
 class Machine(NamedTuple):
@@ -18,11 +18,10 @@ class Machine(NamedTuple):
     weight acts on its bodies, and `dry` if there is dry friction. Turn counters follow angles over
     turns, by terms; `turn_counters` (k, 2) are the first term and the one after the last of each.
     `kinds` (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
-    constraints repeat others, which `shift` (nodes, 3), part of the template, makes regular;
-    `exact` whether the matrix is that of Newton's method, or lacks a small part of it; `linear`
-    whether nothing but turns of bodies makes it change; `keeping` whether laws begin a step with
-    slopes of an earlier one. `stabilised` is there in the stabilised form (its content does not
-    matter), `spins` are there in quaternions.
+    constraints repeat others, `repeated` which may do so; `exact` whether the matrix is that of
+    Newton's method, or lacks a small part of it; `linear` whether nothing but turns of bodies makes
+    it change; `keeping` whether laws begin a step with slopes of an earlier one. `stabilised` is
+    there in the stabilised form (its content does not matter), `spins` are there in quaternions.
     `arms_at` is the column of a stage with the directors on which forces have their lever arms,
     `auxiliary` the number of nodes that bodies have besides translation and rotation.
     """
@@ -37,7 +36,7 @@ class Machine(NamedTuple):
     unloaded: bool
     redundant: bool
     dry: bool
-    shift: Real2
+    repeated: Repeated
     exact: bool
     linear: bool
     keeping: bool

@@ -11,6 +11,7 @@ from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, unfold
 from poinsot.engine.job import Machine, Run
+from poinsot.engine.redundant import forget, make_regular, relax, settle
 from poinsot.engine.tiles import clear, factorise, reduce, solve
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
@@ -45,8 +46,6 @@ SLOW = 0.02
 FAR = 3
 #: Where h w / 2 is that large, a body makes half a turn in a step, or Newton's method goes astray.
 HALF_TURN = 5.0
-#: So much larger than the others' may the square of idle multipliers be.
-PRELOAD = 10.0
 
 
 @kernel
@@ -211,57 +210,6 @@ def _unfold(machine: Machine, stabilised: Array, x: Array) -> None:
         unfold(machine.parts, machine.bodies, x)
 
 
-@inline
-def _forget(stabilised: Array, shift: Array, multiplier: Array) -> None:
-    """Guess that nothing moves bodies onto redundant constraints: they are there already."""
-    if stabilised is not None:
-        for node in range(shift.shape[0]):
-            for slot in range(3):
-                if shift[node, slot] > 0.0:
-                    multiplier[node, slot] = 0.0
-
-
-@inline
-def _settle(shift: Array, multiplier: Array, x: Array) -> None:
-    """Ask the first correction to take away what the constraints leave open of the multipliers.
-
-    Equations that repeat others say nothing about some share of them; from guess to guess it would
-    grow without end.
-    """
-    for node in range(shift.shape[0]):
-        for slot in range(3):
-            x[node, slot] += shift[node, slot] * multiplier[node, slot]
-
-
-@kernel
-def _relax(machine: Machine, multiplier: Array, tiles: Array, x: Array) -> bool:
-    """Take away the idle part of the multipliers if it is large; tell whether it was.
-
-    Where A + S are the factors and S the shift, (A + S)^-1 S lam is just the part with A lam = 0
-    (inverse iteration): forces of redundant constraints that cancel. The first corrections of a
-    poor guess leave a large one, of which others see no more than its round-off.
-    """
-    shift = machine.shift
-    for node in range(shift.shape[0]):
-        for slot in range(3):
-            x[node, slot] = shift[node, slot] * multiplier[node, slot]
-    reduce(machine.schedule, tiles, x)
-    solve(machine.schedule, tiles, x)
-    idle, rest = 0.0, 0.0
-    for node in range(shift.shape[0]):
-        for slot in range(3):
-            S, lam = abs(shift[node, slot]), multiplier[node, slot]
-            idle += S * x[node, slot] ** 2
-            rest += S * (lam - x[node, slot]) ** 2
-    large = idle > PRELOAD * rest
-    if large:
-        for node in range(shift.shape[0]):
-            for slot in range(3):
-                if shift[node, slot] != 0.0:
-                    multiplier[node, slot] -= x[node, slot]
-    return large
-
-
 @kernel
 def take_step(
     machine: Machine, step: Step, carried: Run, tiles: Array, rtol: float, limit: int
@@ -277,7 +225,7 @@ def take_step(
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
     unloaded = machine.unloaded and not machine.redundant
-    _forget(machine.stabilised, machine.shift, multiplier)
+    forget(machine.stabilised, machine.repeated, multiplier)
     previous, fresh, relaxed, turned = inf, True, not machine.redundant, 0.0
     for iteration in range(limit + 1):
         if iteration > 0:
@@ -289,28 +237,28 @@ def take_step(
             # What is larger than round-off may be that, if the matrix is exact, or dry friction
             # multiplies the round-off of rates.
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
-            settled = stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol))
-            if settled:
-                if relaxed or not _relax(machine, multiplier, tiles, x):
+            if stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol)):
+                if relaxed or not relax(machine, multiplier, tiles, x):
                     return iteration, reached
-                relaxed, previous = True, inf
-                continue
+                relaxed, stalled, previous = True, False, inf
             if stalled and fresh and iteration > FAR and not machine.dry:
                 return limit, inf
-            fresh = residual > SLOW * previous and residual > ROUND_OFF
+            # Once idle forces are gone, what residuals are measured by is smaller, too.
+            fresh = previous == inf or (residual > SLOW * previous and residual > ROUND_OFF)
         if fresh:
             turned = 0.0
             clear(machine.template, tiles)
             evaluate(machine, step, tiles)
-            if iteration == 0:
+            make_regular(machine.repeated, tiles)
+            if previous == inf:
                 residual = _relative(machine.kinds, x, step.sizes, 0.0)
         if residual == inf or iteration == limit:
             return limit, inf
         if machine.redundant and iteration == 0:
-            _settle(machine.shift, multiplier, x)
+            settle(machine.repeated.shift, multiplier, x)
         _fold(machine, machine.stabilised, x)
         if fresh:
-            factorise(schedule, tiles, x, machine.redundant)
+            factorise(schedule, tiles, x, machine.redundant or not machine.unloaded)
         else:
             reduce(schedule, tiles, x)
         solve(schedule, tiles, x)
@@ -320,12 +268,14 @@ def take_step(
         if 0.5 * step.h * spin > HALF_TURN:
             break
         turned += step.h * turn
-        rate = residual / previous if iteration > 0 else residual if machine.exact else 1.0
+        rate = residual / previous
+        if previous == inf:
+            rate = residual if machine.exact else 1.0
         left, foreseen = rate * residual, unloaded and residual <= rtol
         if machine.linear:
             left, foreseen = min(left, (turned + SOLVED) * residual + turned * turned), unloaded
         if left < NEGLIGIBLE and (foreseen or (residual <= EPS and iteration > 0)):
-            if relaxed or not _relax(machine, multiplier, tiles, x):
+            if relaxed or not relax(machine, multiplier, tiles, x):
                 return iteration + 1, left
             relaxed, residual = True, inf
         previous = residual

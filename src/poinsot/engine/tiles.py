@@ -183,8 +183,8 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
     """Replace tiles by their factors: pivots by their inverses, those right of them by U.
 
     U has units on its diagonal; L stays what was eliminated. The right-hand side x (nodes, 4)
-    becomes L^-1 x on the way. `hardly`: some equations repeat others, so that pivots are hardly
-    regular.
+    becomes L^-1 x on the way. `hardly`: pivots may be hardly regular, since some equations repeat
+    others, or springs are much stiffer than inertia: cofactors would cancel.
     """
     pivots, entries, updates = schedule
     k = 0

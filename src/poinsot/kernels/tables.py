@@ -91,6 +91,16 @@ class Spins(NamedTuple):
     mean: bool
 
 
+class Repeated(NamedTuple):
+    """Equations that may repeat others: a row for each node with such, see `engine.redundant`.
+
+    `shift` (nodes, 3) is what makes them regular in the matrix that was factorised last.
+    """
+
+    rows: Part
+    shift: Real2
+
+
 #: Sizes of terms, and the power that dampers take; sizes of what cancels inside of forces and
 #: torques, and what energy that is over the step; sizes of the terms of bodies and constraints,
 #: noted with the matrix and kept until the next one, in the order of those of all.

@@ -50,7 +50,7 @@ from poinsot.kernels.tables import KIND, Part, frame, half_turn, twist
 from poinsot.kernels.terms import NONE, ZERO
 from poinsot.parts.contacts import Ball, Blade, Disc
 from poinsot.parts.equations import Slip
-from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, rows
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, rows
 
 #: Columns of numbers: edge or axis a and spot X in director axes; normal and base in world axes; a
 #: constant that is held. Of places, after the kind: body, node and slot of the multiplier, tiles of
@@ -214,11 +214,6 @@ class ContactRows(Family):
         met = table(K, node), table(node, K), table(K, K)
         numbers = rows([_vectors(slip) for slip in self.slips], 13)
         return Part(numbers, index(kinds, body, node, slot, *met))
-
-    def add_mobility(self, size: Real, by_force: Real, by_torque: Real) -> None:
-        """Add 1/m of the body."""
-        for slip in self.slips:
-            size[slip.joint, slip.slot] = by_force[slip.body]
 
 
 def _kind(slip: Slip) -> int:

@@ -79,12 +79,12 @@ class Equations:
 
         Groups between the same two bodies are one joint to the rest.
         """
-        pairs, joint = np.unique(np.sort(self._ends, axis=1), axis=0, return_inverse=True)
+        pairs, joint = np.unique(np.sort(self.ends, axis=1), axis=0, return_inverse=True)
         bodies = [[body for body in pair if body != GROUND] for pair in pairs.tolist()]
         return bodies, joint.reshape(-1).tolist()
 
     @property
-    def _ends(self) -> Index:
+    def ends(self) -> Index:
         """The two bodies of each group, the ground where there is one; (groups, 2)."""
         ends = np.full((self.groups, 2), GROUND)
         for slip in self.slips:

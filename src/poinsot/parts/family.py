@@ -145,14 +145,6 @@ class Family(ABC):
     def start(self, q: Vector, angles: Mapping[str, float]) -> None:  # noqa: B027 - few do
         """Begin a run at q, in directors, and at angles of joints counted over turns [rad]."""
 
-    def add_mobility(  # noqa: B027 - constraints do
-        self, size: Real, by_force: Real, by_torque: Real
-    ) -> None:
-        """Add to the size (joints, 3) of the diagonal of G M^-1 G^T, about.
-
-        Bodies have 1/m, and 1/(E1 + E2 + E3); the ground, last, none.
-        """
-
     def add_constants(  # noqa: B027 - few do
         self, template: Real, graph: Graph, tiles: Tiles, mass: Real
     ) -> None:

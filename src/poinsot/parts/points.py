@@ -193,12 +193,6 @@ class Points(Family):
         kind, met = np.full_like(joint, Kind.AXIS), (tiles.table(R, node), tiles.table(node, R))
         return Part(numbers, index(kind, graph.ends(at.ends), 0 * joint, node, *met))
 
-    def add_mobility(self, size: Real, by_force: Real, by_torque: Real) -> None:
-        """Add 1/m, and the square of the lever arm over the inertia, of both bodies."""
-        reach = np.column_stack([(X**2).sum(axis=1) for X in (self.at.XA, self.at.XB)])
-        each = by_force[self.at.ends] + reach * by_torque[self.at.ends]
-        size[self.joint] = each.sum(axis=1)[:, None]
-
     def add_constants(self, template: Real, graph: Graph, tiles: Tiles, mass: Real) -> None:
         """Add how points meet translations, and what is left where these are eliminated."""
         if graph.stabilised:

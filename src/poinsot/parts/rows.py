@@ -40,7 +40,7 @@ from poinsot.kernels.step import Step, arm, measure_reaction, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, B, Part, R, frame, half_turn, twist
 from poinsot.kernels.terms import DISTANCE, DOT, NONE, UNIT, gather_blocks
 from poinsot.parts.equations import SLOTS
-from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
 from poinsot.parts.stabilised_constraints import stabilised_places, stabilised_rows
 
 #: Columns of numbers after those of a term: a constant for each of up to three equations, and the
@@ -270,9 +270,3 @@ class Rows(Family):
         own = at.kind[first], graph.ends(at.ends[first]), count, node, rows.slot[first]
         numbers = real(at.numbers[first], constants, vectors.reshape(-1, 9))
         return Part(numbers, index(*own, table(K, node), table(node, K), table(K, K)))
-
-    def add_mobility(self, size: Real, by_force: Real, by_torque: Real) -> None:
-        """Add 1/m, or that of the inertia, of both bodies."""
-        at, rows = self.rows.at, self.rows
-        by = np.where(at.moves[:, None], by_force[at.ends], by_torque[at.ends])
-        size[rows.joint, rows.slot] = by.sum(axis=1)

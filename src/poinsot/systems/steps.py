@@ -237,7 +237,7 @@ class DirectorStages(MechanismStages):
 class StabilisedStages(ConstrainedStages):
     """PH-MP-GGL for the unknowns (q1, v_mid, h lambda, h gamma) [LKB26, eq. (61)].
 
-        q1 - q0 = h v_mid + M^-1 G^T h gamma
+        M (q1 - q0 - h v_mid) = G^T h gamma
         2 M (v_mid - v0) + h (dV - B u) + G^T h lambda + W^T h gamma = 0
         g(q1) = 0,    G(q1) v1 = 0
 
@@ -279,7 +279,7 @@ class StabilisedStages(ConstrainedStages):
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of kinematics, momentum and both constraints."""
         mechanism, h = self.system.mechanism, self.h
-        inverse = self.system.inverse_mass
+        mass = mechanism.mass
         q0, v0, _ = self.system.parts(self.x0)
         q1, v, mu, nu = self._split(w)
         q_mid, v1, rate = (q0 + q1) / 2, 2 * v - v0, (q1 - q0) / h
@@ -289,22 +289,22 @@ class StabilisedStages(ConstrainedStages):
         dV, ddV = mechanism.discrete_dV(q0, q1)
         damping = mechanism.damping(q_mid, rate)
         force = dV - B @ u + damping
-        correction = inverse * (G.T @ nu)
         residual = np.concatenate(
             [
-                q1 - q0 - h * v - correction,
-                2 * mechanism.mass * (v - v0) + h * force + G.T @ mu + W.T @ nu,
+                mass * (q1 - q0 - h * v) - G.T @ nu,
+                2 * mass * (v - v0) + h * force + G.T @ mu + W.T @ nu,
                 self.combined(mechanism.gap(q1)),
                 self.combined(G1 @ v1),
             ]
         )
         translate = mechanism.unknowns.translate
         momenta = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
-        momenta += 2 * mechanism.mass * (abs(v) + abs(v0))
+        momenta += 2 * mass * (abs(v) + abs(v0))
         momenta += h * (abs(dV) + abs(B) @ abs(u) + abs(damping))
         sizes = np.concatenate(
             [
-                largest_of_kind(abs(q1) + abs(q0) + h * abs(v), translate),
+                mass * largest_of_kind(abs(q1) + abs(q0) + h * abs(v), translate)
+                + abs(G).T @ abs(nu),
                 largest_of_kind(momenta, translate),
                 largest(abs(G1) @ abs(q1), self._m),
                 largest(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1) / h), self._m),
@@ -316,17 +316,17 @@ class StabilisedStages(ConstrainedStages):
         def tangent() -> Tangent:
             pull, back = self.pull(G), self.pull(W)
             C_mu, C_nu = mechanism.curvature(q_mid, mu), mechanism.curvature(q_mid, nu)
-            identity, D = diagonal(np.ones(n)), diagonal(inverse)
+            M = diagonal(mass)
             by_q, by_rate = mechanism.dloads(self.t, q_mid, rate, u)
             placed: list[Placed] = [
-                (0, 0, identity),
-                (0, 0, -0.5 * (D @ C_nu)),
-                (0, n, -h * identity),
-                (0, gam, -(D @ pull)),
+                (0, 0, M),
+                (0, 0, -0.5 * C_nu),
+                (0, n, -h * M),
+                (0, gam, -pull),
                 (n, 0, 0.5 * C_mu),
                 *((n, 0, -h / 2 * slope) for slope in by_q),
                 *((n, 0, -slope) for slope in by_rate),
-                (n, n, diagonal(2 * mechanism.mass)),
+                (n, n, 2 * M),
                 (n, n, C_nu),
                 (n, lam, pull),
                 (n, gam, back),
@@ -345,19 +345,22 @@ class StabilisedStages(ConstrainedStages):
         return Evaluation(residual, sizes, tangent, inner)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
-        """Return q1, v1 = 2 v_mid - v0 and the multipliers."""
-        system = self.system
-        q0, v0, _ = system.parts(self.x0)
+        """Return q1, v1 = 2 v_mid - v0 and the multipliers.
+
+        The rate of q is v + M^-1 G^T gamma, but not to round-off where masses hardly are there.
+        """
+        mechanism, h = self.system.mechanism, self.h
+        q0, v0, _ = self.system.parts(self.x0)
         q1, v, mu, nu = self._split(w)
-        q_mid = (q0 + q1) / 2
-        lam, gam = system.mechanism.smallest_pair(q_mid, v, mu / self.h, nu / self.h)
-        multipliers = np.concatenate([lam, gam])
-        dV, _ = system.mechanism.discrete_dV(q0, q1)
-        x_mid = np.concatenate([(q0 + q1) / 2, v, multipliers])
+        q_mid, rate = (q0 + q1) / 2, (q1 - q0) / h
+        multipliers = np.concatenate(mechanism.smallest_pair(q_mid, v, mu / h, nu / h))
+        dV, _ = mechanism.discrete_dV(q0, q1)
+        x_mid = np.concatenate([q_mid, v, multipliers])
         z = np.concatenate([dV, v, multipliers])
         x1 = np.concatenate([q1, 2 * v - v0, multipliers])
-        u = system.mechanism.feedback(self.t, (q0 + q1) / 2, (q1 - q0) / self.h, self.u)
-        return x1, Stage(x_mid, z, u, system.y(x_mid, z))
+        u = mechanism.feedback(self.t, q_mid, rate, self.u)
+        y = np.asarray(mechanism.B(q_mid).T @ rate)
+        return x1, Stage(x_mid, z, u, y, lost=float(rate @ mechanism.damping(q_mid, rate)))
 
 
 def _massless_from_others(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:

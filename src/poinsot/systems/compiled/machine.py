@@ -25,9 +25,6 @@ from poinsot.systems.mechanism import Mechanism
 Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
-#: What is added to equations that may repeat others, relative to their own size.
-SHIFT = 1e-7
-
 
 @dataclass(frozen=True, eq=False)
 class Turning:
@@ -181,7 +178,7 @@ class Tables:
             unloaded=not self._acted_on,
             redundant=self.mechanism.redundant,
             dry=any(family.dry for family in families),
-            shift=self._shift,
+            repeated=self._repeated(),
             exact=self._exact,
             linear=self._linear,
             keeping=any(isinstance(law, Law) for law in self.parts.laws),
@@ -266,9 +263,7 @@ class Tables:
     def _template(self) -> Template:
         """Return what tiles hold before bodies and joints add to them."""
         tiles, graph = self.tiles, self.graph
-        joints, slot = np.arange(graph.first_joint, graph.nodes), np.arange(SLOTS)
         template = np.zeros((tiles.count + 1, SLOTS, SLOTS))
-        template[tiles.at(joints, joints)[:, None], slot, slot] = self._shift[joints]
         self._leave_out(template)
         for family in self.parts.families:
             family.add_constants(template, graph, tiles, self.mechanism.masses)
@@ -283,22 +278,34 @@ class Tables:
         for node in (self.graph.position(joint), self.graph.velocity(joint)):
             template[self.tiles.at(node, node), slot, slot] = 1.0
 
-    @cached_property
-    def _shift(self) -> Real:
-        """What is added to the equations of nodes: nothing unless some repeat others.
-
-        SHIFT times the size of an equation's own entry of G M^-1 G^T, about.
-        """
-        shift = np.zeros((self.graph.nodes, SLOTS))
-        if not self.mechanism.redundant:
-            return shift
-        mass = np.vstack([self.mechanism.inertia, np.full(4, np.inf)])
-        euler, size = mass[:, 1:].sum(axis=1), np.zeros((self.graph.joints, SLOTS))
-        by_torque = 1 / np.where(euler > 0, euler, np.inf)
-        for family in self.parts.families:
-            family.add_mobility(size, 1 / mass[:, 0], by_torque)
-        joint, slot = self.parts.joints.places[self.mechanism.looped - self.mechanism.rigid].T
-        shift[self.graph.velocity(joint), slot] = -SHIFT * size[joint, slot]
+    def _repeated(self) -> tables.Repeated:
+        """Return the equations that close loops, if some repeat others."""
+        graph, joints, at = self.graph, self.parts.joints, self.tiles.at
+        looped = self.mechanism.looped if self.mechanism.redundant else np.zeros(0, dtype=np.intp)
+        some, slot = joints.places[looped - self.mechanism.rigid].T
+        sign = np.zeros((joints.groups, SLOTS))
+        sign[some, slot] = 1.0
+        group = np.unique(some)
+        ends = joints.ends[group]
+        inertia = np.vstack([self.mechanism.inertia, np.zeros(4)])
+        own = np.column_stack([inertia[:, 0], inertia[:, 1:].sum(axis=1)])
+        heaviest = np.zeros_like(own)
+        for loop in self.mechanism.loops:
+            heaviest[loop.bodies] = np.maximum(heaviest[loop.bodies], own[loop.bodies].max(axis=0))
+        # Common points push condensed bodies, whose translation is no node.
+        condensed = self.condensed[ends] & np.isin(group, joints.points.joint)[:, None]
+        by = []
+        for mass in (np.where(own > 0, heaviest, 0.0), own):
+            mobility = np.divide(1, mass, out=np.zeros_like(mass), where=mass > 0)[ends]
+            pushed = (condensed * mobility[:, :, 0]).sum(axis=1)
+            by += [mobility.reshape(-1, 4), pushed]
+        forms = [(graph.velocity(group), graph.momentum(ends), -1.0)]
         if self.stabilised:
-            shift[self.graph.position(joint), slot] = SHIFT * size[joint, slot]
-        return shift
+            forms.append((graph.position(group), graph.motion(ends), 1.0))
+        numbers = [real(side * sign[group], *by) for _, _, side in forms]
+        places = [
+            index(node, at(node, node), at(nodes.reshape(-1, 4), node[:, None]))
+            for node, nodes, _ in forms
+        ]
+        rows = tables.Part(np.vstack(numbers), np.vstack(places))
+        return tables.Repeated(rows, np.zeros((graph.nodes, SLOTS)))
