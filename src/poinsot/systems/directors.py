@@ -37,6 +37,12 @@ class DirectorForm(MechanismForm):
         """Return frames."""
         return self.mechanism.unknowns.full(x[: self.mechanism.n])
 
+    def state_at(self, f: Vector, twists: Vector) -> Vector:
+        """Return (q, v, 0)."""
+        own = self.mechanism.unknowns
+        motion = own.own(f), own.own(velocities(f, twists))
+        return np.concatenate([*motion, np.zeros(self.n - 2 * own.n)])
+
     @property
     def view(self) -> DirectorView:
         """Reads q and v."""
@@ -270,17 +276,16 @@ def director_system(
     rigid = (State(f"{body}.rigidity", RIGIDITY) for body in layout.among(own.turns))
     multipliers = [*rigid, *layout.multipliers]
     states = [*layout.states({"q": own, "v": own}), *multipliers]
-    zeros = np.zeros(mechanism.m)
-    start = [own.own(q), own.own(velocities(q, motion)), zeros]
     kind: type[DirectorSystem] | type[StabilisedSystem] = DirectorSystem
     if stabilised:
         states += [replace(state, name=f"{state.name} (velocity)") for state in multipliers]
-        kind, start = StabilisedSystem, [*start, zeros]
-    return kind(
+        kind = StabilisedSystem
+    system = kind(
         name=name,
         states=tuple(states),
         ports=tuple(ports),
         mechanism=mechanism,
         layout=layout,
-        initial=np.concatenate(start),
+        initial=np.zeros(0),
     )
+    return replace(system, initial=system.state_at(q, motion))

@@ -36,6 +36,10 @@ class MechanismForm(VelocityForm):
     def directors(self, x: Vector) -> Vector:
         """Return the frames of a state; shape (12 bodies,)."""
 
+    @abstractmethod
+    def state_at(self, f: Vector, twists: Vector) -> Vector:
+        """Return the state of frames f (12 bodies,) with twists (v, omega), multipliers zero."""
+
     @property
     @abstractmethod
     def view(self) -> View:
