@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from poinsot.bodies.rigid import RIGIDITY
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import Matrices
+from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import velocities
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
@@ -41,6 +42,14 @@ class DirectorForm(MechanismForm):
         """Return (q, v, 0)."""
         own = self.mechanism.unknowns
         motion = own.own(f), own.own(velocities(f, twists))
+        return np.concatenate([*motion, np.zeros(self.n - 2 * own.n)])
+
+    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
+        """Return (v, v', 0): directors have omega' x d + omega x (omega x d)."""
+        own, rates = self.mechanism.unknowns, velocities(f, twists)
+        omega = np.cross(twists.reshape(-1, 2, 3)[:, 1:], frame_vectors(rates)[:, 1:])
+        turned = np.concatenate([np.zeros_like(omega[:, :1]), omega], axis=1).reshape(-1)
+        motion = own.own(rates), own.own(velocities(f, accelerations) + turned)
         return np.concatenate([*motion, np.zeros(self.n - 2 * own.n)])
 
     @property

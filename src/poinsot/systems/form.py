@@ -40,6 +40,10 @@ class MechanismForm(VelocityForm):
     def state_at(self, f: Vector, twists: Vector) -> Vector:
         """Return the state of frames f (12 bodies,) with twists (v, omega), multipliers zero."""
 
+    @abstractmethod
+    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
+        """Return the rate of that state, with accelerations (v', omega'), multipliers constant."""
+
     @property
     @abstractmethod
     def view(self) -> View:

@@ -143,6 +143,20 @@ class QuaternionForm(MomentumForm):
         there = [v] if self.momentum_row > own.n else []
         return np.concatenate([q, *there, own.momentum(q, v), np.zeros(own.m)])
 
+    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
+        """Return the rate of that state, with accelerations (v', omega'), multipliers constant."""
+        x, own = self.state_at(f, twists), self.lagrangian
+        q, v = self.q(x), self.velocity(x)
+        (_, omega), (a, domega) = (
+            np.swapaxes(part.reshape(-1, 2, 3), 0, 1) for part in (twists, accelerations)
+        )
+        quat, rate = own.theta(q), own.rates(v)[1]
+        bent = np.einsum("nia,ni->na", world(rate), omega)
+        bent = (bent + np.einsum("nia,ni->na", world(quat), domega)) / 2
+        dv, T = own.vector(a, bent), own.ddT(q, v)
+        there = [dv] if self.momentum_row > own.n else []
+        return np.concatenate([v, *there, T.qs.T @ v + T.ss @ dv, np.zeros(own.m)])
+
     @property
     def view(self) -> QuaternionView:
         """Reads q, p, and v where it is in the state."""

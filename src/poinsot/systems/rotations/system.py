@@ -107,6 +107,16 @@ class RotationSystem(RedundantForm, MechanismForm):
         known = bodies.unknowns.own(zeta), bodies.velocities.own(w)
         return np.concatenate([*known, np.zeros(bodies.m)])
 
+    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
+        """Return (Z w, w', 0); v in body axes changes by R^T (v' - omega x v)."""
+        zeta, w, lam = self.parts(self.state_at(f, twists))
+        R, motion = np.swapaxes(frame_vectors(f)[:, 1:], 1, 2), twists.reshape(-1, 2, 3)
+        change = accelerations.reshape(-1, 2, 3).copy()
+        change[:, 0] -= np.cross(motion[:, 1], motion[:, 0])
+        own = np.einsum("nji,nkj->nki", R, change).reshape(-1)
+        rate = self.bodies.Z(zeta) @ w, self.bodies.velocities.own(own), np.zeros_like(lam)
+        return np.concatenate(rate)
+
     @property
     def view(self) -> RotationView:
         """Reads zeta and w."""

@@ -27,7 +27,7 @@ Framed: TypeAlias = MechanismForm | QuaternionForm
 
 @dataclass(frozen=True, eq=False)
 class FramePlace(Place):
-    """Frames f (12 bodies,) of a mechanism, with angles counted over turns, time and inputs.
+    """Frames f (12 bodies,) of a mechanism and their rates, angles over turns, time and inputs.
 
     `held` are joints and contacts, on frames; `turns` tells which bodies do (bodies,).
     """
@@ -36,6 +36,7 @@ class FramePlace(Place):
     layout: Layout
     turns: NDArray[np.bool_]
     f: Vector
+    rates: Vector
     turned: Vector
     t: float
     u: Vector
@@ -45,7 +46,8 @@ class FramePlace(Place):
         """Return where a system is at a state."""
         f, mechanism = system.directors(x), system.mechanism
         turns, u = mechanism.unknowns.turns, system.u(t)
-        return cls(mechanism.held, system.layout, turns, f, system.angles(x), t, u).at(f)
+        angles, rest = system.angles(x), np.zeros(f.size)
+        return cls(mechanism.held, system.layout, turns, f, rest, angles, t, u).at(f)
 
     def at(self, f: Vector) -> "FramePlace":
         """Return the place of other frames, angles counted on from here."""
@@ -88,13 +90,23 @@ class FramePlace(Place):
 
     def moved(self, w: Vector) -> "FramePlace | None":
         """Return the place after a motion, every body turned rigidly, joints closed."""
-        f = move(self.f, self.twists.full(w))
+        f = self.step(w)
         closed = self.closed(f)
-        if closed is None or np.linalg.norm(closed - f) > np.linalg.norm(f - self.f):
+        if closed is None or self._distance(f, closed) > self._distance(self.f, f):
             return None
         if any(at.ended(frame_vectors(closed)[k].reshape(-1)) for _, k, at in self.layout.contacts):
             return None
         return self.at(closed)
+
+    def step(self, w: Vector) -> Vector:
+        """Return frames after a motion, every body turned rigidly."""
+        return move(self.f, self.twists.full(w))
+
+    def _distance(self, f0: Vector, f1: Vector) -> float:
+        """Return how far frames are from each other, positions in lengths of the mechanism."""
+        apart = frame_vectors(f1 - f0)
+        apart[:, 0] /= self.held.spans(self.f)[:, None]
+        return float(np.linalg.norm(apart))
 
     def closed(self, f: Vector) -> Vector | None:
         """Return frames near f at which all joints are closed; None if there are none."""
@@ -105,15 +117,15 @@ class FramePlace(Place):
 
     @cached_property
     def inputs(self) -> Vector:
-        """Inputs, with those filled in that depend on the place; (inputs,)."""
-        return self.held.feedback(self.t, self.f, np.zeros(self.f.size), self.u)
+        """Inputs, with those filled in that depend on place and rates; (inputs,)."""
+        return self.held.feedback(self.t, self.f, self.rates, self.u)
 
     def forces(self) -> tuple[Vector, Vector]:
-        """Return P^T (grad V - B u), and the sizes of its terms."""
-        dV, B = self.held.dV(self.f), self.held.B(self.f)
-        push = self.P.T @ (B @ self.inputs)
-        terms = abs(self.P.T @ self.held.gravity) + abs(self.P.T @ (dV - self.held.gravity))
-        return np.asarray(self.P.T @ dV - push), np.asarray(terms + abs(push))
+        """Return P^T (grad V - B u + damping), and the sizes of its terms."""
+        dV, B, weight = self.held.dV(self.f), self.held.B(self.f), self.held.gravity
+        lost = self.held.damping(self.f, self.rates)
+        terms = [self.P.T @ term for term in (weight, dV - weight, -(B @ self.inputs), lost)]
+        return np.sum(terms, axis=0), np.sum(np.abs(terms), axis=0)
 
     def rows(self) -> Matrix:
         """Return joints and contacts on motions."""
@@ -121,13 +133,13 @@ class FramePlace(Place):
 
     def stiffness(self, lam: Vector) -> tuple[Array, Array]:
         """Return P^T (grad grad V + curvature of joints - dB u/df) P, and what P turns."""
-        P, none = dense(self.P), np.zeros(self.f.size)
-        by_f, _ = self.held.dloads(self.t, self.f, none, self.inputs)
+        P, (by_f, _) = dense(self.P), self.held.dloads(self.t, self.f, self.rates, self.inputs)
         A, B = dense(self.held.curvature(self.f, lam)), self.held.B(self.f)
         sizes, ddV = abs(A), self.held.ddV(self.f)
         for term in [*(-dense(by) for by in by_f), *([] if ddV is None else [dense(ddV)])]:
             A, sizes = A + term, sizes + abs(term)
         pull = self.held.dV(self.f) + self.held.G(self.f).T @ lam - B @ self.inputs
+        pull = pull + self.held.damping(self.f, self.rates)
         # Sum of (omega x d_i) x a_i = d_i (a_i·omega) - (d_i·a_i) omega.
         d, a = frame_vectors(self.f)[:, 1:], frame_vectors(pull)[:, 1:]
         turned = np.zeros((len(d), 6, 6))

@@ -1,16 +1,17 @@
-r"""Rest of any port-Hamiltonian system: it settles by steps that lose energy.
+r"""Rest of any port-Hamiltonian system: it settles by implicit steps, which lose energy.
 
-.. math:: E(\bar x)\,(x_1 - x_0) = \tau\,\bigl((J(\bar x) - R(\bar x))\, z(x_1) - r + B(\bar x)\, u
-          \bigr), \qquad \bar x = \tfrac12 (x_0 + x_1)
+.. math:: E(x_1)\,(x_1 - x_0) = \tau\,\bigl((J - R)\, z - r + B u\bigr)(x_1)
 
-The structure stands at the middle of the step, so that whatever constraints of interconnections
-keep of quadratic quantities stays as it was; efforts stand at its end, where a convex energy is
-less than at its beginning. As tau grows, these steps become those of Newton's method.
+As tau grows, these steps become those of Newton's method. Combinations c of equations with
+:math:`c^\top (J - R) = 0` and :math:`c^\top B = 0` say that :math:`c^\top E\, \dot x` vanishes: so
+an interconnection keeps its constraints. After every step this is made good with c at the middle of
+the step, which keeps whatever is quadratic, as the constraints of directors are.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from poinsot.errors import NoEquilibriumError
@@ -20,8 +21,8 @@ from poinsot.ph.system import PHSystem
 
 #: Residual of an equation, as a part of its terms, that is round-off, and that is not too large.
 DONE, TOLERANCE = 1e-12, 1e-8
-#: Steps, Newton iterations of each, and how much larger or smaller the next one may be.
-STEPS, ITERATIONS, GROWTH, SHRINK = 400, 12, 3.0, 0.25
+#: Steps, Newton iterations and corrections of each, and how much larger or smaller the next one may be.
+STEPS, ITERATIONS, CORRECTIONS, GROWTH, SHRINK = 400, 12, 20, 3.0, 0.25
 #: The first step moves states by such a part of their sizes, and so does a push out of a rest that
 #: is not stable: whatever constraints keep is left by the square of it.
 FIRST, PUSH, PUSHES = 0.1, 1e-6, 5
@@ -67,19 +68,15 @@ def _flow(system: PHSystem, x: Vector, z: Vector, t: float) -> tuple[Vector, Vec
     return system.flow(x, z, u), u
 
 
-def _terms(system: PHSystem, x: Vector, z: Vector, u: Vector) -> Vector:
-    """Return the sizes of the terms of every equation; where these vanish, of all."""
-    J = abs(system.dflow_dz(x, z))
-    terms = np.asarray(J @ abs(z) + abs(system.B(x)) @ abs(u))
-    natural = np.asarray(J @ (abs(system.dz(x)) @ system.sizes(x)))
-    return np.maximum(terms, DONE * natural)
+def _residual(system: PHSystem, x: Vector, t: float, largest: Vector) -> tuple[Vector, Vector]:
+    """Return the right-hand side at a state, and every equation as a part of its terms.
 
-
-def _residual(system: PHSystem, x: Vector, t: float) -> tuple[Vector, Vector]:
-    """Return the right-hand side at a state, and every equation as a part of its terms."""
+    Efforts that vanish at rest are measured by the largest ones on the way, which are updated.
+    """
     z = system.z(x)
+    np.maximum(largest, abs(z), out=largest)
     flow, u = _flow(system, x, z, t)
-    terms = _terms(system, x, z, u)
+    terms = np.asarray(abs(system.dflow_dz(x, z)) @ largest + abs(system.B(x)) @ abs(u))
     return flow, np.divide(flow, terms, out=flow.copy(), where=terms > 0)
 
 
@@ -93,33 +90,55 @@ def _solve(A: Array, b: Vector, sizes: Vector) -> Vector:
     )
 
 
+def _kept(system: PHSystem, x: Vector, sizes: Vector) -> Array:
+    """Return rows c^T E on changes of the state that vanish in every motion, states in sizes."""
+    conduction, B = dense(system.dflow_dz(x, system.z(x))), dense(system.B(x))
+    rows = np.hstack([conduction, B])
+    lengths = np.max(abs(rows), axis=1)
+    lengths[lengths == 0] = 1.0
+    U, s, _ = np.linalg.svd(rows / lengths[:, None])
+    idle = U[:, int(np.sum(s > CUT * s[0])) if s.size else 0 :].T / lengths
+    kept = idle @ dense(system.E(x)) * sizes
+    size = np.linalg.norm(kept, axis=1)
+    return np.asarray(kept[size > CUT * np.max(size, initial=0.0)])
+
+
 def _step(system: PHSystem, x0: Vector, tau: float, t: float) -> Vector | None:
     """Return the state after a step; None if Newton's method finds none."""
     x1, sizes, before = x0, system.sizes(x0), np.inf
     for _ in range(ITERATIONS):
-        middle, z = (x0 + x1) / 2, system.z(x1)
-        E, (flow, u) = dense(system.E(middle)), _flow(system, middle, z, t)
-        slope = E / tau - dense(system.dflow_dz(middle, z)) @ dense(system.dz(x1))
-        dflow, dE = system.dflow(middle, z, u), system.dE(middle, x1 - x0)
-        slope = slope if dflow is None else slope - dense(dflow) / 2
-        slope = slope if dE is None else slope + dense(dE) / (2 * tau)
+        z = system.z(x1)
+        E, (flow, u) = dense(system.E(x1)), _flow(system, x1, z, t)
+        slope = E / tau - dense(system.dflow_dz(x1, z)) @ dense(system.dz(x1))
+        dflow, dE = system.dflow(x1, z, u), system.dE(x1, x1 - x0)
+        slope = slope if dflow is None else slope - dense(dflow)
+        slope = slope if dE is None else slope + dense(dE) / tau
         change = _solve(slope, flow - E @ (x1 - x0) / tau, sizes)
         x1 = x1 + change
         length = float(np.max(abs(change) / sizes, initial=0.0))
         if not np.isfinite(length) or length > 2 * before:
             return None
         if length <= 1e-12 or (length <= 1e-6 and length > before / 2):
-            return x1
+            break
         before = length
-    return x1 if before <= 1e-6 else None
+    else:
+        return None
+    for _ in range(CORRECTIONS):
+        kept = _kept(system, (x0 + x1) / 2, sizes)
+        change = np.linalg.lstsq(kept, -kept @ ((x1 - x0) / sizes), rcond=CUT)[0]
+        x1 = x1 + sizes * change
+        length = float(np.max(abs(change), initial=0.0))
+        if length <= DONE:
+            return x1
+    return None
 
 
 def _settle(
     system: PHSystem, x: Vector, t: float, what: str, tau: float | None = None
 ) -> Settled:
     turned = system.angles(x)
-    here = system.near(turned)
-    flow, parts = _residual(here, x, t)
+    here, largest = system.near(turned), np.zeros(system.n)
+    flow, parts = _residual(here, x, t, largest)
     if tau is None:
         rates = abs(flow) / np.maximum(abs(dense(here.E(x))) @ here.sizes(x), 1e-300)
         moving = rates[np.abs(dense(here.E(x))).any(axis=1) & (rates > 0)]
@@ -137,10 +156,10 @@ def _settle(
             break
         turned = counted(here.angles(there), turned)
         x, here = there, system.near(turned)
-        parts = _residual(here, x, t)[1]
+        parts = _residual(here, x, t, largest)[1]
         before, defect = defect, float(np.linalg.norm(parts))
         tau *= float(np.clip(2 * before / max(defect, 1e-300), SHRINK, GROWTH))
-    flow, parts = _residual(here, x, t)
+    parts = _residual(here, x, t, largest)[1]
     residual = float(np.max(abs(parts), initial=0.0))
     if not residual <= TOLERANCE:
         worst = np.argsort(-abs(parts))[:3]
@@ -156,23 +175,15 @@ def _settle(
 
 
 def _modes(system: PHSystem, at: Settled, t: float) -> tuple[Array, Array]:
-    """Return finite eigenvalues s and motions of s E dx = A dx, on what can be reached.
-
-    Combinations c of equations with c^T (J - R) = 0 and c^T B = 0 say that c^T E dx stays zero.
-    """
+    """Return finite eigenvalues s and motions of s E dx = A dx, on what can be reached."""
     here, x, sizes = system.near(at.turned), at.x, system.sizes(at.x)
-    z = here.z(x)
-    dz, conduction, E = dense(here.dz(x)), dense(here.dflow_dz(x, z)), dense(here.E(x))
-    dflow = here.dflow(x, z, at.u)
-    A = conduction @ dz + (0.0 if dflow is None else dense(dflow))
+    z, dflow = here.z(x), here.dflow(x, here.z(x), at.u)
+    A = dense(here.dflow_dz(x, z)) @ dense(here.dz(x)) + (0.0 if dflow is None else dense(dflow))
     rows = np.max(abs(A) * sizes, axis=1)
     rows[rows == 0] = 1.0
-    U, s, _ = np.linalg.svd(np.hstack([conduction, dense(here.B(x))]) / rows[:, None])
-    idle = U[:, int(np.sum(s > CUT * s[0])) if s.size else 0 :].T
-    A, E = A * sizes / rows[:, None], E * sizes / rows[:, None]
-    kept = idle @ E
-    _, s, Vt = np.linalg.svd(kept) if kept.size else (None, np.zeros(0), np.eye(here.n))
-    W = Vt[int(np.sum(s > CUT * np.max(s, initial=0.0))) :].T
+    A, E = A * sizes / rows[:, None], dense(here.E(x)) * sizes / rows[:, None]
+    kept = _kept(here, x, sizes)
+    W = scipy.linalg.null_space(kept, rcond=CUT) if kept.size else np.eye(here.n)
     shift = np.linalg.norm(A) / max(np.linalg.norm(E), 1e-300)
     inverse = W.T @ np.linalg.lstsq(A - shift * E, E @ W, rcond=CUT)[0]
     mu, vectors = np.linalg.eig(inverse)
