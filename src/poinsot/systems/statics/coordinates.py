@@ -73,7 +73,7 @@ class CoordinatePlace(Place):
     def sizes(self) -> Vector:
         """Motions by which a coordinate moves by its size."""
         most = np.max(abs(self._Z) / self._lengths[:, None], axis=0)
-        return np.divide(1.0, most, out=np.ones(most.size), where=most > 0)
+        return np.asarray(np.divide(1.0, most, out=np.ones(most.size), where=most > 0))
 
     def moved(self, w: Vector) -> "CoordinatePlace | None":
         """Return the place after unit time at velocities w, constraints closed."""

@@ -95,11 +95,11 @@ class Balanced:
 
     def position(self, body: str) -> Vector:
         """Return where a body or marker is [m], world axes; (3,)."""
-        return self._body(body).position[-1]
+        return np.asarray(self._body(body).position[-1])
 
     def rotation(self, body: str) -> Vector:
         """Return the rotation R_WB of a body or marker; (3, 3)."""
-        return self._body(body).rotation[-1]
+        return np.asarray(self._body(body).rotation[-1])
 
     def coordinates(self, joint: str) -> dict[str, float]:
         """Return angles [rad] and displacements [m] of a joint by name, zero at the start."""
@@ -108,8 +108,8 @@ class Balanced:
     def reaction(self, joint: str) -> Reaction:
         """Return force and torque of a joint."""
         seen = self._joint(joint)
-        parts = (seen.force, seen.torque, seen.force_a, seen.torque_a)
-        return Reaction(*(part[-1] for part in parts), seen.complete)
+        on_a, on_b = (seen.force_a[-1], seen.torque_a[-1]), (seen.force[-1], seen.torque[-1])
+        return Reaction(*on_b, *on_a, complete=seen.complete)
 
     def state(self, name: str) -> Vector:
         """Return a named state."""
@@ -207,9 +207,7 @@ def framed(system: Framed, x: Vector, t: float) -> FramePlace:
     return place.at(f)
 
 
-def with_multipliers(
-    system: Framed, x: Vector, rate: Vector, t: float, held: Vector
-) -> Vector:
+def with_multipliers(system: Framed, x: Vector, rate: Vector, t: float, held: Vector) -> Vector:
     """Return a state whose rate is known with its multipliers; those of joints are given.
 
     What is left are those that keep bodies rigid and quaternions of unit length.

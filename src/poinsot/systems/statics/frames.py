@@ -5,7 +5,7 @@ Bodies are rigid by themselves, and the same place is found from all coordinates
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class FramePlace(Place):
         angles, rest = system.angles(x), np.zeros(f.size)
         return cls(mechanism.held, system.layout, turns, f, rest, angles, t, u).at(f)
 
-    def at(self, f: Vector) -> "FramePlace":
+    def at(self, f: Vector) -> Self:
         """Return the place of other frames, angles counted on from here."""
         turned = counted(self.layout.angles(f), self.turned)
         held = self.held.near(self.layout.counted(turned))
@@ -88,7 +88,7 @@ class FramePlace(Place):
         """What frames move by with motions; (12 bodies, k)."""
         return self.twists.by(spread(velocity_blocks(frame_vectors(self.f))))
 
-    def moved(self, w: Vector) -> "FramePlace | None":
+    def moved(self, w: Vector) -> Self | None:
         """Return the place after a motion, every body turned rigidly, joints closed."""
         f = self.step(w)
         closed = self.closed(f)
@@ -129,7 +129,8 @@ class FramePlace(Place):
 
     def rows(self) -> Matrix:
         """Return joints and contacts on motions."""
-        return self.held.G(self.f) @ self.P
+        K: Matrix = self.held.G(self.f) @ self.P
+        return K
 
     def stiffness(self, lam: Vector) -> tuple[Array, Array]:
         """Return P^T (grad grad V + curvature of joints - dB u/df) P, and what P turns."""

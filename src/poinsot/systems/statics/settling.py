@@ -21,7 +21,7 @@ from poinsot.ph.system import PHSystem
 
 #: Residual of an equation, as a part of its terms, that is round-off, and that is not too large.
 DONE, TOLERANCE = 1e-12, 1e-8
-#: Steps, Newton iterations and corrections of each, and how much larger or smaller the next one may be.
+#: Steps, iterations and corrections of each, and how much larger or smaller the next may be.
 STEPS, ITERATIONS, CORRECTIONS, GROWTH, SHRINK = 400, 12, 20, 3.0, 0.25
 #: The first step moves states by such a part of their sizes, and so does a push out of a rest that
 #: is not stable: whatever constraints keep is left by the square of it.
@@ -125,7 +125,7 @@ def _step(system: PHSystem, x0: Vector, tau: float, t: float) -> Vector | None:
         return None
     for _ in range(CORRECTIONS):
         kept = _kept(system, (x0 + x1) / 2, sizes)
-        change = np.linalg.lstsq(kept, -kept @ ((x1 - x0) / sizes), rcond=CUT)[0]
+        change = np.asarray(np.linalg.lstsq(kept, -kept @ ((x1 - x0) / sizes), rcond=CUT)[0])
         x1 = x1 + sizes * change
         length = float(np.max(abs(change), initial=0.0))
         if length <= DONE:
@@ -133,9 +133,7 @@ def _step(system: PHSystem, x0: Vector, tau: float, t: float) -> Vector | None:
     return None
 
 
-def _settle(
-    system: PHSystem, x: Vector, t: float, what: str, tau: float | None = None
-) -> Settled:
+def _settle(system: PHSystem, x: Vector, t: float, what: str, tau: float | None = None) -> Settled:
     turned = system.angles(x)
     here, largest = system.near(turned), np.zeros(system.n)
     flow, parts = _residual(here, x, t, largest)
@@ -184,7 +182,7 @@ def _modes(system: PHSystem, at: Settled, t: float) -> tuple[Array, Array]:
     A, E = A * sizes / rows[:, None], dense(here.E(x)) * sizes / rows[:, None]
     kept = _kept(here, x, sizes)
     W = scipy.linalg.null_space(kept, rcond=CUT) if kept.size else np.eye(here.n)
-    shift = np.linalg.norm(A) / max(np.linalg.norm(E), 1e-300)
+    shift = float(np.linalg.norm(A)) / max(float(np.linalg.norm(E)), 1e-300)
     inverse = W.T @ np.linalg.lstsq(A - shift * E, E @ W, rcond=CUT)[0]
     mu, vectors = np.linalg.eig(inverse)
     finite = abs(mu) > INFINITE * np.max(abs(mu), initial=0.0)
