@@ -55,6 +55,11 @@ class CoordinatePlace(Place):
         return [self.system.labels[k] for k in most]
 
     @property
+    def groups(self) -> list[str]:
+        """One for all: a force along a coordinate may vanish with the coordinate."""
+        return [self.system.name] * self._mechanics.k
+
+    @property
     def turning(self) -> NDArray[np.bool_]:
         """None are known to turn."""
         return np.zeros(self._mechanics.k, dtype=bool)

@@ -36,7 +36,7 @@ SMALL = 1e-10
 TOLERANCE = 1e-8
 #: First and smallest length of a step, longest turn [rad], and where a motion has no end.
 FIRST, LEAST, TURN, FAR = 0.3, 1e-13, 0.5, 1e7
-ITERATIONS, KICKS, KICK, POLISH = 400, 12, 0.05, 4
+ITERATIONS, KICKS, KICK, POLISH = 250, 12, 0.05, 4
 #: Part of the promised decrease that a step must keep.
 KEPT = 1e-4
 #: How many names a message lists.
@@ -50,6 +50,11 @@ class Place(ABC):
     @abstractmethod
     def names(self) -> Sequence[str]:
         """What each motion moves; (k,)."""
+
+    @property
+    def groups(self) -> Sequence[str]:
+        """To which of several each motion belongs, whose forces are compared; (k,)."""
+        return self.names
 
     @property
     @abstractmethod
@@ -129,7 +134,7 @@ class Rest:
         """What forces and constraints leave over, and the forces on each body; (k,) each [J]."""
         K, D = self._constraints[0], self.place.sizes
         F, terms = (D * part for part in self.place.forces())
-        _, body = np.unique(list(self.place.names), return_inverse=True)
+        _, body = np.unique(list(self.place.groups), return_inverse=True)
         largest = np.zeros(body.max(initial=-1) + 1)
         np.maximum.at(largest, body, terms + abs(K).T @ abs(self.lam))
         return F + K.T @ self.lam, largest[body]
