@@ -36,9 +36,11 @@ from poinsot.systems.livens import LagrangianSystem
 #: What may be held while a motion is looked for.
 HELD = ("energy", "period", "nothing")
 #: Steps of differences, in sizes of states, and Newton iterations.
-STEP, ITERATIONS, HALVINGS = 1e-4, 40, 12
+STEP, ITERATIONS, HALVINGS = 1e-4, 20, 8
 #: How well the end of a period meets its start, in sizes of states.
 CLOSED, TOLERANCE = 1e-11, 1e-7
+#: What moves by less within a period, in sizes of states, is at rest.
+STILL = 1e-5
 #: What energy changes by within a period, as a part of what is exchanged, if it is kept.
 LOSSLESS = 1e-9
 #: A multiplier may be larger than 1 by so much, and the motion counts as stable.
@@ -307,6 +309,11 @@ def _along(shots: _Shots, chart: Chart, x: Vector, T: float) -> Vector:
     return np.asarray((2 * near - far / 2) / step * T)
 
 
+def _moves(shots: _Shots, chart: Chart, x: Vector, T: float) -> bool:
+    """Tell whether a state is no rest."""
+    return float(np.linalg.norm(_along(shots, chart, x, T))) > STILL
+
+
 def _short(shots: _Shots, x: Vector, time: float) -> Vector:
     return shots.last(shots.run(x, time, 4))
 
@@ -338,7 +345,7 @@ def _shoot(
     for _ in range(ITERATIONS):
         chart = chart_at(shots.system, x, shots.t, T)
         gap, distance = _gap(shots, chart, x, T, moved)
-        if distance <= CLOSED:
+        if distance <= CLOSED and (not autonomous or _moves(shots, chart, x, T)):
             return x, T
         M = shots.monodromy(chart, T, exact=False)
         rows = [np.column_stack([M - np.eye(chart.size), np.zeros(chart.size)])]
@@ -349,6 +356,8 @@ def _shoot(
             rows[0][:, -1] = (longer - shorter) / (2 * STEP)
         if autonomous:
             along = _along(shots, chart, x, T)
+            if not float(np.linalg.norm(along)) > STILL:
+                break
             rows.append(np.append(along / np.linalg.norm(along), 0.0)[None])
             right.append(np.zeros(1))
         if hold == "energy":
@@ -371,15 +380,16 @@ def _shoot(
                 break
             scale /= 2
         else:
-            if distance <= TOLERANCE:
+            if distance <= TOLERANCE and (not autonomous or _moves(shots, chart, x, T)):
                 return x, T
             break
         if not 0.05 * first < longer_T < 20 * first:
             break
         x, T = there, longer_T
+    met = f"after {T:.6g} s it is {distance:.3g} of its size away from its start"
     raise NoEquilibriumError(
-        f"no periodic motion of system '{shots.system.name}' found: after {T:.6g} s it is "
-        f"{distance:.3g} of its size away from its start; give a better guess of start and "
+        f"no periodic motion of system '{shots.system.name}' found: "
+        f"{'it comes to rest' if distance <= STILL else met}; give a better guess of start and "
         "period, or hold something else",
         residual=distance,
     )

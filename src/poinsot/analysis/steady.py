@@ -34,9 +34,9 @@ from poinsot.systems.statics.rest import find_rest, movers
 
 #: Moments of inertia are the same up to this part of them.
 SAME = 1e-9
-#: Largest change of a configuration in an iteration; how small the last one is; what may be left.
-STRIDE, SMALL, TOLERANCE = 0.3, 1e-12, 1e-8
-ITERATIONS, HALVINGS = 200, 30
+#: Largest change of a configuration in an iteration; what is left at best, and at most.
+STRIDE, SMALL, TOLERANCE = 0.3, 3e-15, 1e-8
+ITERATIONS, HALVINGS = 100, 25
 #: Singular values of the equations that count as zero: motions along the symmetry itself.
 CUT = 1e-10
 
@@ -266,6 +266,8 @@ def _solve(frame: Turning, rates: list[int], what: str) -> tuple[Turning, Vector
 
     for _ in range(ITERATIONS):
         residual, sizes, D = frame.residual(lam), _sizes(frame, lam), frame.place.sizes
+        if np.max(abs(residual) / sizes, initial=0.0) <= SMALL:
+            break
         A = frame.jacobian(lam, rates) / sizes[:, None]
         A[:, :k] *= 0.0 if held else D
         step = _shortest(A, -residual / sizes)
