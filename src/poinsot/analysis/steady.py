@@ -30,7 +30,7 @@ from poinsot.systems.form import MechanismForm
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.statics.equilibrium import Balanced, framed, with_multipliers
 from poinsot.systems.statics.frames import Framed
-from poinsot.systems.statics.rest import find_rest, movers
+from poinsot.systems.statics.search import find_rest, movers
 
 #: Moments of inertia are the same up to this part of them.
 SAME = 1e-9

@@ -24,7 +24,8 @@ from poinsot.systems.mechanical import MechanicalForm
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.statics.coordinates import CoordinatePlace
 from poinsot.systems.statics.frames import Framed, FramePlace
-from poinsot.systems.statics.rest import FLAT, Place, Rest, find_rest, movers
+from poinsot.systems.statics.rest import FLAT, Place, Rest
+from poinsot.systems.statics.search import find_rest, movers
 from poinsot.systems.statics.settling import settle
 
 #: Names of what moves in each of some motions.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import assemble_position, move, spread, velocity_blocks
-from poinsot.ph.matrices import Array, Matrix, Vector, dense
+from poinsot.ph.matrices import Array, Matrix, Vector, add, dense
 from poinsot.ph.runner import counted
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
@@ -132,22 +132,24 @@ class FramePlace(Place):
         K: Matrix = self.held.G(self.f) @ self.P
         return K
 
-    def stiffness(self, lam: Vector) -> tuple[Array, Array]:
+    def stiffness(self, lam: Vector) -> tuple[Matrix, Matrix]:
         """Return P^T (grad grad V + curvature of joints - dB u/df) P, and what P turns."""
-        P, (by_f, _) = dense(self.P), self.held.dloads(self.t, self.f, self.rates, self.inputs)
-        A, B = dense(self.held.curvature(self.f, lam)), self.held.B(self.f)
-        sizes, ddV = abs(A), self.held.ddV(self.f)
-        for term in [*(-dense(by) for by in by_f), *([] if ddV is None else [dense(ddV)])]:
-            A, sizes = A + term, sizes + abs(term)
+        P, (by_f, _) = self.P, self.held.dloads(self.t, self.f, self.rates, self.inputs)
+        A, B, ddV = self.held.curvature(self.f, lam), self.held.B(self.f), self.held.ddV(self.f)
+        sizes: Matrix = abs(A)
+        for term in [*(-by for by in by_f), *([] if ddV is None else [ddV])]:
+            A, sizes = add(A, term), add(sizes, abs(term))
         pull = self.held.dV(self.f) + self.held.G(self.f).T @ lam - B @ self.inputs
         pull = pull + self.held.damping(self.f, self.rates)
-        # Sum of (omega x d_i) x a_i = d_i (a_i·omega) - (d_i·a_i) omega.
-        d, a = frame_vectors(self.f)[:, 1:], frame_vectors(pull)[:, 1:]
+        # Sum of (omega x d_i) x a_i = d_i (a_i·omega) - (d_i·a_i) omega; its skew part is the
+        # torque that is left over, which belongs to the chart and not to the energy.
+        d, a = frame_vectors(self.f)[:, 1:], frame_vectors(np.asarray(pull))[:, 1:]
         turned = np.zeros((len(d), 6, 6))
-        turned[:, 3:, 3:] = np.einsum("bij,bik->bjk", d, a)
+        turned[:, 3:, 3:] = np.einsum("bij,bik->bjk", d, a) + np.einsum("bij,bik->bkj", d, a)
+        turned[:, 3:, 3:] /= 2
         turned[:, 3:, 3:] -= np.einsum("bij,bij->b", d, a)[:, None, None] * np.eye(3)
-        geometric = dense(self.twists.square(spread(turned)))
-        return P.T @ A @ P + geometric, abs(P).T @ sizes @ abs(P) + abs(geometric)
+        geometric = self.twists.square(spread(turned))
+        return add(P.T @ A @ P, geometric), add(abs(P).T @ sizes @ abs(P), abs(geometric))
 
     def masses(self) -> Array:
         """Return mass and moments of inertia of every body, world axes."""

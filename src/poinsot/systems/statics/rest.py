@@ -2,10 +2,6 @@ r"""Rest of a mechanical system: forces that are in balance on all motions that 
 
 .. math:: Z^\top \nabla V(\zeta) + K(\zeta)^\top \lambda = B(\zeta)\, u, \qquad g(\zeta) = 0
 
-It is looked for by going down the energy on the constraint manifold, along the eigenvectors of the
-second variation: a motion along which the energy bends downwards is followed away from its
-stationary point instead of towards it. Near the end these steps are those of Newton's method.
-
 Motions are measured by sizes of their own, and stiffness by that of its terms: a direction is soft,
 or no direction at all, compared with what acts along it and with nothing else.
 """
@@ -20,9 +16,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from poinsot.errors import NoEquilibriumError
 from poinsot.ph.dependence import row_lengths
-from poinsot.ph.matrices import Array, Matrix, Vector, dense
+from poinsot.ph.matrices import Array, Matrix, Vector, dense, scale_columns
 
 #: Singular values of constraints below this part of the largest are those of repeated ones.
 REPEATED = 1e-8
@@ -30,17 +25,10 @@ REPEATED = 1e-8
 FLAT = 1e-9
 #: Force along a motion without curvature, as a part of its terms, that is round-off.
 ROUND_OFF = 1e-11
-#: A step that is as small as this, in sizes of motions, ends the search.
-SMALL = 1e-10
-#: Residual, as a part of the forces on a body, that an equilibrium may have.
-TOLERANCE = 1e-8
-#: First and smallest length of a step, longest turn [rad], and where a motion has no end.
-FIRST, LEAST, TURN, FAR = 0.3, 1e-13, 0.5, 1e7
-ITERATIONS, KICKS, KICK, POLISH = 250, 12, 0.05, 4
+#: Longest turn of a step [rad].
+TURN = 0.5
 #: Part of the promised decrease that a step must keep.
 KEPT = 1e-4
-#: How many names a message lists.
-LISTED = 6
 
 
 class Place(ABC):
@@ -75,7 +63,7 @@ class Place(ABC):
         """Return the constraints on motions, K; (m, k)."""
 
     @abstractmethod
-    def stiffness(self, lam: Vector) -> tuple[Array, Array]:
+    def stiffness(self, lam: Vector) -> tuple[Matrix, Matrix]:
         """Return what Z^T grad V + K^T lam - B u changes by with motions, and sizes; (k, k)."""
 
     @abstractmethod
@@ -102,42 +90,40 @@ class Rest:
     place: Place
 
     @cached_property
-    def _constraints(self) -> tuple[Array, Vector, Array, Vector]:
-        """Constraints on scaled motions as rows of length one, their lengths, and their SVD."""
-        K = dense(self.place.rows()) * self.place.sizes
-        lengths = row_lengths(K)
-        lengths[lengths == 0] = 1.0
-        return K, lengths, *self._null(K / lengths[:, None])
-
-    def _null(self, K: Array) -> tuple[Array, Vector]:
-        """Return a basis of the motions that K leaves, and the shortest lam with K^T lam = -F."""
-        F = self.place.forces()[0] * self.place.sizes
+    def _null(self) -> tuple[Array, Vector]:
+        """A basis of the motions that K leaves, and the shortest lam that balances forces best."""
+        K, F = dense(self.place.rows()) * self.place.sizes, self._force
         if not K.shape[0]:
             return np.eye(F.size), np.zeros(0)
-        U, s, Vt = np.linalg.svd(K)
+        lengths = row_lengths(K)
+        lengths[lengths == 0] = 1.0
+        U, s, Vt = np.linalg.svd(K / lengths[:, None])
         rank = int(np.sum(s > REPEATED * s[0]))
-        return Vt[rank:].T, -U[:, :rank] @ ((Vt[:rank] @ F) / s[:rank])
+        return Vt[rank:].T, -U[:, :rank] @ ((Vt[:rank] @ F) / s[:rank]) / lengths
 
-    @cached_property
+    @property
+    def _force(self) -> Vector:
+        return self.place.forces()[0] * self.place.sizes
+
+    @property
     def lam(self) -> Vector:
         """Multipliers, the smallest of many where constraints repeat each other; (m,)."""
-        _, lengths, _, lam = self._constraints
-        return np.asarray(lam / lengths)
+        return self._null[1]
 
-    @cached_property
+    @property
     def free(self) -> Array:
         """A basis of the motions that constraints leave, in their sizes; (k, f)."""
-        return self._constraints[2]
+        return self._null[0]
 
     @cached_property
     def balance(self) -> tuple[Vector, Vector]:
         """What forces and constraints leave over, and the forces on each body; (k,) each [J]."""
-        K, D = self._constraints[0], self.place.sizes
-        F, terms = (D * part for part in self.place.forces())
+        K, D = self.place.rows(), self.place.sizes
+        F, terms = self.place.forces()
         _, body = np.unique(list(self.place.groups), return_inverse=True)
         largest = np.zeros(body.max(initial=-1) + 1)
-        np.maximum.at(largest, body, terms + abs(K).T @ abs(self.lam))
-        return F + K.T @ self.lam, largest[body]
+        np.maximum.at(largest, body, D * (terms + abs(K).T @ abs(self.lam)))
+        return np.asarray(D * (F + K.T @ self.lam)), largest[body]
 
     @cached_property
     def residual(self) -> float:
@@ -148,12 +134,17 @@ class Rest:
     @cached_property
     def variation(self) -> tuple[Array, Array]:
         """The second variation on free motions, and the sizes of its terms; (f, f) each."""
-        D, P = self.place.sizes, self.free
-        stiffness, terms = (D[:, None] * part * D for part in self.place.stiffness(self.lam))
-        sizes = terms.sum(axis=1) + self.balance[1]
+        (stiffness, sizes), P = self._stiffness, self.free
+        return P.T @ dense(stiffness) @ P, P.T @ (sizes[:, None] * P)
+
+    @cached_property
+    def _stiffness(self) -> tuple[Matrix, Vector]:
+        """The second variation on all motions (k, k), and what it is measured by; (k,)."""
+        D, (stiffness, terms) = self.place.sizes, self.place.stiffness(self.lam)
+        sizes = D * np.asarray(terms @ D) + self.balance[1]
         sizes += np.finfo(float).eps * np.max(sizes, initial=0.0)
         sizes[sizes == 0] = 1.0
-        return P.T @ stiffness @ P, P.T @ (sizes[:, None] * P)
+        return scale_columns(scale_columns(stiffness, D).T, D).T, sizes
 
     @cached_property
     def _modes(self) -> tuple[Vector, Array]:
@@ -222,12 +213,7 @@ class Rest:
 
     def promised(self, w: Vector) -> float:
         """Return what the energy changes by along a step, to second order [J]."""
-        D = self.place.sizes
-        return float(self.balance[0] @ w + w @ (D * (self._stiffness @ (D * w))) / 2)
-
-    @cached_property
-    def _stiffness(self) -> Array:
-        return self.place.stiffness(self.lam)[0]
+        return float(self.balance[0] @ w + w @ (self._stiffness[0] @ w) / 2)
 
     @property
     def defect(self) -> float:
@@ -246,86 +232,3 @@ class Rest:
         return gained <= KEPT * min(promised, 0.0) or (
             (near or self.one_sided) and there.defect < self.defect
         )
-
-
-def find_rest(place: Place, *, stable: bool, what: str) -> Rest:
-    """Return where a system rests, from a place on: a stable one, or the nearest stationary one.
-
-    `what` is rest, for messages.
-    """
-    here, radius, kicks = Rest(place), FIRST, 0
-    for _ in range(ITERATIONS):
-        w = here.step(radius, down=stable)
-        length = float(np.max(abs(w), initial=0.0))
-        if length <= SMALL:
-            here = _polished(here)
-            if here.residual > TOLERANCE:
-                break
-            kicked = _kicked(here) if stable and kicks < KICKS else None
-            if kicked is None:
-                return here
-            here, radius, kicks = kicked, FIRST, kicks + 1
-            continue
-        there = here.after(w)
-        if there is None or not here.accepts(there, w, down=stable):
-            radius = length / 4
-            if radius < LEAST:
-                break
-            continue
-        here, radius = there, max(radius, 2 * length)
-        if radius > FAR:
-            break
-    raise _failure(here, what)
-
-
-def _polished(here: Rest) -> Rest:
-    """Return the same after Newton's last steps, as long as forces get smaller."""
-    for _ in range(POLISH):
-        there = here.after(here.step(FIRST, down=False))
-        if there is None or not there.residual < here.residual / 2:
-            break
-        here = there
-    return here
-
-
-def _kicked(here: Rest) -> Rest | None:
-    """Return a place beside a stationary point from which the energy goes down; None: none."""
-    if not here.curvatures.size or here.curvatures[0] >= -FLAT:
-        return None
-    w = here.motions[:, 0] / np.max(abs(here.motions[:, 0])) * KICK
-    lower = []
-    for side in (w, -w):
-        there = here.after(side)
-        if there is not None:
-            lower.append((here.place.work(there.place, here.place.sizes * side), there))
-    energy, there = min(lower, key=lambda found: found[0], default=(0.0, here))
-    return there if energy < 0 else None
-
-
-def movers(place: Place, w: Vector, part: float = 0.1) -> tuple[str, ...]:
-    """Return the names of what moves most in a motion, in its sizes, the largest first."""
-    most: dict[str, float] = {}
-    for name, size in zip(place.names, abs(w), strict=True):
-        most[name] = max(most.get(name, 0.0), float(size))
-    largest = max(most.values(), default=0.0)
-    return tuple(
-        name
-        for name, size in sorted(most.items(), key=lambda item: -item[1])
-        if size > part * largest
-    )
-
-
-def _failure(here: Rest, what: str) -> NoEquilibriumError:
-    """Return what is said if no rest was found."""
-    left, _ = here.balance
-    pushed = here.free @ (here.free.T @ left)
-    names = movers(here.place, pushed)
-    listed = ", ".join(f"'{name}'" for name in names[:LISTED])
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return NoEquilibriumError(
-        f"no {what} found: forces stay unbalanced by {here.residual:.3g} of their size, and move "
-        f"{listed or 'nothing'}{more}; hold it by a joint or a spring, give inputs that balance "
-        "the forces, or start nearer to the place you look for",
-        residual=here.residual,
-        moving=names,
-    )
