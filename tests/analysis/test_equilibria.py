@@ -419,7 +419,7 @@ def test_an_interconnection_keeps_its_joints_on_the_way_to_rest():
 def test_a_falling_stone_has_no_equilibrium_and_the_message_names_it():
     model = pendulum(0.3)
     model.add_body("stone", ps.Sphere(mass=1.0, radius=0.1), position=(3, 0, 0))
-    with pytest.raises(ps.NoEquilibriumError, match=r"by 1 of their size.*'stone'") as no:
+    with pytest.raises(ps.NoEquilibriumError, match=r"is 1 of their size.*'stone'") as no:
         model.equilibrium()
     assert no.value.moving == ("stone",)
     assert no.value.residual == pytest.approx(1.0)
@@ -440,3 +440,27 @@ def test_what_is_no_system_and_names_that_do_not_exist_are_refused():
         with pytest.raises(ps.InputError, match="'baz'"):
             ask("baz")
     assert "stable" in repr(found)
+
+
+def test_bodies_that_fall_into_each_other_have_no_equilibrium():
+    model = ps.Model()
+    sun = model.add_body("sun", ps.Sphere(mass=1e3, radius=0.1))
+    earth = model.add_body("earth", ps.Sphere(mass=1.0, radius=0.01), position=(1, 0, 0))
+    model.add_force("attraction", ps.Gravitation(sun, earth, strength=1.0))
+    with pytest.raises(ps.NoEquilibriumError, match="without end"):
+        model.equilibrium()
+
+
+def test_a_light_body_on_a_heavy_one_finds_its_rest_as_well():
+    model = linkage([(0, 0, 0), (1, 0, 0), (2, 0, 0)], [1e9, 1e-3], closed=False)
+    found = model.equilibrium()
+    assert found.position("bar 1") == pytest.approx((0, 0, -1.5), abs=1e-6)
+    assert found.reaction("hinge 1").force == pytest.approx((0, 0, 1e-3 * G), rel=1e-6, abs=1e-8)
+
+
+def test_a_rigid_triangle_of_bars_carries_its_weight_without_moving():
+    model = linkage([(0, 0, 0), (0.5, 0, 0.5), (1, 0, 0)], [1.0, 1.0])
+    found = model.equilibrium()
+    assert found.stability == "stable"
+    forces = [found.reaction(f"hinge {k}").force for k in (0, 2)]
+    assert forces[0][2] - forces[1][2] == pytest.approx(2 * G)  # the last is on the ground

@@ -12,8 +12,18 @@ from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.frames.places import frame_vectors
-from poinsot.frames.twists import assemble_position, move, spread, velocity_blocks
-from poinsot.ph.matrices import Array, Matrix, Vector, add, dense
+from poinsot.frames.twists import (
+    CLOSED,
+    EPS,
+    in_lengths,
+    joint_matrix,
+    move,
+    spread,
+    velocity_blocks,
+)
+from poinsot.ph.dependence import row_lengths
+from poinsot.ph.equations import shortest_solution
+from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, scale_columns
 from poinsot.ph.runner import counted
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
@@ -21,6 +31,10 @@ from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.statics.rest import Place
 
+#: What cancels inside of forces counts as so much of them.
+ROUNDED = 1e-7
+#: How often joints are closed at most; forces below this part of the largest are as good as that.
+CLOSINGS, LEAST = 50, 1e-14
 #: Systems of bodies, in whatever coordinates.
 Framed: TypeAlias = MechanismForm | QuaternionForm
 
@@ -109,9 +123,34 @@ class FramePlace(Place):
         return float(np.linalg.norm(apart))
 
     def closed(self, f: Vector) -> Vector | None:
-        """Return frames near f at which all joints are closed; None if there are none."""
+        """Return frames near f at which all joints are closed; None if there are none.
+
+        Gauss-Newton, by motions that do little work: a heavy body stays where it is, and a light
+        one follows.
+        """
+        forms, scale = self.held.constraints, self._light * self.sizes
         length = float(np.max(self.held.lengths(self.f), initial=0.0)) or 1.0
-        return assemble_position(self.held.constraints, f, length)
+        far = 8 * EPS * float(np.max(abs(frame_vectors(f)[:, 0]), initial=0.0)) / length
+        for _ in range(CLOSINGS):
+            g, J = forms(f), joint_matrix(forms, f)
+            if np.all(abs(g) <= (CLOSED + far) * row_lengths(in_lengths(J, length))):
+                return f
+            w = scale * shortest_solution(scale_columns(self.twists.by(J), scale), -g, width=6)
+            longest = float(np.max(abs(w) / self.sizes, initial=0.0))
+            f = move(f, self.twists.full(w * min(1.0, 0.5 / longest) if longest else w))
+        return None
+
+    @cached_property
+    def _light(self) -> Vector:
+        """By how much more or less than others bodies follow, by the forces on them; (k,)."""
+        work, body = (
+            self.sizes * self.forces()[1],
+            np.repeat(np.arange(len(self.turns)), self.twists.sizes),
+        )
+        largest = np.zeros(len(self.turns))
+        np.maximum.at(largest, body, work)
+        most = np.max(largest, initial=0.0) or 1.0
+        return np.asarray(np.sqrt(most / np.maximum(largest, LEAST * most))[body])
 
     # -- what acts ----------------------------------------------------------------------------
 
@@ -124,8 +163,13 @@ class FramePlace(Place):
         """Return P^T (grad V - B u + damping), and the sizes of its terms."""
         dV, B, weight = self.held.dV(self.f), self.held.B(self.f), self.held.gravity
         lost = self.held.damping(self.f, self.rates)
-        terms = [self.P.T @ term for term in (weight, dV - weight, -(B @ self.inputs), lost)]
-        return np.sum(terms, axis=0), np.sum(np.abs(terms), axis=0)
+        P, terms = (
+            self.P,
+            [self.P.T @ term for term in (weight, dV - weight, -(B @ self.inputs), lost)],
+        )
+        # A stiff spring has the round-off of its length, however little it pulls.
+        inner = abs(P).T @ self.held.inner(self.t, self.f, self.rates, self.inputs)
+        return np.sum(terms, axis=0), np.sum(np.abs(terms), axis=0) + ROUNDED * inner
 
     def rows(self) -> Matrix:
         """Return joints and contacts on motions."""

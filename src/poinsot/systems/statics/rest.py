@@ -21,14 +21,17 @@ from poinsot.ph.matrices import Array, Matrix, Vector, dense, scale_columns
 
 #: Singular values of constraints below this part of the largest are those of repeated ones.
 REPEATED = 1e-8
+#: Part of the largest forces that is none.
+NOTHING = 1e-30
 #: Curvature, as a part of its terms, that is none.
 FLAT = 1e-9
 #: Force along a motion without curvature, as a part of its terms, that is round-off.
 ROUND_OFF = 1e-11
 #: Longest turn of a step [rad].
 TURN = 0.5
-#: Part of the promised decrease that a step must keep.
-KEPT = 1e-4
+#: Part of the promised decrease that a step must keep; decreases that round-off hides, as parts of
+#: all energies and of the work of forces in the step.
+KEPT, ENERGY, SLOPE = 1e-4, 1e-13, 1e-9
 
 
 class Place(ABC):
@@ -95,15 +98,23 @@ class Rest:
         K, F = dense(self.place.rows()) * self.place.sizes, self._force
         if not K.shape[0]:
             return np.eye(F.size), np.zeros(0)
-        lengths = row_lengths(K)
-        lengths[lengths == 0] = 1.0
-        U, s, Vt = np.linalg.svd(K / lengths[:, None])
-        rank = int(np.sum(s > REPEATED * s[0]))
-        return Vt[rank:].T, -U[:, :rank] @ ((Vt[:rank] @ F) / s[:rank]) / lengths
+        # Forces on one body may be round-off to another: again, each measured by its own.
+        roots = np.sqrt(self._measured(_null_and_multipliers(K, F)[1]))
+        free, lam = _null_and_multipliers(K / roots, F / roots)
+        return free / roots[:, None], lam
 
     @property
     def _force(self) -> Vector:
         return self.place.forces()[0] * self.place.sizes
+
+    def _measured(self, lam: Vector) -> Vector:
+        """Return what forces on each body amount to in its motions, with multipliers; (k,) [J]."""
+        (_, terms), K, D = self.place.forces(), self.place.rows(), self.place.sizes
+        _, body = np.unique(list(self.place.groups), return_inverse=True)
+        largest = np.zeros(body.max(initial=-1) + 1)
+        np.maximum.at(largest, body, D * (terms + abs(K).T @ abs(lam)))
+        largest = np.maximum(largest, NOTHING * np.max(largest, initial=0.0))
+        return np.where(largest > 0, largest, 1.0)[body]
 
     @property
     def lam(self) -> Vector:
@@ -118,18 +129,14 @@ class Rest:
     @cached_property
     def balance(self) -> tuple[Vector, Vector]:
         """What forces and constraints leave over, and the forces on each body; (k,) each [J]."""
-        K, D = self.place.rows(), self.place.sizes
-        F, terms = self.place.forces()
-        _, body = np.unique(list(self.place.groups), return_inverse=True)
-        largest = np.zeros(body.max(initial=-1) + 1)
-        np.maximum.at(largest, body, D * (terms + abs(K).T @ abs(self.lam)))
-        return np.asarray(D * (F + K.T @ self.lam)), largest[body]
+        K, D, F = self.place.rows(), self.place.sizes, self.place.forces()[0]
+        return np.asarray(D * (F + K.T @ self.lam)), self._measured(self.lam)
 
     @cached_property
     def residual(self) -> float:
         """The largest force that is left over, as a part of the forces on its body."""
         left, terms = self.balance
-        return float(np.max(np.divide(abs(left), terms, out=abs(left), where=terms > 0), initial=0))
+        return float(np.max(abs(left) / terms, initial=0.0))
 
     @cached_property
     def variation(self) -> tuple[Array, Array]:
@@ -228,7 +235,17 @@ class Rest:
             return there.residual < self.residual or there.defect < self.defect
         promised = self.promised(w)
         gained = self.place.work(there.place, self.place.sizes * w)
-        near = abs(promised) <= 1e-9 * float(abs(w) @ self.balance[1])
+        terms = self.balance[1]
+        near = abs(promised) <= ENERGY * float(np.sum(terms)) + SLOPE * float(abs(w) @ terms)
         return gained <= KEPT * min(promised, 0.0) or (
             (near or self.one_sided) and there.defect < self.defect
         )
+
+
+def _null_and_multipliers(K: Array, F: Vector) -> tuple[Array, Vector]:
+    """Return a basis of the null space of K, and the shortest lam with K^T lam = -F at best."""
+    lengths = row_lengths(K)
+    lengths[lengths == 0] = 1.0
+    U, s, Vt = np.linalg.svd(K / lengths[:, None])
+    rank = int(np.sum(s > REPEATED * s[0]))
+    return Vt[rank:].T, -U[:, :rank] @ ((Vt[:rank] @ F) / s[:rank]) / lengths

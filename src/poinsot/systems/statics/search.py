@@ -18,6 +18,8 @@ SMALL = 1e-10
 TOLERANCE = 1e-8
 #: First and smallest length of a step, and where a motion has no end.
 FIRST, LEAST, FAR = 0.3, 1e-13, 1e7
+#: Energy that was lost, as a multiple of what forces do in motions at the start, if it has no end.
+ENDLESS = 1e12
 ITERATIONS, KICKS, KICK, POLISH = 250, 12, 0.05, 4
 #: So many motions are too many for a basis of the free ones.
 LARGE = 240
@@ -32,6 +34,7 @@ def find_rest(place: Place, *, stable: bool, what: str) -> Rest:
     """
     kind = LargeRest if len(place.names) > LARGE else Rest
     here, radius, kicks = kind(place), FIRST, 0
+    lost, scale = 0.0, float(np.sum(here.balance[1]))
     for _ in range(ITERATIONS):
         w = here.step(radius, down=stable)
         length = float(np.max(abs(w), initial=0.0))
@@ -50,10 +53,11 @@ def find_rest(place: Place, *, stable: bool, what: str) -> Rest:
             if radius < LEAST:
                 break
             continue
+        lost -= here.place.work(there.place, here.place.sizes * w)
         here, radius = there, max(radius, 2 * length)
-        if radius > FAR:
-            break
-    raise _failure(here, what)
+        if radius > FAR or lost > ENDLESS * scale:
+            raise _failure(here, what, "forces lead down the energy without end")
+    raise _failure(here, what, "forces stay unbalanced")
 
 
 def _polished(here: Rest) -> Rest:
@@ -93,13 +97,13 @@ def movers(place: Place, w: Vector, part: float = 0.1) -> tuple[str, ...]:
     )
 
 
-def _failure(here: Rest, what: str) -> NoEquilibriumError:
+def _failure(here: Rest, what: str, why: str) -> NoEquilibriumError:
     """Return what is said if no rest was found."""
     names = movers(here.place, here.balance[0])
     listed = ", ".join(f"'{name}'" for name in names[:LISTED])
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return NoEquilibriumError(
-        f"no {what} found: forces stay unbalanced by {here.residual:.3g} of their size, and move "
+        f"no {what} found: {why}; what is left is {here.residual:.3g} of their size, and moves "
         f"{listed or 'nothing'}{more}; hold it by a joint or a spring, give inputs that balance "
         "the forces, or start nearer to the place you look for",
         residual=here.residual,
