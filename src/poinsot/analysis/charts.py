@@ -107,12 +107,9 @@ class MovingChart(Chart):
     pace: float
 
     @cached_property
-    def _rest(self) -> Rest:
-        return Rest(self.place)
-
-    @property
     def _free(self) -> Array:
-        return self._rest.free
+        """An orthonormal basis of free motions, in their sizes."""
+        return np.linalg.qr(Rest(self.place).free)[0]
 
     @property
     def size(self) -> int:

@@ -12,6 +12,7 @@ defective.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 import scipy.linalg
@@ -36,9 +37,13 @@ from poinsot.systems.livens import LagrangianSystem
 #: What may be held while a motion is looked for.
 HELD = ("energy", "period", "nothing")
 #: Steps of differences, in sizes of states, and Newton iterations.
-STEP, ITERATIONS, HALVINGS = 1e-4, 20, 8
+STEP, ITERATIONS, HALVINGS = 1e-4, 30, 5
+#: Longest step, in sizes of states; by how much its end may be further off than its start.
+STRIDE, FURTHER = 0.3, 1.5
 #: How well the end of a period meets its start, in sizes of states.
 CLOSED, TOLERANCE = 1e-11, 1e-7
+#: Where a period is looked for, as parts of the guess.
+WINDOW = 0.6, 1.5
 #: What moves by less within a period, in sizes of states, is at rest.
 STILL = 1e-5
 #: What energy changes by within a period, as a part of what is exchanged, if it is kept.
@@ -186,7 +191,8 @@ def periodic_motion(
     model : Model, LagrangianSystem or PHSystem
         What moves, in the form that the scheme integrates.
     period : float
-        Guess of the period [s], or the period itself if it is held.
+        Guess of the period [s], good to a third of it, or the period itself if it
+        is held.
     hold : {"energy", "period", "nothing"}
         What stays as it is: motions without losses come in families, of which the energy of the
         start or the period chooses one; driven ones have the period of what drives them; a limit
@@ -237,6 +243,8 @@ def periodic_motion(
         x = chart.state(np.zeros(chart.size))
         if hold is None:
             hold = "period" if driven else _held(shots, x, period)
+        if hold != "period":
+            period = _nearest(shots, chart, x, period, moved)
         x, T = _shoot(shots, x, period, hold, moved, autonomous=not driven)
     except (PoinsotError, np.linalg.LinAlgError) as error:
         if isinstance(error, NoEquilibriumError):
@@ -293,6 +301,16 @@ def _keeps(shots: _Shots, x: Vector, T: float, driven: bool) -> bool:
     kinds = [np.ptp(energy) for energy in result.observation.energies.values()]
     scale = max([abs(float(result.energy[0])), *map(float, kinds)])
     return float(np.ptp(result.energy)) <= LOSSLESS * scale
+
+
+def _nearest(shots: _Shots, chart: Chart, x: Vector, T: float, moved: Vector) -> float:
+    """Return the time near T after which a run is nearest to its start [s]."""
+    first, last = WINDOW
+    result = shots.run(x, last * T, ceil(last * shots.steps), save_every=1)
+    states = [np.reshape(result[s.name], (len(result.time), -1)) for s in shots.system.states]
+    rows = np.hstack(states)[result.time - shots.t >= first * T]
+    apart = [np.linalg.norm(chart.numbers(row - moved)) for row in rows]
+    return float(result.time[len(result.time) - len(rows) + int(np.argmin(apart))] - shots.t)
 
 
 def _gap(shots: _Shots, chart: Chart, x: Vector, T: float, moved: Vector) -> tuple[Vector, float]:
@@ -367,25 +385,27 @@ def _shoot(
             right.append(np.array([(H0 - _energy(shots, x)) / size]))
         A, b = np.vstack(rows), np.concatenate(right)
         step = np.linalg.lstsq(A, b, rcond=1e-9)[0]
-        scale = min(1.0, 0.3 / max(np.max(abs(step)), 1e-300))
+        scale = min(1.0, STRIDE / max(np.max(abs(step)), 1e-300))
+        tried = []
         for _ in range(HALVINGS):
-            there = chart.state(scale * step[:-1])
-            longer_T = T * (1 + scale * float(step[-1]))
+            there, span = chart.state(scale * step[:-1]), T * (1 + scale * float(step[-1]))
             try:
                 beside = chart_at(shots.system, there, shots.t, T)
-                closer = _gap(shots, beside, there, longer_T, moved)
+                tried.append((_gap(shots, beside, there, span, moved)[1], there, span))
+                if tried[-1][0] < distance:
+                    break
             except PoinsotError:
-                closer = (gap, np.inf)
-            if closer[1] < distance:
-                break
+                pass
             scale /= 2
-        else:
+        closest, there, span = min(tried, key=lambda found: found[0], default=(np.inf, x, T))
+        # Far away a step may lead a little further off before it comes near.
+        if not closest < FURTHER * distance or (distance <= TOLERANCE and closest >= distance):
             if distance <= TOLERANCE and (not autonomous or _moves(shots, chart, x, T)):
                 return x, T
             break
-        if not 0.05 * first < longer_T < 20 * first:
+        if not 0.05 * first < span < 20 * first:
             break
-        x, T = there, longer_T
+        x, T = there, span
     met = f"after {T:.6g} s it is {distance:.3g} of its size away from its start"
     raise NoEquilibriumError(
         f"no periodic motion of system '{shots.system.name}' found: "
