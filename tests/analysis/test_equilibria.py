@@ -273,13 +273,13 @@ def test_a_rolling_ball_in_a_spring_comes_to_rest_without_slipping():
 # -- laws over random mechanisms ---------------------------------------------------------------
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10**6))
 def test_virtual_work_vanishes_where_scipy_finds_the_least_energy(seed):
     found = random_mechanism(seed).equilibrium()
     mechanism = found.system.mechanism
     q = found.x[: mechanism.n]
-    push = 1e-2 * np.random.default_rng(seed).standard_normal(q.size)
+    push = 1e-4 * np.random.default_rng(seed).standard_normal(q.size)
     closed = {
         "type": "eq",
         "fun": lambda y: mechanism.gap(q + y),
@@ -298,7 +298,7 @@ def test_virtual_work_vanishes_where_scipy_finds_the_least_energy(seed):
     assert left_over(found) < 1e-12
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10**6))
 def test_all_coordinates_find_the_same_equilibrium(seed):
     model = random_mechanism(seed)
@@ -313,7 +313,7 @@ def test_all_coordinates_find_the_same_equilibrium(seed):
             assert other.reaction(joint).force == pytest.approx(force, abs=1e-7)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([(1e-6, 1e-9), (1e5, 1e3)]))
 def test_units_do_not_matter(seed, units):
     scale, charge = units
