@@ -1,5 +1,6 @@
 """The public names, and where each of them comes from; they are imported when first used."""
 
+from poinsot import analysis as analysis
 from poinsot import ph as ph
 from poinsot import viz as viz
 from poinsot.bodies.body import Body as Body
@@ -19,6 +20,7 @@ from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
 from poinsot.errors import MissingDerivativeWarning as MissingDerivativeWarning
 from poinsot.errors import ModelFileError as ModelFileError
+from poinsot.errors import NoEquilibriumError as NoEquilibriumError
 from poinsot.errors import PoinsotError as PoinsotError
 from poinsot.errors import StorageError as StorageError
 from poinsot.errors import StructureError as StructureError

@@ -43,6 +43,18 @@ class ModelFileError(InputError):
         return Exception.__str__(self)
 
 
+class NoEquilibriumError(PoinsotError):
+    """No rest, steady or periodic motion was found.
+
+    `residual` is the largest force that is left over, as a part of the forces there, and `moving`
+    names what it moves.
+    """
+
+    def __init__(self, message: str, *, residual: float, moving: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.residual, self.moving = residual, tuple(moving)
+
+
 class StorageError(PoinsotError):
     """Saved steps cannot be written to disk, or not be read back."""
 

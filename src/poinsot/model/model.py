@@ -41,6 +41,7 @@ from poinsot.systems.quaternions.systems import quaternion_system
 from poinsot.systems.rotations.system import rotation_system
 from poinsot.systems.slender import SPUN, require_thickness
 from poinsot.systems.start import given_twists
+from poinsot.systems.statics.equilibrium import Equilibrium, find_equilibrium
 
 #: What a part is called -> where a model keeps all of them by name.
 PARTS = {
@@ -355,6 +356,46 @@ class Model:
         chosen = coordinates or coordinates_of(scheme)
         system = self.compile(chosen, stabilised=scheme.stabilised)
         return system.in_form(scheme.formulation)
+
+    # -- statics ------------------------------------------------------------------------------
+
+    def equilibrium(
+        self,
+        coordinates: str = "directors",
+        *,
+        inputs: Mapping[str, Signal | ArrayLike] | None = None,
+        x0: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        t: float = 0.0,
+        stable: bool = True,
+    ) -> Equilibrium:
+        r"""Return where the model rests: grad V + G^T lambda = B u, g = 0, v = 0.
+
+        From the start on the energy is followed downwards on the configurations that the joints
+        allow. The multipliers are the smallest of many where constraints repeat each other.
+        Dampers and dry friction do not act at rest: a place at which friction alone would hold the
+        model is none.
+
+        Parameters
+        ----------
+        coordinates : str
+            Those of the system that the state belongs to, see `compile`; the place is the same.
+        inputs : mapping
+            Port name -> constant, or function whose value at time t counts; open ports have u = 0.
+        x0 : array or mapping
+            Where to start from instead.
+        t : float
+            Time at which inputs and laws are taken [s].
+        stable : bool
+            Leave a stationary point that is not stable, such as a pendulum upside down. False:
+            return the stationary point that Newton's method finds, stable or not.
+
+        Raises
+        ------
+        NoEquilibriumError
+            If there is none on the way down: says what is left over and which bodies it moves.
+        """
+        system = self.compile(coordinates)
+        return find_equilibrium(system, inputs=inputs, x0=x0, t=t, stable=stable)
 
     # -- files --------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from poinsot.frames.twists import joint_matrix, velocities
 from poinsot.ph.dependence import unit_rows
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, is_sparse
-from poinsot.systems.redundancy import DEPENDENT, longest_arm
+from poinsot.systems.redundancy import DEPENDENT, FREE, longest_arm
 
 Array = NDArray[np.float64]
 
@@ -100,8 +100,10 @@ def find_branching(
     """Return the branches of a loop at q; None if it is in no singular position."""
     J, _, lengths = measured(joint_matrix(forms, q))
     wish = np.random.default_rng(0).standard_normal(lengths.size)
-    wish -= shortest_solution(J, J @ wish, width=6)
-    if _leads_on(forms, q, wish / lengths):
+    left = wish - shortest_solution(J, J @ wish, width=6)
+    # What cannot move, such as a triangle, has no branches either.
+    held = np.linalg.norm(left) <= FREE * np.linalg.norm(wish)
+    if held or _leads_on(forms, q, left / lengths):
         return None
     rows, own = (None, np.eye(lengths.size)) if is_sparse(J) else _branches(forms, q)
     return Branching(joints, bodies, forms, q, rows, own)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from poinsot.bodies.rigid import RIGIDITY
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import Matrices
+from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import velocities
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
@@ -36,6 +37,20 @@ class DirectorForm(MechanismForm):
     def directors(self, x: Vector) -> Vector:
         """Return frames."""
         return self.mechanism.unknowns.full(x[: self.mechanism.n])
+
+    def state_at(self, f: Vector, twists: Vector) -> Vector:
+        """Return (q, v, 0)."""
+        own = self.mechanism.unknowns
+        motion = own.own(f), own.own(velocities(f, twists))
+        return np.concatenate([*motion, np.zeros(self.n - 2 * own.n)])
+
+    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
+        """Return (v, v', 0): directors have omega' x d + omega x (omega x d)."""
+        own, rates = self.mechanism.unknowns, velocities(f, twists)
+        omega = np.cross(twists.reshape(-1, 2, 3)[:, 1:], frame_vectors(rates)[:, 1:])
+        turned = np.concatenate([np.zeros_like(omega[:, :1]), omega], axis=1).reshape(-1)
+        motion = own.own(rates), own.own(velocities(f, accelerations) + turned)
+        return np.concatenate([*motion, np.zeros(self.n - 2 * own.n)])
 
     @property
     def view(self) -> DirectorView:
@@ -270,17 +285,16 @@ def director_system(
     rigid = (State(f"{body}.rigidity", RIGIDITY) for body in layout.among(own.turns))
     multipliers = [*rigid, *layout.multipliers]
     states = [*layout.states({"q": own, "v": own}), *multipliers]
-    zeros = np.zeros(mechanism.m)
-    start = [own.own(q), own.own(velocities(q, motion)), zeros]
     kind: type[DirectorSystem] | type[StabilisedSystem] = DirectorSystem
     if stabilised:
         states += [replace(state, name=f"{state.name} (velocity)") for state in multipliers]
-        kind, start = StabilisedSystem, [*start, zeros]
-    return kind(
+        kind = StabilisedSystem
+    system = kind(
         name=name,
         states=tuple(states),
         ports=tuple(ports),
         mechanism=mechanism,
         layout=layout,
-        initial=np.concatenate(start),
+        initial=np.zeros(0),
     )
+    return replace(system, initial=system.state_at(q, motion))

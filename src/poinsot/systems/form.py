@@ -36,6 +36,14 @@ class MechanismForm(VelocityForm):
     def directors(self, x: Vector) -> Vector:
         """Return the frames of a state; shape (12 bodies,)."""
 
+    @abstractmethod
+    def state_at(self, f: Vector, twists: Vector) -> Vector:
+        """Return the state of frames f (12 bodies,) with twists (v, omega), multipliers zero."""
+
+    @abstractmethod
+    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
+        """Return the rate of that state, with accelerations (v', omega'), multipliers constant."""
+
     @property
     @abstractmethod
     def view(self) -> View:

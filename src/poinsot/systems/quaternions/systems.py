@@ -134,6 +134,29 @@ class QuaternionForm(MomentumForm):
         """Return the frames of a state; shape (12 bodies,)."""
         return self.lagrangian.directors(self.q(x))
 
+    def state_at(self, f: Vector, twists: Vector) -> Vector:
+        """Return (q, v, p, 0), or (q, p, 0), of frames f (12 bodies,) with twists (v, omega)."""
+        frames, motion, own = frame_vectors(f), twists.reshape(-1, 2, 3), self.lagrangian
+        quat = matrix_to_quat(np.swapaxes(frames[:, 1:], 1, 2))
+        rate = np.einsum("nia,ni->na", world(quat), motion[:, 1]) / 2
+        q, v = own.vector(frames[:, 0], quat), own.vector(motion[:, 0], rate)
+        there = [v] if self.momentum_row > own.n else []
+        return np.concatenate([q, *there, own.momentum(q, v), np.zeros(own.m)])
+
+    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
+        """Return the rate of that state, with accelerations (v', omega'), multipliers constant."""
+        x, own = self.state_at(f, twists), self.lagrangian
+        q, v = self.q(x), self.velocity(x)
+        (_, omega), (a, domega) = (
+            np.swapaxes(part.reshape(-1, 2, 3), 0, 1) for part in (twists, accelerations)
+        )
+        quat, rate = own.theta(q), own.rates(v)[1]
+        bent = np.einsum("nia,ni->na", world(rate), omega)
+        bent = (bent + np.einsum("nia,ni->na", world(quat), domega)) / 2
+        dv, T = own.vector(a, bent), own.ddT(q, v)
+        there = [dv] if self.momentum_row > own.n else []
+        return np.concatenate([v, *there, T.qs.T @ v + T.ss @ dv, np.zeros(own.m)])
+
     @property
     def view(self) -> QuaternionView:
         """Reads q, p, and v where it is in the state."""
@@ -204,16 +227,5 @@ def quaternion_system(
 ) -> QuaternionSystem:
     """Return the system of a mechanism at director coordinates q, with twists (v, omega)."""
     lagrangian = QuaternionMechanism(mechanism, layout)
-    blocks, motion = frame_vectors(q), twists.reshape(-1, 2, 3)
-    quat = matrix_to_quat(np.swapaxes(blocks[:, 1:], 1, 2))
-    rate = np.einsum("nia,ni->na", world(quat), motion[:, 1]) / 2
-    coordinates = lagrangian.vector(blocks[:, 0], quat)
-    v = lagrangian.vector(motion[:, 0], rate)
-    p, zeros = lagrangian.momentum(coordinates, v), np.zeros(lagrangian.m)
-    return QuaternionSystem(
-        name=name,
-        states=_states(lagrangian, "qvp"),
-        ports=tuple(ports),
-        lagrangian=lagrangian,
-        initial=np.concatenate([coordinates, v, p, zeros]),
-    )
+    system = QuaternionSystem(name, _states(lagrangian, "qvp"), tuple(ports), lagrangian)
+    return replace(system, initial=system.state_at(q, twists))

@@ -1,7 +1,7 @@
 """Mechanisms with velocities in body axes as port-Hamiltonian systems."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames.directions import Torque
 from poinsot.frames.parametrisations import PARAMETRISATIONS
+from poinsot.frames.places import frame_vectors
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.ph.ports import Port
@@ -97,6 +98,25 @@ class RotationSystem(RedundantForm, MechanismForm):
         """Return the coordinates in directors."""
         return self.bodies.directors(self.parts(x)[0])
 
+    def state_at(self, f: Vector, twists: Vector) -> Vector:
+        """Return (zeta, w, 0)."""
+        frames, motion, bodies = frame_vectors(f), twists.reshape(-1, 2, 3), self.bodies
+        R = np.swapaxes(frames[:, 1:], 1, 2)
+        zeta = np.hstack([frames[:, 0], bodies.parametrisation.of(R)]).reshape(-1)
+        w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
+        known = bodies.unknowns.own(zeta), bodies.velocities.own(w)
+        return np.concatenate([*known, np.zeros(bodies.m)])
+
+    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
+        """Return (Z w, w', 0); v in body axes changes by R^T (v' - omega x v)."""
+        zeta, w, lam = self.parts(self.state_at(f, twists))
+        R, motion = np.swapaxes(frame_vectors(f)[:, 1:], 1, 2), twists.reshape(-1, 2, 3)
+        change = accelerations.reshape(-1, 2, 3).copy()
+        change[:, 0] -= np.cross(motion[:, 1], motion[:, 0])
+        own = np.einsum("nji,nkj->nki", R, change).reshape(-1)
+        rate = self.bodies.Z(zeta) @ w, self.bodies.velocities.own(own), np.zeros_like(lam)
+        return np.concatenate(rate)
+
     @property
     def view(self) -> RotationView:
         """Reads zeta and w."""
@@ -171,20 +191,15 @@ def rotation_system(
     coordinates: str,
 ) -> RotationSystem:
     """Return the system of a mechanism at director coordinates q, with twists (v, omega)."""
-    parametrisation = PARAMETRISATIONS[coordinates]
-    blocks, motion = q.reshape(-1, 4, 3), twists.reshape(-1, 2, 3)
-    R = np.swapaxes(blocks[:, 1:], 1, 2)
-    zeta = np.hstack([blocks[:, 0], parametrisation.of(R)]).reshape(-1)
-    w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
-    bodies = RotationBodies(mechanism, parametrisation)
-    start = bodies.unknowns.own(zeta), bodies.velocities.own(w), np.zeros(bodies.m)
+    bodies = RotationBodies(mechanism, PARAMETRISATIONS[coordinates])
     parts = {"zeta": bodies.unknowns, "w": bodies.velocities}
-    return RotationSystem(
+    system = RotationSystem(
         name=name,
         states=(*layout.states(parts), *layout.multipliers),
         ports=tuple(ports),
         mechanism=mechanism,
         layout=layout,
         coordinates=coordinates,
-        initial=np.concatenate(start),
+        initial=np.zeros(0),
     )
+    return replace(system, initial=system.state_at(q, twists))

@@ -1,0 +1,66 @@
+"""Equilibria of models and systems."""
+
+from collections.abc import Mapping
+
+from numpy.typing import ArrayLike
+
+from poinsot.errors import InputError
+from poinsot.model import Model
+from poinsot.ph.signals import Signal
+from poinsot.ph.system import PHSystem
+from poinsot.systems.livens import LagrangianSystem
+from poinsot.systems.statics.equilibrium import Equilibrium, find_equilibrium
+
+__all__ = ["Equilibrium", "as_system", "equilibrium"]
+
+
+def as_system(model: Model | LagrangianSystem | PHSystem, coordinates: str | None) -> PHSystem:
+    """Return the system of a model, a Lagrangian as x = (q, v, lam), or a system as it is."""
+    if isinstance(model, Model):
+        return model.compile(coordinates or "directors")
+    if coordinates is not None:
+        raise InputError(f"coordinates: '{model.name}' has its own; give a Model to choose them")
+    if isinstance(model, LagrangianSystem):
+        return model.port_hamiltonian()
+    if not isinstance(model, PHSystem):
+        raise InputError(f"expected a Model, a LagrangianSystem or a PHSystem, got {model!r}")
+    return model
+
+
+def equilibrium(
+    model: Model | LagrangianSystem | PHSystem,
+    *,
+    coordinates: str | None = None,
+    x0: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    inputs: Mapping[str, Signal | ArrayLike] | None = None,
+    t: float = 0.0,
+    stable: bool = True,
+) -> Equilibrium:
+    """Return where a model or system rests.
+
+    Mechanisms, Lagrangians and redundant systems go down their energy on the configurations that
+    constraints allow; any other system, such as a circuit or an interconnection, settles by steps
+    that lose energy.
+
+    Parameters
+    ----------
+    model : Model, LagrangianSystem or PHSystem
+        A Lagrangian is taken in the form x = (q, v, lam).
+    coordinates : str
+        Those of a model, see `Model.compile`.
+    x0 : array or mapping
+        State to start from; default: the start of the system.
+    inputs : mapping
+        Port name -> constant, or function whose value at time t counts; open ports have u = 0.
+    t : float
+        Time at which inputs and laws are taken [s].
+    stable : bool
+        Leave a stationary point that is not stable; False: take it.
+
+    Raises
+    ------
+    NoEquilibriumError
+        If there is none on the way: says what is left over and what it moves.
+    """
+    system = as_system(model, coordinates)
+    return find_equilibrium(system, x0=x0, inputs=inputs, t=t, stable=stable)
