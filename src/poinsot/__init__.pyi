@@ -1,5 +1,6 @@
 """The public names, and where each of them comes from; they are imported when first used."""
 
+from poinsot import analysis as analysis
 from poinsot import ph as ph
 from poinsot import viz as viz
 from poinsot.bodies.body import Body as Body
@@ -18,8 +19,10 @@ from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
 from poinsot.errors import MissingDerivativeWarning as MissingDerivativeWarning
+from poinsot.errors import MissingExtraError as MissingExtraError
 from poinsot.errors import ModelFileError as ModelFileError
 from poinsot.errors import PoinsotError as PoinsotError
+from poinsot.errors import SingularPencilError as SingularPencilError
 from poinsot.errors import StorageError as StorageError
 from poinsot.errors import StructureError as StructureError
 from poinsot.model import DifferentialDrive as DifferentialDrive

@@ -1,0 +1,226 @@
+r"""What is left of a descriptor system when constraints are eliminated.
+
+The pencil (E, A) splits the space of states into V, on which it is an ordinary differential
+equation, and W, on which it is algebraic (Wong's sequences; Berger, Ilchmann, Trenn, Linear
+Algebra Appl. 436, 2012):
+
+.. math:: x = V \xi + W \eta, \qquad \dot\xi = F \xi + G u, \qquad N \dot\eta = \eta + H u
+
+with N nilpotent: eigenvalues of F are the finite ones of the pencil, W belongs to infinite ones.
+
+Constraints that hold as rates, G v = 0, leave g(q) constant. Such constants are found by the
+structure alone, n^T (J - R) = 0 makes n^T E x one whatever the energy is, and V is where they
+vanish: they are no modes of the system.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from poinsot.analysis.linear import AnyLinear, labels, matrices
+from poinsot.errors import SingularPencilError
+from poinsot.ph.matrices import Array, Matrix, Vector, dense
+
+#: Singular values below this part of the largest count as zero, in equilibrated matrices.
+CUT = 1e-10
+#: Change of a constant, as a part of what changes at all, that is none.
+MOVED = 1e-8
+#: How often rows and columns are scaled by each other in turn.
+SWEEPS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """A descriptor system without constraints, x = V xi + W eta.
+
+    Parameters
+    ----------
+    V, W : (n, r), (n, f)
+        Bases of the two parts.
+    F, G : (r, r), (r, m)
+        xi' = F xi + G u.
+    C : (m, r)
+        What outputs are of xi.
+    feedthrough : tuple of (m, m)
+        y = C xi + D_0 u + D_1 u' + ...; empty where there is none.
+    index : int
+        How often algebraic equations have to be differentiated; 0: there are none.
+    constants : int
+        How many constants like g(q) are left out.
+    repeated : int
+        How many equations repeat others, and leave as many multipliers open.
+    """
+
+    V: Array
+    W: Array
+    F: Array
+    G: Array
+    C: Array
+    feedthrough: tuple[Array, ...]
+    index: int
+    constants: int
+    repeated: int
+
+
+def eliminate(linear: AnyLinear) -> Elimination:
+    """Eliminate the constraints of a linear system; raises `SingularPencilError`."""
+    E, A, B, C = matrices(linear)
+    rows, columns = equilibrated(E, A)
+    scale = rows[:, None] * columns
+    E, A, B = scale * E, scale * A, rows[:, None] * B
+    C = C * columns
+    open_, repeated = _open(linear, E, A, B)
+    L = rows[:, None] * dense(linear.conduction)
+    constants = _constants(L / (np.max(abs(L), axis=0) + np.finfo(float).tiny), B)
+    while True:
+        V, index = _slow(E, A, _joined(open_, (constants.T @ E).T))
+        # In motion only those stay constant that derive from positions.
+        kept = _kept(constants, E, A, V)
+        if kept.shape[1] == constants.shape[1]:
+            break
+        constants = kept
+    EV = E @ V
+    _require_regular(linear, EV, V)
+    W = _fast(E, A, open_)
+    both = np.hstack([EV, A @ W])
+    found = np.linalg.lstsq(both, np.hstack([A @ V, E @ W, B]), rcond=None)[0]
+    r, f = V.shape[1], W.shape[1]
+    F, N, H = found[:r, :r], found[r:, r : r + f], found[:, r + f :]
+    feedthrough, power, through = [], -H[r:], C @ W
+    while np.any(abs(through @ power) > CUT * (abs(through) @ abs(power))) and len(feedthrough) < 4:
+        feedthrough.append(_clean(through @ power, abs(through) @ abs(power)))
+        power = N @ power
+    return Elimination(
+        V=columns[:, None] * V,
+        W=columns[:, None] * W,
+        F=F,
+        G=H[:r],
+        C=C @ V,
+        feedthrough=tuple(feedthrough),
+        index=index,
+        constants=int(np.linalg.matrix_rank(constants.T @ E, tol=CUT)) if constants.size else 0,
+        repeated=repeated,
+    )
+
+
+def _clean(a: Array, sizes: Array) -> Array:
+    return np.where(abs(a) > CUT * sizes, a, 0.0)
+
+
+def equilibrated(E: Matrix, A: Matrix) -> tuple[Vector, Vector]:
+    """Return factors of rows and columns that bring the entries of E and A to size one.
+
+    Factors are powers of two, which round nothing. Time is measured such that both are of one size.
+    """
+    rows, columns, parts = np.ones(E.shape[0]), np.ones(E.shape[1]), []
+    for matrix in (E, A):
+        found = sp.coo_array(matrix)
+        parts.append((*found.coords, abs(found.data)))
+    for _ in range(SWEEPS):
+        by_row, by_column = np.zeros(rows.size), np.zeros(columns.size)
+        for i, j, entries in parts:
+            sizes = rows[i] * entries * columns[j]
+            sizes /= np.max(sizes, initial=0.0) or 1.0
+            np.maximum.at(by_row, i, sizes)
+            np.maximum.at(by_column, j, sizes)
+        rows /= _roots(by_row)
+        columns /= _roots(by_column)
+    return 2.0 ** np.round(np.log2(rows)), 2.0 ** np.round(np.log2(columns))
+
+
+def _roots(sizes: Vector) -> Vector:
+    return np.sqrt(np.where(sizes > 0, sizes, 1.0))
+
+
+def null_space(a: Array, cut: float = CUT, size: float = 0.0) -> Array:
+    """Return an orthonormal basis of the null space; (n, k).
+
+    Singular values are compared with the largest, or with the size that it has by nature.
+    """
+    if a.shape[0] == 0 or not np.any(a):
+        return np.eye(a.shape[1])
+    _, s, Vt = scipy.linalg.svd(a, check_finite=False)
+    rank = int(np.count_nonzero(s > cut * max(float(s[0]), size)))
+    return np.asarray(Vt[rank:].T)
+
+
+def _joined(*bases: Array) -> Array:
+    return np.hstack(bases)
+
+
+def _open(linear: AnyLinear, E: Array, A: Array, B: Array) -> tuple[Array, int]:
+    """Return multipliers that nothing determines, and how many equations repeat others."""
+    open_ = null_space(np.vstack([E, A]))
+    repeated = null_space(np.vstack([E.T, A.T]))
+    if open_.shape[1] != repeated.shape[1]:
+        raise SingularPencilError(
+            f"system '{linear.name}': the pencil (E, A) is singular: {open_.shape[1]} states are "
+            f"not determined and {repeated.shape[1]} equations repeat others"
+            + _where(linear, open_ if open_.size else repeated)
+        )
+    if repeated.size and np.max(abs(repeated.T @ B), initial=0.0) > CUT * np.max(
+        abs(B), initial=0.0
+    ):
+        raise SingularPencilError(
+            f"system '{linear.name}': an input enters equations that repeat each other"
+            + _where(linear, repeated)
+        )
+    return open_, repeated.shape[1]
+
+
+def _where(linear: AnyLinear, vectors: Array) -> str:
+    if not vectors.size:
+        return ""
+    k = int(np.argmax(np.max(abs(vectors), axis=1)))
+    return f", e.g. '{labels(linear.states)[k]}'"
+
+
+def _constants(L: Array, B: Array) -> Array:
+    """Return n with n^T (J - R) = 0 and n^T B = 0; (n, k)."""
+    found = null_space(L.T)
+    if not found.size or not B.size:
+        return found
+    return np.asarray(found @ null_space(B.T @ found, CUT, float(np.linalg.norm(B))))
+
+
+def _kept(constants: Array, E: Array, A: Array, V: Array) -> Array:
+    """Return the combinations of constants that are constant where all of them vanish."""
+    if not constants.size or not V.size:
+        return constants
+    return np.asarray(
+        constants @ null_space((constants.T @ A @ V).T, MOVED, float(np.linalg.norm(A, 2)))
+    )
+
+
+def _slow(E: Array, A: Array, normal: Array) -> tuple[Array, int]:
+    """Return V, what stays of the states normal to some when equations are differentiated."""
+    V, index, size = null_space(normal.T), 0, float(np.linalg.norm(A, 2))
+    while True:
+        inside = null_space(null_space((E @ V).T).T @ A @ V, CUT, size)
+        if inside.shape[1] == V.shape[1]:
+            return V, index
+        V, index = V @ inside, index + 1
+
+
+def _fast(E: Array, A: Array, open_: Array) -> Array:
+    """Return W, states without derivatives and those that follow from them."""
+    W = np.zeros((E.shape[0], 0))
+    while True:
+        reached = null_space((A @ W).T) if W.size else np.eye(E.shape[0])
+        wider = null_space(np.vstack([reached.T @ E, open_.T]), CUT, 1.0)
+        if wider.shape[1] == W.shape[1]:
+            return W
+        W = wider
+
+
+def _require_regular(linear: AnyLinear, EV: Array, V: Array) -> None:
+    """Refuse a pencil that leaves a state free."""
+    free = null_space(EV, CUT, 1.0) if EV.size else np.zeros((0, 0))
+    if free.shape[1]:
+        raise SingularPencilError(
+            f"system '{linear.name}': the pencil (E, A) is singular: its equations leave "
+            f"{free.shape[1]} state(s) free{_where(linear, V @ free)}; a constraint or a mass is "
+            "missing"
+        )

@@ -1,0 +1,259 @@
+"""Modes: eigenvalues and shapes of a linear system, constraints included."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from poinsot.analysis.elimination import eliminate, equilibrated, null_space
+from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
+from poinsot.analysis.linearise import linearise
+from poinsot.errors import InputError, did_you_mean
+from poinsot.inputs import count as checked_count
+from poinsot.ph.matrices import Array, dense
+
+Complex = NDArray[np.complex128]
+#: Part of the largest rate below which a singular value of F is zero.
+ZERO = 1e-9
+#: Part of an eigenvalue up to which a real or imaginary part is round-off.
+ROUND_OFF = 1e-9
+#: Part of the largest eigenvalue that no eigenvalue is known better than.
+EXACT = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Modes of a linear system, E Phi Lambda = A Phi, by ascending size of their eigenvalues.
+
+    Of a conjugate pair the one with positive imaginary part stands for both. Rigid modes come
+    first, their eigenvalue is exactly zero.
+
+    Parameters
+    ----------
+    linear : LinearPHSystem or LinearDescriptor
+        Whose modes these are.
+    eigenvalues : (modes,)
+        Eigenvalues [1/s].
+    shapes : (n, modes)
+        Eigenvectors in the states of `linear`, the largest entry 1 in natural sizes.
+    rigid : int
+        How many of them are rigid: motions that nothing brings back, eigenvalue zero.
+    drifting : int
+        How many rigid ones go on by themselves once set in motion: their zero is a double one.
+    infinite : int or None
+        Infinite eigenvalues, those of constraints; None where they were not counted.
+    index : int or None
+        Index of the algebraic equations as they are written.
+    constants : int or None
+        Constants like g(q), which constraints on velocities leave; they are no modes.
+    repeated : int
+        Equations that repeat others.
+    """
+
+    linear: AnyLinear
+    eigenvalues: Complex
+    shapes: Complex
+    rigid: int = 0
+    drifting: int = 0
+    infinite: int | None = None
+    index: int | None = None
+    constants: int | None = None
+    repeated: int = 0
+
+    def __len__(self) -> int:
+        """How many modes there are."""
+        return self.eigenvalues.size
+
+    @property
+    def frequencies(self) -> Array:
+        """Undamped eigenfrequencies, the sizes of the eigenvalues [rad/s]."""
+        return abs(self.eigenvalues)
+
+    @property
+    def hertz(self) -> Array:
+        """The same in Hz."""
+        return self.frequencies / (2 * np.pi)
+
+    @property
+    def damped_frequencies(self) -> Array:
+        """Imaginary parts of the eigenvalues [rad/s]: what is seen of a damped oscillation."""
+        return np.asarray(self.eigenvalues.imag)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """Damping ratios -Re / |eigenvalue|; 0 of rigid modes."""
+        size = self.frequencies
+        return np.divide(-self.eigenvalues.real, size, out=np.zeros(size.size), where=size > 0)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Of each mode `"rigid"`, `"oscillation"`, `"decay"`, `"growth"` or `"flutter"`."""
+        return tuple(_kind(value) for value in self.eigenvalues)
+
+    @property
+    def stable(self) -> bool:
+        """Whether no mode grows."""
+        return not any(kind in ("growth", "flutter") for kind in self.kinds)
+
+    @cached_property
+    def residual(self) -> float:
+        """The largest of E Phi Lambda - A Phi, relative to the terms of its mode."""
+        E, A = self.linear.matrix_E, self.linear.matrix_A
+        rows, columns = equilibrated(E, A)
+        Phi = self.shapes / columns[:, None]
+        Phi = Phi / np.max(abs(Phi), axis=0, initial=np.finfo(float).tiny)
+        moved, pushed = ((rows[:, None] * (M @ (columns[:, None] * Phi))) for M in (E, A))
+        sizes = [np.max(abs(part), axis=0, initial=0.0) for part in (moved, pushed)]
+        terms = sizes[0] * abs(self.eigenvalues) + sizes[1]
+        gap = abs(moved * self.eigenvalues - pushed)
+        # Of a rigid mode all terms vanish: it is compared with those of the whole.
+        whole = np.max(terms, initial=0.0) or 1.0
+        terms = np.where(self.eigenvalues == 0, whole, terms)
+        return float(np.max(gap / np.where(terms > 0, terms, 1.0), initial=0.0))
+
+    def shape(self, mode: int, state: str | None = None) -> Any:
+        """Return a mode by the names of states, or what it is of one of them; complex."""
+        column = self.shapes[:, mode]
+        blocks = self.linear.slices
+        if state is None:
+            return {name: column[at] for name, at in blocks.items()}
+        if state not in blocks:
+            raise InputError(f"modes: no state '{state}'; {did_you_mean(state, blocks)}")
+        return column[blocks[state]]
+
+    def largest(self, mode: int) -> str:
+        """Return the name of the state that moves most in a mode."""
+        return labels(self.linear.states)[int(np.argmax(abs(self.shapes[:, mode])))]
+
+    def __str__(self) -> str:
+        """A table of the modes."""
+        lines = [f"{'mode':>4}  {'kind':<11} {'rad/s':>12} {'Hz':>12} {'damping':>10}"]
+        for k, (kind, omega, zeta) in enumerate(
+            zip(self.kinds, self.frequencies, self.damping_ratios, strict=True)
+        ):
+            lines.append(
+                f"{k:>4}  {kind:<11} {omega:>12.6g} {omega / 2 / np.pi:>12.6g} {zeta:>10.4g}"
+            )
+        return "\n".join(lines)
+
+
+def _kind(value: complex) -> str:
+    if value == 0:
+        return "rigid"
+    if value.imag == 0:
+        return "growth" if value.real > 0 else "decay"
+    return "flutter" if value.real > 0 else "oscillation"
+
+
+def modes(
+    system: Any, count: int | None = None, at: Any = "start", *, coordinates: str = "directors"
+) -> Modes:
+    """Return the modes of a system near an operating point, or of a linear one.
+
+    Parameters
+    ----------
+    system : Model, PHSystem, LinearPHSystem, LinearDescriptor
+        What has modes; what is not linear is linearised first.
+    count : int
+        How many, the slowest first; default: all of a small system, 20 of a large one.
+    at, coordinates
+        See `linearise`.
+    """
+    if count is not None:
+        checked_count(count, "modes: count", 1)
+    linear = linearise(system, at, coordinates=coordinates)
+    return _dense_modes(linear, count)
+
+
+def _dense_modes(linear: AnyLinear, count: int | None) -> Modes:
+    """Return modes of a small system from its explicit form."""
+    part = eliminate(linear)
+    values, vectors, rigid, drifting = eigen(part.F)
+    shapes = part.V @ vectors
+    values, shapes = _one_of_each_pair(values, shapes, lossless(linear))
+    chosen = slice(count)
+    return Modes(
+        linear=linear,
+        eigenvalues=values[chosen],
+        shapes=normalised(linear, shapes[:, chosen]),
+        rigid=min(rigid, values[chosen].size),
+        drifting=drifting,
+        infinite=part.W.shape[1],
+        index=part.index,
+        constants=part.constants,
+        repeated=part.repeated,
+    )
+
+
+def eigen(F: Array) -> tuple[Complex, Complex, int, int]:
+    """Return eigenvalues and vectors of F, those of zero first and exact; their number and pairs.
+
+    Zero is split off by rank before the others are asked for: double zeros of rigid motions are
+    defective, and round-off would move them by its square root.
+    """
+    balanced, (scale, _) = scipy.linalg.matrix_balance(F, permute=False, separate=True)
+    basis, kernels, core = np.eye(len(F)), [], balanced
+    bottom = np.max(np.linalg.norm(balanced, axis=0), initial=0.0)
+    while core.size:
+        null = _kernel(core, ZERO * bottom)
+        if not null.shape[1]:
+            break
+        rest = null_space(null.T)
+        turn = np.hstack([null, rest])
+        kept = basis.shape[1] - core.shape[0]
+        basis = np.hstack([basis[:, :kept], basis[:, kept:] @ turn])
+        kernels.append(null.shape[1])
+        core = rest.T @ core @ rest
+    zeros = sum(kernels)
+    values, vectors = np.linalg.eig(core) if core.size else (np.zeros(0), np.zeros((0, 0)))
+    turned = basis.T @ balanced @ basis
+    upper, above = turned[:zeros, :zeros], turned[:zeros, zeros:]
+    whole = np.zeros((len(F), values.size), dtype=complex)
+    whole[zeros:] = vectors
+    for k, value in enumerate(values):
+        # (upper - value) x + above v = 0, where upper is nilpotent.
+        whole[:zeros, k] = np.linalg.solve(value * np.eye(zeros) - upper, above @ vectors[:, k])
+    rigid = kernels[0] if kernels else 0
+    first = basis[:, :rigid].astype(complex)
+    found = np.hstack([first, basis @ whole]) * scale[:, None]
+    order = np.argsort(abs(values), kind="stable")
+    values, found[:, rigid:] = values[order], found[:, rigid:][:, order]
+    return np.append(np.zeros(rigid), values).astype(complex), found, rigid, sum(kernels[1:2])
+
+
+def _kernel(a: Array, cut: float) -> Array:
+    _, s, Vt = scipy.linalg.svd(a, check_finite=False)
+    return np.asarray(Vt[int(np.count_nonzero(s > cut)) :].T)
+
+
+def lossless(linear: AnyLinear) -> bool:
+    """Tell whether nothing dissipates: J - R is skew."""
+    return not nonzero(symmetric(linear.conduction))
+
+
+def _one_of_each_pair(values: Complex, shapes: Complex, lossless: bool) -> tuple[Complex, Complex]:
+    """Return one eigenvalue of each conjugate pair, round-off beside an axis taken away."""
+    clean, size = values.copy(), abs(values)
+    real = abs(values.imag) <= ROUND_OFF * size
+    clean[real] = clean[real].real
+    # Eigenvalues of a system without losses lie on an axis, or in fours off it.
+    quiet = ROUND_OFF * size if lossless else EXACT * np.max(size, initial=0.0)
+    imaginary = ~real & (abs(values.real) <= quiet)
+    clean[imaginary] = 1j * clean[imaginary].imag
+    kept = clean.imag >= 0
+    return clean[kept], shapes[:, kept]
+
+
+def normalised(linear: AnyLinear, shapes: Complex) -> Complex:
+    """Return shapes whose largest entry among states with derivatives is 1."""
+    moving = ~np.asarray(linear.algebraic)
+    if not shapes.size or not moving.any():
+        return shapes
+    E = abs(dense(linear.matrix_E)).max(axis=0) if linear.n < 2000 else np.ones(linear.n)
+    weight = np.where(moving & (E > 0), 1.0, 0.0)
+    largest = np.argmax(weight[:, None] * abs(shapes), axis=0)
+    peak = shapes[largest, np.arange(shapes.shape[1])]
+    return shapes / np.where(peak == 0, 1.0, peak)
