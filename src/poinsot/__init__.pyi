@@ -21,6 +21,7 @@ from poinsot.errors import InputError as InputError
 from poinsot.errors import MissingDerivativeWarning as MissingDerivativeWarning
 from poinsot.errors import MissingExtraError as MissingExtraError
 from poinsot.errors import ModelFileError as ModelFileError
+from poinsot.errors import NoEffectError as NoEffectError
 from poinsot.errors import PoinsotError as PoinsotError
 from poinsot.errors import SingularPencilError as SingularPencilError
 from poinsot.errors import StorageError as StorageError

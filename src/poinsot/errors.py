@@ -28,6 +28,10 @@ class SingularPencilError(InputError):
     """A linear system has no unique solution: det(s E - A) = 0 for every s."""
 
 
+class NoEffectError(InputError):
+    """A port moves nothing, or is moved by nothing, where a response between ports is asked for."""
+
+
 class MissingExtraError(PoinsotError, ImportError):
     """A package that is optional is needed; says which extra brings it."""
 

@@ -88,10 +88,7 @@ def eliminate(linear: AnyLinear) -> Elimination:
     found = np.linalg.lstsq(both, np.hstack([A @ V, E @ W, B]), rcond=None)[0]
     r, f = V.shape[1], W.shape[1]
     F, N, H = found[:r, :r], found[r:, r : r + f], found[:, r + f :]
-    feedthrough, power, through = [], -H[r:], C @ W
-    while np.any(abs(through @ power) > CUT * (abs(through) @ abs(power))) and len(feedthrough) < 4:
-        feedthrough.append(_clean(through @ power, abs(through) @ abs(power)))
-        power = N @ power
+    feedthrough = _feedthrough(C, C @ W, N, -H[r:])
     return Elimination(
         V=columns[:, None] * V,
         W=columns[:, None] * W,
@@ -105,8 +102,18 @@ def eliminate(linear: AnyLinear) -> Elimination:
     )
 
 
-def _clean(a: Array, sizes: Array) -> Array:
-    return np.where(abs(a) > CUT * sizes, a, 0.0)
+def _feedthrough(C: Array, through: Array, N: Array, power: Array) -> tuple[Array, ...]:
+    """Return C W N^k H for k = 0, 1, ... up to the last that does not vanish."""
+    terms, last, size = list[Array](), 0, float(np.linalg.norm(C) * np.linalg.norm(power))
+    for k in range(N.shape[0]):
+        direct = through @ power
+        terms.append(np.where(abs(direct) > CUT * size, direct, 0.0))
+        if terms[-1].any():
+            last = k + 1
+        power = N @ power
+        if float(np.linalg.norm(C) * np.linalg.norm(power)) <= CUT * size:
+            break
+    return tuple(terms[:last])
 
 
 def equilibrated(E: Matrix, A: Matrix) -> tuple[Vector, Vector]:

@@ -38,9 +38,9 @@ class OperatingPoint:
         Time [s].
     T : matrix (N, n)
         What changes of the linear system's states are in its own states, dx = T dxi.
-    residual : float
-        What E x' is, relative to the terms it is the sum of: zero at an equilibrium. In a steady
-        motion, what is left of it in the frame that moves along.
+    residual : (n,)
+        What is left of E x' in the equations of the linear system, in a steady motion as seen from
+        the frame that moves along: zero but for round-off at an equilibrium.
     steady : bool
         Whether the linear system is written in a frame that moves along with a steady motion.
     """
@@ -52,7 +52,7 @@ class OperatingPoint:
     y: Vector
     t: float
     T: Matrix
-    residual: float
+    residual: Vector
     steady: bool = False
 
 

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from poinsot.analysis.elimination import eliminate, equilibrated, null_space
 from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
-from poinsot.analysis.linearise import linearise
+from poinsot.analysis.linearisation import linearise
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count as checked_count
 from poinsot.ph.matrices import Array, dense
 
 Complex = NDArray[np.complex128]
+#: Part of the largest entry of F, all states brought to one size, that is round-off.
+NOISE = 1e-12
 #: Part of the largest rate below which a singular value of F is zero.
 ZERO = 1e-9
 #: Part of an eigenvalue up to which a real or imaginary part is round-off.
@@ -86,7 +88,8 @@ class Modes:
     def damping_ratios(self) -> Array:
         """Damping ratios -Re / |eigenvalue|; 0 of rigid modes."""
         size = self.frequencies
-        return np.divide(-self.eigenvalues.real, size, out=np.zeros(size.size), where=size > 0)
+        ratios = np.divide(-self.eigenvalues.real, size, out=np.zeros(size.size), where=size > 0)
+        return ratios + 0.0  # no minus before a zero
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -194,7 +197,9 @@ def eigen(F: Array) -> tuple[Complex, Complex, int, int]:
     Zero is split off by rank before the others are asked for: double zeros of rigid motions are
     defective, and round-off would move them by its square root.
     """
-    balanced, (scale, _) = scipy.linalg.matrix_balance(F, permute=False, separate=True)
+    # Round-off in the place of a zero would make balancing scale a rigid motion away.
+    plain = np.where(abs(F) > NOISE * np.max(abs(F), initial=0.0), F, 0.0)
+    balanced, (scale, _) = scipy.linalg.matrix_balance(plain, permute=False, separate=True)
     basis, kernels, core = np.eye(len(F)), [], balanced
     bottom = np.max(np.linalg.norm(balanced, axis=0), initial=0.0)
     while core.size:
@@ -243,8 +248,11 @@ def _one_of_each_pair(values: Complex, shapes: Complex, lossless: bool) -> tuple
     quiet = ROUND_OFF * size if lossless else EXACT * np.max(size, initial=0.0)
     imaginary = ~real & (abs(values.real) <= quiet)
     clean[imaginary] = 1j * clean[imaginary].imag
-    kept = clean.imag >= 0
-    return clean[kept], shapes[:, kept]
+    kept = np.flatnonzero(clean.imag >= 0)
+    # By size, those of one size by how they decay; sizes that differ by round-off are the same.
+    rough = np.array([float(f"{abs(value):.9e}") for value in clean[kept]])
+    order = kept[np.lexsort([clean[kept].real, rough])]
+    return clean[order], shapes[:, order]
 
 
 def normalised(linear: AnyLinear, shapes: Complex) -> Complex:
