@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from poinsot.analysis.elimination import eliminate, equilibrated, null_space
 from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
 from poinsot.analysis.linearisation import linearise
+from poinsot.analysis.slowest_modes import slowest
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count as checked_count
-from poinsot.ph.matrices import Array, dense
+from poinsot.ph.matrices import Array, dense, large
 
 Complex = NDArray[np.complex128]
+#: Systems of so many states have all of their modes computed; of larger ones so many by default.
+DENSE, FEW = 1000, 20
 #: Part of the largest entry of F, all states brought to one size, that is round-off.
 NOISE = 1e-12
 #: Part of the largest rate below which a singular value of F is zero.
@@ -168,7 +171,21 @@ def modes(
     if count is not None:
         checked_count(count, "modes: count", 1)
     linear = linearise(system, at, coordinates=coordinates)
+    if large(linear.n) and (count is not None or linear.n > DENSE):
+        found = slowest(linear, count or FEW)
+        if found is not None:
+            return _sparse_modes(linear, *found, count or FEW)
     return _dense_modes(linear, count)
+
+
+def _sparse_modes(
+    linear: AnyLinear, values: Complex, shapes: Complex, rigid: int, drifting: int, count: int
+) -> Modes:
+    """Return the slowest modes of a large mechanical system."""
+    values, shapes = _one_of_each_pair(values, shapes, lossless(linear))
+    chosen = slice(count)
+    shapes = normalised(linear, shapes[:, chosen])
+    return Modes(linear, values[chosen], shapes, min(rigid, count), min(drifting, count))
 
 
 def _dense_modes(linear: AnyLinear, count: int | None) -> Modes:

@@ -43,6 +43,9 @@ class OperatingPoint:
         the frame that moves along: zero but for round-off at an equilibrium.
     steady : bool
         Whether the linear system is written in a frame that moves along with a steady motion.
+    freedoms : int or None
+        How many coordinates the linear system begins with, followed by as many velocities and by
+        multipliers; None: it is no mechanical system.
     """
 
     system: PHSystem
@@ -54,6 +57,7 @@ class OperatingPoint:
     T: Matrix
     residual: Vector
     steady: bool = False
+    freedoms: int | None = None
 
 
 class Linear:

@@ -142,7 +142,9 @@ def _descriptor(
         matrix_B=tidy(left @ B[:, free]),
         matrix_C=tidy(C[free] @ T),
         conduction=conduction(left, system.dflow_dz(x, z), exact),
-        about=OperatingPoint(system, x, rate, u, y, t, T, left_over, frame is not None),
+        about=OperatingPoint(
+            system, x, rate, u, y, t, T, left_over, frame is not None, chart.mechanical
+        ),
     )
 
 

@@ -195,6 +195,8 @@ def _of_any(system: LinearPHSystem) -> MinimalForm:
     if np.max(abs(left @ Q - part.F), initial=0.0) > TOLERANCE * np.max(abs(part.F), initial=0.0):
         raise StructureError(f"system '{system.name}': its structure is lost in the elimination")
     J, R = (left - left.T) / 2, -(left + left.T) / 2
+    if np.max(abs(R), initial=0.0) <= 1e-12 * np.max(abs(left), initial=0.0):
+        R = np.zeros_like(R)
     require_structure(system.name, J, None, Q)
     return MinimalForm(
         name=system.name,

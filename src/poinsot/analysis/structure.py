@@ -16,7 +16,17 @@ from poinsot.analysis.linear import (
     nonzero,
     symmetric,
 )
-from poinsot.ph.matrices import Matrix, Vector, add, assemble, dense, diagonal, is_sparse
+from poinsot.ph.dirac import semidefinite_defect
+from poinsot.ph.matrices import (
+    Matrix,
+    Vector,
+    add,
+    assemble,
+    dense,
+    diagonal,
+    is_sparse,
+    scale_columns,
+)
 
 #: Defect of a structure, relative to the sizes of its terms, that counts as round-off.
 TOLERANCE = 1e-8
@@ -32,14 +42,23 @@ def tidy(a: Any) -> Matrix:
 
 
 def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
-    """Return J - R in free coordinates; those of k that are q' = v are so exactly."""
-    found: Any = tidy(left @ L @ left.T)
+    """Return J - R in free coordinates, J skew and R symmetric to the last bit.
+
+    Those of k coordinates with q' = v are so exactly.
+    """
+    if not nonzero(add(left, -diagonal(np.ones(left.shape[0])))) if _square(left) else False:
+        return tidy(L)
+    J, R = (left @ (0.5 * add(L, side * L.T)) @ left.T for side in (-1.0, 1.0))
+    found = add(0.5 * add(J, -1.0 * J.T), symmetric(R) if nonzero(R) else None)
     if k is None:
         return tidy(found)
-    found = sp.lil_array(found) if is_sparse(found) else found
-    one = sp.eye_array(k) if sp.issparse(found) else np.eye(k)
-    found[:k, k : 2 * k], found[k : 2 * k, :k] = one, -one
-    return tidy(sp.csr_array(found)) if sp.issparse(found) else tidy(found)
+    one, n = diagonal(np.ones(k)), found.shape[0]
+    own: Matrix = found[k:, k:]
+    return tidy(assemble((n, n), [(0, k, one), (k, 0, -1.0 * one), (k, k, own)]))
+
+
+def _square(a: Matrix) -> bool:
+    return bool(a.shape[0] == a.shape[1])
 
 
 def costate(plain: LinearDescriptor, dz: Matrix, mechanical: int | None) -> Matrix | None:
@@ -136,8 +155,8 @@ def _defect(plain: LinearDescriptor, Q: Matrix, sizes: Vector) -> str:
     for row, other in zip(dense(plain.matrix_C), dense(B.T @ Q), strict=True):
         if np.max(abs(row - other) * sizes) > TOLERANCE * np.max((abs(row) + abs(other)) * sizes):
             return "B^T Q is not C: ports change with the state while it moves"
-    R = dense(symmetric(L)) * efforts[:, None] * efforts
-    if np.linalg.eigvalsh(R)[-1] > TOLERANCE * np.max(abs(R), initial=0.0):
+    powers = scale_columns(scale_columns(-1.0 * symmetric(L), efforts).T, efforts)
+    if semidefinite_defect(powers) > TOLERANCE:
         return "R is not positive semi-definite: something supplies energy"
     return ""
 
