@@ -13,3 +13,5 @@ from poinsot.analysis.response import frequency_response as frequency_response
 from poinsot.analysis.response import poles as poles
 from poinsot.analysis.response import power_spectrum as power_spectrum
 from poinsot.analysis.response import zeros as zeros
+from poinsot.analysis.rotors import Campbell as Campbell
+from poinsot.analysis.rotors import campbell as campbell

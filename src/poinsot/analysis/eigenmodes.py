@@ -75,7 +75,7 @@ class Modes:
     @property
     def frequencies(self) -> Array:
         """Undamped eigenfrequencies, the sizes of the eigenvalues [rad/s]."""
-        return abs(self.eigenvalues)
+        return np.asarray(np.abs(self.eigenvalues))
 
     @property
     def hertz(self) -> Array:
@@ -220,7 +220,7 @@ def eigen(F: Array) -> tuple[Complex, Complex, int, int]:
     basis, kernels, core = np.eye(len(F)), [], balanced
     bottom = np.max(np.linalg.norm(balanced, axis=0), initial=0.0)
     while core.size:
-        null = _kernel(core, ZERO * bottom)
+        null = _kernel(np.asarray(core, float), ZERO * bottom)
         if not null.shape[1]:
             break
         rest = null_space(null.T)
@@ -243,7 +243,8 @@ def eigen(F: Array) -> tuple[Complex, Complex, int, int]:
     found = np.hstack([first, basis @ whole]) * scale[:, None]
     order = np.argsort(abs(values), kind="stable")
     values, found[:, rigid:] = values[order], found[:, rigid:][:, order]
-    return np.append(np.zeros(rigid), values).astype(complex), found, rigid, sum(kernels[1:2])
+    all_values = np.append(np.zeros(rigid), values).astype(complex)
+    return all_values, found.astype(complex), rigid, sum(kernels[1:2])
 
 
 def _kernel(a: Array, cut: float) -> Array:

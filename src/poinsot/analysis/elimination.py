@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
-from poinsot.analysis.linear import AnyLinear, labels, matrices
+from poinsot.analysis.linear import AnyLinear, labels, matrices, sparse
 from poinsot.errors import SingularPencilError
 from poinsot.ph.matrices import Array, Matrix, Vector, dense
 
@@ -85,7 +84,7 @@ def eliminate(linear: AnyLinear) -> Elimination:
     _require_regular(linear, EV, V)
     W = _fast(E, A, open_)
     both = np.hstack([EV, A @ W])
-    found = np.linalg.lstsq(both, np.hstack([A @ V, E @ W, B]), rcond=None)[0]
+    found = np.asarray(np.linalg.lstsq(both, np.hstack([A @ V, E @ W, B]), rcond=None)[0], float)
     r, f = V.shape[1], W.shape[1]
     F, N, H = found[:r, :r], found[r:, r : r + f], found[:, r + f :]
     feedthrough = _feedthrough(C, C @ W, N, -H[r:])
@@ -123,7 +122,7 @@ def equilibrated(E: Matrix, A: Matrix) -> tuple[Vector, Vector]:
     """
     rows, columns, parts = np.ones(E.shape[0]), np.ones(E.shape[1]), []
     for matrix in (E, A):
-        found = sp.coo_array(matrix)
+        found = sparse(matrix).tocoo()
         parts.append((*found.coords, abs(found.data)))
     for _ in range(SWEEPS):
         by_row, by_column = np.zeros(rows.size), np.zeros(columns.size)
@@ -134,7 +133,7 @@ def equilibrated(E: Matrix, A: Matrix) -> tuple[Vector, Vector]:
             np.maximum.at(by_column, j, sizes)
         rows /= _roots(by_row)
         columns /= _roots(by_column)
-    return 2.0 ** np.round(np.log2(rows)), 2.0 ** np.round(np.log2(columns))
+    return np.exp2(np.round(np.log2(rows))), np.exp2(np.round(np.log2(columns)))
 
 
 def _roots(sizes: Vector) -> Vector:

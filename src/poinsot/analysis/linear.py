@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.ph.linear import LinearSystem
@@ -185,6 +186,11 @@ def matrices(linear: AnyLinear) -> tuple[Array, Array, Array, Array]:
     """Return E, A, B, C as dense arrays."""
     E, A, B, C = linear.matrix_E, linear.matrix_A, linear.matrix_B, linear.matrix_C
     return dense(E), dense(A), dense(B), dense(C)
+
+
+def sparse(a: Any) -> Any:
+    """Return a matrix as sparse rows, whatever it is."""
+    return sp.csr_array(a)
 
 
 def symmetric(a: Matrix) -> Matrix:

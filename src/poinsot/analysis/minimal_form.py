@@ -13,6 +13,7 @@ Dirac structure that is left on them.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.analysis.elimination import eliminate
 from poinsot.analysis.linear import LinearPHSystem, as_linear
@@ -110,10 +111,10 @@ def _same(a: Array, b: Array) -> bool:
     return bool(np.allclose(a, b, rtol=0.0, atol=1e-13))
 
 
-def _trailing(E: Array) -> Array:
+def _trailing(E: Array) -> NDArray[np.bool_]:
     """Return which states at the end have no derivative."""
-    empty = ~E.any(axis=0) & ~E.any(axis=1)
-    return np.asarray(np.cumprod(empty[::-1])[::-1].astype(bool))
+    empty = ~np.any(E, axis=0) & ~np.any(E, axis=1)
+    return np.logical_and.accumulate(np.asarray(empty)[::-1])[::-1]
 
 
 def _of_mechanism(system: LinearPHSystem, k: int, G: Array) -> MinimalForm:

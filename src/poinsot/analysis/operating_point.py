@@ -8,6 +8,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from poinsot.analysis.linear import sparse
 from poinsot.errors import InputError
 from poinsot.inputs import numbers
 from poinsot.ph.equations import shortest_solution
@@ -120,12 +121,12 @@ def _of_mechanism(system: VelocityForm, x: Vector, u: Vector, t: float) -> tuple
     bent = np.asarray(mechanics.slope(zeta, w) @ moves) if m else np.zeros(0)
     right = np.concatenate([push, -bent])
     if large(k + m):
-        saddle = sp.block_array([[M, K.T], [K, None]], format="csr")
+        saddle = sp.block_array([[sparse(M), sparse(K).T], [sparse(K), None]], format="csr")
         found = shortest_solution(saddle, right, width=3)
     else:
-        saddle = np.zeros((k + m, k + m))
-        saddle[:k, :k], saddle[:k, k:], saddle[k:, :k] = dense(M), dense(K).T, dense(K)
-        found = _shortest(saddle, right)
+        full = np.zeros((k + m, k + m))
+        full[:k, :k], full[:k, k:], full[k:, :k] = dense(M), dense(K).T, dense(K)
+        found = _shortest(full, right)
     rate[: moves.size] = moves
     system.parts(rate)[1][:], lam[:] = found[:k], found[k:]
     return x, rate
@@ -142,13 +143,13 @@ def _of_any(system: PHSystem, x: Vector, u: Vector, t: float) -> tuple[Vector, V
         rows = np.flatnonzero(zero_columns(E.T))
         right = np.concatenate([flow, np.zeros(rows.size)])
         if is_sparse(E) or is_sparse(F):
-            E_, F_ = sp.csr_array(E), sp.csr_array(F)
+            E_, F_ = sparse(E), sparse(F)
             both = sp.block_array([[E_, -F_[:, columns]], [F_[rows], None]], format="csr")
             found = shortest_solution(both, right)
         else:
-            both = np.zeros((n + rows.size, n + columns.size))
-            both[:n, :n], both[:n, n:], both[n:, :n] = dense(E), -dense(F)[:, columns], F[rows]
-            found = _shortest(both, right)
+            full = np.zeros((n + rows.size, n + columns.size))
+            full[:n, :n], full[:n, n:], full[n:, :n] = dense(E), -dense(F)[:, columns], F[rows]
+            found = _shortest(full, right)
         rate, change = found[:n], found[n:]
         x[columns] += change
         if np.all(abs(change) <= ROUND_OFF * (abs(x[columns]) + system.sizes(x)[columns])):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.analysis.conversion import port_labels
 from poinsot.analysis.eigenmodes import eigen
 from poinsot.analysis.elimination import CUT, eliminate, equilibrated, null_space
-from poinsot.analysis.linear import AnyLinear
+from poinsot.analysis.linear import AnyLinear, sparse
 from poinsot.analysis.linearisation import linearise
 from poinsot.errors import InputError, NoEffectError, SingularPencilError, did_you_mean
 from poinsot.inputs import numbers
@@ -203,8 +203,8 @@ class _Solver:
         self._name, self._rows, self._columns = linear.name, rows, columns
         self._moving = ~np.asarray(linear.algebraic)
         left, right = sp.diags_array(rows), sp.diags_array(columns)
-        self._E: Any = sp.csr_array(left @ sp.csr_array(E) @ right)
-        self._A: Any = sp.csr_array(left @ sp.csr_array(A) @ right)
+        self._E: Any = sp.csr_array(left @ sparse(E) @ right)
+        self._A: Any = sp.csr_array(left @ sparse(A) @ right)
         self._sparse = is_sparse(E) or is_sparse(A)
         if not self._sparse:
             self._E, self._A = self._E.toarray(), self._A.toarray()

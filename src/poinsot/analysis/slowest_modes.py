@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.analysis.elimination import equilibrated
-from poinsot.analysis.linear import AnyLinear
+from poinsot.analysis.linear import AnyLinear, sparse
 from poinsot.errors import SingularPencilError
 from poinsot.ph.dependence import spanning_rows, unit_rows
 from poinsot.ph.equations import independent
@@ -45,14 +45,14 @@ def slowest(linear: AnyLinear, count: int) -> tuple[Complex, Complex, int, int] 
     k = None if linear.about is None else linear.about.freedoms
     if k is None or not sp.issparse(linear.matrix_E):
         return None
-    E, A, L = (sp.csr_array(a) for a in (linear.matrix_E, linear.matrix_A, linear.conduction))
+    E, A, L = (sparse(a) for a in (linear.matrix_E, linear.matrix_A, linear.conduction))
     q, v, lam = slice(0, k), slice(k, 2 * k), slice(2 * k, linear.n)
     if L[lam, q].count_nonzero() or L[lam, lam].count_nonzero() or A[lam, q].count_nonzero():
         return None
-    K = sp.csr_array(L[lam, v])
+    K = sparse(L[lam, v])
     kept = np.arange(K.shape[0])
     if K.shape[0] and not independent(K, DEPENDENT, width=3):
-        kept = spanning_rows(sp.csr_array(unit_rows(K)[0]), DEPENDENT, width=3)
+        kept = spanning_rows(sparse(unit_rows(K)[0]), DEPENDENT, width=3)
     used = np.concatenate([np.arange(2 * k), 2 * k + kept])
     rest = sp.csr_array((kept.size, k + kept.size))
     E, A = E[used][:, used], sp.vstack([A[: 2 * k][:, used], sp.hstack([K[kept], rest])])
@@ -100,7 +100,8 @@ def _nearest_zero(
     whole = np.hstack([rigid, vectors[:, order]]) * columns[:, None]
     number = rigid.shape[1]
     drifting = max(0, int(np.count_nonzero(still)) - number)
-    return np.append(np.zeros(number), values[order]), whole, number, drifting
+    zeros = np.zeros(number, dtype=complex)
+    return np.append(zeros, values[order]), whole.astype(complex), number, drifting
 
 
 def _around(E: Any, A: Any, shift: float, count: int) -> tuple[Complex, Complex] | None:

@@ -104,13 +104,13 @@ def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
     scale = np.array([1.0, length])[:, None]
     wanted = np.concatenate([twists * scale, accelerations * scale / turning], axis=1)
     wanted[~turns, 1::2] = 0.0
-    rows, wanted = rows.reshape(12 * count, -1), wanted.reshape(-1)
-    own = list(range(6, rows.shape[1]))
+    table, wanted = rows.reshape(12 * count, -1), wanted.reshape(-1)
+    own = list(range(6, table.shape[1]))
     for used in (own, [0, 1, 2, *own], [3, 4, 5, *own], list(range(6)), [*range(6), *own]):
-        found = np.zeros(rows.shape[1])
+        found = np.zeros(table.shape[1])
         if used:
-            found[used] = np.linalg.lstsq(rows[:, used], wanted, rcond=1e-10)[0]
-        if np.max(abs(rows @ found - wanted)) <= SAME * length * turning:
+            found[used] = np.linalg.lstsq(table[:, used], wanted, rcond=1e-10)[0]
+        if np.max(abs(table @ found - wanted)) <= SAME * length * turning:
             spins = np.zeros((count, 3))
             for k, (body, axis) in enumerate(axes, start=6):
                 spins[body, axis] = found[k]

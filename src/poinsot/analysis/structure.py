@@ -14,6 +14,7 @@ from poinsot.analysis.linear import (
     LinearDescriptor,
     LinearPHSystem,
     nonzero,
+    sparse,
     symmetric,
 )
 from poinsot.ph.dirac import semidefinite_defect
@@ -108,9 +109,8 @@ def _of_any(plain: LinearDescriptor, dz: Matrix) -> Matrix | None:
         found = lu.solve(dense(D[moving]))
         if not np.all(np.isfinite(found)):
             return None
-        added = sp.lil_array(dz.shape)
-        added[moving] = sp.csr_array(found)
-        return add(dz, sp.csr_array(added))
+        rows = sp.eye_array(plain.n, format="csr")[:, moving]
+        return add(dz, sparse(rows @ sparse(found)))
     more = np.zeros(dz.shape)
     more[moving] = np.linalg.lstsq(dense(L)[:, moving], dense(D), rcond=1e-11)[0]
     return dense(dz) + more
