@@ -73,13 +73,8 @@ def eliminate(linear: AnyLinear) -> Elimination:
     open_, repeated = _open(linear, E, A, B)
     L = rows[:, None] * dense(linear.conduction)
     constants = _constants(L / (np.max(abs(L), axis=0) + np.finfo(float).tiny), B)
-    while True:
-        V, index = _slow(E, A, _joined(open_, (constants.T @ E).T))
-        # In motion only those stay constant that derive from positions.
-        kept = _kept(constants, E, A, V)
-        if kept.shape[1] == constants.shape[1]:
-            break
-        constants = kept
+    constants = _kept(constants, E, A)
+    V, index = _slow(E, A, np.hstack([open_, E.T @ constants]))
     EV = E @ V
     _require_regular(linear, EV, V)
     W = _fast(E, A, open_)
@@ -152,10 +147,6 @@ def null_space(a: Array, cut: float = CUT, size: float = 0.0) -> Array:
     return np.asarray(Vt[rank:].T)
 
 
-def _joined(*bases: Array) -> Array:
-    return np.hstack(bases)
-
-
 def _open(linear: AnyLinear, E: Array, A: Array, B: Array) -> tuple[Array, int]:
     """Return multipliers that nothing determines, and how many equations repeat others."""
     open_ = null_space(np.vstack([E, A]))
@@ -191,13 +182,19 @@ def _constants(L: Array, B: Array) -> Array:
     return np.asarray(found @ null_space(B.T @ found, CUT, float(np.linalg.norm(B))))
 
 
-def _kept(constants: Array, E: Array, A: Array, V: Array) -> Array:
-    """Return the combinations of constants that are constant where all of them vanish."""
-    if not constants.size or not V.size:
-        return constants
-    return np.asarray(
-        constants @ null_space((constants.T @ A @ V).T, MOVED, float(np.linalg.norm(A, 2)))
-    )
+def _kept(constants: Array, E: Array, A: Array) -> Array:
+    """Return the combinations of constants that stay zero where all of them are.
+
+    In motion only those do that derive from positions: constraints on velocities alone do not.
+    """
+    algebraic, size = null_space(E.T).T @ A, float(np.linalg.norm(A, 2))
+    while constants.shape[1]:
+        held = null_space(np.vstack([algebraic, constants.T @ E]))
+        inside = null_space((constants.T @ A @ held).T, MOVED, size)
+        if inside.shape[1] == constants.shape[1]:
+            break
+        constants = constants @ inside
+    return constants
 
 
 def _slow(E: Array, A: Array, normal: Array) -> tuple[Array, int]:

@@ -84,12 +84,12 @@ def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
     move as (v, omega) = (V + omega x phi, omega + sigma R a), and these change by omega x alone.
     """
     q, twists = frames(system, x)
+    if not np.any(twists):
+        return
     mechanism, count = system.mechanism, len(q)
     lengths = np.maximum(mechanism.lengths(q.reshape(-1)), np.linalg.norm(q[:, 0], axis=1))
     length = float(np.max(lengths, initial=0.0)) or 1.0
-    turning = float(np.max(abs(twists) / [[[length], [1.0]]], initial=0.0))
-    if turning == 0:
-        return
+    turning = float(np.max(abs(twists) / [[[length], [1.0]]]))
     accelerations = _accelerations(system, x, rate, turning)
     axes, turns = _axes(mechanism), mechanism.unknowns.turns
     # Of every body the velocity, length times angular velocity, and the same of accelerations.
