@@ -8,13 +8,13 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from poinsot.analysis.elimination import eliminate, equilibrated, null_space
+from poinsot.analysis.elimination import eliminate, null_space, scales
 from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
 from poinsot.analysis.linearisation import linearise
 from poinsot.analysis.slowest_modes import slowest
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count as checked_count
-from poinsot.ph.matrices import Array, dense, large
+from poinsot.ph.matrices import Array, large
 
 Complex = NDArray[np.complex128]
 #: Systems of so many states have all of their modes computed; of larger ones so many by default.
@@ -23,6 +23,8 @@ DENSE, FEW = 1000, 20
 NOISE = 1e-12
 #: Part of the largest rate below which a singular value of F is zero.
 ZERO = 1e-9
+#: Displacements that differ by less than this part are the same.
+SAME = 1e-6
 #: Part of an eigenvalue up to which a real or imaginary part is round-off.
 ROUND_OFF = 1e-9
 #: Part of the largest eigenvalue that no eigenvalue is known better than.
@@ -108,7 +110,7 @@ class Modes:
     def residual(self) -> float:
         """The largest of E Phi Lambda - A Phi, relative to the terms of its mode."""
         E, A = self.linear.matrix_E, self.linear.matrix_A
-        rows, columns = equilibrated(E, A)
+        rows, columns = scales(self.linear)
         Phi = self.shapes / columns[:, None]
         Phi = Phi / np.max(abs(Phi), axis=0, initial=np.finfo(float).tiny)
         moved, pushed = ((rows[:, None] * (M @ (columns[:, None] * Phi))) for M in (E, A))
@@ -274,12 +276,16 @@ def _one_of_each_pair(values: Complex, shapes: Complex, lossless: bool) -> tuple
 
 
 def normalised(linear: AnyLinear, shapes: Complex) -> Complex:
-    """Return shapes whose largest entry among states with derivatives is 1."""
+    """Return shapes whose largest displacement is 1, or largest state with a derivative.
+
+    Of displacements of nearly one size the first is taken, so that round-off decides nothing.
+    """
     moving = ~np.asarray(linear.algebraic)
-    if not shapes.size or not moving.any():
-        return shapes
-    E = abs(dense(linear.matrix_E)).max(axis=0) if linear.n < 2000 else np.ones(linear.n)
-    weight = np.where(moving & (E > 0), 1.0, 0.0)
-    largest = np.argmax(weight[:, None] * abs(shapes), axis=0)
-    peak = shapes[largest, np.arange(shapes.shape[1])]
-    return shapes / np.where(peak == 0, 1.0, peak)
+    k = None if linear.about is None else linear.about.freedoms
+    if k is not None and linear.about is not None and linear.about.sizes.size == linear.n:
+        moving = moving & (np.arange(linear.n) < k)
+    weighed = np.where(moving[:, None], abs(shapes), 0.0)
+    most = np.max(weighed, axis=0, initial=0.0)
+    first = np.argmax(weighed >= (1 - SAME) * most, axis=0)
+    peak = shapes[first, np.arange(shapes.shape[1])]
+    return np.asarray(shapes / np.where(most > 0, peak, 1.0))

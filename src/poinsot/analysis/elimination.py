@@ -20,7 +20,7 @@ import scipy.linalg
 
 from poinsot.analysis.linear import AnyLinear, labels, matrices, sparse
 from poinsot.errors import SingularPencilError
-from poinsot.ph.matrices import Array, Matrix, Vector, dense
+from poinsot.ph.matrices import Array, Vector, dense
 
 #: Singular values below this part of the largest count as zero, in equilibrated matrices.
 CUT = 1e-10
@@ -28,6 +28,8 @@ CUT = 1e-10
 MOVED = 1e-8
 #: How often rows and columns are scaled by each other in turn.
 SWEEPS = 10
+#: Part of the largest mass that is none.
+MASSLESS = 1e-25
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,7 @@ class Elimination:
 def eliminate(linear: AnyLinear) -> Elimination:
     """Eliminate the constraints of a linear system; raises `SingularPencilError`."""
     E, A, B, C = matrices(linear)
-    rows, columns = equilibrated(E, A)
+    rows, columns = scales(linear)
     scale = rows[:, None] * columns
     E, A, B = scale * E, scale * A, rows[:, None] * B
     C = C * columns
@@ -110,17 +112,37 @@ def _feedthrough(C: Array, through: Array, N: Array, power: Array) -> tuple[Arra
     return tuple(terms[:last])
 
 
-def equilibrated(E: Matrix, A: Matrix) -> tuple[Vector, Vector]:
+def scales(linear: AnyLinear) -> tuple[Vector, Vector]:
     """Return factors of rows and columns that bring the entries of E and A to size one.
 
-    Factors are powers of two, which round nothing. Time is measured such that both are of one size.
+    Units of mass and time are taken out first: rows are divided by their masses, and velocities of
+    a mechanical system measured by the largest rate that its stiffness makes. Factors are powers of
+    two, which round nothing.
     """
-    rows, columns, parts = np.ones(E.shape[0]), np.ones(E.shape[1]), []
-    for matrix in (E, A):
+    n, parts = linear.n, []
+    for matrix in (linear.matrix_E, linear.matrix_A):
         found = sparse(matrix).tocoo()
         parts.append((*found.coords, abs(found.data)))
+    mass, rows, columns = np.zeros(n), np.ones(n), np.ones(n)
+    i, _, entries = parts[0]
+    np.maximum.at(mass, i, entries)
+    heavy = mass > MASSLESS * np.max(mass, initial=0.0)
+    rows[heavy] /= mass[heavy]
+    k = None if linear.about is None else linear.about.freedoms
+    if k is not None and 2 * k <= n:
+        i, j, entries = parts[1]
+        pulls = (i >= k) & (i < 2 * k) & (j < k)
+        rate = np.sqrt(np.max(rows[i[pulls]] * entries[pulls], initial=0.0)) or 1.0
+        columns[k : 2 * k] *= rate
+        rows[k : 2 * k] /= rate
+    # Multipliers have no unit of their own: they are measured by what they do.
+    i, j, entries = parts[1]
+    push = np.zeros(n)
+    np.maximum.at(push, j, rows[i] * entries * columns[j])
+    free = np.asarray(linear.algebraic) & (push > 0)
+    columns[free] /= push[free]
     for _ in range(SWEEPS):
-        by_row, by_column = np.zeros(rows.size), np.zeros(columns.size)
+        by_row, by_column = np.zeros(n), np.zeros(n)
         for i, j, entries in parts:
             sizes = rows[i] * entries * columns[j]
             sizes /= np.max(sizes, initial=0.0) or 1.0

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from poinsot.analysis.linear import is_identity
 from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
 from poinsot.ph.system import PHSystem, State, slices
@@ -43,10 +44,11 @@ def chart_of(system: PHSystem, x: Vector) -> Chart:
     if not isinstance(system, MechanicalForm):
         return Chart(whole, whole, whole, system.states, sizes)
     n, k, w = system.mechanics.n, system.mechanics.k, system.momentum_row
-    if n == k:
-        return Chart(whole, whole, whole, system.states, sizes, None if system.stabilised else n)
-    one = diagonal(np.ones(system.n - n))
     Z = system.mechanics.Z(system.parts(x)[0])
+    if n < k or is_identity(Z):
+        mechanical = None if n < k or system.stabilised else n
+        return Chart(whole, whole, whole, system.states, sizes, mechanical)
+    one = diagonal(np.ones(system.n - n))
     back, size = _left_inverse(Z), system.n - n + k
     T = assemble((system.n, size), [(0, 0, Z), (n, k, one)])
     left = assemble((size, system.n), [(0, 0, back), (k, n, one)])

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.ph.linear import LinearSystem
-from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, is_sparse
+from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, diagonal, is_sparse
 from poinsot.ph.ports import Port
 from poinsot.ph.system import PHSystem, State, slices, zero_columns
 
@@ -37,6 +37,8 @@ class OperatingPoint:
         Inputs and outputs there.
     t : float
         Time [s].
+    sizes : (n,)
+        How large the linear system's states are by nature.
     T : matrix (N, n)
         What changes of the linear system's states are in its own states, dx = T dxi.
     residual : (n,)
@@ -55,6 +57,7 @@ class OperatingPoint:
     u: Vector
     y: Vector
     t: float
+    sizes: Vector
     T: Matrix
     residual: Vector
     steady: bool = False
@@ -197,6 +200,11 @@ def symmetric(a: Matrix) -> Matrix:
     """Return (a + a^T) / 2."""
     half: Matrix = 0.5 * add(a, a.T)
     return half
+
+
+def is_identity(a: Matrix) -> bool:
+    """Tell whether a matrix is the identity."""
+    return a.shape[0] == a.shape[1] and not nonzero(add(a, -1.0 * diagonal(np.ones(a.shape[0]))))
 
 
 def nonzero(a: Matrix) -> bool:

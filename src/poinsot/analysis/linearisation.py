@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.analysis.free_coordinates import Chart, chart_of
-from poinsot.analysis.linear import AnyLinear, LinearDescriptor, OperatingPoint, as_linear
+from poinsot.analysis.linear import (
+    AnyLinear,
+    LinearDescriptor,
+    OperatingPoint,
+    as_linear,
+    is_identity,
+)
 from poinsot.analysis.operating_point import in_motion, input_of, slope, state_of
 from poinsot.analysis.steady_frames import (
     SteadyFrame,
@@ -132,7 +138,7 @@ def _descriptor(
         A = add(A, -1.0 * (E @ X))
     T, left, y = chart.T, chart.left, system.y(x, z)
     left_over = np.asarray(left @ (E @ (rate - motion)))
-    exact = chart.mechanical if T.shape[0] != T.shape[1] else None
+    exact = None if is_identity(T) else chart.mechanical
     return LinearDescriptor(
         name=system.name,
         states=chart.states,
@@ -143,7 +149,7 @@ def _descriptor(
         matrix_C=tidy(C[free] @ T),
         conduction=conduction(left, system.dflow_dz(x, z), exact),
         about=OperatingPoint(
-            system, x, rate, u, y, t, T, left_over, frame is not None, chart.mechanical
+            system, x, rate, u, y, t, chart.sizes, T, left_over, frame is not None, chart.mechanical
         ),
     )
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.analysis.conversion import port_labels
 from poinsot.analysis.eigenmodes import eigen
-from poinsot.analysis.elimination import CUT, eliminate, equilibrated, null_space
+from poinsot.analysis.elimination import CUT, eliminate, null_space, scales
 from poinsot.analysis.linear import AnyLinear, sparse
 from poinsot.analysis.linearisation import linearise
 from poinsot.errors import InputError, NoEffectError, SingularPencilError, did_you_mean
@@ -127,7 +127,8 @@ def frequency_response(
         moved = np.maximum(moved, part)
         with np.errstate(invalid="ignore"):
             values.append(C @ x)
-            reach = np.fmax(reach, abs(C) @ abs(x))
+            largest = np.max(abs(x) / solve.columns[:, None], axis=0)
+            reach = np.fmax(reach, np.max(abs(C) * solve.columns, axis=1)[:, None] * largest)
     for k in np.flatnonzero(moved <= ROUND_OFF):
         raise NoEffectError(
             f"system '{linear.name}': input '{labels[columns[k]]}' has no effect: constraints take "
@@ -199,8 +200,8 @@ class _Solver:
 
     def __init__(self, linear: AnyLinear) -> None:
         E, A = linear.matrix_E, linear.matrix_A
-        rows, columns = equilibrated(E, A)
-        self._name, self._rows, self._columns = linear.name, rows, columns
+        rows, columns = scales(linear)
+        self._name, self._rows, self.columns = linear.name, rows, columns
         self._moving = ~np.asarray(linear.algebraic)
         left, right = sp.diags_array(rows), sp.diags_array(columns)
         self._E: Any = sp.csr_array(left @ sparse(E) @ right)
@@ -218,7 +219,7 @@ class _Solver:
             whole = np.max(abs(x), axis=0, initial=0.0)
             part = np.max(abs(x[self._moving]), axis=0, initial=0.0) / np.where(whole > 0, whole, 1)
         part = np.where(np.isfinite(part), part, 1.0)
-        return np.asarray(self._columns[:, None] * x), part
+        return np.asarray(self.columns[:, None] * x), part
 
     def _sparsely(self, pencil: Any, right: Array) -> Complex:
         found = self._by_lu(pencil, right)

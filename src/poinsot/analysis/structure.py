@@ -13,6 +13,7 @@ from poinsot.analysis.linear import (
     AnyLinear,
     LinearDescriptor,
     LinearPHSystem,
+    is_identity,
     nonzero,
     sparse,
     symmetric,
@@ -47,7 +48,7 @@ def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
 
     Those of k coordinates with q' = v are so exactly.
     """
-    if not nonzero(add(left, -diagonal(np.ones(left.shape[0])))) if _square(left) else False:
+    if is_identity(left):
         return tidy(L)
     J, R = (left @ (0.5 * add(L, side * L.T)) @ left.T for side in (-1.0, 1.0))
     found = add(0.5 * add(J, -1.0 * J.T), symmetric(R) if nonzero(R) else None)
@@ -56,10 +57,6 @@ def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
     one, n = diagonal(np.ones(k)), found.shape[0]
     own: Matrix = found[k:, k:]
     return tidy(assemble((n, n), [(0, k, one), (k, 0, -1.0 * one), (k, k, own)]))
-
-
-def _square(a: Matrix) -> bool:
-    return bool(a.shape[0] == a.shape[1])
 
 
 def costate(plain: LinearDescriptor, dz: Matrix, mechanical: int | None) -> Matrix | None:
@@ -73,16 +70,12 @@ def costate(plain: LinearDescriptor, dz: Matrix, mechanical: int | None) -> Matr
         return _of_any(plain, dz)
     q, w, lam = slice(0, mechanical), slice(mechanical, 2 * mechanical), slice(2 * mechanical, n)
     Z, one = L[q, w], diagonal(np.ones(n - 2 * mechanical))
-    Q_w = A[q] if _is_identity(Z) else _solved(Z, A[q])
+    Q_w = A[q] if is_identity(Z) else _solved(Z, A[q])
     forces = add(A[w], -(L[w, w] @ Q_w))
     if one.shape[0]:
         forces = add(forces, -assemble((mechanical, n), [(0, lam.start, L[w, lam])]))
-    Q_q = -forces if _is_identity(Z) else -_solved(Z.T, forces)
+    Q_q = -forces if is_identity(Z) else -_solved(Z.T, forces)
     return assemble((n, n), [(0, 0, Q_q), (mechanical, 0, Q_w), (lam.start, lam.start, one)])
-
-
-def _is_identity(a: Matrix) -> bool:
-    return not nonzero(add(a, -diagonal(np.ones(a.shape[0]))))
 
 
 def _solved(a: Matrix, b: Matrix) -> Matrix:
