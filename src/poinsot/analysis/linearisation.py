@@ -26,7 +26,7 @@ from poinsot.analysis.linear import (
     as_linear,
     is_identity,
 )
-from poinsot.analysis.operating_point import in_motion, input_of, slope, state_of
+from poinsot.analysis.operating_point import angles_of, in_motion, input_of, slope, state_of
 from poinsot.analysis.steady_frames import (
     SteadyFrame,
     candidates,
@@ -41,17 +41,19 @@ from poinsot.errors import InputError
 from poinsot.model import Model
 from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.linear import LinearSystem
-from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, large
+from poinsot.ph.matrices import Array, Matrix, Vector, add, dense
 from poinsot.ph.system import PHSystem
 from poinsot.systems.livens import LagrangianSystem
 
 #: Whether coefficients are constant is seen after so much of a turn [rad], at this multiple of its
 #: rate: a place away from every eigenvalue.
 LATER, PROBE = 0.7, 0.9 + 0.37j
+#: Systems of more states are not asked for it: that takes dense matrices.
+STEADY = 1500
 
 
 def linearise(
-    system: "Model | PHSystem | LagrangianSystem | LinearDescriptor",
+    system: Any,
     at: Any = "start",
     u: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
@@ -62,7 +64,8 @@ def linearise(
     Parameters
     ----------
     system : Model, PHSystem or LagrangianSystem
-        What to linearise; a linear system is returned as it is.
+        What to linearise; a linear system is returned as it is. An equilibrium or a steady motion,
+        which has attributes `system`, `x` and `u`, is linearised about itself.
     at
         `"start"`; a state, as a vector or by names; a result (its last state) or
         `(result, time)`; or an equilibrium or steady motion, which has attributes `x` and `u`.
@@ -89,15 +92,18 @@ def linearise(
     """
     if isinstance(system, LinearSystem | LinearDescriptor):
         return as_linear(system)
+    if isinstance(getattr(system, "system", None), PHSystem):
+        system, at = system.system, system
     if isinstance(system, Model):
-        system = system.compile(coordinates)
+        own = getattr(at, "system", None)
+        system = own if isinstance(own, PHSystem) else system.compile(coordinates)
     if isinstance(system, LagrangianSystem):
         system = system.port_hamiltonian()
     if not isinstance(system, PHSystem):
         raise InputError(f"linearise: expected a Model or a system, got {system!r}")
     x, t = state_of(system, at)
     inputs = input_of(system, at, u)
-    system = system.near(system.angles(x))
+    system = system.near(angles_of(system, at, x))
     x, rate = in_motion(system, x, inputs, t)
     return _linearised(system, x, rate, inputs, t)
 
@@ -159,7 +165,7 @@ def _steady(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> S
 
     Whether it is one is seen some time later: coefficients have to be the same in it.
     """
-    if not is_mechanism(system) or large(system.n):
+    if not is_mechanism(system) or system.n > STEADY:
         return None
     for frame in candidates(system, x, rate):
         turning = max(np.max(abs(frame.omega)), np.max(abs(frame.spins), initial=0.0))

@@ -51,6 +51,14 @@ def state_of(system: PHSystem, at: Any) -> tuple[Vector, float]:
     return system.state(x).copy(), float(getattr(at, "t", 0.0))
 
 
+def angles_of(system: PHSystem, at: Any, x: Vector) -> Vector:
+    """Return angles counted over turns [rad], which springs are wound up by; a state has none."""
+    known = getattr(at, "angles", None)
+    if isinstance(known, Mapping) and len(known) == len(system.angle_names):
+        return np.array(list(known.values()), dtype=float)
+    return system.angles(x)
+
+
 def _row(result: Result, when: Any) -> int:
     """Return the saved row nearest to a time [s]."""
     t = float(numbers(when, "linearise: the time"))

@@ -69,7 +69,7 @@ def slowest(linear: AnyLinear, count: int) -> tuple[Complex, Complex, int, int] 
 def _nearest_zero(
     linear: AnyLinear, E: Any, A: Any, used: NDArray[np.intp], k: int, count: int
 ) -> tuple[Complex, Complex, int, int]:
-    """Return eigenvalues nearest zero and vectors of the states that are used, k displacements first."""
+    """Return eigenvalues nearest zero, and vectors of the states used, k displacements first."""
     columns = scales(linear)[1][used]
     sizes = [abs(part) @ columns for part in (E, A)]
     largest = np.max([part / (np.max(part) or 1.0) for part in sizes], axis=0)
