@@ -106,6 +106,33 @@ def test_small_and_large_systems_are_solved_alike():
         assert np.max(abs(one - other)) < 1e-8 * np.max(abs(other))
 
 
+def test_loops_with_losses_are_solved_alike_in_small_and_large_systems():
+    model = ps.Model(gravity=(0, 0, -9.81))
+    exact = []
+    for k in range(6):
+        y, mass, ground = float(k), 1 + 0.1 * k, model.ground
+        bar = ps.Box(mass=mass, size=(0.05, 0.05, 1.0))
+        a = model.add_body(f"a{k}", bar, position=(0, y, -0.5))
+        b = model.add_body(f"b{k}", ps.Box(mass=2.0, size=(2.0, 0.05, 0.05)), position=(1, y, -1))
+        c = model.add_body(f"c{k}", bar, position=(2, y, -0.5))
+        corners = (
+            (ground, a, (0, y, 0)),
+            (a, b, (0, y, -1)),
+            (b, c, (2, y, -1)),
+            (c, ground, (2, y, 0)),
+        )
+        for j, (one, other, point) in enumerate(corners):
+            model.add_joint(f"j{k}{j}", ps.Revolute(one, other, point=point, axis=(0, 1, 0)))
+        model.add_force(f"k{k}", ps.JointSpring(f"j{k}0", stiffness=30.0, damping=0.3))
+        inertia = 2 * mass * ((1 + 0.05**2) / 12 + 0.25) + 2.0
+        exact.append(np.roots([inertia, 0.3, 30 + (2 + mass) * 9.81])[0])
+    exact = np.array(exact)[np.argsort(abs(np.array(exact)))]
+    exact = exact.real + 1j * abs(exact.imag)
+    found = modes(model, 6)
+    assert found.linear.n > 600
+    assert np.max(abs(found.eigenvalues - exact)) < 1e-10 * abs(exact[0])
+
+
 def test_a_shape_tells_how_states_move():
     found = modes(known.chain(5)[0])
     moved = np.array([found.shape(0, f"b{k}.q")[0] for k in range(5)])

@@ -34,6 +34,8 @@ ZERO = 1e-5
 SHIFT = 1e-2
 #: Directions of rigid motions that are closer than this are one.
 SAME = 1e-6
+#: How much larger than the largest entry of the pencil an eigenvalue may be.
+FASTEST = 1e3
 #: How often displacements are tried whether they stay.
 REPEATS = 3
 #: Solutions of the shifted pencil are trusted up to this part.
@@ -172,5 +174,6 @@ class _Inverse:
         start = self(self.E @ self(self.E @ np.random.default_rng(1).standard_normal(n)))
         operator = LinearOperator((n, n), matvec=lambda b: self(self.E @ b), dtype=float)
         values, vectors = eigs(operator, k=min(count, n - 2), v0=start, tol=0.0)
-        known = abs(values) > np.finfo(float).eps * np.max(abs(values))
-        return self.shift + 1 / values[known], vectors[:, known]
+        # No finite eigenvalue is much larger than entries of A beside those of E: constraints are.
+        finite = abs(values) * float(abs(self.shifted).max() / abs(self.E).max()) > 1 / FASTEST
+        return self.shift + 1 / values[finite], vectors[:, finite]
