@@ -20,7 +20,7 @@ Complex = NDArray[np.complex128]
 #: Systems of so many states have all of their modes computed; of larger ones so many by default.
 DENSE, FEW = 1000, 20
 #: Part of the largest entry of F, all states brought to one size, that is round-off.
-NOISE = 1e-12
+NOISE = 1e-11
 #: Part of the largest rate below which a singular value of F is zero.
 ZERO = 1e-9
 #: Displacements that differ by less than this part are the same.
@@ -203,7 +203,7 @@ def _dense_modes(linear: AnyLinear, count: int | None) -> Modes:
         shapes=normalised(linear, shapes[:, chosen]),
         rigid=min(rigid, values[chosen].size),
         drifting=drifting,
-        infinite=part.W.shape[1],
+        infinite=part.infinite,
         index=part.index,
         constants=part.constants,
         repeated=part.repeated,

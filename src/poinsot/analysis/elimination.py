@@ -24,6 +24,8 @@ from poinsot.ph.matrices import Array, Vector, dense
 
 #: Singular values below this part of the largest count as zero, in equilibrated matrices.
 CUT = 1e-10
+#: Round-off in the blocks of a mechanical system.
+EXACT = 1e-12
 #: Change of a constant, as a part of what changes at all, that is none.
 MOVED = 1e-8
 #: How often rows and columns are scaled by each other in turn.
@@ -38,14 +40,16 @@ class Elimination:
 
     Parameters
     ----------
-    V, W : (n, r), (n, f)
-        Bases of the two parts.
+    V : (n, r)
+        Basis of the states that move.
     F, G : (r, r), (r, m)
         xi' = F xi + G u.
     C : (m, r)
         What outputs are of xi.
     feedthrough : tuple of (m, m)
         y = C xi + D_0 u + D_1 u' + ...; empty where there is none.
+    infinite : int
+        How many eigenvalues are infinite: the dimension of the rest.
     index : int
         How often algebraic equations have to be differentiated; 0: there are none.
     constants : int
@@ -55,18 +59,96 @@ class Elimination:
     """
 
     V: Array
-    W: Array
     F: Array
     G: Array
     C: Array
     feedthrough: tuple[Array, ...]
+    infinite: int
     index: int
     constants: int
     repeated: int
 
 
 def eliminate(linear: AnyLinear) -> Elimination:
-    """Eliminate the constraints of a linear system; raises `SingularPencilError`."""
+    """Eliminate the constraints of a linear system; raises `SingularPencilError`.
+
+    Those of a mechanical system by the null space of its constraints, which is the most accurate;
+    any others by the pencil.
+    """
+    return _of_mechanism(linear) or _of_pencil(linear)
+
+
+def _of_mechanism(linear: AnyLinear) -> Elimination | None:
+    r"""Eliminate constraints K z = 0 of velocities z = v + A_qq q, and K q = 0 of coordinates.
+
+    With q = P q', z = P z' and range P = null K, q' and z' are free. None where a constraint is not
+    one of positions too, or masses do not suffice.
+    """
+    k = None if linear.about is None else linear.about.freedoms
+    if k is None or linear.about is None or linear.about.sizes.size != linear.n:
+        return None
+    E, A, B, C = matrices(linear)
+    q, v, lam = slice(0, k), slice(k, 2 * k), slice(2 * k, linear.n)
+    K, X = A[lam, v], A[q, q]
+    if A[lam, lam].any() or A[q, lam].any() or B[lam].any() or C[:, lam].any() or B[q].any():
+        return None
+    gaps = abs(A[q, v] - np.eye(k)), abs(A[v, lam] + K.T) / (np.max(abs(K), initial=0.0) or 1.0)
+    if max(float(np.max(gap, initial=0.0)) for gap in gaps) > EXACT:
+        return None
+    sizes = linear.about.sizes[q]
+    P = null_space_of(K * sizes) * sizes[:, None]
+    f = P.shape[1]
+    moved = (A[lam, q] - K @ X) @ P
+    terms = abs(A[lam, q]) @ abs(P) + abs(K) @ abs(X) @ abs(P)
+    M = P.T @ E[v, v] @ P
+    if np.any(abs(moved) > MOVED * np.max(terms, initial=0.0)) or _singular(M):
+        return None
+    rows = np.hstack([A[v, q] @ P - A[v, v] @ X @ P, A[v, v] @ P + E[v, v] @ X @ P])
+    found = np.linalg.solve(M, P.T @ np.hstack([rows, B[v]]))
+    # Velocities are measured by the largest rate, so that all entries of F are one.
+    rate = float(np.sqrt(np.max(abs(found[:, :f]), initial=0.0))) or 1.0
+    F = np.block([[np.zeros((f, f)), rate * np.eye(f)], [found[:, :f] / rate, found[:, f : 2 * f]]])
+    V = np.zeros((linear.n, 2 * f))
+    V[q, :f], V[v, :f], V[v, f:] = P, -X @ P, rate * P
+    # What multipliers have to be for the rest of the equation of momentum.
+    rest = rows - E[v, v] @ P @ found[:, : 2 * f]
+    rest[:, f:] *= rate
+    G = np.vstack([np.zeros((f, linear.m)), found[:, 2 * f :] / rate])
+    if K.size:
+        lengths = np.linalg.norm(K * sizes, axis=1)
+        lengths[lengths == 0] = 1.0
+        unit = (K * sizes) / lengths[:, None]
+        V[lam] = np.linalg.lstsq(unit.T, sizes[:, None] * rest, rcond=CUT)[0] / lengths[:, None]
+    held = k - f
+    return Elimination(V, F, G, C @ V, (), 2 * held, 2 if held else 0, held, K.shape[0] - held)
+
+
+def _singular(M: Array) -> bool:
+    if not M.size:
+        return False
+    scale = np.sqrt(abs(np.diagonal(M)))
+    if not np.all(scale > 0):
+        return True
+    return float(np.linalg.cond(M / scale[:, None] / scale)) > 1 / CUT
+
+
+def null_space_of(G: Array) -> Array:
+    """Return an orthonormal basis of the null space of constraints, by QR with pivoting.
+
+    Rows are brought to length one first: they are of different kinds.
+    """
+    if not G.size:
+        return np.eye(G.shape[1])
+    lengths = np.linalg.norm(G, axis=1)
+    rows = G / np.where(lengths > 0, lengths, 1.0)[:, None]
+    Q, R, _ = scipy.linalg.qr(rows.T, pivoting=True, check_finite=False)
+    diagonal = abs(np.diagonal(R))
+    rank = int(np.count_nonzero(diagonal > CUT * max(float(diagonal[0]), np.finfo(float).tiny)))
+    return np.asarray(Q[:, rank:])
+
+
+def _of_pencil(linear: AnyLinear) -> Elimination:
+    """Eliminate constraints of any kind, by Wong's sequences."""
     E, A, B, C = matrices(linear)
     rows, columns = scales(linear)
     scale = rows[:, None] * columns
@@ -87,11 +169,11 @@ def eliminate(linear: AnyLinear) -> Elimination:
     feedthrough = _feedthrough(C, C @ W, N, -H[r:])
     return Elimination(
         V=columns[:, None] * V,
-        W=columns[:, None] * W,
         F=F,
         G=H[:r],
         C=C @ V,
         feedthrough=tuple(feedthrough),
+        infinite=f,
         index=index,
         constants=int(np.linalg.matrix_rank(constants.T @ E, tol=CUT)) if constants.size else 0,
         repeated=repeated,
@@ -115,9 +197,9 @@ def _feedthrough(C: Array, through: Array, N: Array, power: Array) -> tuple[Arra
 def scales(linear: AnyLinear) -> tuple[Vector, Vector]:
     """Return factors of rows and columns that bring the entries of E and A to size one.
 
-    Units of mass and time are taken out first: rows are divided by their masses, and velocities of
-    a mechanical system measured by the largest rate that its stiffness makes. Factors are powers of
-    two, which round nothing.
+    Units are taken out first: rows are divided by their masses, coordinates of a mechanical system
+    are measured by its lengths, and velocities by the largest rate that its stiffness makes.
+    Factors are powers of two, which round nothing.
     """
     n, parts = linear.n, []
     for matrix in (linear.matrix_E, linear.matrix_A):
@@ -128,11 +210,14 @@ def scales(linear: AnyLinear) -> tuple[Vector, Vector]:
     np.maximum.at(mass, i, entries)
     heavy = mass > MASSLESS * np.max(mass, initial=0.0)
     rows[heavy] /= mass[heavy]
-    k = None if linear.about is None else linear.about.freedoms
-    if k is not None and 2 * k <= n:
-        i, j, entries = parts[1]
+    at = linear.about
+    if at is not None and at.freedoms is not None and at.sizes.size == n:
+        k, (i, j, entries) = at.freedoms, parts[1]
+        columns[:k] = columns[k : 2 * k] = at.sizes[:k]
+        rows[: 2 * k] /= columns[: 2 * k]
         pulls = (i >= k) & (i < 2 * k) & (j < k)
-        rate = np.sqrt(np.max(rows[i[pulls]] * entries[pulls], initial=0.0)) or 1.0
+        pull = rows[i[pulls]] * entries[pulls] * columns[j[pulls]]
+        rate = np.sqrt(np.max(pull, initial=0.0)) or 1.0
         columns[k : 2 * k] *= rate
         rows[k : 2 * k] /= rate
     # Multipliers have no unit of their own: they are measured by what they do.

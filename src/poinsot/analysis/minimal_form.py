@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.analysis.elimination import eliminate
+from poinsot.analysis.elimination import eliminate, null_space_of
 from poinsot.analysis.linear import LinearPHSystem, as_linear
 from poinsot.errors import InputError, StructureError
 from poinsot.ph.dirac import require_structure
@@ -148,23 +148,6 @@ def _of_mechanism(system: LinearPHSystem, k: int, G: Array) -> MinimalForm:
         about=system.about,
         V=V,
     )
-
-
-def null_space_of(G: Array) -> Array:
-    """Return an orthonormal basis of the null space of constraints, by QR with pivoting.
-
-    Rows are brought to length one first: they are of different kinds.
-    """
-    import scipy.linalg
-
-    if not G.size:
-        return np.eye(G.shape[1])
-    lengths = np.linalg.norm(G, axis=1)
-    rows = G / np.where(lengths > 0, lengths, 1.0)[:, None]
-    Q, R, _ = scipy.linalg.qr(rows.T, pivoting=True)
-    diagonal = abs(np.diagonal(R))
-    rank = int(np.count_nonzero(diagonal > 1e-10 * max(float(diagonal[0]), 1e-300)))
-    return np.asarray(Q[:, rank:])
 
 
 def _even(a: Array) -> Array:
