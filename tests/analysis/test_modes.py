@@ -144,6 +144,25 @@ def test_a_shape_tells_how_states_move():
     assert "rad/s" in str(found)
 
 
+@pytest.mark.parametrize("coordinates", known.COORDINATES)
+def test_a_mode_tells_how_bodies_move(coordinates):
+    found = modes(known.slider_crank()[0], coordinates=coordinates)
+    moved = found.bodies(0)
+    (crank, turn), (slider, still) = moved["crank"], moved["slider"]
+    # By the crank's turn about its bearing at (0, 0, 0), and along the slider's rail.
+    arm = 0.1 * np.array([np.cos(0.7), np.sin(0.7), 0])
+    assert np.max(abs(crank - np.cross(turn, arm))) < 1e-10 * np.max(abs(turn))
+    assert np.max(abs(turn[:2])) + np.max(abs(still)) + np.max(abs(slider[1:])) < 1e-10 * abs(
+        turn[2]
+    )
+    tilt = np.arcsin(0.4 * np.sin(0.7))
+    ratio = -0.2 * np.sin(0.7) - 0.5 * np.sin(tilt) * 0.4 * np.cos(0.7) / np.cos(tilt)
+    assert slider[0] / turn[2] == pytest.approx(ratio, rel=1e-10)
+    own = ps.ph.linear("own", states=["x"], J=[[0.0]], R=[[1.0]], Q=[[1.0]])
+    with pytest.raises(ps.InputError, match="has no bodies"):
+        modes(own).bodies(0)
+
+
 def test_an_upright_pendulum_falls():
     model = ps.Model(gravity=(0, 0, -9.81))
     rod = model.add_body("rod", ps.Box(mass=1.0, size=(0.1, 0.1, 1.0)), position=(0, 0, 0.5))

@@ -12,9 +12,12 @@ from poinsot.analysis.elimination import eliminate, null_space, scales
 from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
 from poinsot.analysis.linearisation import linearise
 from poinsot.analysis.slowest_modes import slowest
+from poinsot.analysis.steady_frames import frames, is_mechanism
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count as checked_count
+from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.matrices import Array, large
+from poinsot.ph.system import PHSystem
 
 Complex = NDArray[np.complex128]
 #: Systems of so many states have all of their modes computed; of larger ones so many by default.
@@ -132,6 +135,24 @@ class Modes:
             raise InputError(f"modes: no state '{state}'; {did_you_mean(state, blocks)}")
         return column[blocks[state]]
 
+    def bodies(self, mode: int) -> dict[str, tuple[Complex, Complex]]:
+        """Return how bodies of a mechanism move in a mode, by name.
+
+        Translation of the centre of mass [m] and rotation vector [rad] of each, world axes, as
+        complex amplitudes; of a steady motion as seen from the frame that moves along.
+        """
+        at = self.linear.about
+        if at is None or not is_mechanism(at.system):
+            raise InputError(f"modes: system '{self.linear.name}' has no bodies; see `shape`")
+        change = np.asarray(at.T @ self.shapes[:, mode])
+        moved = _frames_along(at.system, at.x, change.real) + 1j * _frames_along(
+            at.system, at.x, change.imag
+        )
+        d = frames(at.system, at.x)[0][:, 1:]
+        turned = np.cross(d, moved[:, 1:]).sum(axis=1) / 2
+        names = at.system.layout.bodies  # type: ignore[attr-defined]
+        return {name: (moved[k, 0], turned[k]) for k, name in enumerate(names)}
+
     def largest(self, mode: int) -> str:
         """Return the name of the state that moves most in a mode."""
         return labels(self.linear.states)[int(np.argmax(abs(self.shapes[:, mode])))]
@@ -146,6 +167,16 @@ class Modes:
                 f"{k:>4}  {kind:<11} {omega:>12.6g} {omega / 2 / np.pi:>12.6g} {zeta:>10.4g}"
             )
         return "\n".join(lines)
+
+
+def _frames_along(system: PHSystem, x: Array, change: Array) -> Array:
+    """Return the derivative of all frames (bodies, 4, 3) along a change of the state."""
+    size = float(np.max(abs(change), initial=0.0)) or 1.0
+    step, total = RELATIVE_STEP / size, np.zeros(frames(system, x)[0].shape)
+    for k, c in enumerate(COEFFICIENTS, start=1):
+        there, back = (frames(system, x + side * k * step * change)[0] for side in (1, -1))
+        total += c * (there - back) / step
+    return total
 
 
 def _kind(value: complex) -> str:

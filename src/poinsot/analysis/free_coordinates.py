@@ -23,7 +23,7 @@ class Chart:
     `left` takes them out of all: E and A become left E T and left A T. `efforts` makes costates of
     the new coordinates of z, which is left^T of these, so that J becomes left J left^T. `sizes` are
     those of xi, and `mechanical` is the number of coordinates, and of velocities after them, if the
-    system is a mechanical one.
+    system is a mechanical one. `own` tells that xi are the system's own states.
     """
 
     T: Matrix
@@ -32,6 +32,11 @@ class Chart:
     states: tuple[State, ...]
     sizes: Vector
     mechanical: int | None = None
+    own: bool = False
+
+    def free(self, A: Matrix) -> Matrix:
+        """Return left A T."""
+        return A if self.own else self.left @ A @ self.T
 
 
 def chart_of(system: PHSystem, x: Vector) -> Chart:
@@ -42,12 +47,12 @@ def chart_of(system: PHSystem, x: Vector) -> Chart:
         return _without_momenta(system, x)
     whole, sizes = diagonal(np.ones(system.n)), system.sizes(x)
     if not isinstance(system, MechanicalForm):
-        return Chart(whole, whole, whole, system.states, sizes)
+        return Chart(whole, whole, whole, system.states, sizes, own=True)
     n, k, w = system.mechanics.n, system.mechanics.k, system.momentum_row
     Z = system.mechanics.Z(system.parts(x)[0])
     if n < k or is_identity(Z):
         mechanical = None if n < k or system.stabilised else n
-        return Chart(whole, whole, whole, system.states, sizes, mechanical)
+        return Chart(whole, whole, whole, system.states, sizes, mechanical, own=True)
     one = diagonal(np.ones(system.n - n))
     back, size = _left_inverse(Z), system.n - n + k
     T = assemble((system.n, size), [(0, 0, Z), (n, k, one)])

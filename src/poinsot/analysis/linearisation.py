@@ -24,7 +24,6 @@ from poinsot.analysis.linear import (
     LinearDescriptor,
     OperatingPoint,
     as_linear,
-    is_identity,
 )
 from poinsot.analysis.operating_point import angles_of, in_motion, input_of, slope, state_of
 from poinsot.analysis.steady_frames import (
@@ -113,7 +112,9 @@ def _linearised(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) 
     frame = _steady(system, x, rate, u, t)
     chart = chart_of(system, x)
     plain = _descriptor(system, chart, x, rate, u, t, frame)
-    Q = costate(plain, chart.efforts @ system.dz(x) @ chart.T, chart.mechanical)
+    dz = system.dz(x)
+    dz = dz if chart.own else chart.efforts @ dz @ chart.T
+    Q = costate(plain, dz, chart.mechanical)
     if frame is not None and Q is not None and chart.mechanical is not None:
         plain = _on_constraints(plain, Q, chart.mechanical)
     return with_structure(plain, Q, chart.sizes)
@@ -144,16 +145,18 @@ def _descriptor(
         A = add(A, -1.0 * (E @ X))
     T, left, y = chart.T, chart.left, system.y(x, z)
     left_over = np.asarray(left @ (E @ (rate - motion)))
-    exact = None if is_identity(T) else chart.mechanical
+    L = system.dflow_dz(x, z)
+    if not chart.own:
+        B, C, L = left @ B, C @ T, conduction(left, L, chart.mechanical)
     return LinearDescriptor(
         name=system.name,
         states=chart.states,
         ports=tuple(replace(p, signal=None) for p in system.ports if not p.by_law),
-        matrix_E=tidy(left @ E @ T),
-        matrix_A=tidy(left @ A @ T),
-        matrix_B=tidy(left @ B[:, free]),
-        matrix_C=tidy(C[free] @ T),
-        conduction=conduction(left, system.dflow_dz(x, z), exact),
+        matrix_E=tidy(chart.free(E)),
+        matrix_A=tidy(chart.free(A)),
+        matrix_B=tidy(B[:, free]),
+        matrix_C=tidy(C[free]),
+        conduction=tidy(L),
         about=OperatingPoint(
             system, x, rate, u, y, t, chart.sizes, T, left_over, frame is not None, chart.mechanical
         ),

@@ -21,6 +21,8 @@ from poinsot.systems.mechanical import VelocityForm
 ITERATIONS = 8
 #: A change of multipliers below this part of them is none.
 ROUND_OFF = 1e-13
+#: How often accelerations and multipliers are solved for: the second time from what is left.
+REFINEMENTS = 2
 #: Pivots below this part of the largest belong to repeated constraints.
 CUT = 1e-11
 
@@ -172,7 +174,12 @@ def _shortest(A: Any, b: Vector) -> Vector:
     A = A / rows[:, None]
     columns = np.max(abs(A), axis=0)
     columns[columns == 0] = 1.0
-    found = scipy.linalg.lstsq(
-        A / columns, b / rows, cond=CUT, lapack_driver="gelsy", check_finite=False
-    )[0]
+    A, b, found = A / columns, b / rows, np.zeros(A.shape[1])
+    for _ in range(REFINEMENTS):
+        found = (
+            found
+            + scipy.linalg.lstsq(
+                A, b - A @ found, cond=CUT, lapack_driver="gelsy", check_finite=False
+            )[0]
+        )
     return np.asarray(found / columns)

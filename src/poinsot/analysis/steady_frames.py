@@ -118,7 +118,15 @@ def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
 
 
 def _accelerations(system: Any, x: Vector, rate: Vector, turning: float) -> Array:
-    """Return the rates of twists (bodies, 2, 3), by sixth-order differences along the motion."""
+    """Return the rates of twists (bodies, 2, 3).
+
+    Directors have them among their states, d_i x d_i'' / 2; of other coordinates they are found by
+    sixth-order differences along the motion.
+    """
+    if isinstance(system, DirectorForm):
+        n, own = system.mechanism.n, system.mechanism.unknowns.rates
+        q, a = (part.reshape(-1, 4, 3) for part in (system.directors(x), own.full(rate[n : 2 * n])))
+        return np.stack([a[:, 0], np.cross(q[:, 1:], a[:, 1:]).sum(axis=1) / 2], axis=1)
     step, total = RELATIVE_STEP / turning, np.zeros((len(system.mechanism.inertia), 2, 3))
     for k, c in enumerate(COEFFICIENTS, start=1):
         there, back = (frames(system, x + side * k * step * rate)[1] for side in (1, -1))

@@ -48,8 +48,6 @@ def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
 
     Those of k coordinates with q' = v are so exactly.
     """
-    if is_identity(left):
-        return tidy(L)
     J, R = (left @ (0.5 * add(L, side * L.T)) @ left.T for side in (-1.0, 1.0))
     found = add(0.5 * add(J, -1.0 * J.T), symmetric(R) if nonzero(R) else None)
     if k is None:
