@@ -265,13 +265,12 @@ def take_step(
             # What is larger than round-off may be that, if the matrix is exact, or dry friction
             # multiplies the round-off of rates.
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
-            if residual <= EPS or (
-                stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol))
-            ):
-                if not relaxed and _relax(machine, multiplier, tiles, x):
-                    relaxed, previous = True, inf
-                    continue
-                return iteration, reached
+            settled = stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol))
+            if settled:
+                if relaxed or not _relax(machine, multiplier, tiles, x):
+                    return iteration, reached
+                relaxed, previous = True, inf
+                continue
             if stalled and fresh and iteration > FAR and not machine.dry:
                 return limit, inf
             fresh = residual > SLOW * previous and residual > ROUND_OFF
@@ -298,5 +297,9 @@ def take_step(
         rate = residual / previous if iteration > 0 else residual if machine.exact else 1.0
         if unloaded and residual <= rtol and rate * residual < EPS / 64:
             return iteration + 1, rate * residual
+        if residual <= EPS and iteration > 0:
+            if relaxed or not _relax(machine, multiplier, tiles, x):
+                return iteration + 1, residual
+            relaxed, residual = True, inf
         previous = residual
     return limit, inf
