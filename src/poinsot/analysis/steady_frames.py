@@ -87,8 +87,9 @@ def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
     if not np.any(twists):
         return
     mechanism, count = system.mechanism, len(q)
-    lengths = np.maximum(mechanism.lengths(q.reshape(-1)), np.linalg.norm(q[:, 0], axis=1))
-    length = float(np.max(lengths, initial=0.0)) or 1.0
+    # A length of the whole, to compare velocities with angular ones.
+    mass, *euler = mechanism.inertia.T
+    length = float(np.max([np.linalg.norm(q[:, 0], axis=1), np.sqrt(sum(euler) / mass)])) or 1.0
     turning = float(np.max(abs(twists) / [[[length], [1.0]]]))
     accelerations = _accelerations(system, x, rate, turning)
     axes, turns = _axes(mechanism), mechanism.unknowns.turns
