@@ -117,6 +117,21 @@ def test_a_mechanism_that_turns_as_a_whole_is_seen_from_its_own_frame():
     assert np.min(abs(found.frequencies / exact - 1)) < 1e-10
 
 
+@pytest.mark.parametrize("coordinates", known.COORDINATES[:4])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_free_body_spins_stably_about_its_outer_axes_only(axis, coordinates):
+    J, speed = (1.0, 2.0, 2.5), 4.0
+    omega = np.zeros(3)
+    omega[axis] = speed
+    model = ps.Model()
+    model.add_body("body", ps.RigidBody(mass=1.0, inertia=J), angular_velocity=omega)
+    found = modes(model, coordinates=coordinates)
+    j, k = J[axis - 1], J[axis - 2]
+    rate = speed * np.sqrt(abs((J[axis] - j) * (J[axis] - k)) / (j * k))
+    assert np.min(abs(found.frequencies / rate - 1)) < 1e-11
+    assert found.stable == (axis != 1)
+
+
 def test_a_motion_that_is_not_steady_is_linearised_as_it_is_at_that_moment():
     model, *_ = known.pendulum()
     system = model.compile("rotations")

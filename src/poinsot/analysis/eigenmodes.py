@@ -25,11 +25,13 @@ DENSE, FEW = 1000, 20
 #: Part of the largest entry of F, all states brought to one size, that is round-off.
 NOISE = 1e-11
 #: Part of the largest rate below which a singular value of F is zero.
-ZERO = 1e-9
+ZERO = 1e-10
 #: Displacements that differ by less than this part are the same.
 SAME = 1e-6
 #: Part of an eigenvalue up to which a real or imaginary part is round-off.
 ROUND_OFF = 1e-9
+#: The same of double eigenvalues, which are known to a root of round-off.
+DOUBLE = 3e-7
 #: Part of the largest eigenvalue that no eigenvalue is known better than.
 EXACT = 1e-14
 
@@ -296,7 +298,7 @@ def _one_of_each_pair(values: Complex, shapes: Complex, lossless: bool) -> tuple
     real = abs(values.imag) <= ROUND_OFF * size
     clean[real] = clean[real].real
     # Eigenvalues of a system without losses lie on an axis, or in fours off it.
-    quiet = ROUND_OFF * size if lossless else EXACT * np.max(size, initial=0.0)
+    quiet = DOUBLE * size if lossless else EXACT * np.max(size, initial=0.0)
     imaginary = ~real & (abs(values.real) <= quiet)
     clean[imaginary] = 1j * clean[imaginary].imag
     kept = np.flatnonzero(clean.imag >= 0)

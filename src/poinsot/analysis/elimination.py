@@ -95,7 +95,7 @@ def _of_mechanism(linear: AnyLinear) -> Elimination | None:
     gaps = abs(A[q, v] - np.eye(k)), abs(A[v, lam] + K.T) / (np.max(abs(K), initial=0.0) or 1.0)
     if max(float(np.max(gap, initial=0.0)) for gap in gaps) > EXACT:
         return None
-    sizes = linear.about.sizes[q]
+    sizes = _by_mass(np.diagonal(E[v, v]), linear.about.sizes[q])
     P = null_space_of(K * sizes) * sizes[:, None]
     f = P.shape[1]
     moved = (A[lam, q] - K @ X) @ P
@@ -121,6 +121,15 @@ def _of_mechanism(linear: AnyLinear) -> Elimination | None:
         V[lam] = np.linalg.lstsq(unit.T, sizes[:, None] * rest, rcond=CUT)[0] / lengths[:, None]
     held = k - f
     return Elimination(V, F, G, C @ V, (), 2 * held, 2 if held else 0, held, K.shape[0] - held)
+
+
+def _by_mass(mass: Vector, sizes: Vector) -> Vector:
+    """Return displacements of one kinetic energy at one rate; without mass, as large as others."""
+    heavy = mass > MASSLESS * np.max(mass, initial=0.0)
+    if not heavy.any():
+        return sizes
+    found = 1 / np.sqrt(np.where(heavy, mass, 1.0))
+    return np.where(heavy, found, sizes * np.median(found[heavy] / sizes[heavy]))
 
 
 def _singular(M: Array) -> bool:
