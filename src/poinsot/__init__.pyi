@@ -19,9 +19,12 @@ from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
 from poinsot.errors import MissingDerivativeWarning as MissingDerivativeWarning
+from poinsot.errors import MissingExtraError as MissingExtraError
 from poinsot.errors import ModelFileError as ModelFileError
+from poinsot.errors import NoEffectError as NoEffectError
 from poinsot.errors import NoEquilibriumError as NoEquilibriumError
 from poinsot.errors import PoinsotError as PoinsotError
+from poinsot.errors import SingularPencilError as SingularPencilError
 from poinsot.errors import StorageError as StorageError
 from poinsot.errors import StructureError as StructureError
 from poinsot.model import DifferentialDrive as DifferentialDrive

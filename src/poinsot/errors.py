@@ -24,6 +24,18 @@ class InconsistentStartError(InputError):
     """The initial state violates an algebraic equation of the system."""
 
 
+class SingularPencilError(InputError):
+    """A linear system has no unique solution: det(s E - A) = 0 for every s."""
+
+
+class NoEffectError(InputError):
+    """A port moves nothing, or is moved by nothing, where a response between ports is asked for."""
+
+
+class MissingExtraError(PoinsotError, ImportError):
+    """A package that is optional is needed; says which extra brings it."""
+
+
 class ModelFileError(InputError):
     """A model file cannot be used; `problems` says where and why, a line for each."""
 

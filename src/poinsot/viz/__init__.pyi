@@ -19,6 +19,10 @@ from poinsot.viz.plots import plot_reactions as plot_reactions
 from poinsot.viz.plots import plot_states as plot_states
 from poinsot.viz.reports import report as report
 from poinsot.viz.reports import write_report as write_report
+from poinsot.viz.responses import plot_bode as plot_bode
+from poinsot.viz.responses import plot_campbell as plot_campbell
+from poinsot.viz.responses import plot_nyquist as plot_nyquist
+from poinsot.viz.responses import plot_spectrum as plot_spectrum
 from poinsot.viz.viewer import Viewer as Viewer
 from poinsot.viz.viewer import follow as follow
 from poinsot.viz.viewer import view as view

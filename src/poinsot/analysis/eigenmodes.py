@@ -1,0 +1,324 @@
+"""Modes: eigenvalues and shapes of a linear system, constraints included."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from poinsot.analysis.elimination import eliminate, null_space, scales
+from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
+from poinsot.analysis.linearisation import linearise
+from poinsot.analysis.slowest_modes import slowest
+from poinsot.analysis.steady_frames import frames, is_mechanism
+from poinsot.errors import InputError, did_you_mean
+from poinsot.inputs import count as checked_count
+from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
+from poinsot.ph.matrices import Array, large
+from poinsot.ph.system import PHSystem
+
+Complex = NDArray[np.complex128]
+#: Systems of so many states have all of their modes computed; of larger ones so many by default.
+DENSE, FEW = 1000, 20
+#: Part of the largest entry of F, all states brought to one size, that is round-off.
+NOISE = 1e-11
+#: Part of the largest rate below which a singular value of F is zero.
+ZERO = 1e-10
+#: Displacements that differ by less than this part are the same.
+SAME = 1e-6
+#: Part of an eigenvalue up to which a real or imaginary part is round-off.
+ROUND_OFF = 1e-9
+#: The same of double eigenvalues, which are known to a root of round-off.
+DOUBLE = 3e-7
+#: Part of the largest eigenvalue that no eigenvalue is known better than.
+EXACT = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Modes of a linear system, E Phi Lambda = A Phi, by ascending size of their eigenvalues.
+
+    Of a conjugate pair the one with positive imaginary part stands for both. Rigid modes come
+    first, their eigenvalue is exactly zero.
+
+    Parameters
+    ----------
+    linear : LinearPHSystem or LinearDescriptor
+        Whose modes these are.
+    eigenvalues : (modes,)
+        Eigenvalues [1/s].
+    shapes : (n, modes)
+        Eigenvectors in the states of `linear`, the largest entry 1 in natural sizes.
+    rigid : int
+        How many of them are rigid: motions that nothing brings back, eigenvalue zero.
+    drifting : int
+        How many rigid ones go on by themselves once set in motion: their zero is a double one.
+    infinite : int or None
+        Infinite eigenvalues, those of constraints; None where they were not counted.
+    index : int or None
+        Index of the algebraic equations as they are written.
+    constants : int or None
+        Constants like g(q), which constraints on velocities leave; they are no modes.
+    repeated : int
+        Equations that repeat others.
+    """
+
+    linear: AnyLinear
+    eigenvalues: Complex
+    shapes: Complex
+    rigid: int = 0
+    drifting: int = 0
+    infinite: int | None = None
+    index: int | None = None
+    constants: int | None = None
+    repeated: int = 0
+
+    def __len__(self) -> int:
+        """How many modes there are."""
+        return self.eigenvalues.size
+
+    @property
+    def frequencies(self) -> Array:
+        """Undamped eigenfrequencies, the sizes of the eigenvalues [rad/s]."""
+        return np.asarray(np.abs(self.eigenvalues))
+
+    @property
+    def hertz(self) -> Array:
+        """The same in Hz."""
+        return self.frequencies / (2 * np.pi)
+
+    @property
+    def damped_frequencies(self) -> Array:
+        """Imaginary parts of the eigenvalues [rad/s]: what is seen of a damped oscillation."""
+        return np.asarray(self.eigenvalues.imag)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """Damping ratios -Re / |eigenvalue|; 0 of rigid modes."""
+        size = self.frequencies
+        ratios = np.divide(-self.eigenvalues.real, size, out=np.zeros(size.size), where=size > 0)
+        return ratios + 0.0  # no minus before a zero
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Of each mode `"rigid"`, `"oscillation"`, `"decay"`, `"growth"` or `"flutter"`."""
+        return tuple(_kind(value) for value in self.eigenvalues)
+
+    @property
+    def stable(self) -> bool:
+        """Whether no mode grows."""
+        return not any(kind in ("growth", "flutter") for kind in self.kinds)
+
+    @cached_property
+    def residual(self) -> float:
+        """The largest of E Phi Lambda - A Phi, relative to the terms of its mode."""
+        E, A = self.linear.matrix_E, self.linear.matrix_A
+        rows, columns = scales(self.linear)
+        Phi = self.shapes / columns[:, None]
+        Phi = Phi / np.max(abs(Phi), axis=0, initial=np.finfo(float).tiny)
+        moved, pushed = ((rows[:, None] * (M @ (columns[:, None] * Phi))) for M in (E, A))
+        sizes = [np.max(abs(part), axis=0, initial=0.0) for part in (moved, pushed)]
+        terms = sizes[0] * abs(self.eigenvalues) + sizes[1]
+        gap = abs(moved * self.eigenvalues - pushed)
+        # Of a rigid mode all terms vanish: it is compared with those of the whole.
+        whole = np.max(terms, initial=0.0) or 1.0
+        terms = np.where(self.eigenvalues == 0, whole, terms)
+        return float(np.max(gap / np.where(terms > 0, terms, 1.0), initial=0.0))
+
+    def shape(self, mode: int, state: str | None = None) -> Any:
+        """Return a mode by the names of states, or what it is of one of them; complex."""
+        column = self.shapes[:, mode]
+        blocks = self.linear.slices
+        if state is None:
+            return {name: column[at] for name, at in blocks.items()}
+        if state not in blocks:
+            raise InputError(f"modes: no state '{state}'; {did_you_mean(state, blocks)}")
+        return column[blocks[state]]
+
+    def bodies(self, mode: int) -> dict[str, tuple[Complex, Complex]]:
+        """Return how bodies of a mechanism move in a mode, by name.
+
+        Translation of the centre of mass [m] and rotation vector [rad] of each, world axes, as
+        complex amplitudes; of a steady motion as seen from the frame that moves along.
+        """
+        at = self.linear.about
+        if at is None or not is_mechanism(at.system):
+            raise InputError(f"modes: system '{self.linear.name}' has no bodies; see `shape`")
+        change = np.asarray(at.T @ self.shapes[:, mode])
+        moved = _frames_along(at.system, at.x, change.real) + 1j * _frames_along(
+            at.system, at.x, change.imag
+        )
+        d = frames(at.system, at.x)[0][:, 1:]
+        turned = np.cross(d, moved[:, 1:]).sum(axis=1) / 2
+        names = at.system.layout.bodies  # type: ignore[attr-defined]
+        return {name: (moved[k, 0], turned[k]) for k, name in enumerate(names)}
+
+    def largest(self, mode: int) -> str:
+        """Return the name of the state that moves most in a mode."""
+        return labels(self.linear.states)[int(np.argmax(abs(self.shapes[:, mode])))]
+
+    def __str__(self) -> str:
+        """A table of the modes."""
+        lines = [f"{'mode':>4}  {'kind':<11} {'rad/s':>12} {'Hz':>12} {'damping':>10}"]
+        for k, (kind, omega, zeta) in enumerate(
+            zip(self.kinds, self.frequencies, self.damping_ratios, strict=True)
+        ):
+            lines.append(
+                f"{k:>4}  {kind:<11} {omega:>12.6g} {omega / 2 / np.pi:>12.6g} {zeta:>10.4g}"
+            )
+        return "\n".join(lines)
+
+
+def _frames_along(system: PHSystem, x: Array, change: Array) -> Array:
+    """Return the derivative of all frames (bodies, 4, 3) along a change of the state."""
+    size = float(np.max(abs(change), initial=0.0)) or 1.0
+    step, total = RELATIVE_STEP / size, np.zeros(frames(system, x)[0].shape)
+    for k, c in enumerate(COEFFICIENTS, start=1):
+        there, back = (frames(system, x + side * k * step * change)[0] for side in (1, -1))
+        total += c * (there - back) / step
+    return total
+
+
+def _kind(value: complex) -> str:
+    if value == 0:
+        return "rigid"
+    if value.imag == 0:
+        return "growth" if value.real > 0 else "decay"
+    return "flutter" if value.real > 0 else "oscillation"
+
+
+def modes(
+    system: Any, count: int | None = None, at: Any = "start", *, coordinates: str = "directors"
+) -> Modes:
+    """Return the modes of a system near an operating point, or of a linear one.
+
+    Parameters
+    ----------
+    system : Model, PHSystem, LinearPHSystem, LinearDescriptor
+        What has modes; what is not linear is linearised first.
+    count : int
+        How many, the slowest first; default: all of a small system, 20 of a large one.
+    at, coordinates
+        See `linearise`.
+    """
+    if count is not None:
+        checked_count(count, "modes: count", 1)
+    linear = linearise(system, at, coordinates=coordinates)
+    if large(linear.n) and (count is not None or linear.n > DENSE):
+        found = slowest(linear, count or FEW)
+        if found is not None:
+            return _sparse_modes(linear, *found, count or FEW)
+    return _dense_modes(linear, count)
+
+
+def _sparse_modes(
+    linear: AnyLinear, values: Complex, shapes: Complex, rigid: int, drifting: int, count: int
+) -> Modes:
+    """Return the slowest modes of a large mechanical system."""
+    values, shapes = _one_of_each_pair(values, shapes, lossless(linear))
+    chosen = slice(count)
+    shapes = normalised(linear, shapes[:, chosen])
+    return Modes(linear, values[chosen], shapes, min(rigid, count), min(drifting, count))
+
+
+def _dense_modes(linear: AnyLinear, count: int | None) -> Modes:
+    """Return modes of a small system from its explicit form."""
+    part = eliminate(linear)
+    values, vectors, rigid, drifting = eigen(part.F)
+    shapes = part.V @ vectors
+    values, shapes = _one_of_each_pair(values, shapes, lossless(linear))
+    chosen = slice(count)
+    return Modes(
+        linear=linear,
+        eigenvalues=values[chosen],
+        shapes=normalised(linear, shapes[:, chosen]),
+        rigid=min(rigid, values[chosen].size),
+        drifting=drifting,
+        infinite=part.infinite,
+        index=part.index,
+        constants=part.constants,
+        repeated=part.repeated,
+    )
+
+
+def eigen(F: Array) -> tuple[Complex, Complex, int, int]:
+    """Return eigenvalues and vectors of F, those of zero first and exact; their number and pairs.
+
+    Zero is split off by rank before the others are asked for: double zeros of rigid motions are
+    defective, and round-off would move them by its square root.
+    """
+    # Round-off in the place of a zero would make balancing scale a rigid motion away.
+    plain = np.where(abs(F) > NOISE * np.max(abs(F), initial=0.0), F, 0.0)
+    balanced, (scale, _) = scipy.linalg.matrix_balance(plain, permute=False, separate=True)
+    basis, kernels, core = np.eye(len(F)), [], balanced
+    bottom = np.max(np.linalg.norm(balanced, axis=0), initial=0.0)
+    while core.size:
+        null = _kernel(np.asarray(core, float), ZERO * bottom)
+        if not null.shape[1]:
+            break
+        rest = null_space(null.T)
+        turn = np.hstack([null, rest])
+        kept = basis.shape[1] - core.shape[0]
+        basis = np.hstack([basis[:, :kept], basis[:, kept:] @ turn])
+        kernels.append(null.shape[1])
+        core = rest.T @ core @ rest
+    zeros = sum(kernels)
+    values, vectors = np.linalg.eig(core) if core.size else (np.zeros(0), np.zeros((0, 0)))
+    turned = basis.T @ balanced @ basis
+    upper, above = turned[:zeros, :zeros], turned[:zeros, zeros:]
+    whole = np.zeros((len(F), values.size), dtype=complex)
+    whole[zeros:] = vectors
+    for k, value in enumerate(values):
+        # (upper - value) x + above v = 0, where upper is nilpotent.
+        whole[:zeros, k] = np.linalg.solve(value * np.eye(zeros) - upper, above @ vectors[:, k])
+    rigid = kernels[0] if kernels else 0
+    first = basis[:, :rigid].astype(complex)
+    found = np.hstack([first, basis @ whole]) * scale[:, None]
+    order = np.argsort(abs(values), kind="stable")
+    values, found[:, rigid:] = values[order], found[:, rigid:][:, order]
+    all_values = np.append(np.zeros(rigid), values).astype(complex)
+    return all_values, found.astype(complex), rigid, sum(kernels[1:2])
+
+
+def _kernel(a: Array, cut: float) -> Array:
+    _, s, Vt = scipy.linalg.svd(a, check_finite=False)
+    return np.asarray(Vt[int(np.count_nonzero(s > cut)) :].T)
+
+
+def lossless(linear: AnyLinear) -> bool:
+    """Tell whether nothing dissipates: J - R is skew."""
+    return not nonzero(symmetric(linear.conduction))
+
+
+def _one_of_each_pair(values: Complex, shapes: Complex, lossless: bool) -> tuple[Complex, Complex]:
+    """Return one eigenvalue of each conjugate pair, round-off beside an axis taken away."""
+    clean, size = values.copy(), abs(values)
+    real = abs(values.imag) <= ROUND_OFF * size
+    clean[real] = clean[real].real
+    # Eigenvalues of a system without losses lie on an axis, or in fours off it.
+    quiet = DOUBLE * size if lossless else EXACT * np.max(size, initial=0.0)
+    imaginary = ~real & (abs(values.real) <= quiet)
+    clean[imaginary] = 1j * clean[imaginary].imag
+    kept = np.flatnonzero(clean.imag >= 0)
+    # By size, those of one size by how they decay; sizes that differ by round-off are the same.
+    rough = np.array([float(f"{abs(value):.9e}") for value in clean[kept]])
+    order = kept[np.lexsort([clean[kept].real, rough])]
+    return clean[order], shapes[:, order]
+
+
+def normalised(linear: AnyLinear, shapes: Complex) -> Complex:
+    """Return shapes whose largest displacement is 1, or largest state with a derivative.
+
+    Of displacements of nearly one size the first is taken, so that round-off decides nothing.
+    """
+    moving = ~np.asarray(linear.algebraic)
+    k = None if linear.about is None else linear.about.freedoms
+    if k is not None and linear.about is not None and linear.about.sizes.size == linear.n:
+        moving = moving & (np.arange(linear.n) < k)
+    weighed = np.where(moving[:, None], abs(shapes), 0.0)
+    most = np.max(weighed, axis=0, initial=0.0)
+    first = np.argmax(weighed >= (1 - SAME) * most, axis=0)
+    peak = shapes[first, np.arange(shapes.shape[1])]
+    return np.asarray(shapes / np.where(most > 0, peak, 1.0))

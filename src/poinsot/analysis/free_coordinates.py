@@ -1,0 +1,130 @@
+"""Free coordinates of the tangent space of a system: no more of them than it needs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from poinsot.analysis.linear import is_identity
+from poinsot.ph.interconnection import Interconnection
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
+from poinsot.ph.system import PHSystem, State, slices
+from poinsot.systems.livens.systems import LivensSystem
+from poinsot.systems.mechanical import MechanicalForm
+
+#: How much faster than most a state may move by nature.
+QUICK = 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Free coordinates xi of the tangent space, dx = T dxi, and the equations that are left.
+
+    `left` takes them out of all: E and A become left E T and left A T. `efforts` makes costates of
+    the new coordinates of z, which is left^T of these, so that J becomes left J left^T. `sizes` are
+    those of xi, and `mechanical` is the number of coordinates, and of velocities after them, if the
+    system is a mechanical one. `own` tells that xi are the system's own states.
+    """
+
+    T: Matrix
+    left: Matrix
+    efforts: Matrix
+    states: tuple[State, ...]
+    sizes: Vector
+    mechanical: int | None = None
+    own: bool = False
+
+    def free(self, A: Matrix) -> Matrix:
+        """Return left A T."""
+        return A if self.own else self.left @ A @ self.T
+
+
+def chart_of(system: PHSystem, x: Vector) -> Chart:
+    """Return free coordinates of a system near a state."""
+    if isinstance(system, Interconnection):
+        return _joined(system, x)
+    if isinstance(system, LivensSystem):
+        return _without_momenta(system, x)
+    whole, sizes = diagonal(np.ones(system.n)), system.sizes(x)
+    if not isinstance(system, MechanicalForm):
+        return Chart(whole, whole, whole, system.states, sizes, own=True)
+    n, k, w = system.mechanics.n, system.mechanics.k, system.momentum_row
+    Z = system.mechanics.Z(system.parts(x)[0])
+    if n < k or is_identity(Z):
+        mechanical = None if n < k or system.stabilised else n
+        return Chart(whole, whole, whole, system.states, sizes, mechanical, own=True)
+    one = diagonal(np.ones(system.n - n))
+    back, size = _left_inverse(Z), system.n - n + k
+    T = assemble((system.n, size), [(0, 0, Z), (n, k, one)])
+    left = assemble((size, system.n), [(0, 0, back), (k, n, one)])
+    ends = slices(system.states)
+    velocities = [s for s in system.states if w <= ends[s.name].start < w + k]
+    rest = [s for s in system.states if ends[s.name].start >= n]
+    moved = [State(f"{s.name[:-1]}s", s.size) for s in velocities]
+    sizes = np.concatenate([abs(back) @ sizes[:n], sizes[n:]])
+    return Chart(T, left, T.T, (*moved, *rest), sizes, k)
+
+
+def _joined(system: Interconnection, x: Vector) -> Chart:
+    """Return those of all parts, and the multipliers of the connections."""
+    charts = [
+        chart_of(part, x[span]) for part, span in zip(system.parts, system.spans, strict=True)
+    ]
+    links, sizes = system.n - system.inner, system.sizes(x)
+    new = sum(chart.T.shape[1] for chart in charts) + links
+    placed: dict[str, list[Placed]] = {"T": [], "left": [], "efforts": []}
+    column = 0
+    for chart, span in zip(charts, system.spans, strict=True):
+        placed["T"].append((span.start, column, chart.T))
+        placed["left"].append((column, span.start, chart.left))
+        placed["efforts"].append((column, span.start, chart.efforts))
+        column += chart.T.shape[1]
+    one, last = diagonal(np.ones(links)), system.inner
+    placed["T"].append((last, column, one))
+    placed["left"].append((column, last, one))
+    placed["efforts"].append((column, last, one))
+    own = sum(len(part.states) for part in system.parts)
+    return Chart(
+        T=assemble((system.n, new), placed["T"]),
+        left=assemble((new, system.n), placed["left"]),
+        efforts=assemble((new, system.n), placed["efforts"]),
+        states=(*(s for chart in charts for s in chart.states), *system.states[own:]),
+        sizes=np.concatenate([*(chart.sizes for chart in charts), sizes[last:]]),
+    )
+
+
+def _left_inverse(Z: Matrix) -> Matrix:
+    """Return (Z^T Z)^-1 Z^T."""
+    if is_sparse(Z):
+        from scipy.sparse.linalg import spsolve
+
+        return sp.csr_array(spsolve(sp.csc_array(Z.T @ Z), sp.csc_array(Z.T)))
+    return np.linalg.pinv(dense(Z))
+
+
+def _without_momenta(system: LivensSystem, x: Vector) -> Chart:
+    """Return coordinates (q, v, multipliers): momenta follow from p = dL/dv.
+
+    From the row of momenta that of coordinates is taken as often as p changes with q, so that
+    E = diag(I, M, 0).
+    """
+    n, m = system.mechanics.n, system.mechanics.m
+    H = system.lagrangian.ddT(system.q(x), system.velocity(x))
+    one, D, both, lam = diagonal(np.ones(n)), H.qs.T, diagonal(np.ones(2 * n)), diagonal(np.ones(m))
+    new, behind = 2 * n + m, (2 * n, 3 * n, lam)
+    T = [(0, 0, both), (2 * n, 0, D), (2 * n, n, H.ss), (3 * n, 2 * n, lam)]
+    left = [(0, 0, one), (n, 0, -1.0 * D), (n, 2 * n, one), behind]
+    efforts = [(0, 0, one), (0, 2 * n, H.qs), (n, 2 * n, one), behind]
+    gone = {state.name for state in system.momenta}
+    sizes = np.delete(system.sizes(x), np.arange(2 * n, 3 * n))
+    # What has nearly no mass moves as the others do, over the same part of its size in a time.
+    ways, speeds = sizes[:n], sizes[n : 2 * n]
+    speeds[:] = np.minimum(speeds, QUICK * np.median(speeds / ways) * ways)
+    return Chart(
+        T=assemble((system.n, new), T),
+        left=assemble((new, system.n), left),
+        efforts=assemble((new, system.n), efforts),
+        states=tuple(s for s in system.states if s.name not in gone),
+        sizes=sizes,
+        mechanical=n,
+    )

@@ -1,0 +1,220 @@
+r"""Linearisation of any system about an equilibrium, a steady motion or a state.
+
+.. math::
+
+    E\,\delta\dot x = \Bigl(\frac{\partial (J z - R z - r + B u)}{\partial x}
+    + (J - R - \partial_z r)\,\frac{\partial z}{\partial x} - \frac{\partial E \dot x}{\partial x}
+    \Bigr)\,\delta x + B\,\delta u
+
+by the exact tangents that Newton's method has of every system. Where dz is the Hessian of the
+energy, what loads and multipliers add is put into Q, which becomes the second variation of
+H + lambda g, as long as it is one: then the linear system is port-Hamiltonian again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.analysis.free_coordinates import Chart, chart_of
+from poinsot.analysis.linear import (
+    AnyLinear,
+    LinearDescriptor,
+    OperatingPoint,
+    as_linear,
+)
+from poinsot.analysis.operating_point import angles_of, in_motion, input_of, slope, state_of
+from poinsot.analysis.steady_frames import (
+    SteadyFrame,
+    candidates,
+    derivative,
+    frames,
+    is_mechanism,
+    state_at,
+    trace,
+)
+from poinsot.analysis.structure import TOLERANCE, conduction, costate, tidy, with_structure
+from poinsot.errors import InputError
+from poinsot.model import Model
+from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
+from poinsot.ph.linear import LinearSystem
+from poinsot.ph.matrices import Array, Matrix, Vector, add, dense
+from poinsot.ph.system import PHSystem
+from poinsot.systems.livens import LagrangianSystem
+
+#: Whether coefficients are constant is seen after so much of a turn [rad], at this multiple of its
+#: rate: a place away from every eigenvalue.
+LATER, PROBE = 0.7, 0.9 + 0.37j
+#: Systems of more states are not asked for it: that takes dense matrices.
+STEADY = 1500
+
+
+def linearise(
+    system: Any,
+    at: Any = "start",
+    u: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    *,
+    coordinates: str = "directors",
+) -> AnyLinear:
+    """Return the linear system near an operating point, with names of states and ports kept.
+
+    Parameters
+    ----------
+    system : Model, PHSystem or LagrangianSystem
+        What to linearise; a linear system is returned as it is. An equilibrium or a steady motion,
+        which has attributes `system`, `x` and `u`, is linearised about itself.
+    at
+        `"start"`; a state, as a vector or by names; a result (its last state) or
+        `(result, time)`; or an equilibrium or steady motion, which has attributes `x` and `u`.
+        Multipliers are made consistent with the state.
+    u : (m,) or mapping
+        Inputs at the operating point, of all ports or by name; default: those that the ports are
+        fed with, at time 0 where these change.
+    coordinates : str
+        Those that a model is compiled in.
+
+    Returns
+    -------
+    LinearPHSystem
+        Where the port-Hamiltonian structure is kept: at equilibria and in steady motions.
+    LinearDescriptor
+        Elsewhere, with the same matrices E, A, B and C; `why` says what is in the way.
+
+    Notes
+    -----
+    Redundant coordinates of rotations are replaced by displacements `s` along the velocities,
+    d zeta = Z ds; momenta of Livens' form by velocities. Ports that are closed by laws of the state
+    are part of A, not of B; a law is differentiated by sixth-order differences, everything else
+    exactly. There is no feed-through: D = 0 in the descriptor form.
+    """
+    if isinstance(system, LinearSystem | LinearDescriptor):
+        return as_linear(system)
+    if isinstance(getattr(system, "system", None), PHSystem):
+        system, at = system.system, system
+    if isinstance(system, Model):
+        own = getattr(at, "system", None)
+        system = own if isinstance(own, PHSystem) else system.compile(coordinates)
+    if isinstance(system, LagrangianSystem):
+        system = system.port_hamiltonian()
+    if not isinstance(system, PHSystem):
+        raise InputError(f"linearise: expected a Model or a system, got {system!r}")
+    x, t = state_of(system, at)
+    inputs = input_of(system, at, u)
+    system = system.near(angles_of(system, at, x))
+    x, rate = in_motion(system, x, inputs, t)
+    return _linearised(system, x, rate, inputs, t)
+
+
+def _linearised(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> AnyLinear:
+    """Return the linear system at a state that moves at a rate, in a frame that moves along."""
+    frame = _steady(system, x, rate, u, t)
+    chart = chart_of(system, x)
+    plain = _descriptor(system, chart, x, rate, u, t, frame)
+    dz = system.dz(x)
+    dz = dz if chart.own else chart.efforts @ dz @ chart.T
+    Q = costate(plain, dz, chart.mechanical)
+    if frame is not None and Q is not None and chart.mechanical is not None:
+        plain = _on_constraints(plain, Q, chart.mechanical)
+    return with_structure(plain, Q, chart.sizes)
+
+
+def _descriptor(
+    system: PHSystem,
+    chart: Chart,
+    x: Vector,
+    rate: Vector,
+    u: Vector,
+    t: float,
+    frame: SteadyFrame | None,
+) -> LinearDescriptor:
+    """Return the matrices at a state, without asking for structure."""
+    z = system.z(x)
+    u = system.feedback(t, x, z, u)
+    E, A = system.E(x), add(slope(system, x, z, u), _minus(system.dE(x, rate)))
+    B, C = system.B(x), add(system.B(x).T @ system.dz(x), system.dy(x, z))
+    free = np.ones(system.m, dtype=bool)
+    for port in system.ports:
+        free[system.port_slices[port.name]] = not port.by_law
+    if not free.all():
+        A = add(A, B[:, ~free] @ _law_slopes(system, x, u, t)[~free])
+    motion = np.zeros(x.size)
+    if frame is not None:
+        X, motion = derivative(system, frame, x)
+        A = add(A, -1.0 * (E @ X))
+    T, left, y = chart.T, chart.left, system.y(x, z)
+    left_over = np.asarray(left @ (E @ (rate - motion)))
+    L = system.dflow_dz(x, z)
+    if not chart.own:
+        B, C, L = left @ B, C @ T, conduction(left, L, chart.mechanical)
+    return LinearDescriptor(
+        name=system.name,
+        states=chart.states,
+        ports=tuple(replace(p, signal=None) for p in system.ports if not p.by_law),
+        matrix_E=tidy(chart.free(E)),
+        matrix_A=tidy(chart.free(A)),
+        matrix_B=tidy(B[:, free]),
+        matrix_C=tidy(C[free]),
+        conduction=tidy(L),
+        about=OperatingPoint(
+            system, x, rate, u, y, t, chart.sizes, T, left_over, frame is not None, chart.mechanical
+        ),
+    )
+
+
+def _steady(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> SteadyFrame | None:
+    """Return a frame in which the motion of a mechanism is steady; None: it rests, or is not.
+
+    Whether it is one is seen some time later: coefficients have to be the same in it.
+    """
+    if not is_mechanism(system) or system.n > STEADY:
+        return None
+    for frame in candidates(system, x, rate):
+        turning = max(np.max(abs(frame.omega)), np.max(abs(frame.spins), initial=0.0))
+        if turning == 0:
+            return frame
+        later = state_at(system, frame, frame.moved(frames(system, x)[0], LATER / turning))
+        near = system.near(system.angles(later))
+        there, there_rate = in_motion(near, later, u, t)
+        s, sums = PROBE * turning, []
+        for one, at, moves in ((system, x, rate), (near, there, there_rate)):
+            plain = _descriptor(one, chart_of(one, at), at, moves, u, t, frame)
+            sums.append(trace(plain.matrix_E, plain.matrix_A, s))
+        if abs(sums[0] - sums[1]) <= TOLERANCE * system.n / turning:
+            return frame
+    return None
+
+
+def _on_constraints(plain: LinearDescriptor, Q: Matrix, k: int) -> LinearDescriptor:
+    """Write algebraic equations as (J - R) Q x where constraints hold, if they are the same there.
+
+    In a moving frame, constraints g turn into combinations of each other, which all vanish.
+    """
+    A, L = dense(plain.matrix_A).copy(), dense(plain.conduction)[2 * k :]
+    own, K = L @ dense(Q), np.zeros((plain.n - 2 * k, plain.n))
+    # Of k coordinates and k velocities: dq = Z dw, and K dw = 0 has held from the start.
+    Z = dense(plain.conduction)[:k, k : 2 * k]
+    K[:, :k] = np.linalg.solve(Z.T, L[:, k : 2 * k].T).T
+    gap = A[2 * k :] - own
+    share = np.linalg.lstsq(K.T, gap.T, rcond=1e-11)[0]
+    if np.max(abs(gap - share.T @ K), initial=0.0) > TOLERANCE * np.max(abs(gap), initial=0.0):
+        return plain
+    A[2 * k :] = own
+    return replace(plain, matrix_A=A)
+
+
+def _minus(a: Matrix | None) -> Matrix | None:
+    return None if a is None else -a
+
+
+def _law_slopes(system: PHSystem, x: Vector, u: Vector, t: float) -> Array:
+    """Return the derivative of the inputs that laws fill in, by sixth-order differences; (m, n)."""
+    steps, slopes = RELATIVE_STEP * system.sizes(x), np.zeros((system.m, system.n))
+    for j in np.flatnonzero(~system.algebraic):
+        shift = np.zeros(x.size)
+        for k, c in enumerate(COEFFICIENTS, start=1):
+            shift[j] = k * steps[j]
+            there, back = (system.feedback(t, a, system.z(a), u) for a in (x + shift, x - shift))
+            slopes[:, j] += c * (there - back) / steps[j]
+    return slopes

@@ -1,0 +1,196 @@
+r"""The explicit form without constraints, by a null space [BAPM21, eq. (47)].
+
+With G p = 0 and range P = null G, velocities are :math:`p = P \hat p`, and multipliers drop out of
+
+.. math:: \hat M\, \dot{\hat p} = (\hat J - \hat R)\, \hat p + \hat B u, \qquad
+          \hat M = P^\top M P, \quad \hat J = P^\top J P, \quad \hat B = P^\top B .
+
+With coordinates as well, forces are those of :math:`\hat K = P^\top K P`. Any other
+port-Hamiltonian system is restricted to states x = V xi on which all constraints hold, and to the
+Dirac structure that is left on them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.analysis.elimination import eliminate, null_space_of
+from poinsot.analysis.linear import LinearPHSystem, as_linear
+from poinsot.errors import InputError, StructureError
+from poinsot.ph.dirac import require_structure
+from poinsot.ph.linear import LinearSystem
+from poinsot.ph.matrices import Array, Matrix, dense
+from poinsot.ph.system import State
+
+#: Energy or power that is left over, as a part of the whole, by round-off.
+TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalForm(LinearPHSystem):
+    """An explicit port-Hamiltonian system in independent states, x = V xi of the one before.
+
+    Of a mechanical system xi = (q, v) are displacements and velocities of as many degrees of
+    freedom: E = diag(I, M), Q = diag(K, I), J = [[0, I], [-I, J_v]].
+    """
+
+    V: Matrix | None = None
+
+    @property
+    def freedoms(self) -> int:
+        """Degrees of freedom: half of the states."""
+        return self.n // 2
+
+    def block(self, matrix: str) -> Array:
+        """Return M, K, J, R (of velocities) or B of the mechanical form, by its letter."""
+        half = self.n // 2
+        if [s.name for s in self.states] != ["q", "v"]:
+            raise InputError(
+                f"system '{self.name}' has no coordinates and velocities; use its matrices"
+            )
+        v = slice(half, self.n)
+        blocks = {
+            "M": dense(self.matrix_E)[v, v],
+            "K": dense(self.matrix_Q)[:half, :half],
+            "J": dense(self.matrix_J)[v, v],
+            "R": dense(self.matrix_R)[v, v],
+            "B": dense(self.matrix_B)[v],
+        }
+        if matrix not in blocks:
+            raise InputError(f"minimal: no block '{matrix}'; known: {', '.join(blocks)}")
+        return blocks[matrix]
+
+
+def minimal(linear: LinearSystem) -> MinimalForm:
+    """Return the explicit minimal port-Hamiltonian form of a linear system [BAPM21, eq. (47)].
+
+    Where every constraint is one of a mechanical system in (q, v, multipliers), it has the blocks
+    M, K, J, R and B; see `MinimalForm.block`.
+    """
+    if not isinstance(linear, LinearSystem):
+        raise StructureError(
+            f"system '{getattr(linear, 'name', linear)}' is not port-Hamiltonian, so that there is "
+            "no minimal form of this kind; use its state_space()"
+        )
+    system = as_linear(linear)
+    assert isinstance(system, LinearPHSystem)
+    blocks = _mechanical(system)
+    return _of_mechanism(system, *blocks) if blocks else _of_any(system)
+
+
+def _mechanical(system: LinearPHSystem) -> tuple[int, Array] | None:
+    """Return the number of velocities and the constraints on them, if that is what it is made of.
+
+    Then E = diag(I, M, 0), Q = diag(K, I, I), and the first row of J is (0, I, 0).
+    """
+    E, J, Q = (dense(a) for a in (system.matrix_E, system.matrix_J, system.matrix_Q))
+    lam = int(np.count_nonzero(~_trailing(E)))
+    k, odd = divmod(lam, 2)
+    if odd or not k:
+        return None
+    one = np.eye(k)
+    q, v, rest = slice(0, k), slice(k, lam), slice(lam, None)
+    alike = (
+        _same(E[q, q], one)
+        and not E[q, v].any()
+        and not E[v, q].any()
+        and _same(Q[v], np.eye(system.n)[v])
+        and _same(Q[rest], np.eye(system.n)[rest])
+        and not Q[q, v].any()
+        and not Q[q, rest].any()
+        and _same(J[q], np.eye(system.n)[v])
+        and not J[rest, rest].any()
+        and not dense(system.matrix_R)[rest].any()
+        and not dense(system.matrix_B)[rest].any()
+    )
+    return (k, J[rest, v]) if alike else None
+
+
+def _same(a: Array, b: Array) -> bool:
+    return bool(np.allclose(a, b, rtol=0.0, atol=1e-13))
+
+
+def _trailing(E: Array) -> NDArray[np.bool_]:
+    """Return which states at the end have no derivative."""
+    empty = ~np.any(E, axis=0) & ~np.any(E, axis=1)
+    return np.logical_and.accumulate(np.asarray(empty)[::-1])[::-1]
+
+
+def _of_mechanism(system: LinearPHSystem, k: int, G: Array) -> MinimalForm:
+    """Project on the null space of the constraints, P^T M P and so on."""
+    E, J, R, B, Q = (
+        dense(a)
+        for a in (
+            system.matrix_E,
+            system.matrix_J,
+            system.matrix_R,
+            system.matrix_B,
+            system.matrix_Q,
+        )
+    )
+    v = slice(k, 2 * k)
+    P = null_space_of(G)
+    f = P.shape[1]
+    none, one = np.zeros((f, f)), np.eye(f)
+    V = np.zeros((system.n, 2 * f))
+    V[:k, :f] = V[v, f:] = P
+    M, K = P.T @ E[v, v] @ P, P.T @ Q[:k, :k] @ P
+    return MinimalForm(
+        name=system.name,
+        states=(State("q", f), State("v", f)) if f else (),
+        ports=system.ports,
+        matrix_E=np.block([[one, none], [none, _even(M)]]),
+        matrix_J=np.block([[none, one], [-one, P.T @ J[v, v] @ P]]),
+        matrix_R=np.block([[none, none], [none, _even(P.T @ R[v, v] @ P)]]),
+        matrix_B=np.vstack([np.zeros((f, system.m)), P.T @ B[v]]),
+        matrix_Q=np.block([[_even(K), none], [none, one]]),
+        about=system.about,
+        V=V,
+    )
+
+
+def _even(a: Array) -> Array:
+    return np.asarray((a + a.T) / 2)
+
+
+def _of_any(system: LinearPHSystem) -> MinimalForm:
+    """Restrict states to x = V xi, and the structure to them.
+
+    For every effort e = dH/dxi there are z and xi' with E V xi' = (J - R) z and V^T E^T z = e: the
+    map from e to xi' is J - R of what is left.
+    """
+    part = eliminate(system)
+    if part.feedthrough:
+        raise StructureError(
+            f"system '{system.name}': inputs act on outputs without delay, which the minimal form "
+            "has no place for; use state_space()"
+        )
+    V, E, L = part.V, dense(system.matrix_E), dense(system.conduction)
+    r, n = V.shape[1], system.n
+    both = np.block([[E @ V, -L], [np.zeros((r, r)), (E @ V).T]])
+    right = np.zeros((n + r, r + system.m))
+    right[n:, :r], right[:n, r:] = np.eye(r), dense(system.matrix_B)
+    sizes = np.max(abs(both), axis=1)
+    sizes[sizes == 0] = 1.0
+    found = np.linalg.lstsq(both / sizes[:, None], right / sizes[:, None], rcond=1e-12)[0][:r]
+    left, B = found[:, :r], found[:, r:]
+    Q = _even(V.T @ E.T @ dense(system.matrix_Q) @ V)
+    if np.max(abs(left @ Q - part.F), initial=0.0) > TOLERANCE * np.max(abs(part.F), initial=0.0):
+        raise StructureError(f"system '{system.name}': its structure is lost in the elimination")
+    J, R = (left - left.T) / 2, -(left + left.T) / 2
+    if np.max(abs(R), initial=0.0) <= 1e-12 * np.max(abs(left), initial=0.0):
+        R = np.zeros_like(R)
+    require_structure(system.name, J, None, Q)
+    return MinimalForm(
+        name=system.name,
+        states=(State("xi", r),) if r else (),
+        ports=system.ports,
+        matrix_E=np.eye(r),
+        matrix_J=J,
+        matrix_R=R,
+        matrix_B=B,
+        matrix_Q=Q,
+        about=system.about,
+        V=V,
+    )

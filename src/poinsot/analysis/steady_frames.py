@@ -1,0 +1,225 @@
+r"""Frames that move along with a steady motion of a mechanism.
+
+A top that precesses, a rotor that spins or a mechanism that turns as a whole is steady: there is a
+motion of frames in which nothing changes,
+
+.. math:: \dot\varphi = V + \omega \times \varphi, \qquad
+          \dot R = \hat\omega\, R + R\, \sigma\, \hat a ,
+
+a screw motion of the world, and for each body that is symmetric about an axis a of its own a spin
+sigma about it. In states it is a vector field with the derivative X, and what is linearised about
+x(t) has constant coefficients in the moving frame,
+
+.. math:: E\,\dot\eta = (A - E X)\,\eta .
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.linalg
+
+from poinsot.frames.twists import spread
+from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
+from poinsot.ph.matrices import Array, Matrix, Vector, assemble, dense
+from poinsot.ph.system import PHSystem
+from poinsot.so3 import exp, skew
+from poinsot.systems.directors import DirectorForm, DirectorSystem, director_system
+from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
+from poinsot.systems.rotations.system import RotationSystem, rotation_system
+
+#: Velocities, accelerations and moments of inertia that differ by less than this part are the same.
+SAME = 1e-8
+
+Form: TypeAlias = DirectorSystem | RotationSystem | QuaternionForm
+
+
+@dataclass(frozen=True, eq=False)
+class SteadyFrame:
+    """A screw motion of the world, V [m/s] and omega [rad/s], and spins of bodies.
+
+    `spins` are sigma a of every body in its principal axes [rad/s]; (bodies, 3).
+    """
+
+    velocity: Vector
+    omega: Vector
+    spins: Array
+
+    def twists(self, q: Array) -> Array:
+        """Return (v, omega) of bodies at frames (bodies, 4, 3); (bodies, 2, 3)."""
+        velocity = self.velocity + np.cross(self.omega, q[:, 0])
+        spin = self.omega + np.einsum("bij,bi->bj", q[:, 1:], self.spins)
+        return np.stack([velocity, spin], axis=1)
+
+    def moved(self, q: Array, time: float) -> Array:
+        """Return frames (bodies, 4, 3) after a time [s]."""
+        screw = np.zeros((4, 4))
+        screw[:3, :3], screw[:3, 3] = skew(self.omega), self.velocity
+        shift = scipy.linalg.expm(time * screw)
+        turned = np.array([exp(time * spin) for spin in self.spins])
+        # Directors are rows of q: R exp(sigma a) has the columns turned_ji d_j.
+        d = np.einsum("bji,bjk,lk->bil", turned, q[:, 1:], shift[:3, :3])
+        phi = q[:, 0] @ shift[:3, :3].T + shift[:3, 3]
+        return np.concatenate([phi[:, None], d], axis=1)
+
+
+def is_mechanism(system: PHSystem) -> bool:
+    """Tell whether a system has bodies whose motion may be steady."""
+    plain = isinstance(system, DirectorForm) and not system.stabilised
+    return plain or isinstance(system, RotationSystem | QuaternionForm)
+
+
+def frames(system: Any, x: Vector) -> tuple[Array, Array]:
+    """Return frames (bodies, 4, 3) and twists (bodies, 2, 3) of a state."""
+    q, rates = system.directors(x).reshape(-1, 4, 3), system.view.rates(x[None], system.view.bodies)
+    omega = np.cross(q[:, 1:], rates[0, :, 1:]).sum(axis=1) / 2
+    return q, np.stack([rates[0, :, 0], omega], axis=1)
+
+
+def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
+    """Yield frames in which velocities and accelerations are steady, those that turn least first.
+
+    A rotor is looked at from the ground, where its bearings are, rather than from itself. Bodies
+    move as (v, omega) = (V + omega x phi, omega + sigma R a), and these change by omega x alone.
+    """
+    q, twists = frames(system, x)
+    if not np.any(twists):
+        return
+    mechanism, count = system.mechanism, len(q)
+    # A length of the whole, to compare velocities with angular ones.
+    mass, *euler = mechanism.inertia.T
+    length = float(np.max([np.linalg.norm(q[:, 0], axis=1), np.sqrt(sum(euler) / mass)])) or 1.0
+    turning = float(np.max(abs(twists) / [[[length], [1.0]]]))
+    accelerations = _accelerations(system, x, rate, turning)
+    axes, turns = _axes(mechanism), mechanism.unknowns.turns
+    # Of every body the velocity, length times angular velocity, and the same of accelerations.
+    rows = np.zeros((count, 4, 3, 6 + len(axes)))
+    rows[:, 0, :, :3] = np.eye(3)
+    rows[:, 0, :, 3:6] = -skew(q[:, 0])
+    rows[:, 1, :, 3:6] = length * np.eye(3) * turns[:, None, None]
+    rows[:, 2, :, 3:6] = -skew(twists[:, 0]) / turning
+    rows[:, 3, :, 3:6] = -length * skew(twists[:, 1]) / turning
+    for k, (body, axis) in enumerate(axes, start=6):
+        rows[body, 1, :, k] = length * q[body, 1 + axis]
+    scale = np.array([1.0, length])[:, None]
+    wanted = np.concatenate([twists * scale, accelerations * scale / turning], axis=1)
+    wanted[~turns, 1::2] = 0.0
+    table, wanted = rows.reshape(12 * count, -1), wanted.reshape(-1)
+    own = list(range(6, table.shape[1]))
+    for used in (own, [0, 1, 2, *own], [3, 4, 5, *own], list(range(6)), [*range(6), *own]):
+        found = np.zeros(table.shape[1])
+        if used:
+            found[used] = np.linalg.lstsq(table[:, used], wanted, rcond=1e-10)[0]
+        if np.max(abs(table @ found - wanted)) <= SAME * length * turning:
+            spins = np.zeros((count, 3))
+            for k, (body, axis) in enumerate(axes, start=6):
+                spins[body, axis] = found[k]
+            yield SteadyFrame(found[:3], found[3:6], spins)
+
+
+def _accelerations(system: Any, x: Vector, rate: Vector, turning: float) -> Array:
+    """Return the rates of twists (bodies, 2, 3).
+
+    Directors have them among their states, d_i x d_i'' / 2; of other coordinates they are found by
+    sixth-order differences along the motion.
+    """
+    if isinstance(system, DirectorForm):
+        n, own = system.mechanism.n, system.mechanism.unknowns.rates
+        q, a = (part.reshape(-1, 4, 3) for part in (system.directors(x), own.full(rate[n : 2 * n])))
+        return np.stack([a[:, 0], np.cross(q[:, 1:], a[:, 1:]).sum(axis=1) / 2], axis=1)
+    step, total = RELATIVE_STEP / turning, np.zeros((len(system.mechanism.inertia), 2, 3))
+    for k, c in enumerate(COEFFICIENTS, start=1):
+        there, back = (frames(system, x + side * k * step * rate)[1] for side in (1, -1))
+        total += c * (there - back) / step
+    return total
+
+
+def _axes(mechanism: Any) -> list[tuple[int, int]]:
+    """Return bodies and those of their principal axes that their inertia is symmetric about."""
+    return [
+        (body, axis)
+        for body, J in enumerate(mechanism.moments)
+        for axis in range(3)
+        if mechanism.unknowns.turns[body] and abs(J[axis - 1] - J[axis - 2]) <= SAME * np.max(J)
+    ]
+
+
+def state_at(system: Any, frame: SteadyFrame, q: Array) -> Vector:
+    """Return the state at frames (bodies, 4, 3) that move along."""
+    twists = frame.twists(q).reshape(-1)
+    known = system.name, system.mechanism, system.layout, system.ports, q.reshape(-1), twists
+    if isinstance(system, RotationSystem):
+        return rotation_system(*known, system.coordinates).start
+    if isinstance(system, QuaternionForm):
+        return quaternion_system(*known).in_form(system.formulation).start
+    return director_system(*known).start
+
+
+def derivative(system: Any, frame: SteadyFrame, x: Vector) -> tuple[Matrix, Vector]:
+    """Return the derivative X of the motion of the frame by the state, and the motion there."""
+    if isinstance(system, RotationSystem):
+        return _of_rotations(system, frame, x)
+    if isinstance(system, QuaternionForm):
+        blocks = np.zeros((len(frame.spins), 7, 7))
+        blocks[:, 3:, 3:] = [
+            _by_quaternion(frame.omega, 1.0) + _by_quaternion(spin, -1.0) for spin in frame.spins
+        ]
+        own, parts = system.lagrangian.unknowns, 1 + system.momentum_row // system.mechanics.n
+    else:
+        blocks = np.zeros((len(frame.spins), 12, 12))
+        for i in range(1, 4):
+            at = slice(3 * i, 3 * i + 3)
+            blocks[:, at, at] = skew(frame.omega)
+        for k, spin in enumerate(frame.spins):
+            # d_i' = R (sigma a x e_i): column i of skew(sigma a) in the basis of directors.
+            blocks[k, 3:, 3:] += np.kron(skew(spin).T, np.eye(3))
+        own, parts = system.mechanism.unknowns, 2
+    blocks[:, :3, :3] = skew(frame.omega)
+    one, n = own.square(spread(blocks)), own.n
+    X = assemble((system.n, system.n), [(k * n, k * n, one) for k in range(parts)])
+    motion = np.asarray(X @ x)
+    shift = np.zeros((len(frame.spins), blocks.shape[1]))
+    shift[:, :3] = frame.velocity
+    motion[:n] += own.own(shift.reshape(-1))
+    return X, motion
+
+
+def _by_quaternion(omega: Vector, side: float) -> Array:
+    """Return what multiplication by (0, omega / 2) from the left (1) or right (-1) does."""
+    block = np.zeros((4, 4))
+    block[0, 1:], block[1:, 0], block[1:, 1:] = -omega, omega, side * skew(omega)
+    return block / 2
+
+
+def _of_rotations(system: RotationSystem, frame: SteadyFrame, x: Vector) -> tuple[Matrix, Vector]:
+    """Return X and the motion for zeta = (phi, theta), and for velocities in body axes."""
+    bodies, zeta, w = system.bodies, *system.parts(x)[:2]
+    theta, way = bodies.theta(zeta), bodies.parametrisation
+    size, count = way.size, len(frame.spins)
+    slopes, Z = way.slopes(theta).reshape(count, 3, 3, size), way.Z(theta)
+    d = way.directors(theta).reshape(count, 3, 3)
+    spin = np.einsum("bij,j->bi", d, frame.omega) + frame.spins
+    first = np.zeros((count, 3 + size, 3 + size))
+    first[:, :3, :3] = skew(frame.omega)
+    first[:, 3:, 3:] = np.einsum("bajl,bj->bal", way.dZ(theta), spin)
+    first[:, 3:, 3:] += np.einsum("baj,bjkl,k->bal", Z, slopes, frame.omega)
+    second = np.zeros((count, 6, 6))
+    second[:, :3, :3] = second[:, 3:, 3:] = -skew(frame.spins)
+    n = system.mechanics.n
+    X_zeta = bodies.unknowns.square(spread(first))
+    X_w = bodies.velocities.square(spread(second))
+    X = assemble((system.n, system.n), [(0, 0, X_zeta), (n, n, X_w)])
+    motion, moved = np.zeros(system.n), np.zeros((count, 3 + size))
+    phi = bodies.unknowns.full(zeta).reshape(count, -1)[:, :3]
+    moved[:, :3] = frame.velocity + np.cross(frame.omega, phi)
+    moved[:, 3:] = np.einsum("baj,bj->ba", Z, spin)
+    motion[:n] = bodies.unknowns.own(moved.reshape(-1))
+    motion[n : n + w.size] = X_w @ w
+    return X, motion
+
+
+def trace(E: Matrix, A: Matrix, s: complex) -> complex:
+    """Return the sum of 1 / (s - eigenvalue) over all finite eigenvalues of a pencil."""
+    pencil = s * dense(E) - dense(A)
+    return complex(np.trace(np.linalg.lstsq(pencil, dense(E).astype(complex), rcond=1e-13)[0]))

@@ -1,0 +1,161 @@
+r"""Port-Hamiltonian structure of linear systems, found from their matrices.
+
+.. math:: A = (J - R)\,Q, \qquad C = B^\top Q, \qquad E^\top Q = Q^\top E .
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from poinsot.analysis.linear import (
+    AnyLinear,
+    LinearDescriptor,
+    LinearPHSystem,
+    is_identity,
+    nonzero,
+    sparse,
+    symmetric,
+)
+from poinsot.ph.dirac import semidefinite_defect
+from poinsot.ph.matrices import (
+    Matrix,
+    Vector,
+    add,
+    assemble,
+    dense,
+    diagonal,
+    is_sparse,
+    scale_columns,
+)
+
+#: Defect of a structure, relative to the sizes of its terms, that counts as round-off.
+TOLERANCE = 1e-8
+
+
+def tidy(a: Any) -> Matrix:
+    """Return a matrix as the package keeps it: sparse rows if it is large."""
+    if is_sparse(a):
+        tidy = sp.csr_array(a)
+        tidy.eliminate_zeros()
+        return tidy
+    return np.asarray(a)
+
+
+def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
+    """Return J - R in free coordinates, J skew and R symmetric to the last bit.
+
+    Those of k coordinates with q' = v are so exactly.
+    """
+    J, R = (left @ (0.5 * add(L, side * L.T)) @ left.T for side in (-1.0, 1.0))
+    found = add(0.5 * add(J, -1.0 * J.T), symmetric(R) if nonzero(R) else None)
+    if k is None:
+        return tidy(found)
+    one, n = diagonal(np.ones(k)), found.shape[0]
+    own: Matrix = found[k:, k:]
+    return tidy(assemble((n, n), [(0, k, one), (k, 0, -1.0 * one), (k, k, own)]))
+
+
+def costate(plain: LinearDescriptor, dz: Matrix, mechanical: int | None) -> Matrix | None:
+    """Return Q with (J - R) Q = A, as far as the equations with derivatives tell it.
+
+    Efforts of multipliers are these themselves. Of a mechanical system, velocities follow from the
+    equation of coordinates, and forces from that of momentum.
+    """
+    L, A, n = plain.conduction, plain.matrix_A, plain.n
+    if mechanical is None:
+        return _of_any(plain, dz)
+    q, w, lam = slice(0, mechanical), slice(mechanical, 2 * mechanical), slice(2 * mechanical, n)
+    Z, one = L[q, w], diagonal(np.ones(n - 2 * mechanical))
+    Q_w = A[q] if is_identity(Z) else _solved(Z, A[q])
+    forces = add(A[w], -(L[w, w] @ Q_w))
+    if one.shape[0]:
+        forces = add(forces, -assemble((mechanical, n), [(0, lam.start, L[w, lam])]))
+    Q_q = -forces if is_identity(Z) else -_solved(Z.T, forces)
+    return assemble((n, n), [(0, 0, Q_q), (mechanical, 0, Q_w), (lam.start, lam.start, one)])
+
+
+def _solved(a: Matrix, b: Matrix) -> Matrix:
+    if is_sparse(a):
+        from scipy.sparse.linalg import splu
+
+        return sp.csr_array(splu(sp.csc_array(a)).solve(dense(b)))
+    return np.linalg.solve(dense(a), dense(b))
+
+
+def _of_any(plain: LinearDescriptor, dz: Matrix) -> Matrix | None:
+    """Return dz and what loads and multipliers add to the efforts of states with derivatives."""
+    L, D = plain.conduction, add(plain.matrix_A, -(plain.conduction @ dz))
+    if not nonzero(D):
+        return dz
+    moving = np.flatnonzero(~plain.algebraic)
+    if is_sparse(L):
+        from scipy.sparse.linalg import splu
+
+        try:
+            lu = splu(sp.csc_array(L[moving][:, moving]))
+        except RuntimeError:  # singular
+            return None
+        found = lu.solve(dense(D[moving]))
+        if not np.all(np.isfinite(found)):
+            return None
+        rows = sp.eye_array(plain.n, format="csr")[:, moving]
+        return add(dz, sparse(rows @ sparse(found)))
+    more = np.zeros(dz.shape)
+    more[moving] = np.linalg.lstsq(dense(L)[:, moving], dense(D), rcond=1e-11)[0]
+    return dense(dz) + more
+
+
+def with_structure(plain: LinearDescriptor, Q: Matrix | None, sizes: Vector) -> AnyLinear:
+    """Return the port-Hamiltonian form with costates Q x if it is one, else the plain form.
+
+    `sizes` are those of the states, by which energies and powers of all kinds are compared.
+    """
+    why = "its efforts cannot be told from its equations"
+    if Q is not None:
+        why = _defect(plain, Q, sizes)
+    if Q is None or why:
+        return replace(plain, why=why)
+    L = plain.conduction
+    J, R = 0.5 * add(L, -1.0 * L.T), -1.0 * symmetric(L)
+    return LinearPHSystem(
+        name=plain.name,
+        states=plain.states,
+        ports=plain.ports,
+        matrix_E=plain.matrix_E,
+        matrix_J=tidy(J),
+        matrix_R=tidy(R),
+        matrix_B=plain.matrix_B,
+        matrix_Q=tidy(Q),
+        about=plain.about,
+    )
+
+
+def _defect(plain: LinearDescriptor, Q: Matrix, sizes: Vector) -> str:
+    """Return what keeps the equations with costates Q x from being port-Hamiltonian."""
+    E, L, B = plain.matrix_E, plain.conduction, plain.matrix_B
+    efforts = np.asarray(abs(Q) @ sizes)
+    energy = E.T @ Q
+    stored = _scaled(abs(E.T) @ abs(Q), sizes, sizes)
+    if _scaled(add(energy, -1.0 * energy.T), sizes, sizes) > TOLERANCE * stored:
+        return "E^T Q is not symmetric: forces have no potential, or the state moves"
+    power = _scaled(abs(L) @ abs(Q), efforts, sizes)
+    if _scaled(add(plain.matrix_A, -1.0 * (L @ Q)), efforts, sizes) > TOLERANCE * power:
+        return "(J - R) Q is not A: the state moves, or its coordinates are tied to velocities"
+    for row, other in zip(dense(plain.matrix_C), dense(B.T @ Q), strict=True):
+        if np.max(abs(row - other) * sizes) > TOLERANCE * np.max((abs(row) + abs(other)) * sizes):
+            return "B^T Q is not C: ports change with the state while it moves"
+    powers = scale_columns(scale_columns(-1.0 * symmetric(L), efforts).T, efforts)
+    if semidefinite_defect(powers) > TOLERANCE:
+        return "R is not positive semi-definite: something supplies energy"
+    return ""
+
+
+def _scaled(a: Matrix, rows: Vector, columns: Vector) -> float:
+    """Return the largest entry of a matrix whose rows and columns are measured."""
+    if is_sparse(a):
+        entries = sp.coo_array(a)
+        i, j = entries.coords
+        return float(np.max(abs(entries.data) * rows[i] * columns[j], initial=0.0))
+    return float(np.max(abs(dense(a)) * rows[:, None] * columns, initial=0.0))
