@@ -184,3 +184,14 @@ def test_a_singular_pencil_is_named():
 def test_a_number_of_modes_that_is_none_is_refused():
     with pytest.raises(ps.InputError, match="count"):
         modes(known.pendulum()[0], 0)
+
+
+@pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])
+def test_parts_of_the_kinetic_energy_are_those_of_a_hinged_rod(coordinates):
+    """Of a rod that swings about its end, m l^2 / 4 of m (a^2 + l^2) / 12 + m l^2 / 4 moves."""
+    model = ps.Model(gravity=(0, 0, -9.81))
+    rod = model.add_body("rod", ps.Box(mass=2.0, size=(0.1, 0.1, 1.0)), position=(0, 0, -0.5))
+    model.add_joint("hinge", ps.Revolute(model.ground, rod, point=(0, 0, 0), axis=(1, 0, 0)))
+    moves, turns = ps.analysis.modes(model, coordinates=coordinates).energies(0)["rod"]
+    assert moves == pytest.approx(0.25 / (0.25 + 1.01 / 12), rel=1e-12)
+    assert moves + turns == pytest.approx(1.0, rel=1e-15)

@@ -47,6 +47,10 @@ WORDS = [
     ("plot", "r.nc", "--output"),
     ("report", "r.nc", "--output"),
     ("view", "r.nc", "--html"),
+    ("modes", "a.yaml", "--summary"),
+    ("modes", "r.nc", "--summary"),
+    ("bode", "a.yaml", "--from", "motor", "--to", "motor", "--output"),
+    ("bode", "a.yaml", "--from", "motor", "--to", "motor", "--summary"),
 ]
 
 

@@ -155,9 +155,29 @@ class Modes:
         names = at.system.layout.bodies  # type: ignore[attr-defined]
         return {name: (moved[k, 0], turned[k]) for k, name in enumerate(names)}
 
+    def energies(self, mode: int) -> dict[str, tuple[float, float]]:
+        """Return which parts of the kinetic energy of a mode are whose, by name of the body.
+
+        Those of its translation and of its rotation; together, all bodies have 1. Rigid modes
+        count as if they moved.
+        """
+        moved = self.bodies(mode)
+        at: Any = self.linear.about
+        mechanism, d = at.system.mechanism, frames(at.system, at.x)[0][:, 1:]
+        shift, turn = (np.array([pair[k] for pair in moved.values()]) for k in (0, 1))
+        slid = mechanism.masses * np.sum(abs(shift) ** 2, axis=1)
+        spun = np.sum(mechanism.moments * abs(np.einsum("bij,bj->bi", d, turn)) ** 2, axis=1)
+        parts = np.stack([slid, spun], axis=1)
+        parts = parts / (np.sum(parts) or 1.0)
+        return {name: (float(a), float(b)) for name, (a, b) in zip(moved, parts, strict=True)}
+
     def largest(self, mode: int) -> str:
-        """Return the name of the state that moves most in a mode."""
-        return labels(self.linear.states)[int(np.argmax(abs(self.shapes[:, mode])))]
+        """Return the name of the state that moves most in a mode, of displacements if it has any.
+
+        Sizes of states in different units are compared as numbers; see `energies` for bodies.
+        """
+        moving = np.where(_moving(self.linear), abs(self.shapes[:, mode]), -1.0)
+        return labels(self.linear.states)[int(np.argmax(moving))]
 
     def __str__(self) -> str:
         """A table of the modes."""
@@ -313,12 +333,17 @@ def normalised(linear: AnyLinear, shapes: Complex) -> Complex:
 
     Of displacements of nearly one size the first is taken, so that round-off decides nothing.
     """
-    moving = ~np.asarray(linear.algebraic)
-    k = None if linear.about is None else linear.about.freedoms
-    if k is not None and linear.about is not None and linear.about.sizes.size == linear.n:
-        moving = moving & (np.arange(linear.n) < k)
-    weighed = np.where(moving[:, None], abs(shapes), 0.0)
+    weighed = np.where(_moving(linear)[:, None], abs(shapes), 0.0)
     most = np.max(weighed, axis=0, initial=0.0)
     first = np.argmax(weighed >= (1 - SAME) * most, axis=0)
     peak = shapes[first, np.arange(shapes.shape[1])]
     return np.asarray(shapes / np.where(most > 0, peak, 1.0))
+
+
+def _moving(linear: AnyLinear) -> NDArray[np.bool_]:
+    """Tell which states are displacements; of other systems, which have a derivative."""
+    moving = ~np.asarray(linear.algebraic)
+    k = None if linear.about is None else linear.about.freedoms
+    if k is not None and linear.about is not None and linear.about.sizes.size == linear.n:
+        moving = moving & (np.arange(linear.n) < k)
+    return moving

@@ -221,5 +221,10 @@ def _of_rotations(system: RotationSystem, frame: SteadyFrame, x: Vector) -> tupl
 
 def trace(E: Matrix, A: Matrix, s: complex) -> complex:
     """Return the sum of 1 / (s - eigenvalue) over all finite eigenvalues of a pencil."""
-    pencil = s * dense(E) - dense(A)
-    return complex(np.trace(np.linalg.lstsq(pencil, dense(E).astype(complex), rcond=1e-13)[0]))
+    pencil, right = s * dense(E) - dense(A), dense(E).astype(complex)
+    # Rows and unknowns of size 1: the sum stays, and no unit of length decides what is round-off.
+    for axis in (1, 0, 1):
+        size = np.max(abs(pencil), axis=axis, keepdims=True)
+        size[size == 0] = 1.0
+        pencil, right = pencil / size, right / size
+    return complex(np.trace(np.linalg.lstsq(pencil, right, rcond=1e-13)[0]))

@@ -26,6 +26,9 @@ MODULES = {
     "quaternion-free-body": "quaternion_free_body",
     "quaternion-heavy-top": "quaternion_heavy_top",
     "quaternion-closed-loop": "quaternion_closed_loop",
+    "four-bar-modes": "four_bar_modes",
+    "rotor-campbell": "rotor_campbell",
+    "ride": "ride",
 }
 
 

@@ -1,0 +1,213 @@
+"""`poinsot modes` and `poinsot bode`: small motions near an operating point."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from poinsot.analysis import FrequencyResponse, Modes, frequency_response
+from poinsot.analysis import modes as find_modes
+from poinsot.cli.app import app, require_outputs, say, writing
+from poinsot.cli.operating_point import linear_at, source_of
+from poinsot.errors import InputError
+from poinsot.model.compiling import COORDINATES
+from poinsot.ph.matrices import Array
+from poinsot.viz import plot_bode
+
+What = Annotated[str, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to linearise.")]
+At = Annotated[
+    str, typer.Option(metavar="start|equilibrium|TIME", help="Where to linearise; TIME in s.")
+]
+Coordinates = Annotated[
+    str | None, typer.Option(help=f"One of {', '.join(COORDINATES)}.", show_default=False)
+]
+Summary = Annotated[Path | None, typer.Option(help="Write the numbers as JSON.")]
+#: A direction that has this part of a vector is called its direction.
+MOSTLY = 0.95
+#: A band goes so far beyond the slowest and the fastest mode, and has so many points.
+BEYOND, POINTS = 10.0, 400
+#: Where a resonance is looked at besides, in units of its half width.
+PEAK = np.linspace(-3, 3, 13)
+
+
+@app.command()
+def modes(
+    what: What,
+    at: At = "start",
+    count: Annotated[int | None, typer.Option(help="How many, the slowest first.")] = None,
+    coordinates: Coordinates = None,
+    summary: Summary = None,
+) -> None:
+    """Show eigenfrequencies, damping ratios, and what moves most in each mode.
+
+    At a time, the model is simulated until then, as its file says; a result has been.
+
+    Example:  poinsot modes crane.yaml --at equilibrium --count 6
+    """
+    require_outputs(source_of(what), summary)
+    linear = linear_at(what, at, coordinates)
+    found = find_modes(linear, count)
+    say(f"{linear.name}: {_where(linear, at)}\n")
+    say(_table(found))
+    _tell(linear)
+    if summary is not None:
+        summary.write_text(json.dumps(_numbers(found), indent=1) + "\n")
+        say(f"\nsummary  {summary}")
+
+
+def _where(linear: Any, at: str) -> str:
+    place = f"at {float(at):g} s" if at not in ("start", "equilibrium") else f"at the {at}"
+    return f"small motions {place}" + (", a steady motion" if linear.about.steady else "")
+
+
+def _tell(linear: Any) -> None:
+    """Say what keeps a linear system from being that of an equilibrium or a steady motion."""
+    why = getattr(linear, "why", "")
+    if why:
+        say(f"\nnote: {why}")
+
+
+def _table(found: Modes) -> str:
+    head = f"{'mode':>4} {'Hz':>12} {'rad/s':>12} {'damping':>9}  {'kind':<11}  moves most"
+    rows = [head]
+    values = zip(found.hertz, found.frequencies, found.damping_ratios, found.kinds, strict=True)
+    for k, (hertz, omega, ratio, kind) in enumerate(values):
+        row = f"{k:>4} {hertz:>12.6g} {omega:>12.6g} {ratio:>9.4g}  {kind:<11}  {_mover(found, k)}"
+        rows.append(row)
+    return "\n".join(rows) if len(found) else "no modes: nothing can move"
+
+
+def _mover(found: Modes, mode: int) -> str:
+    """Return the body with most of the kinetic energy and how it moves, or the largest state."""
+    try:
+        moved = found.bodies(mode)
+    except InputError:  # a system without bodies
+        return found.largest(mode)
+    parts = found.energies(mode)
+    name = max(parts, key=lambda body: sum(parts[body]))
+    turns = parts[name][1] > parts[name][0]
+    direction = _axis(np.abs(moved[name][turns]))
+    verb, link = ("turns", "about") if turns else ("moves", "along")
+    return f"{name} {verb}" + (f" {link} {direction}" if direction else "")
+
+
+def _axis(size: Array) -> str:
+    """Return the axis that most of a vector lies along, if there is one."""
+    k = int(np.argmax(size))
+    return "xyz"[k] if size[k] > MOSTLY * np.linalg.norm(size) else ""
+
+
+def _numbers(found: Modes) -> dict[str, Any]:
+    rows = [
+        {
+            "hertz": float(found.hertz[k]),
+            "frequency": float(found.frequencies[k]),
+            "damping_ratio": float(found.damping_ratios[k]),
+            "eigenvalue": [float(value.real), float(value.imag)],
+            "kind": found.kinds[k],
+            "moves_most": _mover(found, k),
+        }
+        for k, value in enumerate(found.eigenvalues)
+    ]
+    return {
+        "model": found.linear.name,
+        "stable": found.stable,
+        "residual": found.residual,
+        "modes": rows,
+    }
+
+
+# -- between ports ---------------------------------------------------------------------------------
+
+
+@app.command()
+def bode(
+    what: What,
+    source: Annotated[list[str], typer.Option("--from", help="Port that is fed; may be repeated.")],
+    target: Annotated[
+        list[str], typer.Option("--to", help="Port that is looked at; may be repeated.")
+    ],
+    at: At = "start",
+    band: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Lowest and highest frequency [rad/s].", show_default=False),
+    ] = None,
+    coordinates: Coordinates = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the diagram: PNG, PDF or SVG.")
+    ] = None,
+    summary: Summary = None,
+) -> None:
+    """Show the frequency response between ports: its ends, its peaks, a Bode diagram.
+
+    A port with several entries has those as well: --to tip is all of them, --to tip[2] the last.
+
+    Example:  poinsot bode crane.yaml --from motor --to tip --band 0.1 100 -o bode.png
+    """
+    if band is not None and not 0 < band[0] < band[1] < np.inf:
+        raise InputError(f"--band {band[0]:g} {band[1]:g}: give two ascending positive numbers")
+    require_outputs(source_of(what), output, summary)
+    linear = linear_at(what, at, coordinates)
+    # Ports are looked at before modes are computed: a misspelt one is told at once.
+    frequency_response(linear, 1.0, inputs=source, outputs=target)
+    response = frequency_response(linear, _grid(linear, band), inputs=source, outputs=target)
+    say(f"{linear.name}: {_where(linear, at)}\n")
+    say(_peaks(response))
+    _tell(linear)
+    if output is not None:
+        with writing(output):
+            plot_bode(response).savefig(output)
+        say(f"\nplot  {output}")
+    if summary is not None:
+        summary.write_text(json.dumps(_points(response), indent=1) + "\n")
+        say(f"\nsummary  {summary}")
+
+
+def _grid(linear: Any, band: tuple[float, float] | None) -> Array:
+    """Return frequencies [rad/s], dense where a damped mode has its peak."""
+    found = find_modes(linear)
+    sizes = found.frequencies[found.frequencies > 0]
+    if band is None:
+        slow, fast = (sizes.min(), sizes.max()) if sizes.size else (1.0, 1.0)
+        band = float(slow) / BEYOND, float(fast) * BEYOND
+    damped = found.eigenvalues[(found.eigenvalues.imag > 0) & (found.eigenvalues.real != 0)]
+    near = np.append(abs(damped), damped.imag + abs(damped.real) * PEAK[:, None])
+    near = near[(near > band[0]) & (near < band[1])]
+    return np.unique(np.concatenate([np.geomspace(*band, POINTS), near]))
+
+
+def _peaks(response: FrequencyResponse) -> str:
+    """Return a table of the ends of the band, and of the peaks between them."""
+    rows = [f"{'':<8} {'rad/s':>12} {'Hz':>12} {'dB':>9} {'phase [°]':>10}"]
+    for i, output in enumerate(response.outputs):
+        for j, input_ in enumerate(response.inputs):
+            units = response.output_units[i], response.input_units[j]
+            known = f"  [{units[0]} per {units[1]}]" if all(units) else ""
+            rows.append(f"{output} / {input_}{known}")
+            level = response.magnitude[:, i, j]
+            inner = (level[1:-1] > level[:-2]) & (level[1:-1] >= level[2:])
+            for k in (0, *(np.flatnonzero(inner) + 1), level.size - 1):
+                what = "  peak" if 0 < k < level.size - 1 else "  end"
+                omega, hertz = response.frequencies[k], response.hertz[k]
+                decibels = response.decibels[k, i, j]
+                phase = round(np.degrees(np.angle(response.values[k, i, j])), 2) + 0.0
+                rows.append(
+                    f"{what:<8} {omega:>12.6g} {hertz:>12.6g} {decibels:>9.4g} {phase:>10.4g}"
+                )
+    return "\n".join(rows)
+
+
+def _points(response: FrequencyResponse) -> dict[str, Any]:
+    """Return the response in numbers that JSON has; an infinite one is null."""
+    values = {
+        f"{output} / {input_}": [
+            [float(z.real), float(z.imag)] if np.isfinite(z) else None
+            for z in response.between(output, input_)
+        ]
+        for output in response.outputs
+        for input_ in response.inputs
+    }
+    frequencies = response.frequencies.tolist()
+    return {"model": response.name, "frequencies": frequencies, "responses": values}
