@@ -36,6 +36,8 @@ Complex = NDArray[np.complex128]
 POLE = 1e12
 #: Rigid motions, which take dense matrices, are looked for among so many displacements.
 DENSE = 2000
+#: After so many moments in turn that add nothing, a space is complete.
+IDLE = 3
 #: Part of a vector outside a space below which it is in it.
 INSIDE = 1e-9
 
@@ -241,13 +243,16 @@ def about_points(
     """
     space = Space(pencil, pencil.used if limit is None else limit)
     expansions, matched = [pencil.at(s) for s in points], dict.fromkeys(points, 0)
+    idle = 0
     for j in _rounds(limit is None):
         news = 0
         for s, expansion in zip(points, expansions, strict=True):
             new, all_in = space.add(expansion.columns(j))
             news += new
             matched[s] += all_in and matched[s] == j
-        if space.full or not news:
+        # With damping like stiffness, or none, every other moment about zero is nothing new.
+        idle = 0 if news else idle + 1
+        if space.full or idle == IDLE:
             break
     return space.basis, tuple(matched.items())
 
