@@ -12,6 +12,8 @@ from poinsot.analysis.minimal_form import MinimalForm as MinimalForm
 from poinsot.analysis.minimal_form import minimal as minimal
 from poinsot.analysis.periodic import PeriodicMotion as PeriodicMotion
 from poinsot.analysis.periodic import periodic_motion as periodic_motion
+from poinsot.analysis.reduction import Reduction as Reduction
+from poinsot.analysis.reduction import reduce as reduce
 from poinsot.analysis.response import FrequencyResponse as FrequencyResponse
 from poinsot.analysis.response import frequency_response as frequency_response
 from poinsot.analysis.response import poles as poles

@@ -11,12 +11,14 @@ Dirac structure that is left on them.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.analysis.elimination import eliminate, null_space_of
-from poinsot.analysis.linear import LinearPHSystem, as_linear
+from poinsot.analysis.linear import LinearPHSystem, as_linear, nonzero, sparse
 from poinsot.errors import InputError, StructureError
 from poinsot.ph.dirac import require_structure
 from poinsot.ph.linear import LinearSystem
@@ -75,75 +77,67 @@ def minimal(linear: LinearSystem) -> MinimalForm:
         )
     system = as_linear(linear)
     assert isinstance(system, LinearPHSystem)
-    blocks = _mechanical(system)
-    return _of_mechanism(system, *blocks) if blocks else _of_any(system)
+    found = mechanical(system)
+    if found is None:
+        return _of_any(system)
+    k, G = found
+    return projected(system, k, null_space_of(dense(G)))
 
 
-def _mechanical(system: LinearPHSystem) -> tuple[int, Array] | None:
+def mechanical(system: LinearPHSystem) -> tuple[int, Matrix] | None:
     """Return the number of velocities and the constraints on them, if that is what it is made of.
 
     Then E = diag(I, M, 0), Q = diag(K, I, I), and the first row of J is (0, I, 0).
     """
-    E, J, Q = (dense(a) for a in (system.matrix_E, system.matrix_J, system.matrix_Q))
+    E, J, Q = (sparse(a) for a in (system.matrix_E, system.matrix_J, system.matrix_Q))
     lam = int(np.count_nonzero(~_trailing(E)))
     k, odd = divmod(lam, 2)
     if odd or not k:
         return None
-    one = np.eye(k)
+    one = sparse(sp.eye_array(system.n))
     q, v, rest = slice(0, k), slice(k, lam), slice(lam, None)
     alike = (
-        _same(E[q, q], one)
-        and not E[q, v].any()
-        and not E[v, q].any()
-        and _same(Q[v], np.eye(system.n)[v])
-        and _same(Q[rest], np.eye(system.n)[rest])
-        and not Q[q, v].any()
-        and not Q[q, rest].any()
-        and _same(J[q], np.eye(system.n)[v])
-        and not J[rest, rest].any()
-        and not dense(system.matrix_R)[rest].any()
-        and not dense(system.matrix_B)[rest].any()
+        _same(E[q, q], one[q, q])
+        and not nonzero(E[q, v])
+        and not nonzero(E[v, q])
+        and _same(Q[v], one[v])
+        and _same(Q[rest], one[rest])
+        and not nonzero(Q[q, v])
+        and not nonzero(Q[q, rest])
+        and _same(J[q], one[v])
+        and not nonzero(J[rest, rest])
+        and not nonzero(sparse(system.matrix_R)[rest])
+        and not nonzero(sparse(system.matrix_B)[rest])
     )
     return (k, J[rest, v]) if alike else None
 
 
-def _same(a: Array, b: Array) -> bool:
-    return bool(np.allclose(a, b, rtol=0.0, atol=1e-13))
+def _same(a: Any, b: Any) -> bool:
+    return bool(abs(a - b).max() <= 1e-13) if a.shape[0] else True
 
 
-def _trailing(E: Array) -> NDArray[np.bool_]:
+def _trailing(E: Any) -> NDArray[np.bool_]:
     """Return which states at the end have no derivative."""
-    empty = ~np.any(E, axis=0) & ~np.any(E, axis=1)
+    empty = ~(abs(E).sum(axis=0) > 0) & ~(abs(E).sum(axis=1) > 0)
     return np.logical_and.accumulate(np.asarray(empty)[::-1])[::-1]
 
 
-def _of_mechanism(system: LinearPHSystem, k: int, G: Array) -> MinimalForm:
-    """Project on the null space of the constraints, P^T M P and so on."""
-    E, J, R, B, Q = (
-        dense(a)
-        for a in (
-            system.matrix_E,
-            system.matrix_J,
-            system.matrix_R,
-            system.matrix_B,
-            system.matrix_Q,
-        )
-    )
-    v = slice(k, 2 * k)
-    P = null_space_of(G)
-    f = P.shape[1]
+def projected(system: LinearPHSystem, k: int, P: Array) -> MinimalForm:
+    """Project k coordinates and velocities on q = P q', v = P v', where all constraints hold."""
+    v, f = slice(k, 2 * k), P.shape[1]
+    M, R, J = (P.T @ a[v, v] @ P for a in (system.matrix_E, system.matrix_R, system.matrix_J))
+    K = P.T @ system.matrix_Q[:k, :k] @ P
     none, one = np.zeros((f, f)), np.eye(f)
     V = np.zeros((system.n, 2 * f))
     V[:k, :f] = V[v, f:] = P
-    M, K = P.T @ E[v, v] @ P, P.T @ Q[:k, :k] @ P
     return MinimalForm(
         name=system.name,
         states=(State("q", f), State("v", f)) if f else (),
         ports=system.ports,
         matrix_E=np.block([[one, none], [none, _even(M)]]),
-        matrix_J=np.block([[none, one], [-one, P.T @ J[v, v] @ P]]),
-        matrix_R=np.block([[none, none], [none, _even(P.T @ R[v, v] @ P)]]),
-        matrix_B=np.vstack([np.zeros((f, system.m)), P.T @ B[v]]),
+        matrix_J=np.block([[none, one], [-one, (J - J.T) / 2]]),
+        matrix_R=np.block([[none, none], [none, _even(R)]]),
+        matrix_B=np.vstack([np.zeros((f, system.m)), P.T @ dense(system.matrix_B)[v]]),
         matrix_Q=np.block([[_even(K), none], [none, one]]),
         about=system.about,
         V=V,

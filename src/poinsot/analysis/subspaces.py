@@ -1,0 +1,194 @@
+r"""Spaces that explicit linear systems are projected on, and the systems that are left.
+
+Of displacements q = T q' of a mechanical system everything is projected alike, so that what is left
+is one again. Of any other, x = V xi with test space W = Q V, V^T Q^T E V = I, and
+
+.. math:: \dot\xi = V^\top Q^\top (J - R)\,Q V\,\xi + V^\top Q^\top B u
+
+is port-Hamiltonian again (Wolf, Lohmann, Eid, Kotyczka, Eur. J. Control 16, 2010).
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from poinsot.analysis.conversion import optional, to_pymor
+from poinsot.analysis.eigenmodes import eigen
+from poinsot.analysis.elimination import null_space_of
+from poinsot.analysis.linear import LinearPHSystem
+from poinsot.analysis.minimal_form import MinimalForm
+from poinsot.errors import InputError, StructureError
+from poinsot.ph.matrices import Array, dense
+from poinsot.ph.system import State
+
+#: Part of a mode that ports see below which it is not theirs.
+SEEN = 1e-9
+#: Lowest part of the largest stiffness, or energy, that is not zero.
+ZERO = 1e-11
+#: Feed-through that positive-real balancing is given, as a part of the largest gain.
+FEED_THROUGH = 1e-8
+
+
+def in_energy(system: LinearPHSystem, V: Array) -> MinimalForm:
+    """Project on x = V xi by energy."""
+    E, Q = system.matrix_E, system.matrix_Q
+    energy = V.T @ np.asarray(Q.T @ (E @ V))
+    require_energy(system, energy)
+    V = V @ np.linalg.inv(np.linalg.cholesky((energy + energy.T) / 2)).T
+    W, r = np.asarray(Q @ V), V.shape[1]
+    J, R = (W.T @ np.asarray(a @ W) for a in (system.matrix_J, system.matrix_R))
+    return _first_order(system, J, R, W.T @ dense(system.matrix_B), np.eye(r), V)
+
+
+def _first_order(
+    system: LinearPHSystem, J: Array, R: Array, B: Array, Q: Array, V: Array
+) -> MinimalForm:
+    return MinimalForm(
+        name=system.name,
+        states=(State("xi", V.shape[1]),),
+        ports=system.ports,
+        matrix_E=np.eye(V.shape[1]),
+        matrix_J=(J - J.T) / 2,
+        matrix_R=(R + R.T) / 2,
+        matrix_B=B,
+        matrix_Q=Q,
+        about=system.about,
+        V=V,
+    )
+
+
+def require_energy(system: LinearPHSystem, energy: Array) -> None:
+    """Refuse energies that are not positive, as of rigid motions and unstable equilibria."""
+    scale = np.sqrt(abs(np.diagonal(energy)))
+    if np.all(scale > 0) and np.linalg.eigvalsh(energy / scale[:, None] / scale)[0] > ZERO:
+        return
+    raise StructureError(
+        f"system '{system.name}': its energy is not positive for every motion, as where nothing "
+        "brings a body back; use the methods 'krylov', 'modal' or 'craig-bampton', which need "
+        "no such energy of mechanical systems"
+    )
+
+
+def modal(small: MinimalForm, order: int) -> Array:
+    """Return the slowest modes that ports see; displacements of a mechanical system."""
+    if _is_mechanical(small):
+        squares, Phi = scipy.linalg.eigh(small.block("K"), small.block("M"))
+        seen = _seen(abs(small.block("B").T @ Phi))
+        chosen = np.flatnonzero(seen)[np.argsort(abs(squares[seen]), kind="stable")]
+        return np.asarray(Phi[:, chosen[: order // 2]])
+    F = np.linalg.solve(dense(small.matrix_E), dense(small.matrix_A))
+    values, Phi, _, _ = eigen(F)
+    kept = np.flatnonzero((values.imag >= 0) & _seen(abs(dense(small.matrix_C) @ Phi)))
+    columns = list[Array]()
+    for k in kept[np.argsort(abs(values[kept]), kind="stable")]:
+        pair = [Phi[:, k].real, Phi[:, k].imag] if values[k].imag else [Phi[:, k].real]
+        if len(columns) + len(pair) > order:
+            break
+        columns += pair
+    return np.column_stack(columns)
+
+
+def _seen(amplitudes: Array) -> Any:
+    size = np.max(amplitudes, axis=1, initial=0.0)
+    return np.any(amplitudes > SEEN * np.where(size > 0, size, 1.0)[:, None], axis=0)
+
+
+def _is_mechanical(small: MinimalForm) -> bool:
+    return [s.name for s in small.states] == ["q", "v"]
+
+
+def craig_bampton(small: MinimalForm, order: int) -> Array:
+    """Return displacements by ports, as far as statics goes, and slowest modes with ports held.
+
+    The first coordinates are the displacements of ports, in their order (Craig and Bampton,
+    AIAA Journal 6, 1968).
+    """
+    if not _is_mechanical(small):
+        raise InputError(
+            f"system '{small.name}' has no displacements, which Craig-Bampton keeps at ports; use "
+            "another method"
+        )
+    M, K, B = (small.block(a) for a in "MKB")
+    f, m = B.shape
+    if np.linalg.matrix_rank(B / (np.linalg.norm(B, axis=0) + 1e-300), tol=1e-10) < m:
+        raise InputError(
+            f"system '{small.name}': its {m} inputs do not move independently of each other, so "
+            "that Craig-Bampton has no displacements to keep; close a port, or use another method"
+        )
+    if order // 2 < m:
+        raise InputError(
+            f"craig-bampton: order {order} has no room for the displacements of {m} inputs; "
+            f"choose at least {2 * m}"
+        )
+    P = null_space_of(B.T)
+    held = P.T @ K @ P
+    if held.size and np.linalg.eigvalsh(held)[0] <= ZERO * np.linalg.norm(K, 2):
+        raise InputError(
+            f"system '{small.name}': parts of it move freely while its ports are held, so that "
+            "their displacements do not follow from statics; use 'krylov' or 'modal'"
+        )
+    start = np.linalg.pinv(B.T)
+    static = start - P @ np.linalg.solve(held, P.T @ K @ start) if held.size else start
+    slow = scipy.linalg.eigh(held, P.T @ M @ P)[1] if held.size else np.zeros((0, 0))
+    return np.hstack([static, P @ slow[:, : order // 2 - m]])
+
+
+def irka(small: MinimalForm, order: int) -> MinimalForm:
+    """Return the system of pH-IRKA, optimal interpolation at mirrored poles, by pyMOR."""
+    reductors = optional("pymor.reductors.ph.ph_irka")
+    E, Q = dense(small.matrix_E), dense(small.matrix_Q)
+    require_energy(small, Q.T @ E)
+    poles = np.linalg.eigvals(np.linalg.solve(E, dense(small.matrix_A)))
+    rates = abs(poles[abs(poles) > ZERO * np.max(abs(poles))])
+    b = np.tile(np.eye(small.m), (order // small.m + 1, 1))[:order]
+    start = {"sigma": np.geomspace(np.min(rates), np.max(rates), order), "b": b, "c": b}
+    with _quiet():
+        reductor = reductors.PHIRKAReductor(to_pymor(small))
+        reductor.reduce(start, projection="orth")
+    return in_energy(small, _columns(reductor.V))
+
+
+def positive_real(small: MinimalForm, order: int) -> MinimalForm:
+    """Return the system of positive-real balanced truncation, by pyMOR.
+
+    A feed-through, which its Riccati equations ask for, is given to the system and taken back: with
+    the available storage X of the truncated system as energy, A X^-1 = J - R, and B becomes the
+    mean of itself and X^-1 C^T.
+    """
+    iosys, reductors = optional("pymor.models.iosys"), optional("pymor.reductors.bt")
+    E = dense(small.matrix_E)
+    A, B, C = (
+        np.linalg.solve(E, dense(small.matrix_A)),
+        dense(small.matrix_B),
+        dense(small.matrix_C),
+    )
+    B = np.linalg.solve(E, B)
+    poles = np.linalg.eigvals(A)
+    if np.max(poles.real) > -ZERO * np.max(abs(poles)):
+        raise InputError(
+            f"system '{small.name}': some motion is not damped, so that its positive-real Riccati "
+            "equations have no solution; use 'krylov', 'modal' or 'craig-bampton'"
+        )
+    one = np.eye(len(A))
+    gain = max(np.linalg.norm(C @ np.linalg.solve(1j * w * one - A, B), 2) for w in abs(poles))
+    D = FEED_THROUGH * gain * np.eye(small.m)
+    with _quiet():
+        reductor = reductors.PRBTReductor(iosys.LTIModel.from_matrices(A, B, C, D))
+        reductor.reduce(order, projection="sr")
+        X = np.diag(reductor._hankel_svd()[1][:order])
+    V, W = _columns(reductor.V), _columns(reductor.W)
+    L = W.T @ A @ V @ np.linalg.inv(X)
+    B = (W.T @ B + np.linalg.solve(X, (C @ V).T)) / 2
+    return _first_order(small, (L - L.T) / 2, -(L + L.T) / 2, B, X, V)
+
+
+def _columns(vectors: Any) -> Array:
+    """Return vectors of pyMOR as columns; older ones have them as rows."""
+    found = np.asarray(vectors.to_numpy())
+    return found if found.shape[0] == vectors.dim else found.T
+
+
+def _quiet() -> Any:
+    """Keep pyMOR's progress off the terminal."""
+    return optional("pymor.core.logger").log_levels({"pymor": "ERROR"})
