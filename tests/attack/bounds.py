@@ -50,7 +50,11 @@ SECOND_ORDER = 4
 COARSE = 1e-9
 
 
-def beyond(measured):
-    """Return what is out of bounds, in words."""
+#: A run that is off by more than this multiple of the bounds says so itself.
+UNTOLD = 10
+
+
+def beyond(measured, slack=1):
+    """Return what is out of bounds, or out of some multiple of them, in words."""
     # Written so that an error that is not a number is out of bounds.
-    return [str(m) for m in measured if not m.multiple <= MULTIPLES[m.what]]
+    return [str(m) for m in measured if not m.multiple <= slack * MULTIPLES[m.what]]

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from kept import KEPT
 from plans import cases
-from ranges import ALL, HELD, HELD_LONG
+from ranges import ALL, HELD
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,11 @@ class Attack:
     thorough: bool
     wide: bool
 
-    def on(self, law, few, *, lasting=False):
+    def on(self, law, few, *, within=HELD):
         """Try a law on kept cases, and on random ones: a few, or as many as were asked for."""
         for name, case in KEPT:
             if name in self.name:
                 law(case)
-        held = HELD_LONG if lasting else HELD
         phases = (Phase.generate, Phase.shrink) if self.thorough else (Phase.generate,)
         options = settings(
             max_examples=self.examples if self.thorough else few,
@@ -49,7 +48,7 @@ class Attack:
             print_blob=False,
             suppress_health_check=list(HealthCheck),
         )
-        seed(self.seed)(options(given(case=cases(ALL if self.wide else held))(law)))()
+        seed(self.seed)(options(given(case=cases(ALL if self.wide else within))(law)))()
 
 
 @pytest.fixture

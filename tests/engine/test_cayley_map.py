@@ -100,5 +100,5 @@ def test_a_step_is_a_midpoint_rule():
 
 def test_a_vector_at_the_midpoint_changes_by_the_lever():
     """d(C x)/da = -C [C x], which is -lever(a, C x)."""
-    slope = jacobian(lambda y: cayley.turn(tuple(y), b), a)
-    np.testing.assert_allclose(slope, -np.array(cayley.lever(a, cayley.turn(a, b))), atol=1e-9)
+    slope = jacobian(lambda y: cayley.change(tuple(y), b), a)
+    np.testing.assert_allclose(slope, -np.array(cayley.lever(a, tuple(C(a) @ b))), atol=1e-9)

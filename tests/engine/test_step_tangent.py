@@ -9,6 +9,7 @@ from mechanisms import SCHEMES
 from numerics import jacobian
 
 import poinsot as ps
+from poinsot.bodies.in_directors import begin_bodies
 from poinsot.engine import DRIFT
 from poinsot.engine.families import begin
 from poinsot.kernels import tables
@@ -63,6 +64,8 @@ class Step:
         carried.multiplier[:-1] = unknowns
         for node, body, at in self.columns:
             carried.stage[body, at : at + 3] = unknowns[node]
+        if self.machine.stabilised is None and self.machine.spins is None:
+            begin_bodies(run.state, carried.stage)
         begin(self.machine.parts)  # slopes of dry friction are exact where nothing is remembered
         work, machine = self.work, self.machine
         step = Record(

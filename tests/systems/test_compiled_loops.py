@@ -37,5 +37,5 @@ def test_balances_stay_exact_over_20000_steps(scheme):
     result = ps.simulate(four_bar(), scheme=scheme, **options)
     assert result.stats.balance_error_max < 1e-10
     assert result.constraint_error.max() < 1e-13
-    assert result.stats.newton_iterations < 4 * result.stats.steps
+    assert result.stats.newton_iterations < 5 * result.stats.steps
     assert result.stats.single_steps == 0
