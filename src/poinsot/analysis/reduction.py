@@ -249,8 +249,8 @@ def reduce(
         sparse solutions. `"irka"`: pH-IRKA, points optimal in H2. `"prbt"`: positive-real balanced
         truncation; the energy of the reduced system is the available storage of the full one.
         `"modal"`: the slowest modes without damping that ports see. `"craig-bampton"`:
-        displacements of ports, kept as coordinates, and the slowest modes while ports are held. `"irka"` and
-        `"prbt"` need pyMOR, the extra `poinsot[analysis]`.
+        displacements of ports, kept as coordinates, and the slowest modes while ports are held.
+        `"irka"` and `"prbt"` need pyMOR, the extra `poinsot[analysis]`.
     points : sequence of complex
         Points s [1/s] of `"krylov"`; conjugate ones are matched, too. Default: frequencies in the
         band where the error is the largest, one after the other.
