@@ -127,7 +127,7 @@ class Pencil:
             raise pole from None
         expansion = Expansion(self, s, lambda b: columns @ solve((rows @ b).astype(scaled.dtype)))
         x = expansion.moment(0) / self._sizes[1][:, None]
-        right = np.max(abs(rows @ self.B), initial=0.0) or 1.0
+        right = np.max(abs(self._sizes[0][:, None] * self.B), initial=0.0) or 1.0
         gain = np.max(abs(x), initial=0.0) * np.max(abs(scaled).sum(axis=1)) / right
         if not np.isfinite(gain) or gain > POLE:
             raise pole

@@ -123,7 +123,8 @@ def split(system: Explicit) -> Split:
     n, bound = len(A), -MARGINAL * _largest(system.poles)
     if not n:
         return Split(system, Explicit(A, system.B, system.C, 0.0 * system.D))
-    T, Z, r = scipy.linalg.schur(A, output="complex", sort=lambda s: s.real < bound)
+    left: Any = lambda s: s.real < bound  # noqa: E731 - SciPy's types know real ones only
+    T, Z, r = scipy.linalg.schur(A, output="complex", sort=left)
     B, C = Z.conj().T @ system.B, system.C @ Z
     X = np.zeros((r, n - r))
     if 0 < r < n:

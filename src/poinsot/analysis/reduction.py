@@ -248,9 +248,9 @@ def reduce(
         `"krylov"`: moments of the transfer function are matched about points [BAPM21, eq. (46)], by
         sparse solutions. `"irka"`: pH-IRKA, points optimal in H2. `"prbt"`: positive-real balanced
         truncation; the energy of the reduced system is the available storage of the full one.
-        `"modal"`: the slowest modes without damping that ports see. `"craig-bampton"`: displacements
-        of ports, kept as coordinates, and the slowest modes while ports are held. `"irka"` and
-        `"prbt"` need pyMOR, the extra `poinsot[analysis]`.
+        `"modal"`: the slowest modes without damping that ports see. `"craig-bampton"`:
+        displacements of ports, kept as coordinates, and the slowest modes while ports are held.
+        `"irka"` and `"prbt"` need pyMOR, the extra `poinsot[analysis]`.
     points : sequence of complex
         Points s [1/s] of `"krylov"`; conjugate ones are matched, too. Default: frequencies in the
         band where the error is the largest, one after the other.
@@ -331,7 +331,8 @@ def _from_minimal(base: LinearPHSystem, pencil: Pencil, order: int, method: str)
 
 def _lifted(before: MinimalForm, small: MinimalForm) -> MinimalForm:
     """Write the projection in the states of the system that was there before a minimal form."""
-    assert before.V is not None and small.V is not None
+    assert before.V is not None
+    assert small.V is not None
     return replace(small, V=before.V @ small.V)
 
 

@@ -77,12 +77,13 @@ def modal(small: MinimalForm, order: int) -> Array:
         seen = _seen(abs(small.block("B").T @ Phi))
         chosen = np.flatnonzero(seen)[np.argsort(abs(squares[seen]), kind="stable")]
         return np.asarray(Phi[:, chosen[: order // 2]])
-    F = np.linalg.solve(dense(small.matrix_E), dense(small.matrix_A))
-    values, Phi, _, _ = eigen(F)
-    kept = np.flatnonzero((values.imag >= 0) & _seen(abs(dense(small.matrix_C) @ Phi)))
+    F = np.asarray(np.linalg.solve(dense(small.matrix_E), dense(small.matrix_A)), float)
+    values, shapes, _, _ = eigen(F)
+    kept = np.flatnonzero((values.imag >= 0) & _seen(np.abs(dense(small.matrix_C) @ shapes)))
     columns = list[Array]()
     for k in kept[np.argsort(abs(values[kept]), kind="stable")]:
-        pair = [Phi[:, k].real, Phi[:, k].imag] if values[k].imag else [Phi[:, k].real]
+        shape = shapes[:, k]
+        pair = [shape.real, shape.imag] if values[k].imag else [shape.real]
         if len(columns) + len(pair) > order:
             break
         columns += pair
@@ -110,7 +111,7 @@ def craig_bampton(small: MinimalForm, order: int) -> Array:
             "another method"
         )
     M, K, B = (small.block(a) for a in "MKB")
-    f, m = B.shape
+    m = B.shape[1]
     if np.linalg.matrix_rank(B / (np.linalg.norm(B, axis=0) + 1e-300), tol=1e-10) < m:
         raise InputError(
             f"system '{small.name}': its {m} inputs do not move independently of each other, so "
@@ -163,7 +164,7 @@ def positive_real(small: MinimalForm, order: int) -> MinimalForm:
         dense(small.matrix_B),
         dense(small.matrix_C),
     )
-    B = np.linalg.solve(E, B)
+    B = np.asarray(np.linalg.solve(E, B), float)
     poles = np.linalg.eigvals(A)
     if np.max(poles.real) > -ZERO * np.max(abs(poles)):
         raise InputError(
