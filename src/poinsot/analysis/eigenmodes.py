@@ -96,7 +96,7 @@ class Modes:
 
     @property
     def damping_ratios(self) -> Array:
-        """Damping ratios -Re / |eigenvalue|; 0 of rigid modes."""
+        """Damping ratios -Re / abs(eigenvalue); 0 of rigid modes."""
         size = self.frequencies
         ratios = np.divide(-self.eigenvalues.real, size, out=np.zeros(size.size), where=size > 0)
         return ratios + 0.0  # no minus before a zero

@@ -58,7 +58,7 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Array:
-        """|Y / U|; (points, outputs, inputs)."""
+        """abs(Y / U); (points, outputs, inputs)."""
         return np.asarray(abs(self.values))
 
     @property

@@ -38,7 +38,7 @@ class Campbell:
 
     @property
     def damping_ratios(self) -> Array:
-        """-Re / |eigenvalue|; (speeds, modes)."""
+        """-Re / abs(eigenvalue); (speeds, modes)."""
         return np.asarray(-self.eigenvalues.real / abs(self.eigenvalues)) + 0.0
 
     def critical_speeds(self, order: float = 1.0) -> Array:
