@@ -305,6 +305,10 @@ def test_an_interrupt_ends_a_build_and_is_not_lost(tmp_path, monkeypatch):
     def interrupt(done):
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        begun.wait(interrupt)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            begun.wait(interrupt)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert begun.process.wait(timeout=10) != 0

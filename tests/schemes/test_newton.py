@@ -141,12 +141,13 @@ def test_sizes_of_very_different_magnitude_do_not_matter():
     assert result["q"][-1] == pytest.approx(1e-6 * np.cos(100 * angle), rel=1e-9)
 
 
-def test_an_iteration_to_where_equations_are_singular_is_a_failure_of_the_step():
-    """The correction from x = 1 leads to x = -9, where a matrix of the equations is singular."""
+@pytest.mark.parametrize("raised", [np.linalg.LinAlgError("Singular matrix"), OverflowError()])
+def test_an_iteration_to_where_equations_have_no_value_is_a_failure_of_the_step(raised):
+    """The correction from x = 1 leads to x = -9, where the equations cannot be evaluated."""
 
     def problem(x):
         if x[0] < -5:
-            raise np.linalg.LinAlgError("Singular matrix")
+            raise raised
         F = np.array([1.0 + 0.1 * (x[0] - 1)]) + 0 * x
         return Evaluation(F, np.ones(1), lambda: Tangent.of(1, [(0, 0, np.array([[0.1]]))]))
 

@@ -211,7 +211,7 @@ def test_the_balance_of_springs_over_turns_is_exact_in_any_formulation(seed):
     if scheme.startswith("mp"):
         coordinates, scheme = "quaternions", "emh-mean"
     result = ps.simulate(
-        model, scheme=scheme, coordinates=coordinates, h=0.01, t_end=3.0, save_every=7
+        model, scheme=scheme, coordinates=coordinates, h=0.004, t_end=2.0, save_every=7
     )
     scale = abs(result.energy).max() + abs(result.port("servo").energy).max()
     assert result.stats.balance_error_max < 1e-11 * scale

@@ -16,6 +16,9 @@ from poinsot.ph.stages import EPS, Evaluation, Newton, Tangent
 #: Where residuals fall below this part of their terms, Newton's method was on its way.
 NEARLY = 1e-6
 
+#: What equations raise far from a solution: directors of a far too large turn, numbers too large.
+OFF_RANGE = (np.linalg.LinAlgError, OverflowError)
+
 
 class NewtonFailure(Exception):
     """No solution was found; says which equation is worst, how the iteration went, what to do."""
@@ -111,8 +114,8 @@ def _iterate(
         x = x + fraction * dx
         try:
             here = problem(x)
-        except np.linalg.LinAlgError:  # of directors, say, after a far too large turn
-            reason = "an iteration leads to where the equations are singular"
+        except OFF_RANGE:
+            reason = "an iteration leads to where the equations have no value"
             raise NewtonFailure(reason, history, labels[worst], "try a smaller step") from None
     if accepted is not None:
         return accepted
@@ -132,7 +135,7 @@ def _search(
     for fraction in 0.5 ** np.arange(11):
         try:
             there = problem(x + fraction * dx)
-        except np.linalg.LinAlgError:
+        except OFF_RANGE:
             continue
         if there.finite and np.linalg.norm(weights * there.F) < size:
             return float(fraction)
