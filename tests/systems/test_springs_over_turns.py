@@ -224,7 +224,7 @@ def test_the_balance_of_springs_over_turns_is_exact_in_any_formulation(seed):
 def test_both_engines_count_alike(seed):
     model = chain(seed)
     coordinates, scheme = FAST[seed % len(FAST)]
-    options = {"scheme": scheme, "coordinates": coordinates, "h": 0.05, "t_end": 1.0}
+    options = {"scheme": scheme, "coordinates": coordinates, "h": 0.02, "t_end": 0.6}
     assert_same(*both(model, save_every=4, **options), rtol=1e-7)
 
 
