@@ -1,6 +1,7 @@
 """The public names, and where each of them comes from; they are imported when first used."""
 
 from poinsot import analysis as analysis
+from poinsot import flexible as flexible
 from poinsot import ph as ph
 from poinsot import viz as viz
 from poinsot.bodies.body import Body as Body

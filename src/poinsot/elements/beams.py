@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from poinsot.elements.inertia import MassIntegrals
-from poinsot.elements.lines import Line, Points, Space, scaled
+from poinsot.elements.lines import Line, Points, Space
+from poinsot.elements.products import pairs, product, square
 from poinsot.elements.sections import Section
 from poinsot.elements.stress import StressField
 from poinsot.errors import InputError
@@ -174,26 +175,21 @@ class BeamMatrices:
     def integrals(self) -> MassIntegrals:
         """Integrals of the mass for all n unknowns; restrict them by `of`."""
         points = self.line.gauss
-        F = [
-            scaled(np.sqrt(self.density * self.section.area * points.weight), field)
-            for field in self.displacement(points)
-        ]
-        pairs = tuple(tuple(sp.csr_array(Fa.T @ Fb) for Fb in F) for Fa in F)
+        line_mass = self.density * self.section.area
+        M = pairs(line_mass * points.weight, self.displacement(points))
         section_M = sp.csr_array((self.n, self.n))
-        moments_of_area = self._section_moments
-        for I, field in zip(moments_of_area, self.rotation(points), strict=True):
-            turning = scaled(np.sqrt(self.density * I * points.weight), field)
-            section_M = section_M + turning.T @ turning
-        m, L = self.density * self.section.area * self.length, self.length
+        for I, turning in zip(self._section_moments, self.rotation(points), strict=True):
+            section_M = section_M + square(self.density * I * points.weight, turning)
+        m, L = line_mass * self.length, self.length
         X, R = self.positions, self.rigid
         return MassIntegrals(
             mass=m,
             first_moment=np.array([m * L / 2, 0, 0]),
             euler=np.diag([m * L**2 / 3, 0, 0]),
-            S=np.array([pairs[a][a] @ R[:, a] for a in range(3)]),
-            moments=np.array([[M_ab.T @ X for M_ab in row] for row in pairs]),
-            pairs=pairs,
-            section_inertia=self.density * L * np.diag(moments_of_area),
+            S=np.array([M[a][a] @ R[:, a] for a in range(3)]),
+            moments=np.array([[M_ab.T @ X for M_ab in row] for row in M]),
+            pairs=M,
+            section_inertia=self.density * L * np.diag(self._section_moments),
             section_S=np.asarray((section_M @ R[:, 3:]).T),
             section_M=section_M,
         )
@@ -228,8 +224,7 @@ class BeamMatrices:
         points = self.line.gauss
         total = sp.csr_array((self.n, self.n))
         for rigidity, strain in zip(self.rigidities, self.strain(points), strict=True):
-            B = scaled(np.sqrt(rigidity * points.weight), strain)
-            total = total + B.T @ B
+            total = total + square(rigidity * points.weight, strain)
         return sp.csr_array(total)
 
     def stress(
@@ -255,9 +250,8 @@ class BeamMatrices:
             (force, force, moment, moment), self.rigidities, self.strain(points), strict=True
         ):
             shapes = self.line.sample(space, points)
-            half = scaled(np.sqrt(points.weight / rigidity), shapes)
-            C.append(half.T @ half)
-            D.append(shapes.T @ scaled(points.weight, strain))
+            C.append(square(points.weight / rigidity, shapes))
+            D.append(product(points.weight, shapes, strain))
         names = ("n", "torque", "m_y", "m_z")
         sizes = [block.shape[0] for block in C]
         return StressField.of(dict(zip(names, sizes, strict=True)), sp.block_diag(C), sp.vstack(D))
@@ -275,5 +269,4 @@ class BeamMatrices:
         n_0 = np.broadcast_to(axial_force(x) if callable(axial_force) else axial_force, x.shape)
         _, turn_y, turn_z = self.rotation(points)
         tension = np.asarray(n_0, dtype=float) * points.weight
-        K = turn_y.T @ scaled(tension, turn_y) + turn_z.T @ scaled(tension, turn_z)
-        return sp.csr_array((K + K.T) / 2)
+        return sp.csr_array(square(tension, turn_y) + square(tension, turn_z))

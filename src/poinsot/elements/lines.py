@@ -108,8 +108,3 @@ class Line:
         rows = np.broadcast_to(np.arange(e.size), columns.shape)
         entries = (values.ravel(), (rows.ravel(), columns.ravel()))
         return sp.csr_array(sp.coo_array(entries, shape=(e.size, self.size(space))))
-
-
-def scaled(weights: Array, A: sp.csr_array) -> sp.csr_array:
-    """Return a matrix with its rows times weights."""
-    return sp.csr_array(sp.diags_array(weights) @ A)

@@ -25,23 +25,30 @@ class StressField:
         Symmetric and positive definite; sparse.
     D : (k, n)
         Sparse.
+    inverse : (k, k) or None
+        C^-1, if it is sparse and known.
     """
 
     blocks: Mapping[str, slice]
     C: sp.csr_array
     D: sp.csr_array
+    inverse: sp.csr_array | None = None
 
     @classmethod
-    def of(cls, sizes: Mapping[str, int], C: Any, D: Any) -> Self:
+    def of(
+        cls, sizes: Mapping[str, int], C: Any, D: Any, inverse: sp.csr_array | None = None
+    ) -> Self:
         """Return a field with blocks of these sizes, one after the other."""
         ends = list(accumulate(sizes.values()))
         starts = [0, *ends[:-1]]
         blocks = {name: slice(*ends_) for name, *ends_ in zip(sizes, starts, ends, strict=True)}
-        return cls(blocks, sp.csr_array(C), sp.csr_array(D))
+        return cls(blocks, sp.csr_array(C), sp.csr_array(D), inverse)
 
     @cached_property
     def recovery(self) -> sp.csr_array:
         """C^-1 D: stress unknowns are recovery @ u; (k, n)."""
+        if self.inverse is not None:
+            return sp.csr_array(self.inverse @ self.D)
         return sp.csr_array(spsolve(sp.csc_array(self.C), sp.csc_array(self.D)))
 
     def component(self, name: str) -> sp.csr_array:

@@ -1,0 +1,5 @@
+"""Elastic bodies by finite elements, as port-Hamiltonian systems; on scikit-fem."""
+
+from poinsot.names import publish
+
+publish(globals(), later=("poinsot",))  # finite elements are loaded where they are used
