@@ -6,6 +6,8 @@ from poinsot import ph as ph
 from poinsot import viz as viz
 from poinsot.bodies.body import Body as Body
 from poinsot.bodies.body import Marker as Marker
+from poinsot.bodies.flexible_body import FlexibleBody as FlexibleBody
+from poinsot.bodies.flexible_body import Interface as Interface
 from poinsot.bodies.shapes import Box as Box
 from poinsot.bodies.shapes import Composite as Composite
 from poinsot.bodies.shapes import Cone as Cone

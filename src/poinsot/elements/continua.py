@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import splu
 
-from poinsot.elements.inertia import MassIntegrals
+from poinsot.elements.inertia import Pairs
 from poinsot.elements.meshes import (
     VOIGT,
     boundary_basis,
@@ -19,6 +19,7 @@ from poinsot.elements.meshes import (
     curved,
     displacement_basis,
     facets,
+    rigid_motions,
     strains,
     values,
 )
@@ -194,33 +195,11 @@ class ElasticMesh:
 
         Shape (n, 1), (n, 3) or (n, 6) by the dimension. K @ rigid = 0.
         """
-        translations = np.eye(self.dim)[self.directions]
-        x, k = self.places, np.arange(self.n)
-        axes = {1: (), 2: ((0, 1),), 3: ((1, 2), (2, 0), (0, 1))}[self.dim]
-        rotations = []
-        for a, b in axes:
-            turned = np.zeros_like(x)
-            turned[a], turned[b] = -x[b], x[a]
-            rotations.append(turned[self.directions, k])
-        return np.column_stack([translations, *rotations])
+        return rigid_motions(self.places, self.directions)
 
-    @cached_property
-    def integrals(self) -> MassIntegrals:
-        """Integrals of the mass for all unknowns, about the origin of the mesh; bodies in space."""
-        if self.dim != 3:
-            raise InputError("elastic body: a body that moves in space needs a mesh in space")
-        M, R = pairs(*self._masses), self.rigid
-        X = self.places[self.directions, np.arange(self.n)]
-        moments = np.array([[M_ab.T @ X for M_ab in row] for row in M])
-        S = np.array([M[a][a] @ R[:, a] for a in range(3)])
-        return MassIntegrals(
-            mass=float(R[:, 0] @ S[0]),
-            first_moment=S @ X,
-            euler=moments @ X,
-            S=S,
-            moments=moments,
-            pairs=M,
-        )
+    def pairs(self) -> Pairs:
+        """Return M_ab for each pair of directions; see `MassIntegrals`."""
+        return pairs(*self._masses)
 
     # -- elasticity ------------------------------------------------------------------------------
 

@@ -52,6 +52,23 @@ class MassIntegrals:
     section_S: Array | None = None
     section_M: Matrix | None = None
 
+    @classmethod
+    def of_pairs(cls, pairs: Pairs, positions: Vector, rigid: Array) -> Self:
+        """Return the integrals of unknowns that hold rigid motions exactly.
+
+        `positions` are the unknowns of the field x, `rigid` those of the motions (v, Omega).
+        """
+        moments = np.array([[M_ab.T @ positions for M_ab in row] for row in pairs])
+        S = np.array([pairs[a][a] @ rigid[:, a] for a in range(3)])
+        return cls(
+            mass=float(S[0] @ rigid[:, 0]),
+            first_moment=S @ positions,
+            euler=moments @ positions,
+            S=S,
+            moments=moments,
+            pairs=pairs,
+        )
+
     @cached_property
     def M(self) -> Matrix:
         """Mass matrix of the unknowns, the integral of density * N^T N; (n, n)."""

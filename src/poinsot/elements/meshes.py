@@ -141,6 +141,20 @@ def components(basis: Any) -> NDArray[np.intp]:
     return direction
 
 
+def rigid_motions(places: Array, directions: NDArray[np.intp]) -> Array:
+    """Return the unknowns of translations, then of small rotations about the origin.
+
+    Each unknown has a place (dim, n) [m] and a direction (n,); shape (n, 1), (n, 3) or (n, 6).
+    """
+    dim, n = places.shape
+    motions = list(np.eye(dim)[:, directions])
+    for a, b in {1: (), 2: ((0, 1),), 3: ((1, 2), (2, 0), (0, 1))}[dim]:
+        turned = np.zeros_like(places)
+        turned[a], turned[b] = -places[b], places[a]
+        motions.append(turned[directions, np.arange(n)])
+    return np.column_stack(motions)
+
+
 def values(basis: Any) -> tuple[sp.csr_array, ...]:
     """Return the components of the field at the points of a basis; each (points, unknowns)."""
     dim = basis.mesh.dim()

@@ -1,0 +1,358 @@
+"""Flexible bodies from matrices: what a finite-element program or a mesh gives."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Self, cast
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from poinsot.elements.continua import ElasticMesh
+from poinsot.elements.definite import TOLERANCE, require_definite, symmetric, symmetric_sparse
+from poinsot.elements.inertia import MassIntegrals, Pairs
+from poinsot.elements.reduction import FreeBody, mean_axes
+from poinsot.errors import InputError, did_you_mean
+from poinsot.inputs import count, numbers, require_name, vector3
+from poinsot.ph.matrices import Array, Vector
+from poinsot.so3 import axial, skew
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """A place where joints and loads can act on a flexible body.
+
+    Parameters
+    ----------
+    position : (3,)
+        In the frame of the undeformed body [m].
+    modes : (6, k)
+        Displacement and small rotation there as multiples of the k unknowns of the deformation.
+    """
+
+    position: Vector
+    modes: Array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FlexibleBody:
+    r"""A body that moves with its frame and deforms a little in it, as matrices.
+
+    .. math:: T = \tfrac12 (v, \Omega, \dot\eta)^\top M (v, \Omega, \dot\eta), \qquad
+        V = \tfrac12 \eta^\top K \eta
+
+    v and Omega belong to the frame, in its axes; the k unknowns :math:`\eta` are amplitudes of
+    shapes that hold no rigid motion [BAPM21, eqs. (10), (36), rem. 6].
+
+    Parameters
+    ----------
+    M : (6 + k, 6 + k)
+        Mass matrix of the undeformed body; its first block is that of a rigid body,
+        [[m, -skew(s)], [skew(s), J]] about the origin of the frame.
+    K : (k, k)
+        Stiffness matrix.
+    interfaces : mapping
+        Name -> `Interface`, or a pair of position (3,) and modes (6, k).
+    damping : (k, k), optional
+        Damping matrix, symmetric and positive semi-definite.
+    integrals : MassIntegrals, optional
+        How the mass matrix depends on the deformation; without, it does not.
+    """
+
+    M: Array
+    K: Array
+    interfaces: Mapping[str, Interface]
+    damping: Array | None = None
+    integrals: MassIntegrals | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse matrices that belong to no body."""
+        K = symmetric(self.K, "K")
+        M = symmetric(self.M, "M", 6 + K.shape[0])
+        _check_rigid(M)
+        require_definite(
+            M,
+            "M is not positive definite: the deformation repeats a rigid motion of the frame, or a "
+            "shape has no mass; leave the rigid modes out",
+        )
+        require_definite(
+            K,
+            "K is not positive definite: a shape has no stiffness, as a rigid motion; leave it "
+            "out, or hold the deformation at the frame",
+        )
+        _keep(self, "M", M)
+        _keep(self, "K", K)
+        if self.damping is not None:
+            damping = symmetric(self.damping, "damping", K.shape[0])
+            if np.linalg.eigvalsh(damping)[0] < -TOLERANCE * abs(damping).max():
+                raise InputError("damping is not positive semi-definite: it would create energy")
+            _keep(self, "damping", damping)
+        if self.integrals is not None and self.integrals.S.shape[1] != K.shape[0]:
+            raise InputError(
+                f"integrals belong to {self.integrals.S.shape[1]} unknowns, K to {K.shape[0]}"
+            )
+        given = self.interfaces
+        if not isinstance(given, Mapping) or not given:
+            raise InputError("interfaces: give at least one, e.g. {'hub': (position, modes)}")
+        _keep(self, "interfaces", {n: _interface(n, i, len(K)) for n, i in given.items()})
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def unknowns(self) -> int:
+        """Number of unknowns of the deformation, k."""
+        return len(self.K)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return float(self.M[0, 0])
+
+    @property
+    def first_moment(self) -> Vector:
+        """Mass times the centre of mass, from the origin of the frame [kg m]; (3,)."""
+        return np.asarray(axial(self.M[3:6, :3]))
+
+    @property
+    def inertia(self) -> Array:
+        """Inertia about the origin of the frame [kg m^2]; (3, 3)."""
+        return self.M[3:6, 3:6]
+
+    @property
+    def frequencies(self) -> Vector:
+        """Natural frequencies of the free body [rad/s], ascending, rigid motions left out; (k,)."""
+        K = np.zeros_like(self.M)
+        K[6:, 6:] = self.K
+        return np.sqrt(scipy.linalg.eigh(K, self.M, eigvals_only=True)[6:])
+
+    # -- where it comes from ---------------------------------------------------------------------
+
+    @classmethod
+    def from_matrices(
+        cls,
+        M: Any,
+        K: Any,
+        *,
+        nodes: ArrayLike,
+        interfaces: Mapping[str, Sequence[int]],
+        modes: int = 10,
+        frame: str = "centre of mass",
+    ) -> Self:
+        """Reduce the finite-element matrices of a free body, by Craig and Bampton's method.
+
+        Parameters
+        ----------
+        M, K : (3 * nodes, 3 * nodes)
+            Mass and stiffness, dense or sparse; x, y, z of the first node, and so on.
+        nodes : (nodes, 3)
+            Places of the nodes [m].
+        interfaces : mapping
+            Name -> numbers of its nodes, at least three; the interface is rigid.
+        modes : int
+            How many modes with held interfaces are kept besides the shapes of moved interfaces.
+        frame : str
+            `"centre of mass"`: the frame follows the mean motion, and the unknowns are modes of the
+            free body. The name of an interface: it is fixed there, and the unknowns are motions of
+            the other interfaces, six each, and amplitudes of the modes.
+        """
+        places = numbers(nodes, "nodes")
+        if places.ndim != 2 or places.shape[1] != 3:
+            raise InputError(f"nodes has shape {places.shape}; give (nodes, 3)")
+        n = places.size
+        matrices = [symmetric_sparse(A, what, n) for A, what in ((M, "M"), (K, "K"))]
+        sets = {}
+        for name, chosen in _named(interfaces).items():
+            found = np.unique(np.asarray(chosen, dtype=np.intp))
+            if not found.size or found[0] < 0 or found[-1] >= len(places):
+                raise InputError(
+                    f"interface '{name}': its nodes are numbers from 0 to {n // 3 - 1}"
+                )
+            sets[name] = (3 * found[:, None] + np.arange(3)).ravel()
+        free = FreeBody(
+            M=matrices[0],
+            K=matrices[1],
+            places=np.repeat(places, 3, axis=0).T,
+            directions=np.tile(np.arange(3), len(places)),
+            interfaces=sets,
+        )
+        return cls._reduced(free, _pairs(matrices[0]), modes, frame)
+
+    @classmethod
+    def from_mesh(
+        cls,
+        mesh: Any,
+        *,
+        density: float,
+        youngs_modulus: float,
+        poissons_ratio: float = 0.3,
+        interfaces: Sequence[str],
+        modes: int = 10,
+        frame: str = "centre of mass",
+        degree: int = 2,
+    ) -> Self:
+        """Make a body of a mesh of scikit-fem in space; its interfaces are named boundaries.
+
+        For `modes` and `frame` see `from_matrices`, for the rest `poinsot.flexible.ElasticMesh`.
+        """
+        body = ElasticMesh(
+            mesh=mesh,
+            density=density,
+            youngs_modulus=youngs_modulus,
+            poissons_ratio=poissons_ratio,
+            degree=degree,
+        )
+        if body.dim != 3:
+            raise InputError("a flexible body needs a mesh in space: tetrahedra or hexahedra")
+        names = (interfaces,) if isinstance(interfaces, str) else interfaces
+        free = FreeBody(
+            M=body.M,
+            K=body.K,
+            places=body.places,
+            directions=body.directions,
+            interfaces={name: body.unknowns_on(name) for name in names},
+        )
+        return cls._reduced(free, body.pairs(), modes, frame)
+
+    @classmethod
+    def _reduced(cls, free: FreeBody, pairs: Pairs | None, modes: int, frame: str) -> Self:
+        """Return the body with the frame where it is asked for."""
+        T = free.craig_bampton(count(modes, "modes", 0))
+        names = list(free.interfaces)
+        if frame == "centre of mass":
+            origin = free.centre_of_mass
+            T = mean_axes(T, free.rigid(origin), free.M, free.K)
+        elif frame in names:
+            origin, k = free.place(frame), names.index(frame)
+            T = np.delete(T, slice(6 * k, 6 * k + 6), axis=1)
+        else:
+            known = ["centre of mass", *names]
+            raise InputError(f"frame is {frame!r}; {did_you_mean(str(frame), known)}")
+        if T.shape[1] == 0:
+            raise InputError("no unknowns are left: allow modes, or give another interface")
+        R = free.rigid(origin)
+        both = np.column_stack([R, T])
+        M, K = both.T @ (free.M @ both), T.T @ (free.K @ T)
+        integrals = None
+        if pairs is not None:
+            integrals = MassIntegrals.of_pairs(pairs, free.positions(origin), R).of(T)
+        interfaces = {}
+        for name, unknowns in free.interfaces.items():
+            about = free.rigid(free.place(name))[unknowns]
+            motion = np.asarray(np.linalg.lstsq(about, T[unknowns], rcond=None)[0], dtype=float)
+            interfaces[name] = Interface(free.place(name) - origin, motion)
+        return cls(M=(M + M.T) / 2, K=(K + K.T) / 2, interfaces=interfaces, integrals=integrals)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the body to an `.npz` file, which `load` reads."""
+        arrays: dict[str, Any] = {"M": self.M, "K": self.K}
+        arrays["interface_names"] = np.array(list(self.interfaces))
+        for part in ("position", "modes"):
+            arrays[f"interface_{part}"] = np.array(
+                [getattr(interface, part) for interface in self.interfaces.values()]
+            )
+        if self.damping is not None:
+            arrays["damping"] = self.damping
+        if self.integrals is not None:
+            arrays["moments"] = self.integrals.moments
+            arrays["pairs"] = np.array(self.integrals.pairs)
+        np.savez(path, **arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a body from an `.npz` file.
+
+        It holds `M` (6 + k, 6 + k), `K` (k, k), `interface_names` (i,), `interface_position` (i, 3)
+        and `interface_modes` (i, 6, k); it may hold `damping` (k, k) and, for a mass matrix that
+        depends on the deformation, `moments` (3, 3, k) and `pairs` (3, 3, k, k) of `MassIntegrals`.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = dict(file)
+        except (OSError, ValueError) as error:
+            raise InputError(f"'{path}' cannot be read as an .npz file: {error}") from None
+        needed = ("M", "K", "interface_names", "interface_position", "interface_modes")
+        missing = [name for name in needed if name not in arrays]
+        if missing:
+            raise InputError(f"'{path}': there is no array {', '.join(map(repr, missing))}")
+        parts = (arrays[name] for name in needed[2:])
+        interfaces = {str(name): (place, shape) for name, place, shape in zip(*parts, strict=True)}
+        M = symmetric(arrays["M"], "M")
+        integrals = None
+        if "pairs" in arrays:
+            integrals = MassIntegrals(
+                mass=float(M[0, 0]),
+                first_moment=np.asarray(axial(M[3:6, :3])),
+                euler=np.trace(M[3:6, 3:6]) / 2 * np.eye(3) - M[3:6, 3:6],
+                S=M[:3, 6:],
+                moments=arrays["moments"],
+                pairs=cast(Pairs, tuple(tuple(row) for row in arrays["pairs"])),
+            )
+        return cls(
+            M=M,
+            K=arrays["K"],
+            interfaces=cast(Mapping[str, Interface], interfaces),
+            damping=arrays.get("damping"),
+            integrals=integrals,
+        )
+
+
+def _keep(body: FlexibleBody, name: str, value: Any) -> None:
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    object.__setattr__(body, name, value)
+
+
+def _check_rigid(M: Array) -> None:
+    """Refuse a first block that is not the mass matrix of a rigid body."""
+    m, s = M[0, 0], axial(M[3:6, :3])
+    size = max(abs(M[3:6, :3]).max(), np.sqrt(abs(m * M[3:6, 3:6]).max()))
+    if abs(M[:3, :3] - m * np.eye(3)).max() > TOLERANCE * abs(m):
+        raise InputError("M: its first three rows and columns must be the mass times the identity")
+    if abs(M[3:6, :3] - skew(s)).max() > TOLERANCE * size:
+        raise InputError(
+            "M: rows 4 to 6 and columns 1 to 3 must be skew(s), s = m times the centre"
+        )
+
+
+def _interface(name: Any, given: Any, k: int) -> Interface:
+    """Return an interface, checked."""
+    require_name(name, "an interface")
+    pair = (given.position, given.modes) if isinstance(given, Interface) else given
+    try:
+        position, shape = pair
+    except (TypeError, ValueError):
+        raise InputError(f"interface '{name}': give position and modes, got {given!r}") from None
+    modes = numbers(shape, f"interface '{name}': modes")
+    if modes.shape != (6, k) or not np.all(np.isfinite(modes)):
+        raise InputError(
+            f"interface '{name}': modes has shape {modes.shape}; give finite numbers, (6, {k})"
+        )
+    return Interface(vector3(position, f"interface '{name}': position"), modes)
+
+
+def _named(interfaces: Any) -> Mapping[str, Sequence[int]]:
+    if not isinstance(interfaces, Mapping) or not interfaces:
+        raise InputError("interfaces: give at least one, e.g. {'hub': [0, 1, 2, 3]}")
+    return interfaces
+
+
+def _pairs(M: sp.csr_array) -> Pairs | None:
+    """Return M_ab if all directions have the same mass matrix, and none is coupled; else None."""
+    m = sp.csr_array(M[0::3, 0::3])
+    size = abs(m).max()
+    for a in range(3):
+        for b in range(3):
+            expected = m if a == b else 0 * m
+            if abs(M[a::3, b::3] - expected).max() > TOLERANCE * size:
+                return None
+
+    def placed(a: int, b: int) -> sp.csr_array:
+        unit = np.zeros((3, 3))
+        unit[a, b] = 1
+        return sp.csr_array(sp.kron(m, unit))
+
+    return tuple(tuple(placed(a, b) for b in range(3)) for a in range(3))
