@@ -97,7 +97,7 @@ class ElasticMesh:
         if self.plane not in ("stress", "strain"):
             raise InputError(f"elastic body: plane is {self.plane!r}; give 'stress' or 'strain'")
         still = self._held_unknowns()
-        object.__setattr__(self, "free", np.setdiff1d(np.arange(self.n), still))
+        object.__setattr__(self, "free", np.setdiff1d(np.arange(self.unknowns), still))
         if not self.free.size:
             raise InputError("elastic body: everything is held; nothing can move")
 
@@ -114,8 +114,8 @@ class ElasticMesh:
         return int(self.mesh.dim())
 
     @property
-    def n(self) -> int:
-        """Number of unknowns of displacement, held ones too."""
+    def unknowns(self) -> int:
+        """Number n of unknowns of displacement, held ones too."""
         return int(self.basis.N)
 
     @cached_property
@@ -161,12 +161,12 @@ class ElasticMesh:
                 f"the field has shape {at_places.shape}, expected {self.places.shape}: a vector "
                 "for each place"
             )
-        return np.asarray(at_places[self.directions, np.arange(self.n)])
+        return np.asarray(at_places[self.directions, np.arange(self.unknowns)])
 
     def whole(self, free: ArrayLike) -> Vector:
         """Return all unknowns from the free ones; those that are held are zero; (..., n)."""
         given = np.asarray(free, dtype=float)
-        everything = np.zeros((*given.shape[:-1], self.n))
+        everything = np.zeros((*given.shape[:-1], self.unknowns))
         everything[..., self.free] = given
         return everything
 
@@ -187,7 +187,9 @@ class ElasticMesh:
     def M(self) -> sp.csr_array:
         """Consistent mass matrix of all unknowns; (n, n)."""
         masses, fields = self._masses
-        return sum((square(masses, N_a) for N_a in fields), sp.csr_array((self.n, self.n)))
+        return sum(
+            (square(masses, N_a) for N_a in fields), sp.csr_array((self.unknowns, self.unknowns))
+        )
 
     @property
     def rigid(self) -> Array:
@@ -254,7 +256,7 @@ class ElasticMesh:
 
     def require_support(self, what: str) -> None:
         """Refuse a body that can still move as a rigid one [BAPM21, rem. 6]."""
-        still = np.setdiff1d(np.arange(self.n), self.free)
+        still = np.setdiff1d(np.arange(self.unknowns), self.free)
         R = self.rigid
         R[:, self.dim :] /= max(np.ptp(self.places, axis=1).max(), np.finfo(float).tiny)
         _, size, motions = np.linalg.svd(np.vstack([np.zeros_like(R[:1]), R[still]]))
@@ -290,7 +292,10 @@ class ElasticMesh:
         """
         basis = boundary_basis(self.mesh, self.degree, boundary)
         areas = self.thickness * basis.dx.ravel()
-        total = sum((square(areas, N_a) for N_a in values(basis)), sp.csr_array((self.n, self.n)))
+        total = sum(
+            (square(areas, N_a) for N_a in values(basis)),
+            sp.csr_array((self.unknowns, self.unknowns)),
+        )
         return sp.csr_array(total[:, self.unknowns_on(boundary)])
 
     def volume(self) -> sp.csr_array:

@@ -158,8 +158,8 @@ def _load(
             )
         field = Port(port, unknowns.size, "Pa", "m^3/s"), mass
     else:
-        unknowns, mass = np.arange(body.n), body.volume()
-        field = Port(port, body.n, "N/m^3", "m^4/s"), mass
+        unknowns, mass = np.arange(body.unknowns), body.volume()
+        field = Port(port, body.unknowns, "N/m^3", "m^4/s"), mass
     if load.distributed:
         return field
     uniform = np.eye(body.dim)[body.directions[unknowns]]
