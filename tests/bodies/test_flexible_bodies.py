@@ -186,6 +186,7 @@ def test_a_rigid_motion_in_the_shapes_is_refused():
         ({"frame": "centre"}, "did you mean 'centre of mass'"),
         ({"frame": "top"}, "'left', 'right'"),
         ({"interfaces": ["lft"]}, "did you mean 'left'"),
+        ({"interfaces": []}, "give at least one"),
         ({"modes": -1}, "modes is -1"),
         ({"interfaces": ["left"], "modes": 0, "frame": "left"}, "no unknowns are left"),
     ],
@@ -204,6 +205,14 @@ def test_interfaces_must_be_able_to_turn_and_share_no_node():
     ):
         with pytest.raises(ps.InputError, match=message):
             ps.FlexibleBody.from_matrices(M, K, nodes=nodes, interfaces=interfaces)
+
+
+def test_a_part_that_no_interface_holds_is_refused():
+    M, K, nodes = full()
+    two = [sp.block_diag([A, A]).tocsr() for A in (M, K)]
+    apart = np.vstack([nodes, nodes + np.array([0, 1, 0])])
+    with pytest.raises(ps.InputError, match="hangs together with no interface"):
+        ps.FlexibleBody.from_matrices(*two, nodes=apart, interfaces={"a": [0, 1, 2, 3]}, modes=3)
 
 
 def test_the_stiffness_of_a_held_body_is_refused():

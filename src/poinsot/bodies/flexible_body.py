@@ -335,8 +335,8 @@ def _interface(name: Any, given: Any, k: int) -> Interface:
 
 
 def _named(interfaces: Any) -> Mapping[str, Sequence[int]]:
-    if not isinstance(interfaces, Mapping) or not interfaces:
-        raise InputError("interfaces: give at least one, e.g. {'hub': [0, 1, 2, 3]}")
+    if not isinstance(interfaces, Mapping):
+        raise InputError("interfaces: give names and nodes, e.g. {'hub': [0, 1, 2, 3]}")
     return interfaces
 
 

@@ -29,7 +29,7 @@ def free_unknowns(beam: BeamMatrices, held: Condition) -> NDArray[np.intp]:
     """Return the numbers of the unknowns that are not held, in order.
 
     The frame moves with what is held. If a rigid motion is left in the deformation, the mass matrix
-    of frame and deformation is singular [BAPM21, rem. 6]: refused, with the conditions that lack.
+    of frame and deformation is singular [BAPM21, rem. 6]: refused, with what must be held as well.
     """
     holds = _holds(held)
     nodes = beam.line.nodes.size

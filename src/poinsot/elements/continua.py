@@ -62,7 +62,7 @@ class ElasticMesh:
         Boundaries of the mesh that do not move; as a mapping, with the directions in which they do
         not: `{"left": "xy", "bottom": "y"}`. None: the body is free.
     degree : {1, 2}
-        Of the polynomials for displacement; errors fall with its power plus one.
+        Of the polynomials for displacement, whose errors are of the order degree + 1.
     plane : {"stress", "strain"}
         What a plane body is free of across its plane.
     thickness : float
@@ -257,9 +257,10 @@ class ElasticMesh:
     def require_support(self, what: str) -> None:
         """Refuse a body that can still move as a rigid one [BAPM21, rem. 6]."""
         still = np.setdiff1d(np.arange(self.unknowns), self.free)
-        R = self.rigid
-        R[:, self.dim :] /= max(np.ptp(self.places, axis=1).max(), np.finfo(float).tiny)
-        _, size, motions = np.linalg.svd(np.vstack([np.zeros_like(R[:1]), R[still]]))
+        places = self.places - self.places.mean(axis=1, keepdims=True)
+        R = rigid_motions(places / abs(places).max(), self.directions)
+        rows = np.vstack([np.zeros((R.shape[1], R.shape[1])), R[still]])
+        _, size, motions = np.linalg.svd(rows, full_matrices=False)
         rank = int(np.sum(size > _SINGULAR * size[0]))
         if rank < R.shape[1]:
             free = _MOTIONS[self.dim][int(np.argmax(abs(motions[rank])))]

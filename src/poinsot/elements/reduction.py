@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh, splu
 
 from poinsot.elements.meshes import rigid_motions
@@ -16,6 +17,7 @@ from poinsot.ph.matrices import Array, Vector
 
 #: Part of the strain energy of a random motion that a rigid one may have.
 _RIGID = 1e-8
+_MOTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")
 #: Interfaces with a smaller second extent, relative to the first, have nodes on a line.
 _LINE = 1e-6
 
@@ -43,19 +45,24 @@ class FreeBody:
     interfaces: Mapping[str, NDArray[np.intp]]
 
     def __post_init__(self) -> None:
-        """Refuse a body that is held, and interfaces that share unknowns or cannot turn."""
+        """Refuse a body that is held or in pieces, interfaces that share nodes or cannot turn."""
+        if not self.interfaces:
+            raise InputError("interfaces: give at least one, where joints and loads can act")
         R = self.rigid(self.centre_of_mass)
-        sample = np.random.default_rng(0).normal(size=(self.K.shape[0], 6)) * abs(R).max(axis=0)
-        for k, motion in enumerate(
-            ("along x", "along y", "along z", "about x", "about y", "about z")
-        ):
-            if abs(R[:, k] @ (self.K @ R[:, k])) > _RIGID * (
-                sample[:, k] @ (self.K @ sample[:, k])
-            ):
-                raise InputError(
-                    f"K: a rigid motion {motion} has strain energy; give the stiffness of the free "
-                    "body, with nothing held"
-                )
+        sample = np.random.default_rng(0).normal(size=R.shape) * abs(R).max(axis=0)
+        energy, usual = (np.sum(motion * (self.K @ motion), axis=0) for motion in (R, sample))
+        strained = np.flatnonzero(abs(energy) > _RIGID * usual)
+        if strained.size:
+            raise InputError(
+                f"K: a rigid motion {_MOTIONS[strained[0]]} has strain energy; give the stiffness "
+                "of the free body, with nothing held"
+            )
+        _, part = connected_components(self.K, directed=False)
+        held = np.unique(part[np.concatenate(list(self.interfaces.values()))])
+        loose = np.flatnonzero(~np.isin(part, held))
+        if loose.size:
+            place = ", ".join(f"{x:.6g}" for x in self.places[:, loose[0]])
+            raise InputError(f"K: what is at ({place}) hangs together with no interface")
         seen: dict[int, str] = {}
         for name, unknowns in self.interfaces.items():
             for unknown in unknowns.tolist():
@@ -112,9 +119,9 @@ class FreeBody:
             )
         K_ii, M_ii = (sp.csc_array(A[inner][:, inner]) for A in (self.K, self.M))
         if inner.size:
-            load = self.K[inner][:, held] @ T[held, :fixed]
-            T[inner, :fixed] = -splu(K_ii, permc_spec="MMD_AT_PLUS_A").solve(np.asarray(load))
-        T[inner, fixed:] = _slowest(K_ii, M_ii, modes)
+            load = np.asarray(self.K[inner][:, held] @ T[held, :fixed])
+            T[inner, :fixed] = -splu(K_ii, permc_spec="MMD_AT_PLUS_A").solve(load)
+            T[inner, fixed:] = _slowest(K_ii, M_ii, modes)
         return T
 
 
