@@ -51,6 +51,14 @@ def number(value: Any, what: str, *, minimum: float = -np.inf) -> float:
     return converted
 
 
+def positive(value: Any, what: str) -> float:
+    """Return a finite number above zero."""
+    converted = number(value, what)
+    if converted <= 0:
+        raise InputError(f"{what} is {value!r}; it must be positive")
+    return converted
+
+
 def count(value: Any, what: str, least: int) -> int:
     """Return a whole number, not below the least one."""
     if not isinstance(value, int) or value < least:

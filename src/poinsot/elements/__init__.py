@@ -1,0 +1,1 @@
+"""Finite elements: the matrices of beams, and of elastic continua on meshes of scikit-fem."""
