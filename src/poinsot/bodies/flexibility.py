@@ -226,20 +226,22 @@ class Flexibility:
     # -- gyroscopic forces --------------------------------------------------------------------
 
     @property
-    def _double(self) -> float:
-        """How often p_f stands in [BAPM21, eq. (14)]: once of it balances dT/du, if there is any.
+    def _twice(self) -> float:
+        """How often p_f, and v_f in the momenta of the frame, stand in [BAPM21, eqs. (13), (14)].
 
-        (34) keeps the 2 where momenta do not depend on u, and nothing is there to be balanced.
+        Where momenta do not depend on u, no dT/du is there to be balanced by the second p_f, and
+        with it the second v_f goes: what is left is G(M w) of [BHRS25, eq. (10)]. (34) prints the
+        2 in this case as well, which would double the inertial forces on the deformation.
         """
         return 2.0 if self.deformed else 1.0
 
     def gyration(self, u: Vector, w: Vector) -> Array:
         """Return the skew matrix of [BAPM21, eqs. (12) to (14)]; (6 + n, 6 + n)."""
         v, Omega, v_f = _three(w)
-        Q, twice = self.Q(u), self._double
+        Q, twice = self.Q(u), self._twice
         p_t, p_r = self._hat(u, w)
         p_f = twice * (skew(v) @ self.S + np.einsum("abl,b->al", Q, Omega))
-        p_f += (twice + 1) * np.einsum("ikl,k->il", self._cross, v_f)
+        p_f += (2 * twice - 1) * np.einsum("ikl,k->il", self._cross, v_f)
         p_f -= twice * np.outer(Omega, np.trace(Q))
         J = np.zeros((SIX + self.n, SIX + self.n))
         J[:3, 3:6] = J[3:6, :3] = skew(p_t)
@@ -251,26 +253,26 @@ class Flexibility:
         """Return the momenta of [BAPM21, eq. (13)]."""
         v, Omega, v_f = _three(w)
         s = self.s(u)
-        p_t = self.mass * v + np.cross(Omega, s) + 2 * self.S @ v_f
-        return p_t, np.cross(s, v) + self.J(u) @ Omega + 2 * self.C_of(u) @ v_f
+        p_t = self.mass * v + np.cross(Omega, s) + self._twice * self.S @ v_f
+        return p_t, np.cross(s, v) + self.J(u) @ Omega + self._twice * self.C_of(u) @ v_f
 
     def gyration_by_w(self, u: Vector, a: Vector) -> Array:
         """Return the derivative of gyration(u, w) a by w; (6 + n, 6 + n)."""
         a_v, a_O, a_f = _three(a)
-        s, Q, twice = skew(self.s(u)), self.Q(u), self._double
-        by_t = np.hstack([self.mass * np.eye(3), -s, 2 * self.S])
-        by_r = np.hstack([s, self.J(u), 2 * self.C_of(u)])
+        s, Q, twice = skew(self.s(u)), self.Q(u), self._twice
+        by_t = np.hstack([self.mass * np.eye(3), -s, twice * self.S])
+        by_r = np.hstack([s, self.J(u), twice * self.C_of(u)])
         slope = np.zeros((SIX + self.n, SIX + self.n))
         slope[:3] = -skew(a_O) @ by_t
         slope[3:6] = -skew(a_v) @ by_t - skew(a_O) @ by_r
         along = Q @ a_f
         slope[3:6, :3] -= twice * skew(self.S @ a_f)
         slope[3:6, 3:6] += twice * (along - np.trace(along) * np.eye(3))
-        slope[3:6, 6:] -= (twice + 1) * np.einsum("ikl,k->il", self._cross, a_f)
+        slope[3:6, 6:] -= (2 * twice - 1) * np.einsum("ikl,k->il", self._cross, a_f)
         slope[6:, :3] = -twice * (-skew(a_O) @ self.S).T
         turning = np.einsum("a,abl->lb", a_O, Q) - np.outer(np.trace(Q), a_O)
         slope[6:, 3:6] = -twice * turning
-        slope[6:, 6:] = -(twice + 1) * np.einsum("i,ikl->lk", a_O, self._cross)
+        slope[6:, 6:] = -(2 * twice - 1) * np.einsum("i,ikl->lk", a_O, self._cross)
         return slope
 
     def gyration_by_u(self, u: Vector, w: Vector, a: Vector) -> Array:
