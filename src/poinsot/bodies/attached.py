@@ -117,7 +117,9 @@ class Carried:
     _frame: tuple[Array, ...]
 
     @classmethod
-    def of(cls, body: Flexibility, h: float, R0: Array, R: Array, u0: Vector, w: Vector) -> "Carried":
+    def of(
+        cls, body: Flexibility, h: float, R0: Array, R: Array, u0: Vector, w: Vector
+    ) -> "Carried":
         """Return the motion by w = (V, omega, v_f); R is the mean of the rotations R0 and R1."""
         omega, v_f, R1 = w[3:6], w[6:], 2 * R - R0
         a, C, places = h / 2 * omega, R @ R0.T, len(body.points)
@@ -172,7 +174,9 @@ class Carried:
         turning = skew(tau) + np.einsum("i,pj->pij", a, tau) + (tau @ a)[:, None, None] * np.eye(3)
         by_a = outer * (np.swapaxes(R0 @ B, 1, 2) @ turning)
         by_a = by_a + sigma[:, None, None] * np.einsum("pi,pj->pij", pulled, k)
-        by_b = sigma[:, None, None] * np.einsum("pi,pj->pij", pulled, np.einsum("j,pjk->pk", a, k_b))
+        by_b = sigma[:, None, None] * np.einsum(
+            "pi,pj->pij", pulled, np.einsum("j,pjk->pk", a, k_b)
+        )
         by_b = by_b - np.einsum("pi,pj->pij", pulled / den[:, None], b0)
         slope[6:, 3:6] += h / 2 * np.einsum("pin,pij->nj", body.Theta, by_a)
         slope[6:, 6:] += h / 2 * np.einsum("pin,pij,pjm->nm", body.Theta, by_b, body.Theta)

@@ -89,9 +89,7 @@ class Beam(Elasticity):
                 raise InputError(f"Beam: {name} is {value:g}; it cannot be negative")
             object.__setattr__(self, name, value)
         if self.momenta not in ("deformed", "undeformed"):
-            raise InputError(
-                f"Beam: momenta is {self.momenta!r}, not 'deformed' or 'undeformed'"
-            )
+            raise InputError(f"Beam: momenta is {self.momenta!r}, not 'deformed' or 'undeformed'")
         if self.mass is not FROM_DENSITY:
             raise InputError("Beam: its mass follows from density, section and length")
         object.__setattr__(self, "mass", self.flexibility.mass)

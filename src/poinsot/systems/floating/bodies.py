@@ -426,5 +426,3 @@ def _carried(body: Elastic) -> slice:
 def _beside(a: Matrix, b: Matrix) -> Matrix:
     shape = a.shape[0], a.shape[1] + b.shape[1]
     return assemble(shape, [(0, 0, a), (0, a.shape[1], b)])
-
-

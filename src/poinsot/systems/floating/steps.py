@@ -141,9 +141,7 @@ class FloatingStages(RotationStages):
         L0, L1 = np.einsum("nij,nj->ni", self._R0, Pi0), np.einsum("nij,nj->ni", R1, Pi1)
         mass, v0 = 2 * rigid.mass[:, None], self._twists0[:, 0]
         terms = np.where(of, np.hstack([mass * (t[:, 0] - v0), L1 - L0]), 0.0)
-        sizes = np.where(
-            of, np.hstack([mass * (abs(t[:, 0]) + abs(v0)), abs(Pi1) + abs(Pi0)]), 0.0
-        )
+        sizes = np.where(of, np.hstack([mass * (abs(t[:, 0]) + abs(v0)), abs(Pi1) + abs(Pi0)]), 0.0)
         gained, large = np.zeros(bodies.k), np.zeros(bodies.k)
         gained[: rigid.k] = rigid.velocities.own(terms.reshape(-1))
         large[: rigid.k] = rigid.velocities.own(sizes.reshape(-1))

@@ -210,4 +210,3 @@ def floating_system(
         initial=np.zeros(0),
     )
     return replace(system, initial=system.state_at(q, twists))
-
