@@ -158,9 +158,17 @@ class Beam(Elasticity):
             points=points,
             Y=motion[:, 0],
             Theta=motion[:, 1],
+            groups=self._groups(),
             deformed=self.momenta == "deformed",
             membrane=self._membrane(modes) if self.stiffening else None,
         )
+
+    def _groups(self) -> Array:
+        """Return displacements and rotations of nodes as groups of elastic coordinates."""
+        number = np.full(self.matrices.n, -1, dtype=np.intp)
+        number[self.free] = np.arange(self.free.size)
+        groups = number.reshape(-1, 3)
+        return groups[(groups >= 0).any(axis=1)]
 
     def _membrane(self, modes: sp.csc_array) -> Membrane:
         """Return mean axial strains of all elements, with the shortening by bending."""
