@@ -18,6 +18,8 @@ from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.so3 import skew
 
+#: Along which axis each unknown of a node moves points; a twist moves none.
+AXES: Array = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 1], [0, 1, 0]], float)
 #: Unknowns of a node that a planar beam does not have.
 ACROSS = ("u_z", "theta_x", "theta_y")
 
@@ -159,6 +161,7 @@ class Beam(Elasticity):
             Y=motion[:, 0],
             Theta=motion[:, 1],
             groups=self._groups(),
+            axes=AXES[free % len(COMPONENTS)],
             deformed=self.momenta == "deformed",
             membrane=self._membrane(modes) if self.stiffening else None,
         )

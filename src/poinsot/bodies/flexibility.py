@@ -110,6 +110,8 @@ class Flexibility:
         and turn with the elastic coordinates.
     groups : (groups, 3)
         Elastic coordinates three by three, in an order in which near ones are coupled; -1: none.
+    axes : (n, 3)
+        Along which axis each coordinate moves points, if there is one for each.
     deformed : bool
         Whether momenta depend on the deformation [BAPM21, eqs. (8) to (14)], or not (sec. 4.3).
     membrane : Membrane
@@ -130,6 +132,7 @@ class Flexibility:
     Y: Array
     Theta: Array
     groups: NDArray[np.intp]
+    axes: Array | None = None
     deformed: bool = True
     membrane: Membrane | None = None
 

@@ -50,17 +50,21 @@ from poinsot.kernels.terms import NONE, UNIT, ZERO
 
 #: Of elastic bodies: mass, first moment, inertia, gradient of gravity for a mass of one.
 MASS, STATIC, INERTIA, PULL = 0, 1, 4, 13
-#: The frame; whether momenta depend on the deformation; where groups, pairs, carried frames, axial
-#: strains begin; nodes T and R; tiles TT, TR, RT, RR.
-FRAME, DEFORMED, GROUPS, PAIRS, CARRIED, STRAINS, NODE_T, NODE_R, OWN = 0, 1, 2, 3, 4, 5, 6, 7, 8
-#: Of groups: S and C, and the integrals of rho x_a phi_b, row by row. The body, its node, and its
-#: tiles (T, g), (R, g), (g, T), (g, R).
-S_AT, C_AT, X_AT = 0, 9, 18
+#: The frame; whether momenta depend on the deformation, and whether it is damped; where groups,
+#: pairs, fields, carried frames and axial strains begin; nodes T and R; tiles TT, TR, RT, RR.
+FRAME, DEFORMED, DAMPED, GROUPS, PAIRS, FIELDS, CARRIED, STRAINS, NODE_T, NODE_R, OWN = range(11)
+#: Of groups: S and C, and the integrals of rho x_a phi_b, row by row; the axes along which its
+#: coordinates move points, if each has one. The body, its node, and its tiles (T, g), (R, g),
+#: (g, T), (g, R).
+S_AT, C_AT, X_AT, AXES_AT = 0, 9, 18, 45
 ROW, NODE, T_G, R_G, G_T, G_R = range(6)
-#: Of pairs of groups: M, K, D; the integrals of rho phi × phi, and those of rho phi_a phi_b for
-#: ab = xx, yy, zz, yz, zx, xy. Both groups, and their tile.
-M_AT, K_AT, D_AT, CROSS, TWICE = 0, 9, 18, 27, 54
+#: Of pairs of groups: M, K, D, and the integrals of rho times both shape functions, where each
+#: coordinate moves points along one axis. Both groups, and their tile. Where coordinates move points
+#: in any direction, fields have the integrals of rho phi × phi, and those of rho phi_a phi_b for
+#: ab = xx, yy, zz, yz, zx, xy, in the order of pairs.
+M_AT, K_AT, D_AT, N_AT = 0, 9, 18, 27
 LEFT, RIGHT, TILE = range(3)
+TWICE = 27
 #: Of carried frames: the point. The body, its first link and crossing; nodes of motion, of momentum;
 #: tiles (motion T, T), (motion T, R), (motion R, R), and (T, momentum T), (R, momentum T),
 #: (R, momentum R).
@@ -73,8 +77,9 @@ GROUP, LINK_TILES = 0, 1
 #: group. Of bends: the quadratic part; both members, and the tile.
 MEMBERS, BENDS = 0, 1
 #: Room of a group: what matrices make of u0, v_f0 (found with the matrix) and of v_f.
-CROSS_U, CROSS_V0, TWICE_U, K_U, M_V0 = 0, 9, 18, 36, 39
-CROSS_V, TWICE_V, K_V, M_V, D_V, WIDTH = 42, 51, 69, 72, 75, 78
+CROSS_U, CROSS_V0, TWICE_U, SPARE, CROSS_V, TWICE_V = 0, 9, 18, 36, 54, 63
+K_U, M_V0, SUMS_U, SUMS_V0, SUMS_END = 81, 84, 87, 96, 105
+K_V, M_V, D_V, SUMS_V, WIDTH = 105, 108, 111, 114, 123
 
 
 class Elastics(NamedTuple):
@@ -83,6 +88,7 @@ class Elastics(NamedTuple):
     bodies: Part
     groups: Part
     pairs: Part
+    fields: Real2
     carried: Part
     links: Part
     crossings: Index2
@@ -199,52 +205,95 @@ def _clear(room: Array, first: int, last: int, at: int, end: int) -> None:
 
 
 @inline
-def _accumulate(
-    pairs: Part, k: int, deformed: bool, room: Array, u: Vec, v: Vec, at: int, twice_at: int
-) -> None:
-    """Add to the room of the left group what CROSS makes of u and TWICE of v."""
-    left, numbers = pairs.places[k, LEFT], pairs.numbers
-    if deformed:
+def _along_axes(N: Mat, D: Mat, v: Vec) -> Mat:
+    """Return, for each row of N, the sum of N_kl v_l times the axis of coordinate l."""
+    x, y, z = scale(v[0], D[0]), scale(v[1], D[1]), scale(v[2], D[2])
+    return multiply(N, (x, y, z))
+
+
+@inline
+def _expand(table: Elastics, n: int, sums_at: int, cross_at: int, twice_at: int) -> None:
+    """Find integrals with phi × phi and phi_a phi_b, where each coordinate has an axis."""
+    at, room = table.bodies.places, table.room
+    for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
+        D, t = matrix(table.groups.numbers, g, AXES_AT), matrix(room, g, sums_at)
+        for k in range(3):
+            d, s = D[k], t[k]
+            c = cross(d, s)
+            for i in range(3):
+                room[g, cross_at + 3 * i + k] = c[i]
+            room[g, twice_at + k] = d[0] * s[0]
+            room[g, twice_at + 3 + k] = d[1] * s[1]
+            room[g, twice_at + 6 + k] = d[2] * s[2]
+            room[g, twice_at + 9 + k] = 0.5 * (d[1] * s[2] + d[2] * s[1])
+            room[g, twice_at + 12 + k] = 0.5 * (d[2] * s[0] + d[0] * s[2])
+            room[g, twice_at + 15 + k] = 0.5 * (d[0] * s[1] + d[1] * s[0])
+
+
+@kernel
+def _by_fields(table: Elastics, n: int, motion: Array, column: int, cross_at: int, twice_at: int) -> None:
+    """The same where coordinates move points in any direction."""
+    at, pairs, fields, room = table.bodies.places, table.pairs, table.fields, table.room
+    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], cross_at, cross_at + 9)
+    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], twice_at, twice_at + 18)
+    for k in range(at[n, FIELDS], at[n + 1, FIELDS]):
+        pair = pairs.places[k - at[n, FIELDS] + at[n, PAIRS]]
+        left, row = pair[LEFT], table.groups.places[pair[RIGHT], ROW]
+        v = vector(motion, row, column)
         for i in range(3):
-            gather(room, left, at + 3 * i, apply(matrix(numbers, k, CROSS + 9 * i), u))
+            gather(room, left, cross_at + 3 * i, apply(matrix(fields, k, 9 * i), v))
         for i in range(6):
-            gather(room, left, twice_at + 3 * i, apply(matrix(numbers, k, TWICE + 9 * i), v))
+            gather(room, left, twice_at + 3 * i, apply(matrix(fields, k, TWICE + 9 * i), v))
 
 
 @kernel
 def _prepare(table: Elastics, n: int, state: Array) -> None:
     """Find what matrices make of u and v_f at the start of a step."""
     at, groups, pairs, room = table.bodies.places, table.groups, table.pairs, table.room
-    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], 0, CROSS_V)
-    deformed = at[n, DEFORMED] == 1
+    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], K_U, SUMS_END)
     for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
-        left, row = pairs.places[k, LEFT], groups.places[pairs.places[k, RIGHT], ROW]
+        left, right = pairs.places[k, LEFT], pairs.places[k, RIGHT]
+        row, numbers = groups.places[right, ROW], pairs.numbers
         u, v = vector(state, row, tables.POSITION), vector(state, row, tables.VELOCITY)
-        numbers = pairs.numbers
         gather(room, left, K_U, apply(matrix(numbers, k, K_AT), u))
         gather(room, left, M_V0, apply(matrix(numbers, k, M_AT), v))
-        _accumulate(pairs, k, deformed, room, u, u, CROSS_U, TWICE_U)
-        if deformed:
-            for i in range(3):
-                gather(room, left, CROSS_V0 + 3 * i, apply(matrix(numbers, k, CROSS + 9 * i), v))
+        N, D = matrix(numbers, k, N_AT), matrix(groups.numbers, right, AXES_AT)
+        _gather_matrix(room, left, SUMS_U, _along_axes(N, D, u))
+        _gather_matrix(room, left, SUMS_V0, _along_axes(N, D, v))
+    if at[n, FIELDS] == at[n + 1, FIELDS]:
+        _expand(table, n, SUMS_U, CROSS_U, TWICE_U)
+        _expand(table, n, SUMS_V0, CROSS_V0, SPARE)
+    else:
+        _by_fields(table, n, state, tables.POSITION, CROSS_U, TWICE_U)
+        _by_fields(table, n, state, tables.VELOCITY, CROSS_V0, SPARE)
+
+
+@inline
+def _gather_matrix(room: Array, g: int, at: int, A: Mat) -> None:
+    gather(room, g, at, A[0])
+    gather(room, g, at + 3, A[1])
+    gather(room, g, at + 6, A[2])
 
 
 @kernel
 def _multiply(table: Elastics, n: int, stage: Array) -> None:
     """Find what matrices make of v_f over a step."""
     at, groups, pairs, room = table.bodies.places, table.groups, table.pairs, table.room
-    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], CROSS_V, WIDTH)
-    deformed = at[n, DEFORMED] == 1
+    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], K_V, WIDTH)
+    damped = at[n, DAMPED] == 1
     for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
-        left, row = pairs.places[k, LEFT], groups.places[pairs.places[k, RIGHT], ROW]
-        v, numbers = vector(stage, row, tables.V), pairs.numbers
+        left, right = pairs.places[k, LEFT], pairs.places[k, RIGHT]
+        v, numbers = vector(stage, groups.places[right, ROW], tables.V), pairs.numbers
         gather(room, left, K_V, apply(matrix(numbers, k, K_AT), v))
         gather(room, left, M_V, apply(matrix(numbers, k, M_AT), v))
-        gather(room, left, D_V, apply(matrix(numbers, k, D_AT), v))
-        _accumulate(pairs, k, deformed, room, v, v, CROSS_V, TWICE_V)
-        if not deformed:
-            for i in range(3):
-                gather(room, left, CROSS_V + 3 * i, apply(matrix(numbers, k, CROSS + 9 * i), v))
+        if damped:
+            gather(room, left, D_V, apply(matrix(numbers, k, D_AT), v))
+        N, D = matrix(numbers, k, N_AT), matrix(groups.numbers, right, AXES_AT)
+        _gather_matrix(room, left, SUMS_V, _along_axes(N, D, v))
+    if at[n, FIELDS] == at[n + 1, FIELDS]:
+        _expand(table, n, SUMS_V, CROSS_V, TWICE_V)
+    else:
+        _by_fields(table, n, stage, tables.V, CROSS_V, TWICE_V)
 
 
 # -- frames that are carried -----------------------------------------------------------------------
@@ -518,25 +567,46 @@ def _stiffen(
     table: Elastics, n: int, h: float, O0: Vec, O1: Vec, W: Mat, O: Vec, tiles: Array
 ) -> None:
     """Add the tiles of pairs of groups."""
-    at, pairs = table.bodies.places, table.pairs
+    at, pairs, groups = table.bodies.places, table.pairs, table.groups
     deformed = at[n, DEFORMED] == 1
-    turning, f = (add(O0, O1), -h) if deformed else (O, -h)
+    turning = add(O0, O1) if deformed else O
+    c = -0.5 * h * h if deformed else 0.0
+    # N_ab is weighed by -h turning × and by c W.
+    by_axes = plus(times(h, skew(turning)), times(c, W))
+    general = at[n, FIELDS] < at[n + 1, FIELDS]
     for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
-        numbers = pairs.numbers
+        left, right, numbers = pairs.places[k, LEFT], pairs.places[k, RIGHT], pairs.numbers
         A = plus(times(2.0, matrix(numbers, k, M_AT)), times(h, matrix(numbers, k, D_AT)))
         A = plus(A, times(0.5 * h * h, matrix(numbers, k, K_AT)))
-        A = plus(A, times(f * turning[0], matrix(numbers, k, CROSS)))
-        A = plus(A, times(f * turning[1], matrix(numbers, k, CROSS + 9)))
-        A = plus(A, times(f * turning[2], matrix(numbers, k, CROSS + 18)))
-        if deformed:
-            c = -0.5 * h * h
-            A = plus(A, times(c * W[0][0], matrix(numbers, k, TWICE)))
-            A = plus(A, times(c * W[1][1], matrix(numbers, k, TWICE + 9)))
-            A = plus(A, times(c * W[2][2], matrix(numbers, k, TWICE + 18)))
-            A = plus(A, times(2.0 * c * W[1][2], matrix(numbers, k, TWICE + 27)))
-            A = plus(A, times(2.0 * c * W[2][0], matrix(numbers, k, TWICE + 36)))
-            A = plus(A, times(2.0 * c * W[0][1], matrix(numbers, k, TWICE + 45)))
+        if general:
+            row = k - at[n, PAIRS] + at[n, FIELDS]
+            A = plus(A, _by_directions(table.fields, row, -h, turning, c, W))
+        else:
+            D_l = matrix(groups.numbers, left, AXES_AT)
+            D_r = matrix(groups.numbers, right, AXES_AT)
+            weights = multiply(multiply(D_l, by_axes), transposed(D_r))
+            N = matrix(numbers, k, N_AT)
+            A = plus(A, (_product(weights[0], N[0]), _product(weights[1], N[1]), _product(weights[2], N[2])))
         add_tile(tiles, pairs.places[k, TILE], A)
+
+
+@arithmetic
+def _product(a: Vec, b: Vec) -> Vec:
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+
+
+@inline
+def _by_directions(fields: Array, k: int, f: float, turning: Vec, c: float, W: Mat) -> Mat:
+    """Return the integrals of a pair, those of phi × phi times f turning, others times c W."""
+    A = times(f * turning[0], matrix(fields, k, 0))
+    A = plus(A, times(f * turning[1], matrix(fields, k, 9)))
+    A = plus(A, times(f * turning[2], matrix(fields, k, 18)))
+    A = plus(A, times(c * W[0][0], matrix(fields, k, TWICE)))
+    A = plus(A, times(c * W[1][1], matrix(fields, k, TWICE + 9)))
+    A = plus(A, times(c * W[2][2], matrix(fields, k, TWICE + 18)))
+    A = plus(A, times(2.0 * c * W[1][2], matrix(fields, k, TWICE + 27)))
+    A = plus(A, times(2.0 * c * W[2][0], matrix(fields, k, TWICE + 36)))
+    return plus(A, times(2.0 * c * W[0][1], matrix(fields, k, TWICE + 45)))
 
 
 @kernel
@@ -688,54 +758,30 @@ def elastic_energy(table: Elastics, state: Array, step: Step) -> float:
     """Return kinetic and elastic energy, and that of gravity beyond the frames' own [J]."""
     total = 0.0
     for n in range(table.bodies.numbers.shape[0]):
+        _prepare(table, n, state)
         total += _energy(table, n, state)
     return total
 
 
 @kernel
 def _energy(table: Elastics, n: int, state: Array) -> float:
-    numbers, at, groups, pairs = (
-        table.bodies.numbers,
-        table.bodies.places,
-        table.groups,
-        table.pairs,
-    )
+    numbers, at, groups, room = table.bodies.numbers, table.bodies.places, table.groups, table.room
     b, deformed = at[n, FRAME], at[n, DEFORMED] == 1
     v, O = vector(state, b, tables.VELOCITY), vector(state, b, tables.MOMENTUM)
     D, m = matrix(state, b, tables.DIRECTORS), numbers[n, MASS]
     s, Sv, Cv, E = vector(numbers, n, STATIC), NONE, NONE, ZERO
+    bent, energy, kinetic = NONE, 0.0, 0.0
     for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
         row = groups.places[g, ROW]
         u, nu = vector(state, row, tables.POSITION), vector(state, row, tables.VELOCITY)
         S, C = matrix(groups.numbers, g, S_AT), matrix(groups.numbers, g, C_AT)
         s, Sv, Cv = add(s, apply(S, u)), add(Sv, apply(S, nu)), add(Cv, apply(C, nu))
+        energy += dot(u, vector(room, g, K_U))
+        kinetic += dot(nu, vector(room, g, M_V0))
         if deformed:
-            E = plus(E, _symmetric(_moments(groups, g, u)))
-    squares, bent = ZERO, NONE
-    energy, kinetic = 0.0, 0.0
-    for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
-        left = groups.places[pairs.places[k, LEFT], ROW]
-        right = groups.places[pairs.places[k, RIGHT], ROW]
-        u, u_r = vector(state, left, tables.POSITION), vector(state, right, tables.POSITION)
-        nu, nu_r = vector(state, left, tables.VELOCITY), vector(state, right, tables.VELOCITY)
-        q = pairs.numbers
-        energy += dot(u, apply(matrix(q, k, K_AT), u_r))
-        kinetic += dot(nu, apply(matrix(q, k, M_AT), nu_r))
-        if deformed:
-            y = (
-                dot(nu, apply(matrix(q, k, CROSS), u_r)),
-                dot(nu, apply(matrix(q, k, CROSS + 9), u_r)),
-                dot(nu, apply(matrix(q, k, CROSS + 18), u_r)),
-            )
-            bent = add(bent, y)
-            xx = dot(u, apply(matrix(q, k, TWICE), u_r))
-            yy = dot(u, apply(matrix(q, k, TWICE + 9), u_r))
-            zz = dot(u, apply(matrix(q, k, TWICE + 18), u_r))
-            yz = dot(u, apply(matrix(q, k, TWICE + 27), u_r))
-            zx = dot(u, apply(matrix(q, k, TWICE + 36), u_r))
-            xy = dot(u, apply(matrix(q, k, TWICE + 45), u_r))
-            squares = plus(squares, ((xx, xy, zx), (xy, yy, yz), (zx, yz, zz)))
-    J = plus(matrix(numbers, n, INERTIA), _turned(plus(E, squares)))
+            E = plus(E, plus(_symmetric(_moments(groups, g, u)), _doubled(room, g, TWICE_U, u)))
+            bent = add(bent, apply(matrix(room, g, CROSS_U), nu))
+    J = plus(matrix(numbers, n, INERTIA), _turned(E))
     t = s if deformed else vector(numbers, n, STATIC)
     kinetic += m * dot(v, v) + dot(O, apply(J, O))
     kinetic += 2.0 * (dot(v, add(cross(O, t), Sv)) + dot(O, sub(Cv, bent)))

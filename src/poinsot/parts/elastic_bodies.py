@@ -36,6 +36,7 @@ class _Matrices(NamedTuple):
     first: int
     pairs: Indices
     tiles: Real
+    fields: Real
     groups: Real
     links: tuple[Indices, Real]
 
@@ -60,6 +61,10 @@ class ElasticBodies(Family):
         first = list(accumulate(counts, initial=assembly.count - sum(counts)))
         self.first, self.last, self.weight = first[0], first[-1], assembly.weight
         self.found = [_matrices(body, k) for body, k in zip(self.elastic, first, strict=False)]
+        acting = (*assembly.potentials, *(d.direction for d in assembly.dampers))
+        acting = (*acting, *(inlet.direction for inlet in assembly.inlets))
+        used = {body for part in acting for body in part.bodies}
+        self.used = used | set(assembly.joints.ends.reshape(-1).tolist())
 
     def __len__(self) -> int:
         """Return the number of elastic bodies."""
@@ -72,6 +77,10 @@ class ElasticBodies(Family):
         rows = np.arange(self.first, self.last)
         return np.concatenate([*(np.array(f, dtype=np.intp) for f in frames), rows])
 
+    def _used(self, body: Elastic) -> list[tuple[int, int]]:
+        """Return the frames that a body carries and something acts on, with their numbers."""
+        return [(k, c) for k, c in enumerate(_carried(body)) if c in self.used]
+
     def meet(self, graph: Graph) -> None:
         """Join frames with groups and with what they carry, and groups with each other."""
         for of in self.found:
@@ -82,7 +91,7 @@ class ElasticBodies(Family):
             graph.meet(np.full(nodes.size, frame[0]), np.full(nodes.size, frame[1]), nodes)
             left, right = of.pairs.T
             graph.meet(nodes[left], nodes[right])
-            for k, c in enumerate(_carried(of.body)):
+            for k, c in self._used(of.body):
                 own = np.concatenate([graph.motion(c), graph.momentum(c)])
                 linked = nodes[of.links[0][of.links[0][:, 0] == k, 1]]
                 graph.meet(np.concatenate([own, frame, linked])[None])
@@ -93,19 +102,15 @@ class ElasticBodies(Family):
         for of in self.found:
             assert self.weight is not None
             pull = self.weight[of.body.frame] / of.body.data.mass
-            _add(rows, of, pull, graph, tiles)
+            _add(rows, of, pull, self._used(of.body), graph, tiles)
         return rows.table(self.last - self.first)
 
     def add_constants(self, template: Real, graph: Graph, tiles: Tiles, mass: Real) -> None:
-        """Add that twists and forces of carried frames are what they are, and unused unknowns."""
+        """Add that twists and forces of carried frames are what they are."""
         for of in self.found:
             for c in _carried(of.body):
                 for nodes, sign in ((graph.motion(c), 1.0), (graph.momentum(c), -1.0)):
                     template[tiles.at(nodes, nodes)] += sign * np.eye(THREE)
-            for row, group in enumerate(of.body.data.groups):
-                node = graph.motion(of.first + row)[0]
-                for k in np.flatnonzero(group < 0):
-                    template[tiles.at(node, node), k, k] = 1.0
 
 
 def _carried(body: Elastic) -> range:
@@ -119,14 +124,18 @@ def _matrices(body: Elastic, first: int) -> _Matrices:
     pairs = np.argwhere(present | np.eye(len(present), dtype=bool))
     tiles = blocks[:, pairs[:, 0], pairs[:, 1]]
     tiles = np.swapaxes(tiles, 0, 1).reshape(len(pairs), -1)
-    X = _columns(data, data.X.reshape(9, -1))
-    groups = np.concatenate([_columns(data, data.S), _columns(data, data.C), X], axis=1)
+    fields = np.zeros((0, 81)) if data.axes is not None else tiles[:, 36:]
+    axes = np.zeros((data.n, 3)) if data.axes is None else data.axes
+    X, axes = _columns(data, data.X.reshape(9, -1)), _columns(data, axes.T)
+    groups = [_columns(data, data.S), _columns(data, data.C), X, np.swapaxes(axes, 1, 2)]
+    groups = np.concatenate(groups, axis=1)
     Y = np.stack([_columns(data, Y_c) for Y_c in data.Y])
     Theta = np.stack([_columns(data, Theta_c) for Theta_c in data.Theta])
     both = np.concatenate([Y, Theta], axis=2)
     linked = np.argwhere(np.any(both != 0, axis=(2, 3)))
     links = both[linked[:, 0], linked[:, 1]].reshape(len(linked), -1)
-    return _Matrices(body, first, pairs, tiles, groups.reshape(len(groups), -1), (linked, links))
+    numbers = groups.reshape(len(groups), -1)
+    return _Matrices(body, first, pairs, tiles[:, :36], fields, numbers, (linked, links))
 
 
 def _columns(data: Flexibility, A: Real) -> Real:
@@ -136,13 +145,21 @@ def _columns(data: Flexibility, A: Real) -> Real:
 
 
 def _in_groups(data: Flexibility) -> Real:
-    """Return M, K, D, integrals of phi × phi and of phi_a phi_b; (12, groups, groups, 3, 3)."""
+    """Return M, K, D, and integrals with both shape functions; (13, groups, groups, 3, 3).
+
+    Of these the products where each coordinate has an axis, phi × phi, and phi_a phi_b.
+    """
+    along = np.einsum("abkl->kl", data.N) if data.axes is not None else np.zeros_like(data.M)
     cross = [data.N[a, b] - data.N[b, a] for a, b in ((1, 2), (2, 0), (0, 1))]
     twice = [(data.N[a, b] + data.N[b, a]) / 2 for a, b in PAIRS_OF_AXES]
-    matrices = np.array([data.M, data.K, data.D, *cross, *twice])
+    matrices = np.array([data.M, data.K, data.D, along, *cross, *twice])
     padded = np.pad(matrices, ((0, 0), (0, 1), (0, 1)))
     g = data.groups
-    return np.moveaxis(padded[:, g[:, :, None, None], g[None, None]], 3, 2)
+    blocks = np.moveaxis(padded[:, g[:, :, None, None], g[None, None]], 3, 2)
+    # What a group has less than three of stays at rest: any mass will do.
+    group, k = np.nonzero(g < 0)
+    blocks[0, group, group, k, k] = np.max(data.M, initial=1.0)
+    return blocks
 
 
 class _Rows:
@@ -160,12 +177,12 @@ class _Rows:
 
     def count(self, name: str) -> int:
         """Return the number of rows of a table."""
-        return len(self.places[name])
+        return max(len(self.places[name]), len(self.numbers[name]))
 
     def table(self, groups: int) -> Elastics:
         """Return the tables; those with ranges have one more row, where these end."""
         ends = {
-            "bodies": [0, 0, groups, *map(self.count, ("pairs", "carried", "strains"))],
+            "bodies": [0, 0, 0, groups, *map(self.count, ("pairs", "fields", "carried", "strains"))],
             "carried": [0, self.count("links"), self.count("crossings")],
             "strains": [self.count("members"), self.count("bends")],
         }
@@ -174,17 +191,21 @@ class _Rows:
             numbers, places = self.numbers[name], list(self.places[name])
             if name in ends:
                 places.append(np.pad(np.array(ends[name]), (0, k - len(ends[name]))))
-            shaped = index(np.array(places, dtype=np.intp).reshape(-1, k))
-            parts.append(Part(real(np.array(numbers).reshape(-1, n)), shaped) if n else shaped)
+            of, at = np.array(numbers, dtype=float), np.array(places, dtype=np.intp)
+            if n == 0 or k == 0:
+                parts.append(index(at.reshape(-1, k)) if k else real(of.reshape(-1, n)))
+            else:
+                parts.append(Part(real(of.reshape(-1, n)), index(at.reshape(-1, k))))
         room = np.zeros((groups, WIDTH))
         return Elastics(*parts, room, np.zeros((self.count("members"), 6)))
 
 
 #: Columns of numbers and of places of each table.
 SHAPES = {
-    "bodies": (16, 12),
-    "groups": (45, 6),
-    "pairs": (108, 3),
+    "bodies": (16, 14),
+    "groups": (54, 6),
+    "pairs": (36, 3),
+    "fields": (81, 0),
     "carried": (3, 13),
     "links": (18, 5),
     "crossings": (0, 3),
@@ -194,7 +215,14 @@ SHAPES = {
 }
 
 
-def _add(rows: _Rows, of: _Matrices, pull: Real, graph: Graph, tiles: Tiles) -> None:
+def _add(
+    rows: _Rows,
+    of: _Matrices,
+    pull: Real,
+    used: Sequence[tuple[int, int]],
+    graph: Graph,
+    tiles: Tiles,
+) -> None:
     """Add one elastic body to the tables."""
     data, frame = of.body.data, of.body.frame
     T, R = graph.motion(frame)
@@ -203,8 +231,9 @@ def _add(rows: _Rows, of: _Matrices, pull: Real, graph: Graph, tiles: Tiles) -> 
     first = rows.count("groups")
     numbers = [data.mass, *data.static, *data.inertia.reshape(-1), *pull]
     own = tiles.at([T, T, R, R], [T, R, T, R])
-    begin = first, rows.count("pairs"), rows.count("carried"), rows.count("strains")
-    rows.add("bodies", [numbers], [[frame, int(data.deformed), *begin, T, R, *own]])
+    begin = [rows.count(name) for name in ("groups", "pairs", "fields", "carried", "strains")]
+    flags = int(data.deformed), int(data.damped)
+    rows.add("bodies", [numbers], [[frame, *flags, *begin, T, R, *own]])
     one = np.ones(count, dtype=np.intp)
     at = tiles.at(T * one, nodes), tiles.at(R * one, nodes)
     back = tiles.at(nodes, T * one), tiles.at(nodes, R * one)
@@ -214,17 +243,24 @@ def _add(rows: _Rows, of: _Matrices, pull: Real, graph: Graph, tiles: Tiles) -> 
     left, right = of.pairs.T
     tile = tiles.at(nodes[left], nodes[right])
     rows.add("pairs", of.tiles, np.column_stack([first + of.pairs, tile]))
-    _add_carried(rows, of, first, nodes, graph, tiles)
+    rows.add("fields", of.fields, [])
+    _add_carried(rows, of, used, first, nodes, graph, tiles)
     if data.membrane is not None:
         _add_strains(rows, of, first, nodes, tiles)
 
 
 def _add_carried(
-    rows: _Rows, of: _Matrices, first: int, nodes: Indices, graph: Graph, tiles: Tiles
+    rows: _Rows,
+    of: _Matrices,
+    used: Sequence[tuple[int, int]],
+    first: int,
+    nodes: Indices,
+    graph: Graph,
+    tiles: Tiles,
 ) -> None:
     T, R = graph.motion(of.body.frame)
     linked, numbers = of.links
-    for k, c in enumerate(_carried(of.body)):
+    for k, c in used:
         (KT, KR), (MT, MR) = graph.motion(c), graph.momentum(c)
         own = np.flatnonzero(linked[:, 0] == k)
         begin = rows.count("links"), rows.count("crossings")
