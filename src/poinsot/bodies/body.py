@@ -32,6 +32,10 @@ class Ground:
         """The origin of the world."""
         return np.zeros(3)
 
+    def at(self, world: ArrayLike | None) -> "Ground":
+        """Return itself."""
+        return self
+
     def on(self, world: ArrayLike) -> VectorForm:
         """Return a point that stays where it is."""
         return VectorForm((), three(world))
@@ -125,6 +129,10 @@ class Body(ABC):
     @abstractmethod
     def local_direction(self, world: Vector3) -> Vector3:
         """Return a direction, given in world axes at the start, in director axes."""
+
+    def at(self, world: ArrayLike | None) -> "Body":
+        """Return what moves with a point, given in world axes at the start: the body itself."""
+        return self
 
     def on(self, world: ArrayLike) -> VectorForm:
         """Return the point of the body that is there in the world at the start."""

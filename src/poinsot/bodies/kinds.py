@@ -2,13 +2,15 @@
 
 from typing import Final
 
+from poinsot.bodies.beam import Beam
 from poinsot.bodies.body import Body
+from poinsot.bodies.flexible import Flexible
 from poinsot.bodies.point_mass import MassPoint
 from poinsot.bodies.rigid import Rigid
 from poinsot.bodies.shapes import PointMass, Shape
 
 #: Shapes that make no rigid bodies.
-KINDS: Final[dict[type[Shape], type[Body]]] = {PointMass: MassPoint}
+KINDS: Final[dict[type[Shape], type[Body]]] = {PointMass: MassPoint, Beam: Flexible}
 
 
 def kind_of(shape: Shape) -> type[Body]:

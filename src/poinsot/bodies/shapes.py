@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.bodies.flexibility import Flexibility
 from poinsot.bodies.tensors import (
     Array,
     check_inertia,
@@ -79,6 +80,15 @@ class Shape(ABC):
     def _label(self) -> str:
         """How messages call this shape."""
         return type(self).__name__
+
+
+class Elasticity(Shape):
+    """A shape that deforms."""
+
+    @property
+    @abstractmethod
+    def flexibility(self) -> Flexibility:
+        """Its numbers in the floating frame."""
 
 
 @dataclass(frozen=True, kw_only=True)

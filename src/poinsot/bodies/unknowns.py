@@ -3,7 +3,8 @@ r"""The unknowns of bodies, and the numbers that are made of them, such as those
 .. math:: f = F q + f_0
 
 A rigid body has all of its numbers as unknowns: twelve in directors, seven in quaternions. One
-that does not turn has the three of its position; the others stay as they are.
+that does not turn has the three of its position; the others stay as they are. A frame that is
+carried by an elastic body has none.
 """
 
 from dataclasses import dataclass, replace
@@ -35,15 +36,23 @@ class Unknowns:
     rest : (width,)
         What the numbers of a body are at the origin without any turn; only those that follow its
         position matter.
+    carried : (bodies,)
+        Which are frames of elastic bodies, without unknowns of their own.
     """
 
     turns: NDArray[np.bool_]
     rest: Vector
+    carried: NDArray[np.bool_]
 
     @cached_property
     def every(self) -> bool:
-        """Whether all bodies turn: F is the identity."""
-        return bool(self.turns.all())
+        """Whether all bodies turn by themselves: F is the identity."""
+        return bool(self.turns.all() and not self.carried.any())
+
+    @property
+    def own_turns(self) -> NDArray[np.bool_]:
+        """Which bodies turn by themselves; (bodies,)."""
+        return np.asarray(self.turns & ~self.carried)
 
     @property
     def width(self) -> int:
@@ -53,7 +62,7 @@ class Unknowns:
     @cached_property
     def sizes(self) -> Indices:
         """How many unknowns each body has; (bodies,)."""
-        return np.where(self.turns, self.width, POSITION)
+        return self._unknown.sum(axis=1)
 
     @cached_property
     def first(self) -> Indices:
@@ -68,7 +77,8 @@ class Unknowns:
     @cached_property
     def _unknown(self) -> NDArray[np.bool_]:
         """Which numbers of each body are unknown; (bodies, width)."""
-        return self.turns[:, None] | (np.arange(self.width) < POSITION)
+        unknown = self.turns[:, None] | (np.arange(self.width) < POSITION)
+        return np.asarray(unknown & ~self.carried[:, None])
 
     @cached_property
     def translate(self) -> NDArray[np.bool_]:
@@ -94,7 +104,7 @@ class Unknowns:
 
     def only(self, bodies: Indices) -> "Unknowns":
         """Return those of some bodies."""
-        return replace(self, turns=self.turns[bodies])
+        return replace(self, turns=self.turns[bodies], carried=self.carried[bodies])
 
     def columns(self, bodies: Indices) -> Indices:
         """Return where those of some bodies are."""

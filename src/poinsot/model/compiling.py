@@ -19,13 +19,16 @@ from poinsot.ph.scheme import Scheme
 from poinsot.schemes.records import find_scheme
 from poinsot.systems import slender
 from poinsot.systems.directors import DirectorSystem, StabilisedSystem
+from poinsot.systems.floating.system import FloatingSystem
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.rotations.system import RotationSystem
 
 #: What a model compiles to.
-System: TypeAlias = DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem
+System: TypeAlias = (
+    DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem | FloatingSystem
+)
 
 #: What rotations are described by, and the scheme for it unless another one is given.
 COORDINATES = {
@@ -42,6 +45,16 @@ def require_coordinates(coordinates: str) -> None:
     if coordinates not in COORDINATES:
         hint = did_you_mean(coordinates, COORDINATES)
         raise InputError(f"no coordinates '{coordinates}'; {hint}")
+
+
+def require_body_axes(coordinates: str) -> str:
+    """Return coordinates that elastic bodies can have, or say which."""
+    if coordinates in PARAMETRISATIONS:
+        return coordinates
+    raise InputError(
+        f"elastic bodies have velocities in body axes, not coordinates '{coordinates}'; leave the "
+        "coordinates out, or take 'rotations' with scheme 'ph-mp'"
+    )
 
 
 def choose_scheme(scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
@@ -85,8 +98,10 @@ def in_numbers(
     placed = [force.place(name, joints) for name, force in forces.items()]
     inlets = [port.place(name, joints) for name, port in ports.items()]
     inertia = np.array([body.inertia for body in bodies])
-    q = positions(bodies)
-    free = slender.free_spins(inertia, equations.jacobian, q)
+    q, free = positions(bodies), np.zeros(len(bodies), dtype=bool)
+    movable = [body.index for body in equations.movable]
+    own = inertia[movable], equations.jacobian, positions(equations.movable)
+    free[movable] = slender.free_spins(*own)
     pushes = [(f"force '{p.name}'", p) for potentials, _ in placed for p in potentials]
     drags = [(f"force '{d.name}'", d.direction) for _, dampers in placed for d in dampers]
     loads = [(f"port '{port.name}'", inlet.direction) for port, inlet in inlets]

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body
+from poinsot.bodies.flexible import Flexible, Place
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames import twists
 from poinsot.frames.forms import GROUND
@@ -17,7 +19,8 @@ from poinsot.parts.contacts import Contact, contact_matrix
 from poinsot.parts.joints import Joint
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
-from poinsot.ph.matrices import Matrix, Vector, assemble
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+from poinsot.so3 import skew
 from poinsot.systems.branches import Branching, find_branching
 from poinsot.systems.redundancy import DEPENDENT, Loop, find_loops, find_repeated, longest_arm
 from poinsot.systems.start import allowed_rates, complete, sizes_of
@@ -60,8 +63,40 @@ class JointEquations:
         return Forms(parts, len(self.bodies))
 
     @cached_property
+    def movable(self) -> list[Body]:
+        """The bodies without the places of elastic ones, which start undeformed."""
+        return [body for body in self.bodies if not isinstance(body, Place)]
+
+    @cached_property
+    def _carried(self) -> sp.csr_array | None:
+        """What twists of movable bodies make of all; None: they are all; (6 bodies, 6 movable)."""
+        if len(self.movable) == len(self.bodies):
+            return None
+        column = {body.index: k for k, body in enumerate(self.movable)}
+        carriers = {body.index: body for body in self.movable}
+        for body in self.movable:
+            if isinstance(body, Flexible):
+                carriers |= {place.index: body for place in body.places}
+        placed: list[Placed] = []
+        for k, body in enumerate(self.bodies):
+            carrier, block = carriers[body.index], np.eye(6)
+            block[:3, 3:] = -skew(body.position - carrier.position)
+            placed.append((6 * k, 6 * column[carrier.index], block))
+        return sp.csr_array(assemble((6 * len(self.bodies), 6 * len(self.movable)), placed))
+
+    def of_all(self, twists: Vector) -> Vector:
+        """Return the twists of all bodies, of those of movable ones."""
+        return twists if self._carried is None else np.asarray(self._carried @ twists)
+
+    @cached_property
     def jacobian(self) -> Matrix:
-        """What twists (v, omega) of the bodies violate, at the start; (equations, 6 bodies)."""
+        """What twists (v, omega) of movable bodies violate, at the start; (equations, 6 bodies)."""
+        rows = self._rows
+        return rows if self._carried is None else rows @ self._carried
+
+    @property
+    def _rows(self) -> Matrix:
+        """What twists of all bodies violate, at the start."""
         q = positions(self.bodies)
         held = twists.joint_matrix(self.forms, q)
         if not self.contacts:
@@ -127,10 +162,10 @@ class JointEquations:
         """Return twists with what was not given completed; refuse those that contradict joints."""
         if not known.any():
             return known
-        twist = complete(self.jacobian, self.bodies, known, given)
+        twist = complete(self.jacobian, self.movable, known, given)
         wrong: dict[str, float] = {}
         values = abs(self.jacobian @ twist)
-        allowed = allowed_rates(self.jacobian, sizes_of(self.jacobian, self.bodies), twist)
+        allowed = allowed_rates(self.jacobian, sizes_of(self.jacobian, self.movable), twist)
         for k in np.flatnonzero(values > allowed).tolist():
             name, _ = self.labels[k]
             wrong[name] = max(wrong.get(name, 0.0), float(values[k]))
@@ -142,9 +177,9 @@ class JointEquations:
                 f"the velocities at the start contradict the joints: {', '.join(listed)}; leave "
                 "some out to have them completed, or call model.project_velocities()"
             )
-        return on_one_branch(self.singular, self.jacobian, self.bodies, known, given)
+        return on_one_branch(self.singular, self.jacobian, self.movable, known, given)
 
     def nearest(self, known: Vector, given: NDArray[np.bool_]) -> Vector:
         """Return the nearest twists that suit the joints, what was not given completed first."""
-        completed = complete(self.jacobian, self.bodies, known, given)
-        return on_nearest_branch(self.singular, self.jacobian, self.bodies, completed)
+        completed = complete(self.jacobian, self.movable, known, given)
+        return on_nearest_branch(self.singular, self.jacobian, self.movable, completed)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Ground, Marker, loaded_body
+from poinsot.bodies.flexible import Flexible
 from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
@@ -23,6 +24,7 @@ from poinsot.model.compiling import (
     choose_scheme,
     coordinates_of,
     in_numbers,
+    require_body_axes,
     require_coordinates,
     stabilisable,
 )
@@ -37,6 +39,7 @@ from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
+from poinsot.systems.floating.system import floating_system
 from poinsot.systems.quaternions.systems import quaternion_system
 from poinsot.systems.rotations.system import rotation_system
 from poinsot.systems.slender import SPUN, require_thickness
@@ -165,6 +168,10 @@ class Model:
             else vector3(angular_velocity, f"{what}: angular_velocity"),
         )
         self.bodies[name] = body
+        if isinstance(body, Flexible):
+            for place in body.places:
+                self._new(place.name)
+                self.bodies[place.name] = place
         return body
 
     def add_marker(
@@ -257,7 +264,7 @@ class Model:
 
     def _velocities(self, equations: JointEquations) -> Vector:
         """Return the twists at the start, completed; refuse what contradicts the joints."""
-        known, given = given_twists(equations.bodies)
+        known, given = given_twists(equations.movable)
         if self.projection is not None:
             known, given = self.projection.twists, np.ones_like(given)
         return equations.completed(known, given)
@@ -267,7 +274,8 @@ class Model:
 
         World axes; with what was left out completed, or projected where that was asked for.
         """
-        pairs = self._velocities(self._equations).reshape(-1, 2, 3)
+        equations = self._equations
+        pairs = equations.of_all(self._velocities(equations)).reshape(-1, 2, 3)
         return {name: (v, omega) for name, (v, omega) in zip(self.bodies, pairs, strict=True)}
 
     def project_velocities(self) -> None:
@@ -277,13 +285,14 @@ class Model:
         later undoes this.
         """
         equations = self._equations
-        nearest = equations.nearest(*given_twists(equations.bodies))
+        nearest = equations.nearest(*given_twists(equations.movable))
         self._projection = Projection(nearest, len(self.joints))
 
     @property
     def projection(self) -> Projection | None:
         """What `project_velocities` found, unless a body was added since."""
-        if self._projection is None or self._projection.twists.size != 6 * len(self.bodies):
+        movable = self._equations.movable
+        if self._projection is None or self._projection.twists.size != 6 * len(movable):
             return None
         return self._projection
 
@@ -297,9 +306,10 @@ class Model:
         repeated = [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
         equations.require_independent()
         names = [f"{name}: {label}" for name, label in equations.labels]
-        free = sum(6 if body.turns else 3 for body in equations.bodies)
+        free = sum(6 if body.turns else 3 for body in equations.movable)
+        free += sum(b.elastic.data.n for b in equations.bodies if isinstance(b, Flexible))
         return ModelCheck(
-            bodies=len(self.bodies),
+            bodies=len(equations.movable),
             joints=len(self.joints),
             constraints=len(names),
             freedoms=free - len(names) + len(repeated),
@@ -310,13 +320,13 @@ class Model:
     # -- compiling ----------------------------------------------------------------------------
 
     @no_collection()
-    def compile(self, coordinates: str = "directors", *, stabilised: bool = False) -> System:
+    def compile(self, coordinates: str | None = None, *, stabilised: bool = False) -> System:
         """Return the port-Hamiltonian system of this model, with its start.
 
         Parameters
         ----------
         coordinates : str
-            How rotations are described: `"directors"`, nine numbers a body and a constant mass
+            How rotations are described: `"directors"` (default), nine numbers a body and a constant mass
             [LKB26, eq. (24)]; `"quaternions"`, a unit quaternion, scalar first, in Livens' form
             [KB24, eq. (47)]; or velocities in body axes and a rotation matrix (`"rotations"`), a
             unit quaternion (`"rotations-quaternion"`) or Euler angles (`"rotations-euler"`)
@@ -324,6 +334,8 @@ class Model:
         stabilised : bool
             Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
         """
+        if coordinates is None:
+            coordinates = self._usual_coordinates
         require_coordinates(coordinates)
         if not self.bodies:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
@@ -332,7 +344,7 @@ class Model:
         mechanism, layout, ports = in_numbers(
             equations, self.markers.values(), self.forces, self.ports, self.gravity
         )
-        q, motion = positions(bodies), self._velocities(equations)
+        q, motion = positions(bodies), equations.of_all(self._velocities(equations))
         if stabilised and coordinates != "directors":
             raise InputError("velocity constraints are stabilised in directors only")
         if stabilised:
@@ -341,6 +353,8 @@ class Model:
             require_thickness(list(self.bodies), np.array([body.inertia for body in bodies]))
             mechanism = replace(mechanism, least=np.full(len(bodies), SPUN))
         known = self.name, mechanism, layout, ports, q, motion
+        if mechanism.elastic:
+            return floating_system(*known, require_body_axes(coordinates))
         if coordinates == "quaternions":
             return quaternion_system(*known)
         if coordinates in PARAMETRISATIONS:
@@ -351,9 +365,17 @@ class Model:
         """Return the scheme that a model runs with; refuse one that needs other coordinates."""
         return choose_scheme(scheme, coordinates)
 
+    @property
+    def _usual_coordinates(self) -> str:
+        """Those that are taken unless others are asked for: elastic bodies need body axes."""
+        elastic = any(isinstance(body, Flexible) for body in self.bodies.values())
+        return "rotations" if elastic else "directors"
+
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
         """Return the system that a scheme integrates, in coordinates that suit it."""
         chosen = coordinates or coordinates_of(scheme)
+        if coordinates is None and chosen == "directors":
+            chosen = self._usual_coordinates
         system = self.compile(chosen, stabilised=scheme.stabilised)
         return system.in_form(scheme.formulation)
 
@@ -361,7 +383,7 @@ class Model:
 
     def equilibrium(
         self,
-        coordinates: str = "directors",
+        coordinates: str | None = None,
         *,
         inputs: Mapping[str, Signal | ArrayLike] | None = None,
         x0: ArrayLike | Mapping[str, ArrayLike] | None = None,

@@ -191,6 +191,8 @@ class Spring(SpringDamper):
             raise InputError(f"Spring: both ends are on '{a.name}'; attach them to two bodies")
         for label in ("point_a", "point_b"):
             object.__setattr__(self, label, vector3(getattr(self, label), f"Spring: {label}"))
+        object.__setattr__(self, "a", a.at(self.point_a))
+        object.__setattr__(self, "b", b.at(self.point_b))
         if self.rest_length is not None:
             number(self.rest_length, "Spring: rest_length", minimum=0.0)
 

@@ -90,6 +90,12 @@ class Joint(ABC):
             if field.name not in ("a", "b"):
                 given = vector3(getattr(self, field.name), f"{self.kind}: {field.name}")
                 object.__setattr__(self, field.name, given)
+        for end, body, place in zip("ab", (a, b), self._places(), strict=True):
+            object.__setattr__(self, end, body.at(place))
+
+    def _places(self) -> tuple[ArrayLike | None, ArrayLike | None]:
+        """Return where it attaches to either body, world axes at the start; None: not told."""
+        return None, None
 
     @property
     def kind(self) -> str:
@@ -213,6 +219,9 @@ class _AtPoint(Joint):
     """A joint with one common point."""
 
     point: ArrayLike
+
+    def _places(self) -> tuple[ArrayLike, ArrayLike]:
+        return self.point, self.point
 
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
@@ -407,6 +416,9 @@ class Rod(Joint):
 
     point_a: ArrayLike
     point_b: ArrayLike
+
+    def _places(self) -> tuple[ArrayLike, ArrayLike]:
+        return self.point_a, self.point_b
 
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:

@@ -72,6 +72,7 @@ class ForcePort(PortPlace):
         (turned_body if self.axes == "body" else loaded_body)(self.body, "ForcePort: body")
         if self.point is not None:
             object.__setattr__(self, "point", vector3(self.point, "ForcePort: point"))
+        object.__setattr__(self, "body", self.body.at(self.point))
         if self.law is not None:
             function(self.law, "ForcePort: law")
 
@@ -109,7 +110,7 @@ class TorquePort(PortPlace):
 
     def __post_init__(self) -> None:
         """Check body and law."""
-        turned_body(self.body, "TorquePort: body")
+        object.__setattr__(self, "body", turned_body(self.body, "TorquePort: body").at(None))
         if self.law is not None:
             function(self.law, "TorquePort: law")
         if self.published and self.axes == "body":

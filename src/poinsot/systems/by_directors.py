@@ -7,6 +7,7 @@ The directors are functions of the coordinates, with the derivative D, and veloc
 P = D where w are the rates of :math:`\zeta`, and P = D Z where :math:`\dot\zeta = Z w`.
 """
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -71,7 +72,7 @@ class ByDirectors(Mechanics):
     def unknowns(self) -> Unknowns:
         """Position and what describes the rotation of every body, or position alone."""
         unturned = self.parametrisation.of(np.eye(3))
-        return Unknowns(self.mechanism.unknowns.turns, np.concatenate([np.zeros(3), unturned]))
+        return replace(self.mechanism.unknowns, rest=np.concatenate([np.zeros(3), unturned]))
 
     @property
     def n(self) -> int:

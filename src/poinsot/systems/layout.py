@@ -80,11 +80,12 @@ class Layout:
         )
 
     def states(self, parts: Mapping[str, Unknowns]) -> list[State]:
-        """Return what parts of states hold of all bodies, part by part."""
+        """Return what parts of states hold of bodies with unknowns, part by part."""
         return [
             State(f"{body}.{part}", size)
             for part, own in parts.items()
             for body, size in zip(self.bodies, own.sizes.tolist(), strict=True)
+            if size
         ]
 
     def among(self, chosen: NDArray[np.bool_]) -> list[str]:

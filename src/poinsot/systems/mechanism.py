@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body
+from poinsot.bodies.flexible import Elastic, Flexible, Place
 from poinsot.bodies.rigid import RIGIDITY, rigidity
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.frames import twists
@@ -58,6 +59,8 @@ class Mechanism(Acting):
         Loops of joints that are in a singular position at the start.
     least : (bodies,)
         Least moment of each body, as a part of its greatest one, in coordinates that have moments.
+    elastic
+        Elastic bodies, and where the frames are that they carry.
     """
 
     inertia: NDArray[np.float64]
@@ -67,6 +70,7 @@ class Mechanism(Acting):
     contacts: tuple[Contact, ...] = ()
     singular: tuple[Branching, ...] = ()
     least: Vector | None = None
+    elastic: tuple[Elastic, ...] = ()
 
     @classmethod
     def of(
@@ -86,15 +90,17 @@ class Mechanism(Acting):
         if inertia is None:
             inertia = np.array([body.inertia for body in bodies])
         turns = np.array([body.turns for body in bodies])
-        turning = np.flatnonzero(turns).tolist()
+        carried = np.array([isinstance(body, Place) for body in bodies])
+        turning = np.flatnonzero(turns & ~carried).tolist()
         rigid = RIGIDITY * len(turning)
         return cls(
             inertia=inertia,
             weight=-inertia[:, :1] * np.asarray(gravity, dtype=float),
-            unknowns=Unknowns(turns, AT_REST),
+            unknowns=Unknowns(turns, AT_REST, carried),
             constraints=Forms([rigidity(turning), *joints], len(bodies)),
             rigid=rigid,
             loops=tuple(replace(loop, rows=rigid + loop.rows) for loop in loops),
+            elastic=tuple(body.elastic for body in bodies if isinstance(body, Flexible)),
             **acting,
         )
 
@@ -139,8 +145,8 @@ class Mechanism(Acting):
         """The same, with the numbers of frames as unknowns."""
         if self.unknowns.every:
             return self
-        turns = np.ones_like(self.unknowns.turns)
-        return replace(self, unknowns=replace(self.unknowns, turns=turns))
+        every = np.ones_like(self.unknowns.turns)
+        return replace(self, unknowns=replace(self.unknowns, turns=every, carried=~every))
 
     @cached_property
     def held(self) -> "Mechanism":
@@ -231,7 +237,8 @@ class Mechanism(Acting):
         """Return how large bodies are [m], from their joints or across; 0: a point; (bodies,)."""
         mass, *euler = self.inertia.T
         arms = twists.lever_arms(twists.joint_matrix(self.held.constraints, f))
-        return np.asarray(np.maximum(arms, np.sqrt(sum(euler) / mass)))
+        across = np.divide(sum(euler), mass, out=np.zeros_like(mass), where=mass > 0)
+        return np.asarray(np.maximum(arms, np.sqrt(across)))
 
     def spans(self, f: Vector) -> Vector:
         """Return over how much energies of bodies change [m]: springs, or their own sizes."""

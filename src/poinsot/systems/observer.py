@@ -291,7 +291,7 @@ class MechanismObserver(Observer):
     @property
     def _motion(self) -> slice:
         """Where the motion of all bodies is in x."""
-        return slice(0, sum(part.n for part in self.view.parts))
+        return slice(0, self.view.motion)
 
     def _over_all(self, **looks: Callable[[Array], Array]) -> dict[str, Look]:
         """Return looks at the motion of all bodies."""
@@ -384,9 +384,9 @@ class MechanismObserver(Observer):
         mechanism = self.view.mechanism
 
         def gravity(x: Array) -> Array:
-            return np.asarray(self._directors(x) @ mechanism.gravity)
+            return np.asarray(self._directors(x) @ mechanism.gravity + self.view.lowered(x))
 
-        return self._over_all(kinetic=self.view.kinetic, gravity=gravity)
+        return self._over_all(kinetic=self.view.kinetic, gravity=gravity, **self.view.stores)
 
     def _stored(self, history: History) -> dict[str, Callable[[], Array]]:
         """Return the energy of springs and fields [J], of angles counted over turns."""

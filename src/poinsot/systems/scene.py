@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.flexible import Place
 from poinsot.bodies.shapes import (
     Box,
     Composite,
@@ -36,6 +37,7 @@ def scene(
     pieces = [
         piece
         for body in bodies
+        if not isinstance(body, Place)
         for piece in _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
     ]
     struts = [

@@ -16,7 +16,8 @@ def extent(mechanism: Mechanism, f: Array) -> Array:
     Of distances from the origin, arms of joints and radii of gyration.
     """
     inertia = mechanism.inertia
-    radii = np.sqrt(inertia[:, 1:].max(axis=1) / inertia[:, 0])
+    mass, largest = inertia[:, 0], inertia[:, 1:].max(axis=1)
+    radii = np.sqrt(np.divide(largest, mass, out=np.zeros_like(mass), where=mass > 0))
     own = max(mechanism.constraints.reach, radii.max(initial=0.0))
     far = np.linalg.norm(frame_vectors(f)[:, :, 0], axis=2).max(axis=1, initial=0.0)
     return np.asarray(np.maximum(far, own))

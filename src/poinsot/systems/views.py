@@ -1,6 +1,7 @@
 """How the states of a mechanism become directors, whatever its coordinates are."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,20 @@ class View(ABC):
     def bodies(self) -> Indices:
         """All bodies."""
         return np.arange(len(self.mechanism.inertia))
+
+    @property
+    def motion(self) -> int:
+        """How many columns of x are those of motion, which come first."""
+        return sum(part.n for part in self.parts)
+
+    @property
+    def stores(self) -> dict[str, Callable[[Array], Array]]:
+        """Energies of bodies besides kinetic ones and gravity [J], by name."""
+        return {}
+
+    def lowered(self, x: Array) -> Array | float:
+        """Return the energy of gravity besides that of frames [J]; (states,)."""
+        return 0.0
 
     @property
     def freedoms(self) -> int:

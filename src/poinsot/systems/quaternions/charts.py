@@ -3,7 +3,7 @@ r"""Quaternions near a given one by incremental rotation vectors, three numbers 
 .. math:: q_1 = \exp(\tfrac12 \vartheta) \circ q_0
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +35,7 @@ class TurnChart(Chart):
     @cached_property
     def _turns(self) -> Unknowns:
         """Positions and rotation vectors."""
-        return Unknowns(self.of.unknowns.turns, np.zeros(6))
+        return replace(self.of.unknowns, rest=np.zeros(6))
 
     def _mean(self, q1: Vector) -> Array:
         """Return the mean quaternions of a step."""

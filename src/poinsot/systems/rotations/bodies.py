@@ -3,7 +3,7 @@ r"""Bodies with velocities in body axes: coordinates zeta = (phi, theta), veloci
 .. math:: \dot\phi = R\, v, \qquad \dot\theta = Z_{rot}(\theta)\, \Omega
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,7 +39,7 @@ class RotationBodies(ByDirectors):
     @cached_property
     def velocities(self) -> Unknowns:
         """Velocity and angular velocity of every body, or velocity alone."""
-        return Unknowns(self.mechanism.unknowns.turns, np.zeros(SIX))
+        return replace(self.mechanism.unknowns, rest=np.zeros(SIX))
 
     @property
     def k(self) -> int:

@@ -74,7 +74,7 @@ class FramePlace(Place):
     @cached_property
     def twists(self) -> Unknowns:
         """Twists (v, omega) of bodies in world axes; v alone of those that do not turn."""
-        return Unknowns(self.turns, np.zeros(6))
+        return Unknowns(self.turns, np.zeros(6), np.zeros_like(self.turns))
 
     @cached_property
     def names(self) -> list[str]:

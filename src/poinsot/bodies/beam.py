@@ -1,0 +1,198 @@
+"""Beams: slender elastic bodies that bend, stretch and twist a little in a floating frame."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from poinsot.bodies.flexibility import EPS, Flexibility, Membrane
+from poinsot.bodies.shapes import FROM_DENSITY, Elasticity
+from poinsot.bodies.tensors import Array
+from poinsot.elements.beams import COMPONENTS, BeamMatrices
+from poinsot.elements.conditions import free_unknowns
+from poinsot.elements.sections import Section
+from poinsot.errors import InputError
+from poinsot.inputs import number
+from poinsot.so3 import skew
+
+#: Along which axis each unknown of a node moves points; a twist moves none.
+AXES: Array = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 1], [0, 1, 0]], float)
+#: Unknowns of a node that a planar beam does not have.
+ACROSS = ("u_z", "theta_x", "theta_y")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beam(Elasticity):
+    r"""A straight elastic beam along its x axis, by finite elements in a floating frame.
+
+    .. math::
+
+        \rho A\, \ddot u_x = n', \quad n = E A\, u_x', \qquad
+        \rho A\, \ddot u_y = -m_z'', \quad m_z = E I_z\, u_y''
+
+    and likewise in z and about x, besides what the motion of the frame adds
+    [BAPM21, eqs. (8) to (14), (32) to (37)]: linear elements for axial motion and torsion, Hermite
+    elements for bending without shear. Deformations are small, motions are not. The reference point
+    (`position`) is the middle of the undeformed beam.
+
+    Parameters
+    ----------
+    length : float
+        Length L [m].
+    section : Section
+        Cross-section: area, second moments of area, torsion constant.
+    density, youngs_modulus, shear_modulus : float
+        rho [kg/m^3], E and G [Pa]; G = E/2.6 by default.
+    elements : int or sequence of float
+        Number of elements, or the places of all nodes from 0 to L [m].
+    held : str or sequence
+        What keeps the deformation from being a rigid motion: "clamped-free" or "simply supported",
+        which are those of the beam in its own frame and no joints; or pairs (node, component) such
+        as (0, "u_x") (remark 6).
+    momenta : str
+        "deformed": momenta depend on the deformation (eqs. (8) to (14)); "undeformed": as in
+        section 4.3, with a constant mass matrix.
+    stiffening : bool
+        Add the potential of axial forces in a bent beam, which stiffens it (remark 2).
+    planar : bool
+        Leave bending in z and torsion out.
+    start_mass, end_mass : float
+        Point masses [kg] at its ends (eq. (48)).
+    damping : float
+        Damping, so many times the stiffness [s].
+    rotary_inertia : bool
+        Count the inertia of sections that turn in bending as well (Rayleigh).
+    """
+
+    mass: float = FROM_DENSITY
+    length: float
+    section: Section
+    density: float
+    youngs_modulus: float
+    shear_modulus: float | None = None
+    elements: int | Sequence[float] = 4
+    held: str | Sequence[tuple[int, str]] = "clamped-free"
+    momenta: Literal["deformed", "undeformed"] = "deformed"
+    stiffening: bool = False
+    planar: bool = False
+    start_mass: float = 0.0
+    end_mass: float = 0.0
+    damping: float = 0.0
+    rotary_inertia: bool = False
+
+    def __post_init__(self) -> None:
+        """Check everything now, by making the matrices."""
+        for name in ("start_mass", "end_mass", "damping"):
+            value = number(getattr(self, name), f"Beam: {name}")
+            if value < 0:
+                raise InputError(f"Beam: {name} is {value:g}; it cannot be negative")
+            object.__setattr__(self, name, value)
+        if self.momenta not in ("deformed", "undeformed"):
+            raise InputError(f"Beam: momenta is {self.momenta!r}, not 'deformed' or 'undeformed'")
+        if self.mass is not FROM_DENSITY:
+            raise InputError("Beam: its mass follows from density, section and length")
+        object.__setattr__(self, "mass", self.flexibility.mass)
+        super().__post_init__()
+
+    @cached_property
+    def matrices(self) -> BeamMatrices:
+        """Matrices of all nodes, without conditions, about its start."""
+        stiffness = {} if self.shear_modulus is None else {"shear_modulus": self.shear_modulus}
+        return BeamMatrices(
+            length=self.length,
+            section=self.section,
+            density=self.density,
+            youngs_modulus=self.youngs_modulus,
+            elements=self.elements,
+            rotary_inertia=self.rotary_inertia,
+            **stiffness,
+        )
+
+    @cached_property
+    def free(self) -> Array:
+        """Which unknowns of the nodes are elastic coordinates."""
+        free = free_unknowns(self.matrices, self.held)
+        if not self.planar:
+            return free
+        across = [COMPONENTS.index(name) for name in ACROSS]
+        return free[~np.isin(free % len(COMPONENTS), across)]
+
+    @cached_property
+    def flexibility(self) -> Flexibility:
+        """Its numbers in the floating frame, whose origin is the middle of the beam."""
+        of, free = self.matrices, self.free
+        modes = sp.eye_array(of.n, format="csc")[:, free]
+        integrals, places = of.integrals.of(modes), of.line.nodes.size
+        c = np.array([self.length / 2, 0.0, 0.0])
+        S = np.asarray(integrals.S)
+        X = np.asarray(integrals.moments) - c[:, None, None] * S
+        N = np.array([[_dense(pair) for pair in row] for row in integrals.pairs])
+        motion = _dense(of.at(of.line.nodes) @ modes).reshape(places, 2, 3, free.size)
+        points = np.zeros((places, 3))
+        points[:, 0] = of.line.nodes - c[0]
+        mass, s = integrals.mass, integrals.first_moment - integrals.mass * c
+        E = integrals.euler - np.outer(c, integrals.first_moment)
+        E = E - np.outer(integrals.first_moment, c) + integrals.mass * np.outer(c, c)
+        inertia = np.trace(E) * np.eye(3) - E + integrals.section_inertia
+        M, C = _dense(integrals.M), np.einsum("iab,abl->il", EPS, X) + integrals.section_S
+        for k, more in ((0, self.start_mass), (-1, self.end_mass)):
+            x, Y = points[k], motion[k, 0]
+            mass, s, S = mass + more, s + more * x, S + more * Y
+            inertia = inertia + more * (x @ x * np.eye(3) - np.outer(x, x))
+            M, C = M + more * Y.T @ Y, C + more * skew(x) @ Y
+            X = X + more * np.einsum("a,bl->abl", x, Y)
+            N = N + more * np.einsum("ak,bl->abkl", Y, Y)
+        K = _dense(modes.T @ of.K @ modes)
+        return Flexibility(
+            mass=float(mass),
+            static=s,
+            inertia=inertia,
+            S=S,
+            C=C,
+            M=M,
+            K=K,
+            D=self.damping * K,
+            X=X,
+            N=N,
+            points=points,
+            Y=motion[:, 0],
+            Theta=motion[:, 1],
+            groups=self._groups(),
+            axes=AXES[free % len(COMPONENTS)],
+            deformed=self.momenta == "deformed",
+            membrane=self._membrane(modes) if self.stiffening else None,
+        )
+
+    def _groups(self) -> Array:
+        """Return displacements and rotations of nodes as groups of elastic coordinates."""
+        number = np.full(self.matrices.n, -1, dtype=np.intp)
+        number[self.free] = np.arange(self.free.size)
+        groups = number.reshape(-1, 3)
+        return groups[(groups >= 0).any(axis=1)]
+
+    def _membrane(self, modes: sp.csc_array) -> Membrane:
+        """Return mean axial strains of all elements, with the shortening by bending."""
+        of, lengths = self.matrices, self.matrices.line.lengths
+        EA, places = of.rigidities[0], of.line.nodes
+        k, e, A = EA * lengths, [], []
+        for place, length in zip(places[:-1], lengths, strict=True):
+            e.append(_dense((of.at([place + length]) - of.at([place])) @ modes)[0] / length)
+
+            def here(x: Array, first: float = place, last: float = place + length) -> Array:
+                return np.where((x > first) & (x < last), 1.0, 0.0)
+
+            A.append(_dense(modes.T @ of.geometric_stiffness(here) @ modes) / length)
+        return Membrane(k, np.array(e), np.array(A))
+
+    @property
+    def euler_B(self) -> Array:
+        """Euler tensor of the undeformed beam about its middle [kg m^2]; (3, 3)."""
+        J = self.flexibility.inertia
+        return np.trace(J) / 2 * np.eye(3) - J
+
+
+def _dense(a: object) -> Array:
+    return a.toarray() if sp.issparse(a) else np.asarray(a)

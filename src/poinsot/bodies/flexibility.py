@@ -1,0 +1,338 @@
+r"""Numbers of an elastic body in its floating frame: masses, stiffness, and places on it.
+
+A point of the body is at x + u_f in the frame, with the small displacement :math:`u_f = \phi u` of
+the elastic coordinates u. With the velocities w = (v, Omega, v_f) of the frame, in its own axes,
+and of u, the kinetic energy [BAPM21, eq. (8)] is :math:`T = w \cdot M(u)\, w / 2` with the mass
+matrix of [BAPM21, eq. (10)],
+
+.. math::
+
+    M(u) = \begin{bmatrix} m I & -[s_u] & S \\ [s_u] & J_u & C_u \\ S^\top & C_u^\top & M_f
+    \end{bmatrix}, \qquad
+    s_u = s + S u, \quad C_u = C + \int \rho\, u_f \times \phi .
+
+M is a polynomial of second degree in u, so that
+:math:`M(u_1) - M(u_0) = M'((u_0 + u_1) / 2)[u_1 - u_0]` holds exactly: energies stay exact in
+discrete time because of that.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.so3 import skew
+
+Array = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+#: (a x b)_i = EPS[i, a, b] a_a b_b.
+EPS: Array = -skew(np.eye(3))
+#: Velocities of a frame.
+SIX = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Membrane:
+    r"""Axial strains of beam elements with the shortening by bending, which stiffens [BAPM21, rem. 2].
+
+    .. math::
+
+        \varepsilon_e = e_e \cdot u + \tfrac12\, u \cdot A_e u, \qquad
+        V = \tfrac12 \sum_e k_e\, \varepsilon_e^2
+
+    with the mean of :math:`(u_y'^2 + u_z'^2)/2` over an element as its quadratic part. What linear
+    elasticity has already, :math:`k_e (e_e \cdot u)^2 / 2`, is taken off.
+
+    Parameters
+    ----------
+    k : (elements,)
+        Axial stiffness times length, E A l [N m].
+    e : (elements, n)
+        Linear part of the strain.
+    A : (elements, n, n)
+        Quadratic part, symmetric.
+    """
+
+    k: Vector
+    e: Array
+    A: Array
+
+    def energy(self, u: Vector) -> float:
+        """Return V [J]."""
+        linear, quadratic = self._parts(u)
+        return float(self.k @ (linear * quadratic + quadratic**2 / 2))
+
+    def _parts(self, u: Vector) -> tuple[Vector, Vector]:
+        return self.e @ u, np.einsum("ekl,k,l->e", self.A, u, u) / 2
+
+    def discrete(self, u0: Vector, u1: Vector) -> tuple[Vector, Array]:
+        """Return the discrete gradient between u0 and u1, and its derivative with respect to u1."""
+        (l0, q0), (l1, q1), mid = self._parts(u0), self._parts(u1), (u0 + u1) / 2
+        # V = k (l q + q^2/2): with the means of both ends, exactly a difference quotient.
+        bent, l, q = self.A @ mid, (l0 + l1) / 2, (q0 + q1) / 2
+        gradient = (self.k * q) @ self.e + (self.k * (l + q)) @ bent
+        bent1 = self.A @ u1
+        by_q = (self.k[:, None] * (self.e + bent)).T @ bent1 / 2
+        by_l = (self.k[:, None] * bent).T @ self.e / 2
+        return gradient, by_q + by_l + np.einsum("e,ekl->kl", self.k * (l + q), self.A) / 2
+
+    def gradient(self, u: Vector) -> Vector:
+        """Return dV/du."""
+        return self.discrete(u, u)[0]
+
+    def hessian(self, u: Vector) -> Array:
+        """Return d^2V/du^2."""
+        return 2 * self.discrete(u, u)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Flexibility:
+    """An elastic body in its floating frame; n elastic coordinates.
+
+    Parameters
+    ----------
+    mass : float
+        m [kg].
+    static : (3,)
+        s, the integral of rho x [kg m].
+    inertia : (3, 3)
+        J about the origin of the frame [kg m^2], without deformation.
+    S, C : (3, n)
+        Integrals of rho phi and of rho x × phi, with what rotations of sections add to the latter.
+    M, K, D : (n, n)
+        Masses, stiffness and damping of the elastic coordinates.
+    X : (3, 3, n), N : (3, 3, n, n)
+        Integrals of rho x_a phi_b and of rho phi_a phi_b.
+    points : (places, 3), Y, Theta : (places, 3, n)
+        Places that something can be attached to: where they are in the frame [m], and how they move
+        and turn with the elastic coordinates.
+    groups : (groups, 3)
+        Elastic coordinates three by three, in an order in which near ones are coupled; -1: none.
+    axes : (n, 3)
+        Along which axis each coordinate moves points, if there is one for each.
+    deformed : bool
+        Whether momenta depend on the deformation [BAPM21, eqs. (8) to (14)], or not (sec. 4.3).
+    membrane : Membrane
+        What stiffens beams that turn fast, if asked for.
+    """
+
+    mass: float
+    static: Vector
+    inertia: Array
+    S: Array
+    C: Array
+    M: Array
+    K: Array
+    D: Array
+    X: Array
+    N: Array
+    points: Array
+    Y: Array
+    Theta: Array
+    groups: NDArray[np.intp]
+    axes: Array | None = None
+    deformed: bool = True
+    membrane: Membrane | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of elastic coordinates."""
+        return len(self.M)
+
+    @property
+    def damped(self) -> bool:
+        """Whether elastic velocities are damped."""
+        return bool(self.D.any())
+
+    # -- integrals over the deformed body -----------------------------------------------------
+
+    @cached_property
+    def _cross(self) -> Array:
+        """Integrals of rho phi × phi; (3, n, n)."""
+        return np.einsum("iab,abkl->ikl", EPS, self.N)
+
+    def Q(self, u: Vector) -> Array:
+        """Return integrals of rho (x + u_f)_a phi_b; (3, 3, n)."""
+        return self.X + np.einsum("abkl,k->abl", self.N, u) if self.deformed else self.X
+
+    def s(self, u: Vector) -> Vector:
+        """Return the first moment of mass [kg m]."""
+        return self.static + self.S @ u if self.deformed else self.static
+
+    def C_of(self, u: Vector) -> Array:
+        """Return integrals of rho (x + u_f) × phi; (3, n)."""
+        return self.C + np.einsum("ikl,k->il", self._cross, u) if self.deformed else self.C
+
+    def J(self, u: Vector) -> Array:
+        """Return the inertia tensor [kg m^2]."""
+        if not self.deformed:
+            return self.inertia
+        once = self.X @ u
+        return self.inertia + _turned(once + once.T + np.einsum("abkl,k,l->ab", self.N, u, u))
+
+    # -- kinetic energy -----------------------------------------------------------------------
+
+    def mass_matrix(self, u: Vector) -> Array:
+        """Return M(u); (6 + n, 6 + n)."""
+        M, s, C = np.empty((SIX + self.n, SIX + self.n)), skew(self.s(u)), self.C_of(u)
+        M[:3, :3] = self.mass * np.eye(3)
+        M[:3, 3:6], M[3:6, :3], M[3:6, 3:6] = -s, s, self.J(u)
+        M[:3, 6:], M[6:, :3] = self.S, self.S.T
+        M[3:6, 6:], M[6:, 3:6], M[6:, 6:] = C, C.T, self.M
+        return M
+
+    def momenta(self, u: Vector, w: Vector) -> Vector:
+        """Return M(u) w; (6 + n,)."""
+        v, Omega, v_f = w[:3], w[3:6], w[6:]
+        s, C = self.s(u), self.C_of(u)
+        linear = self.mass * v + np.cross(Omega, s) + self.S @ v_f
+        angular = np.cross(s, v) + self.J(u) @ Omega + C @ v_f
+        return np.concatenate([linear, angular, self.S.T @ v + C.T @ Omega + self.M @ v_f])
+
+    def momenta_by_u(self, u: Vector, w: Vector) -> Array:
+        """Return the derivative of M(u) w by u; (6 + n, n)."""
+        slope = np.zeros((SIX + self.n, self.n))
+        if self.deformed:
+            v, Omega, v_f = w[:3], w[3:6], w[6:]
+            slope[:3] = skew(Omega) @ self.S
+            slope[3:6] = -skew(v) @ self.S + self._turned_by_u(u, Omega)
+            slope[3:6] += np.einsum("ikl,l->ik", self._cross, v_f)
+            slope[6:] = np.einsum("i,ikl->lk", Omega, self._cross)
+        return slope
+
+    def _turned_by_u(self, u: Vector, Omega: Vector) -> Array:
+        """Return the derivative of J(u) Omega by u; (3, n)."""
+        Q = self.Q(u)
+        along = np.einsum("abl,b->al", Q, Omega) + np.einsum("abl,a->bl", Q, Omega)
+        return 2 * np.outer(Omega, np.trace(Q)) - along
+
+    def push(self, u: Vector, w0: Vector, w1: Vector) -> Vector:
+        """Return w0·M'(u) w1 / 2, the derivative of the kinetic energy by u; (n,)."""
+        if not self.deformed:
+            return np.zeros(self.n)
+        (v0, Omega0, f0), (v1, Omega1, f1) = _three(w0), _three(w1)
+        moved = self.S.T @ (np.cross(v0, Omega1) + np.cross(v1, Omega0))
+        centrifugal = 2 * np.einsum("ab,abl->l", _mixed(Omega0, Omega1), self.Q(u))
+        coriolis = np.einsum("i,ikl,l->k", Omega0, self._cross, f1)
+        coriolis += np.einsum("i,ikl,l->k", Omega1, self._cross, f0)
+        return np.asarray(moved + centrifugal + coriolis) / 2
+
+    def push_by_u(self, w0: Vector, w1: Vector) -> Array:
+        """Return the derivative of `push` by u, which does not depend on u; (n, n)."""
+        if not self.deformed:
+            return np.zeros((self.n, self.n))
+        return np.asarray(np.einsum("ab,abkl->lk", _mixed(w0[3:6], w1[3:6]), self.N))
+
+    def push_by_w(self, u: Vector, w0: Vector) -> Array:
+        """Return the derivative of `push` by w1; (n, 6 + n)."""
+        return self.momenta_by_u(u, w0).T / 2
+
+    # -- gyroscopic forces --------------------------------------------------------------------
+
+    @property
+    def _twice(self) -> float:
+        """How often p_f, and v_f in the momenta of the frame, stand in [BAPM21, eqs. (13), (14)].
+
+        Where momenta do not depend on u, no dT/du is there to be balanced by the second p_f, and
+        with it the second v_f goes: what is left is G(M w) of [BHRS25, eq. (10)]. (34) prints the
+        2 in this case as well, which would double the inertial forces on the deformation.
+        """
+        return 2.0 if self.deformed else 1.0
+
+    def gyration(self, u: Vector, w: Vector) -> Array:
+        """Return the skew matrix of [BAPM21, eqs. (12) to (14)]; (6 + n, 6 + n)."""
+        v, Omega, v_f = _three(w)
+        Q, twice = self.Q(u), self._twice
+        p_t, p_r = self._hat(u, w)
+        p_f = twice * (skew(v) @ self.S + np.einsum("abl,b->al", Q, Omega))
+        p_f += (2 * twice - 1) * np.einsum("ikl,k->il", self._cross, v_f)
+        p_f -= twice * np.outer(Omega, np.trace(Q))
+        J = np.zeros((SIX + self.n, SIX + self.n))
+        J[:3, 3:6] = J[3:6, :3] = skew(p_t)
+        J[3:6, 3:6] = skew(p_r)
+        J[3:6, 6:], J[6:, 3:6] = p_f, -p_f.T
+        return J
+
+    def _hat(self, u: Vector, w: Vector) -> tuple[Vector, Vector]:
+        """Return the momenta of [BAPM21, eq. (13)]."""
+        v, Omega, v_f = _three(w)
+        s = self.s(u)
+        p_t = self.mass * v + np.cross(Omega, s) + self._twice * self.S @ v_f
+        return p_t, np.cross(s, v) + self.J(u) @ Omega + self._twice * self.C_of(u) @ v_f
+
+    def gyration_by_w(self, u: Vector, a: Vector) -> Array:
+        """Return the derivative of gyration(u, w) a by w; (6 + n, 6 + n)."""
+        a_v, a_O, a_f = _three(a)
+        s, Q, twice = skew(self.s(u)), self.Q(u), self._twice
+        by_t = np.hstack([self.mass * np.eye(3), -s, twice * self.S])
+        by_r = np.hstack([s, self.J(u), twice * self.C_of(u)])
+        slope = np.zeros((SIX + self.n, SIX + self.n))
+        slope[:3] = -skew(a_O) @ by_t
+        slope[3:6] = -skew(a_v) @ by_t - skew(a_O) @ by_r
+        along = Q @ a_f
+        slope[3:6, :3] -= twice * skew(self.S @ a_f)
+        slope[3:6, 3:6] += twice * (along - np.trace(along) * np.eye(3))
+        slope[3:6, 6:] -= (2 * twice - 1) * np.einsum("ikl,k->il", self._cross, a_f)
+        slope[6:, :3] = -twice * (-skew(a_O) @ self.S).T
+        turning = np.einsum("a,abl->lb", a_O, Q) - np.outer(np.trace(Q), a_O)
+        slope[6:, 3:6] = -twice * turning
+        slope[6:, 6:] = -(2 * twice - 1) * np.einsum("i,ikl->lk", a_O, self._cross)
+        return slope
+
+    def gyration_by_u(self, u: Vector, w: Vector, a: Vector) -> Array:
+        """Return the derivative of gyration(u, w) a by u; (6 + n, n)."""
+        slope = np.zeros((SIX + self.n, self.n))
+        if not self.deformed:
+            return slope
+        (v, Omega, v_f), (a_v, a_O, a_f) = _three(w), _three(a)
+        by_t = skew(Omega) @ self.S
+        by_r = -skew(v) @ self.S + self._turned_by_u(u, Omega)
+        by_r += 2 * np.einsum("ikl,l->ik", self._cross, v_f)
+        slope[:3] = -skew(a_O) @ by_t
+        slope[3:6] = -skew(a_v) @ by_t - skew(a_O) @ by_r
+        along = np.einsum("abkl,l->abk", self.N, a_f)
+        slope[3:6] += 2 * (
+            np.einsum("abk,b->ak", along, Omega) - np.outer(Omega, np.einsum("aak->k", along))
+        )
+        pair = np.outer(a_O, Omega) - (a_O @ Omega) * np.eye(3)
+        slope[6:] = -2 * np.einsum("ab,abkl->lk", pair, self.N)
+        return slope
+
+    # -- elasticity ---------------------------------------------------------------------------
+
+    def V(self, u: Vector) -> float:
+        """Return the elastic energy [J]."""
+        stiffer = 0.0 if self.membrane is None else self.membrane.energy(u)
+        return float(u @ self.K @ u) / 2 + stiffer
+
+    def discrete(self, u0: Vector, u1: Vector) -> tuple[Vector, Array]:
+        """Return the discrete gradient of V, and its derivative with respect to u1."""
+        gradient, slope = self.K @ ((u0 + u1) / 2), self.K / 2
+        if self.membrane is not None:
+            more = self.membrane.discrete(u0, u1)
+            gradient, slope = gradient + more[0], slope + more[1]
+        return gradient, slope
+
+    def dV(self, u: Vector) -> Vector:
+        """Return the elastic forces dV/du."""
+        return self.discrete(u, u)[0]
+
+    def ddV(self, u: Vector) -> Array:
+        """Return d^2V/du^2."""
+        return 2 * self.discrete(u, u)[1]
+
+
+def _three(w: Vector) -> tuple[Vector, Vector, Vector]:
+    return w[:3], w[3:6], w[6:]
+
+
+def _turned(E: Array) -> Array:
+    """Return tr(E) I - E."""
+    return np.trace(E) * np.eye(3) - E
+
+
+def _mixed(a: Vector, b: Vector) -> Array:
+    """Return (a·b) I - (a b^T + b a^T) / 2."""
+    return a @ b * np.eye(3) - (np.outer(a, b) + np.outer(b, a)) / 2

@@ -1,0 +1,1 @@
+"""Mechanisms with elastic bodies in floating frames [BAPM21]."""
