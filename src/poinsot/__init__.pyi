@@ -3,6 +3,7 @@
 from poinsot import analysis as analysis
 from poinsot import ph as ph
 from poinsot import viz as viz
+from poinsot.bodies.beam import Beam as Beam
 from poinsot.bodies.body import Body as Body
 from poinsot.bodies.body import Marker as Marker
 from poinsot.bodies.shapes import Box as Box
@@ -15,6 +16,7 @@ from poinsot.bodies.shapes import PointMass as PointMass
 from poinsot.bodies.shapes import RigidBody as RigidBody
 from poinsot.bodies.shapes import Sphere as Sphere
 from poinsot.bodies.shapes import ThinRod as ThinRod
+from poinsot.elements.sections import Section as Section
 from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError

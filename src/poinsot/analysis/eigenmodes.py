@@ -210,7 +210,7 @@ def _kind(value: complex) -> str:
 
 
 def modes(
-    system: Any, count: int | None = None, at: Any = "start", *, coordinates: str = "directors"
+    system: Any, count: int | None = None, at: Any = "start", *, coordinates: str | None = None
 ) -> Modes:
     """Return the modes of a system near an operating point, or of a linear one.
 

@@ -3,7 +3,11 @@
 The keys of a kind are the arguments of its class; but `bodies` names the two of a joint or spring.
 """
 
+from collections.abc import Callable
+
 from poinsot.bodies import shapes
+from poinsot.bodies.beam import Beam
+from poinsot.elements.sections import Section
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling
 from poinsot.parts.drags import Drag
@@ -23,6 +27,13 @@ SHAPES: dict[str, type[shapes.Shape]] = {
     "point_mass": shapes.PointMass,
     "rigid_body": shapes.RigidBody,
     "composite": shapes.Composite,
+    "beam": Beam,
+}
+
+SECTIONS: dict[str, Callable[..., Section]] = {
+    "circle": Section.circle,
+    "rectangle": Section.rectangle,
+    "general": Section,
 }
 
 JOINTS: dict[str, type[joints.Joint]] = {
