@@ -455,7 +455,7 @@ def _damper(d: Damper) -> Pull:
 def _motors(assembly: Assembly) -> list[Pull]:
     motors = []
     for port, inlet in assembly.ports:
-        if isinstance(inlet.direction, Charted):
+        if isinstance(inlet.direction, Charted) and inlet.driven is None:
             law = _servo(inlet.law) if isinstance(inlet.law, JointLaw) else None
             role = MOTOR if law is None else SERVO
             motors.append(Pull(inlet.direction, role, law=law, port=port))
