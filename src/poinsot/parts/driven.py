@@ -67,8 +67,9 @@ class Driven(Charted):
 
     def lacking(self, q: Vector, t: float) -> float:
         """Return by how much the coordinate is behind its motion at time t [s]."""
-        target = self.motion.position(t)
-        return 0.0 if target is None else target - self.value(q)
+        if not self.motion.holds:
+            return 0.0
+        return float(self.motion.positions(np.array([t]))[0]) - self.value(q)
 
     def near(self, angles: Mapping[str, float]) -> Self:
         """Return the same near angles of joints [rad] counted over turns, by name."""

@@ -27,9 +27,12 @@ class Prescribed(ABC):
     def mean(self, times: Array) -> Array:
         """Return the mean rate of every step between times [s]; shape (steps, 1)."""
 
+    #: Whether the coordinate itself is prescribed, and not its rate alone.
+    holds: bool
+
     @abstractmethod
-    def position(self, t: float) -> float | None:
-        """Return the coordinate at time t [s]; None if only its rate is prescribed."""
+    def positions(self, times: Array) -> Array:
+        """Return the coordinate at times [s], zero if only its rate is prescribed; (times,)."""
 
     def __call__(self, t: float) -> Array:
         """Return the rate at time t [s]; shape (1,)."""
@@ -45,6 +48,7 @@ class ByPosition(Prescribed):
 
     coordinate: Signal
     rate: Signal | None = None
+    holds = True
 
     def over(self, times: Array) -> Array:
         """Return the derivative of the coordinate."""
@@ -63,12 +67,12 @@ class ByPosition(Prescribed):
         """Return differences of the coordinate."""
         return np.diff(_values(self.coordinate, times), axis=0) / np.diff(times)[:, None]
 
-    def _at(self, t: float) -> float:
-        return float(_values(self.coordinate, np.array([t]))[0, 0])
-
-    def position(self, t: float) -> float:
+    def positions(self, times: Array) -> Array:
         """Return the coordinate."""
-        return self._at(t)
+        return _values(self.coordinate, times)[:, 0]
+
+    def _at(self, t: float) -> float:
+        return float(self.positions(np.array([t]))[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,7 @@ class ByRate(Prescribed):
     """A prescribed rate; its mean over a step by Gauss' rule of three nodes."""
 
     rate: Signal
+    holds = False
 
     def over(self, times: Array) -> Array:
         """Return the rate."""
@@ -89,9 +94,9 @@ class ByRate(Prescribed):
         values = _values(self.rate, inside.reshape(-1)).reshape(inside.shape)
         return (values @ WEIGHTS)[:, None]
 
-    def position(self, t: float) -> None:
-        """Return None."""
-        return None
+    def positions(self, times: Array) -> Array:
+        """Return zeros."""
+        return np.zeros(times.size)
 
 
 def _values(signal: Signal, times: Array) -> Array:

@@ -180,6 +180,17 @@ class Mechanism(Acting):
             lacking[j] = driven.lacking(local(f, driven.bodies), t)
         return lacking
 
+    def with_targets(self, u: NDArray[np.float64], times: Vector) -> NDArray[np.float64]:
+        """Return inputs (steps, inputs) with two columns more for each drive.
+
+        They are its mean rate, and its coordinate at the start of the step, which times [s] tell.
+        """
+        targets = [
+            np.column_stack([u[:, j], driven.motion.positions(times)])
+            for j, driven in zip(self._driven, self.drives, strict=True)
+        ]
+        return np.hstack([u, *targets]) if targets else u
+
     def y(self, q: Vector, v: Vector, lam: Vector) -> Vector:
         """Return the outputs: B^T v, and of drives their forces, -N^T lam; (inputs,)."""
         N, y = self.imposed, np.asarray(self.B(q).T @ v)
