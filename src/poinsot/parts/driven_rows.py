@@ -27,6 +27,7 @@ from poinsot.kernels.algebra import (
     minus,
     multiply,
     plus,
+    put,
     put_column,
     put_row,
     scale,
@@ -41,7 +42,7 @@ from poinsot.kernels.cayley import cayley, lever, turn_back
 from poinsot.kernels.charts import ANGLE, chart_secant, chart_slope
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, arm
+from poinsot.kernels.step import Step, arm, enlarge
 from poinsot.kernels.tables import (
     DIRECTORS,
     KIND,
@@ -100,8 +101,8 @@ def driven_rows(drives: Driving, step: Step, tiles: Array) -> None:
             moved = _turning(along, at, k, step, tiles)
         else:
             moved = _sliding(along, at, k, step, tiles)
-        step.x[at[NODE], 0] += moved / step.h - rate
-        step.sizes[OF_CLOSURE] = max(step.sizes[OF_CLOSURE], abs(rate))
+        put(step.x, at[NODE], 0, (moved / step.h - rate, 0.0, 0.0))
+        enlarge(step.sizes, OF_CLOSURE, abs(rate))
 
 
 @inline
