@@ -35,6 +35,7 @@ from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
 from poinsot.parts.drags import Drag as Drag
+from poinsot.parts.drives import Drive as Drive
 from poinsot.parts.feedback import Motion as Motion
 from poinsot.parts.fields import Field as Field
 from poinsot.parts.forces import JointSpring as JointSpring

@@ -462,9 +462,23 @@ class JointPort(Part):
     """Torque or force as a formula of t, coordinate x and rate v instead."""
 
 
+class Drive(Part):
+    """A prescribed motion of a free direction of a joint."""
+
+    joint: Name
+    """The joint by name."""
+    coordinate: ScalarSignal | None = None
+    """Angle [rad] or displacement [m] from the start on: a formula of t, or a table."""
+    freedom: str | None = None
+    """The free direction, where the joint has several."""
+    rate: ScalarSignal | None = None
+    """Its rate instead [rad/s or m/s]: a number, a formula of t, or a table."""
+
+
 class Ports(OneOf):
     """The kinds of ports."""
 
     force: ForcePort | None = None
     torque: TorquePort | None = None
     joint: JointPort | None = None
+    drive: Drive | None = None

@@ -11,6 +11,7 @@ from poinsot.elements.sections import Section
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling
 from poinsot.parts.drags import Drag
+from poinsot.parts.drives import Drive
 from poinsot.parts.forces import Force, JointSpring, Spring
 from poinsot.parts.friction import JointFriction
 from poinsot.parts.gravitation import Gravitation
@@ -61,7 +62,12 @@ FORCES: dict[str, type[Force]] = {
     "gravitation": Gravitation,
 }
 
-PORTS: dict[str, type[PortPlace]] = {"force": ForcePort, "torque": TorquePort, "joint": JointPort}
+PORTS: dict[str, type[PortPlace]] = {
+    "force": ForcePort,
+    "torque": TorquePort,
+    "joint": JointPort,
+    "drive": Drive,
+}
 
 _SPRING = {
     **dict.fromkeys(("force", "potential", "dpotential", "ddpotential"), OF_COORDINATE),
@@ -75,4 +81,5 @@ FUNCTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "force": {"value": OF_TIME},
     "torque": {"value": OF_TIME},
     "joint": {"value": OF_TIME, "law": OF_MOTION},
+    "drive": {"coordinate": OF_TIME, "rate": OF_TIME},
 }

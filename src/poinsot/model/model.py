@@ -62,7 +62,7 @@ class ModelCheck:
     """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name.
 
     `singular` are the joints of every loop that is in a singular position at the start, where its
-    motion branches: degrees of freedom are those of one branch.
+    motion branches: degrees of freedom are those of one branch. `drives` take one each.
     """
 
     bodies: int
@@ -71,6 +71,7 @@ class ModelCheck:
     freedoms: int
     repeated: tuple[str, ...]
     singular: tuple[tuple[str, ...], ...] = ()
+    drives: int = 0
 
     def __str__(self) -> str:
         """A few lines of text."""
@@ -78,6 +79,7 @@ class ModelCheck:
             f"bodies              {self.bodies}",
             f"joints              {self.joints}",
             f"joint constraints   {self.constraints}",
+            *([f"drives              {self.drives}"] if self.drives else []),
             f"degrees of freedom  {self.freedoms}",
         ]
         if self.repeated:
@@ -215,7 +217,7 @@ class Model:
         return force
 
     def add_port(self, name: str, port: PortPlace) -> PortPlace:
-        """Add a port: `ForcePort`, `TorquePort` or `JointPort`."""
+        """Add a port: `ForcePort`, `TorquePort`, `JointPort`, or a `Drive`."""
         self._check_part(name, port, PortPlace, "port", "JointPort")
         port.place(name, self.joints)
         self.ports[name] = port
@@ -264,8 +266,10 @@ class Model:
 
     @property
     def _equations(self) -> JointEquations:
-        """The equations of the joints."""
-        return JointEquations(list(self.bodies.values()), self.joints)
+        """The equations of the joints, with those of drives."""
+        inlets = (port.place(name, self.joints)[1] for name, port in self.ports.items())
+        drives = [inlet.driven for inlet in inlets if inlet.driven is not None]
+        return JointEquations(list(self.bodies.values()), self.joints, drives)
 
     def _velocities(self, equations: JointEquations) -> Vector:
         """Return the twists at the start, completed; refuse what contradicts the joints."""
@@ -317,9 +321,10 @@ class Model:
             bodies=len(equations.movable),
             joints=len(self.joints),
             constraints=len(names),
-            freedoms=free - len(names) + len(repeated),
+            freedoms=free - len(names) + len(repeated) - len(equations.drives),
             repeated=tuple(names[k] for k in sorted(repeated)),
             singular=tuple(loop.joints for loop in equations.singular),
+            drives=len(equations.drives),
         )
 
     def _repeated(self, equations: JointEquations) -> list[int]:
@@ -327,7 +332,8 @@ class Model:
         if self._elastic:
             system = self.compile()
             assert isinstance(system, FloatingSystem)
-            return [int(k) for k in np.flatnonzero(system.redundancy.repeated)]
+            found = np.flatnonzero(system.redundancy.repeated[: len(equations.labels)])
+            return [int(k) for k in found]
         return [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
 
     # -- compiling ----------------------------------------------------------------------------

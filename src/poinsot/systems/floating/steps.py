@@ -231,8 +231,8 @@ class FloatingStages(RotationStages):
             w1[step.rigid], w1[step.elastic] = step.w1[:6], step.w1[6:]
             zeta1[bodies._coordinates(step.elastic)] = step.u1
             lost += step.lost
-        u = held.feedback(self.t, at.q, at.rate, self.u)
-        y = np.asarray(held.B(at.q).T @ at.rate)
+        u = held.feedback(self.t, at.q, at.rate, self.given)
+        y = held.y(at.q, at.rate, lam)
         x_mid = np.concatenate([(zeta0 + zeta1) / 2, (w0 + w1) / 2, lam])
         return np.concatenate([zeta1, w1, lam]), Stage(x_mid, system.z(x_mid), u, y, lost)
 
