@@ -4,6 +4,7 @@ from poinsot import analysis as analysis
 from poinsot import flexible as flexible
 from poinsot import ph as ph
 from poinsot import viz as viz
+from poinsot.bodies.beam import Beam as Beam
 from poinsot.bodies.body import Body as Body
 from poinsot.bodies.body import Marker as Marker
 from poinsot.bodies.flexible_body import FlexibleBody as FlexibleBody
@@ -18,6 +19,7 @@ from poinsot.bodies.shapes import PointMass as PointMass
 from poinsot.bodies.shapes import RigidBody as RigidBody
 from poinsot.bodies.shapes import Sphere as Sphere
 from poinsot.bodies.shapes import ThinRod as ThinRod
+from poinsot.elements.sections import Section as Section
 from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
@@ -36,6 +38,7 @@ from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
 from poinsot.parts.drags import Drag as Drag
+from poinsot.parts.drives import Drive as Drive
 from poinsot.parts.feedback import Motion as Motion
 from poinsot.parts.fields import Field as Field
 from poinsot.parts.forces import JointSpring as JointSpring

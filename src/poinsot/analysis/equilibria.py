@@ -17,7 +17,7 @@ __all__ = ["Equilibrium", "as_system", "equilibrium"]
 def as_system(model: Model | LagrangianSystem | PHSystem, coordinates: str | None) -> PHSystem:
     """Return the system of a model, a Lagrangian as x = (q, v, lam), or a system as it is."""
     if isinstance(model, Model):
-        return model.compile(coordinates or "directors")
+        return model.compile(coordinates)
     if coordinates is not None:
         raise InputError(f"coordinates: '{model.name}' has its own; give a Model to choose them")
     if isinstance(model, LagrangianSystem):

@@ -56,7 +56,7 @@ def linearise(
     at: Any = "start",
     u: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
-    coordinates: str = "directors",
+    coordinates: str | None = None,
 ) -> AnyLinear:
     """Return the linear system near an operating point, with names of states and ports kept.
 

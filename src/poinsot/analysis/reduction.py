@@ -232,7 +232,7 @@ def reduce(
     points: Sequence[complex] | None = None,
     band: Sequence[float] | None = None,
     at: Any = "start",
-    coordinates: str = "directors",
+    coordinates: str | None = None,
 ) -> Reduction:
     r"""Return a port-Hamiltonian system with fewer states and the same ports.
 

@@ -94,7 +94,7 @@ def frequency_response(
     inputs: str | Sequence[str] | None = None,
     outputs: str | Sequence[str] | None = None,
     at: Any = "start",
-    coordinates: str = "directors",
+    coordinates: str | None = None,
 ) -> FrequencyResponse:
     """Return y = C (i omega E - A)^-1 B u between ports, by one sparse solution a frequency.
 
@@ -274,7 +274,7 @@ def _gap(residual: Any, right: Array) -> float:
     return float(np.max(abs(residual), initial=0.0) / (np.max(abs(right), initial=0.0) or 1.0))
 
 
-def poles(system: Any, *, at: Any = "start", coordinates: str = "directors") -> Complex:
+def poles(system: Any, *, at: Any = "start", coordinates: str | None = None) -> Complex:
     """Return all finite eigenvalues of a small system [1/s], multiple zeros included."""
     part = eliminate(linearise(system, at, coordinates=coordinates))
     values = eigen(part.F)[0]
@@ -288,7 +288,7 @@ def zeros(
     inputs: str | Sequence[str] | None = None,
     outputs: str | Sequence[str] | None = None,
     at: Any = "start",
-    coordinates: str = "directors",
+    coordinates: str | None = None,
 ) -> Complex:
     r"""Return the transmission zeros between ports [1/s].
 

@@ -59,7 +59,7 @@ def campbell(
     *,
     system: Any = None,
     count: int | None = None,
-    coordinates: str = "directors",
+    coordinates: str | None = None,
 ) -> Campbell:
     """Return the eigenvalues of a rotor, or of any steady motion, over its speed.
 

@@ -39,12 +39,13 @@ def linear_at(what: str, at: str, coordinates: str | None) -> Any:
         return linearise(rest.system, rest)
     if time is None:
         start: Any = "start" if x0 is None else x0
-        return linearise(model, start, coordinates=coordinates or "directors")
+        return linearise(model, start, coordinates=coordinates)
     if Path(what).suffix == ".nc" and what not in MODULES:
         result = load(what)
         own = coordinates or _coordinates_of(result, model)
     else:
-        own = coordinates or "directors"
+        usual = model.usual_coordinates if isinstance(model, Model) else "directors"
+        own = coordinates or usual
         result = _run(task, model, own, time)
     system = as_system(model, own if isinstance(model, Model) else None)
     # Ports are fed with what they get at this time, which a saved state does not tell.
@@ -80,7 +81,7 @@ def _run(task: Task, model: Any, coordinates: str, time: float) -> Result:
 def _coordinates_of(result: Result, model: Any) -> str:
     """Return the coordinates whose states a result holds."""
     sizes = {name: state.values.shape[1] for name, state in result.states.items()}
-    for coordinates in COORDINATES:
+    for coordinates in (model.usual_coordinates, *COORDINATES):
         states = model.compile(coordinates).states
         if all(sizes.get(state.name) == state.size for state in states):
             return coordinates

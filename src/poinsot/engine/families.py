@@ -10,6 +10,7 @@ from poinsot.kernels.kernel import kernel
 from poinsot.parts.body_loads import Loads
 from poinsot.parts.contact_rows import ContactRows
 from poinsot.parts.drags import Drags
+from poinsot.parts.driven_rows import DrivenRows
 from poinsot.parts.elastic_bodies import ElasticBodies
 from poinsot.parts.family import Family
 from poinsot.parts.fields import Fields
@@ -23,6 +24,7 @@ FAMILIES: tuple[type[Family], ...] = (
     Points,
     Rows,
     ContactRows,
+    DrivenRows,
     Struts,
     Loads,
     Drags,

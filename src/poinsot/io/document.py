@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from poinsot.io.entries import Entry
 from poinsot.io.numbers import Name, Number, Rotation, Vector
-from poinsot.io.parts import Forces, Joints, Ports, Shapes
+from poinsot.io.parts import Beam, Forces, Joints, Ports, Shapes
 
 #: The version of the format that is read and written.
 VERSION = 1
@@ -28,10 +28,11 @@ Section: TypeAlias = Annotated[dict[str, T], BeforeValidator(_section)]
 
 
 class Body(Shapes):
-    """A rigid body: one shape, and where and how it starts; world axes."""
+    """A body: one shape, and where and how it starts; world axes."""
 
+    beam: Beam | None = None
     position: Vector = (0.0, 0.0, 0.0)
-    """Centre of mass [m]."""
+    """Centre of mass, or middle of a beam [m]."""
     rotation: Rotation | None = None
     """Axes of the body; default: those of the world."""
     velocity: Vector | None = None
@@ -93,7 +94,7 @@ class Document(Entry):
     gravity: Vector = (0.0, 0.0, 0.0)
     """Acceleration of gravity, world axes [m/s^2]."""
     bodies: Section[Body] = Field(default_factory=dict)
-    """Rigid bodies by name."""
+    """Bodies by name."""
     markers: Section[Marker] = Field(default_factory=dict)
     """Frames on bodies by name."""
     joints: Section[Joints] = Field(default_factory=dict)
@@ -106,3 +107,13 @@ class Document(Entry):
     """Start from the nearest velocities that suit the joints."""
     simulation: Simulation | None = None
     """How to run it."""
+
+    @property
+    def frames(self) -> dict[str, None]:
+        """Names of bodies, and of the places of beams, to which things attach."""
+        names: dict[str, None] = dict.fromkeys(self.bodies)
+        for name, body in self.bodies.items():
+            if body.beam is not None:
+                places = ("start", *range(body.beam.nodes), "end")
+                names |= dict.fromkeys(f"{name}.{place}" for place in places)
+        return names

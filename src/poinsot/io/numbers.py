@@ -75,6 +75,34 @@ def _inertia(value: Any) -> Any:
 Inertia: TypeAlias = Annotated[Triple | tuple[Triple, Triple, Triple], BeforeValidator(_inertia)]
 
 
+def _elements(value: Any) -> Any:
+    wanted = "the number of elements, or the places of all nodes"
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole else several(value, None, wanted)
+
+
+def _held(value: Any) -> Any:
+    wanted = "a condition such as clamped-free, or pairs such as [0, u_x]"
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list | tuple) or not all(map(_is_hold, value)):
+        raise unexpected(wanted, value)
+    return tuple((node, component) for node, component in value)
+
+
+def _is_hold(value: Any) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == 2
+        and isinstance(value[0], int)
+        and isinstance(value[1], str)
+    )
+
+
+Elements: TypeAlias = Annotated[int | tuple[float, ...], BeforeValidator(_elements)]
+Held: TypeAlias = Annotated[str | tuple[tuple[int, str], ...], BeforeValidator(_held)]
+
+
 def _pair(value: Any) -> tuple[str, str]:
     wanted = "the names of two bodies, such as [ground, crank]"
     if not isinstance(value, list | tuple) or len(value) != 2:

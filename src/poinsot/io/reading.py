@@ -1,6 +1,6 @@
 """From a model file to its document, or to a list of what is wrong with it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,7 @@ WANTED = {
 def check_names(document: Document) -> Iterator[Problem]:
     """Yield what is wrong with the names in a document."""
     taken: dict[str, str] = {}
+    frames = document.frames
     for section in SECTIONS:
         for name, entry in getattr(document, section).items():
             path = (section, name)
@@ -126,24 +127,26 @@ def check_names(document: Document) -> Iterator[Problem]:
                 yield Problem(path, f"the name is taken in {where}.{name}; choose another one")
             taken[name] = section
             if isinstance(entry, OneOf):
-                yield from _references(entry.part, (*path, entry.kind), document)
+                yield from _references(entry.part, (*path, entry.kind), document, frames)
             else:
-                yield from _references(entry, path, document)
+                yield from _references(entry, path, document, frames)
 
 
-def _references(part: Entry, path: tuple[str, ...], document: Document) -> Iterator[Problem]:
+def _references(
+    part: Entry, path: tuple[str, ...], document: Document, known: Collection[str]
+) -> Iterator[Problem]:
     """Yield what is wrong with the names that a part refers to, wherever it has such keys."""
     pair = getattr(part, "bodies", ())
     for i, name in enumerate(pair):
-        if name != GROUND and name not in document.bodies:
-            yield _unknown("body", name, (*path, "bodies", i), document.bodies, GROUND)
+        if name != GROUND and name not in known:
+            yield _unknown("body", name, (*path, "bodies", i), known, GROUND)
     if pair and pair[0] == pair[1]:
         yield Problem((*path, "bodies"), f"it joins '{pair[0]}' with itself; name two bodies")
     body, joint = getattr(part, "body", None), getattr(part, "joint", None)
     if body == GROUND:
         yield Problem((*path, "body"), "the ground cannot move; name a body")
-    elif body is not None and body not in document.bodies:
-        yield _unknown("body", body, (*path, "body"), document.bodies)
+    elif body is not None and body not in known:
+        yield _unknown("body", body, (*path, "body"), known)
     if joint is not None and joint not in document.joints:
         yield _unknown("joint", joint, (*path, "joint"), document.joints)
 

@@ -12,10 +12,10 @@ from poinsot.io import document as files
 from poinsot.io.entries import Entry, OneOf
 from poinsot.io.inputs import ScalarInput, VectorInput
 from poinsot.io.numbers import AxisAngle, Turn
-from poinsot.io.parts import Composite, Shapes
+from poinsot.io.parts import Composite, Sections, Shapes
 from poinsot.io.reading import ModelFile
 from poinsot.io.source import Problem
-from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
+from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SECTIONS, SHAPES
 from poinsot.model.model import Model
 from poinsot.model.simulation import Simulation
 from poinsot.ph.formulas import Formula
@@ -82,12 +82,10 @@ class _Builder:
 
     def add_marker(self, name: str, entry: files.Marker) -> None:
         """Add a marker, unless its body failed."""
-        if entry.body in self.model.bodies:
+        body = self.model.bodies.find(entry.body)
+        if body is not None:
             self.model.add_marker(
-                name,
-                self.model.bodies[entry.body],
-                position=entry.position,
-                rotation=_rotation(entry.rotation),
+                name, body, position=entry.position, rotation=_rotation(entry.rotation)
             )
 
     def add(
@@ -102,9 +100,10 @@ class _Builder:
                     return
                 arguments |= {"a": a, "b": b}
             elif key == "body":
-                if value not in self.model.bodies:
+                body = self.model.bodies.find(value)
+                if body is None:
                     return
-                arguments["body"] = self.model.bodies[value]
+                arguments["body"] = body
             elif key == "joint" and value not in self.model.joints:
                 return
             else:
@@ -114,7 +113,7 @@ class _Builder:
     def partner(self, name: str) -> Body | Ground | None:
         """Return a body or the ground; None if the body failed."""
         ground = self.model.ground
-        return ground if name == ground.name else self.model.bodies.get(name)
+        return ground if name == ground.name else self.model.bodies.find(name)
 
     def set_simulation(self, entry: files.Simulation) -> None:
         """Keep how to run the model; each key is tried alone, so that a message can name it."""
@@ -159,6 +158,9 @@ def _shape(entry: Shapes) -> Shape:
     arguments = _given(part)
     if "frame" in arguments:
         arguments["frame"] = _rotation(arguments["frame"])
+    section = arguments.get("section")
+    if isinstance(section, Sections):
+        arguments["section"] = SECTIONS[section.kind](**_given(section.part))
     return SHAPES[entry.kind](**arguments)
 
 

@@ -97,6 +97,7 @@ def in_numbers(
     equations.require_independent()
     placed = [force.place(name, joints) for name, force in forces.items()]
     inlets = [port.place(name, joints) for name, port in ports.items()]
+    drives = [port.name for port, _ in inlets if port.driven]
     inertia = np.array([body.inertia for body in bodies])
     q, free = positions(bodies), np.zeros(len(bodies), dtype=bool)
     movable = [body.index for body in equations.movable]
@@ -121,12 +122,17 @@ def in_numbers(
         singular=tuple(equations.singular),
     )
     undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
-    layout = Layout.of(bodies, joints, undetermined, list(markers), forces)
+    layout = Layout.of(bodies, joints, undetermined, list(markers), forces, drives)
     return mechanism, layout, tuple(port for port, _ in inlets)
 
 
 def stabilisable(mechanism: Mechanism) -> Mechanism:
-    """Return a mechanism whose mass can be inverted; refuse contacts that cannot slip."""
+    """Return a mechanism whose mass can be inverted; refuse contacts that cannot slip, drives."""
+    if mechanism.drives:
+        raise InputError(
+            "the stabilised form keeps joints only, not the motion of drives "
+            f"('{mechanism.drives[0].name}'); use scheme 'ph-mp'"
+        )
     if not mechanism.holonomic:
         raise InputError(
             "the stabilised form keeps joints only, not contacts that cannot slip; use scheme "

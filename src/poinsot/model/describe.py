@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Ground, Marker
+from poinsot.bodies.flexible import Place
 from poinsot.bodies.shapes import Composite, Part, Shape
+from poinsot.elements.sections import Section
 from poinsot.errors import InputError
 from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
 from poinsot.model.model import Model
@@ -52,12 +54,16 @@ def describe(
     fed, projection = inputs or {}, model.projection
     repeatable = projection is not None and projection.joints == len(model.joints)
     twists = None if projection is None or repeatable else projection.twists.reshape(-1, 2, 3)
+    # The places of elastic bodies, and the markers at their ends, follow from these.
+    bodies = {name: body for name, body in model.bodies.items() if not isinstance(body, Place)}
+    own = {name: marker for name, marker in model.markers.items() if model.bodies.find(name) is None}
+    moving = {} if twists is None else dict(zip(bodies, twists, strict=True))
     content: dict[str, Any] = {
         "poinsot": 1,
         "name": model.name,
         "gravity": model.gravity.tolist(),
-        "bodies": each("body", model.bodies, lambda name, body: _body(body, twists)),
-        "markers": each("marker", model.markers, lambda name, marker: _marker(marker)),
+        "bodies": each("body", bodies, lambda name, body: _body(body, moving.get(name))),
+        "markers": each("marker", own, lambda name, marker: _marker(marker)),
         "joints": each("joint", model.joints, lambda name, joint: _entry(joint, JOINTS)),
         "forces": each("force", model.forces, lambda name, force: _entry(force, FORCES)),
         "ports": each("port", model.ports, lambda name, port: _entry(port, PORTS, fed.get(name))),
@@ -74,10 +80,10 @@ def describe(
     return {key: value for key, value in content.items() if value or key == "gravity"}
 
 
-def _body(body: Body, twists: NDArray[np.float64] | None) -> dict[str, Any]:
+def _body(body: Body, twist: NDArray[np.float64] | None) -> dict[str, Any]:
     velocities = body.velocity, body.angular_velocity
-    if twists is not None:
-        velocity, spin = twists[body.index]
+    if twist is not None:
+        velocity, spin = twist
         velocities = velocity, spin if body.turns else None
     written = _shape(body.shape) | {"position": body.position.tolist()} | _turned(body.R_WB)
     for key, value in zip(("velocity", "angular_velocity"), velocities, strict=True):
@@ -188,8 +194,12 @@ def _plain(key: str, value: Any) -> Any:
         return value.matrix.tolist()
     if isinstance(value, Newton):
         return _fields(value)
+    if isinstance(value, Section):
+        return {"general": _fields(value)}
     if callable(value):
         raise _UnwritableError(f"{key} is a function of the body's motion, which no file can hold")
-    if isinstance(value, str | bool):
+    if isinstance(value, str | bool | int):
         return value
+    if isinstance(value, list | tuple) and any(isinstance(part, tuple | list) for part in value):
+        return [list(part) for part in value]
     return np.asarray(value).tolist()

@@ -13,9 +13,11 @@ from poinsot.bodies.flexible import Flexible, Place
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames import twists
 from poinsot.frames.forms import GROUND
+from poinsot.frames.places import local
 from poinsot.frames.stacks import Forms
 from poinsot.model.singular import on_nearest_branch, on_one_branch
 from poinsot.parts.contacts import Contact, contact_matrix
+from poinsot.parts.driven import Driven
 from poinsot.parts.joints import Joint
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
@@ -27,6 +29,8 @@ from poinsot.systems.start import allowed_rates, complete, sizes_of
 
 #: How many joints a message names at most.
 LISTED = 10
+#: When motions of drives begin [s].
+START = 0.0
 
 
 def positions(bodies: Sequence[Body]) -> Vector:
@@ -38,10 +42,11 @@ def positions(bodies: Sequence[Body]) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class JointEquations:
-    """The equations of joints: those on positions, and contacts that cannot slip."""
+    """The equations of joints: those on positions, contacts that cannot slip, and drives."""
 
     bodies: Sequence[Body]
     joints: Mapping[str, Joint]
+    drives: Sequence[Driven] = ()
 
     @cached_property
     def contacts(self) -> dict[str, Contact]:
@@ -51,7 +56,7 @@ class JointEquations:
 
     @cached_property
     def labels(self) -> list[tuple[str, str]]:
-        """Joint and name of every equation, those on positions first."""
+        """Joint and name of every equation but those of drives, those on positions first."""
         slips = [(name, label) for name, at in self.contacts.items() for label in at.labels]
         held = self.joints.items()
         return [*((name, row.label) for name, joint in held for row in joint.rows()), *slips]
@@ -99,11 +104,22 @@ class JointEquations:
         """What twists of all bodies violate, at the start."""
         q = positions(self.bodies)
         held = twists.joint_matrix(self.forms, q)
-        if not self.contacts:
+        if not self.contacts and not self.drives:
             return held
         slips = contact_matrix(list(self.contacts.values()), q)
-        rows = self.forms.m + slips.shape[0]
-        return assemble((rows, 6 * len(self.bodies)), [(0, 0, held), (self.forms.m, 0, slips)])
+        placed: list[Placed] = [(0, 0, held), (self.forms.m, 0, slips)]
+        for k, driven in enumerate(self.drives, start=len(self.labels)):
+            own = local(q, driven.bodies)
+            row = driven.chart.slope(driven.forms(own)) @ twists.joint_matrix(driven.forms, own)
+            for body, part in zip(driven.bodies, row.reshape(-1, 1, 6), strict=True):
+                placed.append((k, 6 * body, part))
+        return assemble((len(self.labels) + len(self.drives), 6 * len(self.bodies)), placed)
+
+    @cached_property
+    def rates(self) -> Vector:
+        """What these are at the start: zero but for drives; (equations,)."""
+        driven = [driven.motion(START)[0] for driven in self.drives]
+        return np.array([0.0] * len(self.labels) + driven)
 
     @cached_property
     def loops(self) -> list[Loop]:
@@ -142,33 +158,42 @@ class JointEquations:
         return found
 
     def require_independent(self) -> None:
-        """Refuse contacts that forbid what is forbidden already [BHRS25, eq. (13)]."""
-        if not self.contacts:
+        """Refuse contacts that forbid what is forbidden already, and drives of what cannot move.
+
+        [BHRS25, eq. (13)]
+        """
+        if not self.contacts and not self.drives:
             return
         J = twists.in_lengths(self.jacobian, longest_arm(self.jacobian))
         if independent(J, DEPENDENT, width=6):
             return
-        dependent = dependent_rows(J, DEPENDENT, width=6)[self.forms.m :]
-        names = [f"'{name}: {label}'" for name, label in self.labels[self.forms.m :]]
-        idle = [names[k] for k in np.flatnonzero(dependent)]
+        dependent = np.flatnonzero(dependent_rows(J, DEPENDENT, width=6)).tolist()
+        names, split = self.labels, len(self.labels)
+        idle = [f"'{': '.join(names[k])}'" for k in dependent if self.forms.m <= k < split]
         if idle:
             raise InputError(
                 f"contacts forbid velocities that are forbidden already, at the start: "
                 f"{', '.join(idle[:LISTED])} [BHRS25, eq. (13)]; leave them out, such as by "
                 "RollingDisc(..., sideways=False) for all but one wheel of an axle"
             )
+        held = [f"'{self.drives[k - split].name}'" for k in dependent if k >= split]
+        if held:
+            raise InputError(
+                f"drives prescribe motions that joints or other drives determine already, at the "
+                f"start: {', '.join(held[:LISTED])}; leave them out, or start away from a dead "
+                "centre"
+            )
 
     def completed(self, known: Vector, given: NDArray[np.bool_]) -> Vector:
         """Return twists with what was not given completed; refuse those that contradict joints."""
-        if not known.any():
+        if self.drives:
+            self.require_independent()
+        if not known.any() and not self.rates.any():
             return known
-        twist = complete(self.jacobian, self.movable, known, given)
-        wrong: dict[str, float] = {}
-        values = abs(self.jacobian @ twist)
-        allowed = allowed_rates(self.jacobian, sizes_of(self.jacobian, self.movable), twist)
-        for k in np.flatnonzero(values > allowed).tolist():
-            name, _ = self.labels[k]
-            wrong[name] = max(wrong.get(name, 0.0), float(values[k]))
+        twist = complete(self.jacobian, self.movable, known, given, self.rates)
+        wrong = self._wrong(twist, self.rates)
+        if wrong and self.drives:
+            self._require_rates(known, given)
         if wrong:
             listed = [f"'{name}' by {value:.3g}" for name, value in wrong.items()]
             if len(listed) > LISTED:
@@ -177,9 +202,40 @@ class JointEquations:
                 f"the velocities at the start contradict the joints: {', '.join(listed)}; leave "
                 "some out to have them completed, or call model.project_velocities()"
             )
-        return on_one_branch(self.singular, self.jacobian, self.movable, known, given)
+        return on_one_branch(self.singular, self.jacobian, self.movable, known, given, self.rates)
+
+    def _wrong(self, twist: Vector, rates: Vector) -> dict[str, float]:
+        """Return by how much twists violate the rates of joints and drives, by name."""
+        wrong: dict[str, float] = {}
+        values = abs(self.jacobian @ twist - rates)
+        allowed = allowed_rates(self.jacobian, sizes_of(self.jacobian, self.movable), twist)
+        names = [*(name for name, _ in self.labels), *(driven.name for driven in self.drives)]
+        for k in np.flatnonzero(values > allowed).tolist():
+            wrong[names[k]] = max(wrong.get(names[k], 0.0), float(values[k]))
+        return wrong
+
+    def _require_rates(self, known: Vector, given: NDArray[np.bool_]) -> None:
+        """Refuse velocities that suit the joints but not the drives; say which ones do."""
+        split = len(self.labels)
+        alone = complete(self.jacobian[:split], self.movable, known, given)
+        rates = np.append(self.rates[:split], self.jacobian[split:] @ alone)
+        if self._wrong(alone, rates):
+            return
+        free = np.zeros_like(given)
+        found = complete(self.jacobian, self.movable, known, free, self.rates)
+        needed = self.of_all(found).reshape(-1, 2, 3)
+        off = abs(rates - self.rates)[split:]
+        k = int(np.argmax(off))
+        driven, body = self.drives[k], self.bodies[self.drives[k].bodies[-1]]
+        velocity, spin = (", ".join(f"{x:.6g}" for x in part + 0.0) for part in needed[body.index])
+        raise InconsistentStartError(
+            f"port '{driven.name}': its motion begins with a rate of {self.rates[split + k]:.6g}, "
+            f"while the velocities given have {rates[split + k]:.6g}; leave them out to have them "
+            f"completed, or give body '{body.name}' velocity ({velocity}) and angular_velocity "
+            f"({spin})"
+        )
 
     def nearest(self, known: Vector, given: NDArray[np.bool_]) -> Vector:
         """Return the nearest twists that suit the joints, what was not given completed first."""
-        completed = complete(self.jacobian, self.movable, known, given)
-        return on_nearest_branch(self.singular, self.jacobian, self.movable, completed)
+        completed = complete(self.jacobian, self.movable, known, given, self.rates)
+        return on_nearest_branch(self.singular, self.jacobian, self.movable, completed, self.rates)

@@ -3,10 +3,15 @@
 The keys of a kind are the arguments of its class; but `bodies` names the two of a joint or spring.
 """
 
+from collections.abc import Callable
+
 from poinsot.bodies import shapes
+from poinsot.bodies.beam import Beam
+from poinsot.elements.sections import Section
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling
 from poinsot.parts.drags import Drag
+from poinsot.parts.drives import Drive
 from poinsot.parts.forces import Force, JointSpring, Spring
 from poinsot.parts.friction import JointFriction
 from poinsot.parts.gravitation import Gravitation
@@ -23,6 +28,13 @@ SHAPES: dict[str, type[shapes.Shape]] = {
     "point_mass": shapes.PointMass,
     "rigid_body": shapes.RigidBody,
     "composite": shapes.Composite,
+    "beam": Beam,
+}
+
+SECTIONS: dict[str, Callable[..., Section]] = {
+    "circle": Section.circle,
+    "rectangle": Section.rectangle,
+    "general": Section,
 }
 
 JOINTS: dict[str, type[joints.Joint]] = {
@@ -50,7 +62,12 @@ FORCES: dict[str, type[Force]] = {
     "gravitation": Gravitation,
 }
 
-PORTS: dict[str, type[PortPlace]] = {"force": ForcePort, "torque": TorquePort, "joint": JointPort}
+PORTS: dict[str, type[PortPlace]] = {
+    "force": ForcePort,
+    "torque": TorquePort,
+    "joint": JointPort,
+    "drive": Drive,
+}
 
 _SPRING = {
     **dict.fromkeys(("force", "potential", "dpotential", "ddpotential"), OF_COORDINATE),
@@ -64,4 +81,5 @@ FUNCTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "force": {"value": OF_TIME},
     "torque": {"value": OF_TIME},
     "joint": {"value": OF_TIME, "law": OF_MOTION},
+    "drive": {"coordinate": OF_TIME, "rate": OF_TIME},
 }

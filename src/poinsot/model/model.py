@@ -19,6 +19,7 @@ from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.garbage import no_collection
 from poinsot.inputs import require_name, vector3
 from poinsot.model.assemblies import Assembly
+from poinsot.model.bodies import ENDS, Bodies
 from poinsot.model.compiling import (
     System,
     choose_scheme,
@@ -39,7 +40,7 @@ from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
-from poinsot.systems.floating.system import floating_system
+from poinsot.systems.floating.system import FloatingSystem, floating_system
 from poinsot.systems.quaternions.systems import quaternion_system
 from poinsot.systems.rotations.system import rotation_system
 from poinsot.systems.slender import SPUN, require_thickness
@@ -61,7 +62,7 @@ class ModelCheck:
     """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name.
 
     `singular` are the joints of every loop that is in a singular position at the start, where its
-    motion branches: degrees of freedom are those of one branch.
+    motion branches: degrees of freedom are those of one branch. `drives` take one each.
     """
 
     bodies: int
@@ -70,6 +71,7 @@ class ModelCheck:
     freedoms: int
     repeated: tuple[str, ...]
     singular: tuple[tuple[str, ...], ...] = ()
+    drives: int = 0
 
     def __str__(self) -> str:
         """A few lines of text."""
@@ -77,6 +79,7 @@ class ModelCheck:
             f"bodies              {self.bodies}",
             f"joints              {self.joints}",
             f"joint constraints   {self.constraints}",
+            *([f"drives              {self.drives}"] if self.drives else []),
             f"degrees of freedom  {self.freedoms}",
         ]
         if self.repeated:
@@ -109,7 +112,7 @@ class Model:
         self.gravity = vector3(gravity, "gravity")
         self.name = require_name(name, "a model")
         self.ground = Ground()
-        self.bodies: dict[str, Body] = {}
+        self.bodies = Bodies()
         self.markers: dict[str, Marker] = {}
         self.joints: dict[str, Joint] = {}
         self.forces: dict[str, Force] = {}
@@ -142,9 +145,10 @@ class Model:
         name : str
             Unique among everything in the model.
         shape : Shape
-            `Box`, `RigidBody`, ...: mass [kg], inertia, geometry.
+            `Box`, `RigidBody`, ...: mass [kg], inertia, geometry. A `Beam` is elastic; joints, forces
+            and ports attach to its places `name.start`, `name.1`, ..., `name.end`.
         position : (3,)
-            Centre of mass, world axes [m].
+            Centre of mass, world axes [m]; of a beam, its middle.
         rotation
             3x3 matrix R_WB, scalar-first quaternion, or `Rotation`; default: axes of the world.
         velocity, angular_velocity : (3,)
@@ -167,11 +171,14 @@ class Model:
             if angular_velocity is None
             else vector3(angular_velocity, f"{what}: angular_velocity"),
         )
+        places = body.places if isinstance(body, Flexible) else []
+        ends = {f"{name}.{end}": places[k] for end, k in ENDS.items()} if places else {}
+        for taken in (*(place.name for place in places), *ends):
+            self._new(taken)
         self.bodies[name] = body
-        if isinstance(body, Flexible):
-            for place in body.places:
-                self._new(place.name)
-                self.bodies[place.name] = place
+        self.bodies.update({place.name: place for place in places})
+        for end, place in ends.items():
+            self.markers[end] = Marker(end, place, place.position, place.R_WB)
         return body
 
     def add_marker(
@@ -210,7 +217,7 @@ class Model:
         return force
 
     def add_port(self, name: str, port: PortPlace) -> PortPlace:
-        """Add a port: `ForcePort`, `TorquePort` or `JointPort`."""
+        """Add a port: `ForcePort`, `TorquePort`, `JointPort`, or a `Drive`."""
         self._check_part(name, port, PortPlace, "port", "JointPort")
         port.place(name, self.joints)
         self.ports[name] = port
@@ -223,7 +230,7 @@ class Model:
                 f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
             )
         require_name(name, "an assembly")
-        before = dict(self.bodies), dict(self.joints), dict(self.forces), dict(self.ports)
+        before = Bodies(self.bodies), dict(self.joints), dict(self.forces), dict(self.ports)
         try:
             return assembly.add_to(self, name)
         except InputError:
@@ -259,8 +266,10 @@ class Model:
 
     @property
     def _equations(self) -> JointEquations:
-        """The equations of the joints."""
-        return JointEquations(list(self.bodies.values()), self.joints)
+        """The equations of the joints, with those of drives."""
+        inlets = (port.place(name, self.joints)[1] for name, port in self.ports.items())
+        drives = [inlet.driven for inlet in inlets if inlet.driven is not None]
+        return JointEquations(list(self.bodies.values()), self.joints, drives)
 
     def _velocities(self, equations: JointEquations) -> Vector:
         """Return the twists at the start, completed; refuse what contradicts the joints."""
@@ -303,7 +312,7 @@ class Model:
         """
         equations = self._equations
         self._velocities(equations)
-        repeated = [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
+        repeated = self._repeated(equations)
         equations.require_independent()
         names = [f"{name}: {label}" for name, label in equations.labels]
         free = sum(6 if body.turns else 3 for body in equations.movable)
@@ -312,10 +321,20 @@ class Model:
             bodies=len(equations.movable),
             joints=len(self.joints),
             constraints=len(names),
-            freedoms=free - len(names) + len(repeated),
+            freedoms=free - len(names) + len(repeated) - len(equations.drives),
             repeated=tuple(names[k] for k in sorted(repeated)),
             singular=tuple(loop.joints for loop in equations.singular),
+            drives=len(equations.drives),
         )
+
+    def _repeated(self, equations: JointEquations) -> list[int]:
+        """Return the constraints that repeat others, as deformations of elastic bodies allow."""
+        if self._elastic:
+            system = self.compile()
+            assert isinstance(system, FloatingSystem)
+            found = np.flatnonzero(system.redundancy.repeated[: len(equations.labels)])
+            return [int(k) for k in found]
+        return [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
 
     # -- compiling ----------------------------------------------------------------------------
 
@@ -335,7 +354,7 @@ class Model:
             Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
         """
         if coordinates is None:
-            coordinates = self._usual_coordinates
+            coordinates = self.usual_coordinates
         require_coordinates(coordinates)
         if not self.bodies:
             raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
@@ -366,16 +385,20 @@ class Model:
         return choose_scheme(scheme, coordinates)
 
     @property
-    def _usual_coordinates(self) -> str:
+    def _elastic(self) -> bool:
+        """Whether there are elastic bodies."""
+        return any(isinstance(body, Flexible) for body in self.bodies.values())
+
+    @property
+    def usual_coordinates(self) -> str:
         """Those that are taken unless others are asked for: elastic bodies need body axes."""
-        elastic = any(isinstance(body, Flexible) for body in self.bodies.values())
-        return "rotations" if elastic else "directors"
+        return "rotations" if self._elastic else "directors"
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
         """Return the system that a scheme integrates, in coordinates that suit it."""
         chosen = coordinates or coordinates_of(scheme)
         if coordinates is None and chosen == "directors":
-            chosen = self._usual_coordinates
+            chosen = self.usual_coordinates
         system = self.compile(chosen, stabilised=scheme.stabilised)
         return system.in_form(scheme.formulation)
 
@@ -466,7 +489,7 @@ class Model:
         """
         as_now = copy(self)
         for parts in PARTS.values():
-            setattr(as_now, parts, dict(getattr(self, parts)))
+            setattr(as_now, parts, copy(getattr(self, parts)))
         given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
 
         def text() -> str:

@@ -24,16 +24,19 @@ def on_one_branch(
     bodies: Sequence[Body],
     known: Vector,
     given: NDArray[np.bool_],
+    rates: Vector,
 ) -> Vector:
     """Return the twists completed on the one branch of every loop that they suit.
 
-    Refuses those that suit no branch, or several.
+    `rates` are those of every row of the Jacobian. Refuses twists that suit no branch, or several.
     """
     sizes = sizes_of(jacobian, bodies)
     for loop in loops:
         choices = loop.below(jacobian)
-        found = [complete(J, bodies, known, given) for J in choices]
-        suiting = [k for k, J in enumerate(choices) if _suits(J, sizes, found[k])]
+        found = [complete(J, bodies, known, given, _padded(rates, J)) for J in choices]
+        suiting = [
+            k for k, J in enumerate(choices) if _suits(J, sizes, found[k], _padded(rates, J))
+        ]
         own = [found[k][loop.columns] for k in suiting]
         if loop.rows is None:
             own = [twists for twists in own if loop.leads_on(twists)]
@@ -44,20 +47,29 @@ def on_one_branch(
             several = [found[k] for k in suiting]
             _refuse(loop, bodies, several, f"and the velocities given suit {len(own)} branches")
         jacobian = choices[suiting[0]]
-    return complete(jacobian, bodies, known, given)
+    return complete(jacobian, bodies, known, given, _padded(rates, jacobian))
+
+
+def _padded(rates: Vector, jacobian: Matrix) -> Vector:
+    """Return the rates of rows, those that branches added being at rest."""
+    return np.append(rates, np.zeros(jacobian.shape[0] - rates.size))
 
 
 def on_nearest_branch(
-    loops: Sequence[Branching], jacobian: Matrix, bodies: Sequence[Body], twists: Vector
+    loops: Sequence[Branching],
+    jacobian: Matrix,
+    bodies: Sequence[Body],
+    twists: Vector,
+    rates: Vector,
 ) -> Vector:
     """Return the nearest twists, in kinetic energy, that lie on one branch of every loop."""
     free = np.zeros(twists.size, dtype=bool)
     for loop in loops:
         # Nothing is nearer on a branch than on all of them together, so energies tell the distance.
         choices = loop.below(jacobian)
-        nearest = [complete(J, bodies, twists, free) for J in choices]
+        nearest = [complete(J, bodies, twists, free, _padded(rates, J)) for J in choices]
         jacobian = choices[int(np.argmax([kinetic_energy(bodies, t) for t in nearest]))]
-    return complete(jacobian, bodies, twists, free)
+    return complete(jacobian, bodies, twists, free, _padded(rates, jacobian))
 
 
 def _like(
@@ -86,9 +98,11 @@ def _differ(one: Vector, other: Vector, sizes: Vector) -> bool:
     return bool(np.max(scale * abs(one - other)) > SAME * np.max(scale * abs(one)))
 
 
-def _suits(jacobian: Matrix, sizes: Vector, twists: Vector) -> bool:
+def _suits(
+    jacobian: Matrix, sizes: Vector, twists: Vector, rates: Vector | float = 0.0
+) -> bool:
     """Tell whether twists fulfil all rows, with the sizes of bodies [m]."""
-    return bool(np.all(abs(jacobian @ twists) <= allowed_rates(jacobian, sizes, twists)))
+    return bool(np.all(abs(jacobian @ twists - rates) <= allowed_rates(jacobian, sizes, twists)))
 
 
 def _refuse(loop: Branching, bodies: Sequence[Body], branches: list[Vector], why: str) -> NoReturn:

@@ -61,12 +61,16 @@ class Slip(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """The equations of joints, and the group and slot of each multiplier, `places` (m, 2)."""
+    """The equations of joints, and the group and slot of each multiplier, `places` (m, 2).
+
+    Drives, between the bodies `driven` (drives, 2), have the last groups.
+    """
 
     points: Points
     rows: Rows
     slips: list[Slip]
     places: Index
+    driven: Index
 
     @property
     def groups(self) -> int:
@@ -91,13 +95,20 @@ class Equations:
             ends[slip.joint, 1] = slip.body
         ends[self.rows.joint] = self.rows.at.ends
         ends[self.points.joint] = self.points.at.ends
+        ends[self.groups - len(self.driven) :] = self.driven
         return ends
 
 
-def group_equations(forms: Forms, sizes: Index, contacts: Sequence[Contact | None]) -> Equations:
-    """Return the equations of joints; those of contacts come last among their places.
+def group_equations(
+    forms: Forms,
+    sizes: Index,
+    contacts: Sequence[Contact | None],
+    driven: Sequence[tuple[int, ...]] = (),
+) -> Equations:
+    """Return the equations of joints; those of contacts and drives come last among their places.
 
-    Each joint has so many (`sizes`) of the forms, and may have a contact.
+    Each joint has so many (`sizes`) of the forms, and may have a contact; drives have the bodies
+    that are `driven`, one or two each.
     """
     slips = np.array([0 if at is None else at.size for at in contacts], dtype=np.intp)
     first_row, joint = np.cumsum(sizes) - sizes, members(sizes)[0]
@@ -124,11 +135,15 @@ def group_equations(forms: Forms, sizes: Index, contacts: Sequence[Contact | Non
     slipping = [
         Slip(k, l, at, i) for (k, l), (at, i) in zip(sliding.tolist(), touching, strict=True)
     ]
+    alone_in_group = np.arange(len(driven)) + groups.sum()
+    driving = np.column_stack([alone_in_group, np.zeros_like(alone_in_group)])
+    pairs = [(*bodies, GROUND)[:2] for bodies in driven]
     return Equations(
         Points(at.take(one), places[of_row[one], 0]),
         Rows(at.take(alone), constant[row], places[row, 0], places[row, 1]),
         [*held, *slipping],
-        np.vstack([places, sliding]),
+        np.vstack([places, sliding, driving]),
+        np.array(pairs, dtype=np.intp).reshape(-1, 2),
     )
 
 

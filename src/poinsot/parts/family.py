@@ -19,6 +19,7 @@ from poinsot.frames.stacks import Forms
 from poinsot.kernels.laws import Called
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.parts.contacts import Contact
+from poinsot.parts.driven import Driven
 from poinsot.parts.equations import Equations, group_equations
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.potentials import Potential
@@ -93,14 +94,21 @@ class Assembly:
 
     @cached_property
     def joints(self) -> Equations:
-        """The equations of the joints, in groups of up to three."""
-        return group_equations(self.forms, self.rows, self.contacts)
+        """The equations of the joints, in groups of up to three, and those of drives."""
+        driven = [driven.bodies for _, driven in self.drives]
+        return group_equations(self.forms, self.rows, self.contacts, driven)
 
     @property
     def ports(self) -> list[tuple[int, Inlet]]:
         """The first input of every port, and the port."""
         first = np.cumsum([0, *(inlet.size for inlet in self.inlets)]).tolist()
         return list(zip(first, self.inlets, strict=False))
+
+    @property
+    def drives(self) -> list[tuple[int, Driven]]:
+        """The input of every drive, and its coordinate."""
+        found = ((port, inlet.driven) for port, inlet in self.ports)
+        return [(port, driven) for port, driven in found if driven is not None]
 
 
 class Family(ABC):

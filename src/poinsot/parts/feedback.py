@@ -18,6 +18,7 @@ from poinsot.frames.charts import Chart
 from poinsot.frames.directions import Charted, Direction, Torque
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.stacks import Forms
+from poinsot.parts.driven import Driven
 from poinsot.ph.derivatives import single_differences
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector
@@ -218,13 +219,24 @@ class BodyLaw(Feedback):
 
 @dataclass(frozen=True, eq=False)
 class Inlet:
-    """A port's direction, the number of its inputs, and the law that feeds it from the state."""
+    """A port's direction, the number of its inputs, and the law that feeds it from the state.
+
+    The input of a driven direction is its rate, that of all others is a force.
+    """
 
     direction: Direction
     size: int
     law: Feedback | None = None
 
+    @property
+    def driven(self) -> Driven | None:
+        """The coordinate whose motion it prescribes, if it does."""
+        return self.direction if isinstance(self.direction, Driven) else None
+
     def near(self, angles: Mapping[str, float]) -> "Inlet":
         """Return the same near angles of joints [rad] counted over turns, by name."""
         law = None if self.law is None else self.law.near(angles)
-        return self if law is self.law else replace(self, law=law)
+        line = self.direction if self.driven is None else self.driven.near(angles)
+        if law is self.law and line is self.direction:
+            return self
+        return replace(self, direction=line, law=law)

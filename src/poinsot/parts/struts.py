@@ -74,6 +74,7 @@ from poinsot.parts.tensions import (
     energy_of,
     tension_along,
 )
+from poinsot.parts.tensions import Forms as AtEnds
 from poinsot.ph.matrices import Vector
 
 #: Columns of numbers: of points those of a term, of directions the matrices N of one or two forms.
@@ -190,24 +191,17 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
     half_A, half_B = half_turn(stage, first), half_turn(stage, second)
     (_, D_A), (_, D_B) = frame(stage, first), frame(stage, second)
     N_0, N_1 = matrix(struts.numbers, k, FORM_0), matrix(struts.numbers, k, FORM_1)
-    K_0, K_1 = _product(N_0, D_A, D_B), _product(N_1, D_A, D_B)
-    m_0, m_1, apart = axial(K_0), axial(K_1), sub(half_A, half_B)
-    middle = trace(K_0), trace(K_1)
-    ds = 2.0 * dot(m_0, apart), 2.0 * dot(m_1, apart)
-    # Both ends are as far from the middle, but for (a_A x a)·(a_B x b).
-    both = dot(half_A, half_B)
-    low = middle[0] * (1.0 + both) - dot(half_B, apply(K_0, half_A)) - 0.5 * ds[0]
-    other = middle[1] * (1.0 + both) - dot(half_B, apply(K_1, half_A)) - 0.5 * ds[1]
-    forms = (low, other), middle, (low + ds[0], other + ds[1]), ds
-    slopes = tiles is not None
+    K_0, K_1 = product(N_0, D_A, D_B), product(N_1, D_A, D_B)
+    m_0, m_1, forms = axial(K_0), axial(K_1), forms_turning(K_0, K_1, half_A, half_B)
+    ds, slopes = forms[3], tiles is not None
     tension, dt_middle, dt_end = tension_along(struts, at, at[CHART], forms, step, slopes)
     on_A, on_B = (m_0, m_1), (scale(-1.0, m_0), scale(-1.0, m_1))
     if arms_at != DIRECTORS:
         L_A, L_B = matrix(stage, first, arms_at), matrix(stage, second, arms_at)
-        on_A = axial(_product(N_0, L_A, D_B)), axial(_product(N_1, L_A, D_B))
+        on_A = axial(product(N_0, L_A, D_B)), axial(product(N_1, L_A, D_B))
         on_B = (
-            scale(-1.0, axial(_product(N_0, D_A, L_B))),
-            scale(-1.0, axial(_product(N_1, D_A, L_B))),
+            scale(-1.0, axial(product(N_0, D_A, L_B))),
+            scale(-1.0, axial(product(N_1, D_A, L_B))),
         )
     pull = h * tension[0], h * tension[1]
     gather(x, bodies[first, R], 0, axpy(pull[0], on_A[0], scale(pull[1], on_A[1])))
@@ -242,7 +236,20 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
 
 
 @arithmetic
-def _product(N: Mat, D_A: Mat, D_B: Mat) -> Mat:
+def forms_turning(K_0: Mat, K_1: Mat, half_A: Vec, half_B: Vec) -> AtEnds:
+    """Return tr K at the start, at the middle and at the end of a step, and the increments.
+
+    Both ends are as far from the middle, but for (a_A x a)·(a_B x b).
+    """
+    apart, both, middle = sub(half_A, half_B), dot(half_A, half_B), (trace(K_0), trace(K_1))
+    ds = 2.0 * dot(axial(K_0), apart), 2.0 * dot(axial(K_1), apart)
+    low = middle[0] * (1.0 + both) - dot(half_B, apply(K_0, half_A)) - 0.5 * ds[0]
+    other = middle[1] * (1.0 + both) - dot(half_B, apply(K_1, half_A)) - 0.5 * ds[1]
+    return (low, other), middle, (low + ds[0], other + ds[1]), ds
+
+
+@arithmetic
+def product(N: Mat, D_A: Mat, D_B: Mat) -> Mat:
     """Return K, the sum of N_ij times director i of A and director j of B."""
     K = plus(outer(D_A[0], combine(N[0], D_B)), outer(D_A[1], combine(N[1], D_B)))
     return plus(K, outer(D_A[2], combine(N[2], D_B)))
@@ -277,7 +284,7 @@ def stored(struts: Along, state: Array, step: Step) -> float:
         for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
             role = acts.places[k, ROLE]
             if role in (SPRING, SERVO):
-                chi[1, k] = _coordinate(struts, j, state, chi[0, k])
+                chi[1, k] = coordinate(struts, j, state, chi[0, k])
             if role == SPRING:
                 total += energy_of(acts, k, step, chi[1, k])
     return total
@@ -295,7 +302,7 @@ def lost(struts: Along, state: Array, step: Step) -> bool:
             for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
                 role = acts.places[k, ROLE]
                 if role in (SPRING, SERVO):
-                    middle = _coordinate(struts, j, step.stage, chi[0, k])
+                    middle = coordinate(struts, j, step.stage, chi[0, k])
                     if not abs(middle - chi[0, k]) < 0.5 * pi:
                         return True
     return False
@@ -309,13 +316,13 @@ def go_on(struts: Along) -> None:
 
 
 @inline
-def _coordinate(struts: Along, k: int, state: Array, about: float) -> float:
+def coordinate(struts: Along, k: int, state: Array, about: float) -> float:
     """Return the coordinate of strut k, an angle within half a turn of another."""
     numbers, at = struts.numbers, struts.places[k]
     (r_A, D_A), (r_B, D_B) = frame(state, at[A]), frame(state, at[B])
     if at[KIND] == DOT:
         N_0, N_1 = matrix(numbers, k, FORM_0), matrix(numbers, k, FORM_1)
-        s = trace(_product(N_0, D_A, D_B)), trace(_product(N_1, D_A, D_B))
+        s = trace(product(N_0, D_A, D_B)), trace(product(N_1, D_A, D_B))
         return chart_near(at[CHART], s, about)
     rho_A = combine(vector(numbers, k, terms.POINT_A), D_A)
     rho_B = combine(vector(numbers, k, terms.POINT_B), D_B)
@@ -455,7 +462,7 @@ def _damper(d: Damper) -> Pull:
 def _motors(assembly: Assembly) -> list[Pull]:
     motors = []
     for port, inlet in assembly.ports:
-        if isinstance(inlet.direction, Charted):
+        if isinstance(inlet.direction, Charted) and inlet.driven is None:
             law = _servo(inlet.law) if isinstance(inlet.law, JointLaw) else None
             role = MOTOR if law is None else SERVO
             motors.append(Pull(inlet.direction, role, law=law, port=port))

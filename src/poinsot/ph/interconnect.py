@@ -49,6 +49,11 @@ def interconnect(
     ):
         inputs = np.arange(inlet.start, inlet.stop)
         for port in system.ports:
+            if port.driven:
+                raise InputError(
+                    f"interconnect: system '{system.name}' has a drive '{port.name}', which only "
+                    "the time steps of a mechanism by itself keep; join a motor (JointPort) instead"
+                )
             if port.name in places:
                 other = systems[places[port.name].owner].name
                 raise InputError(
@@ -114,6 +119,11 @@ def feed(system: PHSystem, port: str, signal: Signal | ArrayLike) -> PHSystem:
     target = system.port(port)
     if target.by_law:
         raise InputError(f"port '{port}' is closed by a law already; leave that out to feed it")
+    if target.driven:
+        raise InputError(
+            f"port '{port}' is a drive, whose motion is prescribed already; change that, or take a "
+            "JointPort to feed a force"
+        )
     fed = replace(target, signal=as_signal(signal))
     if not callable(signal):
         fed.u(0.0)

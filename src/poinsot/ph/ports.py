@@ -11,6 +11,7 @@ from poinsot.inputs import require_name
 from poinsot.ph import units
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Array
+from poinsot.ph.motions import Prescribed
 from poinsot.ph.signals import Constant, Signal, Table
 
 
@@ -78,6 +79,11 @@ class Port:
         return "fed" if self.by_law or self.signal is not None else "open"
 
     @property
+    def driven(self) -> bool:
+        """Whether a motion is prescribed at the port."""
+        return isinstance(self.signal, Prescribed)
+
+    @property
     def swapped(self) -> "Port":
         """The same port with input and output exchanged."""
         return replace(self, input="flow" if self.input == "effort" else "effort", signal=None)
@@ -97,7 +103,7 @@ class Port:
         """Evaluate the input at many times [s], checked; shape (times, size)."""
         if self.signal is None:
             return np.zeros((times.size, self.size))
-        if isinstance(self.signal, Constant | Table | Formula):
+        if isinstance(self.signal, Constant | Table | Formula | Prescribed):
             u = self.signal.over(times)
             self._check(u, times)
             return u
@@ -110,6 +116,18 @@ class Port:
                     self._check(value[None], times[k:])
             u[k] = value
         self._check(u, times)
+        return u
+
+    def u_of_steps(self, times: Array) -> Array:
+        """Evaluate the input of every step between times [s], checked; shape (steps, size).
+
+        That is the one at the midpoint, or the mean of a prescribed motion.
+        """
+        middle = (times[:-1] + times[1:]) / 2
+        if not isinstance(self.signal, Prescribed):
+            return self.u_over(middle)
+        u = self.signal.mean(times)
+        self._check(u, middle)
         return u
 
     def _check(self, u: Array, times: Array) -> None:

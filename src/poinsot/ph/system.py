@@ -310,6 +310,14 @@ class PHSystem(Stores):
             return np.zeros(0)
         return np.concatenate([port.u(t) for port in self.ports])
 
+    def u_of_step(self, t: float, h: float) -> Vector:
+        """Return the inputs of a step of size h [s] with midpoint t: as there, or means over it."""
+        if not self.ports:
+            return np.zeros(0)
+        ends = np.array([t - h / 2, t + h / 2])
+        given = [port.u_of_steps(ends)[0] if port.driven else port.u(t) for port in self.ports]
+        return np.concatenate(given)
+
     def defects(self, x: ArrayLike | Mapping[str, ArrayLike], *, seed: int = 0) -> "Defects":
         """Prove the port-Hamiltonian structure at a state: each defect is a number near zero."""
         from poinsot.ph.dirac import defects

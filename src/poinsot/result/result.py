@@ -108,8 +108,11 @@ class Result:
     # -- mechanisms ---------------------------------------------------------------------------
 
     def body(self, name: str) -> BodyRecord:
-        """Return a body over time."""
-        return _named(self.observation.bodies, name, "body")
+        """Return a body, or a marker, over time."""
+        seen = self.observation
+        if name not in seen.bodies and name in seen.markers:
+            return seen.markers[name]
+        return _named(seen.bodies, name, "body")
 
     def marker(self, name: str) -> BodyRecord:
         """Return a marker over time, like a body: its own point and axes."""

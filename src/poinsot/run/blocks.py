@@ -4,6 +4,7 @@ import signal
 import time
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -94,30 +95,30 @@ def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], ob
 
 
 def _inputs(system: PHSystem, times: Array) -> Array:
-    """Return the inputs at the midpoints between times, as far as they can be had; (steps, m)."""
-    middle = (times[:-1] + times[1:]) / 2
+    """Return the inputs of steps between times, as far as they can be had; (steps, m)."""
     if not system.ports:
-        return np.zeros((middle.size, 0))
+        return np.zeros((times.size - 1, 0))
     try:
-        return np.hstack([_sampled(port, middle) for port in system.ports])
+        return np.hstack([_sampled(port, times) for port in system.ports])
     except Exception:  # a single step from there will say what is wrong
         rows: list[Vector] = []
-        for t in middle:
+        for t0, t1 in pairwise(times.tolist()):
             try:
-                rows.append(system.u(float(t)))
+                rows.append(system.u_of_step((t0 + t1) / 2, t1 - t0))
             except Exception:
                 break
         return np.array(rows).reshape(len(rows), system.m)
 
 
 def _sampled(port: Port, times: Array) -> Array:
-    """Return the input of a port at many times; a Numba function is called in a compiled loop."""
+    """Return the input of a port in steps; a Numba function is called in a compiled loop."""
     if not hasattr(port.signal, "py_func"):
-        return port.u_over(times)
+        return port.u_of_steps(times)
     from poinsot.engine.inputs import sample
 
-    u = np.full((times.size, port.size), np.nan)
-    sample(port.signal, times, u)
+    middle = (times[:-1] + times[1:]) / 2
+    u = np.full((middle.size, port.size), np.nan)
+    sample(port.signal, middle, u)
     if not np.all(np.isfinite(u)):
         raise InputError(f"port '{port.name}': the input is not finite")
     return u

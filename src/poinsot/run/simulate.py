@@ -173,9 +173,9 @@ def simulate(
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
     x = system.state({} if x0 is None else x0)
-    system.check_start(x, t_start)
     turned = _turned(system, x, angles)
     system = system.near(turned)
+    system.check_start(x, t_start)
     _check_structure(system, x)
     if method.constant_E and system.dE(x, x) is not None:
         raise InputError(

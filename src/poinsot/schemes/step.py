@@ -81,7 +81,7 @@ def take_step(
     system: PHSystem, scheme: Scheme, t: float, x0: Vector, h: float, options: Newton
 ) -> tuple[Solution, Stage]:
     """Solve one step of size h [s] with midpoint t from x0; returns the state at its end."""
-    equations = stage_equations(system.remembering(), scheme, t, x0, system.u(t), h)
+    equations = stage_equations(system.remembering(), scheme, t, x0, system.u_of_step(t, h), h)
     try:
         solution = solve(equations.evaluate, equations.guess, options, equations.labels)
     except NewtonFailure as failure:

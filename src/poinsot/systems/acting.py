@@ -5,7 +5,7 @@ All are written on frames; with f = F q + f0 the unknowns q of bodies see
 .. math:: \nabla V = F^\top \nabla_f V, \qquad B = F^\top B_f .
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -109,6 +109,9 @@ class Acting(Mechanics):
             if inlet.law is not None:
                 what = f"port '{inlet.law.name}'"
                 acting.append((what, inlet.direction.bodies, inlet.law.loses))
+            if inlet.driven is not None:
+                what = f"port '{inlet.driven.name}'"
+                acting.append((what, inlet.direction.bodies, inlet.driven.loses))
         for what, bodies, loses in acting:
             if loses(local(f0, bodies), local(f_mid, bodies)):
                 raise InputError(
@@ -161,12 +164,17 @@ class Acting(Mechanics):
 
     @cached_property
     def _inputs(self) -> list[tuple[Inlet, tuple[int, ...], slice]]:
-        """Every inlet, its bodies, and where its inputs are among all."""
-        ends = list(accumulate((inlet.size for inlet in self.inlets), initial=0))
+        """Every inlet of forces, its bodies, and where its inputs are among all."""
         return [
             (inlet, inlet.direction.bodies, slice(*own))
-            for inlet, own in zip(self.inlets, pairwise(ends), strict=True)
+            for inlet, own in zip(self.inlets, self._ranges, strict=True)
+            if inlet.driven is None
         ]
+
+    @property
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        """The first input of every inlet, and the one after its last."""
+        return pairwise(accumulate((inlet.size for inlet in self.inlets), initial=0))
 
     def B(self, q: Vector) -> Matrix:
         """Return the port matrix on the momentum equations; shape (n, inputs)."""

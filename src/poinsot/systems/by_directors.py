@@ -152,6 +152,11 @@ class ByDirectors(Mechanics):
         rows: Matrix = self.held.G(self.directors(zeta)) @ self.P(zeta)
         return rows
 
+    @property
+    def imposed(self) -> Matrix | None:
+        """What inputs of drives add to these."""
+        return self.held.imposed
+
     def curvature(self, zeta: Vector, lam: Vector) -> Matrix:
         """Return the derivative of K^T lam by zeta."""
         d = self.directors(zeta)

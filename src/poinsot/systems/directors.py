@@ -73,6 +73,10 @@ class DirectorForm(MechanismForm):
             if isinstance(self, StabilisedSystem):
                 return StabilisedStages(scheme, t, x0, u, h, self)
             return DirectorStages(scheme, t, x0, u, h, self)
+        if self.mechanism.drives:
+            raise InputError(
+                f"scheme '{scheme.name}' does not keep the motion of drives; use 'ph-mp'"
+            )
         if self.mechanism.redundant:
             raise InputError(
                 f"scheme '{scheme.name}' cannot run a mechanism with repeated constraints "

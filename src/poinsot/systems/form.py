@@ -15,6 +15,7 @@ from poinsot.ph.start import require_satisfied
 from poinsot.ph.system import Storage
 from poinsot.result.observer import Observer
 from poinsot.systems.departure import require_one_way
+from poinsot.systems.driving import require_driven
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import VelocityForm
 from poinsot.systems.mechanism import Mechanism
@@ -94,6 +95,7 @@ class MechanismForm(VelocityForm):
         rows = ("the constraint ", labels, gaps, sizes, "the coordinates")
         require_satisfied(self.name, [rows])
         rates = self.view.rates(x[None], self.view.bodies).reshape(-1)
+        require_driven(self.mechanism.held, q, rates, t)
         require_one_way(self.mechanism.held, q, rates, t, self.u(t))
 
     def exact_under(self, scheme: Scheme) -> bool:

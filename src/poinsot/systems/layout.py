@@ -43,12 +43,13 @@ class JointPlace:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Names of bodies in order, their principal axes R_BP (bodies, 3, 3), the joints, the looks."""
+    """Names of bodies in order, their principal axes R_BP (bodies, 3, 3), joints, drives, looks."""
 
     bodies: tuple[str, ...]
     R_BP: NDArray[np.float64]
     joints: tuple[JointPlace, ...]
     markers: tuple[Marker, ...]
+    drives: tuple[str, ...]
     _look: Callable[[], Scene]
 
     @classmethod
@@ -59,6 +60,7 @@ class Layout:
         undetermined: Collection[str] = (),
         markers: Sequence[Marker] = (),
         forces: Mapping[str, Force] | None = None,
+        drives: Sequence[str] = (),
     ) -> "Layout":
         """Return the layout; `undetermined` names the joints whose reactions are not unique."""
         contacts = [joint.contact() for joint in joints.values()]
@@ -76,6 +78,7 @@ class Layout:
             np.array([body.principal.R_BP for body in bodies]),
             tuple(places),
             tuple(markers),
+            tuple(drives),
             partial(scene, tuple(bodies), dict(joints), dict(forces or {})),
         )
 
@@ -120,10 +123,11 @@ class Layout:
 
     @property
     def multipliers(self) -> tuple[State, ...]:
-        """Those of joints as states: of positions, then of contacts that cannot slip."""
+        """Those of joints as states: of positions, of contacts that cannot slip, of drives."""
         held = [State(joint.name, joint.rows.size) for joint in self.joints if joint.rows.size]
         slips = [(joint.name, joint.slips.size) for joint in self.joints if joint.slips.size]
-        return (*held, *(State(f"{name} (contact)", size) for name, size in slips))
+        touching = (State(f"{name} (contact)", size) for name, size in slips)
+        return *held, *touching, *(State(f"{name} (drive)") for name in self.drives)
 
     @cached_property
     def contacts(self) -> tuple[tuple[str, int, Contact], ...]:

@@ -4,10 +4,11 @@ r"""Mechanical systems as port-Hamiltonian ones, in whatever coordinates.
 
     \dot\zeta &= Z(\zeta)\, w \\
     \dot p &= -Z^\top f - G w - K^\top \lambda - \tau_d(\zeta, w) + B u \\
-    0 &= K(\zeta)\, w, \qquad y = B^\top w
+    0 &= K(\zeta)\, w - N u, \qquad y = B^\top w - N^\top \lambda
 
 with momenta p, the derivative f of the energy by :math:`\zeta`, a skew matrix G of gyroscopic
 forces, and all constraints as rows K on velocities, whether they have a position equation or not.
+N is zero but for drives, whose inputs are rates and whose outputs are forces.
 As a port-Hamiltonian system, J is made of Z, G and K, and w is the costate of the equation of
 momentum. Of this kind are directors [LKB26, eq. (24)], redundant coordinates
 [BHRS25, eq. (10)], and Lagrangians with their velocities [LKB26, eq. (19)], in Livens' form and in
@@ -90,6 +91,11 @@ class Mechanics(Protocol):
     @abstractmethod
     def slope(self, zeta: Vector, w: Vector, /) -> Matrix:
         """Return the derivative of K w by zeta; shape (m, n)."""
+
+    @property
+    def imposed(self) -> Matrix | None:
+        """What inputs add to the constraints, K w = N u; None: nothing; shape (m, inputs)."""
+        return None
 
     # -- ports --------------------------------------------------------------------------------
 
@@ -217,9 +223,12 @@ class MechanicalForm(PHSystem):
         return assemble((self.n, self.n), placed)
 
     def B(self, x: Vector) -> Matrix:
-        """Return the port matrix, in the equation of momentum."""
-        B = self.mechanics.B(self.parts(x)[0])
-        return assemble((self.n, self.m), [(self.momentum_row, 0, B)])
+        """Return the port matrix, in the equation of momentum; of drives, in the constraints."""
+        B, N = self.mechanics.B(self.parts(x)[0]), self.mechanics.imposed
+        placed: list[Placed] = [(self.momentum_row, 0, B)]
+        if N is not None:
+            placed.append((self.momentum_row + self.mechanics.k, 0, -N))
+        return assemble((self.n, self.m), placed)
 
     def r(self, x: Vector, z: Vector) -> Vector | None:
         """Return tau_d of the velocities in z [BHRS25, eq. (8)], in the equation of momentum."""

@@ -30,6 +30,7 @@ from poinsot.frames.places import (
 )
 from poinsot.frames.stacks import Forms, Packed
 from poinsot.parts.contacts import Contact
+from poinsot.parts.driven import Driven
 from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Vector, add, assemble, diagonal, large
@@ -54,7 +55,8 @@ class Mechanism(Acting):
         Those loops of joints in which constraints repeat each other.
     contacts
         Constraints on velocities alone, A(q) v = 0: rows of G below those of g, which have no
-        position equation. Their multipliers follow those of g.
+        position equation. Their multipliers follow those of g. Rows of driven coordinates, whose
+        rates are inputs, come last.
     singular
         Loops of joints that are in a singular position at the start.
     least : (bodies,)
@@ -133,12 +135,72 @@ class Mechanism(Acting):
     @property
     def m(self) -> int:
         """Number of constraints: rows of G."""
-        return self.constraints.m + sum(contact.size for contact in self.contacts)
+        return self.constraints.m + sum(row.size for row in self.below)
 
     @property
     def holonomic(self) -> bool:
-        """Whether every constraint has a position equation."""
+        """Whether every constraint of joints has a position equation."""
         return not self.contacts
+
+    @property
+    def below(self) -> tuple[Contact | Driven, ...]:
+        """What has rows of G below those of g: contacts, then drives."""
+        return *self.contacts, *self.drives
+
+    # -- drives -------------------------------------------------------------------------------
+
+    @cached_property
+    def drives(self) -> tuple[Driven, ...]:
+        """The coordinates whose motion is prescribed."""
+        return tuple(inlet.driven for inlet in self.inlets if inlet.driven is not None)
+
+    @cached_property
+    def _driven(self) -> list[int]:
+        """The input of every drive."""
+        pairs = zip(self.inlets, self._ranges, strict=True)
+        return [first for inlet, (first, _) in pairs if inlet.driven is not None]
+
+    @cached_property
+    def imposed(self) -> Matrix | None:
+        """What inputs add to the rows of G, G v = N u; None without drives; (m, inputs)."""
+        if not self.drives:
+            return None
+        blocks = [(self.m - len(self._driven) + k, j, np.eye(1)) for k, j in enumerate(self._driven)]
+        return assemble((self.m, sum(inlet.size for inlet in self.inlets)), blocks)
+
+    def since(self, q: Vector) -> "Mechanism":
+        """Return the mechanism for a step from q: coordinates of drives change by secants."""
+        if not self.drives:
+            return self
+        f, inlets = self.unknowns.full(q), list(self.inlets)
+        for k, inlet in enumerate(inlets):
+            if inlet.driven is not None:
+                line = inlet.driven.since(local(f, inlet.driven.bodies))
+                inlets[k] = replace(inlet, direction=line)
+        return replace(self, inlets=tuple(inlets))
+
+    def lacking(self, t: float, q: Vector) -> Vector:
+        """Return by how much drives are behind their motions at time t [s]; (inputs,)."""
+        f, lacking = self.unknowns.full(q), np.zeros(sum(inlet.size for inlet in self.inlets))
+        for j, driven in zip(self._driven, self.drives, strict=True):
+            lacking[j] = driven.lacking(local(f, driven.bodies), t)
+        return lacking
+
+    def with_targets(self, u: NDArray[np.float64], times: Vector) -> NDArray[np.float64]:
+        """Return inputs (steps, inputs) with two columns more for each drive.
+
+        They are its mean rate, and its coordinate at the start of the step, which times [s] tell.
+        """
+        targets = [
+            np.column_stack([u[:, j], driven.motion.positions(times)])
+            for j, driven in zip(self._driven, self.drives, strict=True)
+        ]
+        return np.hstack([u, *targets]) if targets else u
+
+    def y(self, q: Vector, v: Vector, lam: Vector) -> Vector:
+        """Return the outputs: B^T v, and of drives their forces, -N^T lam; (inputs,)."""
+        N, y = self.imposed, np.asarray(self.B(q).T @ v)
+        return y if N is None else y - N.T @ lam
 
     @cached_property
     def on_frames(self) -> "Mechanism":
@@ -265,39 +327,39 @@ class Mechanism(Acting):
     def G(self, q: Vector) -> Matrix:
         """Return the constraints on velocities, G v = 0: dg/dq and A; shape (m, n)."""
         f = self.unknowns.full(q)
-        rows = [contact.B(local(f, contact.bodies)).T for contact in self.contacts]
+        rows = [row.B(local(f, row.bodies)).T for row in self.below]
         return self._below(self.constraints.G(f), rows)
 
     def slope(self, q: Vector, v: Vector) -> Matrix:
         """Return the derivative of G(q) v by q; shape (m, n)."""
         f, rate = self.unknowns.full(q), self.unknowns.rates.full(v)
-        rows = [c.dy(local(f, c.bodies), local(rate, c.bodies)) for c in self.contacts]
+        rows = [c.dy(local(f, c.bodies), local(rate, c.bodies)) for c in self.below]
         return self._below(self.constraints.slope(rate), rows)
 
     def _below(self, rows: Matrix, own: list[NDArray[np.float64]]) -> Matrix:
-        """Return rows of g, and below them those of each contact on its body; shape (m, n)."""
+        """Return rows of g, and those that are below them on their bodies; shape (m, n)."""
         if not own:
             return self.unknowns.by(rows)
         placed, first = [(0, 0, rows)], self.constraints.m
-        for contact, block in zip(self.contacts, own, strict=True):
-            placed += in_columns(first, contact.bodies, block)
-            first += contact.size
+        for row, block in zip(self.below, own, strict=True):
+            placed += in_columns(first, row.bodies, block)
+            first += row.size
         return self.unknowns.by(assemble((self.m, self.constraints.n), placed))
 
     def curvature(self, q: Vector, lam: Vector) -> Matrix:
         """Return the derivative of G(q)^T lam by q; shape (n, n)."""
         split, f = self.constraints.m, self.unknowns.full(q)
         curvature, blocks = self.unknowns.square(self.constraints.curvature(lam[:split])), []
-        for contact in self.contacts:
-            mu = lam[split : split + contact.size]
-            blocks.append((contact.bodies, contact.dB(local(f, contact.bodies), mu)))
-            split += contact.size
+        for row in self.below:
+            mu = lam[split : split + row.size]
+            blocks.append((row.bodies, row.dB(local(f, row.bodies), mu)))
+            split += row.size
         return add(curvature, self._square(blocks)) if blocks else curvature
 
     # -- constraints of many states, the numbers of all frames in each row --------------------
 
     def rates(self, f: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return G v; (states, m)."""
+        """Return G v but for the rows of drives; (states, rows)."""
         return np.hstack([self.constraints.rates(f, v), self.contact_rates(f, v)])
 
     def contact_rates(self, f: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:

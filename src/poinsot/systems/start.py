@@ -34,24 +34,28 @@ def given_twists(bodies: Sequence[Body]) -> tuple[Vector, NDArray[np.bool_]]:
 
 
 def complete(
-    jacobian: Matrix, bodies: Sequence[Body], twists: Vector, given: NDArray[np.bool_]
+    jacobian: Matrix,
+    bodies: Sequence[Body],
+    twists: Vector,
+    given: NDArray[np.bool_],
+    rates: Vector | float = 0.0,
 ) -> Vector:
     """Return the twists with the entries that are not given changed to satisfy the joints.
 
-    Of all choices that solve J t = 0 (or come nearest to it), the one whose change has the least
-    kinetic energy. Entries of zero are completed that way, and all of them projected.
+    Of all choices that solve J t = rates (or come nearest to it), the one whose change has the
+    least kinetic energy. Entries of zero are completed that way, and all of them projected.
     """
-    if not twists.any() or given.all():
+    if not (np.any(twists) or np.any(rates)) or given.all():
         return twists
     # A body's velocity is free, or its angular velocity, or both: M is not divided.
     root = sp.diags_array((~given).astype(float)) @ _inverse_root_mass(jacobian, bodies)
     A = jacobian @ root
     completed = twists
     for _ in range(PASSES):
-        completed = completed + root @ shortest_solution(A, -(jacobian @ completed), width=6)
+        completed = completed + root @ shortest_solution(A, rates - jacobian @ completed, width=6)
     before, after = (kinetic_energy(bodies, each) for each in (twists, completed))
     # If nothing can move, what is left of the velocities is round-off.
-    if after <= ROUND_OFF**2 * before:
+    if after <= ROUND_OFF**2 * before and not np.any(rates):
         return np.zeros_like(twists)
     # So is what is left of those of a body that is held fast, where others move.
     speeds = _speeds(sizes_of(jacobian, bodies), completed)

@@ -73,20 +73,27 @@ class Middle:
 class MechanismStages(ConstrainedStages):
     """The midpoint rule of a mechanism, for velocities w over the step and h lambda.
 
-        p1(w) - p0 + S^T [h (dV - B u + r) + G^T h lambda] = 0,    G S w = 0,
+        p1(w) - p0 + S^T [h (dV - B u + r) + G^T h lambda] = 0,    G S w = N u,
 
     G and B at mean directors, S what turns w into their rates; dV is the discrete gradient of the
     potential. Every constraint is one on velocities here, whether it has a position equation or
-    not [BHRS25, eq. (10)]. What round-off left of g(q0) is taken back little by little, or it would
-    grow with the number of steps.
+    not [BHRS25, eq. (10)]; N u are the rates of drives. What round-off left of g(q0) is taken back
+    little by little, or it would grow with the number of steps.
     """
 
     system: MechanismForm
 
-    @property
+    @cached_property
     def held(self) -> Mechanism:
-        """The mechanism with the constraints that have multipliers."""
-        return self.system.held
+        """The mechanism with the constraints that have multipliers, over this step."""
+        return self.system.held.since(self.q0)
+
+    @cached_property
+    def given(self) -> Vector:
+        """The inputs; drives are given a little more where their motion is ahead."""
+        if self.held.imposed is None:
+            return self.u
+        return self.u + DRIFT / self.h * self.held.lacking(self.t - self.h / 2, self.q0)
 
     @property
     @abstractmethod
@@ -145,13 +152,14 @@ class MechanismStages(ConstrainedStages):
         """Return the residual of momentum and constraints."""
         held, h, (v, mu) = self.held, self.h, self.split(w)
         at = self.middle(v)
-        u = held.feedback(self.t, at.q, at.rate, self.u)
-        G, B = held.G(at.q), held.B(at.q)
+        u = held.feedback(self.t, at.q, at.rate, self.given)
+        G, B, N = held.G(at.q), held.B(at.q), held.imposed
         dV, ddV = held.discrete_dV(at.q0, at.q1)
         damping = held.damping(at.q, at.rate)
         force = h * (dV - B @ u + damping) + G.T @ mu
         inertia, momenta = self.inertia(v, at)
-        closure = self.combined(G @ at.rate + DRIFT / h * self._gap)
+        rates = DRIFT / h * self._gap if N is None else DRIFT / h * self._gap - N @ u
+        closure = self.combined(G @ at.rate + rates)
         forces = h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
         sizes = largest_of_kind(momenta + at.sizes(forces), self.translate)
         reach = abs(G) @ (at.reach(v) + abs(at.q) * REST / h)
@@ -229,7 +237,7 @@ class DirectorStages(MechanismStages):
         v1 = _massless_from_others(mechanism, at.q1, 2 * v - self.start[0])
         dV, _ = mechanism.discrete_dV(at.q0, at.q1)
         x_mid, z = np.concatenate([at.q, v, lam]), np.concatenate([dV, v, lam])
-        u = mechanism.feedback(self.t, at.q, v, self.u)
+        u = mechanism.feedback(self.t, at.q, v, self.given)
         return np.concatenate([at.q1, v1, lam]), Stage(x_mid, z, u, self.system.y(x_mid, z))
 
 

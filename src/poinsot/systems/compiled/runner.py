@@ -147,6 +147,7 @@ class MechanismRunner(Runner):
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
         """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""
         times = clock.span(first, first + u.shape[0])
+        u = self.system.mechanism.with_targets(u, times[:-1])
         saved, y = self._room(u.shape[0] // save_every + 2), np.zeros_like(u)
         sums = np.concatenate([np.zeros(job.SUPPLIED), totals.supplied])
         sums[job.START], sums[job.LOST] = totals.energy0, totals.lost
@@ -303,8 +304,8 @@ class DirectorRunner(MechanismRunner):
         self, h: float, end: Vector, middle: Vector, u: Vector, turned: Vector
     ) -> Vector:
         """Return multipliers of rigidity that balance what is left, and the smallest of joints."""
-        mechanism, m = self.system.near(turned).mechanism, self.system.mechanism.m
         (q1, v1, _), (q, v, multipliers) = self.system.parts(end), self.system.parts(middle)
+        mechanism, m = self.system.near(turned).mechanism.since(2 * q - q1), self.system.mechanism.m
         lam, gam = multipliers[:m], multipliers[m:]
         rate = 2 * (q1 - q) / h
         dV, _ = mechanism.discrete_dV(2 * q - q1, q1)

@@ -55,6 +55,10 @@ class FloatingStages(RotationStages):
         split = bodies.rigid.k
         return np.concatenate([twists, w0[split:]]), lam
 
+    def combination(self) -> Matrix | None:
+        """Return what takes independent constraints out of all, at the start of the step."""
+        return self.system.redundancy.independent(self.system.parts(self.x0)[0])
+
     @cached_property
     def translate(self) -> NDArray[np.bool_]:
         """V, not omega; elastic velocities are weighed as rotations."""
@@ -209,7 +213,7 @@ class FloatingStages(RotationStages):
         zeta0, w0, _ = system.parts(self.x0)
         v, mu = self.split(w)
         at, t = self.middle(v), self._frames(v)
-        lam = held.smallest(at.q, mu / self.h)
+        lam = system.redundancy.smallest(held.G(at.q) @ at.S, mu / self.h)
         rows = rigid.rows(zeta0[: rigid.n]).copy()
         rows[:, :3] = at.q1.reshape(-1, 4, 3)[:, 0]
         turning = np.einsum("nji,nj->ni", self._R0, t[:, 1])
@@ -227,8 +231,8 @@ class FloatingStages(RotationStages):
             w1[step.rigid], w1[step.elastic] = step.w1[:6], step.w1[6:]
             zeta1[bodies._coordinates(step.elastic)] = step.u1
             lost += step.lost
-        u = held.feedback(self.t, at.q, at.rate, self.u)
-        y = np.asarray(held.B(at.q).T @ at.rate)
+        u = held.feedback(self.t, at.q, at.rate, self.given)
+        y = held.y(at.q, at.rate, lam)
         x_mid = np.concatenate([(zeta0 + zeta1) / 2, (w0 + w1) / 2, lam])
         return np.concatenate([zeta1, w1, lam]), Stage(x_mid, system.z(x_mid), u, y, lost)
 

@@ -19,6 +19,7 @@ from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import State
 from poinsot.systems.floating.bodies import FloatingBodies
+from poinsot.systems.floating.redundancy import Redundancy
 from poinsot.systems.floating.steps import FloatingStages
 from poinsot.systems.floating.view import FloatingView
 from poinsot.systems.form import MechanismForm
@@ -45,6 +46,7 @@ class FloatingSystem(MechanismForm):
     """
 
     coordinates: str
+    redundancy: Redundancy
 
     @cached_property
     def bodies(self) -> FloatingBodies:
@@ -220,6 +222,9 @@ def floating_system(
         mechanism=mechanism,
         layout=layout,
         coordinates=coordinates,
+        redundancy=Redundancy.none(bodies),
         initial=np.zeros(0),
     )
-    return replace(system, initial=system.state_at(q, twists))
+    x = system.state_at(q, twists)
+    length = float(np.max(mechanism.lengths(q), initial=0.0)) or 1.0
+    return replace(system, initial=x, redundancy=Redundancy.at(bodies, x[: bodies.n], length))

@@ -186,6 +186,10 @@ class Lagrangian(Mechanics):
         """Return the constraints on velocities: G."""
         return self.G(q)
 
+    def lacking(self, t: float, q: Vector) -> Vector | None:
+        """Return by how much drives are behind at time t [s]; None: there are none; (inputs,)."""
+        return None
+
     def remembering(self) -> "Lagrangian":
         """Return the same for one run of Newton's method, see `PHSystem.remembering`."""
         return self
@@ -223,13 +227,13 @@ class Lagrangian(Mechanics):
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
         """Return what potentials, dampers, ports and constraints (mu = h lam) do over a step."""
 
-    def closure(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix]:
+    def closure(self, rule: Rule, step: Interval) -> tuple[Vector, Matrix]:
         """Return what must vanish at the end of a step, (m,), and its derivative by q1.
 
         A constraint on positions is closed, g(q1) = 0; one on velocities alone has held over the
-        step, A dq = 0. By default all are of the first kind.
+        step, A dq = h N u. By default all are of the first kind.
         """
-        return self.g(q1), self.G(q1)
+        return self.g(step.q1), self.G(step.q1)
 
     def travel(self, rule: Rule, q0: Vector, dq: Vector) -> tuple[Vector, Matrix | None]:
         """Return what h v_mid equals, dq = q1 - q0, and its derivative by q1; None: identity."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poinsot.engine import ROUND_OFF
+from poinsot.engine import DRIFT, ROUND_OFF
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, dense, diagonal, total
 from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_rows, largest
@@ -72,12 +72,21 @@ class _LagrangianStages(ConstrainedStages):
 
     def push(self, q1: Vector, mu: Vector) -> Push:
         """Return what acts over the step to q1."""
-        interval = Interval(self.t, self.h, self.q0, q1, self.u)
-        return self.system.lagrangian.push(self.rule, interval, mu)
+        return self.system.lagrangian.push(self.rule, self.interval(q1), mu)
+
+    def interval(self, q1: Vector) -> Interval:
+        """Return the step to q1."""
+        return Interval(self.t, self.h, self.q0, q1, self.given)
+
+    @cached_property
+    def given(self) -> Vector:
+        """The inputs; drives are given a little more where their motion is ahead."""
+        lacking = self.system.lagrangian.lacking(self.t - self.h / 2, self.q0)
+        return self.u if lacking is None else self.u + DRIFT / self.h * lacking
 
     def closure(self, q1: Vector) -> tuple[Vector, Matrix, Vector]:
         """Return what the constraints leave at the end, its derivative, the size of its terms."""
-        g, G1 = self.system.lagrangian.closure(self.rule, self.q0, q1)
+        g, G1 = self.system.lagrangian.closure(self.rule, self.interval(q1))
         closed = self.combined(g)
         return closed, self.combined(G1), largest(abs(G1) @ abs(q1), closed.size)
 

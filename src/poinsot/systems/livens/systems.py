@@ -67,10 +67,11 @@ class LagrangianForm(MechanicalForm):
         # Where velocities vanish, a small part of what the kinetic energy would give them.
         mass = lagrangian.masses(q)
         given = np.divide(2 * lagrangian.T(q, v), mass, out=np.zeros(v.size), where=mass > 0)
-        speeds = abs(G) @ (abs(v) + VANISHED * np.sqrt(given))
+        speeds, N = abs(G) @ (abs(v) + VANISHED * np.sqrt(given)), lagrangian.imposed
+        rates = G @ v if N is None else G @ v - N @ self.u(t)
         rows = (
             ("the constraint ", names, lagrangian.g(q), sizes, "the coordinates"),
-            ("the rate of the constraint ", names, G @ v, speeds, "the velocities"),
+            ("the rate of the constraint ", names, rates, speeds, "the velocities"),
         )
         require_satisfied(self.name, rows)
 

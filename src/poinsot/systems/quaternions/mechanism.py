@@ -96,8 +96,8 @@ class QuaternionMechanism(QuaternionBodies):
 
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
         """Return what acts over a step, by the lever arms of the rule."""
-        mechanism, h, inner = self.held, step.h, mu[self.units :]
-        at = lever_arms(rule, self, step.q0, step.q1)
+        h, inner, at = step.h, mu[self.units :], lever_arms(rule, self, step.q0, step.q1)
+        mechanism = self.held.since(at.d0)
         rate = (at.d1 - at.d0) / h
         u = mechanism.feedback(step.t, at.d, rate, step.u)
         through_directors = u.copy()
@@ -113,7 +113,7 @@ class QuaternionMechanism(QuaternionBodies):
         if ddV is not None:
             dforce.append(-h * ddV)
         turning, dturning = self._torques.forces(at.quat, u)
-        y, outer = np.asarray(B.T @ rate), self._of_bodies(mu[: self.units])
+        y, outer = mechanism.y(at.d, rate, inner / h), self._of_bodies(mu[: self.units])
         if self._torques.bodies.size:
             moved = self.travel(rule, step.q0, step.q1 - step.q0)[0] / h
             y[self._torques.inputs] = self._torques.outputs(at.quat, self.rates(moved)[1])
@@ -132,17 +132,28 @@ class QuaternionMechanism(QuaternionBodies):
             lost=float(damping @ rate),
         )
 
-    def closure(self, rule: Rule, q0: Vector, q1: Vector) -> tuple[Vector, Matrix]:
-        """Return g(q1), below it how far contacts slip over the step, and the derivatives."""
-        g, G1, k = self.g(q1), self.G(q1), self.joints.m
-        if self.held.holonomic:
+    def closure(self, rule: Rule, step: Interval) -> tuple[Vector, Matrix]:
+        """Return g(q1), below it how far contacts slip and drives are off, and the derivatives."""
+        g, G1, k = self.g(step.q1), self.G(step.q1), self.joints.m
+        if not self.held.below:
             return g, G1
-        at = lever_arms(rule, self, q0, q1)
-        moved = at.d1 - at.d0
-        A, slope = self.held.G(at.d)[k:], self.held.slope(at.d, moved)[k:]
+        at = lever_arms(rule, self, step.q0, step.q1)
+        moved, held = at.d1 - at.d0, self.held.since(at.d0)
+        A, slope, N = held.G(at.d)[k:], held.slope(at.d, moved)[k:], held.imposed
         below: Matrix = A @ at.D1 + slope @ at.dd
         rows = assemble(G1.shape, [(0, 0, G1[: g.size]), (g.size, 0, below)])
-        return np.concatenate([g, A @ moved]), rows
+        imposed = 0.0 if N is None else step.h * (N[k:] @ step.u)
+        return np.concatenate([g, A @ moved - imposed]), rows
+
+    def lacking(self, t: float, q: Vector) -> Vector | None:
+        """Return by how much drives are behind their motions."""
+        return self.held.lacking(t, self.directors(q)) if self.held.drives else None
+
+    @property
+    def imposed(self) -> Matrix | None:
+        """What inputs of drives add to the constraints, those of quaternions first."""
+        N = self.held.imposed
+        return None if N is None else assemble((self.m, N.shape[1]), [(self.units, 0, N)])
 
     @cached_property
     def _torques(self) -> PublishedTorques:

@@ -20,6 +20,7 @@ from poinsot.ph.system import State
 from poinsot.result.observer import Observer
 from poinsot.so3 import matrix_to_quat
 from poinsot.systems.departure import require_one_way
+from poinsot.systems.driving import require_driven
 from poinsot.systems.layout import Layout
 from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, MomentumForm
 from poinsot.systems.mechanism import Mechanism
@@ -114,10 +115,20 @@ class QuaternionForm(MomentumForm):
 
         return QuaternionRunner(self, scheme, x, h, options)
 
+    def require_rule(self, scheme: Scheme) -> None:
+        """Refuse derivatives at midpoints of quaternions for drives, too."""
+        super().require_rule(scheme)
+        if scheme.rule is Rule.MIDPOINT and self.mechanism.drives:
+            raise InputError(
+                f"scheme '{scheme.name}' does not keep the motion of drives; use 'emh-mean', or "
+                "'ph-mp' in directors"
+            )
+
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse rest in a singular position out of which forces push, too."""
         super().check_start(x, t)
         rates = self.view.rates(x[None], self.view.bodies).reshape(-1)
+        require_driven(self.lagrangian.held, self.directors(x), rates, t)
         require_one_way(self.lagrangian.held, self.directors(x), rates, t, self.u(t))
 
     @property

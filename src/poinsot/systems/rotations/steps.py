@@ -144,8 +144,8 @@ class RotationStages(MechanismStages):
         velocity1 = 2 * bodies.pairs(t)[:, 0] - self._twists0[:, 0]
         v1 = np.einsum("nji,nj->ni", bodies.rotations(zeta1), velocity1)
         w1 = bodies.velocities.own(np.hstack([v1, Omega1]).reshape(-1))
-        u = held.feedback(self.t, at.q, at.rate, self.u)
-        y, lost = np.asarray(held.B(at.q).T @ at.rate), held.damping(at.q, at.rate) @ at.rate
+        u = held.feedback(self.t, at.q, at.rate, self.given)
+        y, lost = held.y(at.q, at.rate, lam), held.damping(at.q, at.rate) @ at.rate
         x_mid = np.concatenate([(zeta0 + zeta1) / 2, (w0 + w1) / 2, lam])
         x1 = np.concatenate([zeta1, w1, lam])
         return x1, Stage(x_mid, system.z(x_mid), u, y, float(lost))

@@ -1,0 +1,48 @@
+"""Starts of drives: coordinates and velocities must be those of the prescribed motions."""
+
+from math import tau
+
+import numpy as np
+
+from poinsot.errors import InconsistentStartError
+from poinsot.frames.charts import Angle
+from poinsot.frames.places import local
+from poinsot.parts.driven import Driven
+from poinsot.ph.matrices import Vector
+from poinsot.systems.mechanism import Mechanism
+
+#: What a start may be off by, as a part of the motion and of the size of the mechanism.
+TOLERANCE = 1e-8
+
+
+def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
+    """Refuse a start at time t [s] in which a drive is not where its motion is, nor as fast.
+
+    `f` and `rates` are those of frames, which `held` is on.
+    """
+    length = float(np.max(held.lengths(f), initial=0.0)) if held.drives else 0.0
+    for driven in held.drives:
+        rotates, q = isinstance(driven.chart, Angle), local(f, driven.bodies)
+        unit, size = ("rad", 1.0) if rotates else ("m", length)
+        behind, here = driven.lacking(q, t), driven.value(q)
+        what = f"port '{driven.name}'"
+        if not abs(behind) <= TOLERANCE * (size + abs(here)):
+            raise InconsistentStartError(
+                f"{what}: its motion is at {here + behind:.9g} {unit} at t = {t:g} s, while the "
+                f"joint is at {here:.9g} {unit}{_remedy(driven, behind)}"
+            )
+        along, v, wanted = driven.B(q)[:, 0], local(rates, driven.bodies), driven.motion(t)[0]
+        rate, speed = float(along @ v), float(abs(along) @ abs(v))
+        if not abs(rate - wanted) <= TOLERANCE * (speed + abs(wanted)):
+            raise InconsistentStartError(
+                f"{what}: its motion has a rate of {wanted:.9g} {unit}/s at t = {t:g} s, while the "
+                f"velocities at the start have {rate:.9g} {unit}/s; give velocities with that rate"
+            )
+
+
+def _remedy(driven: Driven, behind: float) -> str:
+    """Return what to do about a coordinate that is behind."""
+    if isinstance(driven.chart, Angle) and abs(behind - tau * round(behind / tau)) <= TOLERANCE:
+        name = driven.chart.name
+        return f", whole turns away; count them by simulate(..., angles={{'{name}': ...}})"
+    return "; coordinates of joints begin with zero: add a constant to the motion"

@@ -1,0 +1,108 @@
+"""Beams for tests: every option, random ones, and their energy by quadrature."""
+
+import numpy as np
+from numpy.polynomial import legendre
+
+import poinsot as ps
+
+#: What a beam may be besides its numbers.
+OPTIONS = {
+    "deformed": {},
+    "undeformed": {"momenta": "undeformed"},
+    "stiffened": {"stiffening": True},
+    "damped": {"damping": 1e-3},
+    "simply supported": {"held": "simply supported"},
+    "end masses": {"start_mass": 0.3, "end_mass": 0.7, "rotary_inertia": True},
+    "planar": {"planar": True, "held": "simply supported", "stiffening": True},
+}
+
+
+def soft(elements=2, **options):
+    """Return a beam that bends visibly, of a few kilograms and some hertz."""
+    numbers = {
+        "length": 1.2,
+        "section": ps.Section.rectangle(0.04, 0.03),
+        "density": 1500.0,
+        "youngs_modulus": 2e7,
+        "elements": elements,
+    }
+    return ps.Beam(**numbers | options)
+
+
+def random_soft(seed, **options):
+    """Return a random one."""
+    random = np.random.default_rng(seed)
+    length = random.uniform(0.5, 2)
+    places = np.sort(random.uniform(0.2, 0.8, random.integers(0, 3))) * length
+    return soft(
+        (0.0, *places.tolist(), length),
+        length=length,
+        section=ps.Section.rectangle(*random.uniform(0.02, 0.06, 2)),
+        density=random.uniform(500, 3000),
+        youngs_modulus=10 ** random.uniform(6.5, 8),
+        **options,
+    )
+
+
+def flying(beam, seed=0):
+    """Return a model of a beam that flies and spins freely."""
+    random, model = np.random.default_rng(seed), ps.Model(name="flying beam")
+    model.add_body(
+        "beam",
+        beam,
+        position=random.uniform(-1, 1, 3),
+        rotation=ps.Rotation.from_rotation_vector(random.uniform(-1, 1, 3)),
+        velocity=random.uniform(-1, 1, 3),
+        angular_velocity=random.uniform(-3, 3, 3),
+    )
+    return model
+
+
+def chain(beam, gravity=(0.3, -9.81, 0.5)):
+    """Return a beam on a universal joint, a box hinged to it, and a spring from box to ground."""
+    model = ps.Model(gravity=gravity, name="beam and box")
+    model.add_body("beam", beam, position=(beam.length / 2, 0, 0))
+    tip = (beam.length, 0, 0)
+    box = model.add_body(
+        "box", ps.Box(mass=0.8, size=(0.2, 0.1, 0.3)), position=(beam.length + 0.1, 0, 0)
+    )
+    start, end = model.bodies["beam.start"], model.bodies["beam.end"]
+    joint = ps.Universal(
+        model.ground, start, point=(0, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 1, 0)
+    )
+    model.add_joint("A", joint)
+    model.add_joint("B", ps.Revolute(end, box, point=tip, axis=(0, 0.6, 0.8)))
+    model.add_force(
+        "spring",
+        ps.Spring(model.ground, box, point_a=(2, -1, 0.4), point_b=tip, stiffness=30, damping=0.5),
+    )
+    model.add_port("push", ps.ForcePort(model.bodies["beam.1"], point=model.bodies["beam.1"].position))
+    model.add_port("twist", ps.TorquePort(end))
+    return model
+
+
+def random_state(system, seed, size=0.05):
+    """Return a state with the beam bent and moving, joints open."""
+    random, x, bodies = np.random.default_rng(seed), system.start.copy(), system.bodies
+    x[bodies.rigid.n : bodies.n] = size * random.standard_normal(bodies.n - bodies.rigid.n)
+    x[bodies.n :] = random.standard_normal(x.size - bodies.n)
+    return x
+
+
+def kinetic(beam, R, w, u):
+    """Return the kinetic energy of a beam by Gauss points: (v, Omega, v_f) = w, frame turned by R."""
+    of, free = beam.matrices, beam.free
+    s, weight = legendre.leggauss(8)
+    nodes, energy = of.line.nodes, 0.0
+    whole, rate = np.zeros(of.n), np.zeros(of.n)
+    whole[free], rate[free] = u, w[6:]
+    A, polar = of.section.area, of.section.polar_moment
+    for first, last in zip(nodes[:-1], nodes[1:], strict=True):
+        for x, weighed in zip(first + (1 + s) / 2 * (last - first), weight, strict=True):
+            here = of.at([x])
+            X = np.array([x - beam.length / 2, 0, 0]) + (here @ whole)[:3]
+            moved = R @ (w[:3] + np.cross(w[3:6], X) + (here @ rate)[:3])
+            spin = w[3] + (here @ rate)[3]
+            line = A * moved @ moved + polar * spin**2
+            energy += weighed / 2 * (last - first) * beam.density / 2 * line
+    return energy
