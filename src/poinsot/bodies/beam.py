@@ -188,6 +188,15 @@ class Beam(Elasticity):
         return Membrane(k, np.array(e), np.array(A))
 
     @property
+    def places(self) -> list[str]:
+        """Its nodes, by numbers."""
+        return [str(k) for k in range(self.matrices.line.nodes.size)]
+
+    def off(self, X: Array) -> Array:
+        """Return how far along the beam a point X of its frame is from each node [m]."""
+        return abs(self.flexibility.points[:, 0] - X[0])
+
+    @property
     def euler_B(self) -> Array:
         """Euler tensor of the undeformed beam about its middle [kg m^2]; (3, 3)."""
         J = self.flexibility.inertia

@@ -54,9 +54,10 @@ class Flexible(Rigid):
         """Make the frames at its places, which follow it in the model."""
         shape = self.shape
         assert isinstance(shape, Elasticity)
-        for k, X in enumerate(shape.flexibility.points):
+        named = zip(shape.places, shape.flexibility.points, strict=True)
+        for k, (name, X) in enumerate(named):
             place = Place(
-                name=f"{self.name}.{k}",
+                name=f"{self.name}.{name}",
                 index=self.index + 1 + k,
                 shape=shape,
                 principal=self.principal,
@@ -92,21 +93,24 @@ class Flexible(Rigid):
         """Return the place whose section holds a point, given in world axes at the start."""
         if world is None:
             self._refuse("name one of its places")
-        away = self.R_WP.T @ (np.asarray(world, dtype=float) - self.position)
-        along = abs(self.elastic.data.points[:, 0] - away[0])
-        k, length = int(np.argmin(along)), float(np.ptp(self.elastic.data.points[:, 0]))
-        if along[k] > NEAR * length:
+        shape, data = self.shape, self.elastic.data
+        assert isinstance(shape, Elasticity)
+        off = shape.off(self.R_WP.T @ (np.asarray(world, dtype=float) - self.position))
+        k, length = int(np.argmin(off)), float(np.max(np.ptp(data.points, axis=0)))
+        if off[k] > NEAR * (length or self.principal.radius):
             x = ", ".join(f"{x:.6g}" for x in np.asarray(world, dtype=float))
             self._refuse(
-                f"there is none at ({x}), the nearest is '{self.places[k].name}', "
-                f"{along[k]:.3g} m away; choose its elements so that a node is there, or name a place"
+                f"there is none at ({x}), the nearest is '{self.places[k].name}', {off[k]:.3g} m "
+                "away; put a node or an interface there, or name a place"
             )
         return self.places[k]
 
     def _refuse(self, remedy: str) -> NoReturn:
+        names = [place.name for place in self.places]
+        listed = names if len(names) < 4 else [names[0], names[1], "...", names[-1]]
         raise InputError(
             f"body '{self.name}' is elastic, and things attach to its places "
-            f"'{self.name}.start', '{self.name}.1', ..., '{self.name}.end': {remedy}"
+            f"{', '.join(listed)}: {remedy}"
         )
 
     def local_point(self, world: Vector3) -> Vector3:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any, Self, cast
 
@@ -10,13 +11,15 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from poinsot.bodies.flexibility import Flexibility
+from poinsot.bodies.shapes import FROM_DENSITY, Elasticity
 from poinsot.elements.continua import ElasticMesh
 from poinsot.elements.definite import TOLERANCE, require_definite, symmetric, symmetric_sparse
 from poinsot.elements.inertia import MassIntegrals, Pairs
 from poinsot.elements.reduction import FreeBody, mean_axes
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count, numbers, require_name, vector3
-from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.matrices import Array, Vector, dense
 from poinsot.so3 import axial, skew
 
 
@@ -37,14 +40,15 @@ class Interface:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FlexibleBody:
+class FlexibleBody(Elasticity):
     r"""A body that moves with its frame and deforms a little in it, as matrices.
 
     .. math:: T = \tfrac12 (v, \Omega, \dot\eta)^\top M (v, \Omega, \dot\eta), \qquad
         V = \tfrac12 \eta^\top K \eta
 
     v and Omega belong to the frame, in its axes; the k unknowns :math:`\eta` are amplitudes of
-    shapes that hold no rigid motion [BAPM21, eqs. (10), (36), rem. 6].
+    shapes that hold no rigid motion [BAPM21, eqs. (10), (36), rem. 6]. In a model its `position` is
+    the origin of the frame, and its places are called as the interfaces, such as `arm.hub`.
 
     Parameters
     ----------
@@ -61,6 +65,7 @@ class FlexibleBody:
         How the mass matrix depends on the deformation; without, it does not.
     """
 
+    mass: float = FROM_DENSITY
     M: Array
     K: Array
     interfaces: Mapping[str, Interface]
@@ -69,6 +74,8 @@ class FlexibleBody:
 
     def __post_init__(self) -> None:
         """Refuse matrices that belong to no body."""
+        if self.mass is not FROM_DENSITY:
+            raise InputError("FlexibleBody: its mass is that of M")
         K = symmetric(self.K, "K")
         M = symmetric(self.M, "M", 6 + K.shape[0])
         _check_rigid(M)
@@ -97,6 +104,8 @@ class FlexibleBody:
         if not isinstance(given, Mapping) or not given:
             raise InputError("interfaces: give at least one, e.g. {'hub': (position, modes)}")
         _keep(self, "interfaces", {n: _interface(n, i, len(K)) for n, i in given.items()})
+        _keep(self, "mass", float(M[0, 0]))
+        super().__post_init__()
 
     # -- what it is ------------------------------------------------------------------------------
 
@@ -104,11 +113,6 @@ class FlexibleBody:
     def unknowns(self) -> int:
         """Number of unknowns of the deformation, k."""
         return len(self.K)
-
-    @property
-    def mass(self) -> float:
-        """Mass [kg]."""
-        return float(self.M[0, 0])
 
     @property
     def first_moment(self) -> Vector:
@@ -126,6 +130,50 @@ class FlexibleBody:
         K = np.zeros_like(self.M)
         K[6:, 6:] = self.K
         return np.sqrt(scipy.linalg.eigh(K, self.M, eigvals_only=True)[6:])
+
+    # -- in a model ------------------------------------------------------------------------------
+
+    @property
+    def places(self) -> list[str]:
+        """The names of its interfaces."""
+        return list(self.interfaces)
+
+    def off(self, X: Array) -> Array:
+        """Return how far a point X of its frame is from each interface [m]."""
+        return np.linalg.norm(self.flexibility.points - X, axis=1)
+
+    @property
+    def euler_B(self) -> Array:
+        """Euler tensor of the undeformed body about its frame, along its axes [kg m^2]; (3, 3)."""
+        E = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
+        return np.diag(np.maximum(np.diag(E), 0.0))
+
+    @cached_property
+    def flexibility(self) -> Flexibility:
+        """Its numbers in the floating frame."""
+        k, of = self.unknowns, self.integrals
+        X, N = np.zeros((3, 3, k)), np.zeros((3, 3, k, k))
+        if of is not None:
+            X, N = np.asarray(of.moments), np.array([[dense(p) for p in row] for row in of.pairs])
+        modes = np.array([interface.modes for interface in self.interfaces.values()])
+        number = np.arange(-(-k // 3) * 3)
+        return Flexibility(
+            mass=self.mass,
+            static=self.first_moment,
+            inertia=self.inertia,
+            S=self.M[:3, 6:],
+            C=self.M[3:6, 6:],
+            M=self.M[6:, 6:],
+            K=self.K,
+            D=np.zeros((k, k)) if self.damping is None else self.damping,
+            X=X,
+            N=N,
+            points=np.array([interface.position for interface in self.interfaces.values()]),
+            Y=modes[:, :3],
+            Theta=modes[:, 3:],
+            groups=np.where(number < k, number, -1).reshape(-1, 3),
+            deformed=of is not None,
+        )
 
     # -- where it comes from ---------------------------------------------------------------------
 

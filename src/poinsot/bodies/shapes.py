@@ -90,6 +90,15 @@ class Elasticity(Shape):
     def flexibility(self) -> Flexibility:
         """Its numbers in the floating frame."""
 
+    @property
+    @abstractmethod
+    def places(self) -> Sequence[str]:
+        """What its places are called, in order."""
+
+    @abstractmethod
+    def off(self, X: Array) -> Array:
+        """Return how far a point X of its frame is from the section of each place [m]."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Solid(Shape):
