@@ -231,7 +231,9 @@ def _expand(table: Elastics, n: int, sums_at: int, cross_at: int, twice_at: int)
 
 
 @kernel
-def _by_fields(table: Elastics, n: int, motion: Array, column: int, cross_at: int, twice_at: int) -> None:
+def _by_fields(
+    table: Elastics, n: int, motion: Array, column: int, cross_at: int, twice_at: int
+) -> None:
     """The same where coordinates move points in any direction."""
     at, pairs, fields, room = table.bodies.places, table.pairs, table.fields, table.room
     _clear(room, at[n, GROUPS], at[n + 1, GROUPS], cross_at, cross_at + 9)
@@ -314,9 +316,7 @@ def _at_place(table: Elastics, c: int, state: Array, stage: Array) -> tuple[Vec,
 
 
 @arithmetic
-def _turn_of(
-    h: float, a: Vec, D0: Mat, b0: Vec, turned: Vec
-) -> tuple[Vec, Vec, float, float, Vec]:
+def _turn_of(h: float, a: Vec, D0: Mat, b0: Vec, turned: Vec) -> tuple[Vec, Vec, float, float, Vec]:
     """Return g, k, sigma, den, n with omega_C = omega + (2/h) g, see `bodies.attached`."""
     db = scale(0.5 * h, turned)
     n = add(db, cross(b0, db))
@@ -394,7 +394,9 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
             X_u, X_n = _moments(groups, g, u), _moments(groups, g, nu)
             square = _doubled(room, g, TWICE_U, u)
             E0 = plus(E0, plus(_symmetric(X_u), square))
-            change = plus(times(2.0, _doubled(room, g, TWICE_U, nu)), times(h, _doubled(room, g, TWICE_V, nu)))
+            change = plus(
+                times(2.0, _doubled(room, g, TWICE_U, nu)), times(h, _doubled(room, g, TWICE_V, nu))
+            )
             E1 = plus(E1, times(h, plus(_symmetric(X_n), change)))
             y0 = matrix(room, g, CROSS_U)
             y1 = plus(y0, times(h, matrix(room, g, CROSS_V)))
@@ -586,7 +588,14 @@ def _stiffen(
             D_r = matrix(groups.numbers, right, AXES_AT)
             weights = multiply(multiply(D_l, by_axes), transposed(D_r))
             N = matrix(numbers, k, N_AT)
-            A = plus(A, (_product(weights[0], N[0]), _product(weights[1], N[1]), _product(weights[2], N[2])))
+            A = plus(
+                A,
+                (
+                    _product(weights[0], N[0]),
+                    _product(weights[1], N[1]),
+                    _product(weights[2], N[2]),
+                ),
+            )
         add_tile(tiles, pairs.places[k, TILE], A)
 
 

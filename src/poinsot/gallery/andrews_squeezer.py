@@ -90,7 +90,7 @@ class Squeezer:
     torque: float = 0.033  # mom, on the crank
 
 
-def model(squeezer: Squeezer = Squeezer()) -> Model:  # noqa: B008 - a frozen value
+def model(squeezer: Squeezer = Squeezer()) -> Model:
     """Build bodies `K1` to `K7`, hinges by the letters of their points, and the port `motor`."""
     s, mechanism = squeezer, Model(name="andrews-squeezer")
     A, B, C = (np.array([*point, 0.0]) for point in (s.A, s.B, s.C))

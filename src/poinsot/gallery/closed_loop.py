@@ -56,7 +56,7 @@ class Loop:
         return self.load * self.duration / 2
 
 
-def model(loop: Loop = Loop()) -> Model:  # noqa: B008 - a frozen value
+def model(loop: Loop = Loop()) -> Model:
     """Build the loop: bodies `bar 0` to `bar 3`, ports `force` and `torque` on bar 0."""
 
     def along_x(factor: float, t: float) -> Array:

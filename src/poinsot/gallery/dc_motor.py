@@ -53,7 +53,7 @@ class Drive:
         return -self.work_torque if t >= self.work_start else 0.0
 
 
-def system(drive: Drive = Drive()) -> ph.PHSystem:  # noqa: B008 - a frozen value
+def system(drive: Drive = Drive()) -> ph.PHSystem:
     """Build the drive from its three parts; the ports left are `supply` and `work`."""
     circuit = ph.linear(
         "circuit",

@@ -64,7 +64,7 @@ def right(t: float) -> float:
     return 1.2 * cos(t)
 
 
-def model(robot: Robot = Robot(), *, resolved: bool = False) -> PHSystem:  # noqa: B008 - frozen
+def model(robot: Robot = Robot(), *, resolved: bool = False) -> PHSystem:
     """Build the robot with its constraint, w = (v_x, v_y, omega), or without v_y."""
     import sympy
 

@@ -81,7 +81,7 @@ def model(
     angle: float = np.radians(ANGLE),
     *,
     elements: int = 4,
-    bars: FourBar = FourBar(),  # noqa: B008 - a frozen value
+    bars: FourBar = FourBar(),
     gravity: float = 0.0,
 ) -> Model:
     """Build the linkage in the plane of x and y, its crank clamped at an angle [rad]."""
@@ -112,7 +112,7 @@ def frequencies(degrees: float, elements: int = 4) -> Array:
 # -- the continuum ---------------------------------------------------------------------------------
 
 
-def exact(degrees: float, count: int = 3, bars: FourBar = FourBar()) -> Array:  # noqa: B008 - frozen
+def exact(degrees: float, count: int = 3, bars: FourBar = FourBar()) -> Array:
     """Return the frequencies of the continuum [rad/s], to 1e-11."""
     found = []
     for k in range(count):
@@ -152,7 +152,11 @@ def _dynamic_stiffness(omega: float, bars: FourBar, k: int) -> tuple[Array, int]
     a, b = omega * np.sqrt(mass / EA) * L, (omega**2 * mass / EI) ** 0.25 * L
     s, c, sh, ch = np.sin(b), np.cos(b), np.sinh(b), np.cosh(b)
     f = EI / (1 - c * ch)
-    shear, near, far = b**3 * (s * ch + c * sh) / L**3, b**2 * s * sh / L**2, b * (s * ch - c * sh) / L
+    shear, near, far = (
+        b**3 * (s * ch + c * sh) / L**3,
+        b**2 * s * sh / L**2,
+        b * (s * ch - c * sh) / L,
+    )
     across, mixed, other = -(b**3) * (s + sh) / L**3, b**2 * (ch - c) / L**2, b * (sh - s) / L
     axial = EA / L * a / np.sin(a)
     D = np.zeros((6, 6))

@@ -49,7 +49,7 @@ class Pair:
 AS_PRINTED = Pair(spin_sign=1.0)
 
 
-def model(pair: Pair = Pair()) -> Model:  # noqa: B008 - a frozen value
+def model(pair: Pair = Pair()) -> Model:
     """Build the pair: bodies `shaft` and `ring`, joint `bush` with `angle` and `displacement`."""
     axis = np.array([0.0, 0.0, 1.0])
     place, velocity = pair.ring_place * axis, np.array(pair.velocity)

@@ -144,7 +144,7 @@ def _sum(a: Curve, b: Curve) -> Curve:
     return Curve(*(x + y for x, y in zip(a, b, strict=True)))
 
 
-def model(bars: FourBar = FourBar()) -> Model:  # noqa: B008 - a frozen value
+def model(bars: FourBar = FourBar()) -> Model:
     """Build the mechanism in the plane of x and z; hinges along -y, as angles from x to z are."""
     loop = Model(gravity=(0, 0, -bars.gravity), name="four-bar-modes")
     phi = np.asarray(bars.angle)

@@ -129,7 +129,7 @@ def _triad(L: Array) -> Array:
     return np.column_stack([l, p, np.cross(l, p)])
 
 
-def model(tumbling: Tumbling = Tumbling()) -> Model:  # noqa: B008 - a frozen value
+def model(tumbling: Tumbling = Tumbling()) -> Model:
     """Build the body, `body`: nothing else is there; the mass of 1 kg plays no part."""
     mechanism = Model(name="free-body")
     mechanism.add_body(

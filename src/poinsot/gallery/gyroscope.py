@@ -83,7 +83,7 @@ def gyroscopic(Gamma: Any) -> list[list[Any]]:
 
 
 @cache
-def in_angles(disc: Disc = Disc()) -> RedundantSystem:  # noqa: B008 - frozen
+def in_angles(disc: Disc = Disc()) -> RedundantSystem:
     """Return the gyroscope in Euler angles, with the kinematics of [BHRS25, eq. (18)]."""
     import sympy
     from sympy import cos, sin
@@ -111,7 +111,7 @@ def in_angles(disc: Disc = Disc()) -> RedundantSystem:  # noqa: B008 - frozen
 
 
 @cache
-def by_matrix(disc: Disc = Disc()) -> RedundantSystem:  # noqa: B008 - frozen
+def by_matrix(disc: Disc = Disc()) -> RedundantSystem:
     """Return the gyroscope by the columns of its rotation matrix [BHRS25, eq. (11)].
 
     The second axis is e_z x d_1, made a unit vector; seen from the disc it is

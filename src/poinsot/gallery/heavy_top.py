@@ -94,7 +94,7 @@ class Top:
         return self.mass * acceleration
 
 
-def model(top: Top = Top()) -> Model:  # noqa: B008 - a frozen value
+def model(top: Top = Top()) -> Model:
     """Build the cone, body `top`, on a spherical joint `tip` at the origin."""
     mechanism = Model(gravity=(0, 0, -top.gravity), name="heavy-top")
     cone = Cone(density=top.density, radius=top.radius, height=top.height)

@@ -44,7 +44,7 @@ class Springs:
     halved: bool = False
 
 
-def model(springs: Springs = Springs()) -> LagrangianSystem:  # noqa: B008 - a frozen value
+def model(springs: Springs = Springs()) -> LagrangianSystem:
     """Build the system in q = (x1, q2, x2)."""
     import sympy
 

@@ -67,7 +67,7 @@ class Pendulum:
         return np.asarray(ellipj(u, PARAMETER), dtype=float)
 
 
-def model(pendulum: Pendulum = Pendulum()) -> Model:  # noqa: B008 - a frozen value
+def model(pendulum: Pendulum = Pendulum()) -> Model:
     """Build the mass, body `bob`, and its `rod` to the origin; the motion is in the plane x, y."""
     mechanism = Model(gravity=(0, -pendulum.gravity, 0), name="pendulum")
     start = (-pendulum.length, 0, 0)

@@ -87,7 +87,7 @@ REAL = Mechanism(rod_inertia=0.02)
 
 
 @cache
-def crank(mechanism: Mechanism = Mechanism()) -> RedundantSystem:  # noqa: B008 - frozen
+def crank(mechanism: Mechanism = Mechanism()) -> RedundantSystem:
     """Return the crank, about its fixed point A."""
     import sympy
     from sympy import cos, sin
@@ -106,7 +106,7 @@ def crank(mechanism: Mechanism = Mechanism()) -> RedundantSystem:  # noqa: B008 
 
 
 @cache
-def rod(mechanism: Mechanism = Mechanism()) -> RedundantSystem:  # noqa: B008 - frozen
+def rod(mechanism: Mechanism = Mechanism()) -> RedundantSystem:
     """Return rod and slider about B, velocities along the rod's own axes; B stays on the x axis."""
     import sympy
     from sympy import cos, sin
@@ -136,7 +136,7 @@ def rod(mechanism: Mechanism = Mechanism()) -> RedundantSystem:  # noqa: B008 - 
 
 
 def model(
-    mechanism: Mechanism = Mechanism(),  # noqa: B008 - frozen
+    mechanism: Mechanism = Mechanism(),
     *,
     level: str = "position",
     torque: float | Callable[[float], float] = TORQUE,
@@ -148,7 +148,7 @@ def model(
     return feed(whole, "motor", torque)
 
 
-def start(mechanism: Mechanism = Mechanism()) -> Mapping[str, list[float]]:  # noqa: B008 - frozen
+def start(mechanism: Mechanism = Mechanism()) -> Mapping[str, list[float]]:
     """Return the state for the angle and rate of the crank in `START`, slider to the right."""
     phi1, omega1 = START
     phi2 = np.pi - np.arcsin(mechanism.crank / mechanism.rod * np.sin(phi1))
@@ -170,7 +170,7 @@ def motion(result: Result) -> Array:
     return np.column_stack([phi1, omega1, x, v, turned, omega2])
 
 
-def gap(result: Result, mechanism: Mechanism = Mechanism()) -> Array:  # noqa: B008 - frozen
+def gap(result: Result, mechanism: Mechanism = Mechanism()) -> Array:
     """Return how far the two points C are apart [m]; shape (times,)."""
     phi1, x, y, phi2 = result["zeta"].T
     here = mechanism.crank * np.array([np.cos(phi1), np.sin(phi1)])

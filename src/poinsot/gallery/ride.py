@@ -119,7 +119,7 @@ class Car:
         return 0.2 + (self.front - self.corners[wheel][0]) / self.speed
 
 
-def model(car: Car = Car()) -> Model:  # noqa: B008 - a frozen value
+def model(car: Car = Car()) -> Model:
     """Build the car; ports are the wheels, fed by the road, and the driver's seat."""
     road = Model(name="ride")
     (_, _, height), r = car.size, car.wheel_radius
@@ -149,7 +149,7 @@ def model(car: Car = Car()) -> Model:  # noqa: B008 - a frozen value
     return road
 
 
-def response(car: Car = Car(), omega: Array = BAND) -> FrequencyResponse:  # noqa: B008
+def response(car: Car = Car(), omega: Array = BAND) -> FrequencyResponse:
     """Return the driver's velocity over forces on the wheels."""
     inputs = [f"{name} road[2]" for name in WHEELS]
     return frequency_response(
@@ -180,7 +180,7 @@ def seat_motion(car: Car, time: Array) -> Array:
     return np.asarray(car.seat @ found.y[:7])
 
 
-def seat(result: Result, car: Car = Car()) -> Array:  # noqa: B008 - a frozen value
+def seat(result: Result, car: Car = Car()) -> Array:
     """Return the driver's height [m] of a run, from ride height on."""
     point = np.array([*car.driver, 0.0])
     place = result.position("chassis") + result.rotation("chassis") @ point

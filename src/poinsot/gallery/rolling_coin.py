@@ -55,7 +55,7 @@ class Coin:
         return float(np.sqrt(12 / 5 * self.spin**2 - 4 / 5 * self.gravity / self.radius))
 
 
-def model(coin: Coin = Coin()) -> Model:  # noqa: B008 - a frozen value
+def model(coin: Coin = Coin()) -> Model:
     """Build the coin, body `coin`, with its contact `rim`; its axis is along y at first."""
     table = Model(gravity=(0, 0, -coin.gravity), name="rolling-coin")
     turned = Rotation.from_axis_angle((1, 0, 0), coin.tilt - np.pi / 2)

@@ -78,7 +78,7 @@ class Rotor:
         return np.asarray(np.exp(np.outer(time, values)) @ (shares * vectors[0]))
 
 
-def model(rotor: Rotor = Rotor()) -> Model:  # noqa: B008 - a frozen value
+def model(rotor: Rotor = Rotor()) -> Model:
     """Build the rotor, body `disc` with its axis along z, on springs along x and y."""
     table = Model(name="rotor-campbell")
     disc = table.add_body(
@@ -96,7 +96,7 @@ def model(rotor: Rotor = Rotor()) -> Model:  # noqa: B008 - a frozen value
     return table
 
 
-def diagram(rotor: Rotor = Rotor(), coordinates: str = "rotations") -> Campbell:  # noqa: B008
+def diagram(rotor: Rotor = Rotor(), coordinates: str = "rotations") -> Campbell:
     """Return the frequencies of the model over speed, those of whirling."""
     return campbell(lambda speed: model(_at(rotor, speed)), SPEEDS, coordinates=coordinates)
 

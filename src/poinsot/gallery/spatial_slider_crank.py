@@ -54,7 +54,7 @@ class SliderCrank:
         return np.column_stack([e, n, np.cross(e, n)])
 
 
-def model(mechanism: SliderCrank = SliderCrank()) -> Model:  # noqa: B008 - a frozen value
+def model(mechanism: SliderCrank = SliderCrank()) -> Model:
     """Build the mechanism: bodies `crank`, `rod`, `slider`, joints `A` to `D`.
 
     Only the speed of the crank is given; the other velocities follow from the joints.

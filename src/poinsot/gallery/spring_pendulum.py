@@ -44,7 +44,7 @@ class Pendulum:
     published: bool = True
 
 
-def model(pendulum: Pendulum = Pendulum()) -> LagrangianSystem:  # noqa: B008 - a frozen value
+def model(pendulum: Pendulum = Pendulum()) -> LagrangianSystem:
     """Build the system in q = (r, theta, phi); V = EA/2 eps^2 with Green's strain eps."""
     import sympy
 

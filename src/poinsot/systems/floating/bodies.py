@@ -1,12 +1,12 @@
-r"""Rigid and elastic bodies with velocities in body axes: zeta = (phi, theta, u), w = (v, Omega, v_f).
+r"""Rigid and elastic bodies, zeta = (phi, theta, u), with velocities in body axes w = (v, Omega, v_f).
 
-Coordinates of all frames come first, then the elastic coordinates u of one body after the other. The
-frames that elastic bodies carry follow from both; joints, forces and ports act on frames, and on
+Coordinates of all frames come first, then the elastic coordinates u of one body after the other.
+The frames that elastic bodies carry follow from both; joints, forces and ports act on frames, and on
 coordinates and velocities by the chain rule.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -36,8 +36,10 @@ class FloatingBodies(ByDirectors):
 
     @cached_property
     def rigid(self) -> RotationBodies:
-        """The frames of all bodies, as those of rigid ones."""
-        return RotationBodies(self.mechanism, self.parametrisation)
+        """The frames of all bodies, as those of rigid ones; elastic ones have no inertia there."""
+        inertia = self.mechanism.inertia.copy()
+        inertia[[body.frame for body in self.elastic]] = 0.0
+        return RotationBodies(replace(self.mechanism, inertia=inertia), self.parametrisation)
 
     @property
     def elastic(self) -> tuple[Elastic, ...]:
@@ -57,10 +59,6 @@ class FloatingBodies(ByDirectors):
     def k(self) -> int:
         """Number of velocities."""
         return self.rigid.k + self._first[-1]
-
-    def parts(self, zeta: Array, of: int) -> tuple[Array, Array]:
-        """Return coordinates or velocities of frames (the first `of`), and elastic ones."""
-        return zeta[..., :of], zeta[..., of:]
 
     def own(self, x: Array) -> list[Array]:
         """Return the elastic coordinates or velocities x of each elastic body."""
@@ -92,10 +90,7 @@ class FloatingBodies(ByDirectors):
     @cached_property
     def weights(self) -> Vector:
         """The diagonal of the masses of rigid bodies, zero for elastic ones; (k,)."""
-        weights = np.append(self.rigid.weights, np.zeros(self._first[-1]))
-        for _, rigid, _ in self.each():
-            weights[rigid] = 0.0
-        return weights
+        return np.append(self.rigid.weights, np.zeros(self._first[-1]))
 
     def mass_matrix(self, zeta: Vector) -> Matrix:
         """Return M(u) [BAPM21, eq. (10)]; (k, k)."""
@@ -165,20 +160,20 @@ class FloatingBodies(ByDirectors):
         push = np.zeros(self.n)
         for (body, *at), u in zip(self.each(), self.deformations(zeta), strict=True):
             own = self.of(w, *at)
-            push[self._coordinates(at[1])] = body.data.push(u, own, own)
+            push[self.coordinates(at[1])] = body.data.push(u, own, own)
         return push
 
     def dpush(self, zeta: Vector, w: Vector) -> tuple[Matrix, Matrix]:
         """Return its derivatives by zeta (n, n) and by w (n, k)."""
         by_zeta, by_w = list[Placed](), list[Placed]()
         for (body, rigid, elastic), u in zip(self.each(), self.deformations(zeta), strict=True):
-            own, row = self.of(w, rigid, elastic), self._coordinates(elastic).start
+            own, row = self.of(w, rigid, elastic), self.coordinates(elastic).start
             by_zeta.append((row, row, body.data.push_by_u(own, own)))
             slope = 2 * body.data.push_by_w(u, own)
             by_w += [(row, rigid.start, slope[:, :6]), (row, elastic.start, slope[:, 6:])]
         return assemble((self.n, self.n), by_zeta), assemble((self.n, self.k), by_w)
 
-    def _coordinates(self, elastic: slice) -> slice:
+    def coordinates(self, elastic: slice) -> slice:
         """Return where u is among coordinates, of where v_f is among velocities."""
         shift = self.rigid.n - self.rigid.k
         return slice(elastic.start + shift, elastic.stop + shift)
@@ -374,17 +369,17 @@ class FloatingBodies(ByDirectors):
             weight = self.pull(body)
             frame_vectors(on_frames)[body.frame, 1:] = np.outer(self.moment(body, u), weight)
             lowered = body.data.S.T @ (frames[body.frame, 1:] @ weight)
-            gradient[self._coordinates(at)] += body.data.dV(u) + lowered
+            gradient[self.coordinates(at)] += body.data.dV(u) + lowered
         gradient[:n] += self.rigid.D(q).T @ on_frames
         return gradient
 
     def ddV(self, zeta: Vector) -> Matrix:
         """Return the Hessian of V."""
-        n, q = self.rigid.n, zeta[: self.rigid.n]
+        q = zeta[: self.rigid.n]
         D, blocks = self.rigid.D(q), list[Placed]()
         on_frames = np.zeros(self.count * WIDTH)
         for (body, _, at), u in zip(self.each(), self.deformations(zeta), strict=True):
-            weight, row = self.pull(body), self._coordinates(at).start
+            weight, row = self.pull(body), self.coordinates(at).start
             frame_vectors(on_frames)[body.frame, 1:] = np.outer(self.moment(body, u), weight)
             mixed = np.zeros((body.data.n, self.count, 4, 3))
             mixed[:, body.frame, 1:] = np.einsum("in,x->nix", body.data.S, weight)
