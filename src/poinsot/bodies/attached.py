@@ -1,13 +1,13 @@
 r"""Frames attached to places of an elastic body: where they are, and how they move over a step.
 
-A place has the coordinates X(u) = X_0 + Y u in the floating frame, and turns with the small rotation
-:math:`\theta = \Theta u` as :math:`Q(\theta) = \mathrm{cay}(\theta)`, so that its frame stays
-orthonormal, and
+A place has the coordinates X(u) = X_0 + Y u in the floating frame, and turns with the small
+rotation :math:`\theta = \Theta u` as :math:`Q(\theta) = \mathrm{cay}(\theta)`, so that its frame
+stays orthonormal, and
 
 .. math:: \varphi_C = \varphi + R\, X(u), \qquad D_C = R\, Q(\Theta u) .
 
 Over a step the floating frame moves by h V and turns by cay(h omega), and u changes by h v_f. With
-a = h omega / 2, what moves and turns the attached frame is linear in these velocities, without error,
+a = h omega / 2, what moves and turns the attached frame is linear in these velocities, exactly:
 
 .. math::
 
@@ -52,7 +52,7 @@ def _turned_along(theta: Array, change: Array) -> Array:
 
 
 def _turned_twice(theta: Array, first: Array, second: Array) -> Array:
-    """Return the second derivative of Q, along (places, 3) and (places, 3, k); (places, k, 3, 3)."""
+    """Return the second derivative of Q along (places, 3) and (places, 3, k); (places, k, 3, 3)."""
     b, s = skew(theta / 2)[:, None], _scale(theta)[:, None]
     one, two = skew(first / 2)[:, None], skew(np.swapaxes(second, 1, 2) / 2)
     along = np.sum(theta * first, axis=1)[:, None, None, None] / 4
@@ -154,11 +154,11 @@ class Carried:
         k_b = R0 @ (B - np.einsum("pi,pj->pij", n / den[:, None], b0)) / den[:, None, None]
         slope[:, 1, :, 3:6] += g_a
         slope[:, 1, :, 6:] = g_k @ k_b @ body.Theta
-        return cls(twists, L, slope, body, h, R0, (a, R, X1, R1, k, den, b0, sigma, A, B, k_b, T))
+        return cls(twists, L, slope, body, h, R0, (a, R, X1, R1, k, den, b0, sigma, B, k_b, T))
 
     def lever_by_w(self, forces: Array) -> Array:
         """Return the derivative of L^T forces by w, forces (places, 2, 3) fixed; (6 + n, 6 + n)."""
-        a, R, X1, R1, k, den, b0, sigma, A, B, k_b, T = self._frame
+        a, R, X1, R1, k, den, b0, sigma, B, k_b, T = self._frame
         body, h, R0, (f, tau) = self._body, self._h, self._R0, np.swapaxes(forces, 0, 1)
         size = self.L.shape[-1]
         slope = np.zeros((size, size))

@@ -35,7 +35,7 @@ SIX = 6
 
 @dataclass(frozen=True, eq=False)
 class Membrane:
-    r"""Axial strains of beam elements with the shortening by bending, which stiffens [BAPM21, rem. 2].
+    r"""Axial strains of beam elements with the shortening by bending [BAPM21, rem. 2].
 
     .. math::
 

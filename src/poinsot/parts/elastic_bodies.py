@@ -10,16 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from poinsot.bodies.carried_frames import place_carried
+from poinsot.bodies.elastic_table import WIDTH, Elastics
 from poinsot.bodies.flexibility import Flexibility
 from poinsot.bodies.flexible import Elastic
-from poinsot.bodies.in_floating_frames import (
-    WIDTH,
-    Elastics,
-    elastic_bodies,
-    elastic_energy,
-    end_elastic,
-    place_carried,
-)
+from poinsot.bodies.in_floating_frames import elastic_bodies, elastic_energy, end_elastic
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.tables import Part
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real

@@ -1,8 +1,8 @@
-r"""Rigid and elastic bodies, zeta = (phi, theta, u), with velocities in body axes w = (v, Omega, v_f).
+r"""Rigid and elastic bodies: zeta = (phi, theta, u), velocities w = (v, Omega, v_f) in body axes.
 
 Coordinates of all frames come first, then the elastic coordinates u of one body after the other.
-The frames that elastic bodies carry follow from both; joints, forces and ports act on frames, and on
-coordinates and velocities by the chain rule.
+The frames that elastic bodies carry follow from both; joints, forces and ports act on frames, and
+on coordinates and velocities by the chain rule.
 """
 
 from collections.abc import Iterator

@@ -143,7 +143,7 @@ class FloatingSystem(MechanismForm):
         return FloatingView.of(own, self.held)
 
     def coordinate_sizes(self, x: Vector) -> Vector:
-        """Return lengths of the mechanism for positions and elastic coordinates, and 1 for others."""
+        """Return lengths of the mechanism for positions and deformations, and 1 for others."""
         bodies, lengths = self.bodies, self.mechanism.spans(self.directors(x))
         sizes = np.full(bodies.n, np.max(lengths, initial=0.0) or 1.0)
         unknowns = bodies.rigid.unknowns

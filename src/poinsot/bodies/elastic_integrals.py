@@ -1,0 +1,347 @@
+"""Integrals over elastic bodies: matrices times u and v_f, and the sums that momenta are made of.
+
+Of u_f = phi u they are those of rho phi_a phi_b for each pair of axes, and of rho phi x phi.
+"""
+
+from poinsot.bodies.elastic_table import (
+    AXES_AT,
+    CROSS_U,
+    CROSS_V,
+    CROSS_V0,
+    D_AT,
+    D_V,
+    DAMPED,
+    DEFORMED,
+    FIELDS,
+    GROUPS,
+    K_AT,
+    K_U,
+    K_V,
+    LEFT,
+    M_AT,
+    M_V,
+    M_V0,
+    N_AT,
+    PAIRS,
+    RIGHT,
+    ROW,
+    SPARE,
+    SUMS_END,
+    SUMS_U,
+    SUMS_V,
+    SUMS_V0,
+    TILE,
+    TWICE,
+    TWICE_U,
+    TWICE_V,
+    WIDTH,
+    X_AT,
+    Elastics,
+)
+from poinsot.kernels import tables
+from poinsot.kernels.algebra import (
+    Array,
+    Mat,
+    Vec,
+    add,
+    add_tile,
+    apply,
+    axpy,
+    combine,
+    cross,
+    dot,
+    gather,
+    matrix,
+    minus,
+    multiply,
+    outer,
+    plus,
+    scale,
+    skew,
+    sub,
+    times,
+    trace,
+    transposed,
+    vector,
+)
+from poinsot.kernels.kernel import arithmetic, inline, kernel
+from poinsot.kernels.tables import Part
+from poinsot.kernels.terms import UNIT
+
+
+@arithmetic
+def in_world(D: Mat, x: Vec) -> Vec:
+    """Return what a vector in body axes is in world axes."""
+    return combine(x, D)
+
+
+@inline
+def moments(groups: Part, g: int, u: Vec) -> Mat:
+    """Return the sum of X_ab u over a group."""
+    numbers = groups.numbers
+    return (
+        apply(matrix(numbers, g, X_AT), u),
+        apply(matrix(numbers, g, X_AT + 9), u),
+        apply(matrix(numbers, g, X_AT + 18), u),
+    )
+
+
+@arithmetic
+def symmetric(A: Mat) -> Mat:
+    """Return A + A^T."""
+    return plus(A, transposed(A))
+
+
+@arithmetic
+def tensor(E: Mat) -> Mat:
+    """Return tr(E) I - E."""
+    return minus(times(trace(E), UNIT), E)
+
+
+@arithmetic
+def mixed(a: Vec, b: Vec) -> Mat:
+    """Return (a·b) I - (a b^T + b a^T) / 2."""
+    return minus(times(dot(a, b), UNIT), times(0.5, plus(outer(a, b), outer(b, a))))
+
+
+@inline
+def doubled(room: Array, g: int, at: int, u: Vec) -> Mat:
+    """Return the matrix of u·N_ab u of a group, from N_ab u at a place of its room."""
+    xx, yy = dot(vector(room, g, at), u), dot(vector(room, g, at + 3), u)
+    zz = dot(vector(room, g, at + 6), u)
+    yz, zx = dot(vector(room, g, at + 9), u), dot(vector(room, g, at + 12), u)
+    xy = dot(vector(room, g, at + 15), u)
+    return (xx, xy, zx), (xy, yy, yz), (zx, yz, zz)
+
+
+@inline
+def weighed(W: Mat, room: Array, g: int, at: int) -> Vec:
+    """Return the sum of W_ab N_ab u of a group, W symmetric."""
+    total = scale(W[0][0], vector(room, g, at))
+    total = axpy(W[1][1], vector(room, g, at + 3), total)
+    total = axpy(W[2][2], vector(room, g, at + 6), total)
+    total = axpy(2.0 * W[1][2], vector(room, g, at + 9), total)
+    total = axpy(2.0 * W[2][0], vector(room, g, at + 12), total)
+    return axpy(2.0 * W[0][1], vector(room, g, at + 15), total)
+
+
+@inline
+def weighed_moments(W: Mat, groups: Part, g: int) -> Vec:
+    """Return the sum of W_ab X_ab of a group."""
+    numbers = groups.numbers
+    total = combine(W[0], matrix(numbers, g, X_AT))
+    total = add(total, combine(W[1], matrix(numbers, g, X_AT + 9)))
+    return add(total, combine(W[2], matrix(numbers, g, X_AT + 18)))
+
+
+@inline
+def along(Omega: Vec, room: Array, g: int, at: int) -> Vec:
+    """Return the sum of Omega_i times three vectors."""
+    return combine(Omega, matrix(room, g, at))
+
+
+@inline
+def turning(groups: Part, g: int, Omega: Vec, room: Array, at: int, second: float) -> Mat:
+    """Return the derivative of J(u) Omega by u of a group, N_ab u at a place of its room."""
+    numbers = groups.numbers
+    X0, X1 = matrix(numbers, g, X_AT), matrix(numbers, g, X_AT + 9)
+    X2 = matrix(numbers, g, X_AT + 18)
+    f = 2.0 * second
+    xx = axpy(f, vector(room, g, at), scale(2.0, X0[0]))
+    yy = axpy(f, vector(room, g, at + 3), scale(2.0, X1[1]))
+    zz = axpy(f, vector(room, g, at + 6), scale(2.0, X2[2]))
+    yz = axpy(f, vector(room, g, at + 9), add(X1[2], X2[1]))
+    zx = axpy(f, vector(room, g, at + 12), add(X2[0], X0[2]))
+    xy = axpy(f, vector(room, g, at + 15), add(X0[1], X1[0]))
+    total = add(add(xx, yy), zz)
+    return (
+        sub(scale(Omega[0], total), combine(Omega, (xx, xy, zx))),
+        sub(scale(Omega[1], total), combine(Omega, (xy, yy, yz))),
+        sub(scale(Omega[2], total), combine(Omega, (zx, yz, zz))),
+    )
+
+
+@inline
+def turning_first(groups: Part, g: int, O: Vec) -> Mat:
+    """Return X_ab O_b - O_a X_cc of a group, rows a."""
+    numbers = groups.numbers
+    X0, X1 = matrix(numbers, g, X_AT), matrix(numbers, g, X_AT + 9)
+    X2 = matrix(numbers, g, X_AT + 18)
+    total = add(add(X0[0], X1[1]), X2[2])
+    return (
+        sub(combine(O, X0), scale(O[0], total)),
+        sub(combine(O, X1), scale(O[1], total)),
+        sub(combine(O, X2), scale(O[2], total)),
+    )
+
+
+@inline
+def turning_second(Omega: Vec, room: Array, g: int, at: int) -> Mat:
+    """Return what N_ab u alone adds to the derivative of J(u) Omega by u."""
+    xx, yy = vector(room, g, at), vector(room, g, at + 3)
+    zz, yz = vector(room, g, at + 6), vector(room, g, at + 9)
+    zx, xy = vector(room, g, at + 12), vector(room, g, at + 15)
+    total, twice = add(add(xx, yy), zz), scale(2.0, Omega)
+    return (
+        sub(scale(twice[0], total), combine(twice, (xx, xy, zx))),
+        sub(scale(twice[1], total), combine(twice, (xy, yy, yz))),
+        sub(scale(twice[2], total), combine(twice, (zx, yz, zz))),
+    )
+
+
+# -- matrices times vectors ------------------------------------------------------------------------
+
+
+@inline
+def _clear(room: Array, first: int, last: int, at: int, end: int) -> None:
+    for g in range(first, last):
+        for k in range(at, end):
+            room[g, k] = 0.0
+
+
+@inline
+def _along_axes(N: Mat, D: Mat, v: Vec) -> Mat:
+    """Return, for each row of N, the sum of N_kl v_l times the axis of coordinate l."""
+    x, y, z = scale(v[0], D[0]), scale(v[1], D[1]), scale(v[2], D[2])
+    return multiply(N, (x, y, z))
+
+
+@inline
+def _expand(table: Elastics, n: int, sums_at: int, cross_at: int, twice_at: int) -> None:
+    """Find integrals with phi × phi and phi_a phi_b, where each coordinate has an axis."""
+    at, room = table.bodies.places, table.room
+    for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
+        D, t = matrix(table.groups.numbers, g, AXES_AT), matrix(room, g, sums_at)
+        for k in range(3):
+            d, s = D[k], t[k]
+            c = cross(d, s)
+            for i in range(3):
+                room[g, cross_at + 3 * i + k] = c[i]
+            room[g, twice_at + k] = d[0] * s[0]
+            room[g, twice_at + 3 + k] = d[1] * s[1]
+            room[g, twice_at + 6 + k] = d[2] * s[2]
+            room[g, twice_at + 9 + k] = 0.5 * (d[1] * s[2] + d[2] * s[1])
+            room[g, twice_at + 12 + k] = 0.5 * (d[2] * s[0] + d[0] * s[2])
+            room[g, twice_at + 15 + k] = 0.5 * (d[0] * s[1] + d[1] * s[0])
+
+
+@kernel
+def _by_fields(
+    table: Elastics, n: int, motion: Array, column: int, cross_at: int, twice_at: int
+) -> None:
+    """The same where coordinates move points in any direction."""
+    at, pairs, fields, room = table.bodies.places, table.pairs, table.fields, table.room
+    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], cross_at, cross_at + 9)
+    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], twice_at, twice_at + 18)
+    for k in range(at[n, FIELDS], at[n + 1, FIELDS]):
+        pair = pairs.places[k - at[n, FIELDS] + at[n, PAIRS]]
+        left, row = pair[LEFT], table.groups.places[pair[RIGHT], ROW]
+        v = vector(motion, row, column)
+        for i in range(3):
+            gather(room, left, cross_at + 3 * i, apply(matrix(fields, k, 9 * i), v))
+        for i in range(6):
+            gather(room, left, twice_at + 3 * i, apply(matrix(fields, k, TWICE + 9 * i), v))
+
+
+@kernel
+def prepare(table: Elastics, n: int, state: Array) -> None:
+    """Find what matrices make of u and v_f at the start of a step."""
+    at, groups, pairs, room = table.bodies.places, table.groups, table.pairs, table.room
+    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], K_U, SUMS_END)
+    for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
+        left, right = pairs.places[k, LEFT], pairs.places[k, RIGHT]
+        row, numbers = groups.places[right, ROW], pairs.numbers
+        u, v = vector(state, row, tables.POSITION), vector(state, row, tables.VELOCITY)
+        gather(room, left, K_U, apply(matrix(numbers, k, K_AT), u))
+        gather(room, left, M_V0, apply(matrix(numbers, k, M_AT), v))
+        N, D = matrix(numbers, k, N_AT), matrix(groups.numbers, right, AXES_AT)
+        _gather_matrix(room, left, SUMS_U, _along_axes(N, D, u))
+        _gather_matrix(room, left, SUMS_V0, _along_axes(N, D, v))
+    if at[n, FIELDS] == at[n + 1, FIELDS]:
+        _expand(table, n, SUMS_U, CROSS_U, TWICE_U)
+        _expand(table, n, SUMS_V0, CROSS_V0, SPARE)
+    else:
+        _by_fields(table, n, state, tables.POSITION, CROSS_U, TWICE_U)
+        _by_fields(table, n, state, tables.VELOCITY, CROSS_V0, SPARE)
+
+
+@inline
+def _gather_matrix(room: Array, g: int, at: int, A: Mat) -> None:
+    gather(room, g, at, A[0])
+    gather(room, g, at + 3, A[1])
+    gather(room, g, at + 6, A[2])
+
+
+@kernel
+def multiply_rates(table: Elastics, n: int, stage: Array) -> None:
+    """Find what matrices make of v_f over a step."""
+    at, groups, pairs, room = table.bodies.places, table.groups, table.pairs, table.room
+    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], K_V, WIDTH)
+    damped = at[n, DAMPED] == 1
+    for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
+        left, right = pairs.places[k, LEFT], pairs.places[k, RIGHT]
+        v, numbers = vector(stage, groups.places[right, ROW], tables.V), pairs.numbers
+        gather(room, left, K_V, apply(matrix(numbers, k, K_AT), v))
+        gather(room, left, M_V, apply(matrix(numbers, k, M_AT), v))
+        if damped:
+            gather(room, left, D_V, apply(matrix(numbers, k, D_AT), v))
+        N, D = matrix(numbers, k, N_AT), matrix(groups.numbers, right, AXES_AT)
+        _gather_matrix(room, left, SUMS_V, _along_axes(N, D, v))
+    if at[n, FIELDS] == at[n + 1, FIELDS]:
+        _expand(table, n, SUMS_V, CROSS_V, TWICE_V)
+    else:
+        _by_fields(table, n, stage, tables.V, CROSS_V, TWICE_V)
+
+
+@kernel
+def stiffen(
+    table: Elastics, n: int, h: float, O0: Vec, O1: Vec, W: Mat, O: Vec, tiles: Array
+) -> None:
+    """Add the tiles of pairs of groups."""
+    at, pairs, groups = table.bodies.places, table.pairs, table.groups
+    deformed = at[n, DEFORMED] == 1
+    turning = add(O0, O1) if deformed else O
+    c = -0.5 * h * h if deformed else 0.0
+    # N_ab is weighed by -h turning × and by c W.
+    by_axes = plus(times(h, skew(turning)), times(c, W))
+    general = at[n, FIELDS] < at[n + 1, FIELDS]
+    for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
+        left, right, numbers = pairs.places[k, LEFT], pairs.places[k, RIGHT], pairs.numbers
+        A = plus(times(2.0, matrix(numbers, k, M_AT)), times(h, matrix(numbers, k, D_AT)))
+        A = plus(A, times(0.5 * h * h, matrix(numbers, k, K_AT)))
+        if general:
+            row = k - at[n, PAIRS] + at[n, FIELDS]
+            A = plus(A, _by_directions(table.fields, row, -h, turning, c, W))
+        else:
+            D_l = matrix(groups.numbers, left, AXES_AT)
+            D_r = matrix(groups.numbers, right, AXES_AT)
+            weights = multiply(multiply(D_l, by_axes), transposed(D_r))
+            N = matrix(numbers, k, N_AT)
+            A = plus(
+                A,
+                (
+                    _product(weights[0], N[0]),
+                    _product(weights[1], N[1]),
+                    _product(weights[2], N[2]),
+                ),
+            )
+        add_tile(tiles, pairs.places[k, TILE], A)
+
+
+@arithmetic
+def _product(a: Vec, b: Vec) -> Vec:
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+
+
+@inline
+def _by_directions(fields: Array, k: int, f: float, turning: Vec, c: float, W: Mat) -> Mat:
+    """Return the integrals of a pair, those of phi × phi times f turning, others times c W."""
+    A = times(f * turning[0], matrix(fields, k, 0))
+    A = plus(A, times(f * turning[1], matrix(fields, k, 9)))
+    A = plus(A, times(f * turning[2], matrix(fields, k, 18)))
+    A = plus(A, times(c * W[0][0], matrix(fields, k, TWICE)))
+    A = plus(A, times(c * W[1][1], matrix(fields, k, TWICE + 9)))
+    A = plus(A, times(c * W[2][2], matrix(fields, k, TWICE + 18)))
+    A = plus(A, times(2.0 * c * W[1][2], matrix(fields, k, TWICE + 27)))
+    A = plus(A, times(2.0 * c * W[2][0], matrix(fields, k, TWICE + 36)))
+    return plus(A, times(2.0 * c * W[0][1], matrix(fields, k, TWICE + 45)))
