@@ -1,10 +1,10 @@
-"""Drives: joints move as prescribed, exactly, and their forces do exactly the work that it takes."""
+"""Drives: joints move as prescribed, exactly, and their forces do the work that it takes."""
 
 import mechanisms
 import numpy as np
 import pytest
 from balance import step_errors, turnover
-from engines import assert_same, both, finished
+from engines import assert_same, both
 from hypothesis import given
 from strategies import seeds
 
@@ -40,7 +40,7 @@ def slider_crank(**motion):
         return model.add_body(
             name,
             ps.RigidBody(mass=MASSES[name], inertia=(1e-4, spin, spin)),
-            position=(*place[name], 0)[::1] if False else (place[name][0], 0, place[name][1]),
+            position=(place[name][0], 0, place[name][1]),
             rotation=ps.Rotation.from_axis_angle((0, -1, 0), angle),
         )
 
@@ -53,7 +53,9 @@ def slider_crank(**motion):
     # A positive angle turns x towards z.
     model.add_joint("A", ps.Revolute(model.ground, crank, point=(0, 0, 0), axis=(0, -1, 0)))
     model.add_joint("B", ps.Spherical(crank, rod, point=pin))
-    model.add_joint("C", ps.Universal(rod, slider, point=(x, 0, 0), axis_a=(0, 1, 0), axis_b=(0, 0, 1)))
+    model.add_joint(
+        "C", ps.Universal(rod, slider, point=(x, 0, 0), axis_a=(0, 1, 0), axis_b=(0, 0, 1))
+    )
     model.add_joint("D", ps.Prismatic(model.ground, slider, point=(x, 0, 0), axis=(1, 0, 0)))
     model.add_port("drive", ps.Drive("A", **motion))
     return model
@@ -89,7 +91,9 @@ def torque(phi, rate):
 def test_a_driven_slider_crank_moves_as_its_kinematics_say(coordinates, scheme, engine):
     speed, model = 150.0, slider_crank(coordinate="150*t")
     options = {"coordinates": coordinates, "scheme": scheme, "engine": engine}
-    result = ps.simulate(model, h=1e-3, t_end=0.1, **options)
+    result = ps.simulate(
+        model, h=1e-3, t_end={"compiled": 0.1, "reference": 0.01}[engine], **options
+    )
     assert result.stats.single_steps == 0
     assert abs(result.joint("A").coordinates["angle"] - speed * result.time).max() < 1e-13
     for name in MASSES:
@@ -173,7 +177,7 @@ def test_two_drives_on_one_joint_move_it_along_a_screw(engine):
     model.add_port("turn", ps.Drive("nut", "8*t", "angle"))
     model.add_port("feed", ps.Drive("nut", "0.4*t", "displacement"))
     assert model.check().freedoms == 0
-    result = ps.simulate(model, h=0.01, t_end=3.0, engine=engine)
+    result = ps.simulate(model, h=0.01, t_end=1.0, engine=engine)
     seen = result.joint("nut").coordinates
     assert abs(seen["angle"] - 8 * result.time).max() < 1e-12
     assert abs(seen["displacement"] - 0.4 * result.time).max() < 1e-13
@@ -209,7 +213,7 @@ def test_every_free_direction_of_every_joint_can_be_driven(kind, coordinates, sc
     assert abs(fast.balance_error).max() < 1e-12 * turnover(fast)
 
 
-@mechanisms.laws(25)
+@mechanisms.laws(12)
 @given(seed=seeds)
 def test_drives_of_random_mechanisms_keep_motions_and_balance(seed):
     plan = mechanisms.full(seed, bodies=3, kinds=("Revolute", "Cylindrical", "Universal", "Planar"))
@@ -290,7 +294,7 @@ def test_check_counts_drives():
 
 
 def test_a_motion_that_begins_elsewhere_is_refused():
-    with pytest.raises(ps.InconsistentStartError, match="at 0.3 rad at t = 0 s"):
+    with pytest.raises(ps.InconsistentStartError, match=r"at 0\.3 rad at t = 0 s"):
         ps.simulate(pendulum(ps.Drive("hinge", "0.3 + t")), h=0.01, t_end=1)
 
 

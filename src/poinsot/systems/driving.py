@@ -36,8 +36,8 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
         if not abs(rate - wanted) <= TOLERANCE * (speed + abs(wanted)):
             raise InconsistentStartError(
                 f"{what}: its motion has a rate of {wanted:.9g} {unit}/s at t = {t:g} s, while the "
-                f"velocities at the start have {rate:.9g} {unit}/s; give velocities with that rate, "
-                "or take poinsot.ph.consistent_state(system, x0, t)"
+                f"velocities at the start have {rate:.9g} {unit}/s; give velocities with that "
+                "rate, or take poinsot.ph.consistent_state(system, x0, t)"
             )
 
 

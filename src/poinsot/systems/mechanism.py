@@ -160,7 +160,9 @@ class Mechanism(Acting):
         """What inputs add to the rows of G, G v = N u; None without drives; (m, inputs)."""
         if not self.drives:
             return None
-        blocks = [(self.m - len(self._driven) + k, j, np.eye(1)) for k, j in enumerate(self._driven)]
+        blocks = [
+            (self.m - len(self._driven) + k, j, np.eye(1)) for k, j in enumerate(self._driven)
+        ]
         return assemble((self.m, sum(inlet.size for inlet in self.inlets)), blocks)
 
     def since(self, q: Vector) -> "Mechanism":
