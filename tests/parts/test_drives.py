@@ -184,6 +184,19 @@ def test_two_drives_on_one_joint_move_it_along_a_screw(engine):
     assert abs(result.balance_error).max() < 1e-12 * turnover(result)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_bead_far_from_the_origin_is_driven_along_its_wire(engine):
+    model = ps.Model(gravity=(0, 0, -9.81))
+    bead = model.add_body("bead", ps.PointMass(mass=0.1), position=(7.1, -0.3, 2.7))
+    wire = ps.PointOnLine(model.ground, bead, point=(7.1, -0.3, 2.7), axis=(1, 2, 3))
+    model.add_joint("wire", wire)
+    model.add_port("pull", ps.Drive("wire", np.sin))
+    result = ps.simulate(model, h=0.01, t_end=1.0, engine=engine)
+    way = np.linalg.norm(result.position("bead") - (7.1, -0.3, 2.7), axis=1)
+    assert abs(way - np.sin(result.time)).max() < 1e-13
+    assert abs(result.balance_error).max() < 1e-12 * turnover(result)
+
+
 def drive(model, seed, every=1):
     """Drive every so many of the free directions of joints by smooth motions of any size."""
     random, chosen = np.random.default_rng(seed), []
