@@ -58,6 +58,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
         step.sizes[LASTING + OF_CLOSURE] = REST / step.h
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
+    _measure_what_vanishes(machine.gyration, step.sizes)
 
 
 @inline
@@ -85,6 +86,17 @@ def _begin_sizes(sizes: Array) -> None:
     """Begin the sizes of terms with those of bodies and constraints, noted with the matrix."""
     for kind in range(OF_POSITION + 1):
         sizes[kind] = sizes[LASTING + kind]
+
+
+@inline
+def _measure_what_vanishes(gyration: Array, sizes: Array) -> None:
+    """Measure torques by forces at the least radius of gyration, and forces by torques.
+
+    Equations all of whose terms vanish are nothing but round-off, and are solved at once.
+    """
+    torque = gyration[0] * sizes[OF_TRANSLATION]
+    enlarge(sizes, OF_TRANSLATION, sizes[OF_ROTATION] / gyration[1])
+    enlarge(sizes, OF_ROTATION, torque)
 
 
 @inline
@@ -227,13 +239,17 @@ def take_step(
     unloaded = machine.unloaded and not machine.redundant
     forget(machine.stabilised, machine.repeated, multiplier)
     previous, fresh, relaxed, turned = inf, True, not machine.redundant, 0.0
+    hidden = inf
     for iteration in range(limit + 1):
         if iteration > 0:
             evaluate(machine, step, None)
             residual = _relative(machine.kinds, x, step.sizes, 0.0)
             stalled, reached = residual >= STALLED * previous, residual
+            falls = False
             if stalled and residual > ROUND_OFF and fresh:
+                # What is rounded may hide that the rest, and its energy, still falls.
                 reached = _look_inside(machine.bodies, machine.kinds, step)
+                falls, hidden = reached < STALLED * hidden, reached
             # What is larger than round-off may be that, if the matrix is exact, or dry friction
             # multiplies the round-off of rates.
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
@@ -241,7 +257,7 @@ def take_step(
                 if relaxed or not relax(machine, multiplier, tiles, x):
                     return iteration, reached
                 relaxed, stalled, previous = True, False, inf
-            if stalled and fresh and iteration > FAR and not machine.dry:
+            if stalled and fresh and iteration > FAR and not (machine.dry or falls):
                 return limit, inf
             # Once idle forces are gone, what residuals are measured by is smaller, too.
             fresh = previous == inf or (residual > SLOW * previous and residual > ROUND_OFF)

@@ -175,6 +175,7 @@ class Tables:
             schedule=self.schedule,
             template=self._template(),
             kinds=self._kinds(),
+            gyration=self._gyration(),
             unloaded=not self._acted_on,
             redundant=self.mechanism.redundant,
             dry=any(family.dry for family in families),
@@ -238,6 +239,12 @@ class Tables:
         if self.stabilised:
             kinds[self.graph.first_joint :: 2] = tables.OF_POSITION
         return kinds
+
+    def _gyration(self) -> Real:
+        """Return the least and the greatest radius of gyration of bodies that turn [m]."""
+        mass, euler = self.mechanism.inertia[:, 0], self.mechanism.inertia[:, 1:].sum(axis=1)
+        radii = np.sqrt(euler / mass)[self.mechanism.unknowns.turns]
+        return np.array([radii.min(), radii.max()]) if radii.size else np.array([0.0, 1.0])
 
     def _body_tables(self) -> tables.Part:
         mass, weight = self.mechanism.inertia, self.mechanism.weight
