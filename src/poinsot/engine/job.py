@@ -21,8 +21,9 @@ class Machine(NamedTuple):
     the least and the greatest radius of gyration of its bodies [m]; `redundant` whether some
     constraints repeat others, `repeated` which may do so; `exact` whether the matrix is that of
     Newton's method, or lacks a small part of it; `linear` whether nothing but turns of bodies makes
-    it change; `keeping` whether laws begin a step with slopes of an earlier one. `stabilised` is
-    there in the stabilised form (its content does not matter), `spins` are there in quaternions.
+    it change; `keeping` whether laws begin a step with slopes of an earlier one; `hardly` whether
+    pivots may be hardly regular, see `tiles.factorise`. `stabilised` is there in the stabilised
+    form (its content does not matter), `spins` are there in quaternions.
     `arms_at` is the column of a stage with the directors on which forces have their lever arms,
     `auxiliary` the number of nodes that bodies have besides translation and rotation.
     """
@@ -42,6 +43,7 @@ class Machine(NamedTuple):
     exact: bool
     linear: bool
     keeping: bool
+    hardly: bool
     stabilised: Index1 | None
     spins: Spins | None
     arms_at: int

@@ -253,7 +253,8 @@ def take_step(
             # What is larger than round-off may be that, if the matrix is exact, or dry friction
             # multiplies the round-off of rates.
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
-            if stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol)):
+            known = known and fresh and residual <= rtol and not falls
+            if stalled and (reached <= ROUND_OFF or known):
                 if relaxed or not relax(machine, multiplier, tiles, x):
                     return iteration, reached
                 relaxed, stalled, previous = True, False, inf
@@ -274,7 +275,7 @@ def take_step(
             settle(machine.repeated.shift, multiplier, x)
         _fold(machine, machine.stabilised, x)
         if fresh:
-            factorise(schedule, tiles, x, machine.redundant or not machine.unloaded)
+            factorise(schedule, tiles, x, machine.hardly)
         else:
             reduce(schedule, tiles, x)
         solve(schedule, tiles, x)

@@ -191,7 +191,7 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
 
     U has units on its diagonal; L stays what was eliminated. The right-hand side x (nodes, 4)
     becomes L^-1 x on the way. `hardly`: pivots may be hardly regular, since some equations repeat
-    others, or springs are much stiffer than inertia: cofactors would cancel.
+    others, springs are much stiffer than inertia, or bodies slender: cofactors would cancel.
     """
     pivots, entries, updates = schedule
     k = 0

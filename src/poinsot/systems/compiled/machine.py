@@ -25,6 +25,9 @@ from poinsot.systems.mechanism import Mechanism
 Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
+#: A body whose moments of inertia differ by more than this is slender.
+SLENDER = 1e-3
+
 
 @dataclass(frozen=True, eq=False)
 class Turning:
@@ -183,6 +186,7 @@ class Tables:
             exact=self._exact,
             linear=self._linear,
             keeping=any(isinstance(law, Law) for law in self.parts.laws),
+            hardly=self.mechanism.redundant or self._acted_on or self._slender,
             stabilised=np.ones(1, dtype=np.uint32) if self.stabilised else None,
             spins=self._spin_tables(),
             arms_at=self._arms_at,
@@ -199,6 +203,13 @@ class Tables:
     def _acted_on(self) -> bool:
         """Whether more than weight and joints acts on bodies."""
         return any(family.loads and len(family) for family in self.parts.families)
+
+    @property
+    def _slender(self) -> bool:
+        """Whether some body has hardly any inertia about an axis."""
+        euler = self.mechanism.inertia[self.mechanism.unknowns.turns, 1:]
+        moments = euler.sum(axis=1, keepdims=True) - euler
+        return bool(np.any(moments.min(axis=1) < SLENDER * moments.max(axis=1)))
 
     @property
     def _exact(self) -> bool:
