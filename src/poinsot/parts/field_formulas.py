@@ -183,9 +183,7 @@ class _Step:
     def _close(self, a: int, b: int, size: int) -> int:
         """Return 1 where two numbers are the same but for the round-off of a size."""
         g = self.graph
-        return g.apply(
-            "le", g.apply("abs", g.minus(a, b)), g.times(g.number(ROUND_OFF), size)
-        )
+        return g.apply("le", g.apply("abs", g.minus(a, b)), g.times(g.number(ROUND_OFF), size))
 
     def _unless_zero(self, row: int) -> int:
         """Return a quotient by the square of the way, or 0 where there is none."""

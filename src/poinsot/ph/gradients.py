@@ -235,9 +235,7 @@ def corrected(step: Step, z: Vector, dz: Matrix, corrections: Sequence[Correctio
             direction[rows] = e
             U.append(direction)
             # Of states that have one value in a step, both terms of the numerator change alike.
-            dnumerator = np.where(
-                step.stores.algebraic, 0.0, slope - de.T @ z_rows - dz_rows.T @ e
-            )
+            dnumerator = np.where(step.stores.algebraic, 0.0, slope - de.T @ z_rows - dz_rows.T @ e)
             V.append((dnumerator - 2 * alpha * (de.T @ e)) / square)
     if alphas.any():
         z, dz = z + alphas * step.e, add(dz, scale_columns(step.de.T, alphas).T)
