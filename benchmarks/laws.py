@@ -82,6 +82,10 @@ def kinds() -> list[Kind]:
         Kind("damper, law by Formula", force(law=formula("0.1*v**3", "v"))),
         Kind("field, potential", field(potential=lambda p, d: float(p[0] @ p[0]) ** 2)),
         Kind(
+            "field, potential by Formula",
+            field(potential=formula("(x**2 + y**2 + z**2)**2", ("x", "y", "z"))),
+        ),
+        Kind(
             "field, potential, gradient",
             field(
                 potential=lambda p, d: float(p[0] @ p[0]) ** 2,

@@ -5,6 +5,7 @@ import pytest
 from engines import both
 
 import poinsot as ps
+from poinsot.parts.field_formulas import FieldFormula
 from poinsot.ph.graphs import Program
 
 FORMULATIONS = [
@@ -94,6 +95,68 @@ def test_a_motor_by_a_formula_is_one_by_a_function(coordinates, scheme):
 def test_a_rope_by_a_formula_keeps_its_energy(pull):
     laws = {label: ps.Formula(text, "x") for label, text in pull.items()}
     energies_agree(arm(pull=laws), "directors", "ph-mp")
+
+
+#: Fields of a point and a direction of the bar, as formulas and as functions.
+FIELDS = {
+    "smooth": (
+        "(x**2 + 2*y**2 + (z - 0.5)**2)**2 + sin(a*x)*c + exp(b)",
+        lambda p, d: (
+            (p[0] ** 2 @ (1, 2, 1) - p[0, 2] + 0.25) ** 2
+            + np.sin(d[0, 0] * p[0, 0]) * d[0, 2]
+            + np.exp(d[0, 1])
+        ),
+    ),
+    "with a corner": (
+        "20*max(-z - 0.02, 0)**2 + 0.5*a + 0*b*c*x*y",
+        lambda p, d: 20 * max(-p[0, 2] - 0.02, 0) ** 2 + 0.5 * d[0, 0],
+    ),
+}
+
+
+def in_field(potential, **gradient):
+    model = arm()
+    bar = model.bodies["bar"]
+    at = {"points": [(bar, (1, 0, 0))], "directions": [(bar, (0, 0.6, 0.8))]}
+    model.add_force("field", ps.Field(potential, **at, **gradient))
+    return model
+
+
+@pytest.mark.parametrize(("coordinates", "scheme"), FORMULATIONS)
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_by_a_formula_is_the_one_that_it_writes_with_exact_energy(
+    name, coordinates, scheme
+):
+    text, function = FIELDS[name]
+    options = {"h": 0.01, "t_end": 0.1, "coordinates": coordinates, "scheme": scheme}
+    runs = both(in_field(ps.Formula(text, "xyzabc")), **options)
+    runs += (ps.simulate(in_field(function), engine="compiled", **options),)
+    for result in runs:
+        assert result.stats.balance_error_max < 1e-12
+        np.testing.assert_allclose(result.position("bar"), runs[0].position("bar"), atol=1e-10)
+
+
+def test_slopes_of_a_field_by_a_formula_are_those_of_its_discrete_gradient():
+    law, random = FieldFormula(ps.Formula(FIELDS["smooth"][0], "xyzabc")), np.random.default_rng(0)
+    a0, a1 = random.standard_normal((2, 6))
+    for end in (a1, a0 + 1e-3 * a1, a0):
+        at = np.concatenate([a0, end])
+        z, dz = np.split(law.machine_code(at, 1), [6])
+        assert z @ (end - a0) == pytest.approx(law.V(end) - law.V(a0), abs=1e-14)
+        columns = []
+        for unit in np.eye(6):
+            ahead, behind = (
+                law.machine_code(np.concatenate([a0, end + s * unit])) for s in (1e-5, -1e-5)
+            )
+            columns.append((ahead - behind) / 2e-5)
+        np.testing.assert_allclose(dz.reshape(6, 6).T, columns, atol=1e-6 * abs(dz).max())
+
+
+def test_a_field_by_a_formula_of_other_variables_is_refused():
+    with pytest.raises(ps.InputError, match=r"is of \(x, y\), and is to be one formula of the 6"):
+        in_field(ps.Formula("x*y", "xy"))
+    with pytest.raises(ps.InputError, match="knows its derivatives"):
+        in_field(ps.Formula("x", "xyzabc"), gradient=lambda p, d: (p, d))
 
 
 @pytest.mark.parametrize("law", [*(written for written, _ in LAWS.values()), None])

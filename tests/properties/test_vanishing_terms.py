@@ -50,6 +50,16 @@ def test_a_hinge_that_is_held_at_the_centre_of_a_body_stays_at_rest(
     assert abs(result.port("motor").y).max() <= 1e-12 * kilogram * metre**2 * max(gravity, 1.0)
 
 
+@pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])
+def test_a_hinge_that_is_moved_follows_in_three_iterations(coordinates):
+    system = balanced(0, gravity=9.81).compile(coordinates)
+    moved = ph.feed(ph.swap(system, "motor"), "motor", lambda t: 2 * np.sin(3 * t))
+    result = ps.simulate(moved, h=H, t_end=10 * H, scheme="ph-dg")
+    assert result.stats.newton_iterations <= 4 * result.stats.steps
+    u = 2 * np.sin(3 * result.port("motor").time)
+    np.testing.assert_allclose(result.port("motor").u[:, 0], u, rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
 @given(seed=seeds, gravity=st.sampled_from([0.0, 9.81]), powers=units, bob=st.booleans())
 @settings(max_examples=8, deadline=None)

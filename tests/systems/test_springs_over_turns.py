@@ -160,6 +160,18 @@ def test_a_law_holds_an_angle_of_270_degrees(coordinates, scheme):
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
+@pytest.mark.parametrize(("coordinates", "scheme"), GOING_ON)
+def test_a_law_comes_to_rest_after_many_turns(coordinates, scheme, engine):
+    """There all forces vanish but for the round-off of the angle, which is that of its turns."""
+    turns = 200 * np.pi
+    model = wheel(spin=1e-11, port=lambda t, chi, rate: 8 * (turns - chi) - 4 * rate)
+    options = {"scheme": scheme, "coordinates": coordinates, "h": 0.1, "engine": engine}
+    result = ps.simulate(model, t_end=1.0, angles={"pin.angle": turns}, **options)
+    assert result.stats.single_steps == 0
+    assert abs(angle(result) - turns).max() < 1e-11
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
 def test_a_law_sees_the_angle_of_the_result(engine):
     seen = {}
 

@@ -78,11 +78,12 @@ def test_springs_of_any_stiffness_have_an_exact_balance(
 
 @pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl", "emh"])
 @given(
-    exponent=st.floats(4, 10.5), speed=st.sampled_from([0.0, 0.1, 1.0]), seed=st.integers(0, 100)
+    exponent=st.floats(4, 13.5), speed=st.sampled_from([0.0, 0.1, 1.0]), seed=st.integers(0, 100)
 )
-@example(exponent=10.5, speed=0.1, seed=0)
-@example(exponent=10.5, speed=0.0, seed=1)
-@settings(max_examples=6, deadline=None)
+@example(exponent=9.0, speed=0.1, seed=0)
+@example(exponent=13.0, speed=0.1, seed=0)
+@example(exponent=13.0, speed=0.0, seed=1)
+@settings(max_examples=5, deadline=None)
 def test_springs_that_steps_can_hardly_follow_run_in_compiled_steps(scheme, exponent, speed, seed):
     model = dumbbell(10.0**exponent, speed=speed, seed=seed, gravity=9.81)
     one, other = (
@@ -90,6 +91,8 @@ def test_springs_that_steps_can_hardly_follow_run_in_compiled_steps(scheme, expo
         for engine in ("compiled", "reference")
     )
     assert one.stats.single_steps == 0
+    assert one.status == "done"
+    assert one.stats.balance_error_max <= attainable(one, 10.0**exponent)
     # The force of a rounded length moves a kilogram by h^2 k / m of its round-off in every step.
     far = np.linalg.norm(one.position("one") - other.position("one"), axis=1)
     assert far.max() <= 10 * EPS * one.stats.steps * (1 + 10.0**exponent * H**2)

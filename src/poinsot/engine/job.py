@@ -17,11 +17,13 @@ class Machine(NamedTuple):
     Of `parts` that a mechanism does not have, tables have no rows; it is `unloaded` if nothing but
     weight acts on its bodies, and `dry` if there is dry friction. Turn counters follow angles over
     turns, by terms; `turn_counters` (k, 2) are the first term and the one after the last of each.
-    `kinds` (nodes,) tells which of the sizes measures a node's equations; `redundant` whether some
+    `kinds` (nodes,) tells which of the sizes measures a node's equations, `gyration` (2,) what are
+    the least and the greatest radius of gyration of its bodies [m]; `redundant` whether some
     constraints repeat others, `repeated` which may do so; `exact` whether the matrix is that of
     Newton's method, or lacks a small part of it; `linear` whether nothing but turns of bodies makes
-    it change; `keeping` whether laws begin a step with slopes of an earlier one. `stabilised` is
-    there in the stabilised form (its content does not matter), `spins` are there in quaternions.
+    it change; `keeping` whether laws begin a step with slopes of an earlier one; `hardly` whether
+    pivots may be hardly regular, see `tiles.factorise`. `stabilised` is there in the stabilised
+    form (its content does not matter), `spins` are there in quaternions.
     `arms_at` is the column of a stage with the directors on which forces have their lever arms,
     `auxiliary` the number of nodes that bodies have besides translation and rotation.
     """
@@ -33,6 +35,7 @@ class Machine(NamedTuple):
     schedule: Schedule
     template: Template
     kinds: Index1
+    gyration: Real1
     unloaded: bool
     redundant: bool
     dry: bool
@@ -40,6 +43,7 @@ class Machine(NamedTuple):
     exact: bool
     linear: bool
     keeping: bool
+    hardly: bool
     stabilised: Index1 | None
     spins: Spins | None
     arms_at: int

@@ -58,6 +58,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
         step.sizes[LASTING + OF_CLOSURE] = REST / step.h
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
+    _measure_what_vanishes(machine.gyration, step.sizes)
 
 
 @inline
@@ -86,6 +87,17 @@ def _begin_sizes(sizes: Array) -> None:
     """Begin the sizes of terms with those of bodies and constraints, noted with the matrix."""
     for kind in range(OF_POSITION + 1):
         sizes[kind] = sizes[LASTING + kind]
+
+
+@inline
+def _measure_what_vanishes(gyration: Array, sizes: Array) -> None:
+    """Measure torques by forces at the least radius of gyration, and forces by torques.
+
+    Equations all of whose terms vanish are nothing but round-off, and are solved at once.
+    """
+    torque = gyration[0] * sizes[OF_TRANSLATION]
+    enlarge(sizes, OF_TRANSLATION, sizes[OF_ROTATION] / gyration[1])
+    enlarge(sizes, OF_ROTATION, torque)
 
 
 @inline
@@ -228,21 +240,26 @@ def take_step(
     unloaded = machine.unloaded and not machine.redundant
     forget(machine.stabilised, machine.repeated, multiplier)
     previous, fresh, relaxed, turned = inf, True, not machine.redundant, 0.0
+    hidden = inf
     for iteration in range(limit + 1):
         if iteration > 0:
             evaluate(machine, step, None)
             residual = _relative(machine.kinds, x, step.sizes, 0.0)
             stalled, reached = residual >= STALLED * previous, residual
+            falls = False
             if stalled and residual > ROUND_OFF and fresh:
+                # What is rounded may hide that the rest, and its energy, still falls.
                 reached = _look_inside(machine.bodies, machine.kinds, step)
+                falls, hidden = reached < STALLED * hidden, reached
             # What is larger than round-off may be that, if the matrix is exact, or dry friction
             # multiplies the round-off of rates.
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
-            if stalled and (reached <= ROUND_OFF or (fresh and known and residual <= rtol)):
+            known = known and fresh and residual <= rtol and not falls
+            if stalled and (reached <= ROUND_OFF or known):
                 if relaxed or not relax(machine, multiplier, tiles, x):
                     return iteration, reached
                 relaxed, stalled, previous = True, False, inf
-            if stalled and fresh and iteration > FAR and not machine.dry:
+            if stalled and fresh and iteration > FAR and not (machine.dry or falls):
                 return limit, inf
             # Once idle forces are gone, what residuals are measured by is smaller, too.
             fresh = previous == inf or (residual > SLOW * previous and residual > ROUND_OFF)
@@ -259,7 +276,7 @@ def take_step(
             settle(machine.repeated.shift, multiplier, x)
         _fold(machine, machine.stabilised, x)
         if fresh:
-            factorise(schedule, tiles, x, machine.redundant or not machine.unloaded)
+            factorise(schedule, tiles, x, machine.hardly)
         else:
             reduce(schedule, tiles, x)
         solve(schedule, tiles, x)

@@ -17,11 +17,15 @@ from poinsot.engine.ordering import least_degree, waiting
 from poinsot.kernels.algebra import (
     Array,
     Columns,
+    Four,
+    Vec,
+    add_four,
     adjugate,
     apply_columns,
     columns,
     four,
     inverse_by_rows,
+    largest,
     less,
     put_columns,
     put_four,
@@ -36,6 +40,9 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.nodes import Graph, Places, Tiles
 from poinsot.kernels.tables import Index1, Index2, Real2
+
+#: A pivot of a larger condition number has an inverse that is not good enough.
+ROUGH = 1e4
 
 #: Columns of the schedule's pivots and entries.
 PIVOT, NODE, FIRST = range(3)
@@ -188,17 +195,18 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
 
     U has units on its diagonal; L stays what was eliminated. The right-hand side x (nodes, 4)
     becomes L^-1 x on the way. `hardly`: pivots may be hardly regular, since some equations repeat
-    others, or springs are much stiffer than inertia: cofactors would cancel.
+    others, springs are much stiffer than inertia, or bodies slender: cofactors would cancel.
     """
     pivots, entries, updates = schedule
     k = 0
     for p in range(pivots.shape[0] - 1):
         pivot, node = pivots[p, PIVOT], pivots[p, NODE]
         # Products go on with the adjugate; division by the determinant takes longer than they do.
-        A = tile(tiles, pivot)
+        A, own = tile(tiles, pivot), columns(tiles, pivot)
         by_rows, d = (inverse_by_rows(A), 1.0) if hardly else adjugate(A)
         d, D = 1.0 / d, transposed(by_rows)
         inverse = wide(D[0]), wide(D[1]), wide(D[2])
+        rough = hardly and largest(A) * largest(by_rows) > ROUGH
         put_columns(tiles, pivot, _scaled(d, inverse))
         y = scale_four(d, apply_columns(inverse, vector(x, node, 0)))
         put_four(x, node, 0, y)
@@ -210,6 +218,12 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
                 apply_columns(inverse, B[1]),
                 apply_columns(inverse, B[2]),
             )
+            if rough:
+                U = (
+                    _refined(inverse, own, B[0], U[0]),
+                    _refined(inverse, own, B[1], U[1]),
+                    _refined(inverse, own, B[2], U[2]),
+                )
             put_columns(tiles, entries[j, UPPER], _scaled(d, U))
             L = columns(tiles, entries[j, LOWER])
             put_four(x, other, 0, less(four(x, other, 0), L, three(y)))
@@ -220,6 +234,16 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
                 C = less(C[0], L, u[0]), less(C[1], L, u[1]), less(C[2], L, u[2])
                 put_columns(tiles, updates[k], C)
                 k += 1
+
+
+@arithmetic
+def _refined(inverse: Columns, A: Columns, b: Vec, u: Four) -> Four:
+    """Return a solution u of A u = b, found by the inverse, after one step of refinement.
+
+    Where a spring is stiffer than inertia by a factor c, an inverse leaves eps c of u along the
+    spring, which other tiles multiply by c; what is refined leaves eps.
+    """
+    return add_four(u, apply_columns(inverse, three(less(wide(b), A, three(u)))))
 
 
 @arithmetic

@@ -58,6 +58,10 @@ class Feedback(ABC):
     def slopes(self, t: float, q: Vector, v: Vector) -> tuple[Array, Array]:
         """Return du/dq and du/dv."""
 
+    @abstractmethod
+    def inner(self, t: float, q: Vector, v: Vector) -> Vector:
+        """Return the sizes of what cancels inside of the inputs, as what laws see is rounded."""
+
     def near(self, angles: Mapping[str, float]) -> Self:
         """Return the same near angles of joints [rad] counted over turns, by name."""
         return self
@@ -124,6 +128,14 @@ class JointLaw(Feedback):
         _, (by_chi, by_rate) = self.value_and_slope(t, self._seen(q, v))
         B = self._direction.B(q).T
         return by_chi * B + by_rate * self._direction.dy(q, v), by_rate * B
+
+    def inner(self, t: float, q: Vector, v: Vector) -> Vector:
+        """Return the size of coordinate and rate times the law's slopes.
+
+        An angle over turns has the round-off of its own size, however small coordinates are.
+        """
+        seen = self._seen(q, v)
+        return np.array([np.abs(self.value_and_slope(t, seen)[1]) @ np.abs(seen)])
 
     def near(self, angles: Mapping[str, float]) -> Self:
         """Return the same near angles of joints [rad] counted over turns, by name."""
@@ -215,6 +227,12 @@ class BodyLaw(Feedback):
         by_q[3:12, 3:] = np.kron(self.R_BP, np.eye(3))
         by_q[15:], by_v[15:] = Torque(()).dy(q, v), Torque(()).B(q).T
         return slope @ by_q, slope @ by_v
+
+    def inner(self, t: float, q: Vector, v: Vector) -> Vector:
+        """Return the sizes of what is seen times the load's slopes."""
+        seen = self._seen(q, v)
+        slope = np.reshape(self.value_and_slope(t, seen)[1], (3, 18))
+        return np.asarray(abs(slope) @ np.abs(seen))
 
 
 @dataclass(frozen=True, eq=False)

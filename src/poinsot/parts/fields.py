@@ -36,9 +36,11 @@ from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import RR, Addresses, Index1, Index2, Real2, frame, half_turn
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real
+from poinsot.parts.field_formulas import FieldFormula
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joints import Joint
 from poinsot.parts.potentials import FieldPotential
+from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector
 
 
@@ -50,13 +52,15 @@ class Field(Force):
     ----------
     points, directions : sequence of (body, vector)
         Material points and body-fixed directions, given in world axes at the start.
-    potential : callable
-        V(points, directions) [J] with arrays of shape (points, 3) and (directions, 3), world axes.
+    potential : callable or Formula
+        V(points, directions) [J] with arrays of shape (points, 3) and (directions, 3), world axes;
+        or a formula of their components, `Formula("9.81*z + x**4", ("x", "y", "z"))` for a point.
     gradient : callable
         (points, directions) -> the two arrays of derivatives; by finite differences if left out.
+        A formula knows its own.
     """
 
-    potential: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+    potential: Callable[[NDArray[np.float64], NDArray[np.float64]], float] | Formula
     points: Sequence[tuple[Body, ArrayLike]] = ()
     directions: Sequence[tuple[Body, ArrayLike]] = ()
     gradient: Callable[..., tuple[ArrayLike, ArrayLike]] | None = None
@@ -76,6 +80,19 @@ class Field(Force):
                 what = f"Field: {label}"
                 pairs.append((loaded_body(body, what), vector3(vector, what)))
             object.__setattr__(self, label, tuple(pairs))
+        if isinstance(self.potential, Formula):
+            self._check_formula(self.potential)
+
+    def _check_formula(self, formula: Formula) -> None:
+        points, directions = len(self.points), len(self.directions)
+        if not formula.is_of(3 * (points + directions)):
+            raise InputError(
+                f"Field: its formula is of ({', '.join(formula.variables)}), and is to be one "
+                f"formula of the {3 * (points + directions)} components of {points} point(s), "
+                f"then of {directions} direction(s)"
+            )
+        if self.gradient is not None:
+            raise InputError("Field: a formula knows its derivatives; leave the gradient out")
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -91,15 +108,18 @@ class Field(Force):
             raise InputError(f"force '{name}': give at least one point or direction")
         vectors = [body.on(w) for body, w in at] + [body.along(w) for body, w in along]
         forms = stack([f.among(bodies) for v in vectors for f in components(v)], len(bodies))
-        split = len(at)
+        split, potential = len(at), self.potential
+        if isinstance(potential, Formula):
+            law = FieldFormula(potential)
+            return [FieldPotential(name, bodies, forms, law.V, law.dV, law.ddV, law)], []
 
         def V(a: Vector) -> float:
             rows = a.reshape(-1, 3)
-            return float(self.potential(rows[:split], rows[split:]))
+            return float(potential(rows[:split], rows[split:]))
 
         slopes = self.gradient
         if slopes is None:
-            return [FieldPotential(name, bodies, forms, V, None)], []
+            return [FieldPotential(name, bodies, forms, V)], []
 
         def dV(a: Vector) -> Vector:
             rows = a.reshape(-1, 3)
@@ -271,8 +291,10 @@ class Fields(Family):
         )
 
 
-def _law(p: FieldPotential) -> Law:
-    size = p.forms.m
+def _law(p: FieldPotential) -> Called:
+    size, code = p.forms.m, None if p.formula is None else p.formula.machine_code
+    if code is not None:
+        return code
 
     def law(given: list[float], wanted: int) -> Sequence[float]:
         if wanted == ENERGY:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from poinsot.frames.charts import Chart
 from poinsot.frames.stacks import Forms
 from poinsot.parts.elastic import NODES, ByEnergy, Elastic, mean_along
+from poinsot.parts.field_formulas import FieldFormula
 from poinsot.ph.derivatives import gradient, hessian, jacobian, single_differences
 from poinsot.ph.matrices import Vector, dense
 
@@ -129,11 +130,13 @@ class FieldPotential(Potential):
 
     The forms are the components of those vectors, linear in q; the discrete gradient is Gonzalez'
     in their space. Energy is exact; momenta are kept as far as V and this gradient are invariant.
-    `dV` is None if nothing but V is known.
+    `dV` and `ddV` are None where they are not known; `formula` is what all three are of, if any.
     """
 
     V: Callable[[Vector], float]
-    dV: Callable[[Vector], Vector] | None
+    dV: Callable[[Vector], Vector] | None = None
+    ddV: Callable[[Vector], NDArray[np.float64]] | None = None
+    formula: FieldFormula | None = None
 
     def energy(self, q: Vector) -> float:
         """Return V [J]."""
@@ -144,13 +147,17 @@ class FieldPotential(Potential):
         return np.asarray(dense(self.forms.G(q)).T @ self._slopes(self.forms(q)))
 
     def hessian(self, q: Vector) -> NDArray[np.float64]:
-        """Return d^2V/dq^2, the inner one by finite differences of dV."""
+        """Return d^2V/dq^2."""
         G = dense(self.forms.G(q))
-        return np.asarray(G.T @ jacobian(self._slopes, self.forms(q), rough=True) @ G)
+        return np.asarray(G.T @ self._bend(self.forms(q)) @ G)
 
     def _slopes(self, a: Vector) -> Vector:
         """Return dV/da."""
         return gradient(self.V, a) if self.dV is None else self.dV(a)
+
+    def _bend(self, a: Vector) -> NDArray[np.float64]:
+        """Return d^2V/da^2, by finite differences of dV if it is not known."""
+        return jacobian(self._slopes, a, rough=True) if self.ddV is None else self.ddV(a)
 
     def _listed(self, a: list[float]) -> list[float]:
         return [*self._slopes(np.array(a)).tolist()]
@@ -164,7 +171,9 @@ class FieldPotential(Potential):
         """Return it with its derivative by a1, good enough for Newton."""
         z, alpha, end = self._parts(a0, a1)
         e, middle = a1 - a0, (a0 + a1) / 2
-        if self.dV is None:
+        if self.ddV is not None:
+            curvature, error = self.ddV(middle), EXACT
+        elif self.dV is None:
             curvature, error = hessian(self.V, middle), ROUGH
         else:
             columns = single_differences(self._listed, middle.tolist(), z.tolist(), range(z.size))
@@ -202,5 +211,4 @@ class FieldPotential(Potential):
     def inner(self, q: Vector) -> Vector:
         """Return the sizes of d^2V/da^2 a on q, a itself and what it is made of."""
         a, G = self.forms(q), dense(self.forms.G(q))
-        bend = abs(jacobian(self._slopes, a, rough=True))
-        return np.asarray(abs(G).T @ (bend @ (abs(a) + abs(G) @ abs(q))))
+        return np.asarray(abs(G).T @ (abs(self._bend(a)) @ (abs(a) + abs(G) @ abs(q))))

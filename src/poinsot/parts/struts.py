@@ -218,7 +218,11 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
         K_f = _weighted(h, dt_middle[0], dt_end[0], K_0, K_1, end_0, end_1)
         K_g = _weighted(h, dt_middle[1], dt_end[1], K_0, K_1, end_0, end_1)
         by_B = axial(multiply(transposed(K_f), C_B)), axial(multiply(transposed(K_g), C_B))
-        spins = 1.0 / h + 2.0 / h * (size(half_A) + size(half_B))
+        # Angles counted over turns are rounded as numbers of their size are.
+        counted = 1.0
+        for j in range(at[FIRST], at[LAST]):
+            counted = max(counted, abs(struts.chi[0, j]))
+        spins = counted / h + 2.0 / h * (size(half_A) + size(half_B))
         inside_0 = spins * (size(by_A[0]) + size(by_B[0]))
         inside_1 = spins * (size(by_A[1]) + size(by_B[1]))
         energy = (inside_0 * abs(ds[0]) + inside_1 * abs(ds[1])) / h

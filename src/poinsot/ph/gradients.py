@@ -234,7 +234,8 @@ def corrected(step: Step, z: Vector, dz: Matrix, corrections: Sequence[Correctio
             direction = np.zeros(z.size)
             direction[rows] = e
             U.append(direction)
-            dnumerator = slope - de.T @ z_rows - dz_rows.T @ e
+            # Of states that have one value in a step, both terms of the numerator change alike.
+            dnumerator = np.where(step.stores.algebraic, 0.0, slope - de.T @ z_rows - dz_rows.T @ e)
             V.append((dnumerator - 2 * alpha * (de.T @ e)) / square)
     if alphas.any():
         z, dz = z + alphas * step.e, add(dz, scale_columns(step.de.T, alphas).T)

@@ -5,7 +5,7 @@ arrays alike; it is differentiated by further rows; and it becomes machine code 
 Equal operations on equal rows are one row.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -87,6 +87,18 @@ class Graph:
             return self._row(operation, *operands)
         with np.errstate(all="ignore"):
             return self.number(float(OPERATIONS[operation](*map(np.float64, values))))
+
+    def include(self, program: "Program", arguments: Sequence[int]) -> list[int]:
+        """Return the rows of a program's values, of which rows of this graph are the arguments."""
+        rows: list[int] = []
+        for operation, operands in program.rows:
+            if operation == VARIABLE:
+                rows.append(arguments[operands[0]])
+            elif operation == NUMBER:
+                rows.append(self.number(operands[0]))
+            else:
+                rows.append(self.apply(operation, *(rows[k] for k in operands)))
+        return [rows[k] for k in program.wanted]
 
     # -- derivatives --------------------------------------------------------------------------
 

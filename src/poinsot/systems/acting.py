@@ -236,9 +236,13 @@ class Acting(Mechanics):
 
     def inner(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
         """Return the sizes of what cancels inside of dV/dq - B u + damping; shape (n,)."""
-        total, f = np.zeros(self.gravity.size), self.unknowns.full(q)
+        total, (f, rate) = np.zeros(self.gravity.size), self._motion(q, v)
         for p in self.potentials:
             scatter(total, p.bodies, p.inner(local(f, p.bodies)))
+        for inlet, bodies, _ in self._inputs:
+            if inlet.law is not None:
+                q_, v_ = local(f, bodies), local(rate, bodies)
+                scatter(total, bodies, abs(inlet.direction.B(q_)) @ inlet.law.inner(t, q_, v_))
         by_q, by_v = self.dloads(t, q, v, u)
         forces = [abs(slope) @ abs(q) for slope in by_q] + [abs(slope) @ abs(v) for slope in by_v]
         return sum(forces, self.unknowns.own(total))

@@ -27,6 +27,9 @@ from poinsot.systems.mechanism import Mechanism
 Real = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
+#: A body whose moments of inertia differ by more than this is slender.
+SLENDER = 1e-3
+
 
 @dataclass(frozen=True, eq=False)
 class Turning:
@@ -196,6 +199,7 @@ class Tables:
             schedule=self.schedule,
             template=self._template(),
             kinds=self._kinds(),
+            gyration=self._gyration(),
             unloaded=not self._acted_on,
             redundant=self.mechanism.redundant,
             dry=any(family.dry for family in families),
@@ -203,6 +207,7 @@ class Tables:
             exact=self._exact,
             linear=self._linear,
             keeping=any(isinstance(law, Law) for law in self.parts.laws),
+            hardly=self.mechanism.redundant or self._acted_on or self._slender,
             stabilised=np.ones(1, dtype=np.uint32) if self.stabilised else None,
             spins=self._spin_tables(),
             arms_at=self._arms_at,
@@ -219,6 +224,13 @@ class Tables:
     def _acted_on(self) -> bool:
         """Whether more than weight and joints acts on bodies."""
         return any(family.loads and len(family) for family in self.parts.families)
+
+    @property
+    def _slender(self) -> bool:
+        """Whether some body has hardly any inertia about an axis."""
+        euler = self.mechanism.inertia[self.mechanism.unknowns.turns, 1:]
+        moments = euler.sum(axis=1, keepdims=True) - euler
+        return bool(np.any(moments.min(axis=1) < SLENDER * moments.max(axis=1)))
 
     @property
     def _exact(self) -> bool:
@@ -259,6 +271,12 @@ class Tables:
         if self.stabilised:
             kinds[self.graph.first_joint :: 2] = tables.OF_POSITION
         return kinds
+
+    def _gyration(self) -> Real:
+        """Return the least and the greatest radius of gyration of bodies that turn [m]."""
+        mass, euler = self.mechanism.inertia[:, 0], self.mechanism.inertia[:, 1:].sum(axis=1)
+        radii = np.sqrt(euler / mass)[self.mechanism.unknowns.turns]
+        return np.array([radii.min(), radii.max()]) if radii.size else np.array([0.0, 1.0])
 
     def _body_tables(self) -> tables.Part:
         mass, weight = self.mechanism.inertia.copy(), self.mechanism.weight
