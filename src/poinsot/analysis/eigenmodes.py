@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from poinsot.analysis.elimination import eliminate, null_space, scales
 from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
 from poinsot.analysis.linearisation import linearise
+from poinsot.analysis.mode_motion import mode_motion
 from poinsot.analysis.slowest_modes import slowest
 from poinsot.analysis.steady_frames import frames, is_mechanism
 from poinsot.errors import InputError, did_you_mean
@@ -18,6 +19,7 @@ from poinsot.inputs import count as checked_count
 from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.matrices import Array, large
 from poinsot.ph.system import PHSystem
+from poinsot.result import Result
 
 Complex = NDArray[np.complex128]
 #: Systems of so many states have all of their modes computed; of larger ones so many by default.
@@ -170,6 +172,23 @@ class Modes:
         parts = np.stack([slid, spun], axis=1)
         parts = parts / (np.sum(parts) or 1.0)
         return {name: (float(a), float(b)) for name, (a, b) in zip(moved, parts, strict=True)}
+
+    def motion(self, mode: int, *, amplitude: float | None = None, frames: int = 61) -> Result:
+        """Return one period of a mode as a result: `ps.viz.write_page` plays it, and so on.
+
+        Bodies turn rigidly and joints are closed. Decay and growth are left out, and modes that
+        do not oscillate go to and fro in a second. A steady motion is shown from the frame that
+        moves along.
+
+        Parameters
+        ----------
+        amplitude : float
+            What the shape is multiplied by; its largest displacement is 1 [m or rad]. Default: so
+            that bodies turn by 0.2 rad, or move by a fifth of their size, at most.
+        frames : int
+            How many states are shown, the first and the last alike.
+        """
+        return mode_motion(self, mode, amplitude, frames)
 
     def largest(self, mode: int) -> str:
         """Return the name of the state that moves most in a mode, of displacements if it has any.
