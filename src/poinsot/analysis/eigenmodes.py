@@ -30,6 +30,8 @@ NOISE = 1e-11
 ZERO = 1e-10
 #: Displacements that differ by less than this part are the same.
 SAME = 1e-6
+#: A direction that has this part of a vector is called its direction.
+MOSTLY = 0.95
 #: Part of an eigenvalue up to which a real or imaginary part is round-off.
 ROUND_OFF = 1e-9
 #: The same of double eigenvalues, which are known to a root of round-off.
@@ -197,6 +199,21 @@ class Modes:
         """
         moving = np.where(_moving(self.linear), abs(self.shapes[:, mode]), -1.0)
         return labels(self.linear.states)[int(np.argmax(moving))]
+
+    def moves_most(self, mode: int) -> str:
+        """Return the body with most kinetic energy and how it moves; without bodies, a state."""
+        try:
+            moved = self.bodies(mode)
+        except InputError:  # a system without bodies
+            return self.largest(mode)
+        parts = self.energies(mode)
+        name = max(parts, key=lambda body: sum(parts[body]))
+        turns = parts[name][1] > parts[name][0]
+        size = np.abs(moved[name][turns])
+        k, verb = int(np.argmax(size)), "turns" if turns else "moves"
+        if size[k] <= MOSTLY * np.linalg.norm(size):
+            return f"{name} {verb}"
+        return f"{name} {verb} {'about' if turns else 'along'} {'xyz'[k]}"
 
     def __str__(self) -> str:
         """A table of the modes."""

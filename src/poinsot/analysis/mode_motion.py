@@ -1,6 +1,6 @@
 """Mode shapes as motions: results to be looked at, played and saved like those of runs."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def _of_bodies(
     system: MechanismForm | QuaternionForm,
     x: Vector,
     t: float,
-    moved: Array,
+    moved: Any,
     amplitude: float | None,
     phases: Vector,
     period: float,
