@@ -14,6 +14,7 @@ vanish: they are no modes of the system.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -100,13 +101,9 @@ def _of_mechanism(linear: AnyLinear) -> Elimination | None:
     k = None if linear.about is None else linear.about.freedoms
     if k is None or linear.about is None or linear.about.sizes.size != linear.n:
         return None
-    E, A, (B, C) = (
-        linear.matrix_E,
-        linear.matrix_A,
-        (dense(linear.matrix_B), dense(linear.matrix_C)),
-    )
-    if not is_sparse(E) or not is_sparse(A):
-        E, A = dense(E), dense(A)
+    E, A, B, C = linear.matrix_E, linear.matrix_A, dense(linear.matrix_B), dense(linear.matrix_C)
+    whole: Any = sparse if is_sparse(E) and is_sparse(A) else dense
+    E, A = whole(E), whole(A)
     q, v, lam = slice(0, k), slice(k, 2 * k), slice(2 * k, linear.n)
     K, X = A[lam, v], A[q, q]
     if nonzero(A[lam, lam]) or nonzero(A[q, lam]) or B[lam].any() or C[:, lam].any() or B[q].any():
@@ -118,7 +115,7 @@ def _of_mechanism(linear: AnyLinear) -> Elimination | None:
     if max(gaps) > EXACT:
         return None
     sizes = _by_mass(E[v, v].diagonal(), linear.about.sizes[q])
-    P = scale_columns(null_space_of(scale_columns(K, sizes)).T, sizes).T
+    P: Any = scale_columns(null_space_of(scale_columns(K, sizes)).T, sizes).T
     f = P.shape[1]
     moved = largest(add(A[lam, q], -1.0 * (K @ X)) @ P)
     M = dense(P.T @ E[v, v] @ P)

@@ -30,14 +30,19 @@ TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class MinimalForm(LinearPHSystem):
-    """An explicit port-Hamiltonian system in independent states, x = V xi of the one before.
+class ProjectedForm(LinearPHSystem):
+    """A port-Hamiltonian system in fewer states xi than the one before, x = V xi."""
+
+    V: Matrix | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalForm(ProjectedForm):
+    """An explicit port-Hamiltonian system in independent states.
 
     Of a mechanical system xi = (q, v) are displacements and velocities of as many degrees of
     freedom: E = diag(I, M), Q = diag(K, I), J = [[0, I], [-I, J_v]].
     """
-
-    V: Matrix | None = None
 
     @property
     def freedoms(self) -> int:

@@ -131,7 +131,7 @@ def _nearest_zero(
     if inverse is not None:
         values, vectors = inverse.largest(2 * count + 2)
         order = np.argsort(abs(values), kind="stable")
-        return values[order], columns[:, None] * vectors[:, order], 0, 0
+        return values[order], np.asarray(columns[:, None] * vectors[:, order], complex), 0, 0
     shift, slowest = SHIFT * float(abs(A).max() / abs(E).max()), np.inf
     for _ in range(4):
         values, vectors = _require(linear, E, A, shift).largest(2 * count + 14)
@@ -173,7 +173,8 @@ def _rigid(inverse: "_Inverse", many: int) -> Array:
     for _ in range(REPEATS):
         basis = np.linalg.qr(block)[0]
         block = -inverse.shift * inverse(inverse.E @ basis)
-    T, Z, zeros = scipy.linalg.schur(basis.T @ block, sort=lambda a, b=0.0: abs(a + 1j * b) > 0.5)
+    kept: Any = lambda real, imaginary: np.hypot(real, imaginary) > 0.5  # noqa: E731
+    T, Z, zeros = scipy.linalg.schur(basis.T @ block, sort=kept)
     _, size, Vt = np.linalg.svd(T[:zeros, :zeros] - np.eye(zeros))
     return np.asarray(basis @ Z[:, :zeros] @ Vt[size <= CHAINED * max(1.0, size[0])].T)
 

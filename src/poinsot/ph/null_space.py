@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.ph.dependence import groups_of_rows, unit_rows
-from poinsot.ph.matrices import Array
+from poinsot.ph.matrices import Array, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def null_space(A: sp.csr_array, tolerance: float, *, width: int = 1) -> sp.csr_a
     `dependent_rows`.
     """
     order, starts = groups_of_rows(A, width)
-    A = sp.csr_array(unit_rows(A[order])[0])
+    A = _unit(A[order])
     group = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     waiting: dict[int, list[_Front]] = {}
     found = list[_Front]()
@@ -104,6 +104,12 @@ def null_space(A: sp.csr_array, tolerance: float, *, width: int = 1) -> sp.csr_a
             put(done)
         put(rest)
     return _together(found, n)
+
+
+def _unit(A: sp.csr_array) -> sp.csr_array:
+    rows, _ = unit_rows(A)
+    assert is_sparse(rows)
+    return rows
 
 
 def _together(found: list[_Front], n: int) -> sp.csr_array:
