@@ -147,8 +147,8 @@ def _nearest_zero(
         near = NEAR * (slowest if np.isfinite(slowest) else shift)
         rigid = _rigid(_require(linear, E, A, near), many)
     number = rigid.shape[1]
-    whole = columns[:, None] * np.hstack([rigid, vectors[:, order]])
-    found = np.append(np.zeros(number, dtype=complex), values[order])
+    whole = np.asarray(columns[:, None] * np.hstack([rigid, vectors[:, order]]), complex)
+    found = np.append(np.zeros(number), values[order]).astype(complex)
     return found, whole, number, max(0, many - number)
 
 
