@@ -185,8 +185,8 @@ class Modes:
         Parameters
         ----------
         amplitude : float
-            What the shape is multiplied by; its largest displacement is 1 [m or rad]. Default: so
-            that bodies turn by 0.2 rad, or move by a fifth of their size, at most.
+            Largest displacement [m] or turn [rad] of a body, or of coordinates if it has none.
+            Default: 0.2 rad, or a fifth of the size of what moves.
         frames : int
             How many states are shown, the first and the last alike.
         """

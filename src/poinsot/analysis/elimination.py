@@ -209,6 +209,8 @@ def _of_pencil(linear: AnyLinear) -> Elimination:
     found = np.asarray(np.linalg.lstsq(both, np.hstack([A @ V, E @ W, B]), rcond=None)[0], float)
     r, f = V.shape[1], W.shape[1]
     F, N, H = found[:r, :r], found[r:, r : r + f], found[:, r + f :]
+    # A zero among rates of this size, which alone it would not be.
+    F = np.where(abs(F) > np.finfo(float).eps * np.max(abs(A), initial=0.0), F, 0.0)
     feedthrough = _feedthrough(C, C @ W, N, -H[r:])
     return Elimination(
         V=columns[:, None] * V,

@@ -46,11 +46,18 @@ def mode_motion(modes: "Modes", mode: int, amplitude: float | None, frames: int)
         moved = np.concatenate([np.concatenate(pair) for pair in modes.bodies(mode).values()])
         states = _of_bodies(system, at.x, at.t, moved * turned, amplitude, phases, period)
     else:
-        size = float(np.max(abs(shape) / system.sizes(at.x), initial=0.0)) or 1.0
-        scale = SWING / size if amplitude is None else amplitude
+        # The largest displacement of a shape is 1 already.
+        scale = amplitude or _scale(shape, system.sizes(at.x), None)
         states = at.x + scale * (np.exp(1j * phases)[:, None] * shape).real
     told = f"mode {mode % len(modes)}, {modes.kinds[mode]} at {modes.hertz[mode]:.4g} Hz"
     return _shown(system, phases / (2 * np.pi) * period, states, told)
+
+
+def _scale(shape: Any, sizes: Vector, amplitude: float | None) -> float:
+    """Return what a shape is multiplied by: its largest entry becomes the amplitude."""
+    if amplitude is None:
+        shape, amplitude = shape / sizes, SWING
+    return amplitude / (float(np.max(abs(shape), initial=0.0)) or 1.0)
 
 
 def _of_bodies(
@@ -68,11 +75,8 @@ def _of_bodies(
     """
     place = FramePlace.of(system, x, t)
     w = place.twists.own(moved.real) + 1j * place.twists.own(moved.imag)
-    scale = amplitude
-    if scale is None:
-        scale = SWING / (float(np.max(abs(w) / place.sizes, initial=0.0)) or 1.0)
     states = []
-    for turn in scale * np.exp(1j * phases):
+    for turn in _scale(w, place.sizes, amplitude) * np.exp(1j * phases):
         step = (w * turn).real
         there = place.moved(step) or place.at(place.step(step))
         speeds = (2j * np.pi / period * w * turn).real
