@@ -22,7 +22,7 @@ def measure(repeats: int = 15) -> dict[str, float]:
     linear = ps.analysis.linearise(crank)
     chain = _chain(ps).compile()
     long = ps.analysis.linearise(chain)
-    omega = np.geomspace(0.1, 10, 10)
+    omega = np.geomspace(0.1, 9, 10)  # none of them an eigenfrequency
     return {
         "slider-crank: linearise": _seconds(lambda: ps.analysis.linearise(crank), repeats),
         "slider-crank: all modes": _seconds(lambda: ps.analysis.modes(linear), repeats),

@@ -106,6 +106,12 @@ def test_a_swapped_port_has_its_response_though_no_state_space():
         linear.state_space()
 
 
+def test_a_swapped_port_leaves_a_rigid_mode_that_is_exactly_zero():
+    model, _, _ = known.pendulum()
+    modes = A.modes(ps.ph.swap(model.compile(), "motor"))
+    assert modes.kinds == ("rigid",)
+
+
 def test_converters_keep_the_response():
     model, inertia, weight = known.pendulum(damping=0.4)
     linear = A.linearise(model)

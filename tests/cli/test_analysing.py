@@ -105,6 +105,43 @@ def test_ports_are_fed_with_what_they_get_at_that_time(command, tmp_path):
         assert mode["frequency"] == pytest.approx(np.sqrt(4.0 * 1.0 / inertia), rel=1e-9)
 
 
+def test_files_of_compiled_runs_leave_out_multipliers_and_are_linearised_all_the_same(
+    command, tmp_path
+):
+    text = PULLED.replace(", engine: reference", ", engine: compiled")
+    (tmp_path / "pulled.yaml").write_text(text)
+    command("run", "pulled.yaml", "-o", "r.nc", "--quiet")
+    assert command("modes", "r.nc", "--at", "4", "--summary", "m.json")[0] == 0
+    (mode,) = json.loads((tmp_path / "m.json").read_text())["modes"]
+    inertia = 2 * (0.1**2 + 0.1**2) / 12 + 2 * 1.0**2
+    assert mode["frequency"] == pytest.approx(np.sqrt(4.0 / inertia), rel=1e-9)
+
+
+def test_a_page_plays_the_mode_that_is_asked_for(command, tmp_path):
+    status, out, err = command("modes", "a.yaml", "--at", "equilibrium", "--html", "m.html")
+    assert (status, err) == (0, "")
+    assert "page  m.html" in out
+    assert "mode 0, oscillation" in (tmp_path / "m.html").read_text()
+    status, _, err = command("modes", "a.yaml", "--play", "99", "--html", "n.html")
+    assert status == 2
+    assert "no mode 99" in err
+
+
+def test_a_report_contains_modes_and_the_response_between_ports(command, tmp_path):
+    command("run", "a.yaml", "-o", "r.nc", "--quiet")
+    words = ("--modes", "equilibrium", "--from", "push[0]", "--to", "push[0]")
+    status, _, err = command("report", "r.nc", "-o", "r.html", *words)
+    assert (status, err) == (0, "")
+    text = (tmp_path / "r.html").read_text()
+    assert "<h2>Modes at the equilibrium</h2>" in text
+    assert f"<td>{OMEGA:.6g}</td>" in text
+    assert "<h2>Response from push[0] to push[0] at the equilibrium</h2>" in text
+    assert "Mode 0: " in text  # it can be played
+    status, _, err = command("report", "r.nc", "-o", "r.html", "--from", "push[0]")
+    assert status == 2
+    assert "give both" in err
+
+
 def test_a_simulation_that_stops_early_is_exit_status_one(command):
     status, _, err = command("modes", "failing.yaml", "--at", "10")
     assert status == 1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from poinsot.analysis.elimination import eliminate, null_space, scales
 from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
 from poinsot.analysis.linearisation import linearise
+from poinsot.analysis.mode_motion import mode_motion
 from poinsot.analysis.slowest_modes import slowest
 from poinsot.analysis.steady_frames import frames, is_mechanism
 from poinsot.errors import InputError, did_you_mean
@@ -18,6 +19,7 @@ from poinsot.inputs import count as checked_count
 from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.matrices import Array, large
 from poinsot.ph.system import PHSystem
+from poinsot.result import Result
 
 Complex = NDArray[np.complex128]
 #: Systems of so many states have all of their modes computed; of larger ones so many by default.
@@ -28,6 +30,8 @@ NOISE = 1e-11
 ZERO = 1e-10
 #: Displacements that differ by less than this part are the same.
 SAME = 1e-6
+#: A direction that has this part of a vector is called its direction.
+MOSTLY = 0.95
 #: Part of an eigenvalue up to which a real or imaginary part is round-off.
 ROUND_OFF = 1e-9
 #: The same of double eigenvalues, which are known to a root of round-off.
@@ -173,6 +177,23 @@ class Modes:
         parts = parts / (np.sum(parts) or 1.0)
         return {name: (float(a), float(b)) for name, (a, b) in zip(moved, parts, strict=True)}
 
+    def motion(self, mode: int, *, amplitude: float | None = None, frames: int = 61) -> Result:
+        """Return one period of a mode as a result: `ps.viz.write_page` plays it, and so on.
+
+        Bodies turn rigidly and joints are closed. Decay and growth are left out, and modes that
+        do not oscillate go to and fro in a second. A steady motion is shown from the frame that
+        moves along.
+
+        Parameters
+        ----------
+        amplitude : float
+            Largest displacement [m] or turn [rad] of a body, or of coordinates if it has none.
+            Default: 0.2 rad, or a fifth of the size of what moves.
+        frames : int
+            How many states are shown, the first and the last alike.
+        """
+        return mode_motion(self, mode, amplitude, frames)
+
     def largest(self, mode: int) -> str:
         """Return the name of the state that moves most in a mode, of displacements if it has any.
 
@@ -180,6 +201,21 @@ class Modes:
         """
         moving = np.where(_moving(self.linear), abs(self.shapes[:, mode]), -1.0)
         return labels(self.linear.states)[int(np.argmax(moving))]
+
+    def moves_most(self, mode: int) -> str:
+        """Return the body with most kinetic energy and how it moves; without bodies, a state."""
+        try:
+            moved = self.bodies(mode)
+        except InputError:  # a system without bodies
+            return self.largest(mode)
+        parts = self.energies(mode)
+        name = max(parts, key=lambda body: sum(parts[body]))
+        turns = parts[name][1] > parts[name][0]
+        size = np.abs(moved[name][turns])
+        k, verb = int(np.argmax(size)), "turns" if turns else "moves"
+        if size[k] <= MOSTLY * np.linalg.norm(size):
+            return f"{name} {verb}"
+        return f"{name} {verb} {'about' if turns else 'along'} {'xyz'[k]}"
 
     def __str__(self) -> str:
         """A table of the modes."""

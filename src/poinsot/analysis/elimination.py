@@ -14,13 +14,27 @@ vanish: they are no modes of the system.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
-from poinsot.analysis.linear import AnyLinear, labels, matrices, sparse
+from poinsot.analysis.linear import AnyLinear, labels, matrices, nonzero, sparse
 from poinsot.errors import SingularPencilError
-from poinsot.ph.matrices import Array, Vector, dense
+from poinsot.ph.dependence import spanning_rows, unit_rows
+from poinsot.ph.matrices import (
+    Array,
+    Matrix,
+    Vector,
+    add,
+    dense,
+    diagonal,
+    is_sparse,
+    largest,
+    scale_columns,
+)
+from poinsot.ph.null_space import null_space as sparse_null_space
 
 #: Singular values below this part of the largest count as zero, in equilibrated matrices.
 CUT = 1e-10
@@ -87,40 +101,59 @@ def _of_mechanism(linear: AnyLinear) -> Elimination | None:
     k = None if linear.about is None else linear.about.freedoms
     if k is None or linear.about is None or linear.about.sizes.size != linear.n:
         return None
-    E, A, B, C = matrices(linear)
+    E, A, B, C = linear.matrix_E, linear.matrix_A, dense(linear.matrix_B), dense(linear.matrix_C)
+    whole: Any = sparse if is_sparse(E) and is_sparse(A) else dense
+    E, A = whole(E), whole(A)
     q, v, lam = slice(0, k), slice(k, 2 * k), slice(2 * k, linear.n)
     K, X = A[lam, v], A[q, q]
-    if A[lam, lam].any() or A[q, lam].any() or B[lam].any() or C[:, lam].any() or B[q].any():
+    if nonzero(A[lam, lam]) or nonzero(A[q, lam]) or B[lam].any() or C[:, lam].any() or B[q].any():
         return None
-    gaps = abs(A[q, v] - np.eye(k)), abs(A[v, lam] + K.T) / (np.max(abs(K), initial=0.0) or 1.0)
-    if max(float(np.max(gap, initial=0.0)) for gap in gaps) > EXACT:
+    gaps = (
+        largest(add(A[q, v], -1.0 * diagonal(np.ones(k)))),
+        largest(add(A[v, lam], K.T)) / (largest(K) or 1.0),
+    )
+    if max(gaps) > EXACT:
         return None
-    sizes = _by_mass(np.diagonal(E[v, v]), linear.about.sizes[q])
-    P = null_space_of(K * sizes) * sizes[:, None]
+    sizes = _by_mass(E[v, v].diagonal(), linear.about.sizes[q])
+    P: Any = scale_columns(null_space_of(scale_columns(K, sizes)).T, sizes).T
     f = P.shape[1]
-    moved = (A[lam, q] - K @ X) @ P
-    terms = abs(A[lam, q]) @ abs(P) + abs(K) @ abs(X) @ abs(P)
-    M = P.T @ E[v, v] @ P
-    if np.any(abs(moved) > MOVED * np.max(terms, initial=0.0)) or _singular(M):
+    moved = largest(add(A[lam, q], -1.0 * (K @ X)) @ P)
+    M = dense(P.T @ E[v, v] @ P)
+    if moved > 0:
+        terms = largest(abs(A[lam, q]) @ abs(P)) + largest(abs(K) @ abs(X) @ abs(P))
+        if moved > MOVED * terms:
+            return None
+    if _singular(M):
         return None
-    rows = np.hstack([A[v, q] @ P - A[v, v] @ X @ P, A[v, v] @ P + E[v, v] @ X @ P])
-    found = np.linalg.solve(M, P.T @ np.hstack([rows, B[v]]))
+    rows = [A[v, q] @ P - A[v, v] @ X @ P, A[v, v] @ P + E[v, v] @ X @ P]
+    found = np.linalg.solve(M, np.hstack([*(dense(P.T @ row) for row in rows), P.T @ B[v]]))
     # Velocities are measured by the largest rate, so that all entries of F are one.
     rate = float(np.sqrt(np.max(abs(found[:, :f]), initial=0.0))) or 1.0
     F = np.block([[np.zeros((f, f)), rate * np.eye(f)], [found[:, :f] / rate, found[:, f : 2 * f]]])
     V = np.zeros((linear.n, 2 * f))
-    V[q, :f], V[v, :f], V[v, f:] = P, -X @ P, rate * P
+    V[q, :f], V[v, :f], V[v, f:] = dense(P), -dense(X @ P), rate * dense(P)
     # What multipliers have to be for the rest of the equation of momentum.
-    rest = rows - E[v, v] @ P @ found[:, : 2 * f]
+    rest = np.hstack([dense(row) for row in rows]) - E[v, v] @ (P @ found[:, : 2 * f])
     rest[:, f:] *= rate
     G = np.vstack([np.zeros((f, linear.m)), found[:, 2 * f :] / rate])
-    if K.size:
-        lengths = np.linalg.norm(K * sizes, axis=1)
-        lengths[lengths == 0] = 1.0
-        unit = (K * sizes) / lengths[:, None]
-        V[lam] = np.linalg.lstsq(unit.T, sizes[:, None] * rest, rcond=CUT)[0] / lengths[:, None]
     held = k - f
+    if held:
+        V[lam] = _multipliers(scale_columns(K, sizes), sizes[:, None] * rest)
     return Elimination(V, F, G, C @ V, (), 2 * held, 2 if held else 0, held, K.shape[0] - held)
+
+
+def _multipliers(K: Matrix, forces: Array) -> Array:
+    """Return the shortest lam with K^T lam = forces, rows of K brought to length one."""
+    unit, lengths = unit_rows(K)
+    if is_sparse(unit):
+        from scipy.sparse.linalg import splu
+
+        kept = spanning_rows(unit, CUT)
+        found = np.zeros((K.shape[0], forces.shape[1]))
+        rows = unit[kept]
+        found[kept] = splu(sp.csc_array(rows @ rows.T)).solve(rows @ forces)
+        return np.asarray(found / lengths[:, None])
+    return np.asarray(np.linalg.lstsq(dense(unit).T, forces, rcond=CUT)[0] / lengths[:, None])
 
 
 def _by_mass(mass: Vector, sizes: Vector) -> Vector:
@@ -141,18 +174,19 @@ def _singular(M: Array) -> bool:
     return float(np.linalg.cond(M / scale[:, None] / scale)) > 1 / CUT
 
 
-def null_space_of(G: Array) -> Array:
-    """Return an orthonormal basis of the null space of constraints, by QR with pivoting.
+def null_space_of(G: Matrix) -> Matrix:
+    """Return an orthonormal basis of the null space of constraints, by QR; sparse if they are.
 
     Rows are brought to length one first: they are of different kinds.
     """
-    if not G.size:
-        return np.eye(G.shape[1])
-    lengths = np.linalg.norm(G, axis=1)
-    rows = G / np.where(lengths > 0, lengths, 1.0)[:, None]
+    if 0 in G.shape:
+        return diagonal(np.ones(G.shape[1]))
+    if is_sparse(G):
+        return sparse_null_space(G, CUT)
+    rows = dense(unit_rows(G)[0])
     Q, R, _ = scipy.linalg.qr(rows.T, pivoting=True, check_finite=False)
-    diagonal = abs(np.diagonal(R))
-    rank = int(np.count_nonzero(diagonal > CUT * max(float(diagonal[0]), np.finfo(float).tiny)))
+    sizes = abs(np.diagonal(R))
+    rank = int(np.count_nonzero(sizes > CUT * max(float(sizes[0]), np.finfo(float).tiny)))
     return np.asarray(Q[:, rank:])
 
 
@@ -175,6 +209,8 @@ def _of_pencil(linear: AnyLinear) -> Elimination:
     found = np.asarray(np.linalg.lstsq(both, np.hstack([A @ V, E @ W, B]), rcond=None)[0], float)
     r, f = V.shape[1], W.shape[1]
     F, N, H = found[:r, :r], found[r:, r : r + f], found[:, r + f :]
+    # A zero among rates of this size, which alone it would not be.
+    F = np.where(abs(F) > np.finfo(float).eps * np.max(abs(A), initial=0.0), F, 0.0)
     feedthrough = _feedthrough(C, C @ W, N, -H[r:])
     return Elimination(
         V=columns[:, None] * V,

@@ -17,7 +17,7 @@ QUICK = 1e3
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class FreeCoordinates:
     """Free coordinates xi of the tangent space, dx = T dxi, and the equations that are left.
 
     `left` takes them out of all: E and A become left E T and left A T. `efforts` makes costates of
@@ -39,7 +39,7 @@ class Chart:
         return A if self.own else self.left @ A @ self.T
 
 
-def chart_of(system: PHSystem, x: Vector) -> Chart:
+def free_coordinates(system: PHSystem, x: Vector) -> FreeCoordinates:
     """Return free coordinates of a system near a state."""
     if isinstance(system, Interconnection):
         return _joined(system, x)
@@ -47,12 +47,12 @@ def chart_of(system: PHSystem, x: Vector) -> Chart:
         return _without_momenta(system, x)
     whole, sizes = diagonal(np.ones(system.n)), system.sizes(x)
     if not isinstance(system, MechanicalForm):
-        return Chart(whole, whole, whole, system.states, sizes, own=True)
+        return FreeCoordinates(whole, whole, whole, system.states, sizes, own=True)
     n, k, w = system.mechanics.n, system.mechanics.k, system.momentum_row
     Z = system.mechanics.Z(system.parts(x)[0])
     if n < k or is_identity(Z):
         mechanical = None if n < k or system.stabilised else n
-        return Chart(whole, whole, whole, system.states, sizes, mechanical, own=True)
+        return FreeCoordinates(whole, whole, whole, system.states, sizes, mechanical, own=True)
     one = diagonal(np.ones(system.n - n))
     back, size = _left_inverse(Z), system.n - n + k
     T = assemble((system.n, size), [(0, 0, Z), (n, k, one)])
@@ -62,34 +62,35 @@ def chart_of(system: PHSystem, x: Vector) -> Chart:
     rest = [s for s in system.states if ends[s.name].start >= n]
     moved = [State(f"{s.name[:-1]}s", s.size) for s in velocities]
     sizes = np.concatenate([abs(back) @ sizes[:n], sizes[n:]])
-    return Chart(T, left, T.T, (*moved, *rest), sizes, k)
+    return FreeCoordinates(T, left, T.T, (*moved, *rest), sizes, k)
 
 
-def _joined(system: Interconnection, x: Vector) -> Chart:
+def _joined(system: Interconnection, x: Vector) -> FreeCoordinates:
     """Return those of all parts, and the multipliers of the connections."""
-    charts = [
-        chart_of(part, x[span]) for part, span in zip(system.parts, system.spans, strict=True)
+    parts = [
+        free_coordinates(part, x[span])
+        for part, span in zip(system.parts, system.spans, strict=True)
     ]
     links, sizes = system.n - system.inner, system.sizes(x)
-    new = sum(chart.T.shape[1] for chart in charts) + links
+    new = sum(part.T.shape[1] for part in parts) + links
     placed: dict[str, list[Placed]] = {"T": [], "left": [], "efforts": []}
     column = 0
-    for chart, span in zip(charts, system.spans, strict=True):
-        placed["T"].append((span.start, column, chart.T))
-        placed["left"].append((column, span.start, chart.left))
-        placed["efforts"].append((column, span.start, chart.efforts))
-        column += chart.T.shape[1]
+    for part, span in zip(parts, system.spans, strict=True):
+        placed["T"].append((span.start, column, part.T))
+        placed["left"].append((column, span.start, part.left))
+        placed["efforts"].append((column, span.start, part.efforts))
+        column += part.T.shape[1]
     one, last = diagonal(np.ones(links)), system.inner
     placed["T"].append((last, column, one))
     placed["left"].append((column, last, one))
     placed["efforts"].append((column, last, one))
     own = sum(len(part.states) for part in system.parts)
-    return Chart(
+    return FreeCoordinates(
         T=assemble((system.n, new), placed["T"]),
         left=assemble((new, system.n), placed["left"]),
         efforts=assemble((new, system.n), placed["efforts"]),
-        states=(*(s for chart in charts for s in chart.states), *system.states[own:]),
-        sizes=np.concatenate([*(chart.sizes for chart in charts), sizes[last:]]),
+        states=(*(s for part in parts for s in part.states), *system.states[own:]),
+        sizes=np.concatenate([*(part.sizes for part in parts), sizes[last:]]),
     )
 
 
@@ -102,7 +103,7 @@ def _left_inverse(Z: Matrix) -> Matrix:
     return np.linalg.pinv(dense(Z))
 
 
-def _without_momenta(system: LivensSystem, x: Vector) -> Chart:
+def _without_momenta(system: LivensSystem, x: Vector) -> FreeCoordinates:
     """Return coordinates (q, v, multipliers): momenta follow from p = dL/dv.
 
     From the row of momenta that of coordinates is taken as often as p changes with q, so that
@@ -120,7 +121,7 @@ def _without_momenta(system: LivensSystem, x: Vector) -> Chart:
     # What has nearly no mass moves as the others do, over the same part of its size in a time.
     ways, speeds = sizes[:n], sizes[n : 2 * n]
     speeds[:] = np.minimum(speeds, QUICK * np.median(speeds / ways) * ways)
-    return Chart(
+    return FreeCoordinates(
         T=assemble((system.n, new), T),
         left=assemble((new, system.n), left),
         efforts=assemble((new, system.n), efforts),

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.analysis.free_coordinates import Chart, chart_of
+from poinsot.analysis.free_coordinates import FreeCoordinates, free_coordinates
 from poinsot.analysis.linear import (
     AnyLinear,
     LinearDescriptor,
@@ -110,19 +110,19 @@ def linearise(
 def _linearised(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> AnyLinear:
     """Return the linear system at a state that moves at a rate, in a frame that moves along."""
     frame = _steady(system, x, rate, u, t)
-    chart = chart_of(system, x)
-    plain = _descriptor(system, chart, x, rate, u, t, frame)
+    xi = free_coordinates(system, x)
+    plain = _descriptor(system, xi, x, rate, u, t, frame)
     dz = system.dz(x)
-    dz = dz if chart.own else chart.efforts @ dz @ chart.T
-    Q = costate(plain, dz, chart.mechanical)
-    if frame is not None and Q is not None and chart.mechanical is not None:
-        plain = _on_constraints(plain, Q, chart.mechanical)
-    return with_structure(plain, Q, chart.sizes)
+    dz = dz if xi.own else xi.efforts @ dz @ xi.T
+    Q = costate(plain, dz, xi.mechanical)
+    if frame is not None and Q is not None and xi.mechanical is not None:
+        plain = _on_constraints(plain, Q, xi.mechanical)
+    return with_structure(plain, Q, xi.sizes)
 
 
 def _descriptor(
     system: PHSystem,
-    chart: Chart,
+    xi: FreeCoordinates,
     x: Vector,
     rate: Vector,
     u: Vector,
@@ -143,22 +143,22 @@ def _descriptor(
     if frame is not None:
         X, motion = derivative(system, frame, x)
         A = add(A, -1.0 * (E @ X))
-    T, left, y = chart.T, chart.left, system.y(x, z)
+    T, left, y = xi.T, xi.left, system.y(x, z)
     left_over = np.asarray(left @ (E @ (rate - motion)))
     L = system.dflow_dz(x, z)
-    if not chart.own:
-        B, C, L = left @ B, C @ T, conduction(left, L, chart.mechanical)
+    if not xi.own:
+        B, C, L = left @ B, C @ T, conduction(left, L, xi.mechanical)
     return LinearDescriptor(
         name=system.name,
-        states=chart.states,
+        states=xi.states,
         ports=tuple(replace(p, signal=None) for p in system.ports if not p.by_law),
-        matrix_E=tidy(chart.free(E)),
-        matrix_A=tidy(chart.free(A)),
+        matrix_E=tidy(xi.free(E)),
+        matrix_A=tidy(xi.free(A)),
         matrix_B=tidy(B[:, free]),
         matrix_C=tidy(C[free]),
         conduction=tidy(L),
         about=OperatingPoint(
-            system, x, rate, u, y, t, chart.sizes, T, left_over, frame is not None, chart.mechanical
+            system, x, rate, u, y, t, xi.sizes, T, left_over, frame is not None, xi.mechanical
         ),
     )
 
@@ -179,7 +179,7 @@ def _steady(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> S
         there, there_rate = in_motion(near, later, u, t)
         s, sums = PROBE * turning, []
         for one, at, moves in ((system, x, rate), (near, there, there_rate)):
-            plain = _descriptor(one, chart_of(one, at), at, moves, u, t, frame)
+            plain = _descriptor(one, free_coordinates(one, at), at, moves, u, t, frame)
             sums.append(trace(plain.matrix_E, plain.matrix_A, s))
         if abs(sums[0] - sums[1]) <= TOLERANCE * system.n / turning:
             return frame

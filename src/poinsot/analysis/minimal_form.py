@@ -18,11 +18,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.analysis.elimination import eliminate, null_space_of
-from poinsot.analysis.linear import LinearPHSystem, as_linear, nonzero, sparse
+from poinsot.analysis.linear import LinearPHSystem, as_linear, nonzero, sparse, symmetric
 from poinsot.errors import InputError, StructureError
 from poinsot.ph.dirac import require_structure
 from poinsot.ph.linear import LinearSystem
-from poinsot.ph.matrices import Array, Matrix, dense
+from poinsot.ph.matrices import Array, Matrix, assemble, dense, diagonal, is_sparse
 from poinsot.ph.system import State
 
 #: Energy or power that is left over, as a part of the whole, by round-off.
@@ -30,14 +30,19 @@ TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class MinimalForm(LinearPHSystem):
-    """An explicit port-Hamiltonian system in independent states, x = V xi of the one before.
+class ProjectedForm(LinearPHSystem):
+    """A port-Hamiltonian system in fewer states xi than the one before, x = V xi."""
+
+    V: Matrix | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalForm(ProjectedForm):
+    """An explicit port-Hamiltonian system in independent states.
 
     Of a mechanical system xi = (q, v) are displacements and velocities of as many degrees of
     freedom: E = diag(I, M), Q = diag(K, I), J = [[0, I], [-I, J_v]].
     """
-
-    V: Matrix | None = None
 
     @property
     def freedoms(self) -> int:
@@ -81,7 +86,7 @@ def minimal(linear: LinearSystem) -> MinimalForm:
     if found is None:
         return _of_any(system)
     k, G = found
-    return projected(system, k, null_space_of(dense(G)))
+    return projected(system, k, null_space_of(G if is_sparse(system.matrix_J) else dense(G)))
 
 
 def mechanical(system: LinearPHSystem) -> tuple[int, Matrix] | None:
@@ -122,25 +127,24 @@ def _trailing(E: Any) -> NDArray[np.bool_]:
     return np.logical_and.accumulate(np.asarray(empty)[::-1])[::-1]
 
 
-def projected(system: LinearPHSystem, k: int, P: Array) -> MinimalForm:
+def projected(system: LinearPHSystem, k: int, P: Matrix) -> MinimalForm:
     """Project k coordinates and velocities on q = P q', v = P v', where all constraints hold."""
     v, f = slice(k, 2 * k), P.shape[1]
     M, R, J = (P.T @ a[v, v] @ P for a in (system.matrix_E, system.matrix_R, system.matrix_J))
     K = P.T @ system.matrix_Q[:k, :k] @ P
-    none, one = np.zeros((f, f)), np.eye(f)
-    V = np.zeros((system.n, 2 * f))
-    V[:k, :f] = V[v, f:] = P
+    one, B = diagonal(np.ones(f)), P.T @ dense(system.matrix_B)[v]
+    square = 2 * f, 2 * f
     return MinimalForm(
         name=system.name,
         states=(State("q", f), State("v", f)) if f else (),
         ports=system.ports,
-        matrix_E=np.block([[one, none], [none, _even(M)]]),
-        matrix_J=np.block([[none, one], [-one, (J - J.T) / 2]]),
-        matrix_R=np.block([[none, none], [none, _even(R)]]),
-        matrix_B=np.vstack([np.zeros((f, system.m)), P.T @ dense(system.matrix_B)[v]]),
-        matrix_Q=np.block([[_even(K), none], [none, one]]),
+        matrix_E=assemble(square, [(0, 0, one), (f, f, symmetric(M))]),
+        matrix_J=assemble(square, [(0, f, one), (f, 0, -1.0 * one), (f, f, 0.5 * (J - J.T))]),
+        matrix_R=assemble(square, [(f, f, symmetric(R))]),
+        matrix_B=np.vstack([np.zeros((f, system.m)), B]),
+        matrix_Q=assemble(square, [(0, 0, symmetric(K)), (f, f, one)]),
         about=system.about,
-        V=V,
+        V=assemble((system.n, 2 * f), [(0, 0, P), (k, f, P)]),
     )
 
 

@@ -73,15 +73,22 @@ def _row(result: Result, when: Any) -> int:
 
 
 def _saved(system: PHSystem, result: Result, row: int) -> tuple[Vector, float]:
-    """Return a saved state of a result, by the names of the system's states."""
-    missing = [s.name for s in system.states if s.name not in result.states]
+    """Return a saved state of a result, by the names of the system's states.
+
+    Multipliers, which files leave out, follow from the others.
+    """
+    x, missing = np.zeros(system.n), list[str]()
+    for name, at in system.slices.items():
+        if name in result.states:
+            x[at] = np.asarray(result.states[name].values[row]).reshape(-1)
+        elif not system.algebraic[at].all():
+            missing.append(name)
     if missing:
         raise InputError(
             f"linearise: the result of '{result.model}' has no state '{missing[0]}' of system "
             f"'{system.name}'; linearise the system that was run, in the same coordinates"
         )
-    blocks = [np.asarray(result.states[s.name].values[row]).reshape(-1) for s in system.states]
-    return np.concatenate(blocks), float(result.time[row])
+    return x, float(result.time[row])
 
 
 def input_of(system: PHSystem, at: Any, u: ArrayLike | Mapping[str, ArrayLike] | None) -> Vector:

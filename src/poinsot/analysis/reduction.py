@@ -12,8 +12,15 @@ from poinsot.analysis import norms
 from poinsot.analysis.elimination import eliminate
 from poinsot.analysis.linear import LinearPHSystem
 from poinsot.analysis.linearisation import linearise
-from poinsot.analysis.minimal_form import MinimalForm, mechanical, minimal, projected
+from poinsot.analysis.minimal_form import (
+    MinimalForm,
+    ProjectedForm,
+    mechanical,
+    minimal,
+    projected,
+)
 from poinsot.analysis.moments import Pencil, about_points, over_band, pencil_of
+from poinsot.analysis.parts_of_states import chosen, on_states
 from poinsot.analysis.response import frequency_response
 from poinsot.analysis.subspaces import craig_bampton, in_energy, irka, modal, positive_real
 from poinsot.errors import InputError, StructureError, did_you_mean
@@ -44,8 +51,9 @@ class Reduction:
     ----------
     full : LinearPHSystem
         What was reduced.
-    system : MinimalForm
-        The reduced system, with the same ports; `V` of it is the projection, x = V xi.
+    system : ProjectedForm
+        The reduced system, with the same ports; `V` of it is the projection, x = V xi. It is a
+        `MinimalForm`, without constraints, unless some states were kept.
     method : str
         How.
     matched : tuple of (complex, int)
@@ -56,7 +64,7 @@ class Reduction:
     """
 
     full: LinearPHSystem
-    system: MinimalForm
+    system: ProjectedForm
     method: str
     matched: tuple[tuple[complex, int], ...] = ()
     band: tuple[float, float] | None = None
@@ -231,6 +239,7 @@ def reduce(
     *,
     points: Sequence[complex] | None = None,
     band: Sequence[float] | None = None,
+    states: str | Sequence[str] | None = None,
     at: Any = "start",
     coordinates: str | None = None,
 ) -> Reduction:
@@ -256,6 +265,11 @@ def reduce(
         band where the error is the largest, one after the other.
     band : (2,)
         Frequencies from and to [rad/s] in which the error is measured.
+    states : str or sequence of str
+        Names of states that `"krylov"` reduces, such as those of one flexible body; `order` is what
+        is left of them. All others stay as they are, with all constraints [BAPM21, eq. (46)].
+        Default: all of them, and constraints are eliminated. Of a mechanical system displacements
+        go with their velocities.
     at, coordinates
         See `linearise`.
 
@@ -278,10 +292,16 @@ def reduce(
             f"system '{linear.name}' has no ports, so that nothing of it is to be kept; add a port"
         )
     places, limits = _places(points, method), _band(band)
-    base = _base(linear)
+    if states is not None and method != "krylov":
+        raise InputError(f"reduce: the method '{method}' reduces all states; 'krylov' takes some")
+    base = _base(linear) if states is None else linear
     pencil = pencil_of(base)
-    _require_order(pencil, order, method, places)
-    pairs = 1 if pencil.freedoms is None else 2
+    picked, pairs = (None, 1 if pencil.freedoms is None else 2)
+    if states is None:
+        _require_order(pencil, order, method, places)
+    else:
+        picked, pairs = chosen(base, states)
+        _require_part(base, order, pairs * picked.size, pairs, places)
     room = None if order is None else order // pairs
     sampled, nearest = None, None
     if limits is not None:
@@ -294,9 +314,9 @@ def reduce(
         small = _from_minimal(base, pencil, order, method)
     elif places is not None:
         basis, matched = about_points(pencil, places, room)
-        small = _on(pencil, basis)
+        small = _on(pencil, basis, picked, room)
     elif nearest is not None:
-        small = _on(pencil, nearest)
+        small = _on(pencil, nearest, picked, room)
     else:
         raise InputError("reduce: 'krylov' needs points, or a band and an order")
     if isinstance(base, MinimalForm) and base is not linear:
@@ -310,14 +330,16 @@ def _base(linear: LinearPHSystem) -> LinearPHSystem:
     return minimal(linear) if algebraic and linear.n <= DENSE else linear
 
 
-def _on(pencil: Pencil, basis: Array) -> MinimalForm:
-    """Project on a space of displacements, or of states."""
+def _on(pencil: Pencil, basis: Array, picked: Any, room: int | None) -> ProjectedForm:
+    """Project on a space of displacements, or of states; all of them or some."""
+    if picked is not None:
+        return on_states(pencil.system, picked, basis, room or basis.shape[1])
     if pencil.freedoms is None:
         return in_energy(pencil.system, basis)
     return projected(pencil.system, pencil.used, basis)
 
 
-def _from_minimal(base: LinearPHSystem, pencil: Pencil, order: int, method: str) -> MinimalForm:
+def _from_minimal(base: LinearPHSystem, pencil: Pencil, order: int, method: str) -> ProjectedForm:
     """Reduce by a method that works on the explicit form."""
     small = minimal(base)
     if method in ("irka", "prbt"):
@@ -329,7 +351,7 @@ def _from_minimal(base: LinearPHSystem, pencil: Pencil, order: int, method: str)
     return projected(base, pencil.used, dense(small.V)[: pencil.used, : small.freedoms] @ T)
 
 
-def _lifted(before: MinimalForm, small: MinimalForm) -> MinimalForm:
+def _lifted(before: MinimalForm, small: ProjectedForm) -> ProjectedForm:
     """Write the projection in the states of the system that was there before a minimal form."""
     assert before.V is not None
     assert small.V is not None
@@ -390,6 +412,20 @@ def _require_order(pencil: Pencil, order: int | None, method: str, points: Any) 
         raise InputError(
             f"reduce: order {order} is odd, and the method '{method}' keeps displacements and "
             f"velocities of system '{name}' in pairs; choose {order - 1 or 2} or {order + 1}"
+        )
+
+
+def _require_part(system: Any, order: int | None, own: int, pairs: int, points: Any) -> None:
+    """Refuse orders that are larger than the states to be reduced, or odd where these are pairs."""
+    if order is None:
+        if points is None:
+            raise InputError("reduce: give the order, the number of states to keep")
+        return
+    count(order, "reduce: order", pairs)
+    if order > own or order % pairs:
+        raise InputError(
+            f"reduce: order {order} does not fit to the {own} states of system '{system.name}' "
+            f"that are to be reduced; choose {'an even' if pairs == 2 else 'a'} number up to {own}"
         )
 
 

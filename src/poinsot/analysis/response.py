@@ -14,9 +14,9 @@ from poinsot.analysis.eigenmodes import eigen
 from poinsot.analysis.elimination import CUT, eliminate, null_space, scales
 from poinsot.analysis.linear import AnyLinear, sparse
 from poinsot.analysis.linearisation import linearise
-from poinsot.errors import InputError, NoEffectError, SingularPencilError, did_you_mean
+from poinsot.analysis.slowest_modes import independent_parts
+from poinsot.errors import InputError, NoEffectError, did_you_mean
 from poinsot.inputs import numbers
-from poinsot.ph.dependence import spanning_rows
 from poinsot.ph.matrices import Array, dense, is_sparse
 from poinsot.result import Result
 
@@ -201,7 +201,7 @@ class _Solver:
     def __init__(self, linear: AnyLinear) -> None:
         E, A = linear.matrix_E, linear.matrix_A
         rows, columns = scales(linear)
-        self._name, self._rows, self.columns = linear.name, rows, columns
+        self._linear, self._rows, self.columns = linear, rows, columns
         self._moving = ~np.asarray(linear.algebraic)
         left, right = sp.diags_array(rows), sp.diags_array(columns)
         self._E: Any = sp.csr_array(left @ sparse(E) @ right)
@@ -224,7 +224,7 @@ class _Solver:
     def _sparsely(self, pencil: Any, right: Array) -> Complex:
         found = self._by_lu(pencil, right)
         if found is None and self._kept[0].size == right.shape[0]:
-            self._kept = self._independent()
+            self._kept = independent_parts(self._linear, self._E, self._A)
             if self._kept[0].size < right.shape[0]:
                 found = self._by_lu(pencil, right)
         return np.full(right.shape, np.nan, dtype=complex) if found is None else found
@@ -243,17 +243,6 @@ class _Solver:
         x = np.zeros(right.shape, dtype=complex)
         x[columns] = found
         return x
-
-    def _independent(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return equations and states without those that repeat others, at any frequency."""
-        pairs = (self._E, self._A), (self._E.T, self._A.T)
-        rows, columns = (spanning_rows(sp.csr_array(sp.hstack(pair)), CUT) for pair in pairs)
-        if rows.size != columns.size:
-            raise SingularPencilError(
-                f"system '{self._name}': the pencil (E, A) is singular: {rows.size} independent "
-                f"equations for {columns.size} states"
-            )
-        return rows, columns
 
 
 def _densely(pencil: Complex, right: Array) -> Complex:

@@ -1,13 +1,14 @@
-r"""The slowest modes of a large mechanical system, by shift and invert on the sparse pencil.
+r"""The slowest modes of a large system, by shift and invert on the sparse pencil.
 
-Constraints are written on displacements, K dq = 0, which leaves no constants of motion, and those
-that repeat others are left out:
+Constraints on velocities leave g(q) constant, as many zeros as there are constraints. Written on
+displacements, K q = 0 with q' = v, they leave none; and those that repeat others are left out. Of a
+mechanical system that is
 
 .. math::
 
     s \begin{bmatrix} I & & \\ & M & \\ & & 0 \end{bmatrix}
     \begin{bmatrix} q \\ v \\ \lambda \end{bmatrix} =
-    \begin{bmatrix} A_{qq} & A_{qv} & 0 \\ A_{vq} & A_{vv} & -K^\top \\ K & 0 & 0 \end{bmatrix}
+    \begin{bmatrix} 0 & I & 0 \\ A_{vq} & A_{vv} & -K^\top \\ K & 0 & 0 \end{bmatrix}
     \begin{bmatrix} q \\ v \\ \lambda \end{bmatrix} .
 """
 
@@ -15,29 +16,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.analysis.elimination import scales
-from poinsot.analysis.linear import AnyLinear, sparse
+from poinsot.analysis.linear import AnyLinear, labels, sparse
 from poinsot.errors import SingularPencilError
 from poinsot.ph.dependence import spanning_rows, unit_rows
 from poinsot.ph.equations import independent
 from poinsot.ph.matrices import Array
 
 Complex = NDArray[np.complex128]
+Indices = NDArray[np.intp]
 #: Rows of constraints with less than this part that is new repeat others.
 DEPENDENT = 1e-10
 #: Eigenvalues below this part of the shift are zero: double ones are known to a root of round-off.
 ZERO = 1e-5
 #: Shift as a part of the fastest rate in the pencil where rigid motions forbid zero.
 SHIFT = 1e-2
-#: Directions of rigid motions that are closer than this are one.
-SAME = 1e-6
+#: Shift as a part of the slowest rate for rigid motions alone, and how often it is applied.
+NEAR, REPEATS = 1e-2, 8
+#: Singular values of a nilpotent matrix below this are zero; others are large.
+CHAINED = 1e-3
 #: How much larger than the largest entry of the pencil an eigenvalue may be.
 FASTEST = 1e3
-#: How often displacements are tried whether they stay.
-REPEATS = 3
 #: Solutions of the shifted pencil are trusted up to this part.
 ACCURATE = 1e-8
 
@@ -45,33 +48,77 @@ ACCURATE = 1e-8
 def slowest(linear: AnyLinear, count: int) -> tuple[Complex, Complex, int, int] | None:
     """Return eigenvalues nearest zero and their shapes, those of rigid motions first.
 
-    With the number of rigid motions and of those that go on by themselves. None if the system is
-    not a mechanical one at rest.
+    With the number of rigid motions and of those that go on by themselves. None if the system has
+    dense matrices.
     """
-    k = None if linear.about is None else linear.about.freedoms
-    if k is None or not sp.issparse(linear.matrix_E):
+    if not (sp.issparse(linear.matrix_E) and sp.issparse(linear.matrix_A)):
         return None
-    E, A, L = (sparse(a) for a in (linear.matrix_E, linear.matrix_A, linear.conduction))
-    q, v, lam = slice(0, k), slice(k, 2 * k), slice(2 * k, linear.n)
-    if L[lam, q].count_nonzero() or L[lam, lam].count_nonzero() or A[lam, q].count_nonzero():
-        return None
-    K = sparse(L[lam, v])
-    kept = np.arange(K.shape[0])
-    if K.shape[0] and not independent(K, DEPENDENT, width=3):
-        kept = spanning_rows(sparse(unit_rows(K)[0]), DEPENDENT, width=3)
-    used = np.concatenate([np.arange(2 * k), 2 * k + kept])
-    rest = sp.csr_array((kept.size, k + kept.size))
-    E, A = E[used][:, used], sp.vstack([A[: 2 * k][:, used], sp.hstack([K[kept], rest])])
-    values, vectors, rigid, drifting = _nearest_zero(linear, E, A, used, k, count)
+    E, A = sparse(linear.matrix_E), on_displacements(linear)
+    rows, columns = independent_parts(linear, E, A)
+    E, A = (sparse(a[rows][:, columns]) for a in (E, A))
+    values, vectors, rigid, drifting = _nearest_zero(linear, E, A, columns, count)
     shapes = np.zeros((linear.n, values.size), dtype=complex)
-    shapes[used] = vectors
+    shapes[columns] = vectors
     return values, shapes, rigid, drifting
 
 
+def on_displacements(linear: AnyLinear) -> Any:
+    """Return A with constraints on velocities alone written on displacements, as far as there are.
+
+    A velocity is a state that the rate of another one is made of alone, E_i x' = A_ic x_c. Inputs
+    must act on neither.
+    """
+    E, A, B = (sparse(a) for a in (linear.matrix_E, linear.matrix_A, linear.matrix_B))
+    fed = np.diff(B.indptr) > 0
+    algebraic = np.diff(E.indptr) == 0
+    kinematic = np.flatnonzero(~algebraic & ~fed & (np.diff(A.indptr) == 1))
+    velocity = A.indices[A.indptr[kinematic]]
+    place = np.full(linear.n, -1)
+    place[velocity] = np.arange(kinematic.size)
+    # Row k of this is x_c = `rates` E x', in the place of the column c of A.
+    rates = sp.csr_array(sp.diags_array(1 / A.data[A.indptr[kinematic]]) @ E[kinematic])
+    rows = np.repeat(np.arange(linear.n), np.diff(A.indptr))
+    foreign = np.zeros(linear.n, dtype=bool)
+    foreign[rows[place[A.indices] < 0]] = True
+    turned = np.flatnonzero(algebraic & ~fed & ~foreign & (np.diff(A.indptr) > 0))
+    if not turned.size:
+        return A
+    picked = A[turned].tocoo()
+    i, j = picked.coords
+    shape = (turned.size, kinematic.size)
+    held = sp.csr_array(sp.coo_array((picked.data, (i, place[j])), shape=shape)) @ rates
+    others = np.setdiff1d(np.arange(linear.n), turned)
+    back = np.argsort(np.concatenate([others, turned]))
+    return sparse(sp.vstack([A[others], held]))[back]
+
+
+def independent_parts(linear: AnyLinear, E: Any, A: Any) -> tuple[Indices, Indices]:
+    """Return equations and states without algebraic ones that repeat others."""
+    mechanical = linear.about is not None and linear.about.freedoms is not None
+    width, kept = 3 if mechanical else 1, list[Indices]()
+    for e, a in ((E, A), (sparse(E.T), sparse(A.T))):
+        free = np.flatnonzero(np.diff(e.indptr) == 0)
+        own = a[free]
+        if free.size and not independent(own, DEPENDENT, width=width):
+            free = np.delete(free, spanning_rows(sparse(unit_rows(own)[0]), DEPENDENT, width=width))
+            kept.append(np.setdiff1d(np.arange(linear.n), free))
+        else:
+            kept.append(np.arange(linear.n))
+    rows, columns = kept
+    if rows.size != columns.size:
+        open_ = np.setdiff1d(np.arange(linear.n), columns)
+        named = f", e.g. '{labels(linear.states)[open_[0]]}'" if open_.size else ""
+        raise SingularPencilError(
+            f"system '{linear.name}': the pencil (E, A) is singular: {linear.n - columns.size} "
+            f"states are not determined and {linear.n - rows.size} equations repeat others{named}"
+        )
+    return rows, columns
+
+
 def _nearest_zero(
-    linear: AnyLinear, E: Any, A: Any, used: NDArray[np.intp], k: int, count: int
+    linear: AnyLinear, E: Any, A: Any, used: Indices, count: int
 ) -> tuple[Complex, Complex, int, int]:
-    """Return eigenvalues nearest zero, and vectors of the states used, k displacements first."""
+    """Return eigenvalues nearest zero, and vectors of the states used."""
     columns = scales(linear)[1][used]
     sizes = [abs(part) @ columns for part in (E, A)]
     largest = np.max([part / (np.max(part) or 1.0) for part in sizes], axis=0)
@@ -79,56 +126,57 @@ def _nearest_zero(
     rows = np.exp2(-np.round(np.log2(np.where(largest > 0, largest, 1.0))))
     left, right = sp.diags_array(rows), sp.diags_array(columns)
     E, A = sp.csc_array(left @ E @ right), sp.csc_array(left @ A @ right)
-    fastest = float(abs(A).max() / abs(E).max())
     # Zero is the best shift unless it is an eigenvalue, which its factors tell.
-    inverse, shift = _Inverse.at(E, A, 0.0), 0.0
-    values, vectors = inverse.largest(2 * count + 2) if inverse else _none(len(rows))
-    still = np.zeros(values.size, dtype=bool)
-    if inverse is None:
-        shift = SHIFT * fastest
-        for _ in range(4):
-            inverse = _Inverse.at(E, A, shift)
-            if inverse is None:
-                raise SingularPencilError(
-                    f"system '{linear.name}': the pencil (E, A) is singular: it has no unique "
-                    f"solution at s = 0 nor at s = {shift:.3g}"
-                )
-            values, vectors = inverse.largest(2 * count + 14)
-            still = abs(values) <= ZERO * shift
-            slowest = float(np.min(abs(values[~still]), initial=np.inf))
-            if slowest >= shift / 10:
-                break
-            shift = slowest
-    rigid = _rigid(inverse, vectors[:k, still]) if inverse and still.any() else np.zeros((k, 0))
+    inverse = _Inverse.at(E, A, 0.0)
+    if inverse is not None:
+        values, vectors = inverse.largest(2 * count + 2)
+        order = np.argsort(abs(values), kind="stable")
+        return values[order], np.asarray(columns[:, None] * vectors[:, order], complex), 0, 0
+    shift, slowest = SHIFT * float(abs(A).max() / abs(E).max()), np.inf
+    for _ in range(4):
+        values, vectors = _require(linear, E, A, shift).largest(2 * count + 14)
+        still = abs(values) <= ZERO * shift
+        slowest = float(np.min(abs(values[~still]), initial=np.inf))
+        if slowest >= shift / 10:
+            break
+        shift = slowest
+    many = int(np.count_nonzero(still))
     order = np.flatnonzero(~still)[np.argsort(abs(values[~still]), kind="stable")]
-    number, drifting = rigid.shape[1], max(0, int(np.count_nonzero(still)) - rigid.shape[1])
-    whole = np.zeros((len(rows), number + order.size), dtype=complex)
-    whole[:k, :number], whole[:, number:] = rigid, vectors[:, order]
-    zeros = np.zeros(number, dtype=complex)
-    whole *= columns[:, None]
-    return np.append(zeros, values[order]), whole, number, drifting
+    rigid = np.zeros((len(rows), 0))
+    if many:
+        near = NEAR * (slowest if np.isfinite(slowest) else shift)
+        rigid = _rigid(_require(linear, E, A, near), many)
+    number = rigid.shape[1]
+    whole = np.asarray(columns[:, None] * np.hstack([rigid, vectors[:, order]]), complex)
+    found = np.append(np.zeros(number), values[order]).astype(complex)
+    return found, whole, number, max(0, many - number)
 
 
-def _none(n: int) -> tuple[Complex, Complex]:
-    return np.zeros(0, dtype=complex), np.zeros((n, 0), dtype=complex)
+def _require(linear: AnyLinear, E: Any, A: Any, shift: float) -> "_Inverse":
+    found = _Inverse.at(E, A, shift)
+    if found is None:
+        raise SingularPencilError(
+            f"system '{linear.name}': the pencil (E, A) is singular: it has no unique solution at "
+            f"s = 0 nor at s = {shift:.3g}"
+        )
+    return found
 
 
-def _rigid(inverse: "_Inverse", found: Complex) -> Array:
-    """Return displacements that stay what they are under -shift (A - shift E)^-1 E.
+def _rigid(inverse: "_Inverse", many: int) -> Array:
+    """Return the null space of A inside the space of so many zeros.
 
-    Of a double zero two vectors were found that differ by round-off; others die out.
+    Near zero everything else dies out under S = -shift (A - shift E)^-1 E, which is the identity
+    there but for rigid motions that go on by themselves: S c = c + x / shift.
     """
-    k = len(found)
-    parts = np.hstack([found.real, found.imag])
-    parts = parts / np.maximum(np.linalg.norm(parts, axis=0), np.finfo(float).tiny)
+    n, basis = inverse.E.shape[0], np.zeros((0, 0))
+    block = np.random.default_rng(2).standard_normal((n, many + 4))
     for _ in range(REPEATS):
-        U, s, _ = np.linalg.svd(parts, full_matrices=False)
-        kept = U[:, s > SAME * s[0]]
-        right = np.zeros((inverse.E.shape[0], kept.shape[1]))
-        right[:k] = kept
-        parts = -inverse.shift * np.asarray(inverse(inverse.E @ right))[:k]
-    U, s, _ = np.linalg.svd(parts, full_matrices=False)
-    return np.asarray(U[:, s > 0.5])
+        basis = np.linalg.qr(block)[0]
+        block = -inverse.shift * inverse(inverse.E @ basis)
+    kept: Any = lambda real, imaginary: np.hypot(real, imaginary) > 0.5  # noqa: E731
+    T, Z, zeros = scipy.linalg.schur(basis.T @ block, sort=kept)
+    _, size, Vt = np.linalg.svd(T[:zeros, :zeros] - np.eye(zeros))
+    return np.asarray(basis @ Z[:, :zeros] @ Vt[size <= CHAINED * max(1.0, size[0])].T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from poinsot.analysis.linear import (
     AnyLinear,
@@ -32,6 +33,8 @@ from poinsot.ph.matrices import (
 
 #: Defect of a structure, relative to the sizes of its terms, that counts as round-off.
 TOLERANCE = 1e-8
+#: So many columns of a sparse matrix are solved for at a time.
+COLUMNS = 256
 
 
 def tidy(a: Any) -> Matrix:
@@ -97,14 +100,24 @@ def _of_any(plain: LinearDescriptor, dz: Matrix) -> Matrix | None:
             lu = splu(sp.csc_array(L[moving][:, moving]))
         except RuntimeError:  # singular
             return None
-        found = lu.solve(dense(D[moving]))
-        if not np.all(np.isfinite(found)):
-            return None
-        rows = sp.eye_array(plain.n, format="csr")[:, moving]
-        return add(dz, sparse(rows @ sparse(found)))
+        # Few columns have entries, and few at a time take little room.
+        right, rows = sp.csc_array(D[moving]), sp.eye_array(plain.n, format="csr")[:, moving]
+        for some in _columns(right):
+            found = lu.solve(dense(right[:, some]))
+            if not np.all(np.isfinite(found)):
+                return None
+            places = sp.eye_array(plain.n, format="csr")[some]
+            dz = add(dz, sparse(rows @ sparse(found) @ places))
+        return dz
     more = np.zeros(dz.shape)
     more[moving] = np.linalg.lstsq(dense(L)[:, moving], dense(D), rcond=1e-11)[0]
     return dense(dz) + more
+
+
+def _columns(a: sp.csc_array) -> list[NDArray[np.intp]]:
+    """Return the columns of a matrix that have entries, a few at a time."""
+    used = np.flatnonzero(np.diff(a.indptr))
+    return np.array_split(used, max(1, -(-used.size // COLUMNS))) if used.size else []
 
 
 def with_structure(plain: LinearDescriptor, Q: Matrix | None, sizes: Vector) -> AnyLinear:

@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from poinsot.analysis.steady_frames import SteadyFrame
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import spread, velocities
 from poinsot.ph.matrices import Array, Vector, dense
@@ -15,7 +16,11 @@ from poinsot.systems.statics.frames import FramePlace
 
 @dataclass(frozen=True, eq=False)
 class Turning:
-    """A place with a frame that moves along; spins s about body-fixed axes e (bodies, 3)."""
+    """A place with a frame that moves along, by its rates: what is looked for or given.
+
+    It turns at a rate about an axis through a point, which moves with a velocity; bodies spin at
+    rates s about body-fixed axes e (bodies, 3).
+    """
 
     place: FramePlace
     axis: Vector
@@ -38,17 +43,24 @@ class Turning:
     def _phi(self) -> Array:
         return frame_vectors(self.place.f)[:, 0]
 
-    @cached_property
+    @property
     def Omega(self) -> Vector:
         """Angular velocity of the frame."""
-        return self.rate * self.axis
+        return self.frame.omega
+
+    @cached_property
+    def frame(self) -> SteadyFrame:
+        """How frames move."""
+        Omega = self.rate * self.axis
+        start = self.velocity - np.cross(Omega, self.point)
+        return SteadyFrame(start, Omega, self.spins[:, None] * self.axes)
 
     @cached_property
     def twists(self) -> Array:
         """Velocities and angular velocities of bodies; (bodies, 2, 3)."""
-        v = self.velocity + np.cross(self.Omega, self._phi - self.point)
-        omega = self.Omega + self.spins[:, None] * self.e
-        return np.stack([v, np.where(self.place.turns[:, None], omega, 0.0)], axis=1)
+        twists = self.frame.twists(frame_vectors(self.place.f))
+        twists[~self.place.turns, 1] = 0.0
+        return twists
 
     @cached_property
     def inertia(self) -> Array:

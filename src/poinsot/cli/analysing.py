@@ -1,4 +1,4 @@
-"""`poinsot modes` and `poinsot bode`: small motions near an operating point."""
+"""`poinsot modes`, `bode` and `report`: small motions near an operating point, and on paper."""
 
 import json
 from pathlib import Path
@@ -9,12 +9,13 @@ import typer
 
 from poinsot.analysis import FrequencyResponse, Modes, frequency_response
 from poinsot.analysis import modes as find_modes
-from poinsot.cli.app import app, require_outputs, say, writing
+from poinsot.cli.app import app, require_outputs, say, warn, writing
 from poinsot.cli.operating_point import linear_at, source_of
 from poinsot.errors import InputError
 from poinsot.model.compiling import COORDINATES
 from poinsot.ph.matrices import Array
-from poinsot.viz import plot_bode
+from poinsot.result import load
+from poinsot.viz import plot_bode, write_page, write_report
 
 What = Annotated[str, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to linearise.")]
 At = Annotated[
@@ -24,8 +25,6 @@ Coordinates = Annotated[
     str | None, typer.Option(help=f"One of {', '.join(COORDINATES)}.", show_default=False)
 ]
 Summary = Annotated[Path | None, typer.Option(help="Write the numbers as JSON.")]
-#: A direction that has this part of a vector is called its direction.
-MOSTLY = 0.95
 #: A band goes so far beyond the slowest and the fastest mode, and has so many points.
 BEYOND, POINTS = 10.0, 400
 #: Where a resonance is looked at besides, in units of its half width.
@@ -38,28 +37,45 @@ def modes(
     at: At = "start",
     count: Annotated[int | None, typer.Option(help="How many, the slowest first.")] = None,
     coordinates: Coordinates = None,
+    play: Annotated[
+        int | None, typer.Option(help="Number of a mode, to be played by the page.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page that plays a mode: the slowest, or --play.")
+    ] = None,
     summary: Summary = None,
 ) -> None:
     """Show eigenfrequencies, damping ratios, and what moves most in each mode.
 
     At a time, the model is simulated until then, as its file says; a result has been.
 
-    Example:  poinsot modes crane.yaml --at equilibrium --count 6
+    Example:  poinsot modes crane.yaml --at equilibrium --count 6 --play 2 --html mode.html
     """
-    require_outputs(source_of(what), summary)
+    require_outputs(source_of(what), html, summary)
     linear = linear_at(what, at, coordinates)
     found = find_modes(linear, count)
     say(f"{linear.name}: {_where(linear, at)}\n")
     say(_table(found))
     _tell(linear)
+    if html is not None:
+        write_page(found.motion(_slowest(found) if play is None else play), html)
+        say(f"\npage  {html}")
     if summary is not None:
         summary.write_text(json.dumps(_numbers(found), indent=1) + "\n")
         say(f"\nsummary  {summary}")
 
 
+def _slowest(found: Modes) -> int:
+    """Return the first mode that is no rigid one, if there is any."""
+    return found.rigid if found.rigid < len(found) else 0
+
+
 def _where(linear: Any, at: str) -> str:
-    place = f"at {float(at):g} s" if at not in ("start", "equilibrium") else f"at the {at}"
-    return f"small motions {place}" + (", a steady motion" if linear.about.steady else "")
+    return f"small motions {_place(at)}" + (", a steady motion" if linear.about.steady else "")
+
+
+def _place(at: str) -> str:
+    return f"at {float(at):g} s" if at not in ("start", "equilibrium") else f"at the {at}"
 
 
 def _tell(linear: Any) -> None:
@@ -74,29 +90,11 @@ def _table(found: Modes) -> str:
     rows = [head]
     values = zip(found.hertz, found.frequencies, found.damping_ratios, found.kinds, strict=True)
     for k, (hertz, omega, ratio, kind) in enumerate(values):
-        row = f"{k:>4} {hertz:>12.6g} {omega:>12.6g} {ratio:>9.4g}  {kind:<11}  {_mover(found, k)}"
+        row = (
+            f"{k:>4} {hertz:>12.6g} {omega:>12.6g} {ratio:>9.4g}  {kind:<11}  {found.moves_most(k)}"
+        )
         rows.append(row)
     return "\n".join(rows) if len(found) else "no modes: nothing can move"
-
-
-def _mover(found: Modes, mode: int) -> str:
-    """Return the body with most of the kinetic energy and how it moves, or the largest state."""
-    try:
-        moved = found.bodies(mode)
-    except InputError:  # a system without bodies
-        return found.largest(mode)
-    parts = found.energies(mode)
-    name = max(parts, key=lambda body: sum(parts[body]))
-    turns = parts[name][1] > parts[name][0]
-    direction = _axis(np.abs(moved[name][turns]))
-    verb, link = ("turns", "about") if turns else ("moves", "along")
-    return f"{name} {verb}" + (f" {link} {direction}" if direction else "")
-
-
-def _axis(size: Array) -> str:
-    """Return the axis that most of a vector lies along, if there is one."""
-    k = int(np.argmax(size))
-    return "xyz"[k] if size[k] > MOSTLY * np.linalg.norm(size) else ""
 
 
 def _numbers(found: Modes) -> dict[str, Any]:
@@ -107,7 +105,7 @@ def _numbers(found: Modes) -> dict[str, Any]:
             "damping_ratio": float(found.damping_ratios[k]),
             "eigenvalue": [float(value.real), float(value.imag)],
             "kind": found.kinds[k],
-            "moves_most": _mover(found, k),
+            "moves_most": found.moves_most(k),
         }
         for k, value in enumerate(found.eigenvalues)
     ]
@@ -211,3 +209,51 @@ def _points(response: FrequencyResponse) -> dict[str, Any]:
     }
     frequencies = response.frequencies.tolist()
     return {"model": response.name, "frequencies": frequencies, "responses": values}
+
+
+# -- on paper --------------------------------------------------------------------------------------
+
+
+@app.command()
+def report(
+    file: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="HTML file; default: RUN.html.")
+    ] = None,
+    modes: Annotated[
+        str | None,
+        typer.Option(metavar="start|equilibrium|TIME", help="Add the modes there; TIME in s."),
+    ] = None,
+    source: Annotated[
+        list[str] | None, typer.Option("--from", help="Add the response there to this port.")
+    ] = None,
+    target: Annotated[
+        list[str] | None, typer.Option("--to", help="Port that is looked at; may be repeated.")
+    ] = None,
+) -> None:
+    """Write model, parameters, balances and plots to one file that needs no network.
+
+    Modes, and the response between ports, are those of small motions: at the start of the model, at
+    its equilibrium, or at a time of the run.
+
+    Example:  poinsot report run.nc -o report.html --modes equilibrium --from motor --to tip
+    """
+    target_file = output or file.with_suffix(".html")
+    require_outputs(file, target_file)
+    if bool(source) != bool(target):
+        raise InputError("a response is --from a port --to a port; give both")
+    result = load(file)
+    if modes is None and not source:
+        write_report(result, target_file)
+    else:
+        at = modes or "start"
+        linear = linear_at(str(file), at, None)
+        responses = []
+        if source:
+            frequency_response(linear, 1.0, inputs=source, outputs=target)
+            grid = _grid(linear, None)
+            responses = [frequency_response(linear, grid, inputs=source, outputs=target)]
+        found = None if modes is None else find_modes(linear)
+        write_report(result, target_file, modes=found, responses=responses, at=_place(at))
+    say(f"report  {target_file}")
+    warn(result)

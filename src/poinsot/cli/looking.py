@@ -12,7 +12,7 @@ from poinsot.gallery import MODULES, find_example
 from poinsot.model import Model
 from poinsot.ph.matrices import Vector
 from poinsot.result import load
-from poinsot.viz import follow, plot_overview, write_page, write_report
+from poinsot.viz import follow, plot_overview, write_page
 
 RunFile = Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")]
 
@@ -64,25 +64,6 @@ def plot(
     with writing(target):
         plot_overview(result).savefig(target)
     say(f"plot  {target}")
-    warn(result)
-
-
-@app.command()
-def report(
-    file: RunFile,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file; default: RUN.html.")
-    ] = None,
-) -> None:
-    """Write model, parameters, balances and plots to one file that needs no network.
-
-    Example:  poinsot report run.nc -o report.html
-    """
-    target = output or file.with_suffix(".html")
-    require_outputs(file, target)
-    result = load(file)
-    write_report(result, target)
-    say(f"report  {target}")
     warn(result)
 
 

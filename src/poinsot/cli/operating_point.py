@@ -1,5 +1,6 @@
 """Where `poinsot modes` and `poinsot bode` linearise: at the start, at rest, or at a time."""
 
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +83,10 @@ def _coordinates_of(result: Result, model: Any) -> str:
     """Return the coordinates whose states a result holds."""
     sizes = {name: state.values.shape[1] for name, state in result.states.items()}
     for coordinates in (model.usual_coordinates, *COORDINATES):
-        states = model.compile(coordinates).states
-        if all(sizes.get(state.name) == state.size for state in states):
+        system = model.compile(coordinates)
+        found = [sizes.get(state.name) == state.size for state in system.states]
+        known = [system.algebraic[at].all() for at in system.slices.values()]
+        if all(map(or_, found, known)):
             return coordinates
     raise InputError(
         f"the result of '{result.model}' by '{result.scheme}' does not hold velocities; analyse "

@@ -49,6 +49,11 @@ def lever_arms(J: Matrix) -> Vector:
 
     A row that asks for the velocity of a point has g·(v + omega x r): |r x g| / |g|.
     """
+    if not is_sparse(J):
+        rows = dense(J).reshape(J.shape[0], J.shape[1] // 6, 2, 3)
+        along, about = np.linalg.norm(rows, axis=3).transpose(2, 0, 1)
+        ratios = np.divide(about, along, out=np.zeros(along.shape), where=along > 0)
+        return np.asarray(np.max(ratios, axis=0, initial=0.0))
     parts = sp.kron(sp.eye_array(J.shape[1] // 3), np.ones((3, 1)), format="csr")
     squares = sp.csr_array((J * J) @ parts)
     moved, turned = sp.coo_array(squares[:, ::2]), sp.csr_array(squares[:, 1::2])

@@ -29,6 +29,15 @@ def spanning_rows(A: sp.csr_array, tolerance: float, *, width: int = 1) -> NDArr
 
     The order in which they are looked for keeps neighbours together, whatever that of A is.
     """
+    rows, _ = groups_of_rows(A, width)
+    return np.sort(rows[~dependent_rows(A[rows], tolerance, width=width)])
+
+
+def groups_of_rows(A: sp.csr_array, width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return an order of the rows that keeps neighbours together, and where groups start in it.
+
+    Rows of a group have entries in the same blocks of columns; the last start is their number.
+    """
     blocks = _blocks(A, width)
     starts = _starts(blocks)
     pattern = blocks[starts[:-1]]
@@ -37,7 +46,7 @@ def spanning_rows(A: sp.csr_array, tolerance: float, *, width: int = 1) -> NDArr
     order = scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True)
     groups = order[order < starts.size - 1]
     rows = np.concatenate([np.arange(0), *(np.arange(*starts[k : k + 2]) for k in groups)])
-    return np.sort(rows[~dependent_rows(A[rows], tolerance, width=width)])
+    return rows, np.append(0, np.cumsum(np.diff(starts)[groups]))
 
 
 def row_lengths(A: Matrix) -> Vector:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, StructureError
 from poinsot.ph.derivatives import RELATIVE_STEP, gradient
-from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, largest
+from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse, large, largest
 from poinsot.ph.relations import DiracStructure, LagrangianSubmanifold, ResistiveRelation
 from poinsot.ph.system import PHSystem
 
@@ -42,10 +43,29 @@ def semidefinite_defect(R: Matrix) -> float:
         return 0.0
     # Only rows with entries matter, and in a large system few of them have any.
     used = np.flatnonzero(np.asarray(abs(R).sum(axis=0) + abs(R).sum(axis=1)).reshape(-1))
+    if is_sparse(R) and large(used.size) and _positive(R[used][:, used], scale):
+        return 0.0
     core = dense(R[np.ix_(used, used)] if not is_sparse(R) else R[used][:, used])
     lowest = float(np.linalg.eigvalsh((core + core.T) / 2)[0])
     # eigvalsh itself is only accurate to a few eps times the norm.
     return max(0.0, -lowest / scale - 8 * used.size * np.finfo(float).eps)
+
+
+def _positive(R: sp.csr_array, scale: float) -> bool:
+    """Tell whether the pivots of R + R^T, shifted by round-off, are all positive: so is R then."""
+    from scipy.sparse.linalg import splu
+
+    shift = TOLERANCE * scale * sp.eye_array(R.shape[0])
+    try:
+        lu = splu(
+            sp.csc_array(R + R.T + shift),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+    except RuntimeError:  # exactly singular
+        return False
+    return bool(np.array_equal(lu.perm_r, lu.perm_c) and np.all(lu.U.diagonal() > 0))
 
 
 def require_structure(

@@ -302,7 +302,7 @@ class Interconnection(PHSystem):
             # The output moves with the state: inputs and constraints follow it.
             dy = dy[self.joined]
             gain = -total(K, self._D, None if rho is None else rho[1])
-            placed += [(0, 0, B @ (gain @ dy)), (self.inner, 0, -N.T @ dy)]
+            placed += [(0, 0, B @ _alike(gain @ dy, B)), (self.inner, 0, -N.T @ dy)]
         for link in self.links:
             # The coupling matrix moves with the state.
             dC = link.connection.coupling_tangent(link.sizes, self._states(link, x))

@@ -205,6 +205,8 @@ def plot_overview(result: Result) -> "Figure":
 
 def how(result: Result) -> str:
     """Return how a result was computed, in one line."""
+    if not result.stats.steps:
+        return result.scheme
     return f"{result.scheme}, h = {result.h:g} s, {result.stats.steps} steps"
 
 

@@ -6,46 +6,91 @@ from html import escape
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from poinsot.result import Result
+from poinsot.result import Array, Result
 from poinsot.viz.citations import citations
 from poinsot.viz.pages import asset, digest, fill, frame, page, program
 from poinsot.viz.pictures import picture
 from poinsot.viz.plots import how, overview
+from poinsot.viz.responses import Response, plot_bode
 from poinsot.viz.stage import BODIES
 from poinsot.viz.style import Figure, drawing
 
 Rows: TypeAlias = Iterable[Sequence[str]]
 #: A table of more joints than this is of no use on paper.
 JOINTS = 60
+#: Modes in the table of a report, and how many of their shapes can be played.
+MODES, PLAYED = 40, 3
 
 
-def report(result: Result) -> str:
-    """Return a self-contained HTML report of a run."""
+class Shapes(Protocol):
+    """What a report tells of small motions: `poinsot.analysis.Modes`."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def hertz(self) -> Array: ...  # noqa: D102
+    @property
+    def frequencies(self) -> Array: ...  # noqa: D102
+    @property
+    def damping_ratios(self) -> Array: ...  # noqa: D102
+    def moves_most(self, mode: int) -> str: ...  # noqa: D102
+    def motion(self, mode: int) -> Result: ...  # noqa: D102
+
+
+def report(
+    result: Result,
+    *,
+    modes: Shapes | None = None,
+    responses: Iterable[Response] = (),
+    at: str = "",
+) -> str:
+    """Return a self-contained HTML report of a run.
+
+    Parameters
+    ----------
+    modes : Modes
+        Modes to list, the slowest of which can be played; see `poinsot.analysis.modes`.
+    responses : iterable of FrequencyResponse
+        Responses between ports to plot; see `poinsot.analysis.frequency_response`.
+    at : str
+        What modes and responses are about, in words, e.g. `"at the equilibrium"`.
+    """
     own, (page_style, script) = asset("report.css"), program()
     # The motion in space has a style and a program of its own; nothing is loaded from anywhere.
     policy = (
         f"default-src 'none'; style-src {digest(own)} {digest(page_style)}; "
         f"script-src {digest(script)}; img-src data:"
     )
-    sections = (_notice, _space, _numbers, _joints, _plots, _model, _sources)
+    sections = [section(result) for section in (_notice, _space, _numbers, _joints, _plots)]
+    sections += [_modes(modes, at)] if modes is not None else []
+    sections += [_response(response, at) for response in responses]
+    sections += [_model(result), _sources(result)]
     return fill(
         "report.html",
         policy=policy,
         title=escape(result.model),
         subtitle=escape(how(result)),
         style=own,
-        content="\n".join(section(result) for section in sections),
+        content="\n".join(sections),
         version=version("poinsot"),
     )
 
 
-def write_report(result: Result, path: str | Path) -> None:
-    """Write the report of a run to a file."""
-    Path(path).write_text(report(result), encoding="utf-8")
+def write_report(
+    result: Result,
+    path: str | Path,
+    *,
+    modes: Shapes | None = None,
+    responses: Iterable[Response] = (),
+    at: str = "",
+) -> None:
+    """Write the report of a run to a file, see `report`."""
+    text = report(result, modes=modes, responses=responses, at=at)
+    Path(path).write_text(text, encoding="utf-8")
 
 
 # -- sections --------------------------------------------------------------------------------------
@@ -132,6 +177,42 @@ def _plots(result: Result) -> str:
             image = _image(figure, "svg", heading)
         plots.append(f"<figure><figcaption>{heading}</figcaption>{image}</figure>")
     return f'<h2>Plots</h2><div class="plots">{"".join(plots)}</div>'
+
+
+def _modes(modes: Shapes, at: str) -> str:
+    """Return a table of modes, and the shapes of the slowest that oscillate."""
+    head = ("mode", "Hz", "rad/s", "damping", "kind", "moves most")
+    shown = range(min(len(modes.kinds), MODES))
+    rows = [
+        (
+            f"{k}",
+            f"{modes.hertz[k]:.6g}",
+            f"{modes.frequencies[k]:.6g}",
+            f"{modes.damping_ratios[k]:.4g}",
+            modes.kinds[k],
+            modes.moves_most(k),
+        )
+        for k in shown
+    ]
+    table = _grid(head, rows) if rows else "<p>There are none: nothing can move.</p>"
+    left = len(modes.kinds) - len(rows)
+    more = f"<p>{left} more are left out.</p>" if left else ""
+    played = [k for k in shown if modes.kinds[k] in ("oscillation", "flutter")][:PLAYED]
+    return f"<h2>Modes {escape(at)}</h2>{table}{more}{''.join(_shape(modes, k) for k in played)}"
+
+
+def _shape(modes: Shapes, mode: int) -> str:
+    motion = modes.motion(mode)
+    if not 0 < len(motion.observation.bodies) <= BODIES:
+        return ""
+    caption = f"<figcaption>Mode {mode}: {modes.hertz[mode]:.6g} Hz</figcaption>"
+    return f'<figure class="screen">{caption}{frame(page(motion), 360)}</figure>'
+
+
+def _response(response: Response, at: str) -> str:
+    names = f"from {', '.join(response.inputs)} to {', '.join(response.outputs)}"
+    image = _image(plot_bode(response), "svg", "Bode diagram")
+    return f"<h2>Response {escape(f'{names} {at}')}</h2><figure>{image}</figure>"
 
 
 def _model(result: Result) -> str:

@@ -1,0 +1,118 @@
+"""Mode shapes as motions: results to be looked at, played and saved like those of runs."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.inputs import count, number
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.runner import counted
+from poinsot.ph.system import PHSystem
+from poinsot.result import Lazy, Result, StateRecord, Stats
+from poinsot.result.history import History
+from poinsot.result.store import Table
+from poinsot.run.recorder import columns_of
+from poinsot.systems.form import MechanismForm
+from poinsot.systems.quaternions.systems import QuaternionForm
+from poinsot.systems.statics.frames import FramePlace
+
+if TYPE_CHECKING:
+    from poinsot.analysis.eigenmodes import Modes
+
+#: Largest turn [rad], or displacement as a part of the size of what moves, unless told otherwise.
+SWING = 0.2
+#: Time in which modes that do not oscillate are shown to and fro [s].
+TO_AND_FRO = 1.0
+
+
+def mode_motion(modes: "Modes", mode: int, amplitude: float | None, frames: int) -> Result:
+    """Return one period of a mode as a result, see `Modes.motion`."""
+    at, name = modes.linear.about, modes.linear.name
+    if at is None:
+        raise InputError(f"modes: '{name}' was not linearised, so that there is nothing to show")
+    if not -len(modes) <= mode < len(modes):
+        raise InputError(f"modes: no mode {mode}; there are {len(modes)}, counted from 0")
+    count(frames, "modes: frames", 3)
+    if amplitude is not None and not number(amplitude, "modes: amplitude") > 0:
+        raise InputError(f"modes: amplitude is {amplitude:g}; it must be positive")
+    value, system = modes.eigenvalues[mode], at.system
+    period = 2 * np.pi / value.imag if value.imag else TO_AND_FRO
+    # A motion without a phase of its own is begun, and ends, in the middle.
+    turned = 1.0 if value.imag else -1j
+    phases = np.linspace(0, 2 * np.pi, frames)
+    shape = np.asarray(at.T @ modes.shapes[:, mode]) * turned
+    if isinstance(system, MechanismForm | QuaternionForm):
+        moved = np.concatenate([np.concatenate(pair) for pair in modes.bodies(mode).values()])
+        states = _of_bodies(system, at.x, at.t, moved * turned, amplitude, phases, period)
+    else:
+        # The largest displacement of a shape is 1 already.
+        scale = amplitude or _scale(shape, system.sizes(at.x), None)
+        states = at.x + scale * (np.exp(1j * phases)[:, None] * shape).real
+    told = f"mode {mode % len(modes)}, {modes.kinds[mode]} at {modes.hertz[mode]:.4g} Hz"
+    return _shown(system, phases / (2 * np.pi) * period, states, told)
+
+
+def _scale(shape: Any, sizes: Vector, amplitude: float | None) -> float:
+    """Return what a shape is multiplied by: its largest entry becomes the amplitude."""
+    if amplitude is None:
+        shape, amplitude = shape / sizes, SWING
+    return amplitude / (float(np.max(abs(shape), initial=0.0)) or 1.0)
+
+
+def _of_bodies(
+    system: MechanismForm | QuaternionForm,
+    x: Vector,
+    t: float,
+    moved: Any,
+    amplitude: float | None,
+    phases: Vector,
+    period: float,
+) -> Array:
+    """Return states whose bodies turn rigidly, and whose joints are closed as far as they can be.
+
+    Joints close to first order by themselves; where they cannot be closed, they stay so.
+    """
+    place = FramePlace.of(system, x, t)
+    w = place.twists.own(moved.real) + 1j * place.twists.own(moved.imag)
+    states = []
+    for turn in _scale(w, place.sizes, amplitude) * np.exp(1j * phases):
+        step = (w * turn).real
+        there = place.moved(step) or place.at(place.step(step))
+        speeds = (2j * np.pi / period * w * turn).real
+        states.append(system.state_at(there.f, place.twists.full(speeds)))
+    return np.array(states)
+
+
+def _shown(system: PHSystem, time: Vector, states: Array, told: str) -> Result:
+    """Return a result of states that no run led to."""
+    turned = system.angles(states[0])
+    table = Table(columns_of(system, turned.size), len(states))
+    middle, before = np.append(time[0], (time[1:] + time[:-1]) / 2), states[0]
+    for t, t_mid, x in zip(time, middle, states, strict=True):
+        turned = counted(system.angles(x), turned)
+        row = {"time": t, "x": x, "energy": system.near(turned).H(x), "turned": turned}
+        row |= {"stage_time": t_mid, "stage_x": (before + x) / 2}
+        table.append({**dict.fromkeys(table.columns, 0), **row})
+        before = x
+    history = History(table, len(states))
+    units = {state.name: state.unit for state in system.states}
+    return Result(
+        model=system.name,
+        scheme=told,
+        engine="none",
+        h=float(time[1] - time[0]),
+        t_end=float(time[-1]),
+        states=Lazy(
+            units, lambda name: StateRecord(name, units[name], history.state(system.slices[name]))
+        ),
+        ports={},
+        stats=Stats(0, 0, 0.0, 0.0, 0.0, 0.0, history.iterations),
+        time=history.at_times("time"),
+        midpoint=history.at_midpoints("stage_time"),
+        energy=history.at_times("energy"),
+        dissipated=history.at_times("dissipated"),
+        balance_error=history.at_times("balance_error"),
+        observation=system.observer().observe(history),
+        notes=("this is the shape of a mode, and no run",),
+    )
