@@ -89,20 +89,19 @@ def random_state(system, seed, size=0.05):
     return x
 
 
-def kinetic(beam, R, w, u):
-    """Return the kinetic energy of a beam by Gauss points: (v, Omega, v_f) = w, frame turned by R."""
-    of, free = beam.matrices, beam.free
-    s, weight = legendre.leggauss(8)
-    nodes, energy = of.line.nodes, 0.0
-    whole, rate = np.zeros(of.n), np.zeros(of.n)
-    whole[free], rate[free] = u, w[6:]
-    A, polar = of.section.area, of.section.polar_moment
-    for first, last in zip(nodes[:-1], nodes[1:], strict=True):
-        for x, weighed in zip(first + (1 + s) / 2 * (last - first), weight, strict=True):
-            here = of.at([x])
-            X = np.array([x - beam.length / 2, 0, 0]) + (here @ whole)[:3]
-            moved = R @ (w[:3] + np.cross(w[3:6], X) + (here @ rate)[:3])
-            spin = w[3] + (here @ rate)[3]
-            line = A * moved @ moved + polar * spin**2
-            energy += weighed / 2 * (last - first) * beam.density / 2 * line
+def kinetic(beam):
+    """Return the kinetic energy of a beam by Gauss points, a function of (v, Omega, v_f) and u."""
+    of, (s, weight) = beam.matrices, legendre.leggauss(8)
+    lengths = np.diff(of.line.nodes)[:, None]
+    places = (of.line.nodes[:-1, None] + (1 + s) / 2 * lengths).ravel()
+    mass = beam.density * (weight / 2 * lengths).ravel()
+    shapes = of.at(places).toarray()[:, beam.free].reshape(places.size, 6, -1)
+    X0 = np.column_stack([places - beam.length / 2, *np.zeros((2, places.size))])
+
+    def energy(w, u):
+        moved = w[:3] + np.cross(w[3:6], X0 + shapes[:, :3] @ u) + shapes[:, :3] @ w[6:]
+        spin = w[3] + shapes[:, 3] @ w[6:]
+        line = of.section.area * np.sum(moved**2, axis=1) + of.section.polar_moment * spin**2
+        return mass @ line / 2
+
     return energy
