@@ -72,8 +72,12 @@ def test_motion_converges_with_order_two_to_the_equations_solved_by_radau(option
     for steps in (20, 40):
         result = run(model, steps, end / steps)
         last = np.concatenate([result[state.name][-1].reshape(-1) for state in system.states])
-        errors.append([abs(last - np.append(exact, last[split:]))[part].max() for part in
-                       (slice(0, n), slice(n, split))])
+        errors.append(
+            [
+                abs(last - np.append(exact, last[split:]))[part].max()
+                for part in (slice(0, n), slice(n, split))
+            ]
+        )
     for column in np.transpose(errors):
         (order,) = observed_orders([1 / 20, 1 / 40], column)
         assert order == pytest.approx(2.0, abs=0.15), errors
