@@ -32,6 +32,7 @@ from poinsot.model import Model as Model
 from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
+from poinsot.parts.bushings import Bushing as Bushing
 from poinsot.parts.drags import Drag as Drag
 from poinsot.parts.feedback import Motion as Motion
 from poinsot.parts.fields import Field as Field
