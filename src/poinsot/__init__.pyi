@@ -5,6 +5,10 @@ from poinsot import ph as ph
 from poinsot import viz as viz
 from poinsot.bodies.body import Body as Body
 from poinsot.bodies.body import Marker as Marker
+from poinsot.bodies.sections import CircularSection as CircularSection
+from poinsot.bodies.sections import RectangularSection as RectangularSection
+from poinsot.bodies.sections import Section as Section
+from poinsot.bodies.sections import SectionLaw as SectionLaw
 from poinsot.bodies.shapes import Box as Box
 from poinsot.bodies.shapes import Composite as Composite
 from poinsot.bodies.shapes import Cone as Cone
@@ -32,6 +36,7 @@ from poinsot.model import Model as Model
 from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
+from poinsot.model.rods import ElasticRod as ElasticRod
 from poinsot.parts.bushings import Bushing as Bushing
 from poinsot.parts.drags import Drag as Drag
 from poinsot.parts.feedback import Motion as Motion

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from poinsot.errors import InconsistentStartError, InputError, did_you_mean, pri
 from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.garbage import no_collection
 from poinsot.inputs import require_name, vector3
-from poinsot.model.assemblies import Assembly
+from poinsot.model.assemblies import Assembly, Flexible, Start
 from poinsot.model.compiling import (
     System,
     choose_scheme,
@@ -27,10 +27,12 @@ from poinsot.model.compiling import (
     stabilisable,
 )
 from poinsot.model.equations import JointEquations, positions
+from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
+from poinsot.parts.rods import RodElements
 from poinsot.ph.matrices import Vector
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
@@ -42,6 +44,8 @@ from poinsot.systems.rotations.system import rotation_system
 from poinsot.systems.slender import SPUN, require_thickness
 from poinsot.systems.start import given_twists
 from poinsot.systems.statics.equilibrium import Equilibrium, find_equilibrium
+
+T = TypeVar("T")
 
 #: What a part is called -> where a model keeps all of them by name.
 PARTS = {
@@ -122,17 +126,23 @@ class Model:
 
     # -- growing ------------------------------------------------------------------------------
 
+    @overload
+    def add_body(self, name: str, shape: Shape, **start: Any) -> Body: ...
+
+    @overload
+    def add_body(self, name: str, shape: ElasticRod, **start: Any) -> RodElements: ...
+
     def add_body(
         self,
         name: str,
-        shape: Shape,
+        shape: Shape | Flexible,
         *,
         position: ArrayLike = (0.0, 0.0, 0.0),
         rotation: RotationLike = None,
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
-    ) -> Body:
-        """Add a body.
+    ) -> Any:
+        """Add a body, or an `ElasticRod` as the bodies and elements that it consists of.
 
         Parameters
         ----------
@@ -146,10 +156,21 @@ class Model:
             3x3 matrix R_WB, scalar-first quaternion, or `Rotation`; default: axes of the world.
         velocity, angular_velocity : (3,)
             Of the centre of mass [m/s] and of the body [rad/s], world axes; what is left out is
-            completed so that the start agrees with the joints.
+            completed so that the start agrees with the joints. A rod is moved and turned as a
+            whole, about the origin of its curve, and moves so.
         """
         self._new(name)
         what = f"body '{name}'"
+        start = Start(
+            vector3(position, f"{what}: position"),
+            as_rotation_matrix(rotation, name=f"{what}: rotation"),
+            None if velocity is None else vector3(velocity, f"{what}: velocity"),
+            None
+            if angular_velocity is None
+            else vector3(angular_velocity, f"{what}: angular_velocity"),
+        )
+        if isinstance(shape, Flexible):
+            return self._all_or_nothing(lambda: shape.add_to(self, name, start))
         if not isinstance(shape, Shape):
             raise InputError(f"{what}: expected a shape such as Box or RigidBody, got {shape!r}")
         body = kind_of(shape)(
@@ -157,12 +178,7 @@ class Model:
             index=len(self.bodies),
             shape=shape,
             principal=PrincipalInertia.of(shape),
-            position=vector3(position, f"{what}: position"),
-            R_WB=as_rotation_matrix(rotation, name=f"{what}: rotation"),
-            velocity=None if velocity is None else vector3(velocity, f"{what}: velocity"),
-            angular_velocity=None
-            if angular_velocity is None
-            else vector3(angular_velocity, f"{what}: angular_velocity"),
+            **vars(start),
         )
         self.bodies[name] = body
         return body
@@ -216,12 +232,15 @@ class Model:
                 f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
             )
         require_name(name, "an assembly")
-        before = dict(self.bodies), dict(self.joints), dict(self.forces), dict(self.ports)
+        return self._all_or_nothing(lambda: assembly.add_to(self, name))
+
+    def _all_or_nothing(self, add: Callable[[], T]) -> T:
+        """Add several parts; if one fails, none is left whose name would be taken next time."""
+        before = {parts: dict(getattr(self, parts)) for parts in PARTS.values()}
         try:
-            return assembly.add_to(self, name)
+            return add()
         except InputError:
-            # All of it or nothing: else its names would be taken when it is tried again.
-            self.bodies, self.joints, self.forces, self.ports = before
+            vars(self).update(before)
             raise
 
     def _new(self, name: str) -> None:

@@ -4,42 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Ground, partner, turned_body
+from poinsot.bodies.sections import semidefinite_matrix
 from poinsot.errors import InputError
 from poinsot.frames.relative import COORDINATES
-from poinsot.inputs import numbers, vector3
+from poinsot.inputs import vector3
 from poinsot.parts.connections import Connection, connected
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joints import Joint
 from poinsot.so3 import RotationLike, as_rotation_matrix
-
-Array = NDArray[np.float64]
-
-#: A matrix counts as symmetric up to this share of its largest entry, and as semidefinite.
-SYMMETRIC = 1e-12
-
-
-def law_matrix(value: ArrayLike, what: str) -> Array:
-    """Return six numbers or a matrix (6, 6) as a matrix, symmetric and without negative values."""
-    given = numbers(value, what)
-    matrix = np.diag(given) if given.shape == (COORDINATES,) else given
-    if matrix.shape != (COORDINATES, COORDINATES):
-        raise InputError(f"{what}: expected six numbers or a 6x6 matrix, got shape {given.shape}")
-    size = np.max(abs(matrix))
-    if not np.isfinite(size):
-        raise InputError(f"{what} contains NaN or infinity")
-    if np.max(abs(matrix - matrix.T)) > SYMMETRIC * size:
-        raise InputError(f"{what} is not symmetric; it would create energy")
-    matrix = (matrix + matrix.T) / 2
-    least = float(np.linalg.eigvalsh(matrix)[0])
-    if least < -SYMMETRIC * size:
-        raise InputError(
-            f"{what} is not positive semidefinite: its least eigenvalue is {least:.3g}"
-        )
-    matrix.flags.writeable = False
-    return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +58,7 @@ class Bushing(Force):
         for label in ("stiffness", "damping"):
             value = getattr(self, label)
             if value is not None:
-                object.__setattr__(self, label, law_matrix(value, f"Bushing: {label}"))
+                object.__setattr__(self, label, semidefinite_matrix(value, f"Bushing: {label}"))
         if self.stiffness is None and self.damping is None:
             raise InputError("Bushing: give a stiffness or a damping")
         R = as_rotation_matrix(self.rotation, name="Bushing: rotation")

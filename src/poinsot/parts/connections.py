@@ -14,7 +14,7 @@ rods (`rods`) are such connections.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,7 @@ from poinsot.kernels.algebra import (
     combine,
     cross,
     dot,
+    largest,
     matrix,
     minus,
     multiply,
@@ -51,10 +52,33 @@ from poinsot.kernels.algebra import (
     vector,
 )
 from poinsot.kernels.cayley import cayley, lever, turn_back, turned
-from poinsot.kernels.kernel import arithmetic, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.kernels.relative import (
+    Middle,
+    Slope,
+    axpy_blocks,
+    blocks,
+    changed,
+    dot_six,
+    forms_of,
+    placed,
+    slopes,
+    tension_of_turn,
+    tensions,
+    times_six,
+    twisted,
+)
 from poinsot.kernels.step import Step, look_inside, measure, push
-from poinsot.kernels.tables import DIRECTORS, LOST_POWER, Index2, Real2, frame, half_turn, twist
+from poinsot.kernels.tables import (
+    DIRECTORS,
+    LOST_POWER,
+    Index2,
+    Real2,
+    frame,
+    half_turn,
+    twist,
+)
 from poinsot.kernels.terms import NONE, UNIT, ZERO, gather_blocks
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
 from poinsot.parts.forces import Placed as Acting
@@ -212,19 +236,14 @@ def connected(
 
 # -- in the compiled engine ------------------------------------------------------------------------
 
-#: Columns of numbers: point and axes (as rows) on A and on B; S and D by blocks (of displacements
-#: with themselves and with rotations, of rotations with themselves), chi at rest. Of places: bodies
-#: A and B, whether points are off the centres, whether it is damped, and tiles of
+#: Columns of numbers: point and axes (as rows) on A and on B; S and D by blocks; chi at rest. Of
+#: places: bodies A and B, whether points are off the centres, whether it is damped, and tiles of
 #: (T_A, R_A, T_B, R_B) with each other.
 POINT_A, AXES_A, POINT_B, AXES_B, STIFFNESS, DAMPING, REST = 0, 3, 12, 15, 24, 51, 78
 FIRST, SECOND, OFFSET, DAMPED, PAIR = range(5)
-#: Columns of what is kept of the start of a step: x, t, chi - rest, w.
-X, TURN, STRAIN, COSINE = 0, 3, 6, 12
-
-#: A symmetric matrix (6, 6) by blocks: upper left, upper right, lower right.
-Blocks: TypeAlias = tuple[Mat, Mat, Mat]
-#: Displacements and rotations, or forces and torques.
-Six: TypeAlias = tuple[Vec, Vec]
+#: Columns of what is kept of a state: x, t, chi - rest, w; of the start of a step also the mean of
+#: chi - rest over the last one.
+X, TURN, STRAIN, COSINE, LAST = 0, 3, 6, 12, 13
 
 
 class Connected(NamedTuple):
@@ -234,76 +253,6 @@ class Connected(NamedTuple):
     places: Index2
     start: Real2
     end: Real2
-
-
-class Middle(NamedTuple):
-    """Where a connection is: x, t, w and c = t x x, at a place or as means over a step."""
-
-    x: Vec
-    t: Vec
-    w: float
-    c: Vec
-
-
-@arithmetic
-def _blocks(numbers: Array, k: int, at: int) -> Blocks:
-    return matrix(numbers, k, at), matrix(numbers, k, at + 9), matrix(numbers, k, at + 18)
-
-
-@arithmetic
-def _times(S: Blocks, chi: Six) -> Six:
-    """Return S chi."""
-    (u, r), (uu, ur, rr) = chi, S
-    return add(apply(uu, u), apply(ur, r)), add(combine(u, ur), apply(rr, r))
-
-
-@arithmetic
-def _power(f: Six, y: Six) -> float:
-    return dot(f[0], y[0]) + dot(f[1], y[1])
-
-
-@arithmetic
-def _twisted(A: Mat, B: Mat) -> tuple[Mat, Vec]:
-    """Return what turns of A change twice the skew forms by, as rows, and four times w."""
-    return (
-        (
-            sub(cross(A[2], B[1]), cross(A[1], B[2])),
-            sub(cross(A[0], B[2]), cross(A[2], B[0])),
-            sub(cross(A[1], B[0]), cross(A[0], B[1])),
-        ),
-        add(add(cross(A[0], B[0]), cross(A[1], B[1])), cross(A[2], B[2])),
-    )
-
-
-@arithmetic
-def _place(A: Mat, B: Mat, r: Vec) -> tuple[Vec, Vec, float]:
-    """Return the forms: x, those of the turn, and w."""
-    x = scale(0.5, apply(plus(A, B), r))
-    turn = (
-        0.5 * (dot(A[2], B[1]) - dot(A[1], B[2])),
-        0.5 * (dot(A[0], B[2]) - dot(A[2], B[0])),
-        0.5 * (dot(A[1], B[0]) - dot(A[0], B[1])),
-    )
-    return x, turn, 0.25 * (1.0 + dot(A[0], B[0]) + dot(A[1], B[1]) + dot(A[2], B[2]))
-
-
-@arithmetic
-def _changed(at: Middle, dx: Vec, dturn: Vec, dt: Vec) -> Six:
-    """Return the change of chi with those of the forms and of t."""
-    dc = add(cross(at.t, dx), cross(dt, at.x))
-    dy = add(cross(at.t, dc), cross(dt, at.c))
-    return axpy(-2.0 / 3.0, dy, dx), scale(1.0 / 3.0, axpy(4.0, dt, dturn))
-
-
-@arithmetic
-def _tensions(at: Middle, f: Six) -> tuple[Vec, Vec, float, Vec, Vec]:
-    """Return the tensions of the forms, that of t among them, and N x t."""
-    N, M = f
-    u = cross(N, at.t)
-    on_t = sub(scale(4.0 / 3.0, M), scale(2.0 / 3.0, add(cross(at.c, N), cross(at.x, u))))
-    n = axpy(-2.0 / 3.0, cross(u, at.t), N)
-    m = axpy(0.5 / at.w, on_t, scale(1.0 / 3.0, M))
-    return n, m, -dot(at.t, on_t) / at.w, on_t, u
 
 
 @kernel
@@ -320,13 +269,13 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
         U_A, U_B = matrix(numbers, k, AXES_A), matrix(numbers, k, AXES_B)
         A, B = multiply(U_A, D_A), multiply(U_B, D_B)
         rho_A, rho_B = combine(X_A, D_A), combine(X_B, D_B)
-        r, E = sub(add(r_B, rho_B), add(r_A, rho_A)), times(0.5, plus(A, B))
-        # Changes over the step: of r, and of the forms by both turns.
-        lever_arms = sub(cross(half_B, rho_B), cross(half_A, rho_A))
-        dr, apart = axpy(h, sub(v_B, v_A), scale(2.0, lever_arms)), sub(half_A, half_B)
-        rows, whole = _twisted(A, B)
-        r_x_A, r_x_B = cross(r, half_A), cross(r, half_B)
-        dx = add(apply(E, dr), add(apply(A, r_x_A), apply(B, r_x_B)))
+        r = sub(add(r_B, rho_B), add(r_A, rho_A))
+        # Changes over the step: of r, of the forms, of t.
+        arms = sub(cross(half_B, rho_B), cross(half_A, rho_A))
+        dr, apart = axpy(h, sub(v_B, v_A), scale(2.0, arms)), sub(half_A, half_B)
+        rows, whole = twisted(A, B)
+        by_A = apply(A, axpy(0.5, dr, cross(r, half_A)))
+        dx = add(by_A, apply(B, axpy(0.5, dr, cross(r, half_B))))
         dturn, dw = apply(rows, apart), 0.5 * dot(whole, apart)
         x0, t0, w0 = vector(kept, k, X), vector(kept, k, TURN), kept[k, COSINE]
         w1 = w0 + dw
@@ -334,113 +283,121 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
         x1, t1 = add(x0, dx), add(t0, dt)
         c0, c1 = cross(t0, x0), cross(t1, x1)
         mean = Middle(axpy(0.5, dx, x0), axpy(0.5, dt, t0), w0 + 0.5 * dw, scale(0.5, add(c0, c1)))
-        du, dv = _changed(mean, dx, dturn, dt)
-        strain = (
-            axpy(0.5, du, vector(kept, k, STRAIN)),
-            axpy(0.5, dv, vector(kept, k, STRAIN + 3)),
-        )
-        stiffness = _blocks(numbers, k, STIFFNESS)
-        f = _times(stiffness, strain)
-        n, m, mu, on_t, u = _tensions(mean, f)
+        du, dv = changed(mean, dx, dturn, dt)
+        u0, v0 = vector(kept, k, STRAIN), vector(kept, k, STRAIN + 3)
+        S = blocks(numbers, k, STIFFNESS)
+        n, m, mu = tensions(mean, times_six(S, (axpy(0.5, du, u0), axpy(0.5, dv, v0))))
         if at[DAMPED]:
-            damping = _blocks(numbers, k, DAMPING)
-            x, turn, w = _place(A, B, r)
+            x, turn, w = forms_of(A, B, r)
             t = scale(0.5 / w, turn)
-            middle = Middle(x, t, w, cross(t, x))
-            rate = _changed(
-                middle,
-                scale(1.0 / h, dx),
-                scale(1.0 / h, dturn),
-                scale(0.5 / (w * h), axpy(-2.0 * dw, t, dturn)),
-            )
-            f_D = _times(damping, rate)
-            step.sizes[LOST_POWER] += _power(f_D, rate)
-            n_D, m_D, mu_D, on_t_D, u_D = _tensions(middle, f_D)
+            middle, dt = Middle(x, t, w, cross(t, x)), scale(0.5 / w, axpy(-2.0 * dw, t, dturn))
+            du, dv = changed(middle, dx, dturn, dt)
+            rate = scale(1.0 / h, du), scale(1.0 / h, dv)
+            f = times_six(blocks(numbers, k, DAMPING), rate)
+            n_D, m_D, mu_D = tensions(middle, f)
             n, m, mu = add(n, n_D), add(m, m_D), mu + mu_D
-            f, on_t, u = (add(f[0], f_D[0]), add(f[1], f_D[1])), add(on_t, on_t_D), add(u, u_D)
+            step.sizes[LOST_POWER] += dot_six(f, rate)
         # Of the force on B, the half that comes by the axes of A, and that by those of B.
         n, m, mu = scale(h, n), scale(h, m), h * mu
         g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
-        F = add(g_A, g_B)
-        q = axpy(0.25 * mu, whole, scale(0.5, combine(m, rows)))
+        F, q = add(g_A, g_B), _turning(m, mu, rows, whole)
         torque_A = add(sub(cross(g_A, r), cross(rho_A, F)), q)
         torque_B = sub(add(cross(g_B, r), cross(rho_B, F)), q)
         if step.arms_at != DIRECTORS:
             L_A, L_B = matrix(stage, first, step.arms_at), matrix(stage, second, step.arms_at)
             A_arm, B_arm = multiply(U_A, L_A), multiply(U_B, L_B)
-            torque_A = _torque(combine(X_A, L_A), scale(-1.0, F), A_arm, n, r)
-            torque_B = _torque(combine(X_B, L_B), F, B_arm, n, r)
-            rows_A, whole_A = _twisted(A_arm, B)
-            rows_B, whole_B = _twisted(A, B_arm)
-            on_A = axpy(0.25 * mu, whole_A, scale(0.5, combine(m, rows_A)))
-            on_B = axpy(0.25 * mu, whole_B, scale(0.5, combine(m, rows_B)))
-            torque_A, torque_B = add(torque_A, on_A), sub(torque_B, on_B)
+            rows_A, whole_A = twisted(A_arm, B)
+            rows_B, whole_B = twisted(A, B_arm)
+            torque_A = sub(_along(n, A_arm, r), cross(combine(X_A, L_A), F))
+            torque_A = add(torque_A, _turning(m, mu, rows_A, whole_A))
+            torque_B = add(_along(n, B_arm, r), cross(combine(X_B, L_B), F))
+            torque_B = sub(torque_B, _turning(m, mu, rows_B, whole_B))
         push(step, first, scale(-1.0, F), torque_A)
         push(step, second, F, torque_B)
         measure(step, size(F), max(size(torque_A), size(torque_B)))
         if tiles is not None:
-            S = stiffness
-            S = times(0.5, S[0]), times(0.5, S[1]), times(0.5, S[2])
+            # Where stiff directions meet soft ones, forces of a guess are far off. In the matrix
+            # they are therefore those of the step before, as if they were unknowns themselves.
+            f = times_six(S, (vector(kept, k, LAST), vector(kept, k, LAST + 3)))
+            S = axpy_blocks(0.5, S, 0.0, S)
             if at[DAMPED]:
-                D = _blocks(numbers, k, DAMPING)
-                S = (
-                    plus(S[0], times(1.0 / h, D[0])),
-                    plus(S[1], times(1.0 / h, D[1])),
-                    plus(S[2], times(1.0 / h, D[2])),
-                )
-            # What forces are before strains cancel, as positions and directors are rounded.
-            lengths = size(r_A) + size(rho_A) + size(r_B) + size(rho_B)
-            along = 2.0 * h * max(size(S[0][0]), size(S[0][1]), size(S[0][2]))
-            about = 2.0 * h * max(size(S[2][0]), size(S[2][1]), size(S[2][2]))
-            along = along * (lengths + h * (size(v_A) + size(v_B)))
+                S = axpy_blocks(1.0, S, 1.0 / h, blocks(numbers, k, DAMPING))
+            tau, u = tension_of_turn(mean, f)
+            slope = Slope(mean, Middle(x1, t1, w1, c1), S, f, tau, u)
+            n, m, mu = tensions(mean, f)
+            n, m, mu = scale(h, n), scale(h, m), h * mu
+            _tiles(at, step, tiles, slope, (A, B), (r, dr), (rho_A, rho_B), (n, m, mu))
+            # What forces are before they cancel, as velocities are rounded: start and strains are
+            # what they are.
+            spins = size(half_A) + size(half_B)
+            far = h * (size(v_A) + size(v_B)) + spins * (size(r) + size(rho_A) + size(rho_B))
+            along, about = 2.0 * h * largest(S[0]) * far, 2.0 * h * largest(S[2]) * spins
             about = about + along * size(r)
             look_inside(step, along, about, (along * size(dr) + about * size(dturn)) / h)
-            # The end of the step, as its turns see it.
-            A1, B1 = _ahead(half_A, A), _ahead(half_B, B)
-            r1, E1 = axpy(0.5, dr, r), times(0.5, plus(A1, B1))
-            by_A, w_A = _twisted(A, _back(half_A, B1))
-            by_B, w_B = _twisted(_back(half_B, A1), B)
-            x_A = _along(h, half_A, A, r1, scale(-1.0, rho_A), E1)
-            x_B = _along(h, half_B, B, r1, rho_B, E1)
-            slope = Slope(mean, Middle(x1, t1, w1, c1), S, f, on_t, u)
-            n_v, m_v, mu_v = _slopes(slope, h, times(h, E1), ZERO, NONE)
-            n_A, m_A, mu_A = _slopes(slope, h, x_A, times(0.5 * h, by_A), scale(0.25 * h, w_A))
-            n_B, m_B, mu_B = _slopes(slope, h, x_B, times(-0.5 * h, by_B), scale(-0.25 * h, w_B))
-            half_h = 0.5 * h
-            turned_A = times(-half_h, lever(half_A, g_A))
-            turned_B = times(-half_h, lever(half_B, g_B))
-            N = plus(times(0.25 * mu, UNIT), times(0.5, skew(m)))
-            K = times(half_h, multiply(transposed(A), multiply(N, B)))
-            q_A = turned(cayley(half_A), K)
-            q_B = turned(cayley(half_B), transposed(K))
-            turns = transposed(rows), whole
-            F_v, a_v, b_v, q_v = _on_bodies(A, B, turns, n_v, m_v, mu_v)
-            F_A, a_A, b_A, q_AA = _on_bodies(A, B, turns, n_A, m_A, mu_A)
-            F_B, a_B, b_B, q_BB = _on_bodies(A, B, turns, n_B, m_B, mu_B)
-            F_A, a_A, q_A = plus(F_A, turned_A), plus(a_A, turned_A), plus(q_AA, q_A)
-            F_B, b_B, q_B = plus(F_B, turned_B), plus(b_B, turned_B), minus(q_BB, q_B)
-            A_v = plus(minus(q_v, skew_times(r, a_v)), skew(scale(half_h, g_A)))
-            B_v = minus(skew(scale(half_h, g_B)), plus(q_v, skew_times(r, b_v)))
-            A_A, A_B = minus(q_A, skew_times(r, a_A)), minus(q_B, skew_times(r, a_B))
-            B_A = times(-1.0, plus(q_A, skew_times(r, b_A)))
-            B_B = times(-1.0, plus(q_B, skew_times(r, b_B)))
-            if at[OFFSET]:
-                # Points turn about the centres of their bodies.
-                P_A = times(-half_h, lever(half_A, rho_A))
-                P_B = times(-half_h, lever(half_B, rho_B))
-                A_v = minus(A_v, skew_times(rho_A, F_v))
-                A_A = minus(A_A, plus(skew_times(rho_A, F_A), skew_times(sub(g_A, F), P_A)))
-                A_B = plus(minus(A_B, skew_times(rho_A, F_B)), skew_times(g_A, P_B))
-                B_v = plus(B_v, skew_times(rho_B, F_v))
-                B_A = minus(plus(B_A, skew_times(rho_B, F_A)), skew_times(g_B, P_A))
-                B_B = plus(plus(B_B, skew_times(rho_B, F_B)), skew_times(sub(g_B, F), P_B))
-            gather_blocks(tiles, at[PAIR:], (F_v, F_A, F_B), (A_v, A_A, A_B), (B_v, B_A, B_B))
 
 
 @arithmetic
-def _torque(rho: Vec, force: Vec, axes: Mat, n: Vec, r: Vec) -> Vec:
-    """Return the torque of a force at a point, and of tensions n on axes along r."""
-    return add(cross(rho, force), cross(scale(0.5, combine(n, axes)), r))
+def _along(n: Vec, axes: Mat, r: Vec) -> Vec:
+    """Return the torque of tensions along r."""
+    return cross(scale(0.5, combine(n, axes)), r)
+
+
+@arithmetic
+def _turning(m: Vec, mu: float, rows: Mat, whole: Vec) -> Vec:
+    """Return the torque of tensions of turns."""
+    return axpy(0.25 * mu, whole, scale(0.5, combine(m, rows)))
+
+
+@inline
+def _tiles(
+    at: Array,
+    step: Step,
+    tiles: Array,
+    slope: Slope,
+    axes: tuple[Mat, Mat],
+    reach: tuple[Vec, Vec],
+    arms: tuple[Vec, Vec],
+    tension: tuple[Vec, Vec, float],
+) -> None:
+    """Add to tiles; the tension is times h."""
+    h, half_A, half_B = step.h, half_turn(step.stage, at[FIRST]), half_turn(step.stage, at[SECOND])
+    (A, B), (r, dr), (rho_A, rho_B), (n, m, mu) = axes, reach, arms, tension
+    # With the forms at the end: how they change with v_B - v_A, w_A and w_B, over h.
+    A1, B1, r1 = _ahead(half_A, A), _ahead(half_B, B), axpy(0.5, dr, r)
+    E1, turns = times(0.5, plus(A1, B1)), twisted(A, B)
+    turn_A, w_A = twisted(A, _back(half_A, B1))
+    turn_B, w_B = twisted(_back(half_B, A1), B)
+    x_A = _reached(half_A, A, r1, scale(-1.0, rho_A), E1)
+    x_B = _reached(half_B, B, r1, rho_B, E1)
+    by_v = slopes(slope, E1, ZERO, NONE)
+    by_A = slopes(slope, x_A, times(0.5, turn_A), scale(0.25, w_A))
+    by_B = slopes(slope, x_B, times(-0.5, turn_B), scale(-0.25, w_B))
+    F_v, a_v, b_v, q_v = _on_bodies(h, A, B, turns, by_v)
+    F_A, a_A, b_A, q_A = _on_bodies(h, A, B, turns, by_A)
+    F_B, a_B, b_B, q_B = _on_bodies(h, A, B, turns, by_B)
+    # With the directors at the midpoint.
+    g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
+    half = 0.5 * h
+    g_by_A, g_by_B = times(-half, lever(half_A, g_A)), times(-half, lever(half_B, g_B))
+    N = plus(times(0.25 * mu, UNIT), times(0.5, skew(m)))
+    K = times(half, multiply(transposed(A), multiply(N, B)))
+    F_A, a_A, q_A = plus(F_A, g_by_A), plus(a_A, g_by_A), plus(q_A, turned(cayley(half_A), K))
+    F_B, b_B = plus(F_B, g_by_B), plus(b_B, g_by_B)
+    q_B = minus(q_B, turned(cayley(half_B), transposed(K)))
+    A_v = plus(minus(q_v, skew_times(r, a_v)), skew(scale(half, g_A)))
+    B_v = minus(skew(scale(half, g_B)), plus(q_v, skew_times(r, b_v)))
+    A_A, A_B = minus(q_A, skew_times(r, a_A)), minus(q_B, skew_times(r, a_B))
+    B_A = times(-1.0, plus(q_A, skew_times(r, b_A)))
+    B_B = times(-1.0, plus(q_B, skew_times(r, b_B)))
+    if at[OFFSET]:
+        # Points turn about the centres of their bodies.
+        P_A, P_B = times(-half, lever(half_A, rho_A)), times(-half, lever(half_B, rho_B))
+        A_v, B_v = minus(A_v, skew_times(rho_A, F_v)), plus(B_v, skew_times(rho_B, F_v))
+        A_A = plus(minus(A_A, skew_times(rho_A, F_A)), skew_times(g_B, P_A))
+        A_B = plus(minus(A_B, skew_times(rho_A, F_B)), skew_times(g_A, P_B))
+        B_A = minus(plus(B_A, skew_times(rho_B, F_A)), skew_times(g_B, P_A))
+        B_B = minus(plus(B_B, skew_times(rho_B, F_B)), skew_times(g_A, P_B))
+    gather_blocks(tiles, at[PAIR:], (F_v, F_A, F_B), (A_v, A_A, A_B), (B_v, B_A, B_B))
 
 
 @arithmetic
@@ -456,62 +413,27 @@ def _back(half: Vec, A: Mat) -> Mat:
 
 
 @arithmetic
-def _along(h: float, half: Vec, axes: Mat, r1: Vec, rho: Vec, E1: Mat) -> Mat:
+def _reached(half: Vec, axes: Mat, r1: Vec, rho: Vec, E1: Mat) -> Mat:
     """Return what turns of a body change x at the end by, with the axes and with the point."""
     r_back, E_back = scale(0.5, turn_back(half, r1)), _back(half, E1)
-    return times(
-        h,
-        (
-            add(cross(axes[0], r_back), cross(rho, E_back[0])),
-            add(cross(axes[1], r_back), cross(rho, E_back[1])),
-            add(cross(axes[2], r_back), cross(rho, E_back[2])),
-        ),
+    return (
+        add(cross(axes[0], r_back), cross(rho, E_back[0])),
+        add(cross(axes[1], r_back), cross(rho, E_back[1])),
+        add(cross(axes[2], r_back), cross(rho, E_back[2])),
     )
-
-
-class Slope(NamedTuple):
-    """What slopes of tensions are made of: half of S, the forces f, tension of t, and N x t."""
-
-    mean: Middle
-    end: Middle
-    S: Blocks
-    f: Six
-    on_t: Vec
-    u: Vec
-
-
-@arithmetic
-def _slopes(at: Slope, h: float, dx: Mat, dturn: Mat, dw: Vec) -> tuple[Mat, Mat, Vec]:
-    """Return the slopes of tensions, times h, where the forms at the end have these."""
-    mean, end, (uu, ur, rr), (N, _) = at.mean, at.end, at.S, at.f
-    on_t, u = at.on_t, at.u
-    dt = times(0.5 / end.w, minus(dturn, times(2.0, outer(end.t, dw))))
-    dc = minus(skew_times(end.t, dx), skew_times(end.x, dt))
-    dy = minus(skew_times(end.t, dc), skew_times(end.c, dt))
-    du, dr = minus(dx, times(2.0 / 3.0, dy)), times(1.0 / 3.0, plus(times(4.0, dt), dturn))
-    dN = plus(multiply(uu, du), multiply(ur, dr))
-    dM = plus(multiply(transposed(ur), du), multiply(rr, dr))
-    du = minus(times(0.5, skew_times(N, dt)), skew_times(mean.t, dN))
-    curl = minus(times(0.5, skew_times(u, dt)), skew_times(mean.t, du))
-    dn = minus(dN, times(2.0 / 3.0, curl))
-    inner = minus(skew_times(mean.c, dN), times(0.5, skew_times(N, dc)))
-    inner = plus(inner, minus(skew_times(mean.x, du), times(0.5, skew_times(u, dx))))
-    dtau = minus(times(4.0 / 3.0, dM), times(2.0 / 3.0, inner))
-    half, square = 0.5 / mean.w, 0.5 / (mean.w * mean.w)
-    dm = plus(times(1.0 / 3.0, dM), times(half, dtau))
-    dm = minus(dm, times(0.5 * square, outer(on_t, dw)))
-    dmu = axpy(half, combine(on_t, dt), scale(2.0 * half, combine(mean.t, dtau)))
-    dmu = sub(scale(square * dot(mean.t, on_t), dw), dmu)
-    return times(h, dn), times(h, dm), scale(h, dmu)
 
 
 @arithmetic
 def _on_bodies(
-    A: Mat, B: Mat, turns: tuple[Mat, Vec], n: Mat, m: Mat, mu: Vec
+    h: float, A: Mat, B: Mat, turns: tuple[Mat, Vec], tension: tuple[Mat, Mat, Vec]
 ) -> tuple[Mat, Mat, Mat, Mat]:
     """Return how the force, its halves and the torque of turns change with tensions."""
-    g_A, g_B = times(0.5, multiply(transposed(A), n)), times(0.5, multiply(transposed(B), n))
-    q = plus(times(0.5, multiply(turns[0], m)), times(0.25, outer(turns[1], mu)))
+    (rows, whole), (n, m, mu), square = turns, tension, h * h
+    g_A = times(0.5 * square, multiply(transposed(A), n))
+    g_B = times(0.5 * square, multiply(transposed(B), n))
+    q = plus(
+        times(0.5 * square, multiply(transposed(rows), m)), outer(whole, scale(0.25 * square, mu))
+    )
     return plus(g_A, g_B), g_A, g_B, q
 
 
@@ -526,27 +448,29 @@ def connected_energy(connections: Connected, state: Array, step: Step) -> float:
         B = multiply(matrix(numbers, k, AXES_B), D_B)
         rho_A = combine(vector(numbers, k, POINT_A), D_A)
         rho_B = combine(vector(numbers, k, POINT_B), D_B)
-        x, turn, w = _place(A, B, sub(add(r_B, rho_B), add(r_A, rho_A)))
+        x, turn, w = forms_of(A, B, sub(add(r_B, rho_B), add(r_A, rho_A)))
         t = scale(0.5 / w, turn)
-        u = axpy(-2.0 / 3.0, cross(t, cross(t, x)), x)
-        u = sub(u, vector(numbers, k, REST))
-        v = sub(scale(1.0 / 3.0, axpy(4.0, t, turn)), vector(numbers, k, REST + 3))
+        u, v = placed(t, turn, x)
+        u, v = sub(u, vector(numbers, k, REST)), sub(v, vector(numbers, k, REST + 3))
         put(kept, k, X, x)
         put(kept, k, TURN, t)
         put(kept, k, STRAIN, u)
         put(kept, k, STRAIN + 3, v)
         kept[k, COSINE] = w
         strain = u, v
-        total += 0.5 * _power(_times(_blocks(numbers, k, STIFFNESS), strain), strain)
+        total += 0.5 * dot_six(times_six(blocks(numbers, k, STIFFNESS), strain), strain)
     return total
 
 
 @kernel
 def go_on(connections: Connected) -> None:
     """Go on from where connections are after the step."""
-    for k in range(connections.start.shape[0]):
-        for i in range(connections.start.shape[1]):
-            connections.start[k, i] = connections.end[k, i]
+    start, end = connections.start, connections.end
+    for k in range(start.shape[0]):
+        for i in range(6):
+            start[k, LAST + i] = 0.5 * (start[k, STRAIN + i] + end[k, STRAIN + i])
+        for i in range(LAST):
+            start[k, i] = end[k, i]
 
 
 class Connections(Family):
@@ -568,7 +492,7 @@ class Connections(Family):
         self.stiffness = [elastic[c].stiffness if c in elastic else nothing for c in self.found]
         self.damping = [viscous.get(c, nothing) for c in self.found]
         self.ends = np.array([c.ends for c in self.found], dtype=np.intp).reshape(-1, 2)
-        self.kept = np.zeros((2, len(self.found), COSINE + 1))
+        self.kept = np.zeros((2, len(self.found), LAST + COORDINATES))
 
     def __len__(self) -> int:
         """Return their number."""
@@ -612,4 +536,5 @@ class Connections(Family):
         for k, (c, rest) in enumerate(zip(self.found, self.rest, strict=True)):
             s = c.forms(local(q, c.bodies))
             at = Placed.at(s)
-            self.kept[:, k] = [*at.x, *at.t, *(coordinates(s) - rest), at.w]
+            strain = coordinates(s) - rest
+            self.kept[:, k] = [*at.x, *at.t, *strain, at.w, *strain]
