@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from poinsot.io.entries import Entry
 from poinsot.io.numbers import Name, Number, Rotation, Vector
-from poinsot.io.parts import Forces, Joints, Ports, Shapes
+from poinsot.io.parts import ElasticRod, Forces, Joints, Ports, Shapes
 
 #: The version of the format that is read and written.
 VERSION = 1
@@ -28,8 +28,9 @@ Section: TypeAlias = Annotated[dict[str, T], BeforeValidator(_section)]
 
 
 class Body(Shapes):
-    """A rigid body: one shape, and where and how it starts; world axes."""
+    """A rigid body: one shape, and where and how it starts; world axes. Or an elastic rod."""
 
+    elastic_rod: ElasticRod | None = None
     position: Vector = (0.0, 0.0, 0.0)
     """Centre of mass [m]."""
     rotation: Rotation | None = None

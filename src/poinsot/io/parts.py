@@ -7,7 +7,18 @@ from typing import Literal, Optional
 
 from poinsot.io.entries import OneOf, Part
 from poinsot.io.inputs import Elastic, Feedback, ScalarSignal, VectorSignal, Viscous
-from poinsot.io.numbers import Inertia, Name, Number, Pair, Rotation, Vector
+from poinsot.io.numbers import (
+    Inertia,
+    Name,
+    Number,
+    OneOrSix,
+    Pair,
+    Rotation,
+    Rows,
+    Six,
+    Two,
+    Vector,
+)
 
 # -- shapes ----------------------------------------------------------------------------------------
 
@@ -239,6 +250,92 @@ class Joints(OneOf):
     rolling_sphere: OnPlane | None = None
 
 
+# -- rods ------------------------------------------------------------------------------------------
+
+
+class CircularSection(Part):
+    """A circle, or a ring."""
+
+    radius: Number
+    """Radius [m]."""
+    inner_radius: Number = 0.0
+    """Inner radius of a ring [m]."""
+
+
+class RectangularSection(Part):
+    """A rectangle."""
+
+    width: Number
+    """Along d1 [m]."""
+    height: Number
+    """Along d2 [m]."""
+
+
+class Section(Part):
+    """Any section by its constants."""
+
+    area: Number
+    """Area [m^2]."""
+    I1: Number
+    """Second moment about d1 [m^4]."""
+    I2: Number
+    """Second moment about d2 [m^4]."""
+    J: Number
+    """Torsion constant [m^4]."""
+    shear_factors: Two | None = None
+    """Along d1 and d2; 1 if left out."""
+
+
+class SectionLaw(Part):
+    """A section by its stiffness and its inertia, of unit length; it needs no material."""
+
+    stiffness: Six
+    """Of two shears and the extension [N], two curvatures and the twist [N m^2]; or a matrix."""
+    mass: Number
+    """Mass [kg/m]."""
+    inertia: Two
+    """Moments of inertia about d1 and d2 [kg m]."""
+
+
+class Sections(OneOf):
+    """The kinds of cross-sections."""
+
+    circular: CircularSection | None = None
+    rectangular: RectangularSection | None = None
+    constants: Section | None = None
+    law: SectionLaw | None = None
+
+
+class ElasticRod(Part):
+    """An elastic rod; its nodes are called by its name and a number, or `start` and `end`."""
+
+    curve: Rows
+    """Two ends of a straight rod, or all nodes [m]."""
+    section: Sections | list[Sections]
+    """Its section, all along or at each node."""
+    elements: int | None = None
+    """How many, between two ends."""
+    youngs_modulus: Number | None = None
+    """Young's modulus [Pa]."""
+    shear_modulus: Number | None = None
+    """Shear modulus [Pa]."""
+    density: Number | None = None
+    """Density [kg/m^3]."""
+    normal: Vector | None = None
+    """Where d1 points at the start of the rod; default: some direction across."""
+    twist: Number = 0.0
+    """By how much d1 is turned about the axis at the end [rad], growing evenly."""
+    natural: Rows | None = None
+    """The axis without stress, where that is another [m]."""
+    damping_time: OneOrSix = 0.0
+    """Kelvin-Voigt damping: one time or six of them [s], or a matrix [N s], [N m^2 s]."""
+
+    @property
+    def nodes(self) -> int:
+        """How many it has."""
+        return len(self.curve) if self.elements is None else self.elements + 1
+
+
 # -- forces and ports ------------------------------------------------------------------------------
 
 
@@ -315,6 +412,21 @@ class Gravitation(Part):
     """Where the ground attracts [m]; the origin if left out."""
 
 
+class Bushing(Part):
+    """An elastic and viscous connection of two bodies in all directions."""
+
+    bodies: Pair
+    """The two bodies by name; one of them may be the ground."""
+    point: Vector
+    """Where it is [m]."""
+    stiffness: Six | None = None
+    """Of three displacements [N/m] and three rotations [N m/rad]: six numbers or a 6x6 matrix."""
+    damping: Six | None = None
+    """Of their rates [N s/m], [N m s/rad], likewise."""
+    rotation: Rotation | None = None
+    """Its axes at the start; default: those of the world."""
+
+
 class Drag(Part):
     """Drag on a body in a medium at rest."""
 
@@ -340,6 +452,7 @@ class Forces(OneOf):
     joint_friction: JointFriction | None = None
     drag: Drag | None = None
     gravitation: Gravitation | None = None
+    bushing: Bushing | None = None
 
 
 class ForcePort(Part):

@@ -1,6 +1,6 @@
 """From a model file to its document, or to a list of what is wrong with it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -133,19 +133,29 @@ def check_names(document: Document) -> Iterator[Problem]:
 
 def _references(part: Entry, path: tuple[str, ...], document: Document) -> Iterator[Problem]:
     """Yield what is wrong with the names that a part refers to, wherever it has such keys."""
-    pair = getattr(part, "bodies", ())
+    pair, known = getattr(part, "bodies", ()), _partners(document)
     for i, name in enumerate(pair):
-        if name != GROUND and name not in document.bodies:
-            yield _unknown("body", name, (*path, "bodies", i), document.bodies, GROUND)
+        if name != GROUND and name not in known:
+            yield _unknown("body", name, (*path, "bodies", i), known, GROUND)
     if pair and pair[0] == pair[1]:
         yield Problem((*path, "bodies"), f"it joins '{pair[0]}' with itself; name two bodies")
     body, joint = getattr(part, "body", None), getattr(part, "joint", None)
     if body == GROUND:
         yield Problem((*path, "body"), "the ground cannot move; name a body")
-    elif body is not None and body not in document.bodies:
-        yield _unknown("body", body, (*path, "body"), document.bodies)
+    elif body is not None and body not in known:
+        yield _unknown("body", body, (*path, "body"), known)
     if joint is not None and joint not in document.joints:
         yield _unknown("joint", joint, (*path, "joint"), document.joints)
+
+
+def _partners(document: Document) -> Collection[str]:
+    """Return the names of all bodies; of an elastic rod those of its nodes and its ends."""
+    rods = {name: body.elastic_rod for name, body in document.bodies.items() if body.elastic_rod}
+    if not rods:
+        return document.bodies
+    nodes = [f"{name}.{k}" for name, rod in rods.items() for k in range(rod.nodes)]
+    ends = [f"{name}.{end}" for name in rods for end in ("start", "end")]
+    return {name for name in document.bodies if name not in rods} | {*nodes, *ends}
 
 
 def _unknown(kind: str, name: str, path: KeyPath, known: Iterable[str], *more: str) -> Problem:

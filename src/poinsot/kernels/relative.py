@@ -8,26 +8,37 @@ from typing import NamedTuple, TypeAlias
 
 from poinsot.kernels.algebra import (
     Array,
+    Four,
     Mat,
     Vec,
     add,
     apply,
     axpy,
+    axpy_four,
     combine,
     cross,
     dot,
     matrix,
-    minus,
-    multiply,
-    outer,
     plus,
     scale,
-    skew_times,
+    scale_four,
     sub,
+    sub_four,
     times,
     transposed,
 )
 from poinsot.kernels.kernel import arithmetic
+from poinsot.kernels.wide import (
+    Rows,
+    axpy_rows,
+    combine_rows,
+    minus_rows,
+    multiply_rows,
+    outer_rows,
+    plus_rows,
+    scale_rows,
+    skew_rows,
+)
 
 #: A symmetric matrix (6, 6) by blocks: upper left, upper right, lower right.
 Blocks: TypeAlias = tuple[Mat, Mat, Mat]
@@ -142,24 +153,40 @@ class Slope(NamedTuple):
 
 
 @arithmetic
-def slopes(at: Slope, dx: Mat, dturn: Mat, dw: Vec) -> tuple[Mat, Mat, Vec]:
+def slopes_along(at: Slope, dx: Rows) -> tuple[Rows, Rows, Four]:
+    """Return how n, m and mu change where x at the end does so."""
+    mean, end, (uu, ur, _) = at.mean, at.end, at.S
+    dc = skew_rows(end.t, dx)
+    by_u = axpy_rows(-2.0 / 3.0, skew_rows(end.t, dc), dx)
+    dN, dM = multiply_rows(uu, by_u), multiply_rows(transposed(ur), by_u)
+    du = scale_rows(-1.0, skew_rows(mean.t, dN))
+    dn = axpy_rows(2.0 / 3.0, skew_rows(mean.t, du), dN)
+    own = plus_rows(skew_rows(at.f[0], dc), skew_rows(at.u, dx))
+    inner = plus_rows(skew_rows(mean.c, dN), axpy_rows(-0.5, own, skew_rows(mean.x, du)))
+    dtau = axpy_rows(-2.0 / 3.0, inner, scale_rows(4.0 / 3.0, dM))
+    dm = axpy_rows(0.5 / mean.w, dtau, scale_rows(1.0 / 3.0, dM))
+    return dn, dm, scale_four(-1.0 / mean.w, combine_rows(mean.t, dtau))
+
+
+@arithmetic
+def slopes(at: Slope, dx: Rows, dturn: Rows, dw: Four) -> tuple[Rows, Rows, Four]:
     """Return how n, m and mu change where the forms at the end do so."""
     mean, end, (uu, ur, rr), (N, _) = at.mean, at.end, at.S, at.f
     tau, u = at.tau, at.u
-    dt = times(0.5 / end.w, minus(dturn, times(2.0, outer(end.t, dw))))
-    dc = minus(skew_times(end.t, dx), skew_times(end.x, dt))
-    dy = minus(skew_times(end.t, dc), skew_times(end.c, dt))
-    by_u, by_r = minus(dx, times(2.0 / 3.0, dy)), times(1.0 / 3.0, plus(times(4.0, dt), dturn))
-    dN = plus(multiply(uu, by_u), multiply(ur, by_r))
-    dM = plus(multiply(transposed(ur), by_u), multiply(rr, by_r))
-    du = minus(times(0.5, skew_times(N, dt)), skew_times(mean.t, dN))
-    curl = minus(times(0.5, skew_times(u, dt)), skew_times(mean.t, du))
-    dn = minus(dN, times(2.0 / 3.0, curl))
-    inner = minus(skew_times(mean.c, dN), times(0.5, skew_times(N, dc)))
-    inner = plus(inner, minus(skew_times(mean.x, du), times(0.5, skew_times(u, dx))))
-    dtau = minus(times(4.0 / 3.0, dM), times(2.0 / 3.0, inner))
+    dt = scale_rows(0.5 / end.w, axpy_rows(-2.0, outer_rows(end.t, dw), dturn))
+    dc = minus_rows(skew_rows(end.t, dx), skew_rows(end.x, dt))
+    dy = minus_rows(skew_rows(end.t, dc), skew_rows(end.c, dt))
+    by_u, by_r = axpy_rows(-2.0 / 3.0, dy, dx), scale_rows(1.0 / 3.0, axpy_rows(4.0, dt, dturn))
+    dN = plus_rows(multiply_rows(uu, by_u), multiply_rows(ur, by_r))
+    dM = plus_rows(multiply_rows(transposed(ur), by_u), multiply_rows(rr, by_r))
+    du = minus_rows(scale_rows(0.5, skew_rows(N, dt)), skew_rows(mean.t, dN))
+    curl = minus_rows(scale_rows(0.5, skew_rows(u, dt)), skew_rows(mean.t, du))
+    dn = axpy_rows(-2.0 / 3.0, curl, dN)
+    own = plus_rows(skew_rows(N, dc), skew_rows(u, dx))
+    inner = plus_rows(skew_rows(mean.c, dN), axpy_rows(-0.5, own, skew_rows(mean.x, du)))
+    dtau = axpy_rows(-2.0 / 3.0, inner, scale_rows(4.0 / 3.0, dM))
     half, square = 0.5 / mean.w, 0.5 / (mean.w * mean.w)
-    dm = plus(times(1.0 / 3.0, dM), times(half, dtau))
-    dm = minus(dm, times(0.5 * square, outer(tau, dw)))
-    dmu = axpy(half, combine(tau, dt), scale(2.0 * half, combine(mean.t, dtau)))
-    return dn, dm, sub(scale(square * dot(mean.t, tau), dw), dmu)
+    dm = axpy_rows(half, dtau, scale_rows(1.0 / 3.0, dM))
+    dm = minus_rows(dm, outer_rows(scale(0.5 * square, tau), dw))
+    dmu = axpy_four(half, combine_rows(tau, dt), scale_four(2.0 * half, combine_rows(mean.t, dtau)))
+    return dn, dm, sub_four(scale_four(square * dot(mean.t, tau), dw), dmu)

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Ground, Marker
+from poinsot.bodies.sections import CrossSection
 from poinsot.bodies.shapes import Composite, Part, Shape
 from poinsot.errors import InputError
-from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
+from poinsot.model.assemblies import Flexible, Start
+from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SECTIONS, SHAPES
 from poinsot.model.model import Model
+from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
@@ -49,17 +52,17 @@ def describe(
                 refused.append(f"{what} '{name}': {error}")
         return written
 
-    fed, projection = inputs or {}, model.projection
+    fed, projection, own = inputs or {}, model.projection, _own_parts(model)
     repeatable = projection is not None and projection.joints == len(model.joints)
     twists = None if projection is None or repeatable else projection.twists.reshape(-1, 2, 3)
     content: dict[str, Any] = {
         "poinsot": 1,
         "name": model.name,
         "gravity": model.gravity.tolist(),
-        "bodies": each("body", model.bodies, lambda name, body: _body(body, twists)),
-        "markers": each("marker", model.markers, lambda name, marker: _marker(marker)),
+        "bodies": each("body", own["bodies"], lambda name, body: _body(body, twists)),
+        "markers": each("marker", own["markers"], lambda name, marker: _marker(marker)),
         "joints": each("joint", model.joints, lambda name, joint: _entry(joint, JOINTS)),
-        "forces": each("force", model.forces, lambda name, force: _entry(force, FORCES)),
+        "forces": each("force", own["forces"], lambda name, force: _entry(force, FORCES)),
         "ports": each("port", model.ports, lambda name, port: _entry(port, PORTS, fed.get(name))),
         "project_velocities": repeatable,
         "simulation": {} if simulation is None else _fields(simulation),
@@ -74,16 +77,61 @@ def describe(
     return {key: value for key, value in content.items() if value or key == "gravity"}
 
 
-def _body(body: Body, twists: NDArray[np.float64] | None) -> dict[str, Any]:
+def _own_parts(model: Model) -> dict[str, dict[str, Any]]:
+    """Return bodies, markers and forces; those of a rod are in the file as one body."""
+    bodies: dict[str, Any] = {}
+    for name, body in model.bodies.items():
+        whole = name.rpartition(".")[0]
+        if whole in model.flexible:
+            bodies.setdefault(whole, model.flexible[whole])
+        else:
+            bodies[name] = body
+    ends = {f"{name}.{end}" for name in model.flexible for end in ("start", "end")}
+    return {
+        "bodies": bodies,
+        "markers": {name: part for name, part in model.markers.items() if name not in ends},
+        "forces": {name: part for name, part in model.forces.items() if name not in model.flexible},
+    }
+
+
+def _rod(shape: Flexible, start: Start, twists: NDArray[np.float64] | None) -> dict[str, Any]:
+    if not isinstance(shape, ElasticRod):
+        raise _UnwritableError(f"a {type(shape).__name__} has no place in a model file")
+    if twists is not None:
+        raise _UnwritableError("the velocities of its nodes were projected")
+    for label in ("curve", "section", "twist", "natural"):
+        if callable(getattr(shape, label)):
+            raise _UnwritableError(f"{label} is a Python function")
+    section = shape.section
+    several = not isinstance(section, CrossSection)
+    sections = [_section(one) for one in section] if several else _section(section)  # type: ignore[union-attr,arg-type]
+    fields = _fields(shape, changed={"section": None})
+    written = {"elastic_rod": {"curve": fields.pop("curve"), "section": sections, **fields}}
+    written |= {"position": start.position.tolist()} | _turned(start.R_WB)
+    return written | _moving(start.velocity, start.angular_velocity)
+
+
+def _section(section: CrossSection) -> dict[str, Any]:
+    return {_kind(section, SECTIONS): _fields(section)}
+
+
+def _moving(velocity: Any, spin: Any) -> dict[str, Any]:
+    """Return what is known of velocities."""
+    pair = {"velocity": velocity, "angular_velocity": spin}
+    return {key: value.tolist() for key, value in pair.items() if value is not None}
+
+
+def _body(
+    body: Body | tuple[Flexible, Start], twists: NDArray[np.float64] | None
+) -> dict[str, Any]:
+    if isinstance(body, tuple):
+        return _rod(*body, twists)
     velocities = body.velocity, body.angular_velocity
     if twists is not None:
         velocity, spin = twists[body.index]
         velocities = velocity, spin if body.turns else None
     written = _shape(body.shape) | {"position": body.position.tolist()} | _turned(body.R_WB)
-    for key, value in zip(("velocity", "angular_velocity"), velocities, strict=True):
-        if value is not None:
-            written[key] = value.tolist()
-    return written
+    return written | _moving(*velocities)
 
 
 def _marker(marker: Marker) -> dict[str, Any]:

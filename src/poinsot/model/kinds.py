@@ -3,9 +3,10 @@
 The keys of a kind are the arguments of its class; but `bodies` names the two of a joint or spring.
 """
 
-from poinsot.bodies import shapes
+from poinsot.bodies import sections, shapes
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling
+from poinsot.parts.bushings import Bushing
 from poinsot.parts.drags import Drag
 from poinsot.parts.forces import Force, JointSpring, Spring
 from poinsot.parts.friction import JointFriction
@@ -48,6 +49,14 @@ FORCES: dict[str, type[Force]] = {
     "joint_friction": JointFriction,
     "drag": Drag,
     "gravitation": Gravitation,
+    "bushing": Bushing,
+}
+
+SECTIONS: dict[str, type[sections.CrossSection]] = {
+    "circular": sections.CircularSection,
+    "rectangular": sections.RectangularSection,
+    "constants": sections.Section,
+    "law": sections.SectionLaw,
 }
 
 PORTS: dict[str, type[PortPlace]] = {"force": ForcePort, "torque": TorquePort, "joint": JointPort}

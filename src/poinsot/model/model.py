@@ -115,6 +115,8 @@ class Model:
         self.joints: dict[str, Joint] = {}
         self.forces: dict[str, Force] = {}
         self.ports: dict[str, PortPlace] = {}
+        #: What was added as several bodies, and how.
+        self.flexible: dict[str, tuple[Flexible, Start]] = {}
         self.simulation: Simulation | None = None
         self._projection: Projection | None = None
 
@@ -170,7 +172,9 @@ class Model:
             else vector3(angular_velocity, f"{what}: angular_velocity"),
         )
         if isinstance(shape, Flexible):
-            return self._all_or_nothing(lambda: shape.add_to(self, name, start))
+            added = self._all_or_nothing(lambda: shape.add_to(self, name, start))
+            self.flexible[name] = shape, start
+            return added
         if not isinstance(shape, Shape):
             raise InputError(f"{what}: expected a shape such as Box or RigidBody, got {shape!r}")
         body = kind_of(shape)(
@@ -242,6 +246,12 @@ class Model:
         except InputError:
             vars(self).update(before)
             raise
+
+    def body(self, name: str) -> Body | None:
+        """Return a body by its name, or by that of a marker on it, such as `rod.end`, if any."""
+        if name in self.markers:
+            return self.markers[name].body
+        return self.bodies.get(name)
 
     def _new(self, name: str) -> None:
         if require_name(name, "a part of a model") == self.ground.name:
@@ -462,7 +472,7 @@ class Model:
         It gives an empty text if the model cannot be written.
         """
         as_now = copy(self)
-        for parts in PARTS.values():
+        for parts in (*PARTS.values(), "flexible"):
             setattr(as_now, parts, dict(getattr(self, parts)))
         given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
 

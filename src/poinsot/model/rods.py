@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -106,7 +107,7 @@ class ElasticRod(Flexible):
 
     @cached_property
     def rest(self) -> Array:
-        """chi of the elements without stress [m, rad]; (elements, 6)."""
+        """Coordinates chi of the elements without stress [m, rad]; (elements, 6)."""
         points, R = self.nodes
         if self.natural is not None:
             points, tangents = self._sampled(self.natural, "natural", len(points) - 1)
@@ -170,7 +171,7 @@ class ElasticRod(Flexible):
             d1 = d1 / np.linalg.norm(d1)
         first = np.column_stack([d1, np.cross(d3, d1), d3])
         turned = [first]
-        for before, after in zip(tangents[:-1], tangents[1:], strict=True):
+        for before, after in pairwise(tangents):
             turned.append(_shortest_turn(before, after) @ turned[-1])
         angles = np.array([self._twisted(s) for s in np.linspace(0, 1, len(tangents)).tolist()])
         about = np.array([Rotation.from_axis_angle((0, 0, 1), angle).matrix for angle in angles])
@@ -207,8 +208,8 @@ class ElasticRod(Flexible):
         sections = [given(s) for s in self.shares.tolist()] if callable(given) else list(given)
         if len(sections) != nodes:
             raise InputError(
-                f"ElasticRod: section: {len(sections)} sections for {nodes} nodes; give one, or one "
-                "for each node"
+                f"ElasticRod: section: {len(sections)} sections for {nodes} nodes; give one, or "
+                "one for each node"
             )
         for section in sections:
             if not isinstance(section, CrossSection):
@@ -247,8 +248,8 @@ class ElasticRod(Flexible):
 
         Each node has what belongs to half of the elements beside it.
         """
-        l = self.lengths
-        share = (np.append(0.0, l) + np.append(l, 0.0)) / 2
+        lengths = self.lengths
+        share = (np.append(0.0, lengths) + np.append(lengths, 0.0)) / 2
         mass = share * np.array([each.mass for each in self.properties])
         J1, J2 = share * np.array([each.inertia for each in self.properties]).T
         return mass, np.column_stack([J1, J2, J1 + J2])

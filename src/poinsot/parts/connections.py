@@ -27,6 +27,7 @@ from poinsot.frames.relative import COORDINATES, Placed, coordinates, relative_f
 from poinsot.frames.stacks import Forms, stack
 from poinsot.kernels.algebra import (
     Array,
+    Four,
     Mat,
     Vec,
     add,
@@ -50,6 +51,7 @@ from poinsot.kernels.algebra import (
     times,
     transposed,
     vector,
+    wide,
 )
 from poinsot.kernels.cayley import cayley, lever, turn_back, turned
 from poinsot.kernels.kernel import arithmetic, inline, kernel
@@ -64,6 +66,7 @@ from poinsot.kernels.relative import (
     forms_of,
     placed,
     slopes,
+    slopes_along,
     tension_of_turn,
     tensions,
     times_six,
@@ -79,7 +82,18 @@ from poinsot.kernels.tables import (
     half_turn,
     twist,
 )
-from poinsot.kernels.terms import NONE, UNIT, ZERO, gather_blocks
+from poinsot.kernels.terms import UNIT, gather_blocks
+from poinsot.kernels.wide import (
+    Rows,
+    as_matrix,
+    minus_rows,
+    multiply_rows,
+    outer_rows,
+    plus_rows,
+    rows_of,
+    scale_rows,
+    skew_rows,
+)
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
 from poinsot.parts.forces import Placed as Acting
 from poinsot.parts.potentials import Potential
@@ -365,39 +379,46 @@ def _tiles(
     # With the forms at the end: how they change with v_B - v_A, w_A and w_B, over h.
     A1, B1, r1 = _ahead(half_A, A), _ahead(half_B, B), axpy(0.5, dr, r)
     E1, turns = times(0.5, plus(A1, B1)), twisted(A, B)
-    turn_A, w_A = twisted(A, _back(half_A, B1))
-    turn_B, w_B = twisted(_back(half_B, A1), B)
     x_A = _reached(half_A, A, r1, scale(-1.0, rho_A), E1)
     x_B = _reached(half_B, B, r1, rho_B, E1)
-    by_v = slopes(slope, E1, ZERO, NONE)
-    by_A = slopes(slope, x_A, times(0.5, turn_A), scale(0.25, w_A))
-    by_B = slopes(slope, x_B, times(-0.5, turn_B), scale(-0.25, w_B))
+    by_v = slopes_along(slope, rows_of(E1))
+    by_A = slopes(slope, x_A, *_turned_by(0.5, twisted(A, _back(half_A, B1))))
+    by_B = slopes(slope, x_B, *_turned_by(-0.5, twisted(_back(half_B, A1), B)))
     F_v, a_v, b_v, q_v = _on_bodies(h, A, B, turns, by_v)
     F_A, a_A, b_A, q_A = _on_bodies(h, A, B, turns, by_A)
     F_B, a_B, b_B, q_B = _on_bodies(h, A, B, turns, by_B)
     # With the directors at the midpoint.
     g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
     half = 0.5 * h
-    g_by_A, g_by_B = times(-half, lever(half_A, g_A)), times(-half, lever(half_B, g_B))
+    g_by_A = rows_of(times(-half, lever(half_A, g_A)))
+    g_by_B = rows_of(times(-half, lever(half_B, g_B)))
     N = plus(times(0.25 * mu, UNIT), times(0.5, skew(m)))
     K = times(half, multiply(transposed(A), multiply(N, B)))
-    F_A, a_A, q_A = plus(F_A, g_by_A), plus(a_A, g_by_A), plus(q_A, turned(cayley(half_A), K))
-    F_B, b_B = plus(F_B, g_by_B), plus(b_B, g_by_B)
-    q_B = minus(q_B, turned(cayley(half_B), transposed(K)))
-    A_v = plus(minus(q_v, skew_times(r, a_v)), skew(scale(half, g_A)))
-    B_v = minus(skew(scale(half, g_B)), plus(q_v, skew_times(r, b_v)))
-    A_A, A_B = minus(q_A, skew_times(r, a_A)), minus(q_B, skew_times(r, a_B))
-    B_A = times(-1.0, plus(q_A, skew_times(r, b_A)))
-    B_B = times(-1.0, plus(q_B, skew_times(r, b_B)))
+    F_A, a_A = plus_rows(F_A, g_by_A), plus_rows(a_A, g_by_A)
+    F_B, b_B = plus_rows(F_B, g_by_B), plus_rows(b_B, g_by_B)
+    q_A = plus_rows(q_A, rows_of(turned(cayley(half_A), K)))
+    q_B = minus_rows(q_B, rows_of(turned(cayley(half_B), transposed(K))))
+    A_v = plus_rows(minus_rows(q_v, skew_rows(r, a_v)), rows_of(skew(scale(half, g_A))))
+    B_v = minus_rows(rows_of(skew(scale(half, g_B))), plus_rows(q_v, skew_rows(r, b_v)))
+    A_A, A_B = minus_rows(q_A, skew_rows(r, a_A)), minus_rows(q_B, skew_rows(r, a_B))
+    B_A = scale_rows(-1.0, plus_rows(q_A, skew_rows(r, b_A)))
+    B_B = scale_rows(-1.0, plus_rows(q_B, skew_rows(r, b_B)))
     if at[OFFSET]:
         # Points turn about the centres of their bodies.
-        P_A, P_B = times(-half, lever(half_A, rho_A)), times(-half, lever(half_B, rho_B))
-        A_v, B_v = minus(A_v, skew_times(rho_A, F_v)), plus(B_v, skew_times(rho_B, F_v))
-        A_A = plus(minus(A_A, skew_times(rho_A, F_A)), skew_times(g_B, P_A))
-        A_B = plus(minus(A_B, skew_times(rho_A, F_B)), skew_times(g_A, P_B))
-        B_A = minus(plus(B_A, skew_times(rho_B, F_A)), skew_times(g_B, P_A))
-        B_B = minus(plus(B_B, skew_times(rho_B, F_B)), skew_times(g_A, P_B))
-    gather_blocks(tiles, at[PAIR:], (F_v, F_A, F_B), (A_v, A_A, A_B), (B_v, B_A, B_B))
+        P_A = rows_of(times(-half, lever(half_A, rho_A)))
+        P_B = rows_of(times(-half, lever(half_B, rho_B)))
+        A_v, B_v = minus_rows(A_v, skew_rows(rho_A, F_v)), plus_rows(B_v, skew_rows(rho_B, F_v))
+        A_A = plus_rows(minus_rows(A_A, skew_rows(rho_A, F_A)), skew_rows(g_B, P_A))
+        A_B = plus_rows(minus_rows(A_B, skew_rows(rho_A, F_B)), skew_rows(g_A, P_B))
+        B_A = minus_rows(plus_rows(B_A, skew_rows(rho_B, F_A)), skew_rows(g_B, P_A))
+        B_B = minus_rows(plus_rows(B_B, skew_rows(rho_B, F_B)), skew_rows(g_A, P_B))
+    gather_blocks(
+        tiles,
+        at[PAIR:],
+        (as_matrix(F_v), as_matrix(F_A), as_matrix(F_B)),
+        (as_matrix(A_v), as_matrix(A_A), as_matrix(A_B)),
+        (as_matrix(B_v), as_matrix(B_A), as_matrix(B_B)),
+    )
 
 
 @arithmetic
@@ -413,28 +434,32 @@ def _back(half: Vec, A: Mat) -> Mat:
 
 
 @arithmetic
-def _reached(half: Vec, axes: Mat, r1: Vec, rho: Vec, E1: Mat) -> Mat:
+def _reached(half: Vec, axes: Mat, r1: Vec, rho: Vec, E1: Mat) -> Rows:
     """Return what turns of a body change x at the end by, with the axes and with the point."""
     r_back, E_back = scale(0.5, turn_back(half, r1)), _back(half, E1)
     return (
-        add(cross(axes[0], r_back), cross(rho, E_back[0])),
-        add(cross(axes[1], r_back), cross(rho, E_back[1])),
-        add(cross(axes[2], r_back), cross(rho, E_back[2])),
+        wide(add(cross(axes[0], r_back), cross(rho, E_back[0]))),
+        wide(add(cross(axes[1], r_back), cross(rho, E_back[1]))),
+        wide(add(cross(axes[2], r_back), cross(rho, E_back[2]))),
     )
 
 
 @arithmetic
+def _turned_by(s: float, turns: tuple[Mat, Vec]) -> tuple[Rows, Four]:
+    """Return what turns change a^x and w by."""
+    return rows_of(times(s, turns[0])), wide(scale(0.5 * s, turns[1]))
+
+
+@arithmetic
 def _on_bodies(
-    h: float, A: Mat, B: Mat, turns: tuple[Mat, Vec], tension: tuple[Mat, Mat, Vec]
-) -> tuple[Mat, Mat, Mat, Mat]:
+    h: float, A: Mat, B: Mat, turns: tuple[Mat, Vec], tension: tuple[Rows, Rows, Four]
+) -> tuple[Rows, Rows, Rows, Rows]:
     """Return how the force, its halves and the torque of turns change with tensions."""
-    (rows, whole), (n, m, mu), square = turns, tension, h * h
-    g_A = times(0.5 * square, multiply(transposed(A), n))
-    g_B = times(0.5 * square, multiply(transposed(B), n))
-    q = plus(
-        times(0.5 * square, multiply(transposed(rows), m)), outer(whole, scale(0.25 * square, mu))
-    )
-    return plus(g_A, g_B), g_A, g_B, q
+    (rows, whole), (n, m, mu), half = turns, tension, 0.5 * h * h
+    n, m = scale_rows(half, n), scale_rows(half, m)
+    g_A, g_B = multiply_rows(transposed(A), n), multiply_rows(transposed(B), n)
+    q = plus_rows(multiply_rows(transposed(rows), m), outer_rows(scale(0.5 * half, whole), mu))
+    return plus_rows(g_A, g_B), g_A, g_B, q
 
 
 @kernel

@@ -122,9 +122,9 @@ class RodElements(Force):
         dampers: list[Damper] = []
         damped = bool(self.damping.any())
         for k, connection in enumerate(self._connections):
-            l = self.lengths[k]
-            D = self.damping[k] / l if damped else None
-            springs, pots = connected(name, connection, self.stiffness[k] / l, self.rest[k], D)
+            length = self.lengths[k]
+            S, D = self.stiffness[k] / length, self.damping[k] / length if damped else None
+            springs, pots = connected(name, connection, S, self.rest[k], D)
             potentials += springs
             dampers += pots
         return potentials, dampers
