@@ -60,7 +60,12 @@ class Placed(NamedTuple):
 
     def mean(self, other: "Placed") -> "Placed":
         """Return the means of both."""
-        return Placed(*((one + two) / 2 for one, two in zip(self, other, strict=True)))  # type: ignore[arg-type]
+        return Placed(
+            (self.x + other.x) / 2,
+            (self.t + other.t) / 2,
+            (self.w + other.w) / 2,
+            (self.c + other.c) / 2,
+        )
 
     @property
     def turning(self) -> Array:

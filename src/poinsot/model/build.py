@@ -76,7 +76,7 @@ class _Builder:
         """Add a body."""
         self.model.add_body(
             name,
-            _shape(entry) if entry.elastic_rod is None else _rod(entry.elastic_rod),  # type: ignore[call-overload]
+            _shape(entry) if entry.elastic_rod is None else _rod(entry.elastic_rod),
             position=entry.position,
             rotation=_rotation(entry.rotation),
             velocity=entry.velocity,

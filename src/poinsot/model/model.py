@@ -129,10 +129,28 @@ class Model:
     # -- growing ------------------------------------------------------------------------------
 
     @overload
-    def add_body(self, name: str, shape: Shape, **start: Any) -> Body: ...
+    def add_body(
+        self,
+        name: str,
+        shape: Shape,
+        *,
+        position: ArrayLike = ...,
+        rotation: RotationLike = ...,
+        velocity: ArrayLike | None = ...,
+        angular_velocity: ArrayLike | None = ...,
+    ) -> Body: ...
 
     @overload
-    def add_body(self, name: str, shape: ElasticRod, **start: Any) -> RodElements: ...
+    def add_body(
+        self,
+        name: str,
+        shape: ElasticRod,
+        *,
+        position: ArrayLike = ...,
+        rotation: RotationLike = ...,
+        velocity: ArrayLike | None = ...,
+        angular_velocity: ArrayLike | None = ...,
+    ) -> RodElements: ...
 
     def add_body(
         self,

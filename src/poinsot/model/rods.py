@@ -146,7 +146,7 @@ class ElasticRod(Flexible):
             if not np.isfinite(points).all():
                 raise InputError(f"{what} contains NaN or infinity")
             if len(points) == 2 and elements is not None:
-                points = np.linspace(*points, elements + 1)
+                points = np.linspace(points[0], points[1], elements + 1)
             elif elements not in (None, len(points) - 1):
                 raise InputError(
                     f"{what} has {len(points)} points, which are the nodes of {len(points) - 1} "
@@ -222,13 +222,13 @@ class ElasticRod(Flexible):
     @cached_property
     def lengths(self) -> Array:
         """Of the elements without stress, along the arc [m]; (elements,)."""
-        return np.linalg.norm(self.rest[:, :3], axis=1)
+        return np.asarray(np.linalg.norm(self.rest[:, :3], axis=1))
 
     @cached_property
     def stiffness(self) -> Array:
         """C of the elements, the mean of both ends; (elements, 6, 6)."""
         at_nodes = np.array([each.stiffness for each in self.properties])
-        return (at_nodes[:-1] + at_nodes[1:]) / 2
+        return np.asarray((at_nodes[:-1] + at_nodes[1:]) / 2)
 
     @cached_property
     def damping(self) -> Array:

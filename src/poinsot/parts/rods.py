@@ -90,7 +90,7 @@ class RodElements(Force):
     @property
     def lengths(self) -> Vector:
         """Of the elements without stress, along the arc [m]; (elements,)."""
-        return np.linalg.norm(self.rest[:, :3], axis=1)
+        return np.asarray(np.linalg.norm(self.rest[:, :3], axis=1))
 
     @cached_property
     def _connections(self) -> list[Connection]:
