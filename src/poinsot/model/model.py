@@ -18,6 +18,7 @@ from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.garbage import no_collection
 from poinsot.inputs import require_name, vector3
 from poinsot.model.assemblies import Assembly, Flexible, Start
+from poinsot.model.check import ModelCheck
 from poinsot.model.compiling import (
     System,
     choose_scheme,
@@ -55,36 +56,6 @@ PARTS = {
     "force": "forces",
     "port": "ports",
 }
-
-
-@dataclass(frozen=True)
-class ModelCheck:
-    """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name.
-
-    `singular` are the joints of every loop that is in a singular position at the start, where its
-    motion branches: degrees of freedom are those of one branch.
-    """
-
-    bodies: int
-    joints: int
-    constraints: int
-    freedoms: int
-    repeated: tuple[str, ...]
-    singular: tuple[tuple[str, ...], ...] = ()
-
-    def __str__(self) -> str:
-        """A few lines of text."""
-        lines = [
-            f"bodies              {self.bodies}",
-            f"joints              {self.joints}",
-            f"joint constraints   {self.constraints}",
-            f"degrees of freedom  {self.freedoms}",
-        ]
-        if self.repeated:
-            lines.append(f"repeated            {printable(', '.join(self.repeated))}")
-        for joints in self.singular:
-            lines.append(f"singular position   {printable(', '.join(joints))}")
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)

@@ -152,10 +152,9 @@ class ElasticRod(Flexible):
                     f"{what} has {len(points)} points, which are the nodes of {len(points) - 1} "
                     f"elements, not of {elements}; leave out `elements`, or give a function"
                 )
+            _require_lengths(points, what)
             tangents = _tangents(points)
-        steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-        if not (steps > 0).all():
-            raise InputError(f"{what}: element {int(np.argmin(steps))} has no length")
+        _require_lengths(points, what)
         return points, tangents / np.linalg.norm(tangents, axis=1)[:, None]
 
     def _sections(self, tangents: Array, normal: ArrayLike | None, what: str) -> Array:
@@ -279,6 +278,12 @@ class ElasticRod(Flexible):
         elements = RodElements(tuple(nodes), self.rest, self.stiffness, self.damping)
         model.add_force(name, elements)
         return elements
+
+
+def _require_lengths(points: Array, what: str) -> None:
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if not (steps > 0).all():
+        raise InputError(f"{what}: element {int(np.argmin(steps))} has no length")
 
 
 def _tangents(points: Array) -> Array:
