@@ -58,7 +58,7 @@ def test_an_end_moment_bends_a_cantilever_into_a_circle_with_fourth_order():
 def elastica(load):
     """Deflection of the tip of an inextensible cantilever, L = EI = 1, by elliptic integrals.
 
-    [B45]: with p = sin of half the angle, sqrt(load) = K(p) - F(p, phi), sin(phi) = 1/(p sqrt 2).
+    [BD45]: with p = sin of half the angle, sqrt(load) = K(p) - F(p, phi), sin(phi) = 1/(p sqrt 2).
     """
 
     def lack(p):

@@ -84,9 +84,7 @@ def test_small_motions_are_those_of_a_damped_oscillator(k):
     model, turn = ps.Model(), ps.Rotation.from_axis_angle((1, 2, 3), 0.7)
     body = model.add_body("body", BLOCK, rotation=turn)
     S, D = np.array([50.0, 60, 70, 8, 9, 10]), np.array([1.0, 2, 3, 0.1, 0.2, 0.3])
-    bushing = ps.Bushing(
-        model.ground, body, point=(0, 0, 0), stiffness=S, damping=D, rotation=turn
-    )
+    bushing = ps.Bushing(model.ground, body, point=(0, 0, 0), stiffness=S, damping=D, rotation=turn)
     model.add_force("bushing", bushing)
     inertia = np.array([2.0, 2, 2, 0.3, 0.4, 0.5])
     decay, omega = D / (2 * inertia), np.sqrt(S / inertia - (D / (2 * inertia)) ** 2)

@@ -116,6 +116,7 @@ WANTED = {
 def check_names(document: Document) -> Iterator[Problem]:
     """Yield what is wrong with the names in a document."""
     taken: dict[str, str] = {}
+    known = _partners(document)
     for section in SECTIONS:
         for name, entry in getattr(document, section).items():
             path = (section, name)
@@ -126,14 +127,16 @@ def check_names(document: Document) -> Iterator[Problem]:
                 yield Problem(path, f"the name is taken in {where}.{name}; choose another one")
             taken[name] = section
             if isinstance(entry, OneOf):
-                yield from _references(entry.part, (*path, entry.kind), document)
+                yield from _references(entry.part, (*path, entry.kind), document, known)
             else:
-                yield from _references(entry, path, document)
+                yield from _references(entry, path, document, known)
 
 
-def _references(part: Entry, path: tuple[str, ...], document: Document) -> Iterator[Problem]:
+def _references(
+    part: Entry, path: tuple[str, ...], document: Document, known: Collection[str]
+) -> Iterator[Problem]:
     """Yield what is wrong with the names that a part refers to, wherever it has such keys."""
-    pair, known = getattr(part, "bodies", ()), _partners(document)
+    pair = getattr(part, "bodies", ())
     for i, name in enumerate(pair):
         if name != GROUND and name not in known:
             yield _unknown("body", name, (*path, "bodies", i), known, GROUND)

@@ -6,7 +6,7 @@ coordinates chi, divided by l, are the strains of a rod whose strain is constant
 .. math:: (\Gamma, K) = \frac{\chi - \chi_0}{l}, \qquad
           V = \frac l2\, (\Gamma, K) \cdot C\, (\Gamma, K)
 
-in directors that are those of the sections, d3 along the axis, as in [BS02], [R04] and [KEB26].
+in directors that are those of the sections, d3 along the axis, as in [BS02], [R04] and [KBE25].
 """
 
 from collections.abc import Mapping
