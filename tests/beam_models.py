@@ -21,7 +21,7 @@ def soft(elements=2, **options):
     """Return a beam that bends visibly, of a few kilograms and some hertz."""
     numbers = {
         "length": 1.2,
-        "section": ps.Section.rectangle(0.04, 0.03),
+        "section": ps.RectangularSection(width=0.04, height=0.03),
         "density": 1500.0,
         "youngs_modulus": 2e7,
         "elements": elements,
@@ -34,10 +34,11 @@ def random_soft(seed, **options):
     random = np.random.default_rng(seed)
     length = random.uniform(0.5, 2)
     places = np.sort(random.uniform(0.2, 0.8, random.integers(0, 3))) * length
+    width, height = random.uniform(0.02, 0.06, 2)
     return soft(
         (0.0, *places.tolist(), length),
         length=length,
-        section=ps.Section.rectangle(*random.uniform(0.02, 0.06, 2)),
+        section=ps.RectangularSection(width=width, height=height),
         density=random.uniform(500, 3000),
         youngs_modulus=10 ** random.uniform(6.5, 8),
         **options,
@@ -66,17 +67,17 @@ def chain(beam, gravity=(0.3, -9.81, 0.5)):
     box = model.add_body(
         "box", ps.Box(mass=0.8, size=(0.2, 0.1, 0.3)), position=(beam.length + 0.1, 0, 0)
     )
-    start, end = model.bodies["beam.start"], model.bodies["beam.end"]
-    joint = ps.Universal(
-        model.ground, start, point=(0, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 1, 0)
-    )
+    start, end = model.body("beam.start"), model.body("beam.end")
+    joint = ps.Universal(model.ground, start, point=(0, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 1, 0))
     model.add_joint("A", joint)
     model.add_joint("B", ps.Revolute(end, box, point=tip, axis=(0, 0.6, 0.8)))
     model.add_force(
         "spring",
         ps.Spring(model.ground, box, point_a=(2, -1, 0.4), point_b=tip, stiffness=30, damping=0.5),
     )
-    model.add_port("push", ps.ForcePort(model.bodies["beam.1"], point=model.bodies["beam.1"].position))
+    model.add_port(
+        "push", ps.ForcePort(model.bodies["beam.1"], point=model.bodies["beam.1"].position)
+    )
     model.add_port("twist", ps.TorquePort(end))
     return model
 
@@ -96,13 +97,13 @@ def kinetic(beam, R, w, u):
     nodes, energy = of.line.nodes, 0.0
     whole, rate = np.zeros(of.n), np.zeros(of.n)
     whole[free], rate[free] = u, w[6:]
-    A, polar = of.section.area, of.section.polar_moment
+    A, I1, I2, _ = of.section.constants
     for first, last in zip(nodes[:-1], nodes[1:], strict=True):
         for x, weighed in zip(first + (1 + s) / 2 * (last - first), weight, strict=True):
             here = of.at([x])
             X = np.array([x - beam.length / 2, 0, 0]) + (here @ whole)[:3]
             moved = R @ (w[:3] + np.cross(w[3:6], X) + (here @ rate)[:3])
             spin = w[3] + (here @ rate)[3]
-            line = A * moved @ moved + polar * spin**2
+            line = A * moved @ moved + (I1 + I2) * spin**2
             energy += weighed / 2 * (last - first) * beam.density / 2 * line
     return energy

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, Vector3
+from poinsot.bodies.body import Vector3
 from poinsot.bodies.flexibility import Flexibility
 from poinsot.bodies.rigid import Rigid
 from poinsot.bodies.shapes import Elasticity

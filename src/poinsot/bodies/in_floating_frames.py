@@ -2,9 +2,9 @@
 
 The floating frame is a body without inertia of its own, in whose state v and Omega are in body axes
 (columns VELOCITY and MOMENTUM). Elastic coordinates come in groups of three, each a body that does
-not turn: its position is u, its velocity v_f. A frame that is carried is a body whose twist follows,
-t_C = L w: it has nodes of motion, where this is an equation, and nodes of momentum, where the sum of
-forces on it is one.
+not turn: its position is u, its velocity v_f. A frame that is carried is a body whose twist
+follows, t_C = L w: it has nodes of motion, where this is an equation, and nodes of momentum, where
+the sum of forces on it is one.
 """
 
 from typing import NamedTuple
@@ -59,15 +59,15 @@ FRAME, DEFORMED, DAMPED, GROUPS, PAIRS, FIELDS, CARRIED, STRAINS, NODE_T, NODE_R
 S_AT, C_AT, X_AT, AXES_AT = 0, 9, 18, 45
 ROW, NODE, T_G, R_G, G_T, G_R = range(6)
 #: Of pairs of groups: M, K, D, and the integrals of rho times both shape functions, where each
-#: coordinate moves points along one axis. Both groups, and their tile. Where coordinates move points
-#: in any direction, fields have the integrals of rho phi × phi, and those of rho phi_a phi_b for
-#: ab = xx, yy, zz, yz, zx, xy, in the order of pairs.
+#: coordinate moves points along one axis. Both groups, and their tile. Where coordinates move
+#: points in any direction, fields have the integrals of rho phi × phi, and those of rho phi_a phi_b
+#: for ab = xx, yy, zz, yz, zx, xy, in the order of pairs.
 M_AT, K_AT, D_AT, N_AT = 0, 9, 18, 27
 LEFT, RIGHT, TILE = range(3)
 TWICE = 27
-#: Of carried frames: the point. The body, its first link and crossing; nodes of motion, of momentum;
-#: tiles (motion T, T), (motion T, R), (motion R, R), and (T, momentum T), (R, momentum T),
-#: (R, momentum R).
+#: Of carried frames: the point. The body, its first link and crossing; nodes of motion, of
+#: momentum; tiles (motion T, T), (motion T, R), (motion R, R), and (T, momentum T),
+#: (R, momentum T), (R, momentum R).
 BODY, LINKS, CROSSINGS, MOTION, MOMENTUM, CARRYING = 0, 1, 2, 3, 5, 7
 #: Of links: Y and Theta of a group at a frame. The group, and tiles (motion T, g), (motion R, g),
 #: (g, momentum T), (g, momentum R).
@@ -231,7 +231,9 @@ def _expand(table: Elastics, n: int, sums_at: int, cross_at: int, twice_at: int)
 
 
 @kernel
-def _by_fields(table: Elastics, n: int, motion: Array, column: int, cross_at: int, twice_at: int) -> None:
+def _by_fields(
+    table: Elastics, n: int, motion: Array, column: int, cross_at: int, twice_at: int
+) -> None:
     """The same where coordinates move points in any direction."""
     at, pairs, fields, room = table.bodies.places, table.pairs, table.fields, table.room
     _clear(room, at[n, GROUPS], at[n + 1, GROUPS], cross_at, cross_at + 9)
@@ -301,7 +303,7 @@ def _multiply(table: Elastics, n: int, stage: Array) -> None:
 
 @inline
 def _at_place(table: Elastics, c: int, state: Array, stage: Array) -> tuple[Vec, Vec, Vec, Vec]:
-    """Return X and theta/2 of a carried frame at the start, and how they change: Y v_f, Theta v_f."""
+    """Return X and theta/2 of a carried frame at the start, and their rates Y v_f, Theta v_f."""
     links, groups = table.links, table.groups
     X, b, moved, turned = vector(table.carried.numbers, c, 0), NONE, NONE, NONE
     for k in range(table.carried.places[c, LINKS], table.carried.places[c + 1, LINKS]):
@@ -314,9 +316,7 @@ def _at_place(table: Elastics, c: int, state: Array, stage: Array) -> tuple[Vec,
 
 
 @arithmetic
-def _turn_of(
-    h: float, a: Vec, D0: Mat, b0: Vec, turned: Vec
-) -> tuple[Vec, Vec, float, float, Vec]:
+def _turn_of(h: float, a: Vec, D0: Mat, b0: Vec, turned: Vec) -> tuple[Vec, Vec, float, float, Vec]:
     """Return g, k, sigma, den, n with omega_C = omega + (2/h) g, see `bodies.attached`."""
     db = scale(0.5 * h, turned)
     n = add(db, cross(b0, db))
@@ -368,7 +368,6 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
     numbers, at, groups, room = table.bodies.numbers, table.bodies.places, table.groups, table.room
     h, state, stage, x, b = step.h, step.state, step.stage, step.x, at[n, FRAME]
     deformed = at[n, DEFORMED] == 1
-    second = 1.0 if deformed else 0.0
     first, last = at[n, GROUPS], at[n + 1, GROUPS]
     m, pull = numbers[n, MASS], vector(numbers, n, PULL)
     (V, w), (_, D0), a = twist(stage, b), frame(state, b), half_turn(stage, b)
@@ -394,7 +393,8 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
             X_u, X_n = _moments(groups, g, u), _moments(groups, g, nu)
             square = _doubled(room, g, TWICE_U, u)
             E0 = plus(E0, plus(_symmetric(X_u), square))
-            change = plus(times(2.0, _doubled(room, g, TWICE_U, nu)), times(h, _doubled(room, g, TWICE_V, nu)))
+            change = times(2.0, _doubled(room, g, TWICE_U, nu))
+            change = plus(change, times(h, _doubled(room, g, TWICE_V, nu)))
             E1 = plus(E1, times(h, plus(_symmetric(X_n), change)))
             y0 = matrix(room, g, CROSS_U)
             y1 = plus(y0, times(h, matrix(room, g, CROSS_V)))
@@ -586,13 +586,19 @@ def _stiffen(
             D_r = matrix(groups.numbers, right, AXES_AT)
             weights = multiply(multiply(D_l, by_axes), transposed(D_r))
             N = matrix(numbers, k, N_AT)
-            A = plus(A, (_product(weights[0], N[0]), _product(weights[1], N[1]), _product(weights[2], N[2])))
+            A = plus(A, _products(weights, N))
         add_tile(tiles, pairs.places[k, TILE], A)
 
 
 @arithmetic
 def _product(a: Vec, b: Vec) -> Vec:
     return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+
+
+@arithmetic
+def _products(A: Mat, B: Mat) -> Mat:
+    """Return the products of entries."""
+    return _product(A[0], B[0]), _product(A[1], B[1]), _product(A[2], B[2])
 
 
 @inline
@@ -732,7 +738,7 @@ def end_elastic(table: Elastics, step: Step, ahead: Array) -> None:
     at, h, state, stage = table.bodies.places, step.h, step.state, step.stage
     for n in range(table.bodies.numbers.shape[0]):
         b = at[n, FRAME]
-        (V, w), (_, D0), a = twist(stage, b), frame(state, b), half_turn(stage, b)
+        (V, w), (_, D0) = twist(stage, b), frame(state, b)
         v, O = apply(D0, sub(V, cross(scale(0.5 * h, w), V))), apply(D0, w)
         v0, O0 = vector(state, b, tables.VELOCITY), vector(state, b, tables.MOMENTUM)
         put(ahead, b, tables.VELOCITY, sub(scale(2.0, v), v0))

@@ -13,8 +13,8 @@ import numpy as np
 from poinsot.bodies.flexibility import Flexibility
 from poinsot.bodies.flexible import Elastic
 from poinsot.bodies.in_floating_frames import (
-    Elastics,
     WIDTH,
+    Elastics,
     elastic_bodies,
     elastic_energy,
     end_elastic,
@@ -181,8 +181,9 @@ class _Rows:
 
     def table(self, groups: int) -> Elastics:
         """Return the tables; those with ranges have one more row, where these end."""
+        bodies = map(self.count, ("pairs", "fields", "carried", "strains"))
         ends = {
-            "bodies": [0, 0, 0, groups, *map(self.count, ("pairs", "fields", "carried", "strains"))],
+            "bodies": [0, 0, 0, groups, *bodies],
             "carried": [0, self.count("links"), self.count("crossings")],
             "strains": [self.count("members"), self.count("bends")],
         }
@@ -237,9 +238,7 @@ def _add(
     one = np.ones(count, dtype=np.intp)
     at = tiles.at(T * one, nodes), tiles.at(R * one, nodes)
     back = tiles.at(nodes, T * one), tiles.at(nodes, R * one)
-    rows.add(
-        "groups", of.groups, np.column_stack([of.first + np.arange(count), nodes, *at, *back])
-    )
+    rows.add("groups", of.groups, np.column_stack([of.first + np.arange(count), nodes, *at, *back]))
     left, right = of.pairs.T
     tile = tiles.at(nodes[left], nodes[right])
     rows.add("pairs", of.tiles, np.column_stack([first + of.pairs, tile]))
@@ -278,9 +277,7 @@ def _add_carried(
                 rows.add("crossings", [], [row])
 
 
-def _add_strains(
-    rows: _Rows, of: _Matrices, first: int, nodes: Indices, tiles: Tiles
-) -> None:
+def _add_strains(rows: _Rows, of: _Matrices, first: int, nodes: Indices, tiles: Tiles) -> None:
     data = of.body.data
     assert data.membrane is not None
     g = data.groups
