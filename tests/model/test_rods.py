@@ -267,7 +267,11 @@ joints:
   tip: {weld: {bodies: [rod.end, ball]}}
 forces:
   bushing:
-    bushing: {bodies: [cable.1, ball], point: [1, 0, 0], stiffness: [1, 1, 1, 2, 2, 2], rotation: [1, 0, 0, 0]}
+    bushing:
+      bodies: [cable.1, ball]
+      point: [1, 0, 0]
+      stiffness: [1, 1, 1, 2, 2, 2]
+      rotation: [1, 0, 0, 0]
 ports:
   push: {force: {body: rod.1, value: [0, 0, 1]}}
 """
