@@ -108,8 +108,11 @@ class Result:
     # -- mechanisms ---------------------------------------------------------------------------
 
     def body(self, name: str) -> BodyRecord:
-        """Return a body over time."""
-        return _named(self.observation.bodies, name, "body")
+        """Return a body over time, or a marker such as `rod.end`, the end of an elastic rod."""
+        seen = self.observation
+        if isinstance(name, str) and name not in seen.bodies and name in seen.markers:
+            return seen.markers[name]
+        return _named(seen.bodies, name, "body")
 
     def marker(self, name: str) -> BodyRecord:
         """Return a marker over time, like a body: its own point and axes."""
