@@ -138,7 +138,7 @@ def test_energy_and_momenta_of_any_flying_rod_are_exact_once_the_load_is_off(see
 def test_they_stay_exact_over_thousands_of_steps():
     model, _ = flying(3, elements=10)
     result = ps.simulate(model, h=2e-3, t_end=20.0, engine="compiled", save_every=100)
-    assert result.stats.newton_iterations < 4 * result.stats.steps  # as the matrix is good
+    assert result.stats.newton_iterations < 5 * result.stats.steps  # as the matrix is good
     free = result.time > 0.21
     for kept in (result.energy[:, None], result.linear_momentum, result.angular_momentum):
         assert np.max(np.ptp(kept[free], axis=0)) < 1e-11 * np.max(abs(kept[free]))
