@@ -62,13 +62,15 @@ def blocks(numbers: Array, k: int, at: int) -> Blocks:
 
 
 @arithmetic
-def axpy_blocks(s: float, a: Blocks, t: float, b: Blocks) -> Blocks:
-    """Return s a + t b."""
-    return (
-        plus(times(s, a[0]), times(t, b[0])),
-        plus(times(s, a[1]), times(t, b[1])),
-        plus(times(s, a[2]), times(t, b[2])),
-    )
+def scale_blocks(s: float, a: Blocks) -> Blocks:
+    """Return s a."""
+    return times(s, a[0]), times(s, a[1]), times(s, a[2])
+
+
+@arithmetic
+def add_blocks(a: Blocks, b: Blocks) -> Blocks:
+    """Return a + b."""
+    return plus(a[0], b[0]), plus(a[1], b[1]), plus(a[2], b[2])
 
 
 @arithmetic

@@ -39,12 +39,13 @@ from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.relative import (
     Middle,
     Slope,
-    axpy_blocks,
+    add_blocks,
     blocks,
     changed,
     dot_six,
     forms_of,
     placed,
+    scale_blocks,
     slopes,
     slopes_along,
     tension_of_turn,
@@ -161,9 +162,9 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
             # Where stiff directions meet soft ones, forces of a guess are far off. In the matrix
             # they are therefore those of the step before, as if they were unknowns themselves.
             f = times_six(S, (vector(kept, k, LAST), vector(kept, k, LAST + 3)))
-            S = axpy_blocks(0.5, S, 0.0, S)
+            S = scale_blocks(0.5, S)
             if at[DAMPED]:
-                S = axpy_blocks(1.0, S, 1.0 / h, blocks(numbers, k, DAMPING))
+                S = add_blocks(S, scale_blocks(1.0 / h, blocks(numbers, k, DAMPING)))
             tau, u = tension_of_turn(mean, f)
             slope = Slope(mean, Middle(x1, t1, w1, c1), S, f, tau, u)
             n, m, mu = tensions(mean, f)
