@@ -21,7 +21,7 @@ def soft(elements=2, **options):
     """Return a beam that bends visibly, of a few kilograms and some hertz."""
     numbers = {
         "length": 1.2,
-        "section": ps.Section.rectangle(0.04, 0.03),
+        "section": ps.RectangularSection(width=0.04, height=0.03),
         "density": 1500.0,
         "youngs_modulus": 2e7,
         "elements": elements,
@@ -34,10 +34,11 @@ def random_soft(seed, **options):
     random = np.random.default_rng(seed)
     length = random.uniform(0.5, 2)
     places = np.sort(random.uniform(0.2, 0.8, random.integers(0, 3))) * length
+    width, height = random.uniform(0.02, 0.06, 2)
     return soft(
         (0.0, *places.tolist(), length),
         length=length,
-        section=ps.Section.rectangle(*random.uniform(0.02, 0.06, 2)),
+        section=ps.RectangularSection(width=width, height=height),
         density=random.uniform(500, 3000),
         youngs_modulus=10 ** random.uniform(6.5, 8),
         **options,
@@ -66,7 +67,7 @@ def chain(beam, gravity=(0.3, -9.81, 0.5)):
     box = model.add_body(
         "box", ps.Box(mass=0.8, size=(0.2, 0.1, 0.3)), position=(beam.length + 0.1, 0, 0)
     )
-    start, end = model.bodies["beam.start"], model.bodies["beam.end"]
+    start, end = model.body("beam.start"), model.body("beam.end")
     joint = ps.Universal(model.ground, start, point=(0, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 1, 0))
     model.add_joint("A", joint)
     model.add_joint("B", ps.Revolute(end, box, point=tip, axis=(0, 0.6, 0.8)))
@@ -98,10 +99,12 @@ def kinetic(beam):
     shapes = of.at(places).toarray()[:, beam.free].reshape(places.size, 6, -1)
     X0 = np.column_stack([places - beam.length / 2, *np.zeros((2, places.size))])
 
+    A, I1, I2, _ = of.section.constants
+
     def energy(w, u):
         moved = w[:3] + np.cross(w[3:6], X0 + shapes[:, :3] @ u) + shapes[:, :3] @ w[6:]
         spin = w[3] + shapes[:, 3] @ w[6:]
-        line = of.section.area * np.sum(moved**2, axis=1) + of.section.polar_moment * spin**2
+        line = A * np.sum(moved**2, axis=1) + (I1 + I2) * spin**2
         return mass @ line / 2
 
     return energy

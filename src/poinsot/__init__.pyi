@@ -19,7 +19,10 @@ from poinsot.bodies.shapes import PointMass as PointMass
 from poinsot.bodies.shapes import RigidBody as RigidBody
 from poinsot.bodies.shapes import Sphere as Sphere
 from poinsot.bodies.shapes import ThinRod as ThinRod
+from poinsot.elements.sections import CircularSection as CircularSection
+from poinsot.elements.sections import RectangularSection as RectangularSection
 from poinsot.elements.sections import Section as Section
+from poinsot.elements.sections import SectionLaw as SectionLaw
 from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
@@ -37,6 +40,8 @@ from poinsot.model import Model as Model
 from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
+from poinsot.model.rods import ElasticRod as ElasticRod
+from poinsot.parts.bushings import Bushing as Bushing
 from poinsot.parts.drags import Drag as Drag
 from poinsot.parts.drives import Drive as Drive
 from poinsot.parts.feedback import Motion as Motion

@@ -9,13 +9,13 @@ import skfem
 
 from poinsot.elements.beams import COMPONENTS, BeamMatrices
 from poinsot.elements.conditions import free_unknowns
-from poinsot.elements.sections import Section
+from poinsot.elements.sections import CircularSection, RectangularSection, Section, SectionLaw
 from poinsot.errors import InputError
 
 #: Roots of 1 + cos(b) cosh(b) = 0 (clamped-free); the first one with the beam's mass at its tip.
 CANTILEVER = (1.87510406871196117, 4.69409113297417458)
 TIP_MASS = 1.24791740960646946
-SECTION = Section(area=2.0, second_moment_y=3.0, second_moment_z=5.0, torsion_constant=7.0)
+SECTION = Section(area=2.0, I1=3.0, I2=5.0, J=7.0)
 
 
 def beam(elements=4, **changes):
@@ -281,7 +281,11 @@ def test_a_rigid_motion_left_in_the_deformation_is_refused_with_what_is_missing(
         ({"elements": 0}, "elements is 0"),
         ({"elements": [0, 1, 1, 1.7]}, "increasing numbers from 0 to the length, 1.7 m"),
         ({"elements": [0, 1.0]}, "increasing numbers"),
-        ({"section": 3}, "give a Section"),
+        ({"section": 3}, "give a CircularSection"),
+        (
+            {"section": SectionLaw(stiffness=np.ones(6), mass=1, inertia=(1, 1))},
+            "give a CircularSection",
+        ),
     ],
 )
 def test_what_is_no_beam_is_refused(changes, message):
@@ -295,14 +299,22 @@ def test_a_place_off_the_beam_is_refused():
 
 
 def test_sections_have_the_moments_of_the_textbooks():
-    square = Section.rectangle(2.0, 2.0)
-    assert square.torsion_constant == pytest.approx(0.1405770 * 2**4, rel=1e-6)
-    plate = Section.rectangle(10.0, 0.1)
-    assert plate.torsion_constant == pytest.approx(10 * 0.1**3 / 3 * (1 - 0.630249 * 0.01))
-    assert plate.second_moment_z / plate.second_moment_y == pytest.approx(1e4)
-    ring = Section.circle(3.0, inner_radius=2.0)
-    assert ring.polar_moment == pytest.approx(pi / 2 * (3**4 - 2**4))
+    *_, J = RectangularSection(width=2.0, height=2.0).constants
+    assert pytest.approx(0.1405770 * 2**4, rel=1e-6) == J
+    _, I1, I2, J = RectangularSection(width=10.0, height=0.1).constants
+    assert pytest.approx(10 * 0.1**3 / 3 * (1 - 0.630249 * 0.01)) == J
+    assert pytest.approx(1e4) == I2 / I1
+    _, I1, I2, J = CircularSection(radius=3.0, inner_radius=2.0).constants
+    assert pytest.approx(pi / 2 * (3**4 - 2**4)) == I1 + I2
+    assert pytest.approx(I1 + I2) == J
     with pytest.raises(InputError, match="area is 0; it must be positive"):
-        Section(area=0, second_moment_y=1, second_moment_z=1)
-    with pytest.raises(InputError, match="less than the radius"):
-        Section.circle(1, inner_radius=2)
+        Section(area=0, I1=1, I2=1, J=1)
+    with pytest.raises(InputError, match="not smaller than radius"):
+        CircularSection(radius=1, inner_radius=2)
+
+
+def test_the_width_of_a_section_is_along_y_and_its_height_along_z():
+    strip = beam(section=RectangularSection(width=0.3, height=0.1), elements=1, youngs_modulus=1.0)
+    _, _, EI_y, EI_z = strip.rigidities
+    assert EI_y == pytest.approx(0.3 * 0.1**3 / 12)
+    assert EI_z == pytest.approx(0.1 * 0.3**3 / 12)

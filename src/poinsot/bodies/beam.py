@@ -13,7 +13,7 @@ from poinsot.bodies.shapes import FROM_DENSITY, Elasticity
 from poinsot.bodies.tensors import Array
 from poinsot.elements.beams import COMPONENTS, BeamMatrices
 from poinsot.elements.conditions import free_unknowns
-from poinsot.elements.sections import Section
+from poinsot.elements.sections import Shaped
 from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.so3 import skew
@@ -42,8 +42,8 @@ class Beam(Elasticity):
     ----------
     length : float
         Length L [m].
-    section : Section
-        Cross-section: area, second moments of area, torsion constant.
+    section : CircularSection, RectangularSection or Section
+        Cross-section; its axes 1 and 2 are y and z of the beam, I_y = I1 and I_z = I2.
     density, youngs_modulus, shear_modulus : float
         rho [kg/m^3], E and G [Pa]; G = E/2.6 by default.
     elements : int or sequence of float
@@ -69,7 +69,7 @@ class Beam(Elasticity):
 
     mass: float = FROM_DENSITY
     length: float
-    section: Section
+    section: Shaped
     density: float
     youngs_modulus: float
     shear_modulus: float | None = None

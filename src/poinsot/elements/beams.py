@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from poinsot.elements.inertia import MassIntegrals
 from poinsot.elements.lines import Line, Points, Space
 from poinsot.elements.products import pairs, product, square
-from poinsot.elements.sections import Section
+from poinsot.elements.sections import Shaped
 from poinsot.elements.stress import StressField
 from poinsot.errors import InputError
 from poinsot.inputs import count, numbers, positive
@@ -43,8 +43,8 @@ class BeamMatrices:
     ----------
     length : float
         Length L [m].
-    section : Section
-        Cross-section in its principal axes y and z.
+    section : CircularSection, RectangularSection or Section
+        Cross-section, its axes 1 and 2 along y and z.
     density : float
         Mass a volume [kg/m^3].
     youngs_modulus, shear_modulus : float
@@ -57,7 +57,7 @@ class BeamMatrices:
     """
 
     length: float
-    section: Section
+    section: Shaped
     density: float
     youngs_modulus: float
     shear_modulus: float = _ISOTROPIC
@@ -71,8 +71,11 @@ class BeamMatrices:
             object.__setattr__(self, "shear_modulus", G)
         for name in ("length", "density", "youngs_modulus", "shear_modulus"):
             object.__setattr__(self, name, positive(getattr(self, name), f"beam: {name}"))
-        if not isinstance(self.section, Section):
-            raise InputError(f"beam: section is {self.section!r}; give a Section")
+        if not isinstance(self.section, Shaped):
+            raise InputError(
+                f"beam: section is {self.section!r}; give a CircularSection, a RectangularSection "
+                "or a Section"
+            )
         _ = self.line
 
     @cached_property
@@ -175,7 +178,7 @@ class BeamMatrices:
     def integrals(self) -> MassIntegrals:
         """Integrals of the mass for all n unknowns; restrict them by `of`."""
         points = self.line.gauss
-        line_mass = self.density * self.section.area
+        line_mass = self.density * self.section.constants[0]
         M = pairs(line_mass * points.weight, self.displacement(points))
         section_M = sp.csr_array((self.n, self.n))
         for I, turning in zip(self._section_moments, self.rotation(points), strict=True):
@@ -197,8 +200,8 @@ class BeamMatrices:
     @property
     def _section_moments(self) -> tuple[float, float, float]:
         """Moments of area that have inertia when sections turn about x, y, z [m^4]."""
-        section, bent = self.section, float(self.rotary_inertia)
-        return section.polar_moment, bent * section.second_moment_y, bent * section.second_moment_z
+        (_, I1, I2, _), bent = self.section.constants, float(self.rotary_inertia)
+        return I1 + I2, bent * I1, bent * I2
 
     @property
     def M(self) -> Matrix:
@@ -210,13 +213,8 @@ class BeamMatrices:
     @property
     def rigidities(self) -> tuple[float, float, float, float]:
         """EA [N], GJ, EIy, EIz [N m^2]: what n, the torque, m_y, m_z are a strain."""
-        E, section = self.youngs_modulus, self.section
-        return (
-            E * section.area,
-            self.shear_modulus * section.torsion_constant,
-            E * section.second_moment_y,
-            E * section.second_moment_z,
-        )
+        E, G, (A, I1, I2, J) = self.youngs_modulus, self.shear_modulus, self.section.constants
+        return E * A, G * J, E * I1, E * I2
 
     @cached_property
     def K(self) -> sp.csr_array:

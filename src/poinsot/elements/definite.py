@@ -39,6 +39,30 @@ def symmetric_sparse(value: Any, what: str, size: int) -> sp.csr_array:
     return sp.csr_array((A + A.T) / 2)
 
 
+def given_or_diagonal(value: Any, what: str, size: int) -> Array:
+    """Return a symmetric matrix that was given as it is or by its diagonal; read-only."""
+    given = numbers(value, what)
+    if given.shape not in ((size,), (size, size)):
+        raise InputError(
+            f"{what}: expected {size} numbers or a {size}x{size} matrix, got shape {given.shape}"
+        )
+    A = symmetric(np.diag(given) if given.ndim == 1 else given, what, size)
+    A.flags.writeable = False
+    return A
+
+
+def semidefinite(value: Any, what: str, size: int) -> Array:
+    """Return a symmetric matrix, as it is or by its diagonal, without negative eigenvalues."""
+    A = given_or_diagonal(value, what, size)
+    least = float(np.linalg.eigvalsh(A)[0])
+    if least < -SINGULAR * abs(A).max():
+        raise InputError(
+            f"{what} is not positive semidefinite: its least eigenvalue is {least:.3g}; it would "
+            "create energy"
+        )
+    return A
+
+
 def _require_symmetric(defect: float, size: float, what: str) -> None:
     if defect > TOLERANCE * size:
         raise InputError(

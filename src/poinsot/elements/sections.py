@@ -1,71 +1,234 @@
-"""Cross-sections of beams: what the theory of beams needs to know of them."""
+r"""Cross-sections of beams and rods, and what they are made of.
 
+A section lies in the plane of its principal axes 1 and 2, with its centre as the origin; they are
+the directors d1 and d2 of a rod, whose axis is along d3, and y and z of a beam along x. Then
+
+.. math:: A = \int dA, \qquad I_1 = \int x_2^2\, dA, \qquad I_2 = \int x_1^2\, dA
+
+and J is Saint-Venant's torsion constant. Shear factors are those of [C66] without Poisson's effect.
+SI units: m, Pa, kg/m^3.
+"""
+
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import pi, tanh
-from typing import Final, cast
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.elements.definite import given_or_diagonal, require_definite
 from poinsot.errors import InputError
-from poinsot.inputs import number, positive
+from poinsot.inputs import number, numbers, positive
+from poinsot.ph.matrices import Array
 
-#: The value was left out and is Iy + Iz; `__post_init__` replaces it by a number.
-_SUM: Final = cast(float, None)
+#: Terms of the series of a rectangle's torsion constant: the next is below round-off.
+TERMS = 40
+#: Strains of a rod: two shears and the extension, two curvatures and the twist.
+STRAINS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
-    """A cross-section in its principal axes y and z, with the beam's axis x through its centroid.
+class Material:
+    """Linear elastic material: moduli [Pa] and density [kg/m^3]."""
+
+    youngs_modulus: float
+    shear_modulus: float
+    density: float
+
+
+@dataclass(frozen=True, eq=False)
+class LineProperties:
+    """What counts of a rod at a place: of unit length.
 
     Parameters
     ----------
-    area : float
-        Area A [m^2].
-    second_moment_y, second_moment_z : float
-        Iy, the integral of z^2, which resists deflection in z, and Iz, that of y^2, which resists
-        deflection in y [m^4].
-    torsion_constant : float, optional
-        Torsional stiffness over shear modulus [m^4]; default Iy + Iz, right for circles and rings.
-    polar_moment : float, optional
-        Ip, the integral of y^2 + z^2 [m^4], for the inertia about x; default Iy + Iz.
+    stiffness : (6, 6)
+        C of two shears and the extension [N], two curvatures and the twist [N m^2].
+    mass
+        Mass [kg/m].
+    inertia : (2,)
+        Moments of inertia about d1 and d2 [kg m]; about d3 it is their sum.
+    """
+
+    stiffness: Array
+    mass: float
+    inertia: tuple[float, float]
+
+
+class CrossSection(ABC):
+    """A cross-section; with a material it tells the properties of a rod."""
+
+    @abstractmethod
+    def properties(self, material: Material | None) -> LineProperties:
+        """Return them; some sections know them without a material."""
+
+
+class Shaped(CrossSection):
+    """A section of some shape and of one material; its constants are all that a beam needs."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> tuple[float, float, float, float]:
+        """Area [m^2], I1, I2 and J [m^4]."""
+
+    @property
+    @abstractmethod
+    def shear(self) -> tuple[float, float]:
+        """Shear factors along axes 1 and 2."""
+
+    def properties(self, material: Material | None) -> LineProperties:
+        """Return C = diag(k1 G A, k2 G A, E A, E I1, E I2, G J), rho A and rho (I1, I2)."""
+        if material is None:
+            what = type(self).__name__
+            raise InputError(f"{what}: give youngs_modulus, shear_modulus and density of the rod")
+        E, G, rho = material.youngs_modulus, material.shear_modulus, material.density
+        (A, I1, I2, J), (k1, k2) = self.constants, self.shear
+        C = np.diag([k1 * G * A, k2 * G * A, E * A, E * I1, E * I2, G * J])
+        return LineProperties(C, rho * A, (rho * I1, rho * I2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CircularSection(Shaped):
+    """A circle of a `radius` [m], or a ring outside of an `inner_radius` [m]."""
+
+    radius: float
+    inner_radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse impossible sizes."""
+        positive(self.radius, "CircularSection: radius")
+        number(self.inner_radius, "CircularSection: inner_radius", minimum=0.0)
+        if not self.inner_radius < self.radius:
+            raise InputError(
+                f"CircularSection: inner_radius {self.inner_radius:g} m is not smaller than radius "
+                f"{self.radius:g} m; there is no material left"
+            )
+
+    @property
+    def constants(self) -> tuple[float, float, float, float]:
+        """Area, I1, I2 and J."""
+        a, b = self.inner_radius, self.radius
+        I = math.pi / 4 * (b**4 - a**4)
+        return math.pi * (b**2 - a**2), I, I, 2 * I
+
+    @property
+    def shear(self) -> tuple[float, float]:
+        """6 (1 + m^2)^2 / (7 (1 + m^2)^2 + 20 m^2) with m the ratio of the radii."""
+        m2 = (self.inner_radius / self.radius) ** 2
+        k = 6 * (1 + m2) ** 2 / (7 * (1 + m2) ** 2 + 20 * m2)
+        return k, k
+
+
+@dataclass(frozen=True, kw_only=True)
+class RectangularSection(Shaped):
+    """A rectangle: its `width` along axis 1 and its `height` along axis 2 [m]."""
+
+    width: float
+    height: float
+
+    def __post_init__(self) -> None:
+        """Refuse impossible sizes."""
+        for label in ("width", "height"):
+            positive(getattr(self, label), f"RectangularSection: {label}")
+
+    @property
+    def constants(self) -> tuple[float, float, float, float]:
+        """Area, I1, I2 and J; the series of J is Saint-Venant's."""
+        b, h = self.width, self.height
+        long, short = max(b, h), min(b, h)
+        odd = range(1, 2 * TERMS, 2)
+        ends = sum(math.tanh(n * math.pi * long / (2 * short)) / n**5 for n in odd)
+        J = long * short**3 * (1 / 3 - 64 / math.pi**5 * short / long * ends)
+        return b * h, b * h**3 / 12, h * b**3 / 12, J
+
+    @property
+    def shear(self) -> tuple[float, float]:
+        """5/6."""
+        return 5 / 6, 5 / 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Shaped):
+    """Any section, by its constants.
+
+    Parameters
+    ----------
+    area
+        A [m^2].
+    I1, I2
+        Second moments about axes 1 and 2 [m^4]: I1 resists deflection along 2, I2 along 1.
+    J
+        Torsion constant [m^4].
+    shear_factors : (2,)
+        Along axes 1 and 2; only rods shear.
     """
 
     area: float
-    second_moment_y: float
-    second_moment_z: float
-    torsion_constant: float = _SUM
-    polar_moment: float = _SUM
+    I1: float
+    I2: float
+    J: float
+    shear_factors: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Refuse what is not positive, and fill in the defaults."""
-        for name in ("area", "second_moment_y", "second_moment_z"):
-            object.__setattr__(self, name, positive(getattr(self, name), f"Section: {name}"))
-        for name in ("torsion_constant", "polar_moment"):
-            given = getattr(self, name)
-            value = self.second_moment_y + self.second_moment_z if given is _SUM else given
-            object.__setattr__(self, name, positive(value, f"Section: {name}"))
-
-    @classmethod
-    def rectangle(cls, width_y: float, width_z: float) -> "Section":
-        """Return a rectangle with edges along y and z [m]; torsion by Saint-Venant's series."""
-        b, c = positive(width_y, "Section: width_y"), positive(width_z, "Section: width_z")
-        long, short = max(b, c), min(b, c)
-        series = sum(tanh(n * pi * long / (2 * short)) / n**5 for n in range(1, 200, 2))
-        return cls(
-            area=b * c,
-            second_moment_y=b * c**3 / 12,
-            second_moment_z=c * b**3 / 12,
-            torsion_constant=long * short**3 / 3 * (1 - 192 / pi**5 * short / long * series),
-        )
-
-    @classmethod
-    def circle(cls, radius: float, *, inner_radius: float = 0.0) -> "Section":
-        """Return a circle, or a ring, of a radius [m]."""
-        r = positive(radius, "Section: radius")
-        hole = number(inner_radius, "Section: inner_radius", minimum=0)
-        if hole >= r:
+        """Refuse what no section has."""
+        for label in ("area", "I1", "I2", "J"):
+            positive(getattr(self, label), f"Section: {label}")
+        factors = numbers(self.shear_factors, "Section: shear_factors")
+        if factors.shape != (2,) or not (factors > 0).all():
             raise InputError(
-                f"Section: inner_radius is {hole:g} m; it must be less than the radius {r:g} m"
+                f"Section: shear_factors: expected two positive numbers, got {factors}"
             )
-        moment = pi / 4 * (r**2 - hole**2) * (r**2 + hole**2)
-        return cls(
-            area=pi * (r - hole) * (r + hole), second_moment_y=moment, second_moment_z=moment
+        object.__setattr__(self, "shear_factors", tuple(factors.tolist()))
+
+    @property
+    def constants(self) -> tuple[float, float, float, float]:
+        """Area, I1, I2 and J."""
+        return self.area, self.I1, self.I2, self.J
+
+    @property
+    def shear(self) -> tuple[float, float]:
+        """As given."""
+        return self.shear_factors
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SectionLaw(CrossSection):
+    """A section by its stiffness and its inertia; it needs no material.
+
+    Parameters
+    ----------
+    stiffness : (6,) or (6, 6)
+        Of two shears along d1 and d2 and the extension [N], of curvatures about d1 and d2 and the
+        twist [N m^2]; or a symmetric matrix, which couples them.
+    mass
+        Mass per length [kg/m].
+    inertia : (2,)
+        Moments of inertia about d1 and d2 per length [kg m]; about d3 it is their sum.
+    """
+
+    stiffness: ArrayLike
+    mass: float
+    inertia: ArrayLike
+
+    def __post_init__(self) -> None:
+        """Refuse a stiffness that is not positive definite, and impossible inertia."""
+        C = given_or_diagonal(self.stiffness, "SectionLaw: stiffness", STRAINS)
+        require_definite(
+            C,
+            "SectionLaw: stiffness is not positive definite; every deformation must cost energy",
         )
+        object.__setattr__(self, "stiffness", C)
+        positive(self.mass, "SectionLaw: mass")
+        inertia = numbers(self.inertia, "SectionLaw: inertia")
+        if inertia.shape != (2,) or not (inertia > 0).all():
+            raise InputError(
+                f"SectionLaw: inertia: expected two positive numbers [kg m], got {self.inertia!r}"
+            )
+        object.__setattr__(self, "inertia", tuple(inertia.tolist()))
+
+    def properties(self, material: Material | None) -> LineProperties:
+        """Return them as they are."""
+        if material is not None:
+            raise InputError("SectionLaw: it has its stiffness and mass; leave out the material")
+        I1, I2 = np.asarray(self.inertia, dtype=float).tolist()
+        return LineProperties(np.asarray(self.stiffness), self.mass, (I1, I2))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from poinsot.kernels.kernel import kernel
 from poinsot.parts.body_loads import Loads
+from poinsot.parts.connected import Connections
 from poinsot.parts.contact_rows import ContactRows
 from poinsot.parts.drags import Drags
 from poinsot.parts.driven_rows import DrivenRows
@@ -30,6 +31,7 @@ FAMILIES: tuple[type[Family], ...] = (
     Drags,
     Fields,
     Attractions,
+    Connections,
     ElasticBodies,
 )
 

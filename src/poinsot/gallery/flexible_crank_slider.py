@@ -17,7 +17,7 @@ import numpy as np
 
 from poinsot.bodies.beam import Beam
 from poinsot.bodies.shapes import Box
-from poinsot.elements.sections import Section
+from poinsot.elements.sections import CircularSection
 from poinsot.gallery.example import Check, Example, vanishing
 from poinsot.model import Model
 from poinsot.parts.drives import Drive
@@ -55,7 +55,7 @@ def coupler(*, elements: int = ELEMENTS, stiffening: bool = False) -> Beam:
     """Return the coupler as a planar beam, simply supported in its frame."""
     return Beam(
         length=COUPLER,
-        section=Section.circle(RADIUS),
+        section=CircularSection(radius=RADIUS),
         density=DENSITY,
         youngs_modulus=YOUNGS_MODULUS,
         elements=elements,

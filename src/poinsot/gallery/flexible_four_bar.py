@@ -68,7 +68,7 @@ def link(bars: FourBar, k: int, elements: int) -> Beam:
     moment = bars.rigidities[k] / bars.youngs_modulus
     return Beam(
         length=bars.lengths[k],
-        section=Section(area=bars.areas[k], second_moment_y=moment, second_moment_z=moment),
+        section=Section(area=bars.areas[k], I1=moment, I2=moment, J=2 * moment),
         density=bars.density,
         youngs_modulus=bars.youngs_modulus,
         elements=elements,
@@ -93,7 +93,7 @@ def model(
         beam = link(bars, k, elements)
         links.append(loop.add_body(name, beam, position=_point(middle), rotation=turned))
     crank, coupler, follower = links
-    loop.add_joint("clamp", Weld(loop.ground, loop.bodies["crank.start"]))
+    loop.add_joint("clamp", Weld(loop.ground, loop.body("crank.start")))
     loop.add_joint("crank pin", Revolute(crank, coupler, point=_point(ends[1]), axis=axis))
     loop.add_joint("follower pin", Revolute(coupler, follower, point=_point(ends[2]), axis=axis))
     loop.add_joint("pivot", Revolute(loop.ground, follower, point=_point(ends[3]), axis=axis))
@@ -152,11 +152,8 @@ def _dynamic_stiffness(omega: float, bars: FourBar, k: int) -> tuple[Array, int]
     a, b = omega * np.sqrt(mass / EA) * L, (omega**2 * mass / EI) ** 0.25 * L
     s, c, sh, ch = np.sin(b), np.cos(b), np.sinh(b), np.cosh(b)
     f = EI / (1 - c * ch)
-    shear, near, far = (
-        b**3 * (s * ch + c * sh) / L**3,
-        b**2 * s * sh / L**2,
-        b * (s * ch - c * sh) / L,
-    )
+    shear, near = b**3 * (s * ch + c * sh) / L**3, b**2 * s * sh / L**2
+    far = b * (s * ch - c * sh) / L
     across, mixed, other = -(b**3) * (s + sh) / L**3, b**2 * (ch - c) / L**2, b * (sh - s) / L
     axial = EA / L * a / np.sin(a)
     D = np.zeros((6, 6))

@@ -40,7 +40,7 @@ def model(*, elements: int = 4, stiffer: float = 1.0) -> Model:
     """Build the beam along x, hinged at the origin, with its two loads."""
     beam = Beam(
         length=LENGTH,
-        section=Section(area=AREA, second_moment_y=MOMENT, second_moment_z=MOMENT),
+        section=Section(area=AREA, I1=MOMENT, I2=MOMENT, J=2 * MOMENT),
         density=DENSITY,
         youngs_modulus=YOUNGS_MODULUS * stiffer,
         elements=elements,
@@ -48,7 +48,7 @@ def model(*, elements: int = 4, stiffer: float = 1.0) -> Model:
     hinged = Model(name="hinged-beam")
     body = hinged.add_body("beam", beam, position=(LENGTH / 2, 0, 0))
     hinged.add_joint("hinge", Spherical(hinged.ground, body, point=(0, 0, 0)))
-    start, tip = hinged.bodies["beam.start"], hinged.bodies["beam.end"]
+    start, tip = hinged.body("beam.start"), hinged.body("beam.end")
     twist = Table((0, 0.2, 10, 10.2), ((0, 0, 0), (0, 0, TORQUE), (0, 0, TORQUE), (0, 0, 0)))
     pulse = Table((15, 15.2, 15.4), ((0, 0, 0), (0, 0, FORCE), (0, 0, 0)))
     hinged.add_port("torque", TorquePort(start, axes="body", value=twist))

@@ -6,7 +6,8 @@ from pydantic import BeforeValidator, Field
 
 from poinsot.io.entries import Entry
 from poinsot.io.numbers import Name, Number, Rotation, Vector
-from poinsot.io.parts import Beam, Forces, Joints, Ports, Shapes
+from poinsot.io.parts import Forces, Joints, Ports, Shapes
+from poinsot.io.slender import Beam, ElasticRod
 
 #: The version of the format that is read and written.
 VERSION = 1
@@ -31,8 +32,9 @@ class Body(Shapes):
     """A body: one shape, and where and how it starts; world axes."""
 
     beam: Beam | None = None
+    elastic_rod: ElasticRod | None = None
     position: Vector = (0.0, 0.0, 0.0)
-    """Centre of mass, or middle of a beam [m]."""
+    """Centre of mass, middle of a beam, or origin of the curve of a rod [m]."""
     rotation: Rotation | None = None
     """Axes of the body; default: those of the world."""
     velocity: Vector | None = None
@@ -107,13 +109,3 @@ class Document(Entry):
     """Start from the nearest velocities that suit the joints."""
     simulation: Simulation | None = None
     """How to run it."""
-
-    @property
-    def frames(self) -> dict[str, None]:
-        """Names of bodies, and of the places of beams, to which things attach."""
-        names: dict[str, None] = dict.fromkeys(self.bodies)
-        for name, body in self.bodies.items():
-            if body.beam is not None:
-                places = ("start", *range(body.beam.nodes), "end")
-                names |= dict.fromkeys(f"{name}.{place}" for place in places)
-        return names

@@ -63,6 +63,7 @@ Triple: TypeAlias = tuple[float, float, float]
 Number: TypeAlias = Annotated[float, BeforeValidator(number)]
 Numbers: TypeAlias = Annotated[tuple[float, ...], of_several(None, "a list of numbers")]
 Vector: TypeAlias = Annotated[Triple, of_several(3, "three numbers")]
+Two: TypeAlias = Annotated[tuple[float, float], of_several(2, "two numbers")]
 Rows: TypeAlias = Annotated[tuple[tuple[float, float, float], ...], BeforeValidator(_rows)]
 
 
@@ -101,6 +102,28 @@ def _is_hold(value: Any) -> bool:
 
 Elements: TypeAlias = Annotated[int | tuple[float, ...], BeforeValidator(_elements)]
 Held: TypeAlias = Annotated[str | tuple[tuple[int, str], ...], BeforeValidator(_held)]
+
+
+def _six(value: Any) -> Any:
+    wanted = "six numbers or a 6x6 matrix"
+    if not isinstance(value, list | tuple) or len(value) != 6:
+        raise unexpected(wanted, value)
+    if all(is_number(entry) for entry in value):
+        return several(value, 6, wanted)
+    return tuple(several(row, 6, wanted, value) for row in value)
+
+
+Six: TypeAlias = Annotated[tuple[float, ...] | tuple[tuple[float, ...], ...], BeforeValidator(_six)]
+
+
+def _times(value: Any) -> Any:
+    return number(value) if is_number(value) else _six(value)
+
+
+#: One number, or as many as `Six`.
+OneOrSix: TypeAlias = Annotated[
+    float | tuple[float, ...] | tuple[tuple[float, ...], ...], BeforeValidator(_times)
+]
 
 
 def _pair(value: Any) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import Literal, Optional
 
 from poinsot.io.entries import OneOf, Part
 from poinsot.io.inputs import Elastic, Feedback, ScalarSignal, VectorSignal, Viscous
-from poinsot.io.numbers import Elements, Held, Inertia, Name, Number, Pair, Rotation, Vector
+from poinsot.io.numbers import Inertia, Name, Number, Pair, Rotation, Six, Vector
 
 # -- shapes ----------------------------------------------------------------------------------------
 
@@ -103,87 +103,6 @@ class Composite(Part):
 
     parts: list["CompositePart"]
     """The shapes and their places."""
-
-
-class Circle(Part):
-    """A round cross-section."""
-
-    radius: Number
-    """Radius [m]."""
-    inner_radius: Number | None = None
-    """Radius of the hole of a tube [m]."""
-
-
-class Rectangle(Part):
-    """A rectangular cross-section."""
-
-    width_y: Number
-    """Edge along y [m]."""
-    width_z: Number
-    """Edge along z [m]."""
-
-
-class Section(Part):
-    """Any cross-section in its principal axes."""
-
-    area: Number
-    """Area [m^2]."""
-    second_moment_y: Number
-    """Integral of z^2, which resists deflection in z [m^4]."""
-    second_moment_z: Number
-    """Integral of y^2, which resists deflection in y [m^4]."""
-    torsion_constant: Number | None = None
-    """Torsional stiffness over shear modulus [m^4]; the sum of both second moments if left out."""
-    polar_moment: Number | None = None
-    """Integral of y^2 + z^2 [m^4]; the sum of both second moments if left out."""
-
-
-class Sections(OneOf):
-    """The kinds of cross-sections."""
-
-    circle: Circle | None = None
-    rectangle: Rectangle | None = None
-    general: Section | None = None
-
-
-class Beam(Part):
-    """An elastic beam along x; things attach to its places name.start, name.1, ..., name.end."""
-
-    length: Number
-    """Length along x [m]."""
-    section: Sections
-    """Cross-section."""
-    density: Number
-    """Density [kg/m^3]."""
-    youngs_modulus: Number
-    """Young's modulus [Pa]."""
-    shear_modulus: Number | None = None
-    """Shear modulus [Pa]; Young's modulus over 2.6 if left out."""
-    elements: Elements | None = None
-    """Number of elements, 4 if left out, or the places of all nodes from 0 to the length [m]."""
-    held: Held | None = None
-    """clamped-free (default), simply supported, or pairs such as [0, u_x]."""
-    momenta: Literal["deformed", "undeformed"] | None = None
-    """Whether momenta depend on the deformation; they do if left out."""
-    stiffening: bool | None = None
-    """Whether axial forces stiffen a bent beam; they do not if left out."""
-    planar: bool | None = None
-    """Whether it bends in y only."""
-    start_mass: Number | None = None
-    """Point mass at its start [kg]."""
-    end_mass: Number | None = None
-    """Point mass at its end [kg]."""
-    damping: Number | None = None
-    """Damping, so many times the stiffness [s]."""
-    rotary_inertia: bool | None = None
-    """Whether sections that turn in bending have inertia."""
-
-    @property
-    def nodes(self) -> int:
-        """How many places it has."""
-        if isinstance(self.elements, tuple):
-            return len(self.elements)
-        return 1 + (4 if self.elements is None else max(self.elements, 0))
 
 
 class Shapes(OneOf):
@@ -396,6 +315,21 @@ class Gravitation(Part):
     """Where the ground attracts [m]; the origin if left out."""
 
 
+class Bushing(Part):
+    """An elastic and viscous connection of two bodies in all directions."""
+
+    bodies: Pair
+    """The two bodies by name; one of them may be the ground."""
+    point: Vector
+    """Where it is [m]."""
+    stiffness: Six | None = None
+    """Of three displacements [N/m] and three rotations [N m/rad]: six numbers or a 6x6 matrix."""
+    damping: Six | None = None
+    """Of their rates [N s/m], [N m s/rad], likewise."""
+    rotation: Rotation | None = None
+    """Its axes at the start; default: those of the world."""
+
+
 class Drag(Part):
     """Drag on a body in a medium at rest."""
 
@@ -421,6 +355,7 @@ class Forces(OneOf):
     joint_friction: JointFriction | None = None
     drag: Drag | None = None
     gravitation: Gravitation | None = None
+    bushing: Bushing | None = None
 
 
 class ForcePort(Part):

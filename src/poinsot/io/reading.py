@@ -116,7 +116,7 @@ WANTED = {
 def check_names(document: Document) -> Iterator[Problem]:
     """Yield what is wrong with the names in a document."""
     taken: dict[str, str] = {}
-    frames = document.frames
+    known = _partners(document)
     for section in SECTIONS:
         for name, entry in getattr(document, section).items():
             path = (section, name)
@@ -127,9 +127,9 @@ def check_names(document: Document) -> Iterator[Problem]:
                 yield Problem(path, f"the name is taken in {where}.{name}; choose another one")
             taken[name] = section
             if isinstance(entry, OneOf):
-                yield from _references(entry.part, (*path, entry.kind), document, frames)
+                yield from _references(entry.part, (*path, entry.kind), document, known)
             else:
-                yield from _references(entry, path, document, frames)
+                yield from _references(entry, path, document, known)
 
 
 def _references(
@@ -149,6 +149,20 @@ def _references(
         yield _unknown("body", body, (*path, "body"), known)
     if joint is not None and joint not in document.joints:
         yield _unknown("joint", joint, (*path, "joint"), document.joints)
+
+
+def _partners(document: Document) -> Collection[str]:
+    """Return the names of what things attach to: bodies, and the places of beams and rods.
+
+    A beam stands for its place at a point; a rod does not.
+    """
+    names = dict.fromkeys(name for name, body in document.bodies.items() if not body.elastic_rod)
+    for name, body in document.bodies.items():
+        slender = body.beam or body.elastic_rod
+        if slender is not None:
+            places = "start", *range(slender.nodes), "end"
+            names |= dict.fromkeys(f"{name}.{place}" for place in places)
+    return names
 
 
 def _unknown(kind: str, name: str, path: KeyPath, known: Iterable[str], *more: str) -> Problem:

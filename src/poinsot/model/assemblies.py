@@ -2,10 +2,10 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Cylinder, Shape
@@ -14,6 +14,7 @@ from poinsot.inputs import unit3, vector3
 from poinsot.parts.joints import Revolute, perpendicular
 from poinsot.parts.loads import JointPort
 from poinsot.parts.rolling import FLAT, RollingDisc
+from poinsot.ph.matrices import Vector
 
 if TYPE_CHECKING:
     from poinsot.model.model import Model
@@ -26,6 +27,25 @@ class Assembly(ABC):
     @abstractmethod
     def add_to(self, model: "Model", name: str) -> tuple[Body, ...]:
         """Add all parts, their names beginning with `name`, and return the bodies."""
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where something is at the start and how it moves, world axes; None: to be completed."""
+
+    position: Vector
+    R_WB: NDArray[np.float64]
+    velocity: Vector | None
+    angular_velocity: Vector | None
+
+
+@dataclass(frozen=True, eq=False)
+class BodyAssembly(ABC):
+    """Something that `Model.add_body` adds: several bodies, and what holds them together."""
+
+    @abstractmethod
+    def add_to(self, model: "Model", name: str, start: Start) -> Any:
+        """Add all parts, their names beginning with `name`, and return what stands for them."""
 
 
 @dataclass(frozen=True, eq=False)

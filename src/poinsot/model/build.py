@@ -7,16 +7,20 @@ from typing import Any
 
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Shape
+from poinsot.elements.sections import CrossSection
 from poinsot.errors import InputError
 from poinsot.io import document as files
 from poinsot.io.entries import Entry, OneOf
 from poinsot.io.inputs import ScalarInput, VectorInput
 from poinsot.io.numbers import AxisAngle, Turn
-from poinsot.io.parts import Composite, Sections, Shapes
+from poinsot.io.parts import Composite, Shapes
 from poinsot.io.reading import ModelFile
+from poinsot.io.slender import ElasticRod as RodEntry
+from poinsot.io.slender import Sections
 from poinsot.io.source import Problem
 from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SECTIONS, SHAPES
 from poinsot.model.model import Model
+from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
@@ -73,7 +77,7 @@ class _Builder:
         """Add a body."""
         self.model.add_body(
             name,
-            _shape(entry),
+            _shape(entry) if entry.elastic_rod is None else _rod(entry.elastic_rod),
             position=entry.position,
             rotation=_rotation(entry.rotation),
             velocity=entry.velocity,
@@ -82,7 +86,7 @@ class _Builder:
 
     def add_marker(self, name: str, entry: files.Marker) -> None:
         """Add a marker, unless its body failed."""
-        body = self.model.bodies.find(entry.body)
+        body = self.body(entry.body)
         if body is not None:
             self.model.add_marker(
                 name, body, position=entry.position, rotation=_rotation(entry.rotation)
@@ -100,10 +104,12 @@ class _Builder:
                     return
                 arguments |= {"a": a, "b": b}
             elif key == "body":
-                body = self.model.bodies.find(value)
+                body = self.body(value)
                 if body is None:
                     return
                 arguments["body"] = body
+            elif key == "rotation":
+                arguments[key] = _rotation(value)
             elif key == "joint" and value not in self.model.joints:
                 return
             else:
@@ -113,7 +119,14 @@ class _Builder:
     def partner(self, name: str) -> Body | Ground | None:
         """Return a body or the ground; None if the body failed."""
         ground = self.model.ground
-        return ground if name == ground.name else self.model.bodies.find(name)
+        return ground if name == ground.name else self.body(name)
+
+    def body(self, name: str) -> Body | None:
+        """Return a body; None if it failed."""
+        try:
+            return self.model.body(name)
+        except InputError:
+            return None
 
     def set_simulation(self, entry: files.Simulation) -> None:
         """Keep how to run the model; each key is tried alone, so that a message can name it."""
@@ -158,10 +171,22 @@ def _shape(entry: Shapes) -> Shape:
     arguments = _given(part)
     if "frame" in arguments:
         arguments["frame"] = _rotation(arguments["frame"])
-    section = arguments.get("section")
-    if isinstance(section, Sections):
-        arguments["section"] = SECTIONS[section.kind](**_given(section.part))
+    if "section" in arguments:
+        arguments["section"] = _section(arguments["section"])
     return SHAPES[entry.kind](**arguments)
+
+
+def _rod(part: RodEntry) -> ElasticRod:
+    given = _given(part)
+    section = given.pop("section")
+    several = isinstance(section, list)
+    return ElasticRod(
+        section=[_section(one) for one in section] if several else _section(section), **given
+    )
+
+
+def _section(entry: Sections) -> CrossSection:
+    return SECTIONS[entry.kind](**_given(entry.part))
 
 
 def _rotation(value: Any) -> RotationLike:

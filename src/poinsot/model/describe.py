@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Ground, Marker
-from poinsot.bodies.flexible import Place
+from poinsot.bodies.flexible import Flexible, Place
 from poinsot.bodies.shapes import Composite, Part, Shape
-from poinsot.elements.sections import Section
+from poinsot.elements.sections import CrossSection
 from poinsot.errors import InputError
-from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SHAPES
-from poinsot.model.model import Model
+from poinsot.model.assemblies import BodyAssembly, Start
+from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SECTIONS, SHAPES
+from poinsot.model.model import ENDS, Model
+from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
@@ -51,23 +53,26 @@ def describe(
                 refused.append(f"{what} '{name}': {error}")
         return written
 
-    fed, projection = inputs or {}, model.projection
+    fed, projection, own = inputs or {}, model.projection, _own_parts(model)
     repeatable = projection is not None and projection.joints == len(model.joints)
     twists = None if projection is None or repeatable else projection.twists.reshape(-1, 2, 3)
-    # The places of elastic bodies, and the markers at their ends, follow from these.
-    bodies = {name: body for name, body in model.bodies.items() if not isinstance(body, Place)}
-    own = {
-        name: marker for name, marker in model.markers.items() if model.bodies.find(name) is None
-    }
-    moving = {} if twists is None else dict(zip(bodies, twists, strict=True))
+    movable = [name for name, body in model.bodies.items() if not isinstance(body, Place)]
+    moving = {} if twists is None else dict(zip(movable, twists, strict=True))
+
+    def write_body(name: str, body: Any) -> dict[str, Any]:
+        if isinstance(body, tuple):
+            rod, start = body
+            return _rod(rod, start, projected=bool(moving))
+        return _body(body, moving.get(name))
+
     content: dict[str, Any] = {
         "poinsot": 1,
         "name": model.name,
         "gravity": model.gravity.tolist(),
-        "bodies": each("body", bodies, lambda name, body: _body(body, moving.get(name))),
-        "markers": each("marker", own, lambda name, marker: _marker(marker)),
+        "bodies": each("body", own["bodies"], write_body),
+        "markers": each("marker", own["markers"], lambda name, marker: _marker(marker)),
         "joints": each("joint", model.joints, lambda name, joint: _entry(joint, JOINTS)),
-        "forces": each("force", model.forces, lambda name, force: _entry(force, FORCES)),
+        "forces": each("force", own["forces"], lambda name, force: _entry(force, FORCES)),
         "ports": each("port", model.ports, lambda name, port: _entry(port, PORTS, fed.get(name))),
         "project_velocities": repeatable,
         "simulation": {} if simulation is None else _fields(simulation),
@@ -82,16 +87,48 @@ def describe(
     return {key: value for key, value in content.items() if value or key == "gravity"}
 
 
+def _own_parts(model: Model) -> dict[str, dict[str, Any]]:
+    """Return bodies, markers and forces; nodes, places and ends of rods and beams follow."""
+    whole = {node: name for name in model.assemblies for node in model.forces[name].bodies}
+    bodies: dict[str, Any] = {}
+    for name, body in model.bodies.items():
+        if body in whole:
+            bodies[whole[body]] = model.assemblies[whole[body]]
+        elif not isinstance(body, Place):
+            bodies[name] = body
+    slender = [name for name, body in bodies.items() if isinstance(body, Flexible | tuple)]
+    ends = {f"{name}.{end}" for name in slender for end in ENDS}
+    forces = {name: part for name, part in model.forces.items() if name not in model.assemblies}
+    markers = {name: part for name, part in model.markers.items() if name not in ends}
+    return {"bodies": bodies, "markers": markers, "forces": forces}
+
+
+def _rod(shape: BodyAssembly, start: Start, projected: bool) -> dict[str, Any]:
+    if not isinstance(shape, ElasticRod):
+        raise _UnwritableError(f"a {type(shape).__name__} has no place in a model file")
+    if projected:
+        raise _UnwritableError("the velocities of its nodes were projected")
+    for label in ("curve", "section", "twist", "natural"):
+        if callable(getattr(shape, label)):
+            raise _UnwritableError(f"{label} is a Python function")
+    written: dict[str, Any] = {"elastic_rod": _fields(shape)}
+    written |= {"position": start.position.tolist()} | _turned(start.R_WB)
+    return written | _moving(start.velocity, start.angular_velocity)
+
+
+def _moving(velocity: Any, spin: Any) -> dict[str, Any]:
+    """Return what is known of velocities."""
+    pair = {"velocity": velocity, "angular_velocity": spin}
+    return {key: value.tolist() for key, value in pair.items() if value is not None}
+
+
 def _body(body: Body, twist: NDArray[np.float64] | None) -> dict[str, Any]:
     velocities = body.velocity, body.angular_velocity
     if twist is not None:
         velocity, spin = twist
         velocities = velocity, spin if body.turns else None
     written = _shape(body.shape) | {"position": body.position.tolist()} | _turned(body.R_WB)
-    for key, value in zip(("velocity", "angular_velocity"), velocities, strict=True):
-        if value is not None:
-            written[key] = value.tolist()
-    return written
+    return written | _moving(*velocities)
 
 
 def _marker(marker: Marker) -> dict[str, Any]:
@@ -196,12 +233,12 @@ def _plain(key: str, value: Any) -> Any:
         return value.matrix.tolist()
     if isinstance(value, Newton):
         return _fields(value)
-    if isinstance(value, Section):
-        return {"general": _fields(value)}
+    if isinstance(value, CrossSection):
+        return {_kind(value, SECTIONS): _fields(value)}
     if callable(value):
         raise _UnwritableError(f"{key} is a function of the body's motion, which no file can hold")
     if isinstance(value, str | bool | int):
         return value
-    if isinstance(value, list | tuple) and any(isinstance(part, tuple | list) for part in value):
-        return [list(part) for part in value]
+    if isinstance(value, list | tuple):
+        return [_plain(key, part) for part in value]
     return np.asarray(value).tolist()

@@ -3,13 +3,12 @@
 The keys of a kind are the arguments of its class; but `bodies` names the two of a joint or spring.
 """
 
-from collections.abc import Callable
-
 from poinsot.bodies import shapes
 from poinsot.bodies.beam import Beam
-from poinsot.elements.sections import Section
+from poinsot.elements import sections
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling
+from poinsot.parts.bushings import Bushing
 from poinsot.parts.drags import Drag
 from poinsot.parts.drives import Drive
 from poinsot.parts.forces import Force, JointSpring, Spring
@@ -31,10 +30,11 @@ SHAPES: dict[str, type[shapes.Shape]] = {
     "beam": Beam,
 }
 
-SECTIONS: dict[str, Callable[..., Section]] = {
-    "circle": Section.circle,
-    "rectangle": Section.rectangle,
-    "general": Section,
+SECTIONS: dict[str, type[sections.CrossSection]] = {
+    "circular": sections.CircularSection,
+    "rectangular": sections.RectangularSection,
+    "constants": sections.Section,
+    "law": sections.SectionLaw,
 }
 
 JOINTS: dict[str, type[joints.Joint]] = {
@@ -60,6 +60,7 @@ FORCES: dict[str, type[Force]] = {
     "joint_friction": JointFriction,
     "drag": Drag,
     "gravitation": Gravitation,
+    "bushing": Bushing,
 }
 
 PORTS: dict[str, type[PortPlace]] = {

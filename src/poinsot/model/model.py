@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,8 +18,8 @@ from poinsot.errors import InconsistentStartError, InputError, did_you_mean, pri
 from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.garbage import no_collection
 from poinsot.inputs import require_name, vector3
-from poinsot.model.assemblies import Assembly
-from poinsot.model.bodies import ENDS, Bodies
+from poinsot.model.assemblies import Assembly, BodyAssembly, Start
+from poinsot.model.check import ModelCheck
 from poinsot.model.compiling import (
     System,
     choose_scheme,
@@ -30,10 +30,12 @@ from poinsot.model.compiling import (
     stabilisable,
 )
 from poinsot.model.equations import JointEquations, positions
+from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
+from poinsot.parts.rods import RodElements
 from poinsot.ph.matrices import Vector
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
@@ -47,6 +49,8 @@ from poinsot.systems.slender import SPUN, require_thickness
 from poinsot.systems.start import given_twists
 from poinsot.systems.statics.equilibrium import Equilibrium, find_equilibrium
 
+T = TypeVar("T")
+
 #: What a part is called -> where a model keeps all of them by name.
 PARTS = {
     "body": "bodies",
@@ -55,38 +59,8 @@ PARTS = {
     "force": "forces",
     "port": "ports",
 }
-
-
-@dataclass(frozen=True)
-class ModelCheck:
-    """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name.
-
-    `singular` are the joints of every loop that is in a singular position at the start, where its
-    motion branches: degrees of freedom are those of one branch. `drives` take one each.
-    """
-
-    bodies: int
-    joints: int
-    constraints: int
-    freedoms: int
-    repeated: tuple[str, ...]
-    singular: tuple[tuple[str, ...], ...] = ()
-    drives: int = 0
-
-    def __str__(self) -> str:
-        """A few lines of text."""
-        lines = [
-            f"bodies              {self.bodies}",
-            f"joints              {self.joints}",
-            f"joint constraints   {self.constraints}",
-            *([f"drives              {self.drives}"] if self.drives else []),
-            f"degrees of freedom  {self.freedoms}",
-        ]
-        if self.repeated:
-            lines.append(f"repeated            {printable(', '.join(self.repeated))}")
-        for joints in self.singular:
-            lines.append(f"singular position   {printable(', '.join(joints))}")
-        return "\n".join(lines)
+#: What the ends of beams and rods are called.
+ENDS = "start", "end"
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +86,13 @@ class Model:
         self.gravity = vector3(gravity, "gravity")
         self.name = require_name(name, "a model")
         self.ground = Ground()
-        self.bodies = Bodies()
+        self.bodies: dict[str, Body] = {}
         self.markers: dict[str, Marker] = {}
         self.joints: dict[str, Joint] = {}
         self.forces: dict[str, Force] = {}
         self.ports: dict[str, PortPlace] = {}
+        #: What was added as several bodies, and how.
+        self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
         self.simulation: Simulation | None = None
         self._projection: Projection | None = None
 
@@ -128,35 +104,72 @@ class Model:
 
     # -- growing ------------------------------------------------------------------------------
 
+    @overload
     def add_body(
         self,
         name: str,
         shape: Shape,
         *,
+        position: ArrayLike = ...,
+        rotation: RotationLike = ...,
+        velocity: ArrayLike | None = ...,
+        angular_velocity: ArrayLike | None = ...,
+    ) -> Body: ...
+
+    @overload
+    def add_body(
+        self,
+        name: str,
+        shape: ElasticRod,
+        *,
+        position: ArrayLike = ...,
+        rotation: RotationLike = ...,
+        velocity: ArrayLike | None = ...,
+        angular_velocity: ArrayLike | None = ...,
+    ) -> RodElements: ...
+
+    def add_body(
+        self,
+        name: str,
+        shape: Shape | BodyAssembly,
+        *,
         position: ArrayLike = (0.0, 0.0, 0.0),
         rotation: RotationLike = None,
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
-    ) -> Body:
-        """Add a body.
+    ) -> Any:
+        """Add a body, or an `ElasticRod` as the bodies and elements that it consists of.
 
         Parameters
         ----------
         name : str
             Unique among everything in the model.
         shape : Shape
-            `Box`, `RigidBody`, ...: mass [kg], inertia, geometry. A `Beam` is elastic; joints, forces
-            and ports attach to its places `name.start`, `name.1`, ..., `name.end`.
+            `Box`, `RigidBody`, ...: mass [kg], inertia, geometry. A `Beam` is elastic; joints,
+            forces and ports attach to its places `name.start`, `name.1`, ..., `name.end`.
         position : (3,)
             Centre of mass, world axes [m]; of a beam, its middle.
         rotation
             3x3 matrix R_WB, scalar-first quaternion, or `Rotation`; default: axes of the world.
         velocity, angular_velocity : (3,)
             Of the centre of mass [m/s] and of the body [rad/s], world axes; what is left out is
-            completed so that the start agrees with the joints.
+            completed so that the start agrees with the joints. A rod is moved and turned as a
+            whole, about the origin of its curve, and moves so.
         """
         self._new(name)
         what = f"body '{name}'"
+        start = Start(
+            vector3(position, f"{what}: position"),
+            as_rotation_matrix(rotation, name=f"{what}: rotation"),
+            None if velocity is None else vector3(velocity, f"{what}: velocity"),
+            None
+            if angular_velocity is None
+            else vector3(angular_velocity, f"{what}: angular_velocity"),
+        )
+        if isinstance(shape, BodyAssembly):
+            added = self._all_or_nothing(lambda: shape.add_to(self, name, start))
+            self.assemblies[name] = shape, start
+            return added
         if not isinstance(shape, Shape):
             raise InputError(f"{what}: expected a shape such as Box or RigidBody, got {shape!r}")
         body = kind_of(shape)(
@@ -164,22 +177,25 @@ class Model:
             index=len(self.bodies),
             shape=shape,
             principal=PrincipalInertia.of(shape),
-            position=vector3(position, f"{what}: position"),
-            R_WB=as_rotation_matrix(rotation, name=f"{what}: rotation"),
-            velocity=None if velocity is None else vector3(velocity, f"{what}: velocity"),
-            angular_velocity=None
-            if angular_velocity is None
-            else vector3(angular_velocity, f"{what}: angular_velocity"),
+            **vars(start),
         )
-        places = body.places if isinstance(body, Flexible) else []
-        ends = {f"{name}.{end}": places[k] for end, k in ENDS.items()} if places else {}
-        for taken in (*(place.name for place in places), *ends):
-            self._new(taken)
-        self.bodies[name] = body
-        self.bodies.update({place.name: place for place in places})
-        for end, place in ends.items():
-            self.markers[end] = Marker(end, place, place.position, place.R_WB)
+        if isinstance(body, Flexible):
+            self._all_or_nothing(lambda: self._add_elastic(body))
+        else:
+            self.bodies[name] = body
         return body
+
+    def _add_elastic(self, body: Flexible) -> None:
+        """Add an elastic body, its places, and markers on its ends."""
+        for part in (body, *body.places):
+            self._new(part.name)
+            self.bodies[part.name] = part
+        self.mark_ends(body.name, body.start, body.end)
+
+    def mark_ends(self, name: str, start: Body, end: Body) -> None:
+        """Add markers `name.start` and `name.end` on what is there."""
+        for label, body in zip(ENDS, (start, end), strict=True):
+            self.add_marker(f"{name}.{label}", body, position=body.position, rotation=body.R_WB)
 
     def add_marker(
         self, name: str, body: Body, *, position: ArrayLike, rotation: RotationLike = None
@@ -230,13 +246,26 @@ class Model:
                 f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
             )
         require_name(name, "an assembly")
-        before = Bodies(self.bodies), dict(self.joints), dict(self.forces), dict(self.ports)
+        return self._all_or_nothing(lambda: assembly.add_to(self, name))
+
+    def _all_or_nothing(self, add: Callable[[], T]) -> T:
+        """Add several parts; if one fails, none is left whose name would be taken next time."""
+        before = {parts: dict(getattr(self, parts)) for parts in PARTS.values()}
         try:
-            return assembly.add_to(self, name)
+            return add()
         except InputError:
-            # All of it or nothing: else its names would be taken when it is tried again.
-            self.bodies, self.joints, self.forces, self.ports = before
+            vars(self).update(before)
             raise
+
+    def body(self, name: str) -> Body:
+        """Return a body by its name, or by that of a marker on it, such as `beam.end`."""
+        if name in self.markers:
+            return self.markers[name].body
+        if name not in self.bodies:
+            raise InputError(
+                f"no body '{name}'; {did_you_mean(name, [*self.bodies, *self.markers])}"
+            )
+        return self.bodies[name]
 
     def _new(self, name: str) -> None:
         if require_name(name, "a part of a model") == self.ground.name:
@@ -488,8 +517,8 @@ class Model:
         It gives an empty text if the model cannot be written.
         """
         as_now = copy(self)
-        for parts in PARTS.values():
-            setattr(as_now, parts, copy(getattr(self, parts)))
+        for parts in (*PARTS.values(), "assemblies"):
+            setattr(as_now, parts, dict(getattr(self, parts)))
         given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
 
         def text() -> str:

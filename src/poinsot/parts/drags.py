@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, loaded_body, turned_body
 from poinsot.errors import InputError
-from poinsot.frames.directions import Along, Charted, Direction, Torque
+from poinsot.frames.directions import Along, Direction, Torque
 from poinsot.frames.forms import components, point
 from poinsot.frames.stacks import stack
 from poinsot.inputs import vector3
@@ -174,7 +174,7 @@ class Drags(Family):
     kernels: ClassVar = Kernels(drags_act, drags_act)
 
     def __init__(self, assembly: Assembly) -> None:
-        found = [d for d in assembly.dampers if not isinstance(d.direction, Charted)]
+        found = [d for d in assembly.dampers if isinstance(d.direction, Along | Torque)]
         self.numbers = rows([_numbers(d) for d in found], 7)
         self.body = np.array([d.direction.bodies[0] for d in found], dtype=np.intp)
         torque = [not isinstance(d.direction, Along) for d in found]

@@ -227,15 +227,15 @@ class DrivenRows(Family):
     def table(self, graph: Graph, tiles: Tiles) -> Driving:
         """Return coordinates, and where their rows are."""
         at, count, table = self.struts, len(self), tiles.table
-        pairs = table(graph.pair(at.ends), graph.pair(at.ends, moving=True))
+        M, K = graph.pair(at.ends), graph.pair(at.ends, moving=True)
         acts = Acts(np.zeros((count, 4)), index(np.zeros((count, 2))), addresses([None] * count))
-        places = index(at.kind, graph.ends(at.ends), at.chart, at.ranges, pairs)
+        places = index(at.kind, graph.ends(at.ends), at.chart, at.ranges, table(M, K))
         along = Along(real(at.numbers), places, acts, self.chi, np.zeros((0, 2)))
-        node, K = graph.position(self.group)[:, None], graph.pair(at.ends, moving=True)
+        node = graph.position(self.group)[:, None]
         port = np.array([port for port, _ in self.drives], dtype=np.intp)
         held = np.array([driven.motion.holds for _, driven in self.drives], dtype=np.intp)
         rate = self.inputs + 2 * self.order
-        return Driving(along, index(port, rate, held, node, table(K, node), table(node, K)))
+        return Driving(along, index(port, rate, held, node, table(M, node), table(node, K)))
 
     def start(self, q: Vector, angles: Mapping[str, float]) -> None:
         """Begin with the coordinates at q."""

@@ -108,9 +108,9 @@ class Result:
     # -- mechanisms ---------------------------------------------------------------------------
 
     def body(self, name: str) -> BodyRecord:
-        """Return a body, or a marker, over time."""
+        """Return a body over time, or a marker such as `beam.end`, the end of a beam or rod."""
         seen = self.observation
-        if name not in seen.bodies and name in seen.markers:
+        if isinstance(name, str) and name not in seen.bodies and name in seen.markers:
             return seen.markers[name]
         return _named(seen.bodies, name, "body")
 

@@ -1,0 +1,135 @@
+"""A rod that is pushed at its end and flies, in Poinsot and in Exudyn: microseconds a step.
+
+`python -m benchmarks.rods` prints a table. The rod is that of the flying spaghetti of Simo and
+Vu-Quoc with less rotary inertia, under a constant force at one end. Exudyn's cable
+(`ObjectANCFCable`) bends without shear and torsion, its geometrically exact beam has all of them;
+both are integrated by its generalised-alpha method with modified Newton and a sparse solver. All
+take turns on one core, and CPU time counts. How far their ends are apart after 2.5 s tells whether
+they mean the same.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from statistics import median
+from time import process_time
+from typing import Any
+
+from benchmarks.environment import pin
+
+#: Step [s], times [s] of a short and a long run, whose difference counts; elements, repetitions.
+H, T, ELEMENTS, REPEATS = 1e-3, (0.5, 2.5), 32, 3
+LENGTH, MASS, INERTIA, FORCE = 10.0, 1.0, 0.05, (0.5, 2.0, 1.0)
+SHEAR, AXIAL, BENDING = 1e4, 1e4, 500.0
+
+
+def poinsot() -> Callable[[float], Any]:
+    """Return what simulates the rod up to a time and returns where its end is [m]."""
+    import poinsot as ps
+
+    stiffness = (SHEAR, SHEAR, AXIAL, BENDING, BENDING, BENDING)
+    section = ps.SectionLaw(stiffness=stiffness, mass=MASS, inertia=(INERTIA, INERTIA))
+    model = ps.Model()
+    shape = ps.ElasticRod([(0, 0, 0), (LENGTH, 0, 0)], section, ELEMENTS)
+    rod = model.add_body("rod", shape, velocity=(0, 0, 0), angular_velocity=(0, 0, 0))
+    model.add_port("push", ps.ForcePort(rod.end, value=FORCE))
+
+    def fly(t_end: float) -> Any:
+        options: dict[str, Any] = {"save_every": round(t_end / H), "engine": "compiled"}
+        result = ps.simulate(model, h=H, t_end=t_end, progress=False, **options)
+        return result.position(rod.end.name)[-1]
+
+    return fly
+
+
+def exudyn(kind: str) -> Callable[[float], Any]:
+    """Return the same by Exudyn, with a `cable` or a `beam`."""
+    from benchmarks.peers.exudyn_module import exu
+
+    exu.config.printToConsole = False
+    item, length = exu.itemInterface, LENGTH / ELEMENTS
+    system = exu.SystemContainer().AddSystem()
+    places = [k * length for k in range(ELEMENTS + 1)]
+    if kind == "cable":
+        nodes = [
+            system.AddNode(item.NodePointSlope1(referenceCoordinates=[x, 0, 0, 1, 0, 0]))
+            for x in places
+        ]
+        for pair in pairwise(nodes):
+            cable = item.ObjectANCFCable(
+                nodeNumbers=list(pair),
+                length=length,
+                massPerLength=MASS,
+                bendingStiffness=BENDING,
+                axialStiffness=AXIAL,
+            )
+            system.AddObject(cable)
+        marker = system.AddMarker(item.MarkerNodePosition(nodeNumber=nodes[-1]))
+    else:
+        section = exu.BeamSection()
+        section.massPerLength = MASS
+        section.inertia = [[2 * INERTIA, 0, 0], [0, INERTIA, 0], [0, 0, INERTIA]]
+        diagonal = (AXIAL, SHEAR, SHEAR, BENDING, BENDING, BENDING)
+        section.stiffnessMatrix = [
+            [value if i == j else 0.0 for j in range(6)] for i, value in enumerate(diagonal)
+        ]
+        nodes = [
+            system.AddNode(item.NodeRigidBodyRotVecLG(referenceCoordinates=[x, 0, 0, 0, 0, 0]))
+            for x in places
+        ]
+        for pair in pairwise(nodes):
+            beam = item.ObjectBeamGeometricallyExact(
+                nodeNumbers=list(pair), length=length, sectionData=section
+            )
+            system.AddObject(beam)
+        marker = system.AddMarker(item.MarkerNodeRigid(nodeNumber=nodes[-1]))
+    system.AddLoad(item.LoadForceVector(markerNumber=marker, loadVector=list(FORCE)))
+    system.Assemble()
+    settings = exu.SimulationSettings()
+    settings.solution.file.write = False
+    settings.solution.sensors.active = False
+    settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
+    settings.timeIntegration.verboseMode = 0
+    settings.timeIntegration.newton.useModifiedNewton = True
+    settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
+
+    def fly(t_end: float) -> Any:
+        settings.timeIntegration.numberOfSteps = round(t_end / H)
+        settings.timeIntegration.endTime = t_end
+        solver = exu.DynamicSolverType.GeneralizedAlpha
+        exu.SolveDynamic(system, settings, solverType=solver, showCausingItems=False)
+        return system.GetNodeOutput(nodes[-1], exu.OutputVariableType.Position)
+
+    return fly
+
+
+def main() -> None:
+    """Measure on one core, and print."""
+    pin()  # before anything numerical is imported
+    import numpy as np
+
+    entrants = {
+        "Poinsot": poinsot(),
+        "Exudyn, cable": exudyn("cable"),
+        "Exudyn, beam": exudyn("beam"),
+    }
+    ends = {name: np.asarray(fly(T[1])) for name, fly in entrants.items()}
+    times: dict[str, list[float]] = {name: [] for name in entrants}
+    for _ in range(REPEATS):
+        for name, fly in entrants.items():
+            clock = [process_time()]
+            for t_end in T:
+                fly(t_end)
+                clock.append(process_time())
+            start, short, long = clock
+            steps = (T[1] - T[0]) / H
+            times[name].append(1e6 * ((long - short) - (short - start)) / steps)
+    fastest = median(times["Poinsot"])
+    print(f"| {ELEMENTS} elements | microseconds a step | it / Poinsot | end is apart [m] |")
+    print("| :--- | ---: | ---: | ---: |")
+    for name, each in times.items():
+        time, apart = median(each), np.max(abs(ends[name] - ends["Poinsot"]))
+        print(f"| {name} | {time:.1f} | {time / fastest:.1f} | {apart:.1e} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Bushings: elastic and viscous connections of two bodies in all six directions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.bodies.body import Body, Ground, partner, turned_body
+from poinsot.elements.definite import semidefinite
+from poinsot.errors import InputError
+from poinsot.frames.relative import COORDINATES
+from poinsot.inputs import vector3
+from poinsot.parts.connections import Connection, connected
+from poinsot.parts.forces import Force, Placed
+from poinsot.parts.joints import Joint
+from poinsot.so3 import RotationLike, as_rotation_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Bushing(Force):
+    r"""An elastic and viscous connection of two bodies in all directions.
+
+    .. math:: (F, \tau) = -S\, (u, \vartheta) - D\, (\dot u, \dot\vartheta)
+
+    on b: u is the displacement of its point from that of a, and theta the rotation vector of b
+    relative to a, both zero at the start, along axes halfway between those of a and of b. (The
+    rotation is exact but for a share theta^4/120, and grows beyond bounds towards half a turn.)
+
+    Parameters
+    ----------
+    a, b : Body or Ground
+        What it connects.
+    point : (3,)
+        Where, world axes at the start [m].
+    stiffness, damping : (6,) or (6, 6)
+        S and D: of three displacements [N/m], [N s/m], then of three rotations [N m/rad],
+        [N m s/rad]; as numbers along the axes, or as symmetric matrices, which couple them.
+    rotation
+        The axes of the bushing at the start, as of a body; default: those of the world.
+    """
+
+    a: Body | Ground
+    b: Body | Ground
+    point: ArrayLike
+    stiffness: ArrayLike | None = None
+    damping: ArrayLike | None = None
+    rotation: RotationLike = None
+
+    def __post_init__(self) -> None:
+        """Check the partners, the point and the matrices."""
+        a, b = partner(self.a, "Bushing: a"), partner(self.b, "Bushing: b")
+        if a is b:
+            raise InputError(f"Bushing: it connects '{a.name}' to itself; give two bodies")
+        for body in self.bodies:
+            turned_body(body, "Bushing: b" if body is b else "Bushing: a")
+        object.__setattr__(self, "point", vector3(self.point, "Bushing: point"))
+        for label in ("stiffness", "damping"):
+            value = getattr(self, label)
+            if value is not None:
+                matrix = semidefinite(value, f"Bushing: {label}", COORDINATES)
+                object.__setattr__(self, label, matrix)
+        if self.stiffness is None and self.damping is None:
+            raise InputError("Bushing: give a stiffness or a damping")
+        R = as_rotation_matrix(self.rotation, name="Bushing: rotation")
+        object.__setattr__(self, "rotation", R)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies that it connects."""
+        return tuple(end for end in (self.a, self.b) if isinstance(end, Body))
+
+    def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
+        """Return its potential and its damper."""
+        R = np.asarray(self.rotation, dtype=float)
+        connection = Connection.of((self.a, self.b), (self.point, self.point), (R, R))
+        stiffness, damping = (
+            None if each is None else np.asarray(each) for each in (self.stiffness, self.damping)
+        )
+        return connected(name, connection, stiffness, np.zeros(COORDINATES), damping)
