@@ -67,16 +67,15 @@ def chain(beam, gravity=(0.3, -9.81, 0.5)):
         "box", ps.Box(mass=0.8, size=(0.2, 0.1, 0.3)), position=(beam.length + 0.1, 0, 0)
     )
     start, end = model.bodies["beam.start"], model.bodies["beam.end"]
-    joint = ps.Universal(
-        model.ground, start, point=(0, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 1, 0)
-    )
+    joint = ps.Universal(model.ground, start, point=(0, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 1, 0))
     model.add_joint("A", joint)
     model.add_joint("B", ps.Revolute(end, box, point=tip, axis=(0, 0.6, 0.8)))
     model.add_force(
         "spring",
         ps.Spring(model.ground, box, point_a=(2, -1, 0.4), point_b=tip, stiffness=30, damping=0.5),
     )
-    model.add_port("push", ps.ForcePort(model.bodies["beam.1"], point=model.bodies["beam.1"].position))
+    middle = model.bodies["beam.1"]
+    model.add_port("push", ps.ForcePort(middle, point=middle.position))
     model.add_port("twist", ps.TorquePort(end))
     return model
 

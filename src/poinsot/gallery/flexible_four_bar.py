@@ -152,7 +152,11 @@ def _dynamic_stiffness(omega: float, bars: FourBar, k: int) -> tuple[Array, int]
     a, b = omega * np.sqrt(mass / EA) * L, (omega**2 * mass / EI) ** 0.25 * L
     s, c, sh, ch = np.sin(b), np.cos(b), np.sinh(b), np.cosh(b)
     f = EI / (1 - c * ch)
-    shear, near, far = b**3 * (s * ch + c * sh) / L**3, b**2 * s * sh / L**2, b * (s * ch - c * sh) / L
+    shear, near, far = (
+        b**3 * (s * ch + c * sh) / L**3,
+        b**2 * s * sh / L**2,
+        b * (s * ch - c * sh) / L,
+    )
     across, mixed, other = -(b**3) * (s + sh) / L**3, b**2 * (ch - c) / L**2, b * (sh - s) / L
     axial = EA / L * a / np.sin(a)
     D = np.zeros((6, 6))

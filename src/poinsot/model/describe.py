@@ -56,7 +56,9 @@ def describe(
     twists = None if projection is None or repeatable else projection.twists.reshape(-1, 2, 3)
     # The places of elastic bodies, and the markers at their ends, follow from these.
     bodies = {name: body for name, body in model.bodies.items() if not isinstance(body, Place)}
-    own = {name: marker for name, marker in model.markers.items() if model.bodies.find(name) is None}
+    own = {
+        name: marker for name, marker in model.markers.items() if model.bodies.find(name) is None
+    }
     moving = {} if twists is None else dict(zip(bodies, twists, strict=True))
     content: dict[str, Any] = {
         "poinsot": 1,
