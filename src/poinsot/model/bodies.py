@@ -8,7 +8,7 @@ ENDS = {"start": 0, "end": -1}
 
 
 class Bodies(dict[str, Body]):
-    """Bodies by name; the ends of an elastic body, `beam.0` and so on, are `beam.start`, `beam.end`."""
+    """Bodies by name; the first and last places of an elastic one are `beam.start`, `beam.end`."""
 
     def __missing__(self, name: str) -> Body:
         """Return an end of an elastic body."""

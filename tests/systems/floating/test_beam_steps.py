@@ -63,7 +63,7 @@ def rate(system):
 def test_motion_converges_with_order_two_to_what_scipy_makes_of_the_equations(option):
     model = chain(soft(1, youngs_modulus=2e6, **OPTIONS[option]))
     model.ports.clear()
-    system, end = model.compile(), 0.1
+    system, end = model.compile(), 0.06
     split = system.bodies.n + system.bodies.k
     outside = solve_ivp(
         rate(system), (0, end), system.start[:split], method="DOP853", rtol=1e-9, atol=1e-11
