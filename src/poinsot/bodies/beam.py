@@ -18,6 +18,8 @@ from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.so3 import skew
 
+#: Along which axis each unknown of a node moves points; a twist moves none.
+AXES: Array = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 1], [0, 1, 0]], float)
 #: Unknowns of a node that a planar beam does not have.
 ACROSS = ("u_z", "theta_x", "theta_y")
 
@@ -158,9 +160,18 @@ class Beam(Elasticity):
             points=points,
             Y=motion[:, 0],
             Theta=motion[:, 1],
+            groups=self._groups(),
+            axes=AXES[free % len(COMPONENTS)],
             deformed=self.momenta == "deformed",
             membrane=self._membrane(modes) if self.stiffening else None,
         )
+
+    def _groups(self) -> Array:
+        """Return displacements and rotations of nodes as groups of elastic coordinates."""
+        number = np.full(self.matrices.n, -1, dtype=np.intp)
+        number[self.free] = np.arange(self.free.size)
+        groups = number.reshape(-1, 3)
+        return groups[(groups >= 0).any(axis=1)]
 
     def _membrane(self, modes: sp.csc_array) -> Membrane:
         """Return mean axial strains of all elements, with the shortening by bending."""

@@ -108,6 +108,10 @@ class Flexibility:
     points : (places, 3), Y, Theta : (places, 3, n)
         Places that something can be attached to: where they are in the frame [m], and how they move
         and turn with the elastic coordinates.
+    groups : (groups, 3)
+        Elastic coordinates three by three, in an order in which near ones are coupled; -1: none.
+    axes : (n, 3)
+        Along which axis each coordinate moves points, if there is one for each.
     deformed : bool
         Whether momenta depend on the deformation [BAPM21, eqs. (8) to (14)], or not (sec. 4.3).
     membrane : Membrane
@@ -127,6 +131,8 @@ class Flexibility:
     points: Array
     Y: Array
     Theta: Array
+    groups: NDArray[np.intp]
+    axes: Array | None = None
     deformed: bool = True
     membrane: Membrane | None = None
 

@@ -41,6 +41,7 @@ from poinsot.kernels.quaternions import (
 )
 from poinsot.kernels.step import enlarge
 from poinsot.kernels.tables import FULL, LIVENS, QUAT, SHORTEST, Part, R, Spins, frame, twist
+from poinsot.kernels.terms import NONE
 from poinsot.kernels.turning import (
     after,
     arms_of,
@@ -75,6 +76,10 @@ def quaternion_bodies(
         if not spins.mean:
             put_matrix(stage, b, tables.ARMS, arms_of(a, D))
         force = translate(bodies, b, h, v, sub(v, vector(state, b, tables.VELOCITY)), x, tiles)
+        if bodies.numbers[b, tables.MASS2] == 0.0:
+            # A body without inertia of its own, see `in_floating_frames`.
+            put(x, places[b, R], 0, NONE)
+            continue
         Pi0, local = vector(state, b, tables.MOMENTUM), apply(D0, a)
         turned = turn_of(local, spins.mean)
         if spins.form == LIVENS:
@@ -118,6 +123,9 @@ def move_quaternions(
         put(ahead, b, tables.VELOCITY, velocity)
         put_quat(ahead, b, QUAT, quat)
         put_matrix(ahead, b, tables.DIRECTORS, directors_of(quat))
+        if numbers[b, tables.MASS2] == 0.0:
+            H += dot(vector(numbers, b, tables.WEIGHT), position)
+            continue
         if spins.form == LIVENS:
             nu1, _, pi1 = after(h, J, turn, velocity_of(state, b), momentum_of(state, b))
             Omega, Pi = scale(2.0, inner(delta, nu1)), scale(0.5, inner(delta, pi1))
@@ -162,7 +170,9 @@ def _write(bodies: Part, state: Array, b: int, kind: int, at: int, row: Array) -
     elif kind == 1:
         rotation = product(quat, velocity_of(state, b))
     else:
-        translation = scale(0.5 * bodies.numbers[b, tables.MASS2], translation)
+        # What has no inertia of its own keeps velocities in the place of momenta.
+        mass = 0.5 * bodies.numbers[b, tables.MASS2]
+        translation = scale(1.0 if mass == 0.0 else mass, translation)
         rotation = product(quat, momentum_of(state, b))
     row[at], row[at + 1], row[at + 2] = translation
     if bodies.places[b, R] < bodies.places[bodies.numbers.shape[0], R]:

@@ -11,6 +11,7 @@ from poinsot.parts.body_loads import Loads
 from poinsot.parts.contact_rows import ContactRows
 from poinsot.parts.drags import Drags
 from poinsot.parts.driven_rows import DrivenRows
+from poinsot.parts.elastic_bodies import ElasticBodies
 from poinsot.parts.family import Family
 from poinsot.parts.fields import Fields
 from poinsot.parts.gravitation import Attractions
@@ -18,7 +19,7 @@ from poinsot.parts.points import Points
 from poinsot.parts.rows import Rows
 from poinsot.parts.struts import Struts
 
-#: In the order in which they act.
+#: In the order in which they act; elastic bodies take over what has acted on their places.
 FAMILIES: tuple[type[Family], ...] = (
     Points,
     Rows,
@@ -29,6 +30,7 @@ FAMILIES: tuple[type[Family], ...] = (
     Drags,
     Fields,
     Attractions,
+    ElasticBodies,
 )
 
 #: The tables of all families.
@@ -59,3 +61,5 @@ unfold = _through("unfold", "bodies, x")
 energy = _through("energy", "state, step", join=" + ", first="0.0")
 ended = _through("ended", "state, step", join=" or ", first="False")
 accept = _through("accept", "")
+place = _through("place", "step")
+end = _through("end", "step, state")

@@ -6,7 +6,7 @@ from poinsot.bodies.in_directors import move, save_directors, straighten
 from poinsot.bodies.in_quaternions import move_quaternions, save_quaternions
 from poinsot.engine import DRIFT
 from poinsot.engine.extrapolation import extrapolate, go_back
-from poinsot.engine.families import accept, ended, energy
+from poinsot.engine.families import accept, end, ended, energy
 from poinsot.engine.job import Job, Machine, account
 from poinsot.engine.step import take_step
 from poinsot.engine.turn_counters import count_turns, read_turns
@@ -63,6 +63,7 @@ def run(job: Job) -> tuple[int, int]:
             go_back(carried.past_multiplier, multiplier, 0)
             break
         H = _move(machine, machine.spins, h, state, stage, ahead)
+        end(machine.parts, step, ahead)
         H += energy(machine.parts, ahead, step)
         power = work.sizes[LOST_POWER]
         if power < 0.0 or H - H != 0.0 or ended(machine.parts, ahead, step):

@@ -9,7 +9,7 @@ from math import inf
 from poinsot.bodies.in_directors import begin_bodies, free_bodies, stabilised_bodies
 from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
-from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, unfold
+from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, place, unfold
 from poinsot.engine.job import Machine, Run
 from poinsot.engine.redundant import forget, make_regular, relax, settle
 from poinsot.engine.tiles import clear, factorise, reduce, solve
@@ -73,6 +73,7 @@ def _evaluate(
         else:
             quaternion_bodies(bodies, spins, machine.auxiliary, h, state, stage, x, tiles, sizes)
         _begin_sizes(sizes)
+        place(machine.parts, step)
         act(machine.parts, step, tiles)
     else:
         stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)

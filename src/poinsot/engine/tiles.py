@@ -130,8 +130,12 @@ def arrange(
     number = np.append(np.where(kept, np.cumsum(kept) - 1, count), count)
     # The nodes of a body follow each other.
     first = np.append(0, np.cumsum(kept))[graph.first].tolist()
-    body_nodes = [range(i, j) for i, j in pairwise(first)]
-    wait = waiting(ends, body_nodes)
+    # Parts of a body are eliminated with it.
+    body_nodes: list[list[int]] = [[] for _ in graph.owner]
+    for owner, (i, j) in zip(graph.owner.tolist(), pairwise(first), strict=True):
+        body_nodes[owner] += range(i, j)
+    owners = [[int(graph.owner[body]) for body in bodies] for bodies in ends]
+    wait = waiting(owners, body_nodes)
     after: list[tuple[int, ...]] = [()] * first[-1]
     if graph.auxiliary:
         # A rotation is hardly determined by itself while auxiliary unknowns of the body are there.

@@ -27,9 +27,14 @@ class Graph:
 
     The translations of `condensed` bodies (bodies + 1,) meet nothing but points of joints, and are
     left out. A `decoupled` matrix lacks what ties nodes of bodies to each other by reactions.
+
+    Bodies that are `carried` follow the motion of others: they have two nodes of momentum besides
+    those of motion. `owner` is the body that each belongs to, itself unless it is a part of one.
     """
 
     turns: NDArray[np.bool_]
+    carried: NDArray[np.bool_]
+    owner: Index
     joints: int
     condensed: NDArray[np.bool_]
     stabilised: bool = False
@@ -50,7 +55,8 @@ class Graph:
     @cached_property
     def first(self) -> Index:
         """The first node of each body, and that of joints; (bodies + 1,)."""
-        return np.append(0, np.cumsum(np.where(self.turns, self.of_body, self.forms)))
+        own = np.where(self.turns, self.of_body, self.forms) + 2 * self.carried
+        return np.append(0, np.cumsum(own))
 
     @property
     def first_joint(self) -> int:
@@ -68,8 +74,16 @@ class Graph:
 
     def momentum(self, bodies: ArrayLike) -> Index:
         """Return the nodes of translation and rotation where forces act; (..., 2)."""
+        return self._momentum[np.asarray(bodies, dtype=np.intp)]
+
+    @cached_property
+    def _momentum(self) -> Index:
+        """Nodes of momentum; (bodies + 1, 2)."""
         last = 2 * self.forms
-        return self._nodes[np.asarray(bodies, dtype=np.intp)][..., last - 2 : last]
+        nodes = self._nodes[:, last - 2 : last].copy()
+        further = self.first[:-1][self.carried, None] + self.of_body + np.arange(2)
+        nodes[:-1][self.carried] = further
+        return nodes
 
     def auxiliaries(self, bodies: ArrayLike) -> Index:
         """Return the auxiliary nodes of bodies, which follow their rotation; (..., auxiliary)."""

@@ -210,8 +210,8 @@ class ContactRows(Family):
         kinds = np.array([_kind(slip) for slip in self.slips], dtype=np.intp)
         places = np.array([(slip.joint, slip.slot) for slip in self.slips], dtype=np.intp)
         joint, slot = places.reshape(-1, 2).T
-        node, K = graph.position(joint)[:, None], graph.motion(body)
-        met = table(K, node), table(node, K), table(K, K)
+        node, M, K = graph.position(joint)[:, None], graph.momentum(body), graph.motion(body)
+        met = table(M, node), table(node, K), table(M, K)
         numbers = rows([_vectors(slip) for slip in self.slips], 13)
         return Part(numbers, index(kinds, body, node, slot, *met))
 

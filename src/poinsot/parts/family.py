@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.bodies.flexible import Elastic
 from poinsot.frames.stacks import Forms
 from poinsot.kernels.laws import Called
 from poinsot.kernels.nodes import Graph, Tiles
@@ -53,6 +54,10 @@ class Kernels(NamedTuple):
         Tells whether some part cannot go on from there.
     accept : (table,)
         Goes on to the next step.
+    place : (table, step)
+        Places what follows from the motion of bodies over a step, before anything acts.
+    end : (table, step, state)
+        Sets at the end of a step what is not as for a rigid body.
     """
 
     act: Kernel | None
@@ -64,6 +69,8 @@ class Kernels(NamedTuple):
     energy: Kernel | None = None
     ended: Kernel | None = None
     accept: Kernel | None = None
+    place: Kernel | None = None
+    end: Kernel | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +78,8 @@ class Assembly:
     """What families take their parts from.
 
     Potentials, dampers and ports of a mechanism of `count` bodies; the equations of its joints as
-    `forms`, of which each joint has so many (`rows`), and as contacts, which each joint may have.
+    `forms`, of which each joint has so many (`rows`), and as contacts, which each joint may have;
+    its elastic bodies; the gradient of gravity (bodies, 3).
     """
 
     count: int
@@ -81,6 +89,8 @@ class Assembly:
     forms: Forms
     rows: Indices
     contacts: Sequence[Contact | None]
+    elastic: Sequence[Elastic] = ()
+    weight: Real | None = None
 
     @cached_property
     def joints(self) -> Equations:

@@ -189,8 +189,9 @@ class Points(Family):
         numbers = real(at.XA, at.XB)
         if graph.stabilised:
             return Part(numbers, index(stabilised_places(graph, tiles, at, joint, 0 * joint)))
-        node, R = graph.position(joint)[:, None], graph.motion(at.ends)[:, :, 1]
-        kind, met = np.full_like(joint, Kind.AXIS), (tiles.table(R, node), tiles.table(node, R))
+        node, KR = graph.position(joint)[:, None], graph.motion(at.ends)[:, :, 1]
+        R, kind = graph.momentum(at.ends)[:, :, 1], np.full_like(joint, Kind.AXIS)
+        met = tiles.table(R, node), tiles.table(node, KR)
         return Part(numbers, index(kind, graph.ends(at.ends), 0 * joint, node, *met))
 
     def add_constants(self, template: Real, graph: Graph, tiles: Tiles, mass: Real) -> None:
@@ -201,8 +202,8 @@ class Points(Family):
         sign = np.repeat([-1.0, 1.0], self.joint.size)
         condensed = graph.condensed[body]
         kept = (body != GROUND) & ~condensed
-        T = graph.motion(body[kept])[:, 0]
-        for places in (tiles.at(T, node[kept]), tiles.at(node[kept], T)):
+        T, KT = graph.momentum(body[kept])[:, 0], graph.motion(body[kept])[:, 0]
+        for places in (tiles.at(T, node[kept]), tiles.at(node[kept], KT)):
             np.add.at(template, places, sign[kept, None, None] * np.eye(SLOTS))
         # Points on the same condensed body, each with each.
         order = np.argsort(body, kind="stable")

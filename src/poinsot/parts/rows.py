@@ -253,9 +253,8 @@ class Rows(Family):
     def table(self, graph: Graph, tiles: Tiles) -> Part:
         """Return equations, up to three that differ in one vector as one row."""
         rows, table, at = self.rows, tiles.table, self.rows.at
-        K = graph.pair(at.ends, moving=True)
+        M, K = graph.pair(at.ends), graph.pair(at.ends, moving=True)
         if graph.stabilised:
-            M = graph.pair(at.ends)
             pairs = table(K, K), table(M, K), table(M, M)
             places = stabilised_places(graph, tiles, at, rows.joint, rows.slot)
             return Part(real(at.numbers, rows.constant), index(places, *pairs))
@@ -266,7 +265,7 @@ class Rows(Family):
         constants[alike, inner] = rows.constant
         varied = np.where((at.kind == Kind.DOT)[:, None], at.b, at.a)
         vectors[alike, inner] = at.coefficient[:, None] * varied
-        node, K = graph.position(rows.joint[first])[:, None], K[first]
+        node, M, K = graph.position(rows.joint[first])[:, None], M[first], K[first]
         own = at.kind[first], graph.ends(at.ends[first]), count, node, rows.slot[first]
         numbers = real(at.numbers[first], constants, vectors.reshape(-1, 9))
-        return Part(numbers, index(*own, table(K, node), table(node, K), table(K, K)))
+        return Part(numbers, index(*own, table(M, node), table(node, K), table(M, K)))

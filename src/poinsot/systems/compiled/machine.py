@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.bodies.flexible import Elastic
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.engine import job
 from poinsot.engine.families import FAMILIES
@@ -17,6 +18,7 @@ from poinsot.frames.products import lines
 from poinsot.kernels import tables
 from poinsot.kernels.laws import Called, Law
 from poinsot.kernels.nodes import Graph, Tiles
+from poinsot.parts.elastic_bodies import groups_of
 from poinsot.parts.equations import SLOTS, Equations
 from poinsot.parts.family import Assembly, Family, index, real
 from poinsot.systems.layout import Layout
@@ -59,6 +61,8 @@ class Parts:
             forms=total.take(np.arange(total.m - sum(rows), total.m)),
             rows=np.array(rows, dtype=np.intp),
             contacts=[joint.contact for joint in layout.joints],
+            elastic=mechanism.elastic,
+            weight=mechanism.weight,
         )
         return cls(assembly.joints, tuple(family(assembly) for family in FAMILIES))
 
@@ -115,7 +119,12 @@ class Tables:
         joints, auxiliary = self.parts.joints, self._auxiliary
         decoupled = self.decoupled and has_loops(joints.pairs[0], self.count)
         turns = self.mechanism.unknowns.turns
-        graph = Graph(turns, joints.groups, self.condensed, self.stabilised, decoupled, auxiliary)
+        carried, owner = np.zeros(self.count, dtype=bool), np.arange(self.count)
+        for body, parts in self._elastic:
+            carried[body.first : body.first + len(body.data.points)] = True
+            owner[parts] = body.frame
+        equations = joints.groups, self.condensed, self.stabilised, decoupled, auxiliary
+        graph = Graph(turns, carried, owner, *equations)
         everyone = np.arange(self.count)
         if auxiliary:
             graph.meet(graph.motion(everyone)[:, 1], graph.auxiliaries(everyone))
@@ -127,6 +136,18 @@ class Tables:
         for family in self.parts.families:
             family.meet(graph)
         return graph
+
+    @cached_property
+    def _elastic(self) -> list[tuple[Elastic, NDArray[np.intp]]]:
+        """Elastic bodies, and all bodies of the engine that are parts of each."""
+        elastic = self.mechanism.elastic
+        ends = self.count + np.cumsum(groups_of(elastic)) - sum(groups_of(elastic))
+        found = []
+        for body, count, end in zip(elastic, groups_of(elastic), ends.tolist(), strict=True):
+            places = range(body.first, body.first + len(body.data.points))
+            parts = [body.frame, *places, *range(end - count, end)]
+            found.append((body, np.array(parts, dtype=np.intp)))
+        return found
 
     @property
     def _auxiliary(self) -> int:
@@ -240,7 +261,9 @@ class Tables:
         return kinds
 
     def _body_tables(self) -> tables.Part:
-        mass, weight = self.mechanism.inertia, self.mechanism.weight
+        mass, weight = self.mechanism.inertia.copy(), self.mechanism.weight
+        for _, parts in self._elastic:
+            mass[parts] = 0.0
         light = np.vstack([mass[:, 1:] == 0, np.zeros(3, dtype=bool)])
         flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
         at, everyone = self.tiles.at, np.append(np.arange(self.count), GROUND)

@@ -106,7 +106,7 @@ class MechanismRunner(Runner):
     @property
     def _decouples(self) -> bool:
         """Whether a machine with fewer tiles is tried first."""
-        return not self.system.stabilised
+        return not self.system.stabilised and not self.system.mechanism.elastic
 
     @cached_property
     def _thorough(self) -> tuple[job.Machine, job.Work]:

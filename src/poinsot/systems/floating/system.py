@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InconsistentStartError, InputError
+from poinsot.frames.directions import Torque
 from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.frames.places import frame_vectors
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal, total
 from poinsot.ph.ports import Port
+from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
-from poinsot.ph.stages import StageEquations
+from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import State
 from poinsot.systems.floating.bodies import FloatingBodies
 from poinsot.systems.floating.redundancy import Redundancy
@@ -166,6 +168,17 @@ class FloatingSystem(MechanismForm):
                 "bodies; use 'ph-mp'"
             )
         return FloatingStages(scheme, t, x0, u, h, self)
+
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
+        """Return a runner for the midpoint rule."""
+        lines = [inlet.direction for inlet in self.mechanism.inlets]
+        if any(isinstance(line, Torque) and not line.reciprocal for line in lines):
+            return None
+        if scheme.rule is not Rule.MIDPOINT or self.coordinates == "rotations-euler":
+            return None
+        from poinsot.systems.compiled.floating import FloatingRunner  # imports this
+
+        return FloatingRunner(self, scheme, x, h, options)
 
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse what is no rotation, gimbal lock, and joints that are open."""
