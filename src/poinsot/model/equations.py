@@ -21,7 +21,7 @@ from poinsot.parts.driven import Driven
 from poinsot.parts.joints import Joint
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense
 from poinsot.so3 import skew
 from poinsot.systems.branches import Branching, find_branching
 from poinsot.systems.redundancy import DEPENDENT, Loop, find_loops, find_repeated, longest_arm
@@ -110,7 +110,8 @@ class JointEquations:
         placed: list[Placed] = [(0, 0, held), (self.forms.m, 0, slips)]
         for k, driven in enumerate(self.drives, start=len(self.labels)):
             own = local(q, driven.bodies)
-            row = driven.chart.slope(driven.forms(own)) @ twists.joint_matrix(driven.forms, own)
+            motions = dense(twists.joint_matrix(driven.forms, own))
+            row = driven.chart.slope(driven.forms(own)) @ motions
             for body, part in zip(driven.bodies, row.reshape(-1, 1, 6), strict=True):
                 placed.append((k, 6 * body, part))
         return assemble((len(self.labels) + len(self.drives), 6 * len(self.bodies)), placed)

@@ -98,9 +98,7 @@ def _differ(one: Vector, other: Vector, sizes: Vector) -> bool:
     return bool(np.max(scale * abs(one - other)) > SAME * np.max(scale * abs(one)))
 
 
-def _suits(
-    jacobian: Matrix, sizes: Vector, twists: Vector, rates: Vector | float = 0.0
-) -> bool:
+def _suits(jacobian: Matrix, sizes: Vector, twists: Vector, rates: Vector | float = 0.0) -> bool:
     """Tell whether twists fulfil all rows, with the sizes of bodies [m]."""
     return bool(np.all(abs(jacobian @ twists - rates) <= allowed_rates(jacobian, sizes, twists)))
 

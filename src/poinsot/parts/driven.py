@@ -11,11 +11,14 @@ increment that is prescribed, and the force does exactly as much work as it time
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import pi
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.errors import InputError
+from poinsot.frames.charts import Angle
 from poinsot.frames.directions import Charted
 from poinsot.ph.matrices import Vector, dense
 from poinsot.ph.motions import Prescribed
@@ -79,6 +82,14 @@ class Driven(Charted):
     def since(self, start: Vector) -> Self:
         """Return the same for a step that begins there."""
         return replace(self, start=start)
+
+    def require_followed(self, moved: float) -> None:
+        """Refuse to turn an angle by half a turn or more in one step."""
+        if isinstance(self.chart, Angle) and abs(moved) >= pi:
+            raise InputError(
+                f"port '{self.name}': its angle is to change by {abs(moved):.3g} rad in one step, "
+                "half a turn or more, and cannot be followed; take a smaller step"
+            )
 
     def loses(self, q0: Vector, q_mid: Vector) -> bool:
         """Tell whether its angle turns too far to be followed over a step."""

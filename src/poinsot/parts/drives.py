@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -68,8 +69,15 @@ class Drive(PortPlace):
         """Return the port and the coordinate that it drives."""
         at = of_joint(self.joint, joints, self.freedom, f"port '{name}'")
         effort, flow = ("N m", "rad/s") if at.unit == "rad" else ("N", "m/s")
-        port = Port(name, 1, effort, flow, input="flow", signal=self.motion)
-        driven = Driven(at.bodies, at.forms, at.chart, name, self.motion)
+        motion = self.motion
+        try:
+            rate = motion(0.0)[0]
+        except InputError as error:
+            raise InputError(f"port '{name}': {error}") from None
+        if not isfinite(rate):
+            raise InputError(f"port '{name}': the rate of its motion is {rate} at the start")
+        port = Port(name, 1, effort, flow, input="flow", signal=motion)
+        driven = Driven(at.bodies, at.forms, at.chart, name, motion)
         return port, Inlet(driven, driven.size)
 
 

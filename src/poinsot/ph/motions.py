@@ -36,7 +36,7 @@ class Prescribed(ABC):
 
     def __call__(self, t: float) -> Array:
         """Return the rate at time t [s]; shape (1,)."""
-        return self.over(np.array([t]))[0]
+        return self.over(np.array([t])).reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +105,12 @@ def _values(signal: Signal, times: Array) -> Array:
         values = signal.over(times)
     else:
         values = np.array([np.atleast_1d(signal(t)) for t in times.tolist()], dtype=float)
-    if values.shape != (times.size, 1):
+    if values.size != times.size:
         raise InputError(
             f"a prescribed motion is one number at a time; at t = {times[0]:g} s it is "
             f"{values[0].tolist()}"
         )
-    return values
+    return values.reshape(-1, 1)
 
 
 def _slopes(table: Table, times: Array) -> Array:

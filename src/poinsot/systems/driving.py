@@ -6,7 +6,7 @@ import numpy as np
 
 from poinsot.errors import InconsistentStartError
 from poinsot.frames.charts import Angle
-from poinsot.frames.places import local
+from poinsot.frames.places import frame_vectors, local
 from poinsot.parts.driven import Driven
 from poinsot.ph.matrices import Vector
 from poinsot.systems.mechanism import Mechanism
@@ -20,7 +20,9 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
 
     `f` and `rates` are those of frames, which `held` is on.
     """
-    length = float(np.max(held.lengths(f), initial=0.0)) if held.drives else 0.0
+    if not held.drives:
+        return
+    length = max(float(np.max(held.lengths(f))), float(np.max(abs(frame_vectors(f)[:, 0]))))
     for driven in held.drives:
         rotates, q = isinstance(driven.chart, Angle), local(f, driven.bodies)
         unit, size = ("rad", 1.0) if rotates else ("m", length)
@@ -32,11 +34,12 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
                 f"joint is at {here:.9g} {unit}{_remedy(driven, behind)}"
             )
         along, v, wanted = driven.B(q)[:, 0], local(rates, driven.bodies), driven.motion(t)[0]
-        rate, speed = float(along @ v), float(abs(along) @ abs(v))
+        rate, speed = float(along @ v), float(np.linalg.norm(along) * np.max(abs(rates)))
         if not abs(rate - wanted) <= TOLERANCE * (speed + abs(wanted)):
             raise InconsistentStartError(
                 f"{what}: its motion has a rate of {wanted:.9g} {unit}/s at t = {t:g} s, while the "
-                f"velocities at the start have {rate:.9g} {unit}/s; give velocities with that rate"
+                f"velocities at the start have {rate:.9g} {unit}/s; give velocities with that "
+                "rate, or take poinsot.ph.consistent_state(system, x0, t)"
             )
 
 

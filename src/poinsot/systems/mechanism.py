@@ -20,6 +20,7 @@ from poinsot.bodies.body import Body
 from poinsot.bodies.flexible import Elastic, Flexible, Place
 from poinsot.bodies.rigid import RIGIDITY, rigidity
 from poinsot.bodies.unknowns import Unknowns
+from poinsot.engine import DRIFT
 from poinsot.frames import twists
 from poinsot.frames.places import (
     AT_REST,
@@ -165,7 +166,9 @@ class Mechanism(Acting):
         """What inputs add to the rows of G, G v = N u; None without drives; (m, inputs)."""
         if not self.drives:
             return None
-        blocks = [(self.m - len(self._driven) + k, j, np.eye(1)) for k, j in enumerate(self._driven)]
+        blocks = [
+            (self.m - len(self._driven) + k, j, np.eye(1)) for k, j in enumerate(self._driven)
+        ]
         return assemble((self.m, sum(inlet.size for inlet in self.inlets)), blocks)
 
     def since(self, q: Vector) -> "Mechanism":
@@ -179,12 +182,16 @@ class Mechanism(Acting):
                 inlets[k] = replace(inlet, direction=line)
         return replace(self, inlets=tuple(inlets))
 
-    def lacking(self, t: float, q: Vector) -> Vector:
-        """Return by how much drives are behind their motions at time t [s]; (inputs,)."""
-        f, lacking = self.unknowns.full(q), np.zeros(sum(inlet.size for inlet in self.inlets))
+    def asked(self, u: Vector, t: float, h: float, q: Vector) -> Vector:
+        """Return the inputs of a step of size h [s] that begins at time t and at q.
+
+        Drives are asked for a little more where they are behind their motions: what round-off left.
+        """
+        f, asked = self.unknowns.full(q), u.copy()
         for j, driven in zip(self._driven, self.drives, strict=True):
-            lacking[j] = driven.lacking(local(f, driven.bodies), t)
-        return lacking
+            driven.require_followed(h * u[j])
+            asked[j] += DRIFT / h * driven.lacking(local(f, driven.bodies), t)
+        return asked
 
     def with_targets(self, u: NDArray[np.float64], times: Vector) -> NDArray[np.float64]:
         """Return inputs (steps, inputs) with two columns more for each drive.

@@ -410,7 +410,7 @@ class MechanismObserver(Observer):
             joints=len(layout.joints),
             constraints=constraints,
             repeated=repeated,
-            freedoms=self.view.freedoms - constraints + repeated,
+            freedoms=self.view.freedoms - constraints + repeated - len(layout.drives),
         )
 
 

@@ -90,10 +90,8 @@ class MechanismStages(ConstrainedStages):
 
     @cached_property
     def given(self) -> Vector:
-        """The inputs; drives are given a little more where their motion is ahead."""
-        if self.held.imposed is None:
-            return self.u
-        return self.u + DRIFT / self.h * self.held.lacking(self.t - self.h / 2, self.q0)
+        """The inputs, as they are asked of drives."""
+        return self.held.asked(self.u, self.t - self.h / 2, self.h, self.q0)
 
     @property
     @abstractmethod

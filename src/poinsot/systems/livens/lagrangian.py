@@ -186,9 +186,12 @@ class Lagrangian(Mechanics):
         """Return the constraints on velocities: G."""
         return self.G(q)
 
-    def lacking(self, t: float, q: Vector) -> Vector | None:
-        """Return by how much drives are behind at time t [s]; None: there are none; (inputs,)."""
-        return None
+    def asked(self, u: Vector, t: float, h: float, q: Vector) -> Vector:
+        """Return the inputs of a step that begins at time t and at q, as they are asked of drives.
+
+        By default there are none.
+        """
+        return u
 
     def remembering(self) -> "Lagrangian":
         """Return the same for one run of Newton's method, see `PHSystem.remembering`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poinsot.engine import DRIFT, ROUND_OFF
+from poinsot.engine import ROUND_OFF
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, dense, diagonal, total
 from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_rows, largest
@@ -80,9 +80,8 @@ class _LagrangianStages(ConstrainedStages):
 
     @cached_property
     def given(self) -> Vector:
-        """The inputs; drives are given a little more where their motion is ahead."""
-        lacking = self.system.lagrangian.lacking(self.t - self.h / 2, self.q0)
-        return self.u if lacking is None else self.u + DRIFT / self.h * lacking
+        """The inputs, as they are asked of drives."""
+        return self.system.lagrangian.asked(self.u, self.t - self.h / 2, self.h, self.q0)
 
     def closure(self, q1: Vector) -> tuple[Vector, Matrix, Vector]:
         """Return what the constraints leave at the end, its derivative, the size of its terms."""

@@ -145,9 +145,9 @@ class QuaternionMechanism(QuaternionBodies):
         imposed = 0.0 if N is None else step.h * (N[k:] @ step.u)
         return np.concatenate([g, A @ moved - imposed]), rows
 
-    def lacking(self, t: float, q: Vector) -> Vector | None:
-        """Return by how much drives are behind their motions."""
-        return self.held.lacking(t, self.directors(q)) if self.held.drives else None
+    def asked(self, u: Vector, t: float, h: float, q: Vector) -> Vector:
+        """Return the inputs of a step, as they are asked of drives."""
+        return self.held.asked(u, t, h, self.directors(q)) if self.held.drives else u
 
     @property
     def imposed(self) -> Matrix | None:

@@ -221,6 +221,11 @@ class Laws(OfPotentials):
         """Return the inputs: none depend on the state."""
         return u
 
+    @property
+    def imposed(self) -> None:
+        """What inputs add to the constraints: nothing."""
+        return None
+
     # -- dissipation --------------------------------------------------------------------------
 
     def damping(self, zeta: Vector, w: Vector) -> Vector:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
+from poinsot.errors import InputError
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import (
     CLOSED,
@@ -57,8 +58,14 @@ class FramePlace(Place):
 
     @classmethod
     def of(cls, system: Framed, x: Vector, t: float) -> "FramePlace":
-        """Return where a system is at a state."""
+        """Return where a system is at a state; refuse one with drives, which moves by itself."""
         f, mechanism = system.directors(x), system.mechanism
+        if mechanism.drives:
+            raise InputError(
+                f"system '{system.name}': no rest and no motion of its own is looked for where "
+                f"drives prescribe one ('{mechanism.drives[0].name}'); leave them out, and hold "
+                "joints by springs or a Weld"
+            )
         turns, u = mechanism.unknowns.turns, system.u(t)
         angles, rest = system.angles(x), np.zeros(f.size)
         return cls(mechanism.held, system.layout, turns, f, rest, angles, t, u).at(f)
