@@ -54,7 +54,7 @@ LAST, STEP = 8.0, 2e-5
 
 
 def coupler(*, elements: int = ELEMENTS, stiffening: bool = False) -> Beam:
-    """Return the coupler, simply supported in its frame; the slider is a mass at its end, eq. (48)."""
+    """Return the coupler, simply supported in its frame, with the slider as a mass at its end."""
     return Beam(
         length=COUPLER,
         section=Section.circle(RADIUS),
