@@ -75,9 +75,8 @@ def chain(beam, gravity=(0.3, -9.81, 0.5)):
         "spring",
         ps.Spring(model.ground, box, point_a=(2, -1, 0.4), point_b=tip, stiffness=30, damping=0.5),
     )
-    model.add_port(
-        "push", ps.ForcePort(model.bodies["beam.1"], point=model.bodies["beam.1"].position)
-    )
+    middle = model.bodies["beam.1"]
+    model.add_port("push", ps.ForcePort(middle, point=middle.position))
     model.add_port("twist", ps.TorquePort(end))
     return model
 

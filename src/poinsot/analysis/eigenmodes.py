@@ -36,7 +36,7 @@ MOSTLY = 0.95
 ROUND_OFF = 1e-9
 #: The same of double eigenvalues, which are known to a root of round-off.
 DOUBLE = 3e-7
-#: Eigenvalues below this part of the largest are refined, so often, if they are as near already.
+#: Eigenvalues below this part of the largest are refined, so often, if that moves them by less.
 SLOW, REFINEMENTS, NEAR = 1e-2, 3, 1e-2
 #: Part of the largest eigenvalue that no eigenvalue is known better than.
 EXACT = 1e-14

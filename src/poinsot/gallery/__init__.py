@@ -27,6 +27,9 @@ MODULES = {
     "quaternion-heavy-top": "quaternion_heavy_top",
     "quaternion-closed-loop": "quaternion_closed_loop",
     "four-bar-modes": "four_bar_modes",
+    "flexible-four-bar": "flexible_four_bar",
+    "flexible-crank-slider": "flexible_crank_slider",
+    "hinged-beam": "hinged_beam",
     "rotor-campbell": "rotor_campbell",
     "ride": "ride",
 }

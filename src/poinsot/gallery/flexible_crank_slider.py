@@ -10,7 +10,9 @@ the start. In the frame of the simply supported coupler its deflection w follows
 
 with :math:`a_n` the acceleration of the crank pin across the coupler: the motion of the frame is
 that of rigid bodies, and twelve sine modes solve this to 1e-9 (`EXACT`). With stiffening, the axial
-force of that motion stretches and compresses the bent coupler as well (`STIFFENED`).
+force stretches and compresses the bent coupler as well. `STIFFENED` takes that of the inertia of
+coupler and slider in rigid motion; it leaves out that the rail pushes the slider sideways, with a
+force that also the bending changes, and is off by up to 3 % of the largest deflection.
 """
 
 import numpy as np
@@ -21,7 +23,7 @@ from poinsot.elements.sections import CircularSection
 from poinsot.gallery.example import Check, Example, vanishing
 from poinsot.model import Model
 from poinsot.parts.drives import Drive
-from poinsot.parts.joints import Prismatic, Revolute
+from poinsot.parts.joints import PointOnPlane, Revolute
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz.axes import describe
@@ -43,16 +45,16 @@ EXACT = {
     7.0: 0.0102595534,
     8.0: 0.002912463797,
 }
-#: The same with the axial force of the rigid motion.
+#: The same with the axial force of the rigid motion, without that of the rail.
 STIFFENED = {1.0: 0.01349966, 2.0: 0.005539606, 5.0: -0.01230143, 6.0: -0.007371702}
 #: The largest w/L.
 PEAK = 0.018762454
 #: Crank angle at the end of a run [rad], and step [s].
-LAST, STEP = 8.0, 1e-5
+LAST, STEP = 8.0, 2e-5
 
 
 def coupler(*, elements: int = ELEMENTS, stiffening: bool = False) -> Beam:
-    """Return the coupler as a planar beam, simply supported in its frame."""
+    """Return the coupler, simply supported in its frame, with the slider as a mass at its end."""
     return Beam(
         length=COUPLER,
         section=CircularSection(radius=RADIUS),
@@ -62,6 +64,7 @@ def coupler(*, elements: int = ELEMENTS, stiffening: bool = False) -> Beam:
         held="simply supported",
         stiffening=stiffening,
         planar=True,
+        end_mass=DENSITY * np.pi * RADIUS**2 * COUPLER / 2,
     )
 
 
@@ -73,14 +76,10 @@ def model(*, elements: int = ELEMENTS, stiffening: bool = False) -> Model:
         "crank", Box(density=DENSITY, size=(CRANK, 0.02, 0.01)), position=(CRANK / 2, 0, 0)
     )
     rod = mechanism.add_body("coupler", beam, position=(CRANK + COUPLER / 2, 0, 0))
-    slider = mechanism.add_body(
-        "slider", Box(mass=beam.mass / 2, size=(0.03, 0.02, 0.02)), position=(far, 0, 0)
-    )
     ground = mechanism.ground
     mechanism.add_joint("A", Revolute(ground, crank, point=(0, 0, 0), axis=axis))
     mechanism.add_joint("B", Revolute(crank, rod, point=(CRANK, 0, 0), axis=axis))
-    mechanism.add_joint("C", Revolute(rod, slider, point=(far, 0, 0), axis=axis))
-    mechanism.add_joint("D", Prismatic(ground, slider, point=(far, 0, 0), axis=(1, 0, 0)))
+    mechanism.add_joint("rail", PointOnPlane(ground, rod, point=(far, 0, 0), normal=(0, 1, 0)))
     mechanism.add_port("motor", Drive("A", rate=SPEED))
     return mechanism
 
@@ -107,7 +106,7 @@ def check(result: Result) -> list[Check]:
     stiffened = simulate(model(stiffening=True), h=result.h, t_end=result.time[-1])
     runs = (
         (result, EXACT, 1e-3, "", "modes of the continuum"),
-        (stiffened, STIFFENED, 5e-3, ", stiffened", "modes with the force of rigid motion"),
+        (stiffened, STIFFENED, 3e-2, ", stiffened", "modes, without the force of the rail"),
     )
     checks = [
         Check(f"w/L at {angle:g} rad{how}", float(own), other, near * PEAK, source)

@@ -1,7 +1,7 @@
-r"""A beam on a spherical joint, turned by a torque and struck at its tip [BAPM21, sec. 6.3, fig. 10].
+r"""A beam on a spherical joint, turned by a torque and struck at its tip [BAPM21, sec. 6.3].
 
-A torque about the beam's own z axis acts at the joint for 10.2 s, and a short force in z at the tip
-from 15 s on. The beam bends in two planes and twists; its units are kg, mm and s, see below. A
+As in fig. 10: a torque about the beam's own z axis acts at the joint for 10.2 s, and a short force
+in z at the tip from 15 s on. The beam bends in two planes and twists; units are kg, mm and s. A
 rigid beam with the same inertia is the limit for a large Young's modulus, and its motion is known
 without error of integration (`RIGID_TIP`).
 """

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.bodies.beam import Beam
 from poinsot.bodies.body import Body, Ground
-from poinsot.bodies.flexible import Place
+from poinsot.bodies.flexible import Flexible, Place
 from poinsot.bodies.shapes import (
     Box,
     Composite,
@@ -38,7 +39,11 @@ def scene(
         piece
         for body in bodies
         if not isinstance(body, Place)
-        for piece in _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
+        for piece in (
+            _segments(body, body.shape)
+            if isinstance(body, Flexible) and isinstance(body.shape, Beam)
+            else _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
+        )
     ]
     struts = [
         Strut(name, "rod" if isinstance(part, Rod) else "spring", *_ends(part))
@@ -65,6 +70,35 @@ def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
         R = R @ PrincipalInertia.of(shape).R_BP
     first, second, third = (three(row) for row in R)
     return [Piece(body, kind, sizes, three(at), (first, second, third), exact)]
+
+
+def _segments(body: Flexible, beam: Beam) -> list[Piece]:
+    """Return a beam as straight segments about its places, which move and turn with them.
+
+    The section is a circle or a rectangle with the same second moments of area.
+    """
+    x, section = body.elastic.data.points[:, 0], beam.section
+    cuts = np.concatenate([x[:1], (x[:-1] + x[1:]) / 2, x[-1:]])
+    y, z = (float(np.sqrt(12 * moment / section.area)) for moment in _moments(beam))
+    pieces = []
+    for k, place in enumerate(body.places):
+        length, at = float(cuts[k + 1] - cuts[k]), ((cuts[k] + cuts[k + 1]) / 2 - x[k], 0.0, 0.0)
+        if y == z:
+            round_ = (2 / np.sqrt(12) * y, length)
+            pieces.append(Piece(place.name, "cylinder", round_, three(at), ALONG_X, True))
+        else:
+            pieces.append(Piece(place.name, "box", (length, y, z), three(at), AXES_B, True))
+    return pieces
+
+
+def _moments(beam: Beam) -> tuple[float, float]:
+    """Return the integrals of y^2 and of z^2 over the section [m^4]."""
+    return beam.section.second_moment_z, beam.section.second_moment_y
+
+
+#: Axes of a body, and those of a shape along z that is laid along x.
+AXES_B = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+ALONG_X = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
 
 
 #: What simple shapes are drawn as, and their sizes [m].

@@ -47,8 +47,15 @@ class Solid:
 
 
 def colours(bodies: tuple[str, ...]) -> dict[str, str]:
-    """Return a colour for every body, in turn; black is left to the text."""
-    return {name: COLOURS[k % (len(COLOURS) - 1)] for k, name in enumerate(bodies)}
+    """Return a colour for every body, in turn; black is left to the text.
+
+    Places of an elastic body, `beam.0` and so on, have the colour of the body.
+    """
+    owners = {name: name.rpartition(".")[0] for name in bodies}
+    owners = {name: owner if owner in bodies else name for name, owner in owners.items()}
+    own = dict.fromkeys(owners.values())
+    turn = {name: COLOURS[k % (len(COLOURS) - 1)] for k, name in enumerate(own)}
+    return {name: turn[owner] for name, owner in owners.items()}
 
 
 def solids(

@@ -60,26 +60,22 @@ def rate(system):
 
 
 @pytest.mark.parametrize("option", ["deformed", "undeformed", "stiffened"])
-def test_motion_converges_with_order_two_to_the_equations_solved_by_radau(option):
+def test_motion_converges_with_order_two_to_what_scipy_makes_of_the_equations(option):
     model = chain(soft(1, youngs_modulus=2e6, **OPTIONS[option]))
     model.ports.clear()
-    system, end = model.compile(), 0.2
+    system, end = model.compile(), 0.06
     split = system.bodies.n + system.bodies.k
     outside = solve_ivp(
-        rate(system), (0, end), system.start[:split], method="Radau", rtol=1e-9, atol=1e-10
+        rate(system), (0, end), system.start[:split], method="DOP853", rtol=1e-9, atol=1e-11
     )
     n, exact, errors = system.bodies.n, outside.y[:, -1], []
-    for steps in (20, 40):
+    for steps in (8, 16):
         result = run(model, steps, end / steps)
         last = np.concatenate([result[state.name][-1].reshape(-1) for state in system.states])
-        errors.append(
-            [
-                abs(last - np.append(exact, last[split:]))[part].max()
-                for part in (slice(0, n), slice(n, split))
-            ]
-        )
+        away = abs(last[:split] - exact)
+        errors.append([away[:n].max(), away[n:].max()])
     for column in np.transpose(errors):
-        (order,) = observed_orders([1 / 20, 1 / 40], column)
+        (order,) = observed_orders([1 / 8, 1 / 16], column)
         assert order == pytest.approx(2.0, abs=0.15), errors
 
 

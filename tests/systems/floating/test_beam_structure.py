@@ -1,4 +1,4 @@
-"""Beams in floating frames as port-Hamiltonian systems: structure, derivatives, Hamel's equations."""
+"""Beams in floating frames as port-Hamiltonian systems: structure, derivatives, equations."""
 
 import numpy as np
 import pytest

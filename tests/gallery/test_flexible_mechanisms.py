@@ -1,0 +1,105 @@
+"""Mechanisms with beams [BAPM21, sec. 6] against continua and rigid bodies, computed apart."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import poinsot as ps
+from poinsot.gallery import flexible_crank_slider as crank_slider
+from poinsot.gallery import flexible_four_bar as four_bar
+from poinsot.gallery import hinged_beam
+
+# -- four-bar --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("degrees", four_bar.EXACT)
+def test_the_dynamic_stiffness_gives_the_known_frequencies(degrees):
+    np.testing.assert_allclose(four_bar.exact(degrees), four_bar.EXACT[degrees], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "elements", "near"), [(17, 4, 3e-4), (287, 4, 3e-4), (211, 12, 1e-5)]
+)
+def test_frequencies_are_right_at_any_crank_angle(degrees, elements, near):
+    found = four_bar.frequencies(degrees, elements)
+    np.testing.assert_allclose(found, four_bar.exact(degrees), rtol=near)
+
+
+# -- slider-crank ----------------------------------------------------------------------------------
+
+
+def by_sine_modes(angles, modes=6):
+    """Return w/L of the coupler whose frame moves as rigid bodies do, at crank angles [rad]."""
+    r, L, speed = crank_slider.CRANK, crank_slider.COUPLER, crank_slider.SPEED
+    A = np.pi * crank_slider.RADIUS**2
+    EI = crank_slider.YOUNGS_MODULUS * A * crank_slider.RADIUS**2 / 4
+    n = np.arange(1, modes + 1)
+    k = n * np.pi / L
+    # Shares of a uniform and of a linear load in sine n: 2/L times integrals over the beam.
+    uniform = 2 * (1 - (-1.0) ** n) / (n * np.pi)
+    linear = -2 * L * (-1.0) ** n / (n * np.pi)
+
+    def rates(t, y):
+        theta = speed * t
+        s = -r / L * np.sin(theta)
+        c = np.sqrt(1 - s * s)
+        turning = -r / L * speed * np.cos(theta) / c
+        turned = (r / L * speed**2 * np.sin(theta) + turning**2 * s) / c
+        across = -r * speed**2 * (c * np.sin(theta) - s * np.cos(theta))
+        load = -(turned * linear + across * uniform)
+        q, v = np.split(y, 2)
+        pull = (turning**2 - EI / (crank_slider.DENSITY * A) * k**4) * q
+        return np.concatenate([v, load + pull])
+
+    times = np.array(angles) / speed
+    found = solve_ivp(
+        rates,
+        (0, times[-1]),
+        np.zeros(2 * modes),
+        method="DOP853",
+        t_eval=times,
+        rtol=1e-9,
+        atol=1e-12,
+    )
+    return np.sin(k * L / 2) @ found.y[:modes] / L
+
+
+def test_sine_modes_give_the_numbers_of_the_check():
+    angles = [0.5, 1.0, 2.0, 3.0]
+    expected = [crank_slider.EXACT[angle] for angle in angles]
+    np.testing.assert_allclose(by_sine_modes(angles), expected, atol=1e-6)
+
+
+def test_the_coupler_bends_as_its_own_equation_says():
+    result = ps.simulate(crank_slider.model(), h=4e-5, t_end=0.0136)
+    angles = np.array([0.25, 0.75, 1.25, 1.75])
+    found = crank_slider.at_angles(result, angles)
+    np.testing.assert_allclose(found, by_sine_modes(angles), atol=1e-3 * crank_slider.PEAK)
+    gained = result.energy - result.energy[0] - result.port("motor").energy
+    assert abs(gained).max() < 1e-11
+    assert result.constraint_error.max() < 1e-14
+
+
+def test_axial_forces_make_the_deflection_smaller():
+    plain, stiffened = (
+        ps.simulate(crank_slider.model(stiffening=on), h=1e-4, t_end=0.007) for on in (False, True)
+    )
+    largest = [crank_slider.deflection(run)[:, 1].max() for run in (plain, stiffened)]
+    assert largest[1] == pytest.approx(0.82 * largest[0], rel=0.02)
+
+
+# -- hinged beam -----------------------------------------------------------------------------------
+
+
+def test_the_first_frequency_is_that_of_a_pinned_beam():
+    found = ps.analysis.modes(hinged_beam.model())
+    assert found.rigid == 3
+    np.testing.assert_allclose(found.frequencies[3:5], hinged_beam.FREQUENCY, rtol=1e-3)
+
+
+def test_a_stiff_beam_turns_as_a_rigid_one():
+    """omega = M t / J about the vertical until 10 s, but for the ramps."""
+    result = ps.simulate(hinged_beam.model(elements=1, stiffer=1e4), h=0.05, t_end=10.2)
+    assert hinged_beam.rate(result)[-1] == pytest.approx(hinged_beam.RIGID_RATE, rel=1e-5)
+    work = result.port("torque").energy
+    np.testing.assert_allclose(result.energy, work, atol=1e-10)
