@@ -41,5 +41,6 @@ class Ranges:
 #: What is promised.
 ALL = Ranges()
 #: What holds, in short runs and in long ones.
-HELD = replace(ALL, ratio=(0, 6), bulks=("solid", "flat"))
-HELD_LONG = replace(HELD, length=(-2, 2))
+HELD = replace(ALL, bulks=("solid", "flat"))
+#: Long runs at larger mass ratios are as exact, but redundant loops take slow single steps there.
+HELD_LONG = replace(HELD, length=(-2, 2), ratio=(0, 6))

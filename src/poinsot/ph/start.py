@@ -90,8 +90,10 @@ def _solve(
             slope = add(slope, dflow)
         change = np.zeros(system.n)
         columns = np.flatnonzero(free)
+        # Round-off of large equations would be as much as small ones are.
+        lacking = np.where(abs(residual) <= ROUND_OFF * sizes, 0.0, residual)
         change[columns] = _least_squares(
-            (rows.T @ slope)[:, columns], -(rows.T @ residual), scaled=not free.all()
+            (rows.T @ slope)[:, columns], -(rows.T @ lacking), scaled=not free.all()
         )
         candidate, there, candidate_rows = evaluate(x + change)
         common = np.maximum(sizes, there)
