@@ -5,7 +5,7 @@ import pytest
 
 import poinsot as ps
 
-SECTION = ps.Section.circle(0.01)
+SECTION = ps.CircularSection(radius=0.01)
 GOOD = {
     "length": 1.0,
     "section": SECTION,
@@ -34,8 +34,8 @@ def test_places_have_names_and_ends():
     model = model_with()
     body = model.bodies["beam"]
     assert list(model.bodies) == ["beam", "beam.0", "beam.1", "beam.2"]
-    assert model.bodies["beam.start"] is body.start is body[0]
-    assert model.bodies["beam.end"] is body.end is body[2]
+    assert model.body("beam.start") is body.start is body[0]
+    assert model.body("beam.end") is body.end is body[2]
     np.testing.assert_allclose([place.position[0] for place in body.places], [0, 0.5, 1])
     with pytest.raises(KeyError, match=r"beam\.middle"):
         model.bodies["beam.middle"]
@@ -154,7 +154,7 @@ def test_a_section_has_positive_numbers():
     with pytest.raises(ps.InputError, match="area is 0; it must be positive"):
         ps.Section(area=0, second_moment_y=1, second_moment_z=1)
     with pytest.raises(ps.InputError, match="less than the radius"):
-        ps.Section.circle(0.1, inner_radius=0.1)
+        ps.CircularSection(radius=0.1, inner_radius=0.1)
 
 
 def test_things_attach_where_a_beam_has_a_node():
