@@ -333,7 +333,8 @@ def eigen(F: Array) -> tuple[Complex, Complex, int, int]:
         whole[:zeros, k] = np.linalg.solve(value * np.eye(zeros) - upper, above @ vectors[:, k])
     rigid = kernels[0] if kernels else 0
     first = basis[:, :rigid].astype(complex)
-    values, moving = _refined(F * scale / scale[:, None], values, basis @ whole)
+    rough = values.astype(complex), np.asarray(basis @ whole, dtype=complex)
+    values, moving = _refined(F * scale / scale[:, None], *rough)
     found = np.hstack([first, moving]) * scale[:, None]
     order = np.argsort(abs(values), kind="stable")
     values, found[:, rigid:] = values[order], found[:, rigid:][:, order]

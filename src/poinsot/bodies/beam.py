@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from poinsot.bodies.flexibility import EPS, Flexibility, Membrane
 from poinsot.bodies.shapes import FROM_DENSITY, Elasticity
@@ -16,6 +17,7 @@ from poinsot.elements.conditions import free_unknowns
 from poinsot.elements.sections import Shaped
 from poinsot.errors import InputError
 from poinsot.inputs import number
+from poinsot.ph.matrices import dense
 from poinsot.so3 import skew
 
 #: Along which axis each unknown of a node moves points; a twist moves none.
@@ -112,9 +114,9 @@ class Beam(Elasticity):
         )
 
     @cached_property
-    def free(self) -> Array:
+    def free(self) -> NDArray[np.intp]:
         """Which unknowns of the nodes are elastic coordinates."""
-        free = free_unknowns(self.matrices, self.held)
+        free = free_unknowns(self.matrices, cast(Any, self.held))
         if not self.planar:
             return free
         across = [COMPONENTS.index(name) for name in ACROSS]
@@ -124,20 +126,20 @@ class Beam(Elasticity):
     def flexibility(self) -> Flexibility:
         """Its numbers in the floating frame, whose origin is the middle of the beam."""
         of, free = self.matrices, self.free
-        modes = sp.eye_array(of.n, format="csc")[:, free]
+        modes = sp.csc_array((np.ones(free.size), (free, np.arange(free.size))), (of.n, free.size))
         integrals, places = of.integrals.of(modes), of.line.nodes.size
         c = np.array([self.length / 2, 0.0, 0.0])
         S = np.asarray(integrals.S)
         X = np.asarray(integrals.moments) - c[:, None, None] * S
-        N = np.array([[_dense(pair) for pair in row] for row in integrals.pairs])
-        motion = _dense(of.at(of.line.nodes) @ modes).reshape(places, 2, 3, free.size)
+        N = np.array([[dense(pair) for pair in row] for row in integrals.pairs])
+        motion = dense(of.at(of.line.nodes) @ modes).reshape(places, 2, 3, free.size)
         points = np.zeros((places, 3))
         points[:, 0] = of.line.nodes - c[0]
         mass, s = integrals.mass, integrals.first_moment - integrals.mass * c
         E = integrals.euler - np.outer(c, integrals.first_moment)
         E = E - np.outer(integrals.first_moment, c) + integrals.mass * np.outer(c, c)
         inertia = np.trace(E) * np.eye(3) - E + integrals.section_inertia
-        M, C = _dense(integrals.M), np.einsum("iab,abl->il", EPS, X) + integrals.section_S
+        M, C = dense(integrals.M), np.einsum("iab,abl->il", EPS, X) + integrals.section_S
         for k, more in ((0, self.start_mass), (-1, self.end_mass)):
             x, Y = points[k], motion[k, 0]
             mass, s, S = mass + more, s + more * x, S + more * Y
@@ -145,7 +147,7 @@ class Beam(Elasticity):
             M, C = M + more * Y.T @ Y, C + more * skew(x) @ Y
             X = X + more * np.einsum("a,bl->abl", x, Y)
             N = N + more * np.einsum("ak,bl->abkl", Y, Y)
-        K = _dense(modes.T @ of.K @ modes)
+        K = dense(modes.T @ of.K @ modes)
         return Flexibility(
             mass=float(mass),
             static=s,
@@ -166,7 +168,7 @@ class Beam(Elasticity):
             membrane=self._membrane(modes) if self.stiffening else None,
         )
 
-    def _groups(self) -> Array:
+    def _groups(self) -> NDArray[np.intp]:
         """Return displacements and rotations of nodes as groups of elastic coordinates."""
         number = np.full(self.matrices.n, -1, dtype=np.intp)
         number[self.free] = np.arange(self.free.size)
@@ -179,12 +181,12 @@ class Beam(Elasticity):
         EA, places = of.rigidities[0], of.line.nodes
         k, e, A = EA * lengths, [], []
         for place, length in zip(places[:-1], lengths, strict=True):
-            e.append(_dense((of.at([place + length]) - of.at([place])) @ modes)[0] / length)
+            e.append(dense((of.at([place + length]) - of.at([place])) @ modes)[0] / length)
 
             def here(x: Array, first: float = place, last: float = place + length) -> Array:
                 return np.where((x > first) & (x < last), 1.0, 0.0)
 
-            A.append(_dense(modes.T @ of.geometric_stiffness(here) @ modes) / length)
+            A.append(dense(modes.T @ of.geometric_stiffness(here) @ modes) / length)
         return Membrane(k, np.array(e), np.array(A))
 
     @property
@@ -200,8 +202,4 @@ class Beam(Elasticity):
     def euler_B(self) -> Array:
         """Euler tensor of the undeformed beam about its middle [kg m^2]; (3, 3)."""
         J = self.flexibility.inertia
-        return np.trace(J) / 2 * np.eye(3) - J
-
-
-def _dense(a: object) -> Array:
-    return a.toarray() if sp.issparse(a) else np.asarray(a)
+        return np.asarray(np.trace(J) / 2 * np.eye(3) - J)

@@ -151,11 +151,11 @@ class Flexibility:
     @cached_property
     def _cross(self) -> Array:
         """Integrals of rho phi × phi; (3, n, n)."""
-        return np.einsum("iab,abkl->ikl", EPS, self.N)
+        return np.asarray(np.einsum("iab,abkl->ikl", EPS, self.N))
 
     def Q(self, u: Vector) -> Array:
         """Return integrals of rho (x + u_f)_a phi_b; (3, 3, n)."""
-        return self.X + np.einsum("abkl,k->abl", self.N, u) if self.deformed else self.X
+        return np.asarray(self.X + np.einsum("abkl,k->abl", self.N, u)) if self.deformed else self.X
 
     def s(self, u: Vector) -> Vector:
         """Return the first moment of mass [kg m]."""
@@ -206,7 +206,7 @@ class Flexibility:
         """Return the derivative of J(u) Omega by u; (3, n)."""
         Q = self.Q(u)
         along = np.einsum("abl,b->al", Q, Omega) + np.einsum("abl,a->bl", Q, Omega)
-        return 2 * np.outer(Omega, np.trace(Q)) - along
+        return np.asarray(2 * np.outer(Omega, np.trace(Q)) - along)
 
     def push(self, u: Vector, w0: Vector, w1: Vector) -> Vector:
         """Return w0·M'(u) w1 / 2, the derivative of the kinetic energy by u; (n,)."""
@@ -330,7 +330,7 @@ def _three(w: Vector) -> tuple[Vector, Vector, Vector]:
 
 def _turned(E: Array) -> Array:
     """Return tr(E) I - E."""
-    return np.trace(E) * np.eye(3) - E
+    return np.asarray(np.trace(E) * np.eye(3) - E)
 
 
 def _mixed(a: Vector, b: Vector) -> Array:

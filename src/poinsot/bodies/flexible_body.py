@@ -140,7 +140,7 @@ class FlexibleBody(Elasticity):
 
     def off(self, X: Array) -> Array:
         """Return how far a point X of its frame is from each interface [m]."""
-        return np.linalg.norm(self.flexibility.points - X, axis=1)
+        return np.asarray(np.linalg.norm(self.flexibility.points - X, axis=1))
 
     @property
     def euler_B(self) -> Array:

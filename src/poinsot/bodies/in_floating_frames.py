@@ -188,9 +188,9 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
         damped = vector(room, g, D_V)
         pushed = NONE
         if deformed:
-            y0 = along(O0, room, g, CROSS_U)
-            y1 = axpy(h, along(O1, room, g, CROSS_V), along(O1, room, g, CROSS_U))
-            gained = sub(gained, sub(y1, y0))
+            before = along(O0, room, g, CROSS_U)
+            after = axpy(h, along(O1, room, g, CROSS_V), along(O1, room, g, CROSS_U))
+            gained = sub(gained, sub(after, before))
             pushed = combine(swept, S)
             pushed = add(pushed, add(weighed_moments(W, groups, g), weighed(W, room, g, TWICE_U)))
             pushed = axpy(0.5 * h, weighed(W, room, g, TWICE_V), pushed)
@@ -343,4 +343,5 @@ def _energy(table: Elastics, n: int, state: Array) -> float:
     kinetic += m * dot(v, v) + dot(O, apply(J, O))
     kinetic += 2.0 * (dot(v, add(cross(O, t), Sv)) + dot(O, sub(Cv, bent)))
     energy += kinetic + 2.0 * dot(vector(numbers, n, PULL), in_world(D, s))
-    return 0.5 * energy + stretched(table, n, state)
+    total: float = 0.5 * energy + stretched(table, n, state)
+    return total

@@ -62,7 +62,7 @@ class Unknowns:
     @cached_property
     def sizes(self) -> Indices:
         """How many unknowns each body has; (bodies,)."""
-        return self._unknown.sum(axis=1)
+        return np.asarray(self._unknown.sum(axis=1))
 
     @cached_property
     def first(self) -> Indices:

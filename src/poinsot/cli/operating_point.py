@@ -87,7 +87,7 @@ def _coordinates_of(result: Result, model: Any) -> str:
         found = [sizes.get(state.name) == state.size for state in system.states]
         known = [system.algebraic[at].all() for at in system.slices.values()]
         if all(map(or_, found, known)):
-            return coordinates
+            return str(coordinates)
     raise InputError(
         f"the result of '{result.model}' by '{result.scheme}' does not hold velocities; analyse "
         "its model file instead, or run it with another scheme"

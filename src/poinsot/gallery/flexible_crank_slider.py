@@ -87,7 +87,8 @@ def model(*, elements: int = ELEMENTS, stiffening: bool = False) -> Model:
 def deflection(result: Result, elements: int = ELEMENTS) -> Array:
     """Return the displacement of the middle over L, along and across the coupler; (times, 2)."""
     moved = result.position(f"coupler.{elements // 2}") - result.position("coupler")
-    return np.einsum("tji,tj->ti", result.rotation("coupler"), moved)[:, :2] / COUPLER
+    across = np.einsum("tji,tj->ti", result.rotation("coupler"), moved)
+    return np.asarray(across[:, :2] / COUPLER)
 
 
 def at_angles(result: Result, angles: Array) -> Array:

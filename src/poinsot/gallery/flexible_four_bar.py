@@ -136,8 +136,7 @@ def _below(omega: float, degrees: float, bars: FourBar) -> int:
         e = (ends[k + 1] - ends[k]) / bars.lengths[k]
         turn = np.array([[e.real, e.imag, 0], [-e.imag, e.real, 0], [0, 0, 1]])
         T = np.kron(np.eye(2), turn)
-        free = [j for j in range(6) if at[j] is not None]
-        rows = [at[j] for j in free]
+        rows, free = zip(*((row, j) for j, row in enumerate(at) if row is not None), strict=True)
         D[np.ix_(rows, rows)] += (T.T @ member @ T)[np.ix_(free, free)]
     for x, y in ((0, 1), (4, 5)):
         D[x, x] -= bars.lumped * omega**2
@@ -197,7 +196,8 @@ def check(result: Result) -> list[Check]:
 def plot(result: Result) -> "Figure":
     """Plot the three frequencies over the crank angle, the linkage, and a run under gravity."""
     angles, fine = np.arange(0, 360, 30), np.arange(0, 361, 4)
-    lines, dots = np.array([exact(d) for d in fine]), np.array([frequencies(d) for d in angles])
+    lines = np.array([exact(d) for d in fine.tolist()])
+    dots = np.array([frequencies(d) for d in angles.tolist()])
     with drawing(11, 4) as figure:
         place, over, motion = figure.subplots(1, 3, width_ratios=(1, 1.2, 1))
         _draw(place)

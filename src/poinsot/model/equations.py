@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body
@@ -73,7 +72,7 @@ class JointEquations:
         return [body for body in self.bodies if not isinstance(body, Place)]
 
     @cached_property
-    def _carried(self) -> sp.csr_array | None:
+    def _carried(self) -> Matrix | None:
         """What twists of movable bodies make of all; None: they are all; (6 bodies, 6 movable)."""
         if len(self.movable) == len(self.bodies):
             return None
@@ -87,7 +86,7 @@ class JointEquations:
             carrier, block = carriers[body.index], np.eye(6)
             block[:3, 3:] = -skew(body.position - carrier.position)
             placed.append((6 * k, 6 * column[carrier.index], block))
-        return sp.csr_array(assemble((6 * len(self.bodies), 6 * len(self.movable)), placed))
+        return assemble((6 * len(self.bodies), 6 * len(self.movable)), placed)
 
     def of_all(self, twists: Vector) -> Vector:
         """Return the twists of all bodies, of those of movable ones."""

@@ -21,6 +21,8 @@ from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index
 
 #: Columns of a group, and pairs of axes in the order of its integrals.
 THREE = 3
+#: What a body has a range of, in the order of its places.
+BEGIN = ("groups", "pairs", "fields", "carried", "strains")
 PAIRS_OF_AXES = ((0, 0), (1, 1), (2, 2), (1, 2), (2, 0), (0, 1))
 
 
@@ -56,10 +58,10 @@ class ElasticBodies(Family):
         first = list(accumulate(counts, initial=assembly.count - sum(counts)))
         self.first, self.last, self.weight = first[0], first[-1], assembly.weight
         self.found = [_matrices(body, k) for body, k in zip(self.elastic, first, strict=False)]
-        acting = (*assembly.potentials, *(d.direction for d in assembly.dampers))
-        acting = (*acting, *(inlet.direction for inlet in assembly.inlets))
-        used = {body for part in acting for body in part.bodies}
-        self.used = used | set(assembly.joints.ends.reshape(-1).tolist())
+        self.used = set(assembly.joints.ends.reshape(-1).tolist())
+        self.used.update(*(potential.bodies for potential in assembly.potentials))
+        acting = (*assembly.dampers, *assembly.inlets)
+        self.used.update(*(part.direction.bodies for part in acting))
 
     def __len__(self) -> int:
         """Return the number of elastic bodies."""
@@ -121,9 +123,8 @@ def _matrices(body: Elastic, first: int) -> _Matrices:
     tiles = np.swapaxes(tiles, 0, 1).reshape(len(pairs), -1)
     fields = np.zeros((0, 81)) if data.axes is not None else tiles[:, 36:]
     axes = np.zeros((data.n, 3)) if data.axes is None else data.axes
-    X, axes = _columns(data, data.X.reshape(9, -1)), _columns(data, axes.T)
-    groups = [_columns(data, data.S), _columns(data, data.C), X, np.swapaxes(axes, 1, 2)]
-    groups = np.concatenate(groups, axis=1)
+    parts = [_columns(data, A) for A in (data.S, data.C, data.X.reshape(9, -1), axes.T)]
+    groups = np.concatenate([*parts[:3], np.swapaxes(parts[3], 1, 2)], axis=1)
     Y = np.stack([_columns(data, Y_c) for Y_c in data.Y])
     Theta = np.stack([_columns(data, Theta_c) for Theta_c in data.Theta])
     both = np.concatenate([Y, Theta], axis=2)
@@ -177,13 +178,7 @@ class _Rows:
     def table(self, groups: int) -> Elastics:
         """Return the tables; those with ranges have one more row, where these end."""
         ends = {
-            "bodies": [
-                0,
-                0,
-                0,
-                groups,
-                *map(self.count, ("pairs", "fields", "carried", "strains")),
-            ],
+            "bodies": [0, 0, 0, groups, *map(self.count, BEGIN[1:])],
             "carried": [0, self.count("links"), self.count("crossings")],
             "strains": [self.count("members"), self.count("bends")],
         }
@@ -198,7 +193,7 @@ class _Rows:
             else:
                 parts.append(Part(real(of.reshape(-1, n)), index(at.reshape(-1, k))))
         room = np.zeros((groups, WIDTH))
-        return Elastics(*parts, room, np.zeros((self.count("members"), 6)))
+        return Elastics._make([*parts, room, np.zeros((self.count("members"), 6))])
 
 
 #: Columns of numbers and of places of each table.
@@ -232,7 +227,7 @@ def _add(
     first = rows.count("groups")
     numbers = [data.mass, *data.static, *data.inertia.reshape(-1), *pull]
     own = tiles.at([T, T, R, R], [T, R, T, R])
-    begin = [rows.count(name) for name in ("groups", "pairs", "fields", "carried", "strains")]
+    begin = [rows.count(name) for name in BEGIN]
     flags = int(data.deformed), int(data.damped)
     rows.add("bodies", [numbers], [[frame, *flags, *begin, T, R, *own]])
     one = np.ones(count, dtype=np.intp)

@@ -77,9 +77,9 @@ def _segments(body: Flexible, beam: Beam) -> list[Piece]:
 
     The section is a circle or a rectangle with the same second moments of area.
     """
-    x, section = body.elastic.data.points[:, 0], beam.section
+    x, (area, I1, I2, _) = body.elastic.data.points[:, 0], beam.section.constants
     cuts = np.concatenate([x[:1], (x[:-1] + x[1:]) / 2, x[-1:]])
-    y, z = (float(np.sqrt(12 * moment / section.area)) for moment in _moments(beam))
+    y, z = (float(np.sqrt(12 * moment / area)) for moment in (I2, I1))
     pieces = []
     for k, place in enumerate(body.places):
         length, at = float(cuts[k + 1] - cuts[k]), ((cuts[k] + cuts[k + 1]) / 2 - x[k], 0.0, 0.0)
@@ -89,11 +89,6 @@ def _segments(body: Flexible, beam: Beam) -> list[Piece]:
         else:
             pieces.append(Piece(place.name, "box", (length, y, z), three(at), AXES_B, True))
     return pieces
-
-
-def _moments(beam: Beam) -> tuple[float, float]:
-    """Return the integrals of y^2 and of z^2 over the section [m^4]."""
-    return beam.section.second_moment_z, beam.section.second_moment_y
 
 
 #: Axes of a body, and those of a shape along z that is laid along x.

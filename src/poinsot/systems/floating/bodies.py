@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,13 @@ from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.rotations.bodies import RotationBodies
 
 Array = NDArray[np.float64]
+
+
+class Place(NamedTuple):
+    """Where the velocities of an elastic body are: (v, Omega) of its frame, and v_f."""
+
+    rigid: slice
+    elastic: slice
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,20 +72,20 @@ class FloatingBodies(ByDirectors):
         """Return the elastic coordinates or velocities x of each elastic body."""
         return np.split(x, self._first[1:-1], axis=-1)
 
-    def each(self) -> Iterator[tuple[Elastic, slice, slice]]:
-        """Return elastic bodies, with the places of (v, Omega) and v_f among velocities."""
+    def each(self) -> Iterator[tuple[Elastic, Place]]:
+        """Return elastic bodies, and where their velocities are among those of all."""
         for body, first in zip(self.elastic, self._first, strict=False):
             at = int(self.rigid.velocities.first[body.frame])
             begin = self.rigid.k + first
-            yield body, slice(at, at + 6), slice(begin, begin + body.data.n)
+            yield body, Place(slice(at, at + 6), slice(begin, begin + body.data.n))
 
-    def of(self, w: Vector, rigid: slice, elastic: slice) -> Vector:
+    def of(self, w: Vector, at: Place) -> Vector:
         """Return (v, Omega, v_f) of an elastic body."""
-        return np.concatenate([w[rigid], w[elastic]])
+        return np.concatenate([w[at.rigid], w[at.elastic]])
 
-    def placed(self, rigid: slice, elastic: slice, block: Array) -> list[Placed]:
+    def placed(self, at: Place, block: Array) -> list[Placed]:
         """Return a block (6 + n, 6 + n) of an elastic body, as blocks among all velocities."""
-        r, f = rigid.start, elastic.start
+        r, f = at.rigid.start, at.elastic.start
         return [
             (r, r, block[:6, :6]),
             (r, f, block[:6, 6:]),
@@ -95,8 +103,8 @@ class FloatingBodies(ByDirectors):
     def mass_matrix(self, zeta: Vector) -> Matrix:
         """Return M(u) [BAPM21, eq. (10)]; (k, k)."""
         blocks: list[Placed] = [(0, 0, diagonal(self.weights))]
-        for (body, *at), u in zip(self.each(), self.deformations(zeta), strict=True):
-            blocks += self.placed(*at, body.data.mass_matrix(u))
+        for (body, at), u in zip(self.each(), self.deformations(zeta), strict=True):
+            blocks += self.placed(at, body.data.mass_matrix(u))
         return assemble((self.k, self.k), blocks)
 
     def deformations(self, zeta: Array) -> list[Array]:
@@ -113,11 +121,15 @@ class FloatingBodies(ByDirectors):
         """None of the velocities."""
         return np.zeros(self.k, dtype=bool)
 
+    def T(self, w: Vector) -> float:
+        """Return the kinetic energy without deformation [J]."""
+        return self.kinetic(np.zeros(self.n), w)
+
     def kinetic(self, zeta: Vector, w: Vector) -> float:
         """Return the kinetic energy [J]."""
         energy = float(self.weights @ w**2)
-        for (body, *at), u in zip(self.each(), self.deformations(zeta), strict=True):
-            own = self.of(w, *at)
+        for (body, at), u in zip(self.each(), self.deformations(zeta), strict=True):
+            own = self.of(w, at)
             energy += float(own @ body.data.momenta(u, own))
         return energy / 2
 
@@ -127,8 +139,8 @@ class FloatingBodies(ByDirectors):
         """Return the gyroscopic matrix, skew; (k, k)."""
         split = self.rigid.k
         blocks: list[Placed] = [(0, 0, self.rigid.G(self.weights[:split] * w[:split]))]
-        for (body, *at), u in zip(self.each(), self.deformations(zeta), strict=True):
-            blocks += self.placed(*at, -body.data.gyration(u, self.of(w, *at)))
+        for (body, at), u in zip(self.each(), self.deformations(zeta), strict=True):
+            blocks += self.placed(at, -body.data.gyration(u, self.of(w, at)))
         return assemble((self.k, self.k), blocks)
 
     def dgyration(self, zeta: Vector, w: Vector, a: Vector) -> tuple[Matrix, Matrix]:
@@ -138,19 +150,19 @@ class FloatingBodies(ByDirectors):
         by_rigid = self.rigid.dG(Gamma, a[:split]) @ diagonal(self.weights[:split])
         by_zeta: list[Placed] = []
         by_w: list[Placed] = [(0, 0, by_rigid)]
-        for (body, *at), u in zip(self.each(), self.deformations(zeta), strict=True):
+        for (body, at), u in zip(self.each(), self.deformations(zeta), strict=True):
             rigid, elastic = at
-            own, along = self.of(w, *at), self.of(a, *at)
+            own, along = self.of(w, at), self.of(a, at)
             slope, column = -body.data.gyration_by_u(u, own, along), n + elastic.start - split
             by_zeta += [(rigid.start, column, slope[:6]), (elastic.start, column, slope[6:])]
-            by_w += self.placed(*at, -body.data.gyration_by_w(u, along))
+            by_w += self.placed(at, -body.data.gyration_by_w(u, along))
         return assemble((self.k, self.n), by_zeta), assemble((self.k, self.k), by_w)
 
     def dM(self, zeta: Vector, a: Vector) -> Matrix:
         """Return the derivative of M(u) a by zeta; (k, n)."""
         split, n, blocks = self.rigid.k, self.rigid.n, list[Placed]()
-        for (body, rigid, elastic), u in zip(self.each(), self.deformations(zeta), strict=True):
-            slope = body.data.momenta_by_u(u, self.of(a, rigid, elastic))
+        for (body, (rigid, elastic)), u in zip(self.each(), self.deformations(zeta), strict=True):
+            slope = body.data.momenta_by_u(u, self.of(a, Place(rigid, elastic)))
             column = n + elastic.start - split
             blocks += [(rigid.start, column, slope[:6]), (elastic.start, column, slope[6:])]
         return assemble((self.k, self.n), blocks)
@@ -158,16 +170,16 @@ class FloatingBodies(ByDirectors):
     def push(self, zeta: Vector, w: Vector) -> Vector:
         """Return the derivative of the kinetic energy by zeta; (n,)."""
         push = np.zeros(self.n)
-        for (body, *at), u in zip(self.each(), self.deformations(zeta), strict=True):
-            own = self.of(w, *at)
-            push[self.coordinates(at[1])] = body.data.push(u, own, own)
+        for (body, at), u in zip(self.each(), self.deformations(zeta), strict=True):
+            own = self.of(w, at)
+            push[self.coordinates(at.elastic)] = body.data.push(u, own, own)
         return push
 
     def dpush(self, zeta: Vector, w: Vector) -> tuple[Matrix, Matrix]:
         """Return its derivatives by zeta (n, n) and by w (n, k)."""
         by_zeta, by_w = list[Placed](), list[Placed]()
-        for (body, rigid, elastic), u in zip(self.each(), self.deformations(zeta), strict=True):
-            own, row = self.of(w, rigid, elastic), self.coordinates(elastic).start
+        for (body, (rigid, elastic)), u in zip(self.each(), self.deformations(zeta), strict=True):
+            own, row = self.of(w, Place(rigid, elastic)), self.coordinates(elastic).start
             by_zeta.append((row, row, body.data.push_by_u(own, own)))
             slope = 2 * body.data.push_by_w(u, own)
             by_w += [(row, rigid.start, slope[:, :6]), (row, elastic.start, slope[:, 6:])]
@@ -365,7 +377,7 @@ class FloatingBodies(ByDirectors):
         f = self.rigid.directors(q)
         frames, on_frames = frame_vectors(f), np.zeros_like(f)
         gradient = super().dV(zeta)
-        for (body, _, at), u in zip(self.each(), self.deformations(zeta), strict=True):
+        for (body, (_, at)), u in zip(self.each(), self.deformations(zeta), strict=True):
             weight = self.pull(body)
             frame_vectors(on_frames)[body.frame, 1:] = np.outer(self.moment(body, u), weight)
             lowered = body.data.S.T @ (frames[body.frame, 1:] @ weight)
@@ -378,12 +390,12 @@ class FloatingBodies(ByDirectors):
         q = zeta[: self.rigid.n]
         D, blocks = self.rigid.D(q), list[Placed]()
         on_frames = np.zeros(self.count * WIDTH)
-        for (body, _, at), u in zip(self.each(), self.deformations(zeta), strict=True):
+        for (body, (_, at)), u in zip(self.each(), self.deformations(zeta), strict=True):
             weight, row = self.pull(body), self.coordinates(at).start
             frame_vectors(on_frames)[body.frame, 1:] = np.outer(self.moment(body, u), weight)
             mixed = np.zeros((body.data.n, self.count, 4, 3))
             mixed[:, body.frame, 1:] = np.einsum("in,x->nix", body.data.S, weight)
-            across = mixed.reshape(body.data.n, -1) @ D
+            across: Matrix = (D.T @ mixed.reshape(body.data.n, -1).T).T
             blocks += [(row, row, body.data.ddV(u)), (row, 0, across), (0, row, across.T)]
         blocks.append((0, 0, self.rigid.bend(q, on_frames)))
         return total(super().ddV(zeta), assemble((self.n, self.n), blocks))
@@ -398,7 +410,7 @@ class FloatingBodies(ByDirectors):
     @cached_property
     def D_f(self) -> Matrix:
         """Damping of elastic velocities; (k, k)."""
-        blocks: list[Placed] = [(at.start, at.start, body.data.D) for body, _, at in self.each()]
+        blocks: list[Placed] = [(at.start, at.start, body.data.D) for body, (_, at) in self.each()]
         return assemble((self.k, self.k), blocks)
 
     def damping(self, zeta: Vector, w: Vector) -> Vector:

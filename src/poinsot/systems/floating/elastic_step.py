@@ -10,6 +10,7 @@ from poinsot.bodies.attached import Carried
 from poinsot.bodies.flexible import Elastic
 from poinsot.ph.matrices import Vector
 from poinsot.so3 import skew
+from poinsot.systems.floating.bodies import Place
 
 Array = NDArray[np.float64]
 
@@ -18,14 +19,12 @@ Array = NDArray[np.float64]
 class ElasticStep:
     """An elastic body over a step by w = (V, omega, v_f), its equations without forces on frames.
 
-    `rigid` and `elastic` are where the velocities are among those of all bodies; `pull` is the
-    gradient of the potential of gravity for a mass of one [m/s^2]. R is the mean of the rotations
-    at both ends; u0 and w0 are at the start, w0 in body axes.
+    `at` is where its velocities are among those of all bodies; `pull` is the gradient of the
+    potential of gravity for a mass of one [m/s^2]. R is the mean of the rotations at both ends; u0 and w0 are at the start, w0 in body axes.
     """
 
     body: Elastic
-    rigid: slice
-    elastic: slice
+    at: Place
     pull: Vector
     h: float
     R0: Array
@@ -39,8 +38,7 @@ class ElasticStep:
     def of(
         cls,
         body: Elastic,
-        rigid: slice,
-        elastic: slice,
+        at: Place,
         pull: Vector,
         h: float,
         R0: Array,
@@ -52,7 +50,7 @@ class ElasticStep:
         a = h / 2 * w[3:6]
         R = (np.eye(3) + skew(a) + np.outer(a, a)) @ R0 / (1 + a @ a)
         carried = Carried.of(body.data, h, R0, R, u0, w)
-        return cls(body, rigid, elastic, pull, h, R0, R, u0, w0, w, carried)
+        return cls(body, at, pull, h, R0, R, u0, w0, w, carried)
 
     @property
     def R1(self) -> Array:

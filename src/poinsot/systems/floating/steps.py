@@ -73,10 +73,10 @@ class FloatingStages(RotationStages):
     def _each(self, w: Vector) -> Iterator[ElasticStep]:
         """Return the step of every elastic body."""
         bodies, (_, w0, _) = self.system.bodies, self.system.parts(self.x0)
-        for (body, *at), u0 in zip(bodies.each(), self._u0, strict=True):
+        for (body, at), u0 in zip(bodies.each(), self._u0, strict=True):
             R0, pull = self._R0[body.frame], bodies.pull(body)
-            own0, own = bodies.of(w0, *at), bodies.of(w, *at)
-            yield ElasticStep.of(body, *at, pull, self.h, R0, u0, own0, own)
+            own0, own = bodies.of(w0, at), bodies.of(w, at)
+            yield ElasticStep.of(body, at, pull, self.h, R0, u0, own0, own)
 
     def _following(self, w: Vector) -> tuple[Array, Matrix, Matrix]:
         """Return twists of all frames, what velocities make them, and their derivative.
@@ -91,8 +91,8 @@ class FloatingStages(RotationStages):
             t[step.body.first : step.body.first + len(carried.twists)] = carried.twists
             for matrix, placed in ((carried.L, L), (carried.slope, slope)):
                 rows = matrix.reshape(-1, matrix.shape[-1])
-                placed.append((row, step.rigid.start, rows[:, :SIX]))
-                placed.append((row, step.elastic.start, rows[:, SIX:]))
+                placed.append((row, step.at.rigid.start, rows[:, :SIX]))
+                placed.append((row, step.at.elastic.start, rows[:, SIX:]))
         shape = SIX * len(t), k
         return t, assemble(shape, L), assemble(shape, slope)
 
@@ -107,8 +107,8 @@ class FloatingStages(RotationStages):
         gained[: self.frames.k], sizes[: self.frames.k] = super().inertia(w, at)
         for step in self._each(w):
             change, size = step.residual()
-            gained[step.rigid], gained[step.elastic] = change[:SIX], change[SIX:]
-            sizes[step.rigid], sizes[step.elastic] = size[:SIX], size[SIX:]
+            gained[step.at.rigid], gained[step.at.elastic] = change[:SIX], change[SIX:]
+            sizes[step.at.rigid], sizes[step.at.elastic] = size[:SIX], size[SIX:]
         return gained, sizes
 
     def dinertia(self, w: Vector, at: Middle, force: Vector) -> Matrix:
@@ -121,7 +121,7 @@ class FloatingStages(RotationStages):
         for step in self._each(w):
             first, count = step.body.first, len(step.carried.twists)
             levers = step.carried.lever_by_w(wrench[first : first + count])
-            placed += bodies.placed(step.rigid, step.elastic, step.tangent() + levers)
+            placed += bodies.placed(step.at, step.tangent() + levers)
         arms: Matrix = L.T @ spread(self.arms_by_twists(t, at, force)) @ slope
         return total(assemble((bodies.k, bodies.k), placed), arms)
 
@@ -136,8 +136,8 @@ class FloatingStages(RotationStages):
         zeta1[: self.frames.n], w1[: self.frames.k] = self.ends(v, at)
         lost = float(held.damping(at.q, at.rate) @ at.rate)
         for step in self._each(v):
-            w1[step.rigid], w1[step.elastic] = step.w1[:SIX], step.w1[SIX:]
-            zeta1[bodies.coordinates(step.elastic)] = step.u1
+            w1[step.at.rigid], w1[step.at.elastic] = step.w1[:SIX], step.w1[SIX:]
+            zeta1[bodies.coordinates(step.at.elastic)] = step.u1
             lost += step.lost
         u = held.feedback(self.t, at.q, at.rate, self.given)
         y = held.y(at.q, at.rate, lam)

@@ -68,8 +68,8 @@ class FloatingView(View):
             zeta, w = state[:n], state[n : self.motion]
             R = np.swapaxes(frames[row, :, 1:], 1, 2)
             pairs = own.rigid.pairs(own.weights[:k] * w[:k]).copy()
-            for (body, *at), u in zip(own.each(), own.deformations(zeta), strict=True):
-                momenta = body.data.momenta(u, own.of(w, *at))
+            for (body, at), u in zip(own.each(), own.deformations(zeta), strict=True):
+                momenta = body.data.momenta(u, own.of(w, at))
                 pairs[body.frame] = momenta[:6].reshape(2, 3)
             p[row], L[row] = np.swapaxes(np.einsum("nij,nkj->nki", R, pairs), 0, 1)
         return p, L
