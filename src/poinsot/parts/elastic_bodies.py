@@ -60,8 +60,8 @@ class ElasticBodies(Family):
         self.found = [_matrices(body, k) for body, k in zip(self.elastic, first, strict=False)]
         self.used = set(assembly.joints.ends.reshape(-1).tolist())
         self.used.update(*(potential.bodies for potential in assembly.potentials))
-        acting = (*assembly.dampers, *assembly.inlets)
-        self.used.update(*(part.direction.bodies for part in acting))
+        self.used.update(*(damper.direction.bodies for damper in assembly.dampers))
+        self.used.update(*(inlet.direction.bodies for inlet in assembly.inlets))
 
     def __len__(self) -> int:
         """Return the number of elastic bodies."""

@@ -20,7 +20,8 @@ class ElasticStep:
     """An elastic body over a step by w = (V, omega, v_f), its equations without forces on frames.
 
     `at` is where its velocities are among those of all bodies; `pull` is the gradient of the
-    potential of gravity for a mass of one [m/s^2]. R is the mean of the rotations at both ends; u0 and w0 are at the start, w0 in body axes.
+    potential of gravity for a mass of one [m/s^2]. R is the mean of the rotations at both ends; u0
+    and w0 are at the start, w0 in body axes.
     """
 
     body: Elastic
