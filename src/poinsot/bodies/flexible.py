@@ -99,7 +99,8 @@ class Flexible(Rigid):
             x = ", ".join(f"{x:.6g}" for x in np.asarray(world, dtype=float))
             self._refuse(
                 f"there is none at ({x}), the nearest is '{self.places[k].name}', "
-                f"{along[k]:.3g} m away; choose its elements so that a node is there, or name a place"
+                f"{along[k]:.3g} m away; choose its elements so that a node is there, or name a "
+                "place"
             )
         return self.places[k]
 
