@@ -32,7 +32,7 @@ from poinsot.viz.style import COLOURS, Figure, drawing
 CRANK, COUPLER, RADIUS = 0.15, 0.3, 3e-3  # m
 SPEED = 150.0  # rad/s
 DENSITY, YOUNGS_MODULUS = 7870.0, 2e11
-ELEMENTS = 4
+ELEMENTS = 6
 #: Crank angle [rad] -> w/L in the middle of the coupler, with 1e-9.
 EXACT = {
     0.5: 0.00957594722,

@@ -71,7 +71,7 @@ def check(result: Result) -> list[Check]:
     found = modes(model())
     runs = stiff_runs()
     tips = np.array([run.position("beam.end")[-1] for run in runs])
-    away = np.linalg.norm(tips - RIGID_TIP, axis=1)
+    bent = np.array([abs(run["beam.u"]).max() for run in runs])
     limit = tips[1] + (tips[1] - tips[0]) / (STIFFER[1] / STIFFER[0] - 1)
     names = [f"tip at 20 s, rigid limit, {axis} [mm]" for axis in "xyz"]
     turned = result.time >= 10.2
@@ -84,11 +84,11 @@ def check(result: Result) -> list[Check]:
             "first frequency [rad/s]", float(oscillating[0]), FREQUENCY, 1e-3 * FREQUENCY, "theory"
         ),
         *compare(names, limit, RIGID_TIP, 2e-3, "rigid body"),
-        Check("order of the tip in 1/E", _order(away), 1.0, 0.2, "theory"),
+        Check("order of the largest deflection in 1/E", _order(bent), 1.0, 0.05, "theory"),
         Check("energy after the torque [µJ]", float(start), FIGURE["energy"][0], 0.6, figure),
         Check("energy at the end [µJ]", float(end), FIGURE["energy"][1], 2.5, figure),
-        Check("largest rate [rad/s]", float(rates.max()), FIGURE["rate"][0], 2e-3, figure),
-        Check("least rate [rad/s]", float(rates.min()), FIGURE["rate"][1], 2e-3, figure),
+        Check("largest rate [rad/s]", float(rates.max()), FIGURE["rate"][0], 6e-3, figure),
+        Check("least rate [rad/s]", float(rates.min()), FIGURE["rate"][1], 6e-3, figure),
         vanishing("energy less what the loads put in [µJ]", result.energy - supplied, 1e-10),
     ]
 
@@ -120,7 +120,7 @@ EXAMPLE = Example(
     title="A beam on a spherical joint",
     source="[BAPM21, sec. 6.3, table 2, figs. 9 and 10]",
     scheme="ph-mp",
-    h=0.02,
+    h=0.01,
     t_end=50.0,
     model=model,
     check=check,
