@@ -29,6 +29,8 @@ MODULES = {
     "four-bar-modes": "four_bar_modes",
     "rotor-campbell": "rotor_campbell",
     "ride": "ride",
+    "flying-rod": "flying_rod",
+    "right-angle-rod": "right_angle_rod",
 }
 
 
