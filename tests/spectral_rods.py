@@ -1,14 +1,14 @@
 """Rods by spectral elements and DOP853: what the rods of the gallery are compared with.
 
 The weak form of [SV88] with one polynomial for positions and one for rotations of each leg, nodes
-and quadrature of Gauss, Legendre and Lobatto, and with rotations relative to those at the start:
+and weights of Gauss, Legendre and Lobatto, and with rotations relative to those at the start.
+Forces n and moments m in the rod act on the nodes with
 
-    r' d(r) and theta' d(theta):  f_j = -sum_i w_i D_ij n_i,
-                                  t_j = -sum_i w_i D_ij m_i + w_j r'_j x n_j.
+    f_j = -sum_i w_i D_ij n_i,    t_j = -sum_i w_i D_ij m_i + w_j r'_j x n_j.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -46,9 +46,9 @@ class SpectralRods:
     torque: Callable[[float], ArrayLike]
     clamped: bool = False
     degree: int = 16
-    legs: list[slice] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Place nodes, and give them mass and inertia."""
         x, self.w, self.D = lobatto(self.degree)
         corners = np.asarray(self.corners, dtype=float)
         count = len(corners) - 1

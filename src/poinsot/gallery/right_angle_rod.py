@@ -105,7 +105,10 @@ def plot(result: Result) -> "Figure":
         for t, colour in coloured(np.arange(0.0, 8.1, 1.0)):
             axis = np.vstack([smooth(shape(result, t, rod)) for rod in ("leg", "arm")])
             space.plot(*axis.T, color=colour, linewidth=2.0)
-        space.set(zlabel="z [m]", aspect="equal", zticks=(0, 2, 4, 6, 8))
+        space.set(
+            xlim=(0, 11), ylim=(-1, 10), zlim=(0, 8.5), zlabel="z [m]", zticks=(0, 2, 4, 6, 8)
+        )
+        space.set_box_aspect((1.1, 1.1, 0.85), zoom=0.85)
         space.view_init(elev=20, azim=-60)
         describe(space, "The frame every second", "y [m]", xlabel="x [m]")
         for body, label, colour in (("leg.end", "elbow", 0), ("arm.end", "tip", 1)):
