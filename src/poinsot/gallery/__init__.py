@@ -32,6 +32,8 @@ MODULES = {
     "hinged-beam": "hinged_beam",
     "rotor-campbell": "rotor_campbell",
     "ride": "ride",
+    "flying-rod": "flying_rod",
+    "right-angle-rod": "right_angle_rod",
 }
 
 
