@@ -260,14 +260,23 @@ class Flexibility:
         v, Omega, v_f = _three(w)
         s = self.s(u)
         p_t = self.mass * v + np.cross(Omega, s) + self._twice * self.S @ v_f
-        return p_t, np.cross(s, v) + self.J(u) @ Omega + self._twice * self.C_of(u) @ v_f
+        return p_t, np.cross(s, v) + self.J(u) @ Omega + self._C_hat(u) @ v_f
+
+    def _C_hat(self, u: Vector) -> Array:
+        """Return what the momentum of [BAPM21, eq. (13)] has of v_f; (3, n).
+
+        Points move with the deformation, and count twice; sections that turn about themselves do
+        not.
+        """
+        moved = np.einsum("iab,abl->il", EPS, self.Q(u))
+        return np.asarray(self.C_of(u) + (self._twice - 1) * moved)
 
     def gyration_by_w(self, u: Vector, a: Vector) -> Array:
         """Return the derivative of gyration(u, w) a by w; (6 + n, 6 + n)."""
         a_v, a_O, a_f = _three(a)
         s, Q, twice = skew(self.s(u)), self.Q(u), self._twice
         by_t = np.hstack([self.mass * np.eye(3), -s, twice * self.S])
-        by_r = np.hstack([s, self.J(u), twice * self.C_of(u)])
+        by_r = np.hstack([s, self.J(u), self._C_hat(u)])
         slope = np.zeros((SIX + self.n, SIX + self.n))
         slope[:3] = -skew(a_O) @ by_t
         slope[3:6] = -skew(a_v) @ by_t - skew(a_O) @ by_r
