@@ -61,7 +61,7 @@ def rate(system):
 
 @pytest.mark.parametrize("option", ["deformed", "undeformed", "stiffened"])
 def test_motion_converges_with_order_two_to_what_scipy_makes_of_the_equations(option):
-    model = chain(soft(1, youngs_modulus=2e6, planar=True, **OPTIONS[option]))
+    model = chain(soft(1, youngs_modulus=2e6, **OPTIONS[option]))
     model.ports.clear()
     system, end = model.compile(), 0.06
     split = system.bodies.n + system.bodies.k
