@@ -21,7 +21,7 @@ UNIT = np.sqrt(E * MOMENT / (DENSITY * AREA * LENGTH**4))
 
 
 def beam(elements=6, **options):
-    section = ps.Section(area=AREA, second_moment_y=MOMENT, second_moment_z=MOMENT)
+    section = ps.Section(area=AREA, I1=MOMENT, I2=MOMENT, J=2 * MOMENT)
     return ps.Beam(
         length=LENGTH,
         section=section,

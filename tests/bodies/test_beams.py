@@ -105,18 +105,18 @@ joints:
 
 @pytest.mark.parametrize("place", ["b.start", "b.1", "b.end", "b.0"])
 def test_joints_of_a_file_name_places(place):
-    text = FILE.format(section="{circle: {radius: 0.1}}", elements="[0, 0.5, 1]", place=place)
+    text = FILE.format(section="{circular: {radius: 0.1}}", elements="[0, 0.5, 1]", place=place)
     assert ps.Model.from_yaml_text(text).check().freedoms == 12
 
 
 @pytest.mark.parametrize(
     ("section", "elements", "place", "message"),
     [
-        ("{circle: {radius: 0.1}}", "2", "b.3", "no body 'b.3'; did you mean"),
-        ("{circle: {radius: 0.1}}", "2", "b", "things attach to its places 'b.start'"),
-        ("{circle: {radius: 0}}", "2", "b.1", "Section: radius is 0.0; it must be positive"),
-        ("{circle: {radius: 0.1}}", "0", "b.0", "elements"),
-        ("{circle: {radius: 0.1}}", "many", "b.0", "the number of elements"),
+        ("{circular: {radius: 0.1}}", "2", "b.3", "no body 'b.3'; did you mean"),
+        ("{circular: {radius: 0.1}}", "2", "b", "things attach to its places b.0"),
+        ("{circular: {radius: 0}}", "2", "b.1", "radius is 0"),
+        ("{circular: {radius: 0.1}}", "0", "b.0", "elements"),
+        ("{circular: {radius: 0.1}}", "many", "b.0", "the number of elements"),
         ("{oval: {radius: 0.1}}", "2", "b.0", "unknown key 'oval'"),
     ],
 )
@@ -136,7 +136,7 @@ def test_a_wrong_beam_of_a_file_is_refused_with_its_line(section, elements, plac
         ({"shear_modulus": -2.0}, r"shear_modulus is -2\.0; it must be positive"),
         ({"elements": 0}, "elements"),
         ({"elements": (0, 0.7, 0.5, 1)}, "increasing numbers from 0 to the length"),
-        ({"section": 3}, "give a Section"),
+        ({"section": 3}, "give a CircularSection"),
         ({"damping": -1}, "damping is -1; it cannot be negative"),
         ({"end_mass": -1}, "end_mass is -1; it cannot be negative"),
         ({"momenta": "none"}, "not 'deformed' or 'undeformed'"),
@@ -152,8 +152,8 @@ def test_a_beam_that_cannot_be_is_refused(options, message):
 
 def test_a_section_has_positive_numbers():
     with pytest.raises(ps.InputError, match="area is 0; it must be positive"):
-        ps.Section(area=0, second_moment_y=1, second_moment_z=1)
-    with pytest.raises(ps.InputError, match="less than the radius"):
+        ps.Section(area=0, I1=1, I2=1, J=1)
+    with pytest.raises(ps.InputError, match="not smaller than radius"):
         ps.CircularSection(radius=0.1, inner_radius=0.1)
 
 
@@ -162,7 +162,7 @@ def test_things_attach_where_a_beam_has_a_node():
     body = model.bodies["beam"]
     joint = ps.Spherical(model.ground, body, point=(0.5, 0, 0))
     assert joint.b is body[1]
-    with pytest.raises(ps.InputError, match=r"nearest is 'beam\.1', 0\.2 m away; choose its elem"):
+    with pytest.raises(ps.InputError, match=r"nearest is 'beam\.1', 0\.2 m away; put a node"):
         ps.Spherical(model.ground, body, point=(0.7, 0, 0))
     with pytest.raises(ps.InputError, match="name one of its places"):
         ps.Weld(model.ground, body)

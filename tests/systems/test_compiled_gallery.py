@@ -14,12 +14,15 @@ def test_most_examples_are_mechanisms():
     assert len(MECHANISMS) >= 8
 
 
-#: The stabilised form has no contacts that cannot slip.
+#: The stabilised form has no contacts that cannot slip, and no elastic bodies.
+PLAIN = ("rolling-coin", "flexible-crank-slider", "hinged-beam")
+#: Planar links repeat constraints, which the compiled engine leaves to the other one.
+LEFT = ("flexible-four-bar",)
 CASES = [
     (name, scheme)
     for name in MECHANISMS
     for scheme in SCHEMES
-    if (name, scheme) != ("rolling-coin", "ph-mp-ggl")
+    if name not in LEFT and not (name in PLAIN and scheme == "ph-mp-ggl")
 ]
 
 

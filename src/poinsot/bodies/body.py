@@ -111,6 +111,9 @@ class Body(ABC):
 
     #: Whether it has an orientation of its own.
     turns: ClassVar[bool]
+    #: Whether it deforms, and whether it is a frame that such a body carries.
+    deforms: ClassVar[bool] = False
+    carried: ClassVar[bool] = False
 
     @property
     def mass(self) -> float:

@@ -30,6 +30,8 @@ class Elastic(NamedTuple):
 class Place(Rigid):
     """A frame at a place of an elastic body, such as `beam.end`; it has no mass of its own."""
 
+    carried: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         """Nothing to refuse."""
 
@@ -48,6 +50,7 @@ class Flexible(Rigid):
     """An elastic body; what attaches to it does so at one of its `places`."""
 
     turns: ClassVar[bool] = True
+    deforms: ClassVar[bool] = True
     places: list[Place] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.bodies.sections import SectionLaw
+from poinsot.elements.sections import SectionLaw
 from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.model import Model
@@ -80,7 +80,7 @@ def in_space(elements: int = 20) -> FlyingRod:
     )
 
 
-def model(rod: FlyingRod = FlyingRod()) -> Model:  # noqa: B008 - a frozen value
+def model(rod: FlyingRod = FlyingRod()) -> Model:
     """Build the rod, body `rod`, with the ports `force` and `torque` at its lower end."""
     section = SectionLaw(
         stiffness=3 * (rod.axial,) + 3 * (rod.bending,),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poinsot.bodies.sections import SectionLaw
+from poinsot.elements.sections import SectionLaw
 from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.gallery.extrapolation import extrapolate
 from poinsot.gallery.flying_rod import coloured, shape, smooth
@@ -36,7 +36,7 @@ class RightAngle:
     elements: int = 10  # of each leg
 
 
-def model(frame: RightAngle = RightAngle()) -> Model:  # noqa: B008 - a frozen value
+def model(frame: RightAngle = RightAngle()) -> Model:
     """Build the rods `leg`, clamped at the origin, and `arm`, with the port `force` between."""
     section = SectionLaw(
         stiffness=3 * (frame.axial,) + 3 * (frame.bending,),

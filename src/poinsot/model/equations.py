@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body
-from poinsot.bodies.flexible import Flexible, Place
+from poinsot.bodies.flexible import Flexible
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.frames import twists
 from poinsot.frames.forms import GROUND
@@ -69,7 +69,7 @@ class JointEquations:
     @cached_property
     def movable(self) -> list[Body]:
         """The bodies without the places of elastic ones, which start undeformed."""
-        return [body for body in self.bodies if not isinstance(body, Place)]
+        return [body for body in self.bodies if not body.carried]
 
     @cached_property
     def _carried(self) -> Matrix | None:
@@ -99,6 +99,11 @@ class JointEquations:
         return rows if self._carried is None else rows @ self._carried
 
     @property
+    def m(self) -> int:
+        """Number of equations of joints, those on positions and those of contacts."""
+        return self.forms.m + sum(contact.size for contact in self.contacts.values())
+
+    @property
     def _rows(self) -> Matrix:
         """What twists of all bodies violate, at the start."""
         q = positions(self.bodies)
@@ -107,19 +112,19 @@ class JointEquations:
             return held
         slips = contact_matrix(list(self.contacts.values()), q)
         placed: list[Placed] = [(0, 0, held), (self.forms.m, 0, slips)]
-        for k, driven in enumerate(self.drives, start=len(self.labels)):
+        for k, driven in enumerate(self.drives, start=self.m):
             own = local(q, driven.bodies)
             motions = dense(twists.joint_matrix(driven.forms, own))
             row = driven.chart.slope(driven.forms(own)) @ motions
             for body, part in zip(driven.bodies, row.reshape(-1, 1, 6), strict=True):
                 placed.append((k, 6 * body, part))
-        return assemble((len(self.labels) + len(self.drives), 6 * len(self.bodies)), placed)
+        return assemble((self.m + len(self.drives), 6 * len(self.bodies)), placed)
 
     @cached_property
     def rates(self) -> Vector:
         """What these are at the start: zero but for drives; (equations,)."""
         driven = [driven.motion(START)[0] for driven in self.drives]
-        return np.array([0.0] * len(self.labels) + driven)
+        return np.array([0.0] * self.m + driven)
 
     @cached_property
     def loops(self) -> list[Loop]:
@@ -216,7 +221,7 @@ class JointEquations:
 
     def _require_rates(self, known: Vector, given: NDArray[np.bool_]) -> None:
         """Refuse velocities that suit the joints but not the drives; say which ones do."""
-        split = len(self.labels)
+        split = self.m
         alone = complete(self.jacobian[:split], self.movable, known, given)
         rates = np.append(self.rates[:split], self.jacobian[split:] @ alone)
         if self._wrong(alone, rates):

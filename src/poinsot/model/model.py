@@ -329,8 +329,9 @@ class Model:
     @property
     def projection(self) -> Projection | None:
         """What `project_velocities` found, unless a body was added since."""
-        movable = self._equations.movable
-        if self._projection is None or self._projection.twists.size != 6 * len(movable):
+        if self._projection is None:
+            return None
+        if self._projection.twists.size != 6 * len(self._equations.movable):
             return None
         return self._projection
 
@@ -416,7 +417,7 @@ class Model:
     @property
     def _elastic(self) -> bool:
         """Whether there are elastic bodies."""
-        return any(isinstance(body, Flexible) for body in self.bodies.values())
+        return any(body.deforms for body in self.bodies.values())
 
     @property
     def usual_coordinates(self) -> str:

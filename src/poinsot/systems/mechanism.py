@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body
-from poinsot.bodies.flexible import Elastic, Flexible, Place
+from poinsot.bodies.flexible import Elastic, Flexible
 from poinsot.bodies.rigid import RIGIDITY, rigidity
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.engine import DRIFT
@@ -93,7 +93,7 @@ class Mechanism(Acting):
         if inertia is None:
             inertia = np.array([body.inertia for body in bodies])
         turns = np.array([body.turns for body in bodies])
-        carried = np.array([isinstance(body, Place) for body in bodies])
+        carried = np.array([body.carried for body in bodies])
         turning = np.flatnonzero(turns & ~carried).tolist()
         rigid = RIGIDITY * len(turning)
         return cls(
@@ -103,7 +103,9 @@ class Mechanism(Acting):
             constraints=Forms([rigidity(turning), *joints], len(bodies)),
             rigid=rigid,
             loops=tuple(replace(loop, rows=rigid + loop.rows) for loop in loops),
-            elastic=tuple(body.elastic for body in bodies if isinstance(body, Flexible)),
+            elastic=tuple(
+                body.elastic for body in bodies if body.deforms and isinstance(body, Flexible)
+            ),
             **acting,
         )
 

@@ -46,10 +46,8 @@ def test_the_transformer_is_the_ball_joint_of_a_model(pair):
     for system, x in ((first, 0.6), (second, 1.8)):
         momenta = "deformed" if system.mechanism.elastic[0].data.deformed else "undeformed"
         model.add_body(system.name, soft(1, planar=True, momenta=momenta), position=(x, 0, 0))
-    bodies = model.bodies
-    model.add_joint(
-        "ball", ps.Spherical(bodies["first.end"], bodies["second.start"], point=(1.2, 0, 0))
-    )
+    ends = model.body("first.end"), model.body("second.start")
+    model.add_joint("ball", ps.Spherical(*ends, point=(1.2, 0, 0)))
     whole, parts = model.compile(), [random_state(system, k) for k, system in enumerate(pair)]
     n, m = whole.bodies.rigid.n // 2, first.bodies.rigid.n
     assert n == m
