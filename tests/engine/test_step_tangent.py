@@ -67,7 +67,8 @@ class Step:
             carried.stage[body, at : at + 3] = unknowns[node]
         if self.machine.stabilised is None and self.machine.spins is None:
             begin_bodies(run.state, carried.stage)
-        begin(self.machine.parts)  # slopes of dry friction are exact where nothing is remembered
+        # Slopes of dry friction are exact where nothing is remembered.
+        begin(self.machine.parts, run.state)
         work, machine = self.work, self.machine
         step = Record(
             t=T,

@@ -96,6 +96,7 @@ def blocks(system, steps, sizes, every):
                 residual_max=max((s[3].residual for s in steps[first - 1 : done]), default=0.0),
                 balance_error_max=abs(saved.balance_error).max(initial=0.0),
                 dissipation_min=min(recorder.dissipation_min, 0.0),
+                seconds=1e-3,
                 saved=some(saved, due),
                 pending=some(saved, numbers == done) if size and not due[-1] else None,
             ),
@@ -347,7 +348,7 @@ def run(steps):
         x = np.tile(system.start, (k, 1))
         saved = Saved(t, x, one, one, 0 * one, np.zeros((k, 0)), np.zeros((k, angles)), t, x,
                       [], [], np.ones(k, dtype=int))
-        recorder.extend(Block(k, t[-1], k, 0.0, 0.0, 0.0, saved))
+        recorder.extend(Block(k, t[-1], k, 0.0, 0.0, 0.0, 1e-3, saved))
     assert recorder.table.on_disk == (steps == total)
     return recorder.result(Facts(SCHEMES["ph-mp"], "test", 1e-3, 1e-3 * steps), "done")
 

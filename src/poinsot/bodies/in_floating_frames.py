@@ -102,11 +102,24 @@ from poinsot.kernels.terms import NONE, UNIT, ZERO
 
 
 @kernel
+def begin_elastic(table: Elastics, state: Array) -> None:
+    """Find what matrices make of u and v_f at the start of a step, unless that is known."""
+    if table.ready[0] == 0:
+        for n in range(table.bodies.numbers.shape[0]):
+            prepare(table, n, state)
+    table.ready[0] = 0
+
+
+@kernel
+def accept_elastic(table: Elastics) -> None:
+    """Begin the next step with what the energy at the end of this one was found of."""
+    table.ready[0] = 1
+
+
+@kernel
 def elastic_bodies(table: Elastics, step: Step, tiles: Array) -> None:
     """Add residuals of elastic bodies and what acts on carried frames, and tiles unless None."""
     for n in range(table.bodies.numbers.shape[0]):
-        if tiles is not None:
-            prepare(table, n, step.state)
         multiply_rates(table, n, step.stage)
         _balance(table, n, step, tiles)
         stretch(table, n, step, tiles)

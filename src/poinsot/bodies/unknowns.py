@@ -81,6 +81,11 @@ class Unknowns:
         return np.asarray(unknown & ~self.carried[:, None])
 
     @cached_property
+    def _places(self) -> Indices:
+        """Which numbers of all bodies are unknown; (n,)."""
+        return np.flatnonzero(self._unknown)
+
+    @cached_property
     def translate(self) -> NDArray[np.bool_]:
         """Which unknowns are those of positions; (n,)."""
         return np.broadcast_to(np.arange(self.width) < POSITION, self._unknown.shape)[self._unknown]
@@ -88,8 +93,7 @@ class Unknowns:
     @cached_property
     def F(self) -> sp.csr_array:
         """What numbers change by with unknowns; (width bodies, n)."""
-        places = np.flatnonzero(self._unknown)
-        entries = np.ones(self.n), (places, np.arange(self.n))
+        entries = np.ones(self.n), (self._places, np.arange(self.n))
         return sp.csr_array(entries, shape=(self._unknown.size, self.n))
 
     @cached_property
@@ -115,11 +119,16 @@ class Unknowns:
 
     def full(self, q: Array) -> Array:
         """Return the numbers F q + f0 of unknowns; (..., n) to (..., width bodies)."""
-        return q if self.every else np.asarray(q @ self.F.T + self.f0)
+        if self.every:
+            return q
+        shape = *q.shape[:-1], self.f0.size
+        f = np.broadcast_to(self.f0, shape).astype(np.result_type(q, self.f0))
+        f[..., self._places] = q
+        return f
 
     def own(self, f: Array) -> Array:
         """Return F^T f: the unknowns among numbers, or what forces on these are to unknowns."""
-        return f if self.every else np.asarray(f @ self.F)
+        return f if self.every else np.asarray(f[..., self._places])
 
     def by(self, A: Matrix) -> Matrix:
         """Return A F: a derivative by numbers becomes one by unknowns."""

@@ -57,7 +57,7 @@ def _through(hook: str, given: str, join: str = "; ", first: str = "") -> Any:
 act = _through("act", "step, tiles")
 act_stabilised = _through("stabilised", "step, tiles")
 gaps = _through("gaps", "state, kept, gap")
-begin = _through("begin", "")
+begin = _through("begin", "state")
 fold = _through("fold", "bodies, x")
 unfold = _through("unfold", "bodies, x")
 energy = _through("energy", "state, step", join=" + ", first="0.0")

@@ -21,7 +21,8 @@ class Machine(NamedTuple):
     the least and the greatest radius of gyration of its bodies [m]; `redundant` whether some
     constraints repeat others, `repeated` which may do so; `exact` whether the matrix is that of
     Newton's method, or lacks a small part of it; `linear` whether nothing but turns of bodies makes
-    it change; `keeping` whether laws begin a step with slopes of an earlier one; `hardly` whether
+    it change; `keeping` whether laws begin a step with slopes of an earlier one; `costly` whether a
+    matrix costs more than a few evaluations, and is kept for the next steps; `hardly` whether
     pivots may be hardly regular, see `tiles.factorise`. `stabilised` is there in the stabilised
     form (its content does not matter), `spins` are there in quaternions.
     `arms_at` is the column of a stage with the directors on which forces have their lever arms,
@@ -43,6 +44,7 @@ class Machine(NamedTuple):
     exact: bool
     linear: bool
     keeping: bool
+    costly: bool
     hardly: bool
     stabilised: Index1 | None
     spins: Spins | None
@@ -73,7 +75,8 @@ class Work(NamedTuple):
 
     `sizes` (12,): of the terms of translation, rotation, and constraints on velocities and on
     positions; power lost; what cancels inside of terms of translation and rotation, and its energy;
-    the first four of bodies alone. `given`, `found`: of laws.
+    the first four of bodies alone. `given`, `found`: of laws. `factorised` (1,): whether tiles hold
+    the factors of an earlier step's matrix.
     """
 
     x: Real2
@@ -82,6 +85,7 @@ class Work(NamedTuple):
     sizes: Real1
     given: Real1
     found: Real1
+    factorised: Index1
 
 
 #: Energy at the start of the run and now, energy dissipated, error of the balance and its largest,

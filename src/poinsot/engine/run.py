@@ -30,7 +30,7 @@ def run(job: Job) -> tuple[int, int]:
     machine, carried, work = job.machine, job.carried, job.work
     state, ahead, before = job.state, job.ahead, job.before
     times, known, done = job.times, job.known, job.done
-    stage, multiplier, tiles = carried.stage, carried.multiplier, work.tiles
+    stage, multiplier = carried.stage, carried.multiplier
     joints = machine.bodies.places[machine.bodies.numbers.shape[0], BODY_NODES]
     rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
@@ -53,11 +53,11 @@ def run(job: Job) -> tuple[int, int]:
             work.given,
             work.found,
         )
-        iterations, residual = take_step(machine, step, carried, tiles, job.rtol, job.limit)
+        iterations, residual = take_step(machine, step, carried, work, job.rtol, job.limit)
         if residual == inf and known + n > 0:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)
-            iterations, residual = take_step(machine, step, carried, tiles, job.rtol, job.limit)
+            iterations, residual = take_step(machine, step, carried, work, job.rtol, job.limit)
         if residual == inf:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)

@@ -1,7 +1,8 @@
 """One time step: Newton's method on v, w and the multipliers, from an extrapolated guess.
 
 The matrix is factorised for the guess, and again only if that does not converge fast: the guess
-is of up to fifth order in h, so that the first correction mostly hits.
+is of up to fifth order in h, so that the first correction mostly hits. Where a matrix costs more
+than a few evaluations, a step begins with the factors of the one before.
 """
 
 from math import inf
@@ -10,7 +11,7 @@ from poinsot.bodies.in_directors import begin_bodies, free_bodies, stabilised_bo
 from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, place, unfold
-from poinsot.engine.job import Machine, Run
+from poinsot.engine.job import Machine, Run, Work
 from poinsot.engine.redundant import forget, make_regular, relax, settle
 from poinsot.engine.tiles import clear, factorise, reduce, solve
 from poinsot.kernels import tables
@@ -225,26 +226,29 @@ def _unfold(machine: Machine, stabilised: Array, x: Array) -> None:
 
 @kernel
 def take_step(
-    machine: Machine, step: Step, carried: Run, tiles: Array, rtol: float, limit: int
+    machine: Machine, step: Step, carried: Run, work: Work, rtol: float, limit: int
 ) -> tuple[int, float]:
     """Solve for the stage and multipliers, which hold a guess; return iterations and residual.
 
     Infinite residual: not solved.
     """
     stage, multiplier, x, schedule = step.stage, step.multiplier, step.x, machine.schedule
-    begin(machine.parts)
+    tiles, kept = work.tiles, machine.costly and work.factorised[0] == 1
+    begin(machine.parts, step.state)
     _begin(machine.stabilised, machine.spins, step.state, stage)
     _look_at_gaps(machine, machine.stabilised, carried.gap, step)
     # A last correction may stay unseen, unless power through struts, loads and fields is taken from
     # the last evaluation, or repeated constraints make convergence hard to foresee.
     unloaded = machine.unloaded and not machine.redundant
     forget(machine.stabilised, machine.repeated, multiplier)
-    previous, fresh, relaxed, turned = inf, True, not machine.redundant, 0.0
-    hidden = inf
+    previous, fresh, relaxed, turned = inf, not kept, not machine.redundant, 0.0
+    hidden, residual = inf, inf
+    work.factorised[0] = 0
     for iteration in range(limit + 1):
-        if iteration > 0:
+        if iteration > 0 or kept:
             evaluate(machine, step, None)
             residual = _relative(machine.kinds, x, step.sizes, 0.0)
+        if iteration > 0:
             stalled, reached = residual >= STALLED * previous, residual
             falls = False
             if stalled and residual > ROUND_OFF and fresh:
@@ -257,6 +261,7 @@ def take_step(
             known = known and fresh and residual <= rtol and not falls
             if stalled and (reached <= ROUND_OFF or known):
                 if relaxed or not relax(machine, multiplier, tiles, x):
+                    work.factorised[0] = 1
                     return iteration, reached
                 relaxed, stalled, previous = True, False, inf
             if stalled and fresh and iteration > FAR and not (machine.dry or falls):
@@ -288,12 +293,13 @@ def take_step(
         turned += step.h * turn
         rate = residual / previous
         if previous == inf:
-            rate = residual if machine.exact else 1.0
+            rate = residual if machine.exact and fresh else 1.0
         left, foreseen = rate * residual, unloaded and residual <= rtol
         if machine.linear:
             left, foreseen = min(left, (turned + SOLVED) * residual + turned * turned), unloaded
         if left < NEGLIGIBLE and (foreseen or (residual <= EPS and iteration > 0)):
             if relaxed or not relax(machine, multiplier, tiles, x):
+                work.factorised[0] = 1
                 return iteration + 1, left
             relaxed, residual = True, inf
         previous = residual

@@ -8,34 +8,33 @@ from typing import NamedTuple, TypeAlias
 
 from poinsot.kernels.algebra import (
     Array,
-    Four,
     Mat,
     Vec,
     add,
     apply,
     axpy,
-    axpy_four,
     combine,
     cross,
     dot,
     matrix,
     plus,
     scale,
-    scale_four,
     sub,
-    sub_four,
     times,
     transposed,
+    wide,
 )
 from poinsot.kernels.kernel import arithmetic
 from poinsot.kernels.wide import (
     Rows,
+    as_matrix,
     axpy_rows,
     combine_rows,
     minus_rows,
     multiply_rows,
     outer_rows,
     plus_rows,
+    rows_of,
     scale_rows,
     skew_rows,
 )
@@ -143,52 +142,86 @@ def tensions(at: Middle, f: Six) -> tuple[Vec, Vec, float]:
     return n, axpy(0.5 / at.w, tau, scale(1.0 / 3.0, f[1])), -dot(at.t, tau) / at.w
 
 
-class Slope(NamedTuple):
-    """What slopes of tensions are made of: means, end, df/dchi at the end, f, of t, and N x t."""
+@arithmetic
+def stiffness(
+    at: Middle,
+    S: Blocks,
+    N: Vec,
+    axes: tuple[Mat, Mat],
+    r: Vec,
+    arms: tuple[Vec, Vec],
+    turns: tuple[Mat, Vec],
+) -> tuple[Rows, Rows, Rows, Rows, Rows, Rows]:
+    """Return P^T S P with P = dchi/d(r, turns of A and B), and what the force N adds.
 
-    mean: Middle
-    end: Middle
-    S: Blocks
-    f: Six
-    tau: Vec
-    u: Vec
+    By its blocks F_r, F_A, F_B, A_A, A_B and B_B: of the force along r, and of the torques on A and
+    on B. Of the second derivatives of chi those are there that do not vanish with t.
+    """
+    x, t, w, (uu, ur, rr), (A, B) = at.x, at.t, at.w, S, axes
+    E, (rows, whole) = times(0.5, plus(A, B)), turns
+    turn = rows_of(times(0.5, rows))
+    Z = axpy_rows(-2.0, outer_rows(t, wide(scale(0.25, whole))), turn)
+    Z = scale_rows(0.5 / w, Z)
+    C = scale_rows(1.0 / 3.0, axpy_rows(4.0, Z, turn))
+    by_x, by_t, by_N = combine_rows(x, Z), combine_rows(t, Z), combine_rows(N, Z)
+    curl = axpy_rows(dot(t, x), Z, outer_rows(t, by_x))
+    curl = axpy_rows(-2.0, outer_rows(x, by_t), curl)
+    along, X_A = rows_of(E), _swept(A, r, scale(-1.0, arms[0]), E)
+    X_B = _swept(B, r, arms[1], E)
+    P_r = _of_helix(t, along)
+    P_A = axpy_rows(-2.0 / 3.0, curl, _of_helix(t, X_A))
+    P_B = axpy_rows(2.0 / 3.0, curl, _of_helix(t, X_B))
+    shear, bend = multiply_rows(ur, C), multiply_rows(rr, C)
+    N_r = multiply_rows(uu, P_r)
+    N_A = plus_rows(multiply_rows(uu, P_A), shear)
+    N_B = minus_rows(multiply_rows(uu, P_B), shear)
+    M_A = plus_rows(multiply_rows(transposed(ur), P_A), bend)
+    M_B = minus_rows(multiply_rows(transposed(ur), P_B), bend)
+    # Of d^2(chi_u)·N: that of x and t, and that of t twice.
+    n = axpy_rows(-2.0, outer_rows(N, by_t), axpy_rows(dot(t, N), Z, outer_rows(t, by_N)))
+    n = scale_rows(-1.0 / 3.0, n)
+    tau = plus_rows(outer_rows(N, by_x), outer_rows(x, by_N))
+    tau = scale_rows(-1.0 / 3.0, axpy_rows(-2.0 * dot(x, N), Z, tau))
+    own, n_A, n_B = _product(Z, tau), _product(X_A, n), _product(X_B, n)
+    F_n = _product(along, n)
+    by_C, by_r, by_A = (transposed(as_matrix(each)) for each in (C, P_r, P_A))
+    C_A, C_B = multiply_rows(by_C, M_A), multiply_rows(by_C, M_B)
+    A_A = plus_rows(plus_rows(own, C_A), plus_rows(n_A, _turned_over(n_A)))
+    A_B = plus_rows(minus_rows(C_B, own), minus_rows(_turned_over(n_B), n_A))
+    B_B = minus_rows(minus_rows(own, C_B), plus_rows(n_B, _turned_over(n_B)))
+    return (
+        multiply_rows(by_r, N_r),
+        plus_rows(multiply_rows(by_r, N_A), F_n),
+        minus_rows(multiply_rows(by_r, N_B), F_n),
+        plus_rows(multiply_rows(by_A, N_A), A_A),
+        plus_rows(multiply_rows(by_A, N_B), A_B),
+        plus_rows(_product(P_B, N_B), B_B),
+    )
 
 
 @arithmetic
-def slopes_along(at: Slope, dx: Rows) -> tuple[Rows, Rows, Four]:
-    """Return how n, m and mu change where x at the end does so."""
-    mean, end, (uu, ur, _) = at.mean, at.end, at.S
-    dc = skew_rows(end.t, dx)
-    by_u = axpy_rows(-2.0 / 3.0, skew_rows(end.t, dc), dx)
-    dN, dM = multiply_rows(uu, by_u), multiply_rows(transposed(ur), by_u)
-    du = scale_rows(-1.0, skew_rows(mean.t, dN))
-    dn = axpy_rows(2.0 / 3.0, skew_rows(mean.t, du), dN)
-    own = plus_rows(skew_rows(at.f[0], dc), skew_rows(at.u, dx))
-    inner = plus_rows(skew_rows(mean.c, dN), axpy_rows(-0.5, own, skew_rows(mean.x, du)))
-    dtau = axpy_rows(-2.0 / 3.0, inner, scale_rows(4.0 / 3.0, dM))
-    dm = axpy_rows(0.5 / mean.w, dtau, scale_rows(1.0 / 3.0, dM))
-    return dn, dm, scale_four(-1.0 / mean.w, combine_rows(mean.t, dtau))
+def _turned_over(A: Rows) -> Rows:
+    """Return A^T."""
+    return rows_of(transposed(as_matrix(A)))
 
 
 @arithmetic
-def slopes(at: Slope, dx: Rows, dturn: Rows, dw: Four) -> tuple[Rows, Rows, Four]:
-    """Return how n, m and mu change where the forms at the end do so."""
-    mean, end, (uu, ur, rr), (N, _) = at.mean, at.end, at.S, at.f
-    tau, u = at.tau, at.u
-    dt = scale_rows(0.5 / end.w, axpy_rows(-2.0, outer_rows(end.t, dw), dturn))
-    dc = minus_rows(skew_rows(end.t, dx), skew_rows(end.x, dt))
-    dy = minus_rows(skew_rows(end.t, dc), skew_rows(end.c, dt))
-    by_u, by_r = axpy_rows(-2.0 / 3.0, dy, dx), scale_rows(1.0 / 3.0, axpy_rows(4.0, dt, dturn))
-    dN = plus_rows(multiply_rows(uu, by_u), multiply_rows(ur, by_r))
-    dM = plus_rows(multiply_rows(transposed(ur), by_u), multiply_rows(rr, by_r))
-    du = minus_rows(scale_rows(0.5, skew_rows(N, dt)), skew_rows(mean.t, dN))
-    curl = minus_rows(scale_rows(0.5, skew_rows(u, dt)), skew_rows(mean.t, du))
-    dn = axpy_rows(-2.0 / 3.0, curl, dN)
-    own = plus_rows(skew_rows(N, dc), skew_rows(u, dx))
-    inner = plus_rows(skew_rows(mean.c, dN), axpy_rows(-0.5, own, skew_rows(mean.x, du)))
-    dtau = axpy_rows(-2.0 / 3.0, inner, scale_rows(4.0 / 3.0, dM))
-    half, square = 0.5 / mean.w, 0.5 / (mean.w * mean.w)
-    dm = axpy_rows(half, dtau, scale_rows(1.0 / 3.0, dM))
-    dm = minus_rows(dm, outer_rows(scale(0.5 * square, tau), dw))
-    dmu = axpy_four(half, combine_rows(tau, dt), scale_four(2.0 * half, combine_rows(mean.t, dtau)))
-    return dn, dm, sub_four(scale_four(square * dot(mean.t, tau), dw), dmu)
+def _product(A: Rows, B: Rows) -> Rows:
+    """Return A^T B."""
+    return multiply_rows(transposed(as_matrix(A)), B)
+
+
+@arithmetic
+def _of_helix(t: Vec, dx: Rows) -> Rows:
+    """Return the change of chi_u with that of x."""
+    return axpy_rows(-2.0 / 3.0, skew_rows(t, skew_rows(t, dx)), dx)
+
+
+@arithmetic
+def _swept(axes: Mat, r: Vec, arm: Vec, E: Mat) -> Rows:
+    """Return what a turn of a body changes x by, with its axes and with its point."""
+    return (
+        wide(add(scale(0.5, cross(axes[0], r)), cross(arm, E[0]))),
+        wide(add(scale(0.5, cross(axes[1], r)), cross(arm, E[1]))),
+        wide(add(scale(0.5, cross(axes[2], r)), cross(arm, E[2]))),
+    )

@@ -10,7 +10,6 @@ from poinsot.frames.places import local
 from poinsot.frames.relative import COORDINATES, Placed, coordinates
 from poinsot.kernels.algebra import (
     Array,
-    Four,
     Mat,
     Vec,
     add,
@@ -31,14 +30,12 @@ from poinsot.kernels.algebra import (
     times,
     transposed,
     vector,
-    wide,
 )
-from poinsot.kernels.cayley import cayley, lever, turn_back, turned
+from poinsot.kernels.cayley import cayley, lever, turned
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.relative import (
     Middle,
-    Slope,
     add_blocks,
     blocks,
     changed,
@@ -46,9 +43,7 @@ from poinsot.kernels.relative import (
     forms_of,
     placed,
     scale_blocks,
-    slopes,
-    slopes_along,
-    tension_of_turn,
+    stiffness,
     tensions,
     times_six,
     twisted,
@@ -67,9 +62,8 @@ from poinsot.kernels.terms import UNIT, gather_blocks
 from poinsot.kernels.wide import (
     Rows,
     as_matrix,
+    axpy_rows,
     minus_rows,
-    multiply_rows,
-    outer_rows,
     plus_rows,
     rows_of,
     scale_rows,
@@ -165,11 +159,10 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
             S = scale_blocks(0.5, S)
             if at[DAMPED]:
                 S = add_blocks(S, scale_blocks(1.0 / h, blocks(numbers, k, DAMPING)))
-            tau, u = tension_of_turn(mean, f)
-            slope = Slope(mean, Middle(x1, t1, w1, c1), S, f, tau, u)
+            turns, arms = (rows, whole), (rho_A, rho_B)
+            stiff = stiffness(mean, S, f[0], (A, B), r, arms, turns)
             n, m, mu = tensions(mean, f)
-            n, m, mu = scale(h, n), scale(h, m), h * mu
-            _tiles(at, step, tiles, slope, (A, B), (r, dr), (rho_A, rho_B), (n, m, mu))
+            _tiles(at, step, tiles, stiff, (A, B), r, arms, (scale(h, n), scale(h, m), h * mu))
             # What forces are before they cancel, as velocities are rounded: start and strains are
             # what they are.
             spins = size(half_A) + size(half_B)
@@ -196,57 +189,53 @@ def _tiles(
     at: Array,
     step: Step,
     tiles: Array,
-    slope: Slope,
+    stiff: tuple[Rows, Rows, Rows, Rows, Rows, Rows],
     axes: tuple[Mat, Mat],
-    reach: tuple[Vec, Vec],
+    r: Vec,
     arms: tuple[Vec, Vec],
     tension: tuple[Vec, Vec, float],
 ) -> None:
-    """Add to tiles; the tension is times h."""
+    """Add to tiles, with the stiffness at the midpoint; the tension is times h.
+
+    Over a step chi changes by G(q_m) h v: as the midpoint turns with w, and moves with v. The first
+    of these cancels in P w; by the second, what v changes is seen from the end of the step.
+    """
     h, half_A, half_B = step.h, half_turn(step.stage, at[FIRST]), half_turn(step.stage, at[SECOND])
-    (A, B), (r, dr), (rho_A, rho_B), (n, m, mu) = axes, reach, arms, tension
-    # With the forms at the end: how they change with v_B - v_A, w_A and w_B, over h.
-    A1, B1, r1 = _ahead(half_A, A), _ahead(half_B, B), axpy(0.5, dr, r)
-    E1, turns = times(0.5, plus(A1, B1)), twisted(A, B)
-    x_A = _reached(half_A, A, r1, scale(-1.0, rho_A), E1)
-    x_B = _reached(half_B, B, r1, rho_B, E1)
-    by_v = slopes_along(slope, rows_of(E1))
-    by_A = slopes(slope, x_A, *_turned_by(0.5, twisted(A, _back(half_A, B1))))
-    by_B = slopes(slope, x_B, *_turned_by(-0.5, twisted(_back(half_B, A1), B)))
-    F_v, a_v, b_v, q_v = _on_bodies(h, A, B, turns, by_v)
-    F_A, a_A, b_A, q_A = _on_bodies(h, A, B, turns, by_A)
-    F_B, a_B, b_B, q_B = _on_bodies(h, A, B, turns, by_B)
-    # With the directors at the midpoint.
-    g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
-    half = 0.5 * h
-    g_by_A = rows_of(times(-half, lever(half_A, g_A)))
-    g_by_B = rows_of(times(-half, lever(half_B, g_B)))
+    F_v, F_A, F_B, A_A, A_B, B_B = stiff
+    square, ahead = h * h, scale(0.5, add(half_A, half_B))
+    A_v, B_v = _ahead(ahead, transposed(as_matrix(F_A))), _ahead(ahead, transposed(as_matrix(F_B)))
+    B_A = rows_of(transposed(as_matrix(A_B)))
+    F_v = rows_of(times(square, _ahead(ahead, as_matrix(F_v))))
+    # With the directors at the midpoint, tensions being what they are.
+    (A, B), (rho_A, rho_B), (n, m, mu) = axes, arms, tension
+    half, g_A, g_B = 0.5 * h, scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
+    by_A = rows_of(times(-half, lever(half_A, g_A)))
+    by_B = rows_of(times(-half, lever(half_B, g_B)))
     N = plus(times(0.25 * mu, UNIT), times(0.5, skew(m)))
     K = times(half, multiply(transposed(A), multiply(N, B)))
-    F_A, a_A = plus_rows(F_A, g_by_A), plus_rows(a_A, g_by_A)
-    F_B, b_B = plus_rows(F_B, g_by_B), plus_rows(b_B, g_by_B)
-    q_A = plus_rows(q_A, rows_of(turned(cayley(half_A), K)))
-    q_B = minus_rows(q_B, rows_of(turned(cayley(half_B), transposed(K))))
-    A_v = plus_rows(minus_rows(q_v, skew_rows(r, a_v)), rows_of(skew(scale(half, g_A))))
-    B_v = minus_rows(rows_of(skew(scale(half, g_B))), plus_rows(q_v, skew_rows(r, b_v)))
-    A_A, A_B = minus_rows(q_A, skew_rows(r, a_A)), minus_rows(q_B, skew_rows(r, a_B))
-    B_A = scale_rows(-1.0, plus_rows(q_A, skew_rows(r, b_A)))
-    B_B = scale_rows(-1.0, plus_rows(q_B, skew_rows(r, b_B)))
+    q_A = rows_of(turned(cayley(half_A), K))
+    q_B = rows_of(turned(cayley(half_B), transposed(K)))
+    A_v = plus(times(square, A_v), skew(scale(half, g_A)))
+    B_v = plus(times(square, B_v), skew(scale(half, g_B)))
+    A_A = axpy_rows(square, A_A, minus_rows(q_A, skew_rows(r, by_A)))
+    A_B = axpy_rows(square, A_B, scale_rows(-1.0, q_B))
+    B_A = axpy_rows(square, B_A, scale_rows(-1.0, q_A))
+    B_B = axpy_rows(square, B_B, minus_rows(q_B, skew_rows(r, by_B)))
     if at[OFFSET]:
         # Points turn about the centres of their bodies.
         P_A = rows_of(times(-half, lever(half_A, rho_A)))
         P_B = rows_of(times(-half, lever(half_B, rho_B)))
-        A_v, B_v = minus_rows(A_v, skew_rows(rho_A, F_v)), plus_rows(B_v, skew_rows(rho_B, F_v))
-        A_A = plus_rows(minus_rows(A_A, skew_rows(rho_A, F_A)), skew_rows(g_B, P_A))
-        A_B = plus_rows(minus_rows(A_B, skew_rows(rho_A, F_B)), skew_rows(g_A, P_B))
-        B_A = minus_rows(plus_rows(B_A, skew_rows(rho_B, F_A)), skew_rows(g_B, P_A))
-        B_B = minus_rows(plus_rows(B_B, skew_rows(rho_B, F_B)), skew_rows(g_A, P_B))
+        A_A = plus_rows(minus_rows(A_A, skew_rows(rho_A, by_A)), skew_rows(g_B, P_A))
+        A_B = plus_rows(minus_rows(A_B, skew_rows(rho_A, by_B)), skew_rows(g_A, P_B))
+        B_A = minus_rows(plus_rows(B_A, skew_rows(rho_B, by_A)), skew_rows(g_B, P_A))
+        B_B = minus_rows(plus_rows(B_B, skew_rows(rho_B, by_B)), skew_rows(g_A, P_B))
+    F_A, F_B = axpy_rows(square, F_A, by_A), axpy_rows(square, F_B, by_B)
     gather_blocks(
         tiles,
         at[PAIR:],
         (as_matrix(F_v), as_matrix(F_A), as_matrix(F_B)),
-        (as_matrix(A_v), as_matrix(A_A), as_matrix(A_B)),
-        (as_matrix(B_v), as_matrix(B_A), as_matrix(B_B)),
+        (A_v, as_matrix(A_A), as_matrix(A_B)),
+        (B_v, as_matrix(B_A), as_matrix(B_B)),
     )
 
 
@@ -254,41 +243,6 @@ def _tiles(
 def _ahead(half: Vec, A: Mat) -> Mat:
     """Return vectors of a body, given at the midpoint, at the end."""
     return add(A[0], cross(half, A[0])), add(A[1], cross(half, A[1])), add(A[2], cross(half, A[2]))
-
-
-@arithmetic
-def _back(half: Vec, A: Mat) -> Mat:
-    """Return C^T times every row."""
-    return turn_back(half, A[0]), turn_back(half, A[1]), turn_back(half, A[2])
-
-
-@arithmetic
-def _reached(half: Vec, axes: Mat, r1: Vec, rho: Vec, E1: Mat) -> Rows:
-    """Return what turns of a body change x at the end by, with the axes and with the point."""
-    r_back, E_back = scale(0.5, turn_back(half, r1)), _back(half, E1)
-    return (
-        wide(add(cross(axes[0], r_back), cross(rho, E_back[0]))),
-        wide(add(cross(axes[1], r_back), cross(rho, E_back[1]))),
-        wide(add(cross(axes[2], r_back), cross(rho, E_back[2]))),
-    )
-
-
-@arithmetic
-def _turned_by(s: float, turns: tuple[Mat, Vec]) -> tuple[Rows, Four]:
-    """Return what turns change a^x and w by."""
-    return rows_of(times(s, turns[0])), wide(scale(0.5 * s, turns[1]))
-
-
-@arithmetic
-def _on_bodies(
-    h: float, A: Mat, B: Mat, turns: tuple[Mat, Vec], tension: tuple[Rows, Rows, Four]
-) -> tuple[Rows, Rows, Rows, Rows]:
-    """Return how the force, its halves and the torque of turns change with tensions."""
-    (rows, whole), (n, m, mu), half = turns, tension, 0.5 * h * h
-    n, m = scale_rows(half, n), scale_rows(half, m)
-    g_A, g_B = multiply_rows(transposed(A), n), multiply_rows(transposed(B), n)
-    q = plus_rows(multiply_rows(transposed(rows), m), outer_rows(scale(0.5 * half, whole), mu))
-    return plus_rows(g_A, g_B), g_A, g_B, q
 
 
 @kernel

@@ -4,20 +4,28 @@ After the bodies of a model come the elastic coordinates of its elastic bodies, 
 group is a body of the engine that does not turn.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.bodies.carried_frames import place_carried
 from poinsot.bodies.elastic_table import WIDTH, Elastics
 from poinsot.bodies.flexibility import Flexibility
 from poinsot.bodies.flexible import Elastic
-from poinsot.bodies.in_floating_frames import elastic_bodies, elastic_energy, end_elastic
+from poinsot.bodies.in_floating_frames import (
+    accept_elastic,
+    begin_elastic,
+    elastic_bodies,
+    elastic_energy,
+    end_elastic,
+)
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.tables import Part
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
+from poinsot.ph.matrices import Vector
 
 #: Columns of a group, and pairs of axes in the order of its integrals.
 THREE = 3
@@ -48,8 +56,14 @@ class ElasticBodies(Family):
 
     Table: ClassVar = Elastics
     kernels: ClassVar = Kernels(
-        elastic_bodies, energy=elastic_energy, place=place_carried, end=end_elastic
+        elastic_bodies,
+        begin=begin_elastic,
+        energy=elastic_energy,
+        accept=accept_elastic,
+        place=place_carried,
+        end=end_elastic,
     )
+    costly: ClassVar = True
 
     def __init__(self, assembly: Assembly) -> None:
         self.elastic = list(assembly.elastic)
@@ -58,6 +72,7 @@ class ElasticBodies(Family):
         first = list(accumulate(counts, initial=assembly.count - sum(counts)))
         self.first, self.last, self.weight = first[0], first[-1], assembly.weight
         self.found = [_matrices(body, k) for body, k in zip(self.elastic, first, strict=False)]
+        self.ready = np.zeros(1, dtype=np.uint32)
         self.used = set(assembly.joints.ends.reshape(-1).tolist())
         self.used.update(*(potential.bodies for potential in assembly.potentials))
         self.used.update(*(damper.direction.bodies for damper in assembly.dampers))
@@ -100,7 +115,11 @@ class ElasticBodies(Family):
             assert self.weight is not None
             pull = self.weight[of.body.frame] / of.body.data.mass
             _add(rows, of, pull, self._used(of.body), graph, tiles)
-        return rows.table(self.last - self.first)
+        return rows.table(self.last - self.first, self.ready)
+
+    def start(self, q: Vector, angles: Mapping[str, float]) -> None:
+        """Begin with nothing known of the state."""
+        self.ready[:] = 0
 
     def add_constants(self, template: Real, graph: Graph, tiles: Tiles, mass: Real) -> None:
         """Add that twists and forces of carried frames are what they are."""
@@ -162,7 +181,7 @@ class _Rows:
     """Rows of all tables, as they are collected."""
 
     def __init__(self) -> None:
-        names = Elastics._fields[:-2]
+        names = Elastics._fields[:-3]
         self.numbers: dict[str, list[Any]] = {name: [] for name in names}
         self.places: dict[str, list[Any]] = {name: [] for name in names}
 
@@ -175,7 +194,7 @@ class _Rows:
         """Return the number of rows of a table."""
         return max(len(self.places[name]), len(self.numbers[name]))
 
-    def table(self, groups: int) -> Elastics:
+    def table(self, groups: int, ready: NDArray[np.uint32]) -> Elastics:
         """Return the tables; those with ranges have one more row, where these end."""
         ends = {
             "bodies": [0, 0, 0, groups, *map(self.count, BEGIN[1:])],
@@ -193,7 +212,7 @@ class _Rows:
             else:
                 parts.append(Part(real(of.reshape(-1, n)), index(at.reshape(-1, k))))
         room = np.zeros((groups, WIDTH))
-        return Elastics._make([*parts, room, np.zeros((self.count("members"), 6))])
+        return Elastics._make([*parts, room, np.zeros((self.count("members"), 6)), ready])
 
 
 #: Columns of numbers and of places of each table.

@@ -44,8 +44,8 @@ class Kernels(NamedTuple):
         The same in the stabilised form.
     gaps : (table, state, kept, gap)
         Sets how far the gaps of constraints have grown, which the plain form takes back.
-    begin : (table,)
-        Prepares for another run of Newton's method.
+    begin : (table, state)
+        Prepares for another run of Newton's method, on a step from that state.
     fold, unfold : (table, bodies, x)
         Eliminates the translations of condensed bodies from x, and recovers them.
     energy : (table, state, step)
@@ -118,6 +118,8 @@ class Family(ABC):
     kernels: ClassVar[Kernels]
     #: Whether its parts are more than joints: then power is taken from the last evaluation.
     loads: ClassVar[bool] = True
+    #: Whether the derivatives of its residuals cost many times as much as these.
+    costly: ClassVar[bool] = False
 
     @abstractmethod
     def __init__(self, assembly: Assembly) -> None:

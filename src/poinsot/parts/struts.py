@@ -274,7 +274,7 @@ def _outers(a: tuple[Vec, Vec], b: tuple[Vec, Vec]) -> Mat:
 
 
 @kernel
-def forget(struts: Along) -> None:
+def forget(struts: Along, state: Array) -> None:
     """Let slopes of dry friction begin anew."""
     for k in range(struts.memory.shape[0]):
         struts.memory[k, 1] = nan

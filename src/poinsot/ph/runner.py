@@ -42,6 +42,8 @@ class Block:
         Time at the end of the last one [s].
     newton_iterations, residual_max, balance_error_max, dissipation_min
         Sum of iterations; largest residual; largest |balance error| [J]; smallest power lost [W].
+    seconds : float
+        How long the steps themselves took, without what comes before and after them.
     saved : Saved
         Those steps that are due for saving.
     pending : Saved
@@ -54,6 +56,7 @@ class Block:
     residual_max: float
     balance_error_max: float
     dissipation_min: float
+    seconds: float
     saved: Saved
     pending: Saved | None = None
 

@@ -21,6 +21,8 @@ from poinsot.run.recorder import Recorder
 
 #: A block should take about so long [s]: progress is shown and Ctrl-C heard in between.
 PAUSE = 0.1
+#: What comes before and after its steps may take so many times as long, if blocks are to be larger.
+BESIDES = 4
 #: Steps of the first block times states: a matter of milliseconds.
 FIRST = 100_000
 #: Saved steps of a block take no more memory than this [bytes].
@@ -64,7 +66,8 @@ def run_in_blocks(
         if block.steps < count:
             count = max(1, 2 * block.steps)
         else:
-            count = int(np.clip(count * PAUSE / max(elapsed, 1e-6), 1, 8 * count))
+            spent = max(block.seconds, elapsed / BESIDES, 1e-6)
+            count = int(np.clip(count * PAUSE / spent, 1, 8 * count))
 
 
 def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], object]) -> bool:

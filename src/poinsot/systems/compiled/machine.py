@@ -207,6 +207,7 @@ class Tables:
             exact=self._exact,
             linear=self._linear,
             keeping=any(isinstance(law, Law) for law in self.parts.laws),
+            costly=self._costly,
             hardly=self.mechanism.redundant or self._acted_on or self._slender,
             stabilised=np.ones(1, dtype=np.uint32) if self.stabilised else None,
             spins=self._spin_tables(),
@@ -239,6 +240,13 @@ class Tables:
         arms_at = self._arms_at == tables.DIRECTORS or not acted_on
         lacking = self.graph.decoupled and any(family.lacking for family in self.parts.families)
         return bool(arms_at and not lacking and not self.mechanism.redundant)
+
+    @property
+    def _costly(self) -> bool:
+        """Whether a matrix is kept for the next steps."""
+        families = self.parts.families
+        hard = self.mechanism.redundant or any(family.dry for family in families)
+        return not hard and any(family.costly and len(family) for family in families)
 
     @property
     def _linear(self) -> bool:

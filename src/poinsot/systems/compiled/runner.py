@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,7 @@ class MechanismRunner(Runner):
             sizes=np.zeros(12),
             given=np.zeros(given),
             found=np.zeros(found),
+            factorised=np.zeros(1, dtype=np.uint32),
         )
         self.h = h
         self.start(x, system.angles(x))
@@ -112,7 +114,8 @@ class MechanismRunner(Runner):
     def _thorough(self) -> tuple[job.Machine, job.Work]:
         """The machine with the exact tangent, for steps on which the decoupled one fails."""
         full = self.tables()
-        return full.machine(), self.work._replace(tiles=aligned(full.tiles.count + 1, 12))
+        tiles, factorised = aligned(full.tiles.count + 1, 12), np.zeros(1, dtype=np.uint32)
+        return full.machine(), self.work._replace(tiles=tiles, factorised=factorised)
 
     # -- the run ------------------------------------------------------------------------------
 
@@ -125,6 +128,7 @@ class MechanismRunner(Runner):
         node, slot, column, times_h = self.places.T
         carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
         carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
+        self.work.factorised[:] = 0
         unknowns = carried.stage[:, tables.V : tables.V + 3 * groups]
         carried.past[:, 0].reshape(-1, groups, 4)[:, :, :3] = unknowns.reshape(-1, groups, 3)
         carried.past_multiplier[:, 0, :3] = carried.multiplier
@@ -177,9 +181,11 @@ class MechanismRunner(Runner):
             )
             return machine_code.function(self.form)(asked)
 
+        began = perf_counter()
         taken, kept = take(self.machine, self.work, u.shape[0])
         if taken == 0 and u.shape[0] and self._decouples and not self.machine.exact:
             taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
+        seconds = perf_counter() - began
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
         if taken:
@@ -198,6 +204,7 @@ class MechanismRunner(Runner):
             residual_max=float(sums[job.RESIDUAL]),
             balance_error_max=float(sums[job.ERROR]),
             dissipation_min=float(sums[job.LEAST]),
+            seconds=seconds,
             saved=rows,
             pending=pending,
         )
