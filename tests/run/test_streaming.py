@@ -370,7 +370,7 @@ def test_the_file_is_whole_after_every_single_write(path, at_every_step, monkeyp
 
     def copying(self, place, data):
         write(self, place, data)
-        if path.exists() and self.shown["time"] in (1, 17):
+        if path.exists() and self.shown["time"] == 17:
             copies.append(tmp_path / f"{len(copies)}.nc")
             shutil.copy(path, copies[-1])
 
@@ -380,10 +380,10 @@ def test_the_file_is_whole_after_every_single_write(path, at_every_step, monkeyp
     model.add_body("brick", ps.Box(mass=1, size=(1, 2, 3)), angular_velocity=(1, 2, 3))
     ps.simulate(model, **options, output=path)
     whole = ps.simulate(model, **options)
-    assert len(copies) > 70
+    assert len(copies) > 35
     rows = [readable(copy, whole) for copy in copies]
     assert rows == sorted(rows)
-    assert set(rows) == {1, 2, 17, 18}
+    assert set(rows) == {17, 18}
     for copy in copies[::8]:  # rows half written, lengths half advanced
         open_by_xarray(copy, whole)
 

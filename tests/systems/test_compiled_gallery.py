@@ -29,7 +29,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "scheme"), CASES)
 def test_an_example_is_the_same_in_both_engines(name, scheme):
     example = find_example(name)
-    options = {"scheme": scheme, "t_end": 30 * example.h}
+    options = {"scheme": scheme, "t_end": 10 * example.h}
     one, other = (example.run(engine=engine, **options) for engine in ("compiled", "reference"))
     assert (one.engine, other.engine) == ("compiled", "reference")
     assert_same(one, other)

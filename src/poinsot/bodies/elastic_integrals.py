@@ -22,19 +22,15 @@ from poinsot.bodies.elastic_table import (
     M_V,
     M_V0,
     N_AT,
+    OF_GROUP,
     PAIRS,
     RIGHT,
     ROW,
     SPARE,
-    SUMS_END,
-    SUMS_U,
-    SUMS_V,
-    SUMS_V0,
     TILE,
     TWICE,
     TWICE_U,
     TWICE_V,
-    WIDTH,
     X_AT,
     Elastics,
 )
@@ -56,6 +52,7 @@ from poinsot.kernels.algebra import (
     multiply,
     outer,
     plus,
+    put,
     scale,
     skew,
     sub,
@@ -66,7 +63,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.tables import Part
-from poinsot.kernels.terms import UNIT
+from poinsot.kernels.terms import NONE, UNIT, ZERO
 
 
 @arithmetic
@@ -199,30 +196,25 @@ def _clear(room: Array, first: int, last: int, at: int, end: int) -> None:
             room[g, k] = 0.0
 
 
-@inline
+@arithmetic
 def _along_axes(N: Mat, D: Mat, v: Vec) -> Mat:
     """Return, for each row of N, the sum of N_kl v_l times the axis of coordinate l."""
-    x, y, z = scale(v[0], D[0]), scale(v[1], D[1]), scale(v[2], D[2])
-    return multiply(N, (x, y, z))
+    return multiply(N, (scale(v[0], D[0]), scale(v[1], D[1]), scale(v[2], D[2])))
 
 
-@inline
-def _expand(table: Elastics, n: int, sums_at: int, cross_at: int, twice_at: int) -> None:
+@arithmetic
+def _expand(D: Mat, s: Mat, room: Array, g: int, cross_at: int, twice_at: int) -> None:
     """Find integrals with phi × phi and phi_a phi_b, where each coordinate has an axis."""
-    at, room = table.bodies.places, table.room
-    for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
-        D, t = matrix(table.groups.numbers, g, AXES_AT), matrix(room, g, sums_at)
-        for k in range(3):
-            d, s = D[k], t[k]
-            c = cross(d, s)
-            for i in range(3):
-                room[g, cross_at + 3 * i + k] = c[i]
-            room[g, twice_at + k] = d[0] * s[0]
-            room[g, twice_at + 3 + k] = d[1] * s[1]
-            room[g, twice_at + 6 + k] = d[2] * s[2]
-            room[g, twice_at + 9 + k] = 0.5 * (d[1] * s[2] + d[2] * s[1])
-            room[g, twice_at + 12 + k] = 0.5 * (d[2] * s[0] + d[0] * s[2])
-            room[g, twice_at + 15 + k] = 0.5 * (d[0] * s[1] + d[1] * s[0])
+    for k in range(3):
+        (x, y, z), (a, b, c) = D[k], s[k]
+        turned = cross(D[k], s[k])
+        for i in range(3):
+            room[g, cross_at + 3 * i + k] = turned[i]
+        products = x * a, y * b, z * c
+        both = 0.5 * (y * c + z * b), 0.5 * (z * a + x * c), 0.5 * (x * b + y * a)
+        for i in range(3):
+            room[g, twice_at + 3 * i + k] = products[i]
+            room[g, twice_at + 9 + 3 * i + k] = both[i]
 
 
 @kernel
@@ -247,49 +239,49 @@ def _by_fields(
 def prepare(table: Elastics, n: int, state: Array) -> None:
     """Find what matrices make of u and v_f at the start of a step."""
     at, groups, pairs, room = table.bodies.places, table.groups, table.pairs, table.room
-    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], K_U, SUMS_END)
-    for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
-        left, right = pairs.places[k, LEFT], pairs.places[k, RIGHT]
-        row, numbers = groups.places[right, ROW], pairs.numbers
-        u, v = vector(state, row, tables.POSITION), vector(state, row, tables.VELOCITY)
-        gather(room, left, K_U, apply(matrix(numbers, k, K_AT), u))
-        gather(room, left, M_V0, apply(matrix(numbers, k, M_AT), v))
-        N, D = matrix(numbers, k, N_AT), matrix(groups.numbers, right, AXES_AT)
-        _gather_matrix(room, left, SUMS_U, _along_axes(N, D, u))
-        _gather_matrix(room, left, SUMS_V0, _along_axes(N, D, v))
-    if at[n, FIELDS] == at[n + 1, FIELDS]:
-        _expand(table, n, SUMS_U, CROSS_U, TWICE_U)
-        _expand(table, n, SUMS_V0, CROSS_V0, SPARE)
-    else:
+    numbers = pairs.numbers
+    for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
+        K_u, M_v, sums_u, sums_v = NONE, NONE, ZERO, ZERO
+        for k in range(groups.places[g, OF_GROUP], groups.places[g + 1, OF_GROUP]):
+            right = pairs.places[k, RIGHT]
+            row, D = groups.places[right, ROW], matrix(groups.numbers, right, AXES_AT)
+            u, v = vector(state, row, tables.POSITION), vector(state, row, tables.VELOCITY)
+            K_u = add(K_u, apply(matrix(numbers, k, K_AT), u))
+            M_v = add(M_v, apply(matrix(numbers, k, M_AT), v))
+            N = matrix(numbers, k, N_AT)
+            sums_u = plus(sums_u, _along_axes(N, D, u))
+            sums_v = plus(sums_v, _along_axes(N, D, v))
+        put(room, g, K_U, K_u)
+        put(room, g, M_V0, M_v)
+        D = matrix(groups.numbers, g, AXES_AT)
+        _expand(D, sums_u, room, g, CROSS_U, TWICE_U)
+        _expand(D, sums_v, room, g, CROSS_V0, SPARE)
+    if at[n, FIELDS] < at[n + 1, FIELDS]:
         _by_fields(table, n, state, tables.POSITION, CROSS_U, TWICE_U)
         _by_fields(table, n, state, tables.VELOCITY, CROSS_V0, SPARE)
-
-
-@inline
-def _gather_matrix(room: Array, g: int, at: int, A: Mat) -> None:
-    gather(room, g, at, A[0])
-    gather(room, g, at + 3, A[1])
-    gather(room, g, at + 6, A[2])
 
 
 @kernel
 def multiply_rates(table: Elastics, n: int, stage: Array) -> None:
     """Find what matrices make of v_f over a step."""
     at, groups, pairs, room = table.bodies.places, table.groups, table.pairs, table.room
-    _clear(room, at[n, GROUPS], at[n + 1, GROUPS], K_V, WIDTH)
-    damped = at[n, DAMPED] == 1
-    for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
-        left, right = pairs.places[k, LEFT], pairs.places[k, RIGHT]
-        v, numbers = vector(stage, groups.places[right, ROW], tables.V), pairs.numbers
-        gather(room, left, K_V, apply(matrix(numbers, k, K_AT), v))
-        gather(room, left, M_V, apply(matrix(numbers, k, M_AT), v))
-        if damped:
-            gather(room, left, D_V, apply(matrix(numbers, k, D_AT), v))
-        N, D = matrix(numbers, k, N_AT), matrix(groups.numbers, right, AXES_AT)
-        _gather_matrix(room, left, SUMS_V, _along_axes(N, D, v))
-    if at[n, FIELDS] == at[n + 1, FIELDS]:
-        _expand(table, n, SUMS_V, CROSS_V, TWICE_V)
-    else:
+    numbers, damped = pairs.numbers, at[n, DAMPED] == 1
+    for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
+        K_v, M_v, D_v, sums = NONE, NONE, NONE, ZERO
+        for k in range(groups.places[g, OF_GROUP], groups.places[g + 1, OF_GROUP]):
+            right = pairs.places[k, RIGHT]
+            v = vector(stage, groups.places[right, ROW], tables.V)
+            K_v = add(K_v, apply(matrix(numbers, k, K_AT), v))
+            M_v = add(M_v, apply(matrix(numbers, k, M_AT), v))
+            if damped:
+                D_v = add(D_v, apply(matrix(numbers, k, D_AT), v))
+            D = matrix(groups.numbers, right, AXES_AT)
+            sums = plus(sums, _along_axes(matrix(numbers, k, N_AT), D, v))
+        put(room, g, K_V, K_v)
+        put(room, g, M_V, M_v)
+        put(room, g, D_V, D_v)
+        _expand(matrix(groups.numbers, g, AXES_AT), sums, room, g, CROSS_V, TWICE_V)
+    if at[n, FIELDS] < at[n + 1, FIELDS]:
         _by_fields(table, n, stage, tables.V, CROSS_V, TWICE_V)
 
 
@@ -299,33 +291,33 @@ def stiffen(
 ) -> None:
     """Add the tiles of pairs of groups."""
     at, pairs, groups = table.bodies.places, table.pairs, table.groups
-    deformed = at[n, DEFORMED] == 1
+    numbers, deformed = pairs.numbers, at[n, DEFORMED] == 1
     turning = add(O0, O1) if deformed else O
     c = -0.5 * h * h if deformed else 0.0
     # N_ab is weighed by -h turning × and by c W.
     by_axes = plus(times(h, skew(turning)), times(c, W))
     general = at[n, FIELDS] < at[n + 1, FIELDS]
-    for k in range(at[n, PAIRS], at[n + 1, PAIRS]):
-        left, right, numbers = pairs.places[k, LEFT], pairs.places[k, RIGHT], pairs.numbers
-        A = plus(times(2.0, matrix(numbers, k, M_AT)), times(h, matrix(numbers, k, D_AT)))
-        A = plus(A, times(0.5 * h * h, matrix(numbers, k, K_AT)))
-        if general:
-            row = k - at[n, PAIRS] + at[n, FIELDS]
-            A = plus(A, _by_directions(table.fields, row, -h, turning, c, W))
-        else:
-            D_l = matrix(groups.numbers, left, AXES_AT)
-            D_r = matrix(groups.numbers, right, AXES_AT)
-            weights = multiply(multiply(D_l, by_axes), transposed(D_r))
-            N = matrix(numbers, k, N_AT)
-            A = plus(
-                A,
-                (
-                    _product(weights[0], N[0]),
-                    _product(weights[1], N[1]),
-                    _product(weights[2], N[2]),
-                ),
-            )
-        add_tile(tiles, pairs.places[k, TILE], A)
+    for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
+        weight = multiply(matrix(groups.numbers, g, AXES_AT), by_axes)
+        for k in range(groups.places[g, OF_GROUP], groups.places[g + 1, OF_GROUP]):
+            A = times(0.5 * h * h, matrix(numbers, k, K_AT))
+            A = plus(A, times(2.0, matrix(numbers, k, M_AT)))
+            if at[n, DAMPED] == 1:
+                A = plus(A, times(h, matrix(numbers, k, D_AT)))
+            if general:
+                row = k - at[n, PAIRS] + at[n, FIELDS]
+                A = plus(A, _by_directions(table.fields, row, -h, turning, c, W))
+            else:
+                D = matrix(groups.numbers, pairs.places[k, RIGHT], AXES_AT)
+                N = matrix(numbers, k, N_AT)
+                A = plus(A, _products(multiply(weight, transposed(D)), N))
+            add_tile(tiles, pairs.places[k, TILE], A)
+
+
+@arithmetic
+def _products(A: Mat, B: Mat) -> Mat:
+    """Return the products A_kl B_kl."""
+    return _product(A[0], B[0]), _product(A[1], B[1]), _product(A[2], B[2])
 
 
 @arithmetic

@@ -11,9 +11,9 @@ MASS, STATIC, INERTIA, PULL = 0, 1, 4, 13
 FRAME, DEFORMED, DAMPED, GROUPS, PAIRS, FIELDS, CARRIED, STRAINS, NODE_T, NODE_R, OWN = range(11)
 #: Of groups: S and C, and the integrals of rho x_a phi_b, row by row; the axes along which its
 #: coordinates move points, if each has one. The body, its node, and its tiles (T, g), (R, g),
-#: (g, T), (g, R).
+#: (g, T), (g, R); the first of its pairs.
 S_AT, C_AT, X_AT, AXES_AT = 0, 9, 18, 45
-ROW, NODE, T_G, R_G, G_T, G_R = range(6)
+ROW, NODE, T_G, R_G, G_T, G_R, OF_GROUP = range(7)
 #: Of pairs of groups: M, K, D, and the integrals of rho times both shape functions, where each
 #: coordinate moves points along one axis. Both groups, and their tile. Where coordinates move
 #: points in any direction, fields have the integrals of rho phi × phi, and those of
@@ -34,8 +34,7 @@ GROUP, LINK_TILES = 0, 1
 MEMBERS, BENDS = 0, 1
 #: Room of a group: what matrices make of u0, v_f0 (found with the matrix) and of v_f.
 CROSS_U, CROSS_V0, TWICE_U, SPARE, CROSS_V, TWICE_V = 0, 9, 18, 36, 54, 63
-K_U, M_V0, SUMS_U, SUMS_V0, SUMS_END = 81, 84, 87, 96, 105
-K_V, M_V, D_V, SUMS_V, WIDTH = 105, 108, 111, 114, 123
+K_U, M_V0, K_V, M_V, D_V, WIDTH = 81, 84, 87, 90, 93, 96
 
 
 class Elastics(NamedTuple):

@@ -29,11 +29,13 @@ class Graph:
     left out. A `decoupled` matrix lacks what ties nodes of bodies to each other by reactions.
 
     Bodies that are `carried` follow the motion of others: they have two nodes of momentum besides
-    those of motion. `owner` is the body that each belongs to, itself unless it is a part of one.
+    those of motion; `idle` ones among them, which nothing acts on, have none at all. `owner` is the
+    body that each belongs to, itself unless it is a part of one.
     """
 
     turns: NDArray[np.bool_]
     carried: NDArray[np.bool_]
+    idle: NDArray[np.bool_]
     owner: Index
     joints: int
     condensed: NDArray[np.bool_]
@@ -56,7 +58,7 @@ class Graph:
     def first(self) -> Index:
         """The first node of each body, and that of joints; (bodies + 1,)."""
         own = np.where(self.turns, self.of_body, self.forms) + 2 * self.carried
-        return np.append(0, np.cumsum(own))
+        return np.append(0, np.cumsum(np.where(self.idle, 0, own)))
 
     @property
     def first_joint(self) -> int:
@@ -83,6 +85,7 @@ class Graph:
         nodes = self._nodes[:, last - 2 : last].copy()
         further = self.first[:-1][self.carried, None] + self.of_body + np.arange(2)
         nodes[:-1][self.carried] = further
+        nodes[:-1][self.idle] = self.nodes
         return nodes
 
     def auxiliaries(self, bodies: ArrayLike) -> Index:
@@ -91,7 +94,7 @@ class Graph:
 
     @cached_property
     def _nodes(self) -> Index:
-        """All nodes of bodies; one that does not turn has the ground's for what it lacks.
+        """All nodes of bodies; for what one lacks that does not turn, or is idle, the ground's.
 
         Translation and rotation in each form, then the auxiliary ones; (bodies + 1, of_body).
         """
@@ -100,6 +103,7 @@ class Graph:
         nodes[:-1][self.turns] = self.first[:-1][self.turns, None] + np.arange(self.of_body)
         still = np.flatnonzero(~self.turns)[:, None]
         nodes[still, translation] = self.first[still] + np.arange(self.forms)
+        nodes[:-1][self.idle] = self.nodes
         return nodes
 
     def position(self, joints: ArrayLike) -> Index:

@@ -89,6 +89,12 @@ class ElasticBodies(Family):
         rows = np.arange(self.first, self.last)
         return np.concatenate([*(np.array(f, dtype=np.intp) for f in frames), rows])
 
+    @property
+    def idle(self) -> Indices:
+        """Frames that they carry and nothing acts on."""
+        carried = [c for body in self.elastic for c in _carried(body)]
+        return np.array([c for c in carried if c not in self.used], dtype=np.intp)
+
     def _used(self, body: Elastic) -> list[tuple[int, int]]:
         """Return the frames that a body carries and something acts on, with their numbers."""
         return [(k, c) for k, c in enumerate(_carried(body)) if c in self.used]
@@ -198,6 +204,7 @@ class _Rows:
         """Return the tables; those with ranges have one more row, where these end."""
         ends = {
             "bodies": [0, 0, 0, groups, *map(self.count, BEGIN[1:])],
+            "groups": [0, 0, 0, 0, 0, 0, self.count("pairs")],
             "carried": [0, self.count("links"), self.count("crossings")],
             "strains": [self.count("members"), self.count("bends")],
         }
@@ -218,7 +225,7 @@ class _Rows:
 #: Columns of numbers and of places of each table.
 SHAPES = {
     "bodies": (16, 14),
-    "groups": (54, 6),
+    "groups": (54, 7),
     "pairs": (36, 3),
     "fields": (81, 0),
     "carried": (3, 13),
@@ -252,8 +259,10 @@ def _add(
     one = np.ones(count, dtype=np.intp)
     at = tiles.at(T * one, nodes), tiles.at(R * one, nodes)
     back = tiles.at(nodes, T * one), tiles.at(nodes, R * one)
-    rows.add("groups", of.groups, np.column_stack([of.first + np.arange(count), nodes, *at, *back]))
     left, right = of.pairs.T
+    own = rows.count("pairs") + np.searchsorted(left, np.arange(count))
+    places = of.first + np.arange(count), nodes, *at, *back, own
+    rows.add("groups", of.groups, np.column_stack(places))
     tile = tiles.at(nodes[left], nodes[right])
     rows.add("pairs", of.tiles, np.column_stack([first + of.pairs, tile]))
     rows.add("fields", of.fields, [])

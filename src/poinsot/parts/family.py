@@ -134,6 +134,11 @@ class Family(ABC):
     def moved(self) -> Indices:
         """Bodies whose translation its parts meet, so that it must stay a node of the matrix."""
 
+    @property
+    def idle(self) -> Indices:
+        """Bodies that are only carried along: nothing acts on them, and they need no nodes."""
+        return np.zeros(0, dtype=np.intp)
+
     @abstractmethod
     def meet(self, graph: Graph) -> None:
         """Join the nodes that its parts meet."""

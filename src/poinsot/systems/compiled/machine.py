@@ -123,11 +123,14 @@ class Tables:
         decoupled = self.decoupled and has_loops(joints.pairs[0], self.count)
         turns = self.mechanism.unknowns.turns
         carried, owner = np.zeros(self.count, dtype=bool), np.arange(self.count)
+        idle = np.zeros(self.count, dtype=bool)
         for body, parts in self._elastic:
             carried[body.first : body.first + len(body.data.points)] = True
             owner[parts] = body.frame
+        for family in self.parts.families:
+            idle[family.idle] = True
         equations = joints.groups, self.condensed, self.stabilised, decoupled, auxiliary
-        graph = Graph(turns, carried, owner, *equations)
+        graph = Graph(turns, carried, idle, owner, *equations)
         everyone = np.arange(self.count)
         if auxiliary:
             graph.meet(graph.motion(everyone)[:, 1], graph.auxiliaries(everyone))
@@ -273,8 +276,8 @@ class Tables:
         """Return which of the sizes measures each node's equations."""
         kinds = np.full(self.graph.nodes, tables.OF_CLOSURE, dtype=np.uint32)
         kinds[: self.graph.first_joint] = tables.OF_ROTATION
-        everyone = np.arange(self.count)
-        for nodes in (self.graph.motion(everyone), self.graph.momentum(everyone)):
+        moving = np.flatnonzero(~self.graph.idle)
+        for nodes in (self.graph.motion(moving), self.graph.momentum(moving)):
             kinds[nodes[:, 0]] = tables.OF_TRANSLATION
         if self.stabilised:
             kinds[self.graph.first_joint :: 2] = tables.OF_POSITION
