@@ -14,6 +14,8 @@ CASES = (
     "tree",
     "lattice",
     "vehicle",
+    "rods",
+    "beams",
     "work-precision",
     "startup",
 )

@@ -51,7 +51,20 @@ def _bars(results: Results) -> Iterator[Bar]:
     ratio = _ratio(results, "slider-crank", 1, EXUDYN)
     yield Bar("spatial slider-crank: faster than Exudyn by", 6, ratio)
     yield Bar("ladder of 40 loops: faster than Exudyn by", 5, _ratio(results, "ladder", 40, EXUDYN))
+    for kind in ("cable", "geometrically exact beam"):
+        yield Bar(f"flying rod: faster than Exudyn's {kind} by", 10, _rod(results, kind))
+    beams = {row["name"]: 1 / row["seconds"] for row in results.get("beams", [])}
+    for where in ("in the plane", "in space"):
+        label = f"ten floating beams of ten elements that bend {where}: steps per second"
+        yield Bar(label, 3000, beams.get(where))
     yield _to_the_same_error(results)
+
+
+def _rod(results: Results, kind: str) -> float | None:
+    """Return the time of an element of Exudyn over that of ours."""
+    rods = {row["name"]: row["seconds"] for row in results.get("rods", {}).get("rows", [])}
+    theirs = rods.get(f"Exudyn, {kind}")
+    return None if theirs is None else theirs / rods["Poinsot"]
 
 
 def _ratio(results: Results, case: str, size: int, peer: tuple[str, str]) -> float | None:

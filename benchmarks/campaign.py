@@ -6,11 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.agreement import check
+from benchmarks.beams import beams
 from benchmarks.cases import STEP, Case, cases, small_mechanisms
 from benchmarks.entrants import Entrant, field
 from benchmarks.environment import describe
 from benchmarks.long_run import STEPS, long_run
 from benchmarks.results import Results
+from benchmarks.rods import rods
 from benchmarks.startup import startup
 from benchmarks.timing import measure
 from benchmarks.work_precision import CONTESTS, QUICK_CONTESTS, contest
@@ -29,6 +31,10 @@ def run(
         if name in asked
         for row in _case(sizes, field(engine), repeats)
     ]
+    if "rods" in asked:
+        results["rods"] = rods(repeats)
+    if "beams" in asked:
+        results["beams"] = beams(repeats)
     if "work-precision" in asked:
         results["work_precision"] = []
         for plan in QUICK_CONTESTS if quick else CONTESTS:

@@ -45,6 +45,8 @@ def text(results: Results, figures: bool = False) -> str:
         *picture("chain", chains, "Time per body and step over the number of bars"),
         *mechanisms,
         *picture("mechanisms", mechanisms, "Time per step of the mechanisms"),
+        _rods(results),
+        _beams(results),
         *contests,
         *picture("work-precision", contests, "Time against error"),
         _startup(results),
@@ -104,6 +106,39 @@ def _mechanisms(results: Results) -> str:
         "### Mechanisms with loops, trees and springs\n\nMicroseconds per step, h = 1 ms.\n\n"
         + _table(("mechanism", "bodies", *names), rows, "l" + "r" * (len(names) + 1))
         + f"\n\n{_notes(found)}"
+    )
+
+
+def _rods(results: Results) -> str:
+    found = results.get("rods")
+    if not found:
+        return ""
+    ours = found["rows"][0]["seconds"]
+    rows = [
+        (
+            row["name"],
+            _number(1e6 * row["seconds"] / found["elements"]),
+            _number(row["seconds"] / ours),
+            f"{row['apart']:.1e}",
+        )
+        for row in found["rows"]
+    ]
+    head = "element", "µs per element and step", "times ours", "ends apart [m]"
+    return (
+        f"### A flying rod of {found['elements']} elements\n\nPushed at one end, h = 1 ms; how "
+        f"far apart ends are after {found['t_end']:g} s tells whether the elements mean the "
+        "same rod.\n\n" + _table(head, rows, "lrrr")
+    )
+
+
+def _beams(results: Results) -> str:
+    found = results.get("beams")
+    if not found:
+        return ""
+    rows = [(row["name"], _number(1 / row["seconds"]), _number(row["iterations"])) for row in found]
+    return (
+        "### Ten floating beams of ten elements\n\nHinged to each other, falling; h = 1 ms.\n\n"
+        + _table(("beams bend", "steps per second", "iterations per step"), rows, "lrr")
     )
 
 

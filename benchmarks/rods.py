@@ -1,6 +1,6 @@
 """A rod that is pushed at its end and flies, in Poinsot and in Exudyn: microseconds a step.
 
-`python -m benchmarks.rods` prints a table. The rod is that of the flying spaghetti of Simo and
+`python -m benchmarks rods` prints a table. The rod is that of the flying spaghetti of Simo and
 Vu-Quoc with less rotary inertia, under a constant force at one end. Exudyn's cable
 (`ObjectANCFCable`) bends without shear and torsion, its geometrically exact beam has all of them;
 both are integrated by its generalised-alpha method with modified Newton and a sparse solver. All
@@ -14,10 +14,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from benchmarks.environment import pin
-
-#: Step [s], times [s] of a short and a long run, whose difference counts; elements, repetitions.
-H, T, ELEMENTS, REPEATS = 1e-3, (0.5, 2.5), 32, 3
+#: Step [s], times [s] of a short and a long run, whose difference counts; elements.
+H, T, ELEMENTS = 1e-3, (0.5, 2.5), 32
 LENGTH, MASS, INERTIA, FORCE = 10.0, 1.0, 0.05, (0.5, 2.0, 1.0)
 SHEAR, AXIAL, BENDING = 1e4, 1e4, 500.0
 
@@ -102,34 +100,34 @@ def exudyn(kind: str) -> Callable[[float], Any]:
     return fly
 
 
-def main() -> None:
-    """Measure on one core, and print."""
-    pin()  # before anything numerical is imported
+def rods(repeats: int) -> dict[str, Any]:
+    """Return the time of a step of each [s], and how far its end is from ours [m]."""
     import numpy as np
 
     entrants = {
         "Poinsot": poinsot(),
         "Exudyn, cable": exudyn("cable"),
-        "Exudyn, beam": exudyn("beam"),
+        "Exudyn, geometrically exact beam": exudyn("beam"),
     }
     ends = {name: np.asarray(fly(T[1])) for name, fly in entrants.items()}
     times: dict[str, list[float]] = {name: [] for name in entrants}
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for name, fly in entrants.items():
             clock = [process_time()]
             for t_end in T:
                 fly(t_end)
                 clock.append(process_time())
             start, short, long = clock
-            steps = (T[1] - T[0]) / H
-            times[name].append(1e6 * ((long - short) - (short - start)) / steps)
-    fastest = median(times["Poinsot"])
-    print(f"| {ELEMENTS} elements | microseconds a step | it / Poinsot | end is apart [m] |")
-    print("| :--- | ---: | ---: | ---: |")
-    for name, each in times.items():
-        time, apart = median(each), np.max(abs(ends[name] - ends["Poinsot"]))
-        print(f"| {name} | {time:.1f} | {time / fastest:.1f} | {apart:.1e} |")
-
-
-if __name__ == "__main__":
-    main()
+            times[name].append(((long - short) - (short - start)) / ((T[1] - T[0]) / H))
+    return {
+        "elements": ELEMENTS,
+        "t_end": T[1],
+        "rows": [
+            {
+                "name": name,
+                "seconds": median(each),
+                "apart": float(np.max(abs(ends[name] - ends["Poinsot"]))),
+            }
+            for name, each in times.items()
+        ],
+    }
