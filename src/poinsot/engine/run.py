@@ -53,11 +53,15 @@ def run(job: Job) -> tuple[int, int]:
             work.given,
             work.found,
         )
-        iterations, residual = take_step(machine, step, carried, tiles, job.rtol, job.limit)
+        iterations, residual = take_step(
+            machine, step, carried, tiles, work.refinement, job.rtol, job.limit
+        )
         if residual == inf and known + n > 0:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)
-            iterations, residual = take_step(machine, step, carried, tiles, job.rtol, job.limit)
+            iterations, residual = take_step(
+                machine, step, carried, tiles, work.refinement, job.rtol, job.limit
+            )
         if residual == inf:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)

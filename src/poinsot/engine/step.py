@@ -11,8 +11,8 @@ from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, place, unfold
 from poinsot.engine.job import Machine, Run
-from poinsot.engine.redundant import forget, make_regular, relax, settle
-from poinsot.engine.tiles import clear, factorise, reduce, solve
+from poinsot.engine.redundant import close_gaps_of_others, hold, look_away
+from poinsot.engine.tiles import Refinement, clear, factorise, keep, reduce, refine, solve
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
 from poinsot.kernels.kernel import arithmetic, inline, kernel
@@ -58,6 +58,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
         step.sizes[LASTING + OF_CLOSURE] = REST / step.h
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
+    look_away(machine.repeated, step.x)
     _measure_what_vanishes(machine.gyration, step.sizes)
 
 
@@ -209,6 +210,7 @@ def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) 
     """Set how gaps of constraints have grown, which the plain form takes back little by little."""
     if stabilised is None:
         gaps(machine.parts, step.state, kept, step.gap)
+        close_gaps_of_others(machine.repeated, step.gap)
 
 
 @inline
@@ -225,7 +227,13 @@ def _unfold(machine: Machine, stabilised: Array, x: Array) -> None:
 
 @kernel
 def take_step(
-    machine: Machine, step: Step, carried: Run, tiles: Array, rtol: float, limit: int
+    machine: Machine,
+    step: Step,
+    carried: Run,
+    tiles: Array,
+    room: Refinement,
+    rtol: float,
+    limit: int,
 ) -> tuple[int, float]:
     """Solve for the stage and multipliers, which hold a guess; return iterations and residual.
 
@@ -235,12 +243,7 @@ def take_step(
     begin(machine.parts)
     _begin(machine.stabilised, machine.spins, step.state, stage)
     _look_at_gaps(machine, machine.stabilised, carried.gap, step)
-    # A last correction may stay unseen, unless power through struts, loads and fields is taken from
-    # the last evaluation, or repeated constraints make convergence hard to foresee.
-    unloaded = machine.unloaded and not machine.redundant
-    forget(machine.stabilised, machine.repeated, multiplier)
-    previous, fresh, relaxed, turned = inf, True, not machine.redundant, 0.0
-    hidden = inf
+    previous, hidden, fresh, turned = inf, inf, True, 0.0
     for iteration in range(limit + 1):
         if iteration > 0:
             evaluate(machine, step, None)
@@ -256,30 +259,28 @@ def take_step(
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
             known = known and fresh and residual <= rtol and not falls
             if stalled and (reached <= ROUND_OFF or known):
-                if relaxed or not relax(machine, multiplier, tiles, x):
-                    return iteration, reached
-                relaxed, stalled, previous = True, False, inf
+                return iteration, reached
             if stalled and fresh and iteration > FAR and not (machine.dry or falls):
                 return limit, inf
-            # Once idle forces are gone, what residuals are measured by is smaller, too.
-            fresh = previous == inf or (residual > SLOW * previous and residual > ROUND_OFF)
+            fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:
             turned = 0.0
             clear(machine.template, tiles)
             evaluate(machine, step, tiles)
-            make_regular(machine.repeated, tiles)
+            hold(machine.repeated, tiles)
             if previous == inf:
                 residual = _relative(machine.kinds, x, step.sizes, 0.0)
         if residual == inf or iteration == limit:
             return limit, inf
-        if machine.redundant and iteration == 0:
-            settle(machine.repeated.shift, multiplier, x)
         _fold(machine, machine.stabilised, x)
+        keep(x, room.right)
         if fresh:
+            keep(tiles, room.matrix)
             factorise(schedule, tiles, x, machine.hardly)
         else:
             reduce(schedule, tiles, x)
         solve(schedule, tiles, x)
+        refine(schedule, tiles, room, x)
         _unfold(machine, machine.stabilised, x)
         stabilised, spins, auxiliary = machine.stabilised, machine.spins, machine.auxiliary
         spin, turn = _correct(step.bodies, stabilised, spins, auxiliary, stage, multiplier, x)
@@ -289,12 +290,13 @@ def take_step(
         rate = residual / previous
         if previous == inf:
             rate = residual if machine.exact else 1.0
-        left, foreseen = rate * residual, unloaded and residual <= rtol
+        # A last correction may stay unseen, unless power through struts, loads and fields is taken
+        # from the last evaluation, or equations that are left out have to be seen to hold.
+        left, foreseen = rate * residual, machine.unloaded and residual <= rtol
         if machine.linear:
-            left, foreseen = min(left, (turned + SOLVED) * residual + turned * turned), unloaded
+            left = min(left, (turned + SOLVED) * residual + turned * turned)
+            foreseen = machine.unloaded
         if left < NEGLIGIBLE and (foreseen or (residual <= EPS and iteration > 0)):
-            if relaxed or not relax(machine, multiplier, tiles, x):
-                return iteration + 1, left
-            relaxed, residual = True, inf
+            return iteration + 1, left
         previous = residual
     return limit, inf

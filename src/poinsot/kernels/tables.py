@@ -92,13 +92,15 @@ class Spins(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """Equations that may repeat others: a row for each node with such, see `engine.redundant`.
+    """Equations of which some repeat others, see `engine.redundant`.
 
-    `shift` (nodes, 3) is what makes them regular in the matrix that was factorised last.
+    `places` (k, 2) are their nodes and the tiles of these; `out` (nodes, 3) is 1 for equations that
+    are left out; `watched` (1,) whether these must hold all the same.
     """
 
-    rows: Part
-    shift: Real2
+    places: Index2
+    out: Real2
+    watched: Index1
 
 
 #: Sizes of terms, and the power that dampers take; sizes of what cancels inside of forces and

@@ -1,7 +1,7 @@
 """Runs a mechanism in the compiled engine, block by block."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -60,16 +60,9 @@ class MechanismRunner(Runner):
             order=np.ones(1, dtype=np.uint32),
             turns=np.zeros((2, self.machine.turn_counters.shape[0])),
         )
-        given, found = self.parts.room
-        self.work = job.Work(
-            x=aligned(nodes, 4),
-            tiles=aligned(made.tiles.count + 1, 12),
-            gap=np.zeros((nodes, 3)),
-            sizes=np.zeros(12),
-            given=np.zeros(given),
-            found=np.zeros(found),
-        )
+        self.work = made.work(*self.parts.room)
         self.h = h
+        self._leave_out(~loop.repeated for loop in system.mechanism.loops)
         self.start(x, system.angles(x))
         if not system.stabilised:
             gaps = system.mechanism.held.constraints(system.directors(x))
@@ -111,8 +104,35 @@ class MechanismRunner(Runner):
     @cached_property
     def _thorough(self) -> tuple[job.Machine, job.Work]:
         """The machine with the exact tangent, for steps on which the decoupled one fails."""
-        full = self.tables()
-        return full.machine(), self.work._replace(tiles=aligned(full.tiles.count + 1, 12))
+        full, repeated = self.tables(), self.machine.repeated
+        machine = full.machine()
+        # What is left out is the same.
+        repeated = repeated._replace(places=machine.repeated.places)
+        return machine._replace(repeated=repeated), full.work(*self.parts.room)
+
+    # -- constraints that repeat others -------------------------------------------------------
+
+    def _leave_out(self, kept: Iterable[NDArray[np.bool_]]) -> bool:
+        """Leave all rows of loops out but those that are kept; tell whether that is new."""
+        mechanism, before = self.system.mechanism, self.machine.repeated.out.copy()
+        rows = np.zeros(mechanism.m, dtype=bool)
+        for loop, some in zip(mechanism.loops, kept, strict=True):
+            rows[loop.rows] = ~some
+        joints = rows[mechanism.rigid :][: self.parts.joints.places.shape[0]]
+        node, slot = self.places[:, :2].T
+        out = np.tile(joints, self.places.shape[0] // max(1, joints.size))
+        self.machine.repeated.out[node, slot] = out
+        return not np.array_equal(before, self.machine.repeated.out)
+
+    def _choose(self) -> bool:
+        """Choose anew which constraints to leave out, here and now; tell whether others are."""
+        f, carried = self.system.directors(self.x), self.carried
+        if not self._leave_out(loop.independent(f) for loop in self.system.mechanism.loops):
+            return False
+        # Forces go other ways from here on.
+        carried.multiplier[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
+        self.known = 0
+        return True
 
     # -- the run ------------------------------------------------------------------------------
 
@@ -124,6 +144,7 @@ class MechanismRunner(Runner):
         carried.stage[:-1, tables.V : tables.V + 6 * copies] = np.tile(twists, copies)
         node, slot, column, times_h = self.places.T
         carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
+        carried.multiplier[:-1] *= 1.0 - self.machine.repeated.out
         carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
         unknowns = carried.stage[:, tables.V : tables.V + 3 * groups]
         carried.past[:, 0].reshape(-1, groups, 4)[:, :, :3] = unknowns.reshape(-1, groups, 3)
@@ -178,8 +199,11 @@ class MechanismRunner(Runner):
             return machine_code.function(self.form)(asked)
 
         taken, kept = take(self.machine, self.work, u.shape[0])
-        if taken == 0 and u.shape[0] and self._decouples and not self.machine.exact:
-            taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
+        for machine, work in self._others() if taken == 0 and u.shape[0] else ():
+            taken, kept = take(machine, work, min(THOROUGH, u.shape[0]))
+            if taken:
+                break
+        self.machine.repeated.watched[0] = 1
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
         if taken:
@@ -201,6 +225,18 @@ class MechanismRunner(Runner):
             saved=rows,
             pending=pending,
         )
+
+    def _others(self) -> Iterator[tuple[job.Machine, job.Work]]:
+        """Yield what is tried one after the other where a step is not solved."""
+        redundant = self.system.mechanism.redundant
+        if redundant and self._choose():
+            yield self.machine, self.work
+        if self._decouples and not self.machine.exact:
+            yield self._thorough
+        if redundant:
+            # The start may be a little off, so that not all of them can hold.
+            self.machine.repeated.watched[0] = 0
+            yield self._thorough if self._decouples else (self.machine, self.work)
 
     @property
     def form(self) -> str:
