@@ -3,15 +3,18 @@
 Of equations that repeat others the matrix is singular: forces that cancel are left open. As many
 of them are left out as repeat others, their multipliers staying at zero; the rest determine the
 motion. What is left out holds then by itself, unless others should have been chosen: so its
-residuals count like all others, and a step in which they do not vanish is not solved.
+residuals count, too, and a step in which they do not vanish is not solved. Nor is one from a start
+at which its gaps are large.
 """
 
 from poinsot.kernels.algebra import Array
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import kernel
 from poinsot.kernels.tables import Repeated
 
 #: An entry on the diagonal beside which all others vanish: the multiplier stays as it is.
 HELD = 1e60
+#: What residuals count of equations that are left out.
+WEIGHT = 0.25
 #: Columns of places: a node, and its tile.
 NODE, OWN = 0, 1
 
@@ -26,19 +29,31 @@ def hold(repeated: Repeated, tiles: Array) -> None:
 
 
 @kernel
-def close_gaps_of_others(repeated: Repeated, gap: Array) -> None:
-    """Take nothing back of what equations that are left out lack: that follows from the others."""
+def overlook_gaps(repeated: Repeated, gap: Array) -> bool:
+    """Take nothing back of gaps that are left out, which follow from others; tell if one is large.
+
+    Where others would be the better choice, their gaps come in with large coefficients.
+    """
+    places, out, large = repeated.places, repeated.out, False
+    for k in range(places.shape[0]):
+        node = places[k, NODE]
+        for slot in range(3):
+            if out[node, slot] > 0.0:
+                large = (
+                    large or abs(gap[node, slot]) > repeated.slack[0] * repeated.most[node, slot]
+                )
+                gap[node, slot] = 0.0
+    return large
+
+
+@kernel
+def look_away(repeated: Repeated, x: Array) -> None:
+    """Count residuals of equations that are left out less: gaps of others come in with rates.
+
+    Where they are given some slack, they do not count at all.
+    """
     places, out = repeated.places, repeated.out
+    less = 1.0 if repeated.slack[0] > 1.0 else 1.0 - WEIGHT
     for k in range(places.shape[0]):
         for slot in range(3):
-            gap[places[k, NODE], slot] *= 1.0 - out[places[k, NODE], slot]
-
-
-@inline
-def look_away(repeated: Repeated, x: Array) -> None:
-    """Forget residuals of equations that are left out, unless they are watched."""
-    if repeated.watched[0] == 0:
-        places, out = repeated.places, repeated.out
-        for k in range(places.shape[0]):
-            for slot in range(3):
-                x[places[k, NODE], slot] *= 1.0 - out[places[k, NODE], slot]
+            x[places[k, NODE], slot] *= 1.0 - less * out[places[k, NODE], slot]

@@ -11,7 +11,7 @@ from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, place, unfold
 from poinsot.engine.job import Machine, Run
-from poinsot.engine.redundant import close_gaps_of_others, hold, look_away
+from poinsot.engine.redundant import hold, look_away, overlook_gaps
 from poinsot.engine.tiles import Refinement, clear, factorise, keep, reduce, refine, solve
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
@@ -206,11 +206,15 @@ def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
 
 
 @inline
-def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> None:
-    """Set how gaps of constraints have grown, which the plain form takes back little by little."""
+def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> bool:
+    """Set how gaps of constraints have grown, which the plain form takes back little by little.
+
+    Tell whether they are as they should be.
+    """
     if stabilised is None:
         gaps(machine.parts, step.state, kept, step.gap)
-        close_gaps_of_others(machine.repeated, step.gap)
+        return not overlook_gaps(machine.repeated, step.gap)
+    return True
 
 
 @inline
@@ -242,7 +246,8 @@ def take_step(
     stage, multiplier, x, schedule = step.stage, step.multiplier, step.x, machine.schedule
     begin(machine.parts)
     _begin(machine.stabilised, machine.spins, step.state, stage)
-    _look_at_gaps(machine, machine.stabilised, carried.gap, step)
+    if not _look_at_gaps(machine, machine.stabilised, carried.gap, step):
+        return limit, inf
     previous, hidden, fresh, turned = inf, inf, True, 0.0
     for iteration in range(limit + 1):
         if iteration > 0:

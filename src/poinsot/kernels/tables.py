@@ -95,12 +95,14 @@ class Repeated(NamedTuple):
     """Equations of which some repeat others, see `engine.redundant`.
 
     `places` (k, 2) are their nodes and the tiles of these; `out` (nodes, 3) is 1 for equations that
-    are left out; `watched` (1,) whether these must hold all the same.
+    are left out, `most` (nodes, 3) how large their gaps may become, in multiples `slack` (1,); 1:
+    their residuals must vanish, too.
     """
 
     places: Index2
     out: Real2
-    watched: Index1
+    most: Real2
+    slack: Real1
 
 
 #: Sizes of terms, and the power that dampers take; sizes of what cancels inside of forces and

@@ -354,5 +354,5 @@ class Tables:
         if self.stabilised:
             node = np.append(node, graph.position(group))
         places = index(node, self.tiles.at(node, node))
-        out = np.zeros((graph.nodes, SLOTS))
-        return tables.Repeated(places, out, np.ones(1, dtype=np.uint32))
+        out, most = np.zeros((2, graph.nodes, SLOTS))
+        return tables.Repeated(places, out, most, np.ones(1))

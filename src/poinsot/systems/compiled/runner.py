@@ -14,7 +14,7 @@ from poinsot.kernels import tables
 from poinsot.kernels.laws import Law
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
-from poinsot.ph.stages import Newton
+from poinsot.ph.stages import EPS, Newton
 from poinsot.result.history import Saved
 from poinsot.systems.compiled.machine import Parts, Tables, Turning
 from poinsot.systems.directors import DirectorForm
@@ -26,6 +26,11 @@ MechanismSystem = DirectorForm | QuaternionForm
 
 #: So many steps are taken with the exact tangent where the decoupled one fails.
 THOROUGH = 256
+#: So few where constraints that are left out may have gaps.
+FEW = 1
+#: Gap of a constraint that is left out, in multiples of its round-off, that asks for another
+#: choice; and how much more of it there may be right after that.
+GAP, LARGER_GAP = 64.0, 8.0
 
 
 class MechanismRunner(Runner):
@@ -63,6 +68,10 @@ class MechanismRunner(Runner):
         self.work = made.work(*self.parts.room)
         self.h = h
         self._leave_out(~loop.repeated for loop in system.mechanism.loops)
+        if system.mechanism.redundant:
+            rows = system.mechanism.gap_sizes(system.directors(x))[system.mechanism.rigid :]
+            node, slot = self.places[: rows.size].T[:2]
+            self.machine.repeated.most[node, slot] = GAP * EPS * rows
         self.start(x, system.angles(x))
         if not system.stabilised:
             gaps = system.mechanism.held.constraints(system.directors(x))
@@ -127,7 +136,7 @@ class MechanismRunner(Runner):
     def _choose(self) -> bool:
         """Choose anew which constraints to leave out, here and now; tell whether others are."""
         f, carried = self.system.directors(self.x), self.carried
-        if not self._leave_out(loop.independent(f) for loop in self.system.mechanism.loops):
+        if not self._leave_out(loop.best(f) for loop in self.system.mechanism.loops):
             return False
         # Forces go other ways from here on.
         carried.multiplier[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
@@ -199,11 +208,11 @@ class MechanismRunner(Runner):
             return machine_code.function(self.form)(asked)
 
         taken, kept = take(self.machine, self.work, u.shape[0])
-        for machine, work in self._others() if taken == 0 and u.shape[0] else ():
-            taken, kept = take(machine, work, min(THOROUGH, u.shape[0]))
+        for machine, work, most in self._others() if taken == 0 and u.shape[0] else ():
+            taken, kept = take(machine, work, min(most, u.shape[0]))
             if taken:
                 break
-        self.machine.repeated.watched[0] = 1
+        self.machine.repeated.slack[0] = 1.0
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
         if taken:
@@ -226,17 +235,17 @@ class MechanismRunner(Runner):
             pending=pending,
         )
 
-    def _others(self) -> Iterator[tuple[job.Machine, job.Work]]:
-        """Yield what is tried one after the other where a step is not solved."""
+    def _others(self) -> Iterator[tuple[job.Machine, job.Work, int]]:
+        """Yield what is tried one after the other where a step is not solved, for so many steps."""
         redundant = self.system.mechanism.redundant
         if redundant and self._choose():
-            yield self.machine, self.work
+            yield self.machine, self.work, THOROUGH
         if self._decouples and not self.machine.exact:
-            yield self._thorough
-        if redundant:
-            # The start may be a little off, so that not all of them can hold.
-            self.machine.repeated.watched[0] = 0
-            yield self._thorough if self._decouples else (self.machine, self.work)
+            yield *self._thorough, THOROUGH
+        for slack in (LARGER_GAP, np.inf) if redundant else ():
+            # Gaps of a worse choice are still there, or the start does not close them all.
+            self.machine.repeated.slack[0] = slack
+            yield *(self._thorough if self._decouples else (self.machine, self.work)), FEW
 
     @property
     def form(self) -> str:
