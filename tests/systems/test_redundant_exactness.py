@@ -109,13 +109,14 @@ def test_trees_of_joints_that_are_there_several_times_keep_their_energy(formulat
     assert_exact(run(model, formulation))
 
 
-def parallelogram(arms=1):
+def parallelogram(arms=1, plate=2, thickness=0.1):
     """Three parallel arms carry a plate; two of them are dependent wherever they are in line."""
     model = ps.Model(gravity=(0, -9.81, 0))
     feet, arm = np.array([(0, 0, 0), (1, 0.3, 0), (2, -0.2, 0)]), np.array([0.3, 0.5, 0])
-    plate = model.add_body("plate", ps.Box(mass=2, size=(2, 0.5, 0.1)), position=feet[1] + arm)
+    box = ps.Box(mass=plate, size=(2, 0.5, 0.1))
+    plate = model.add_body("plate", box, position=feet[1] + arm)
     for i, foot in enumerate(feet):
-        body = bar(model, f"arm{i}", foot, foot + arm, arms, angular_velocity=(0, 0, 3))
+        body = bar(model, f"arm{i}", foot, foot + arm, arms, thickness, angular_velocity=(0, 0, 3))
         hinges = (model.ground, body, foot), (body, plate, foot + arm)
         for k, (a, b, point) in enumerate(hinges):
             model.add_joint(f"h{i}{k}", ps.Revolute(a, b, point=point, axis=(0, 0, 1)))
@@ -256,10 +257,9 @@ def test_a_loop_that_does_not_quite_close_runs_in_compiled_steps(gap):
 
 @pytest.mark.parametrize("ratio", [3e9, 1e10, 3e10])
 def test_stabilised_starts_are_completed_where_light_arms_hold_a_heavy_plate(ratio):
-    """Small equations are as exact as large ones: their multipliers are found to round-off."""
-    system = parallelogram(arms=2 / ratio).compile(stabilised=True)
+    """Small equations are solved as exactly as large ones, or the start would be refused."""
+    model = parallelogram(arms=1 / ratio, plate=1, thickness=0.05)
+    system = model.compile(stabilised=True)
     x = check_start(system, system.state({}), 0.0)
-    z = system.z(x)
-    flow, sizes = system.flow(x, z, system.u(0.0)), abs(system.dflow_dz(x, z)) @ abs(z)
-    algebraic = np.flatnonzero(np.asarray(abs(system.E(x)).sum(axis=1)).reshape(-1) == 0)
-    assert np.all(abs(flow[algebraic]) <= 1e-12 * sizes[algebraic])
+    held = model.compile().state({})
+    np.testing.assert_array_equal(x[: 2 * system.mechanism.n], held[: 2 * system.mechanism.n])
