@@ -18,7 +18,7 @@ def newton(machine, step, tiles):
     evaluate(machine, step, tiles)
     before = tiles.reshape(-1, 3, 4)[:, :, :3].swapaxes(1, 2).copy()
     _fold(machine, machine.stabilised, step.x)
-    factorise(machine.schedule, tiles, step.x, machine.redundant)
+    factorise(machine.schedule, tiles, step.x, machine.hardly)
     solve(machine.schedule, tiles, step.x)
     _unfold(machine, machine.stabilised, step.x)
     return before, step.x[:, :3].copy()

@@ -153,6 +153,25 @@ def test_what_is_held_fast_has_no_warning(scheme, coordinates, force):
     assert (result.warnings, result.notes) == ((), ())
 
 
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize(("scheme", "coordinates"), FORMS)
+@pytest.mark.parametrize("speed", [0.0, 1e-15])
+def test_what_is_at_rest_but_for_round_off_has_no_warning(scheme, coordinates, speed, engine):
+    """All of its energy is round-off, and so is what it is off by."""
+    model, random = ps.Model(), np.random.default_rng(7)
+    axis, at = mechanisms.unit(random), random.standard_normal(3)
+    box, R = ps.Box(mass=1, size=(0.3, 0.2, 0.5)), mechanisms.rotation(random)
+    one = model.add_body("one", box, position=at, rotation=R, angular_velocity=speed * axis)
+    two = model.add_body("two", box, position=at - 0.2 * axis, rotation=R)
+    model.add_joint("hinge", ps.Revolute(model.ground, one, point=at, axis=axis))
+    model.add_joint("sleeve", ps.Cylindrical(one, two, point=at, axis=axis))
+    model.add_force("spring", ps.JointSpring("hinge", stiffness=5, damping=0.1))
+    model.add_force("other", ps.JointSpring("sleeve", freedom="angle", stiffness=3))
+    result = run(model, scheme=scheme, coordinates=coordinates, engine=engine, t_end=0.1)
+    assert result.status == "done"
+    assert abs(result.energy).max() < 1e-20
+
+
 def test_what_a_scheme_does_not_promise_is_no_fault():
     x0 = {"q": 1.0, "p": 0.5}
     drifting = run(stiffening(), scheme="ph-mp", x0=x0, h=0.2, t_end=5)

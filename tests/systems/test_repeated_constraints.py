@@ -10,11 +10,12 @@ import poinsot as ps
 CORNERS = [(0, 0, 0), (0, 1, 0), (2.5, 1.8, 0), (2, 0, 0)]
 
 
-def bar(model, name, start, end, **given):
+def bar(model, name, start, end, mass=1, thickness=0.1, **given):
     start, end = np.asarray(start, float), np.asarray(end, float)
     along = (end - start) / np.linalg.norm(end - start)
     axes = np.column_stack([along, np.cross([0, 0, 1], along), [0, 0, 1]])
-    box = ps.Box(mass=1, size=(np.linalg.norm(end - start), 0.1, 0.2))
+    size = np.linalg.norm(end - start), thickness, 2 * thickness
+    box = ps.Box(mass=mass, size=size)
     return model.add_body(name, box, position=(start + end) / 2, rotation=axes, **given)
 
 

@@ -6,7 +6,7 @@ A mechanism on its way through the engine is nothing but numbers, see `kernels.t
 from typing import NamedTuple
 
 from poinsot.engine.families import Tables
-from poinsot.engine.tiles import Schedule, Template
+from poinsot.engine.tiles import Refinement, Schedule, Template
 from poinsot.kernels.kernel import inline
 from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3, Repeated, Spins
 
@@ -15,18 +15,18 @@ class Machine(NamedTuple):
     """A mechanism, complete: what it consists of, and the tiles of its Newton matrix.
 
     Of `parts` that a mechanism does not have, tables have no rows; it is `unloaded` if nothing but
-    weight acts on its bodies, and `dry` if there is dry friction. Turn counters follow angles over
-    turns, by terms; `turn_counters` (k, 2) are the first term and the one after the last of each.
-    `kinds` (nodes,) tells which of the sizes measures a node's equations, `gyration` (2,) what are
-    the least and the greatest radius of gyration of its bodies [m]; `redundant` whether some
-    constraints repeat others, `repeated` which may do so; `exact` whether the matrix is that of
-    Newton's method, or lacks a small part of it; `linear` whether nothing but turns of bodies makes
-    it change; `keeping` whether laws begin a step with slopes of an earlier one; `costly` whether a
-    matrix costs more than a few evaluations, and is kept for the next steps; `hardly` whether
-    pivots may be hardly regular, see `tiles.factorise`. `stabilised` is there in the stabilised
-    form (its content does not matter), `spins` are there in quaternions.
-    `arms_at` is the column of a stage with the directors on which forces have their lever arms,
-    `auxiliary` the number of nodes that bodies have besides translation and rotation.
+    weight acts on its bodies and no constraint repeats others, and `dry` if there is dry friction.
+    Turn counters follow angles over turns, by terms; `turn_counters` (k, 2) are the first term and
+    the one after the last of each. `kinds` (nodes,) tells which of the sizes measures a node's
+    equations, `gyration` (2,) what are the least and the greatest radius of gyration of its bodies
+    [m]; `repeated` which constraints are left out since they repeat others; `exact` whether the
+    matrix is that of Newton's method, or lacks a small part of it or some constraints; `linear`
+    whether nothing but turns of bodies makes it change; `keeping` whether laws begin a step with
+    slopes of an earlier one; `costly` whether a matrix costs more than a few evaluations, and is
+    kept for the next steps; `hardly` whether pivots may be hardly regular, see `tiles.factorise`.
+    `stabilised` is there in the stabilised form (its content does not matter), `spins` are there in
+    quaternions. `arms_at` is the column of a stage with the directors on which forces have their
+    lever arms, `auxiliary` the number of nodes that bodies have besides translation and rotation.
     """
 
     bodies: Part
@@ -38,7 +38,6 @@ class Machine(NamedTuple):
     kinds: Index1
     gyration: Real1
     unloaded: bool
-    redundant: bool
     dry: bool
     repeated: Repeated
     exact: bool
@@ -75,12 +74,13 @@ class Work(NamedTuple):
 
     `sizes` (12,): of the terms of translation, rotation, and constraints on velocities and on
     positions; power lost; what cancels inside of terms of translation and rotation, and its energy;
-    the first four of bodies alone. `given`, `found`: of laws. `factorised` (1,): whether tiles hold
-    the factors of an earlier step's matrix.
+    the first four of bodies alone. `given`, `found`: of laws. `refinement` has room where it is
+    needed. `factorised` (1,): whether tiles hold the factors of an earlier step's matrix.
     """
 
     x: Real2
     tiles: Real2
+    refinement: Refinement
     gap: Real2
     sizes: Real1
     given: Real1

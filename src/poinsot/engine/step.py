@@ -12,8 +12,8 @@ from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, place, unfold
 from poinsot.engine.job import Machine, Run, Work
-from poinsot.engine.redundant import forget, make_regular, relax, settle
-from poinsot.engine.tiles import clear, factorise, reduce, solve
+from poinsot.engine.redundant import hold, look_away, overlook_gaps
+from poinsot.engine.tiles import clear, factorise, keep, reduce, refine, solve
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
 from poinsot.kernels.kernel import arithmetic, inline, kernel
@@ -59,6 +59,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
         step.sizes[LASTING + OF_CLOSURE] = REST / step.h
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
+    look_away(machine.repeated, step.x)
     _measure_what_vanishes(machine.gyration, step.sizes)
 
 
@@ -206,10 +207,15 @@ def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
 
 
 @inline
-def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> None:
-    """Set how gaps of constraints have grown, which the plain form takes back little by little."""
+def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> bool:
+    """Set how gaps of constraints have grown, which the plain form takes back little by little.
+
+    Tell whether they are as they should be.
+    """
     if stabilised is None:
         gaps(machine.parts, step.state, kept, step.gap)
+        return not overlook_gaps(machine.repeated, step.gap)
+    return True
 
 
 @inline
@@ -233,17 +239,13 @@ def take_step(
     Infinite residual: not solved.
     """
     stage, multiplier, x, schedule = step.stage, step.multiplier, step.x, machine.schedule
-    tiles, kept = work.tiles, machine.costly and work.factorised[0] == 1
+    tiles, room, kept = work.tiles, work.refinement, machine.costly and work.factorised[0] == 1
     begin(machine.parts, step.state)
     _begin(machine.stabilised, machine.spins, step.state, stage)
-    _look_at_gaps(machine, machine.stabilised, carried.gap, step)
-    # A last correction may stay unseen, unless power through struts, loads and fields is taken from
-    # the last evaluation, or repeated constraints make convergence hard to foresee.
-    unloaded = machine.unloaded and not machine.redundant
-    forget(machine.stabilised, machine.repeated, multiplier)
-    previous, fresh, relaxed, turned = inf, not kept, not machine.redundant, 0.0
-    hidden, residual = inf, inf
     work.factorised[0] = 0
+    if not _look_at_gaps(machine, machine.stabilised, carried.gap, step):
+        return limit, inf
+    residual, previous, hidden, fresh, turned = inf, inf, inf, not kept, 0.0
     for iteration in range(limit + 1):
         if iteration > 0 or kept:
             evaluate(machine, step, None)
@@ -260,31 +262,29 @@ def take_step(
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
             known = known and fresh and residual <= rtol and not falls
             if stalled and (reached <= ROUND_OFF or known):
-                if relaxed or not relax(machine, multiplier, tiles, x):
-                    work.factorised[0] = 1
-                    return iteration, reached
-                relaxed, stalled, previous = True, False, inf
+                work.factorised[0] = 1
+                return iteration, reached
             if stalled and fresh and iteration > FAR and not (machine.dry or falls):
                 return limit, inf
-            # Once idle forces are gone, what residuals are measured by is smaller, too.
-            fresh = previous == inf or (residual > SLOW * previous and residual > ROUND_OFF)
+            fresh = residual > SLOW * previous and residual > ROUND_OFF
         if fresh:
             turned = 0.0
             clear(machine.template, tiles)
             evaluate(machine, step, tiles)
-            make_regular(machine.repeated, tiles)
+            hold(machine.repeated, tiles)
             if previous == inf:
                 residual = _relative(machine.kinds, x, step.sizes, 0.0)
         if residual == inf or iteration == limit:
             return limit, inf
-        if machine.redundant and iteration == 0:
-            settle(machine.repeated.shift, multiplier, x)
         _fold(machine, machine.stabilised, x)
+        keep(x, room.right)
         if fresh:
+            keep(tiles, room.matrix)
             factorise(schedule, tiles, x, machine.hardly)
         else:
             reduce(schedule, tiles, x)
         solve(schedule, tiles, x)
+        refine(schedule, tiles, room, x)
         _unfold(machine, machine.stabilised, x)
         stabilised, spins, auxiliary = machine.stabilised, machine.spins, machine.auxiliary
         spin, turn = _correct(step.bodies, stabilised, spins, auxiliary, stage, multiplier, x)
@@ -294,13 +294,14 @@ def take_step(
         rate = residual / previous
         if previous == inf:
             rate = residual if machine.exact and fresh else 1.0
-        left, foreseen = rate * residual, unloaded and residual <= rtol
+        # A last correction may stay unseen, unless power through struts, loads and fields is taken
+        # from the last evaluation, or equations that are left out have to be seen to hold.
+        left, foreseen = rate * residual, machine.unloaded and residual <= rtol
         if machine.linear:
-            left, foreseen = min(left, (turned + SOLVED) * residual + turned * turned), unloaded
+            left = min(left, (turned + SOLVED) * residual + turned * turned)
+            foreseen = machine.unloaded
         if left < NEGLIGIBLE and (foreseen or (residual <= EPS and iteration > 0)):
-            if relaxed or not relax(machine, multiplier, tiles, x):
-                work.factorised[0] = 1
-                return iteration + 1, left
-            relaxed, residual = True, inf
+            work.factorised[0] = 1
+            return iteration + 1, left
         previous = residual
     return limit, inf

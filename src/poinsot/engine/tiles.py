@@ -44,6 +44,9 @@ from poinsot.kernels.tables import Index1, Index2, Real2
 #: A pivot of a larger condition number has an inverse that is not good enough.
 ROUGH = 1e4
 
+#: How often solutions are refined where that is asked for.
+REFINED = 3
+
 #: Columns of the schedule's pivots and entries.
 PIVOT, NODE, FIRST = range(3)
 LOWER, UPPER, OTHER = range(3)
@@ -70,6 +73,17 @@ class Template(NamedTuple):
 
     tiles: Real2
     places: Index1
+
+
+class Refinement(NamedTuple):
+    """Room to refine solutions, or none: the matrix before it is factorised, `right` and `lacking`.
+
+    These (nodes, 4) are the right-hand side, and what a solution lacks.
+    """
+
+    matrix: Real2
+    right: Real2
+    lacking: Real2
 
 
 class Pattern(NamedTuple):
@@ -275,3 +289,39 @@ def solve(schedule: Schedule, tiles: Array, x: Array) -> None:
             known = vector(x, entries[i - 1, OTHER], 0)
             xp = less(xp, columns(tiles, entries[i - 1, UPPER]), known)
         put_four(x, pivots[p, NODE], 0, xp)
+
+
+@kernel
+def keep(source: Array, target: Array) -> None:
+    """Copy an array to a target of the same shape, or to none."""
+    for i in range(target.shape[0]):
+        for j in range(target.shape[1]):
+            target[i, j] = source[i, j]
+
+
+@kernel
+def refine(schedule: Schedule, tiles: Array, room: Refinement, x: Array) -> None:
+    """Bring a solution x closer to that of A x = right, where there is room for it.
+
+    Of a light body between heavy ones velocities follow from constraints, while elimination finds
+    them from small differences of forces, divided by its mass: digits are lost that are regained
+    here, where everything is as small as the correction itself.
+    """
+    pivots, entries, lacking = schedule.pivots, schedule.entries, room.lacking
+    for _ in range(REFINED if room.matrix.shape[0] > 0 else 0):
+        keep(room.right, lacking)
+        for p in range(pivots.shape[0] - 1):
+            node = pivots[p, NODE]
+            own, rest = vector(x, node, 0), four(lacking, node, 0)
+            rest = less(rest, columns(room.matrix, pivots[p, PIVOT]), own)
+            for i in range(pivots[p, FIRST], pivots[p + 1, FIRST]):
+                L, other = columns(room.matrix, entries[i, LOWER]), entries[i, OTHER]
+                U = columns(room.matrix, entries[i, UPPER])
+                rest = less(rest, U, vector(x, other, 0))
+                put_four(lacking, other, 0, less(four(lacking, other, 0), L, own))
+            put_four(lacking, node, 0, rest)
+        reduce(schedule, tiles, lacking)
+        solve(schedule, tiles, lacking)
+        for p in range(pivots.shape[0] - 1):
+            node = pivots[p, NODE]
+            put_four(x, node, 0, add_four(four(x, node, 0), four(lacking, node, 0)))

@@ -56,27 +56,29 @@ class Law:
 
 
 def keeping_slopes(
-    value: Callable[[float, list[float]], list[float]],
-    value_and_slope: Callable[[float, list[float]], tuple[list[float], list[float]]],
+    value: Callable[[list[float]], list[float]],
+    value_and_slope: Callable[[list[float]], tuple[list[float], list[float]]],
+    start: int = 1,
 ) -> Answer:
-    """Return a law of time and other numbers that keeps its slopes from step to step.
+    """Return a law that keeps its slopes from step to step.
 
-    Asked for them in another step it has the old ones ready: Newton's method converges with them
-    almost as fast. Where it does not, it asks again at the same time, and they are found anew.
+    The first numbers that it is given, so many of them, belong to the start of a step: its time or
+    where it begins. Asked for slopes in another step it has the old ones ready: Newton's method
+    converges with them almost as fast. Where it does not, it asks again in the same step, and they
+    are found anew.
     """
     kept: list[float] | None = None
-    asked_at = nan
+    asked_at: list[float] | None = None
 
     def law(given: list[float], wanted: int) -> Sequence[float]:
         nonlocal kept, asked_at
-        t, *seen = given
         if wanted != SLOPES:
-            return value(t, seen)
-        if kept is None or t == asked_at:
-            found, kept = value_and_slope(t, seen)
+            return value(given)
+        if kept is None or given[:start] == asked_at:
+            found, kept = value_and_slope(given)
         else:
-            found = value(t, seen)
-        asked_at = t
+            found = value(given)
+        asked_at = given[:start]
         return found + kept
 
     return law

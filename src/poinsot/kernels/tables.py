@@ -92,13 +92,17 @@ class Spins(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """Equations that may repeat others: a row for each node with such, see `engine.redundant`.
+    """Equations of which some repeat others, see `engine.redundant`.
 
-    `shift` (nodes, 3) is what makes them regular in the matrix that was factorised last.
+    `places` (k, 2) are their nodes and the tiles of these; `out` (nodes, 3) is 1 for equations that
+    are left out, `most` (nodes, 3) how large their gaps may become, in multiples `slack` (1,); 1:
+    their residuals must vanish, too.
     """
 
-    rows: Part
-    shift: Real2
+    places: Index2
+    out: Real2
+    most: Real2
+    slack: Real1
 
 
 #: Sizes of terms, and the power that dampers take; sizes of what cancels inside of forces and

@@ -312,5 +312,8 @@ def _numbers(inlet: Inlet) -> list[float]:
 
 
 def _law(feedback: BodyLaw) -> Law:
-    law = keeping_slopes(feedback.value, feedback.value_and_slope)
+    law = keeping_slopes(
+        lambda given: feedback.value(given[0], given[1:]),
+        lambda given: feedback.value_and_slope(given[0], given[1:]),
+    )
     return Law(law, 1 + MOTION, 3, 3 * MOTION)

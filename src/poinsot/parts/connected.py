@@ -159,10 +159,10 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
             S = scale_blocks(0.5, S)
             if at[DAMPED]:
                 S = add_blocks(S, scale_blocks(1.0 / h, blocks(numbers, k, DAMPING)))
-            turns, arms = (rows, whole), (rho_A, rho_B)
-            stiff = stiffness(mean, S, f[0], (A, B), r, arms, turns)
+            turns, levers = (rows, whole), (rho_A, rho_B)
+            stiff = stiffness(mean, S, f[0], (A, B), r, levers, turns)
             n, m, mu = tensions(mean, f)
-            _tiles(at, step, tiles, stiff, (A, B), r, arms, (scale(h, n), scale(h, m), h * mu))
+            _tiles(at, step, tiles, stiff, (A, B), r, levers, (scale(h, n), scale(h, m), h * mu))
             # What forces are before they cancel, as velocities are rounded: start and strains are
             # what they are.
             spins = size(half_A) + size(half_B)

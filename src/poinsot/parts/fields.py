@@ -31,7 +31,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, kernel
-from poinsot.kernels.laws import ENERGY, SLOPES, Called, Law, call_law, law_energy
+from poinsot.kernels.laws import ENERGY, Called, Law, call_law, keeping_slopes, law_energy
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import RR, Addresses, Index1, Index2, Real2, frame, half_turn
@@ -113,18 +113,27 @@ class Field(Force):
             law = FieldFormula(potential)
             return [FieldPotential(name, bodies, forms, law.V, law.dV, law.ddV, law)], []
 
-        def V(a: Vector) -> float:
+        # Most fields act on points alone: no directions are cut off in every call.
+        none = np.zeros((0, 3))
+
+        def split_up(a: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             rows = a.reshape(-1, 3)
-            return float(potential(rows[:split], rows[split:]))
+            return (rows[:split], rows[split:]) if along else (rows, none)
+
+        def V(a: Vector) -> float:
+            return float(potential(*split_up(a)))
 
         slopes = self.gradient
         if slopes is None:
             return [FieldPotential(name, bodies, forms, V)], []
 
         def dV(a: Vector) -> Vector:
-            rows = a.reshape(-1, 3)
-            parts = slopes(rows[:split], rows[split:])
-            return np.concatenate([np.asarray(part, dtype=float).reshape(-1) for part in parts])
+            by_points, by_directions = slopes(*split_up(a))
+            found = np.empty((a.size // 3, 3))
+            found[:split] = by_points
+            if along:
+                found[split:] = by_directions
+            return found.reshape(-1)
 
         return [FieldPotential(name, bodies, forms, V, dV)], []
 
@@ -296,13 +305,18 @@ def _law(p: FieldPotential) -> Called:
     if code is not None:
         return code
 
+    def value(given: list[float]) -> list[float]:
+        return [*p.step(np.array(given[:size]), np.array(given[size:])).tolist()]
+
+    def value_and_slope(given: list[float]) -> tuple[list[float], list[float]]:
+        z, dz = p.step_and_slope(np.array(given[:size]), np.array(given[size:]))
+        return [*z.tolist()], [*dz.reshape(-1).tolist()]
+
+    over_step = keeping_slopes(value, value_and_slope, size)
+
     def law(given: list[float], wanted: int) -> Sequence[float]:
         if wanted == ENERGY:
             return (p.V(np.array(given[:size])),)
-        a0, a1 = np.array(given[:size]), np.array(given[size:])
-        if wanted != SLOPES:
-            return [*p.step(a0, a1).tolist()]
-        z, dz = p.step_and_slope(a0, a1)
-        return [*z.tolist(), *dz.reshape(-1).tolist()]
+        return over_step(given, wanted)
 
     return Law(law, 2 * size, size, size**2)

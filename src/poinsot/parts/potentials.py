@@ -27,6 +27,7 @@ from poinsot.ph.matrices import Vector, dense
 
 #: Relative errors of derivatives, given or by differences.
 EXACT, ROUGH = float(np.finfo(float).eps), 1e-10
+_NODES = np.array(NODES)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +192,10 @@ class FieldPotential(Potential):
         e = a1 - a0
         square = float(e @ e)
         if self.dV is not None:
-            path = [self.dV(a0 + s * e) for s in NODES]
-            z, size = path[2], max(float(abs(p) @ abs(e)) for p in path)
-            along = [float(p @ e) for p in path]
+            path = np.array([self.dV(a) for a in a0 + _NODES * e])
+            along, size = (path @ e).tolist(), float((abs(path) @ abs(e)).max())
             rise = mean_along(along, size, lambda s: float(self.V(a0 + s * e)), 1.0)
-            return z, (rise - along[2]) / square if square > 0 else 0.0, path[4]
+            return path[2], (rise - along[2]) / square if square > 0 else 0.0, path[4]
         z, length = gradient(self.V, (a0 + a1) / 2), sqrt(square)
         if length == 0:
             return z, 0.0, None

@@ -478,4 +478,8 @@ def _servo(feedback: JointLaw) -> Called:
     if by_formula is not None:
         return by_formula
 
-    return Law(keeping_slopes(feedback.value, feedback.value_and_slope), 3, 1, 2)
+    law = keeping_slopes(
+        lambda given: feedback.value(given[0], given[1:]),
+        lambda given: feedback.value_and_slope(given[0], given[1:]),
+    )
+    return Law(law, 3, 1, 2)

@@ -100,8 +100,13 @@ def gradient(
     f: Callable[[Array], float], x: Array, scale: float = 1.0, *, rough: bool = False
 ) -> Array:
     """Return df/dx_j of a scalar function by central differences, as `jacobian` does."""
-    row: Array = jacobian(lambda x_: np.array([f(x_)]), x, scale, rough=rough)[0]
-    return row
+    coefficients, relative_step = ((0.5,), ROUGH_STEP) if rough else (COEFFICIENTS, RELATIVE_STEP)
+    steps = relative_step * np.maximum(scale, abs(x))
+    total, shifts = np.zeros(x.size), np.diag(steps)
+    for k, c in enumerate(coefficients, start=1):
+        above, below = ([f(a) for a in x + sign * k * shifts] for sign in (1, -1))
+        total += c * (np.array(above) - np.array(below))
+    return total / steps
 
 
 def warn_missing(what: str, missing: Sequence[str], *, stacklevel: int) -> None:

@@ -53,7 +53,10 @@ def _least_squares(A: Matrix, b: Vector, *, scaled: bool) -> Vector:
         size = abs(M) / rows[:, None] / columns
         rows *= _roots(np.max(size, axis=1, initial=0.0))
         columns *= _roots(np.max(size, axis=0, initial=0.0))
-    solution = np.linalg.lstsq(M / rows[:, None] / columns, b / rows)[0]
+    S, right = M / rows[:, None] / columns, b / rows
+    solution = np.linalg.lstsq(S, right)[0]
+    # Once more for what is left: small equations are solved to the round-off of large ones first.
+    solution += np.linalg.lstsq(S, right - S @ solution)[0]
     return np.asarray(solution / columns)
 
 

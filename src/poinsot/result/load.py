@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.errors import InputError
+from poinsot.errors import InputError, StorageError
 from poinsot.result.attributes import FACTS, STATS, TOLD, unfinished
 from poinsot.result.records import (
     BodyRecord,
@@ -74,6 +74,8 @@ def load(path: str | os.PathLike[str]) -> Result:
         return _result(replace(source, columns=columns))
     except InputError:
         raise
+    except StorageError as error:
+        raise InputError(f"load: {error}") from None
     except Exception as error:
         why = str(error).partition("\n")[0]
         raise InputError(

@@ -1,5 +1,6 @@
 """A result file that is open for reading: its attributes, its names, and its numbers on demand."""
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,8 +46,10 @@ class Opening:
                         raise StorageError(f"'{self.path}' has changed; load it again")
                     self._map, self._stamp = mmap(file.fileno(), 0, access=ACCESS_READ), stamp
             except OSError as error:
+                full = error.errno in (errno.EMFILE, errno.ENFILE)
+                what = "close other results" if full else "load it from where it is now"
                 why = f"cannot open '{self.path}' again: {error.strerror}"
-                raise StorageError(f"{why}; load it from where it is now") from None
+                raise StorageError(f"{why}; {what}") from None
         return self._map
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ from poinsot.bodies.rigid import RIGIDITY
 from poinsot.frames.forms import GROUND, Form, VectorForm
 from poinsot.frames.places import AT_REST
 from poinsot.frames.stacks import Forms, affine_vectors, stack
+from poinsot.ph.stages import EPS
 from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation
 from poinsot.result.history import History
 from poinsot.result.observer import Look, Observer, Rows, lazily
@@ -368,8 +369,11 @@ class MechanismObserver(Observer):
         places = np.hstack([np.ones_like(turned), sizes[:, :held]])
         joints = slice(mechanism.rigid, held)
         lam = ends[:, view.joints :][:, : held - mechanism.rigid]
-        weight = np.linalg.norm(mechanism.weight, axis=1).sum() * natural.extent(mechanism, q)
-        energy = np.sum(abs(lam) * sizes[:, joints], axis=1) + weight
+        extent = natural.extent(mechanism, q)
+        weight = np.linalg.norm(mechanism.weight, axis=1).sum() * extent
+        # Positions are rounded, and so bodies at rest move by a part eps of the extent in a step.
+        rest = EPS * mechanism.masses.sum() * (extent / h) ** 2
+        energy = np.sum(abs(lam) * sizes[:, joints], axis=1) + weight + rest
         found = {
             "constraint_error": Rows(gaps, places, places, own + held_by, energy),
             "velocity_constraint_error": Rows(mechanism.rates(q, v), speeds, noisy, rows),

@@ -66,6 +66,10 @@ class Loop:
         """Return which rows to keep at q: as many as are independent, and well conditioned."""
         return kept_rows(self.jacobian(q), self.repeated)
 
+    def best(self, q: Vector) -> NDArray[np.bool_]:
+        """Return which rows to keep at q, and for as long as possible from there on."""
+        return best_rows(self.jacobian(q), self.repeated)
+
     def idle(self, q: Vector, lam: Vector) -> Vector:
         """Return the part of its multipliers that moves nothing: the null space of J^T.
 
@@ -90,8 +94,15 @@ def kept_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
     In a singular position none do better, but those that are independent elsewhere lead out of it.
     """
     J, kept = unit_rows(J)[0], ~repeated
-    if _combines(J[kept], J[repeated]):
-        return kept
+    return kept if _combines(J[kept], J[repeated]) else best_rows(J, repeated)
+
+
+def best_rows(J: Matrix, repeated: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which rows of J to keep, as many as are not repeated: those that combine others best.
+
+    In a singular position those that are independent elsewhere are as good.
+    """
+    J, kept = unit_rows(J)[0], ~repeated
     best = _best_rows(J, int(np.sum(kept)))
     return best if independent(J[best], DEPENDENT, width=6) else kept
 

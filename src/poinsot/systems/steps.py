@@ -346,7 +346,9 @@ class StabilisedStages(ConstrainedStages):
 
         def inner() -> Vector:
             forces = mechanism.inner(self.t, q_mid, rate, u)
-            return in_rows(w.size, n, h * forces)
+            # Velocities are differences of rounded positions, at rest, too.
+            momenta = mass / h * largest_of_kind(abs(q1), translate)
+            return in_rows(w.size, n, h * forces + momenta)
 
         return Evaluation(residual, sizes, tangent, inner)
 

@@ -12,7 +12,7 @@ from poinsot.engine import job
 from poinsot.engine.families import FAMILIES
 from poinsot.engine.families import Tables as PartTables
 from poinsot.engine.ordering import has_loops
-from poinsot.engine.tiles import Schedule, Template, arrange, pack
+from poinsot.engine.tiles import Refinement, Schedule, Template, aligned, arrange, pack
 from poinsot.frames.forms import GROUND
 from poinsot.frames.products import lines
 from poinsot.kernels import tables
@@ -29,6 +29,8 @@ Index = NDArray[np.uint32]
 
 #: A body whose moments of inertia differ by more than this is slender.
 SLENDER = 1e-3
+#: Where bodies differ by more than this in mass or inertia, solutions are refined.
+LOPSIDED = 1e5
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +193,25 @@ class Tables:
 
     # -- arrays -------------------------------------------------------------------------------
 
+    def work(self, given: int, found: int) -> job.Work:
+        """Return room for a step, with laws that are given and find so many numbers."""
+        nodes, tiles = self.graph.nodes + 1, self.tiles.count + 1
+        refined = int(self._lopsided)
+        return job.Work(
+            x=aligned(nodes, 4),
+            tiles=aligned(tiles, 12),
+            refinement=Refinement(
+                matrix=aligned(refined * tiles, 12),
+                right=aligned(refined * nodes, 4),
+                lacking=aligned(refined * nodes, 4),
+            ),
+            gap=np.zeros((nodes, 3)),
+            sizes=np.zeros(12),
+            given=np.zeros(given),
+            found=np.zeros(found),
+            factorised=np.zeros(1, dtype=np.uint32),
+        )
+
     def machine(self) -> job.Machine:
         """Return the tables of the compiled engine."""
         families, (ranges, terms) = self.parts.families, self._turn_counters()
@@ -203,8 +224,7 @@ class Tables:
             template=self._template(),
             kinds=self._kinds(),
             gyration=self._gyration(),
-            unloaded=not self._acted_on,
-            redundant=self.mechanism.redundant,
+            unloaded=not self._acted_on and not self.mechanism.redundant,
             dry=any(family.dry for family in families),
             repeated=self._repeated(),
             exact=self._exact,
@@ -235,6 +255,14 @@ class Tables:
         euler = self.mechanism.inertia[self.mechanism.unknowns.turns, 1:]
         moments = euler.sum(axis=1, keepdims=True) - euler
         return bool(np.any(moments.min(axis=1) < SLENDER * moments.max(axis=1)))
+
+    @property
+    def _lopsided(self) -> bool:
+        """Whether some bodies are much heavier than others, and joints close loops."""
+        inertia, turns = self.mechanism.inertia, self.mechanism.unknowns.turns
+        kinds = [kind[kind > 0] for kind in (inertia[:, 0], inertia[turns, 1:].sum(axis=1))]
+        differ = any(kind.size and kind.max() > LOPSIDED * kind.min() for kind in kinds)
+        return differ and has_loops(self.parts.joints.pairs[0], self.count)
 
     @property
     def _exact(self) -> bool:
@@ -331,33 +359,12 @@ class Tables:
             template[self.tiles.at(node, node), slot, slot] = 1.0
 
     def _repeated(self) -> tables.Repeated:
-        """Return the equations that close loops, if some repeat others."""
-        graph, joints, at = self.graph, self.parts.joints, self.tiles.at
-        looped = self.mechanism.looped if self.mechanism.redundant else np.zeros(0, dtype=np.intp)
-        some, slot = joints.places[looped - self.mechanism.rigid].T
-        sign = np.zeros((joints.groups, SLOTS))
-        sign[some, slot] = 1.0
-        group = np.unique(some)
-        ends = joints.ends[group]
-        inertia = np.vstack([self.mechanism.inertia, np.zeros(4)])
-        own = np.column_stack([inertia[:, 0], inertia[:, 1:].sum(axis=1)])
-        heaviest = np.zeros_like(own)
-        for loop in self.mechanism.loops:
-            heaviest[loop.bodies] = np.maximum(heaviest[loop.bodies], own[loop.bodies].max(axis=0))
-        # Common points push condensed bodies, whose translation is no node.
-        condensed = self.condensed[ends] & np.isin(group, joints.points.joint)[:, None]
-        by = []
-        for mass in (np.where(own > 0, heaviest, 0.0), own):
-            mobility = np.divide(1, mass, out=np.zeros_like(mass), where=mass > 0)[ends]
-            pushed = (condensed * mobility[:, :, 0]).sum(axis=1)
-            by += [mobility.reshape(-1, 4), pushed]
-        forms = [(graph.velocity(group), graph.momentum(ends), -1.0)]
+        """Return the equations of loops in which some repeat others, none of them left out."""
+        graph, joints, looped = self.graph, self.parts.joints, self.mechanism.looped
+        group = np.unique(joints.places[looped - self.mechanism.rigid, 0])
+        node = graph.velocity(group)
         if self.stabilised:
-            forms.append((graph.position(group), graph.motion(ends), 1.0))
-        numbers = [real(side * sign[group], *by) for _, _, side in forms]
-        places = [
-            index(node, at(node, node), at(nodes.reshape(-1, 4), node[:, None]))
-            for node, nodes, _ in forms
-        ]
-        rows = tables.Part(np.vstack(numbers), np.vstack(places))
-        return tables.Repeated(rows, np.zeros((graph.nodes, SLOTS)))
+            node = np.append(node, graph.position(group))
+        places = index(node, self.tiles.at(node, node))
+        out, most = np.zeros((2, graph.nodes, SLOTS))
+        return tables.Repeated(places, out, most, np.ones(1))

@@ -1,7 +1,7 @@
 """Runs a mechanism in the compiled engine, block by block."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from time import perf_counter
 
@@ -15,7 +15,7 @@ from poinsot.kernels import tables
 from poinsot.kernels.laws import Law
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
-from poinsot.ph.stages import Newton
+from poinsot.ph.stages import EPS, Newton
 from poinsot.result.history import Saved
 from poinsot.systems.compiled.machine import Parts, Tables, Turning
 from poinsot.systems.directors import DirectorForm
@@ -27,6 +27,11 @@ MechanismSystem = DirectorForm | QuaternionForm
 
 #: So many steps are taken with the exact tangent where the decoupled one fails.
 THOROUGH = 256
+#: So few where constraints that are left out may have gaps.
+FEW = 1
+#: Gap of a constraint that is left out, in multiples of its round-off, that asks for another
+#: choice; and how much more of it there may be right after that.
+GAP, LARGER_GAP = 64.0, 8.0
 
 
 class MechanismRunner(Runner):
@@ -61,17 +66,13 @@ class MechanismRunner(Runner):
             order=np.ones(1, dtype=np.uint32),
             turns=np.zeros((2, self.machine.turn_counters.shape[0])),
         )
-        given, found = self.parts.room
-        self.work = job.Work(
-            x=aligned(nodes, 4),
-            tiles=aligned(made.tiles.count + 1, 12),
-            gap=np.zeros((nodes, 3)),
-            sizes=np.zeros(12),
-            given=np.zeros(given),
-            found=np.zeros(found),
-            factorised=np.zeros(1, dtype=np.uint32),
-        )
+        self.work = made.work(*self.parts.room)
         self.h = h
+        self._leave_out(~loop.repeated for loop in system.mechanism.loops)
+        if system.mechanism.redundant:
+            rows = system.mechanism.gap_sizes(system.directors(x))[system.mechanism.rigid :]
+            node, slot = self.places[: rows.size].T[:2]
+            self.machine.repeated.most[node, slot] = GAP * EPS * rows
         self.start(x, system.angles(x))
         if not system.stabilised:
             gaps = system.mechanism.held.constraints(system.directors(x))
@@ -113,9 +114,35 @@ class MechanismRunner(Runner):
     @cached_property
     def _thorough(self) -> tuple[job.Machine, job.Work]:
         """The machine with the exact tangent, for steps on which the decoupled one fails."""
-        full = self.tables()
-        tiles, factorised = aligned(full.tiles.count + 1, 12), np.zeros(1, dtype=np.uint32)
-        return full.machine(), self.work._replace(tiles=tiles, factorised=factorised)
+        full, repeated = self.tables(), self.machine.repeated
+        machine = full.machine()
+        # What is left out is the same.
+        repeated = repeated._replace(places=machine.repeated.places)
+        return machine._replace(repeated=repeated), full.work(*self.parts.room)
+
+    # -- constraints that repeat others -------------------------------------------------------
+
+    def _leave_out(self, kept: Iterable[NDArray[np.bool_]]) -> bool:
+        """Leave all rows of loops out but those that are kept; tell whether that is new."""
+        mechanism, before = self.system.mechanism, self.machine.repeated.out.copy()
+        rows = np.zeros(mechanism.m, dtype=bool)
+        for loop, some in zip(mechanism.loops, kept, strict=True):
+            rows[loop.rows] = ~some
+        joints = rows[mechanism.rigid :][: self.parts.joints.places.shape[0]]
+        node, slot = self.places[:, :2].T
+        out = np.tile(joints, self.places.shape[0] // max(1, joints.size))
+        self.machine.repeated.out[node, slot] = out
+        return not np.array_equal(before, self.machine.repeated.out)
+
+    def _choose(self) -> bool:
+        """Choose anew which constraints to leave out, here and now; tell whether others are."""
+        f, carried = self.system.directors(self.x), self.carried
+        if not self._leave_out(loop.best(f) for loop in self.system.mechanism.loops):
+            return False
+        # Forces go other ways from here on.
+        carried.multiplier[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
+        self.known = 0
+        return True
 
     # -- the run ------------------------------------------------------------------------------
 
@@ -127,6 +154,7 @@ class MechanismRunner(Runner):
         carried.stage[:-1, tables.V : tables.V + 6 * copies] = np.tile(twists, copies)
         node, slot, column, times_h = self.places.T
         carried.multiplier[node, slot] = x[column] * np.where(times_h, self.h, 1.0)
+        carried.multiplier[:-1] *= 1.0 - self.machine.repeated.out
         carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
         self.work.factorised[:] = 0
         unknowns = carried.stage[:, tables.V : tables.V + 3 * groups]
@@ -183,9 +211,12 @@ class MechanismRunner(Runner):
 
         began = perf_counter()
         taken, kept = take(self.machine, self.work, u.shape[0])
-        if taken == 0 and u.shape[0] and self._decouples and not self.machine.exact:
-            taken, kept = take(*self._thorough, min(THOROUGH, u.shape[0]))
+        for machine, work, most in self._others() if taken == 0 and u.shape[0] else ():
+            taken, kept = take(machine, work, min(most, u.shape[0]))
+            if taken:
+                break
         seconds = perf_counter() - began
+        self.machine.repeated.slack[0] = 1.0
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
         if taken:
@@ -208,6 +239,18 @@ class MechanismRunner(Runner):
             saved=rows,
             pending=pending,
         )
+
+    def _others(self) -> Iterator[tuple[job.Machine, job.Work, int]]:
+        """Yield what is tried one after the other where a step is not solved, for so many steps."""
+        redundant = self.system.mechanism.redundant
+        if redundant and self._choose():
+            yield self.machine, self.work, THOROUGH
+        if self._decouples and not self.machine.exact:
+            yield *self._thorough, THOROUGH
+        for slack in (LARGER_GAP, np.inf) if redundant else ():
+            # Gaps of a worse choice are still there, or the start does not close them all.
+            self.machine.repeated.slack[0] = slack
+            yield *(self._thorough if self._decouples else (self.machine, self.work)), FEW
 
     @property
     def form(self) -> str:
