@@ -18,12 +18,14 @@ from poinsot.parts.fields import Fields
 from poinsot.parts.gravitation import Attractions
 from poinsot.parts.points import Points
 from poinsot.parts.rows import Rows
+from poinsot.parts.strain_rows import StrainRows
 from poinsot.parts.struts import Struts
 
 #: In the order in which they act; elastic bodies take over what has acted on their places.
 FAMILIES: tuple[type[Family], ...] = (
     Points,
     Rows,
+    StrainRows,
     ContactRows,
     DrivenRows,
     Struts,

@@ -16,6 +16,7 @@ from poinsot.errors import InputError
 from poinsot.inputs import count, number, numbers, positive, vector3
 from poinsot.model.assemblies import BodyAssembly, Start
 from poinsot.parts.joints import perpendicular
+from poinsot.parts.rigid_strains import RIGID, RigidStrains
 from poinsot.parts.rods import RodElements, chi_of
 from poinsot.so3 import Rotation
 
@@ -65,6 +66,9 @@ class ElasticRod(BodyAssembly):
     damping_time : float or (6,) or (6, 6)
         Kelvin-Voigt damping: the time tau of stresses tau C d/dt(strain) [s]; six times for two
         shears, extension, two curvatures and twist. A matrix is D itself [N s], [N m^2 s].
+    rigid : str or sequence of str
+        What has no give: "shear", "extension" or both. Joints "rod.element.0", ... hold these
+        strains where they are at the start; their reactions are the forces.
     """
 
     curve: Curve
@@ -78,6 +82,7 @@ class ElasticRod(BodyAssembly):
     twist: float | Callable[[float], float] = 0.0
     natural: Curve | None = None
     damping_time: float | ArrayLike = 0.0
+    rigid: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Find the nodes, and refuse what makes no rod."""
@@ -85,7 +90,7 @@ class ElasticRod(BodyAssembly):
             count(self.elements, "ElasticRod: elements", 1)
         if self.normal is not None:
             object.__setattr__(self, "normal", vector3(self.normal, "ElasticRod: normal"))
-        _ = self.rest, self.inertia, self.damping
+        _ = self.rest, self.inertia, self.damping, self.held
 
     # -- geometry -----------------------------------------------------------------------------
 
@@ -216,10 +221,23 @@ class ElasticRod(BodyAssembly):
         return np.asarray(np.linalg.norm(self.rest[:, :3], axis=1))
 
     @cached_property
+    def held(self) -> tuple[int, ...]:
+        """The strains that are rigid: 0 and 1 are shears, 2 is the extension."""
+        given = (self.rigid,) if isinstance(self.rigid, str) else self.rigid
+        if not isinstance(given, Sequence) or any(each not in RIGID for each in given):
+            raise InputError(
+                f"ElasticRod: rigid is {self.rigid!r}; expected {', '.join(map(repr, RIGID))} or "
+                "a list of these"
+            )
+        return tuple(sorted({k for each in given for k in RIGID[each]}))
+
+    @cached_property
     def stiffness(self) -> Array:
-        """C of the elements, the mean of both ends; (elements, 6, 6)."""
+        """C of the elements, the mean of both ends, 0 where they are rigid; (elements, 6, 6)."""
         at_nodes = np.array([each.stiffness for each in self.properties])
-        return np.asarray((at_nodes[:-1] + at_nodes[1:]) / 2)
+        C = (at_nodes[:-1] + at_nodes[1:]) / 2
+        C[:, self.held] = C[:, :, self.held] = 0.0
+        return np.asarray(C)
 
     @cached_property
     def damping(self) -> Array:
@@ -227,7 +245,9 @@ class ElasticRod(BodyAssembly):
         what = "ElasticRod: damping_time"
         tau = numbers(self.damping_time, what)
         if tau.shape == (STRAINS, STRAINS):
-            return np.array([semidefinite(tau, what, STRAINS)] * len(self.stiffness))
+            D = np.array([semidefinite(tau, what, STRAINS)] * len(self.stiffness))
+            D[:, self.held] = D[:, :, self.held] = 0.0
+            return D
         if tau.shape not in ((), (STRAINS,)) or not np.isfinite(tau).all() or (tau < 0).any():
             raise InputError(f"{what} is {self.damping_time!r}; expected times >= 0 [s]")
         root = np.sqrt(np.broadcast_to(tau, STRAINS))
@@ -266,8 +286,11 @@ class ElasticRod(BodyAssembly):
             )
             nodes.append(body)
         model.mark_ends(name, nodes[0], nodes[-1])
-        elements = RodElements(tuple(nodes), self.rest, self.stiffness, self.damping)
+        elements = RodElements(tuple(nodes), self.rest, self.stiffness, self.damping, self.held)
         model.add_force(name, elements)
+        if self.held:
+            for k, (ends, chi) in enumerate(zip(pairwise(nodes), chi_of(*self.nodes), strict=True)):
+                model.add_joint(f"{name}.element.{k}", RigidStrains(*ends, chi[:3], self.held))
         return elements
 
 

@@ -57,12 +57,15 @@ class RodElements(Force):
         C of each element: two shears and the extension [N], two curvatures and the twist [N m^2].
     damping : (elements, 6, 6)
         Of rates of strains, likewise; zero if there is none.
+    rigid : tuple of int
+        Strains that joints hold.
     """
 
     nodes: tuple[Body, ...]
     rest: Array
     stiffness: Array
     damping: Array
+    rigid: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -112,9 +115,12 @@ class RodElements(Force):
         """Return forces [N] and moments [N m] in the elements over time; (times, elements, 6).
 
         Along d1, d2 and d3 at the middle of each element: two shear forces and the tension, two
-        bending moments and the torque; without damping.
+        bending moments and the torque; without damping. Where the rod is rigid, NaN: forces are
+        reactions there, such as `result.reaction("rod.element.0").force`.
         """
-        return np.asarray(np.einsum("eij,tej->tei", self.stiffness, self.strain(result)))
+        resultant = np.einsum("eij,tej->tei", self.stiffness, self.strain(result))
+        resultant[:, :, self.rigid] = np.nan
+        return np.asarray(resultant)
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
         """Return the potentials and dampers of the elements."""
