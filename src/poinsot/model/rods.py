@@ -16,6 +16,7 @@ from poinsot.errors import InputError
 from poinsot.inputs import count, number, numbers, positive, vector3
 from poinsot.model.assemblies import BodyAssembly, Start
 from poinsot.parts.joints import perpendicular
+from poinsot.parts.relaxation import relaxations
 from poinsot.parts.rigid_strains import RIGID, RigidStrains
 from poinsot.parts.rods import RodElements, chi_of
 from poinsot.so3 import Rotation
@@ -66,6 +67,9 @@ class ElasticRod(BodyAssembly):
     damping_time : float or (6,) or (6, 6)
         Kelvin-Voigt damping: the time tau of stresses tau C d/dt(strain) [s]; six times for two
         shears, extension, two curvatures and twist. A matrix is D itself [N s], [N m^2 s].
+    relaxation : sequence of pairs
+        Maxwell damping: elements of a spring and a dashpot in series beside the elastic rod, each
+        by its stiffness over that of the rod and its relaxation time [s]. They start relaxed.
     rigid : str or sequence of str
         What has no give: "shear", "extension" or both. Joints "rod.element.0", ... hold these
         strains where they are at the start; their reactions are the forces.
@@ -82,6 +86,7 @@ class ElasticRod(BodyAssembly):
     twist: float | Callable[[float], float] = 0.0
     natural: Curve | None = None
     damping_time: float | ArrayLike = 0.0
+    relaxation: Sequence[tuple[float, float]] = ()
     rigid: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -90,6 +95,8 @@ class ElasticRod(BodyAssembly):
             count(self.elements, "ElasticRod: elements", 1)
         if self.normal is not None:
             object.__setattr__(self, "normal", vector3(self.normal, "ElasticRod: normal"))
+        given = relaxations(self.relaxation, "ElasticRod: relaxation")
+        object.__setattr__(self, "relaxation", given)
         _ = self.rest, self.inertia, self.damping, self.held
 
     # -- geometry -----------------------------------------------------------------------------
@@ -286,7 +293,8 @@ class ElasticRod(BodyAssembly):
             )
             nodes.append(body)
         model.mark_ends(name, nodes[0], nodes[-1])
-        elements = RodElements(tuple(nodes), self.rest, self.stiffness, self.damping, self.held)
+        made_of = self.rest, self.stiffness, self.damping, self.held, tuple(self.relaxation)
+        elements = RodElements(tuple(nodes), *made_of)
         model.add_force(name, elements)
         if self.held:
             for k, (ends, chi) in enumerate(zip(pairwise(nodes), chi_of(*self.nodes), strict=True)):

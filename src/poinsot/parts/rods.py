@@ -59,6 +59,8 @@ class RodElements(Force):
         Of rates of strains, likewise; zero if there is none.
     rigid : tuple of int
         Strains that joints hold.
+    relaxation : tuple of pairs
+        Ratio and time [s] of Maxwell elements.
     """
 
     nodes: tuple[Body, ...]
@@ -66,6 +68,7 @@ class RodElements(Force):
     stiffness: Array
     damping: Array
     rigid: tuple[int, ...] = ()
+    relaxation: tuple[tuple[float, float], ...] = ()
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -130,7 +133,7 @@ class RodElements(Force):
         for k, connection in enumerate(self._connections):
             length = self.lengths[k]
             S, D = self.stiffness[k] / length, self.damping[k] / length if damped else None
-            springs, pots = connected(name, connection, S, self.rest[k], D)
+            springs, pots = connected(name, connection, S, self.rest[k], D, self.relaxation)
             potentials += springs
             dampers += pots
         return potentials, dampers
