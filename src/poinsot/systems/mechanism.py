@@ -231,6 +231,11 @@ class Mechanism(Acting):
         return replace(self.on_frames, constraints=forms, loops=loops, rigid=0)
 
     @property
+    def strains(self) -> int:
+        """How many states Maxwell elements have."""
+        return sum(element.size for element in self.relaxing)
+
+    @property
     def redundant(self) -> bool:
         """Whether some constraints repeat others."""
         return bool(self.loops)

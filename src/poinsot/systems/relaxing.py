@@ -43,6 +43,15 @@ def _ranges(elements: tuple[MaxwellElement, ...]) -> Iterator[tuple[MaxwellEleme
     return ((element, slice(*own)) for element, own in zip(elements, ends, strict=True))
 
 
+def with_springs(mechanism: Mechanism, e: Vector, f0: Vector, h: float) -> Mechanism:
+    """Return a mechanism over a step of size h [s] from strains e and frames f0.
+
+    It has the spring for each Maxwell element that this is like.
+    """
+    springs = [element.over(e[own], f0, h) for element, own in _ranges(mechanism.relaxing)]
+    return replace(mechanism, potentials=(*mechanism.potentials, *springs))
+
+
 @dataclass(frozen=True, eq=False)
 class Relaxing(Inertial):
     """What acts on a mechanism with Maxwell elements; w = (v, e)."""
@@ -285,8 +294,12 @@ class RelaxingSystem(DirectorSystem):
         return RelaxingStages(scheme, t, x0, u, h, self)
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
-        """Return none: the compiled engine has no Maxwell elements."""
-        return None
+        """Return a runner for the midpoint rule."""
+        if scheme.rule is not Rule.MIDPOINT:
+            return None
+        from poinsot.systems.compiled.runner import RelaxingRunner  # imports this module
+
+        return RelaxingRunner(self, x, h, options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,12 +322,8 @@ class RelaxingStages(DirectorStages):
     @cached_property
     def held(self) -> Mechanism:
         """The mechanism over this step, with a spring for each Maxwell element."""
-        mechanism, (_, e) = super().held, self._moving
-        f0 = mechanism.unknowns.full(self.q0)
-        springs = [
-            element.over(e[own], f0, self.h) for element, own in _ranges(mechanism.relaxing)
-        ]
-        return replace(mechanism, potentials=(*mechanism.potentials, *springs))
+        mechanism = self.system.held.since(self.q0)
+        return with_springs(mechanism, self._moving[1], mechanism.unknowns.full(self.q0), self.h)
 
     @property
     def labels(self) -> tuple[str, ...]:
