@@ -104,6 +104,16 @@ Elements: TypeAlias = Annotated[int | tuple[float, ...], BeforeValidator(_elemen
 Held: TypeAlias = Annotated[str | tuple[tuple[int, str], ...], BeforeValidator(_held)]
 
 
+def _relaxation(value: Any) -> Any:
+    wanted = "pairs of a ratio and a time, such as [[0.5, 0.1]]"
+    if not isinstance(value, list | tuple):
+        raise unexpected(wanted, value)
+    return tuple(several(pair, 2, wanted, value) for pair in value)
+
+
+Relaxation: TypeAlias = Annotated[tuple[tuple[float, float], ...], BeforeValidator(_relaxation)]
+
+
 def _rigid(value: Any) -> Any:
     given = [value] if isinstance(value, str) else value
     known = "shear", "extension"
