@@ -137,12 +137,17 @@ class ElasticRod(BodyAssembly):
                 raise InputError(f"{what} is a function; say how many elements the rod has")
             shares = np.linspace(0.0, 1.0, elements + 1)
             points = np.array([vector3(curve(s), f"{what} at s = {s:g}") for s in shares])
-            before, after = np.maximum(shares - DIFFERENCE, 0), np.minimum(shares + DIFFERENCE, 1)
-            slopes = [
-                _slope(*(vector3(curve(x), what) for x in (a, s, b)))
-                for a, s, b in zip(before, shares, after, strict=True)
-            ]
-            tangents = np.array(slopes)
+            # At the ends, the slope of a parabola that lies within the rod.
+            middle = shares.clip(DIFFERENCE, 1 - DIFFERENCE)
+            near = np.array(
+                [
+                    [vector3(curve(x), what) for x in (s - DIFFERENCE, s, s + DIFFERENCE)]
+                    for s in middle.tolist()
+                ]
+            )
+            off = ((shares - middle) / DIFFERENCE)[:, None]
+            bend = near[:, 2] - 2 * near[:, 1] + near[:, 0]
+            tangents = (near[:, 2] - near[:, 0]) / 2 + off * bend
         else:
             points = numbers(curve, what)
             if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2:
