@@ -10,6 +10,7 @@ so that it bends more before it straightens: by 1.428 times, which breaks spaghe
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -101,6 +102,7 @@ def curvatures(result: Result, strip: Strip) -> Array:
 XI = np.linspace(0.3, 6.0, 115)
 
 
+@cache
 def early(strip: Strip = Strip(elements=160)) -> tuple[Array, Array]:
     """Return times [s] and curvature over that of the ring at `XI`; (times, XI), from an end on.
 
@@ -160,7 +162,7 @@ def plot(result: Result) -> "Figure":
         describe(waves, title, "", xlabel=r"distance from the end over $\sqrt{c\,t}$")
         waves.legend(loc="lower right")
         energy = figure.add_subplot(grid[1, 1])
-        plot_energy_kinds(result, energy, title="Energy")
+        plot_energy_kinds(result, energy, title="Energy", ylim=(-0.05, 1.15))
         energy.legend(ncols=2, loc="upper right")
     return figure
 
