@@ -136,7 +136,7 @@ SPAN, LENGTH = 1.0, 1.5
 
 
 def hanging(elements):
-    """A cable between two points of equal height, hardly stiff in bending, that starts as an arc."""
+    """A cable between points of equal height, hardly stiff in bending, that starts as an arc."""
     half = brentq(lambda half: half * SPAN / np.sin(half) - LENGTH, 0.1, np.pi - 0.1)
     radius = SPAN / (2 * np.sin(half))
 

@@ -326,6 +326,7 @@ ROUND = ps.CircularSection(radius=0.01)
         (lambda: ps.ElasticRod(LINE, LAW, 2, **STEEL), "leave out the material"),
         (lambda: ps.ElasticRod(LINE, [ROUND], 2, **STEEL), "1 sections for 3 nodes"),
         (lambda: ps.ElasticRod(LINE, [1, 2, 3], 2, **STEEL), "expected a section"),
+        (lambda: ps.ElasticRod(LINE, 3, 2, **STEEL), "expected a section"),
         (lambda: ps.ElasticRod(LINE, ROUND, 2, normal=(1, 0, 0), **STEEL), "along the curve"),
         (lambda: ps.ElasticRod(LINE, ROUND, 2, damping_time=-1.0, **STEEL), "times >= 0"),
         (lambda: ps.CircularSection(radius=0.0), "must be positive"),
@@ -341,6 +342,19 @@ ROUND = ps.CircularSection(radius=0.01)
 def test_impossible_rods_are_refused(make, message):
     with pytest.raises(ps.InputError, match=message):
         make()
+
+
+def test_a_node_beyond_the_end_is_refused():
+    model = ps.Model()
+    rod = model.add_body("rod", ps.ElasticRod(LINE, LAW, 2))
+    assert [node.name for node in rod] == ["rod.0", "rod.1", "rod.2"]
+    assert rod[-1] is rod.end
+    for number in (3, -4, "end"):
+        with pytest.raises(ps.InputError, match="its nodes are 0 to 2"):
+            rod[number]
+    for name in ("rod.99", "rod.middle"):
+        with pytest.raises(ps.InputError, match=f"no body '{name}'"):
+            model.body(name)
 
 
 def test_a_rod_whose_name_is_taken_leaves_nothing_behind():

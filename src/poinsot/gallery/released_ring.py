@@ -70,7 +70,7 @@ def wave(xi: Array) -> Array:
 
 
 def model(strip: Strip = Strip()) -> Model:
-    """Build the ring, body `strip`: it does not stretch or shear, and is straight without stress."""
+    """Build the ring, body `strip`, straight without stress, that does not stretch or shear."""
     radius = strip.length / (2 * np.pi)
     ring = Model(name="released-ring")
     ring.add_body(

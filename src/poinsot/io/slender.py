@@ -3,7 +3,18 @@
 from typing import Literal
 
 from poinsot.io.entries import OneOf, Part
-from poinsot.io.numbers import Elements, Held, Number, OneOrSix, Relaxation, Rigid, Rows, Six, Two, Vector
+from poinsot.io.numbers import (
+    Elements,
+    Held,
+    Number,
+    OneOrSix,
+    Relaxation,
+    Rigid,
+    Rows,
+    Six,
+    Two,
+    Vector,
+)
 
 
 class CircularSection(Part):

@@ -134,8 +134,8 @@ def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) 
     if mechanism.relaxing and (coordinates != "directors" or stabilised):
         name = mechanism.relaxing[0].name
         raise InputError(
-            f"force '{name}': relaxation is there in directors only, with scheme 'ph-mp'; leave out "
-            "coordinates and scheme, or take Kelvin-Voigt damping"
+            f"force '{name}': relaxation is there in directors only, with scheme 'ph-mp'; leave "
+            "out coordinates and scheme, or take Kelvin-Voigt damping"
         )
 
 

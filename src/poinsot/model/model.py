@@ -411,9 +411,9 @@ class Model:
             return quaternion_system(*known)
         if coordinates in PARAMETRISATIONS:
             return rotation_system(*known, coordinates)
-        return relaxing_system(*known) if mechanism.relaxing else director_system(
-            *known, stabilised=stabilised
-        )
+        if mechanism.relaxing:
+            return relaxing_system(*known)
+        return director_system(*known, stabilised=stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
         """Return the scheme that a model runs with; refuse one that needs other coordinates."""

@@ -213,6 +213,11 @@ class ElasticRod(BodyAssembly):
         given, nodes = self.section, len(self.nodes[0])
         if isinstance(given, CrossSection):
             return [given.properties(self._material)] * nodes
+        if not callable(given) and not isinstance(given, Sequence):
+            raise InputError(
+                f"ElasticRod: section: expected a section such as CircularSection, a list or a "
+                f"function of s, got {given!r}"
+            )
         sections = [given(s) for s in self.shares.tolist()] if callable(given) else list(given)
         if len(sections) != nodes:
             raise InputError(

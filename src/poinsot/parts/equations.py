@@ -161,7 +161,7 @@ def group_equations(
     return Equations(
         Points(at.take(one), places[of_row[one], 0]),
         Rows(at.take(alone), constant[row], places[row, 0], places[row, 1]),
-        _strains(at.take(strained[of_row]), places[:forms.m][strained], constant[strained]),
+        _strains(at.take(strained[of_row]), places[: forms.m][strained], constant[strained]),
         [*held, *slipping],
         np.vstack([places, sliding, driving]),
         np.array(pairs, dtype=np.intp).reshape(-1, 2),
@@ -171,7 +171,8 @@ def group_equations(
 def _strains(at: Products, places: Index, constant: NDArray[np.float64]) -> Strains:
     """Return strains by their products a·r, b·r, a·u_B and u_A·b, one after the other."""
     a, b, u_A = at.a[::4], at.a[1::4], at.a[3::4]
-    return Strains(*places.T, at.ends[::4], a, b, u_A, at.b[2::4], constant)
+    group, slot = places.T
+    return Strains(group, slot, at.ends[::4], a, b, u_A, at.b[2::4], constant)
 
 
 def _fill_groups(begins: NDArray[np.bool_], first: Index, sizes: Index) -> tuple[Index, Index]:

@@ -5,9 +5,12 @@ Of the coordinates chi of a connection (`frames.relative`) the spring takes e, t
 .. math:: \dot e = \dot\chi - e / \tau, \qquad f = S\, e, \qquad H = \tfrac12\, e \cdot S\, e ,
 
 so that a force fades within the time tau where nothing moves, and the power
-:math:`e \cdot S\, e / \tau \ge 0` is lost. Over a step :math:`\Delta e = \Delta\chi - h \bar e / \tau`
-with the mean :math:`\bar e` of both ends, which is then known from :math:`\Delta\chi`: the energy balance
-is exact, and the element acts like a spring that is softer by :math:`1 / (1 + h / (2 \tau))`.
+:math:`e \cdot S\, e / \tau \ge 0` is lost. Over a step
+
+.. math:: \Delta e = \Delta\chi - h\, \bar e / \tau
+
+with the mean :math:`\bar e` of both ends, which is then known from :math:`\Delta\chi`: the energy
+balance is exact, and the element acts like a spring that is softer by 1 / (1 + h / (2 tau)).
 """
 
 from collections.abc import Iterable, Iterator

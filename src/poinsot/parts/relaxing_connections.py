@@ -105,7 +105,7 @@ def save_strains(relaxing: Relaxing, x: Array, mid: Array) -> None:
 class Relaxations(Connections):
     """Maxwell elements."""
 
-    Table: ClassVar = Relaxing
+    Table: ClassVar = Relaxing  # type: ignore[assignment]
     kernels: ClassVar = Kernels(
         relax, energy=relaxed_energy, accept=go_on_relaxing, save=save_strains
     )

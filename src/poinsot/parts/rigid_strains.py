@@ -84,7 +84,8 @@ class RigidStrains(Joint):
         rows = []
         for i in self.components:
             a, b = (end.along(end.R_WB[:, i]) for end in ends)
-            vectors = {"along": b, "back": on_a - on_b, "displaced": (u_A, u_B)}
-            open_row = _StrainRow(LABELS[i], a, on_b - on_a, **vectors)
-            rows.append(replace(open_row, value=open_row.form.at(frames)))
+            row = _StrainRow(
+                LABELS[i], a, on_b - on_a, along=b, back=on_a - on_b, displaced=(u_A, u_B)
+            )
+            rows.append(replace(row, value=row.form.at(frames)))
         return tuple(rows)

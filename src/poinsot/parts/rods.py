@@ -9,7 +9,7 @@ coordinates chi, divided by l, are the strains of a rod whose strain is constant
 in directors that are those of the sections, d3 along the axis, as in [BS02], [R04] and [KBE25].
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body
+from poinsot.errors import InputError
 from poinsot.frames.relative import many_coordinates
 from poinsot.parts.connections import Connection, connected
 from poinsot.parts.forces import Force, Placed
@@ -76,7 +77,14 @@ class RodElements(Force):
 
     def __getitem__(self, k: int) -> Body:
         """Return a node; negative numbers count from the end."""
+        count = len(self.nodes)
+        if not isinstance(k, int | np.integer) or not -count <= k < count:
+            raise InputError(f"the rod has no node {k!r}; its nodes are 0 to {count - 1}")
         return self.nodes[k]
+
+    def __iter__(self) -> Iterator[Body]:
+        """Go through the nodes."""
+        return iter(self.nodes)
 
     @property
     def start(self) -> Body:

@@ -248,5 +248,6 @@ class Acting(Mechanics):
         return sum(forces, self.unknowns.own(total))
 
     def square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
+        """Return matrices on the frames of a few bodies as one on all unknowns."""
         n, placed = self.gravity.size, [p for bodies, M in blocks for p in in_both(bodies, M)]
         return self.unknowns.square(assemble((n, n), placed))

@@ -245,9 +245,12 @@ class RelaxingView(DirectorView):
     def stores(self) -> dict[str, Callable[[Array], Array]]:
         """The energy of Maxwell elements."""
         first, S = super().motion, self._strains.stiffness
-        return {
-            "relaxation": lambda x: np.asarray((x[:, first:].T * (S @ x[:, first:].T)).sum(axis=0) / 2)
-        }
+
+        def stored(x: Array) -> Array:
+            e = x[:, first:].T
+            return np.asarray((e * (S @ e)).sum(axis=0) / 2)
+
+        return {"relaxation": stored}
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,4 +380,3 @@ def relaxing_system(
         initial=np.zeros(0),
     )
     return replace(system, initial=system.state_at(q, motion))
-

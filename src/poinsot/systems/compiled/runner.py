@@ -307,7 +307,8 @@ class DirectorRunner(MechanismRunner):
         self, h: float, end: Vector, middle: Vector, u: Vector, turned: Vector
     ) -> Vector:
         """Return multipliers of rigidity that balance what is left, and the smallest of joints."""
-        n, m, multipliers = self.system.mechanism.n, self.system.mechanism.m, self.system.parts(middle)[2]
+        n, m = self.system.mechanism.n, self.system.mechanism.m
+        multipliers = self.system.parts(middle)[2]
         (q1, v1), (q, v) = ((x[:n], x[n : 2 * n]) for x in (end, middle))
         mechanism = self._over(self.system.near(turned).mechanism.since(2 * q - q1), h, end, middle)
         lam, gam = multipliers[:m], multipliers[m:]
