@@ -260,6 +260,8 @@ bodies:
       curve: [[0, 0, 1], [0.5, 0, 0.9], [1, 0, 1]]
       section: {law: {stiffness: [1e3, 1e3, 1e3, 1, 1, 1], mass: 1, inertia: [0.1, 0.1]}}
       natural: [[0, 0, 0], [0, 0, 1]]
+      relaxation: [[0.5, 0.1], [0.2, 1]]
+      rigid: [shear, extension]
     velocity: [0, 0, 0]
     angular_velocity: [0, 0, 0]
   ball: {sphere: {mass: 1, radius: 0.1}, position: [1, 0, 0]}
@@ -273,6 +275,7 @@ forces:
       point: [1, 0, 0]
       stiffness: [1, 1, 1, 2, 2, 2]
       rotation: [1, 0, 0, 0]
+      relaxation: [[0.3, 0.2]]
 ports:
   push: {force: {body: rod.1, value: [0, 0, 1]}}
 """

@@ -160,6 +160,15 @@ def test_other_coordinates_are_refused_by_name(options):
         ps.simulate(slider(), h=0.01, t_end=0.1, **options)
 
 
+def test_beams_have_no_place_beside_it():
+    model = slider()
+    section = ps.RectangularSection(width=0.01, height=0.01)
+    beam = ps.Beam(length=1.0, section=section, density=1e3, youngs_modulus=1e9)
+    model.add_body("beam", beam)
+    with pytest.raises(ps.InputError, match="need a model without"):
+        model.compile()
+
+
 @pytest.mark.parametrize(
     ("relaxation", "message"),
     [

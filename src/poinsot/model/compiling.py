@@ -133,9 +133,12 @@ def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) 
     """Refuse Maxwell elements but in directors, without stabilised velocity constraints."""
     if mechanism.relaxing and (coordinates != "directors" or stabilised):
         name = mechanism.relaxing[0].name
+        remedy = "leave out coordinates and scheme, or take Kelvin-Voigt damping"
+        if mechanism.elastic:
+            remedy = "beams and other elastic bodies, which have velocities in body axes, need "
+            remedy += "a model without; take Kelvin-Voigt damping"
         raise InputError(
-            f"force '{name}': relaxation is there in directors only, with scheme 'ph-mp'; leave "
-            "out coordinates and scheme, or take Kelvin-Voigt damping"
+            f"force '{name}': relaxation is there in directors only, with scheme 'ph-mp'; {remedy}"
         )
 
 
