@@ -39,7 +39,7 @@ class Strip:
     youngs_modulus: float = 2.1e11
     shear_modulus: float = 8e10
     density: float = 7800.0
-    elements: int = 64
+    elements: int = 48
 
     @property
     def bending(self) -> float:
@@ -171,8 +171,8 @@ EXAMPLE = Example(
     title="Released ring",
     source="[AN05]",
     scheme="ph-mp",
-    h=1e-4,
-    t_end=0.2,
+    h=2e-4,
+    t_end=0.15,
     model=model,
     check=check,
     plot=plot,
