@@ -260,6 +260,8 @@ bodies:
       curve: [[0, 0, 1], [0.5, 0, 0.9], [1, 0, 1]]
       section: {law: {stiffness: [1e3, 1e3, 1e3, 1, 1, 1], mass: 1, inertia: [0.1, 0.1]}}
       natural: [[0, 0, 0], [0, 0, 1]]
+      relaxation: [[0.5, 0.1], [0.2, 1]]
+      rigid: [shear, extension]
     velocity: [0, 0, 0]
     angular_velocity: [0, 0, 0]
   ball: {sphere: {mass: 1, radius: 0.1}, position: [1, 0, 0]}
@@ -273,6 +275,7 @@ forces:
       point: [1, 0, 0]
       stiffness: [1, 1, 1, 2, 2, 2]
       rotation: [1, 0, 0, 0]
+      relaxation: [[0.3, 0.2]]
 ports:
   push: {force: {body: rod.1, value: [0, 0, 1]}}
 """
@@ -326,6 +329,7 @@ ROUND = ps.CircularSection(radius=0.01)
         (lambda: ps.ElasticRod(LINE, LAW, 2, **STEEL), "leave out the material"),
         (lambda: ps.ElasticRod(LINE, [ROUND], 2, **STEEL), "1 sections for 3 nodes"),
         (lambda: ps.ElasticRod(LINE, [1, 2, 3], 2, **STEEL), "expected a section"),
+        (lambda: ps.ElasticRod(LINE, 3, 2, **STEEL), "expected a section"),
         (lambda: ps.ElasticRod(LINE, ROUND, 2, normal=(1, 0, 0), **STEEL), "along the curve"),
         (lambda: ps.ElasticRod(LINE, ROUND, 2, damping_time=-1.0, **STEEL), "times >= 0"),
         (lambda: ps.CircularSection(radius=0.0), "must be positive"),
@@ -341,6 +345,19 @@ ROUND = ps.CircularSection(radius=0.01)
 def test_impossible_rods_are_refused(make, message):
     with pytest.raises(ps.InputError, match=message):
         make()
+
+
+def test_a_node_beyond_the_end_is_refused():
+    model = ps.Model()
+    rod = model.add_body("rod", ps.ElasticRod(LINE, LAW, 2))
+    assert [node.name for node in rod] == ["rod.0", "rod.1", "rod.2"]
+    assert rod[-1] is rod.end
+    for number in (3, -4, "end"):
+        with pytest.raises(ps.InputError, match="its nodes are 0 to 2"):
+            rod[number]
+    for name in ("rod.99", "rod.middle"):
+        with pytest.raises(ps.InputError, match=f"no body '{name}'"):
+            model.body(name)
 
 
 def test_a_rod_whose_name_is_taken_leaves_nothing_behind():

@@ -25,7 +25,7 @@ from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.matrices import Array, Matrix, Vector, assemble, dense
 from poinsot.ph.system import PHSystem
 from poinsot.so3 import exp, skew
-from poinsot.systems.directors import DirectorForm, DirectorSystem, director_system
+from poinsot.systems.directors import DirectorForm, DirectorSystem
 from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
 from poinsot.systems.rotations.system import RotationSystem, rotation_system
 
@@ -153,7 +153,7 @@ def state_at(system: Any, frame: SteadyFrame, q: Array) -> Vector:
         return rotation_system(*known, system.coordinates).start
     if isinstance(system, QuaternionForm):
         return quaternion_system(*known).in_form(system.formulation).start
-    return director_system(*known).start
+    return np.asarray(system.state_at(q.reshape(-1), twists))
 
 
 def derivative(system: Any, frame: SteadyFrame, x: Vector) -> tuple[Matrix, Vector]:

@@ -17,13 +17,16 @@ from poinsot.parts.family import Family
 from poinsot.parts.fields import Fields
 from poinsot.parts.gravitation import Attractions
 from poinsot.parts.points import Points
+from poinsot.parts.relaxing_connections import Relaxations
 from poinsot.parts.rows import Rows
+from poinsot.parts.strain_rows import StrainRows
 from poinsot.parts.struts import Struts
 
 #: In the order in which they act; elastic bodies take over what has acted on their places.
 FAMILIES: tuple[type[Family], ...] = (
     Points,
     Rows,
+    StrainRows,
     ContactRows,
     DrivenRows,
     Struts,
@@ -32,6 +35,7 @@ FAMILIES: tuple[type[Family], ...] = (
     Fields,
     Attractions,
     Connections,
+    Relaxations,
     ElasticBodies,
 )
 
@@ -65,3 +69,4 @@ ended = _through("ended", "state, step", join=" or ", first="False")
 accept = _through("accept", "")
 place = _through("place", "step")
 end = _through("end", "step, state")
+save = _through("save", "x, mid")

@@ -6,7 +6,7 @@ from poinsot.bodies.in_directors import move, save_directors, straighten
 from poinsot.bodies.in_quaternions import move_quaternions, save_quaternions
 from poinsot.engine import DRIFT
 from poinsot.engine.extrapolation import extrapolate, go_back
-from poinsot.engine.families import accept, end, ended, energy
+from poinsot.engine.families import accept, end, ended, energy, save
 from poinsot.engine.job import Job, Machine, account
 from poinsot.engine.step import take_step
 from poinsot.engine.turn_counters import count_turns, read_turns
@@ -133,6 +133,7 @@ def _save(
         save_quaternions(bodies, spins, state, before, x, stage)
     else:
         save_directors(bodies.places, carried.past, stabilised, state, before, x, stage)
+    save(machine.parts, x, stage)
     for k in range(places.shape[0]):
         lam = carried.past_multiplier[places[k, 0], 0, places[k, 1]]
         if places[k, 3] == 1:

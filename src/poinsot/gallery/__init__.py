@@ -34,6 +34,7 @@ MODULES = {
     "ride": "ride",
     "flying-rod": "flying_rod",
     "right-angle-rod": "right_angle_rod",
+    "released-ring": "released_ring",
 }
 
 

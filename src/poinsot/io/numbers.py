@@ -1,7 +1,7 @@
 """Numbers, vectors, rotations and names of a model file."""
 
 import math
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Tag
 
@@ -102,6 +102,28 @@ def _is_hold(value: Any) -> bool:
 
 Elements: TypeAlias = Annotated[int | tuple[float, ...], BeforeValidator(_elements)]
 Held: TypeAlias = Annotated[str | tuple[tuple[int, str], ...], BeforeValidator(_held)]
+
+
+def _relaxation(value: Any) -> Any:
+    wanted = "pairs of a ratio and a time, such as [[0.5, 0.1]]"
+    if not isinstance(value, list | tuple):
+        raise unexpected(wanted, value)
+    return tuple(several(pair, 2, wanted, value) for pair in value)
+
+
+Relaxation: TypeAlias = Annotated[tuple[tuple[float, float], ...], BeforeValidator(_relaxation)]
+
+
+def _rigid(value: Any) -> Any:
+    given = [value] if isinstance(value, str) else value
+    known = "shear", "extension"
+    if not isinstance(given, list | tuple) or any(each not in known for each in given):
+        raise unexpected("shear, extension or a list of both", value)
+    return value if isinstance(value, str) else tuple(value)
+
+
+Strain: TypeAlias = Literal["shear", "extension"]
+Rigid: TypeAlias = Annotated[Strain | tuple[Strain, ...], BeforeValidator(_rigid)]
 
 
 def _six(value: Any) -> Any:

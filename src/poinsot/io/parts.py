@@ -7,7 +7,7 @@ from typing import Literal, Optional
 
 from poinsot.io.entries import OneOf, Part
 from poinsot.io.inputs import Elastic, Feedback, ScalarSignal, VectorSignal, Viscous
-from poinsot.io.numbers import Inertia, Name, Number, Pair, Rotation, Six, Vector
+from poinsot.io.numbers import Inertia, Name, Number, Pair, Relaxation, Rotation, Six, Vector
 
 # -- shapes ----------------------------------------------------------------------------------------
 
@@ -328,6 +328,8 @@ class Bushing(Part):
     """Of their rates [N s/m], [N m s/rad], likewise."""
     rotation: Rotation | None = None
     """Its axes at the start; default: those of the world."""
+    relaxation: Relaxation | None = None
+    """Maxwell elements beside it: stiffness of each over its own, and relaxation time [s]."""
 
 
 class Drag(Part):

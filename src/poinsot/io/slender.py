@@ -3,7 +3,18 @@
 from typing import Literal
 
 from poinsot.io.entries import OneOf, Part
-from poinsot.io.numbers import Elements, Held, Number, OneOrSix, Rows, Six, Two, Vector
+from poinsot.io.numbers import (
+    Elements,
+    Held,
+    Number,
+    OneOrSix,
+    Relaxation,
+    Rigid,
+    Rows,
+    Six,
+    Two,
+    Vector,
+)
 
 
 class CircularSection(Part):
@@ -122,6 +133,10 @@ class ElasticRod(Part):
     """The axis without stress, where that is another [m]."""
     damping_time: OneOrSix = 0.0
     """Kelvin-Voigt damping: one time or six of them [s], or a matrix [N s], [N m^2 s]."""
+    relaxation: Relaxation | None = None
+    """Maxwell damping: stiffness of each element over that of the rod, and its time [s]."""
+    rigid: Rigid | None = None
+    """What has no give: shear, extension, or a list of both."""
 
     @property
     def nodes(self) -> int:

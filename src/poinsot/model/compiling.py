@@ -12,6 +12,7 @@ from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.model.equations import JointEquations, positions
 from poinsot.parts.forces import Force
 from poinsot.parts.loads import PortPlace
+from poinsot.parts.relaxation import maxwell_elements
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
@@ -108,6 +109,7 @@ def in_numbers(
     loads = [(f"port '{port.name}'", inlet.direction) for port, inlet in inlets]
     names = [body.name for body in bodies]
     slender.require_no_torque(names, inertia, free, q, [*pushes, *drags, *loads])
+    potentials = tuple(p for potentials, _ in placed for p in potentials)
     mechanism = Mechanism.of(
         bodies,
         gravity,
@@ -115,15 +117,29 @@ def in_numbers(
         equations.loops,
         inertia=slender.with_spins(inertia),
         least=np.where(free, slender.SPUN, 0.0),
-        potentials=tuple(p for potentials, _ in placed for p in potentials),
+        potentials=potentials,
         dampers=tuple(d for _, dampers in placed for d in dampers),
         inlets=tuple(inlet for _, inlet in inlets),
         contacts=tuple(equations.contacts.values()),
         singular=tuple(equations.singular),
+        relaxing=tuple(maxwell_elements(potentials)),
     )
     undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
     layout = Layout.of(bodies, joints, undetermined, list(markers), forces, drives)
     return mechanism, layout, tuple(port for port, _ in inlets)
+
+
+def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) -> None:
+    """Refuse Maxwell elements but in directors, without stabilised velocity constraints."""
+    if mechanism.relaxing and (coordinates != "directors" or stabilised):
+        name = mechanism.relaxing[0].name
+        remedy = "leave out coordinates and scheme, or take Kelvin-Voigt damping"
+        if mechanism.elastic:
+            remedy = "beams and other elastic bodies, which have velocities in body axes, need "
+            remedy += "a model without; take Kelvin-Voigt damping"
+        raise InputError(
+            f"force '{name}': relaxation is there in directors only, with scheme 'ph-mp'; {remedy}"
+        )
 
 
 def stabilisable(mechanism: Mechanism) -> Mechanism:

@@ -22,6 +22,7 @@ from poinsot.model.simulation import Simulation
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
+from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Constant, Table
 from poinsot.ph.stages import Newton
@@ -71,7 +72,7 @@ def describe(
         "gravity": model.gravity.tolist(),
         "bodies": each("body", own["bodies"], write_body),
         "markers": each("marker", own["markers"], lambda name, marker: _marker(marker)),
-        "joints": each("joint", model.joints, lambda name, joint: _entry(joint, JOINTS)),
+        "joints": each("joint", own["joints"], lambda name, joint: _entry(joint, JOINTS)),
         "forces": each("force", own["forces"], lambda name, force: _entry(force, FORCES)),
         "ports": each("port", model.ports, lambda name, port: _entry(port, PORTS, fed.get(name))),
         "project_velocities": repeatable,
@@ -88,7 +89,7 @@ def describe(
 
 
 def _own_parts(model: Model) -> dict[str, dict[str, Any]]:
-    """Return bodies, markers and forces; nodes, places and ends of rods and beams follow."""
+    """Return what is no part of a rod or a beam: their nodes, ends and elements follow."""
     whole = {node: name for name in model.assemblies for node in model.forces[name].bodies}
     bodies: dict[str, Any] = {}
     for name, body in model.bodies.items():
@@ -100,7 +101,8 @@ def _own_parts(model: Model) -> dict[str, dict[str, Any]]:
     ends = {f"{name}.{end}" for name in slender for end in ENDS}
     forces = {name: part for name, part in model.forces.items() if name not in model.assemblies}
     markers = {name: part for name, part in model.markers.items() if name not in ends}
-    return {"bodies": bodies, "markers": markers, "forces": forces}
+    joints = {name: j for name, j in model.joints.items() if not isinstance(j, RigidStrains)}
+    return {"bodies": bodies, "markers": markers, "forces": forces, "joints": joints}
 
 
 def _rod(shape: BodyAssembly, start: Start, projected: bool) -> dict[str, Any]:

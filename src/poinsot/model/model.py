@@ -27,6 +27,7 @@ from poinsot.model.compiling import (
     in_numbers,
     require_body_axes,
     require_coordinates,
+    require_directors,
     stabilisable,
 )
 from poinsot.model.equations import JointEquations, positions
@@ -44,6 +45,7 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
 from poinsot.systems.floating.system import FloatingSystem, floating_system
 from poinsot.systems.quaternions.systems import quaternion_system
+from poinsot.systems.relaxing import relaxing_system
 from poinsot.systems.rotations.system import rotation_system
 from poinsot.systems.slender import SPUN, require_thickness
 from poinsot.systems.start import given_twists
@@ -394,6 +396,7 @@ class Model:
             equations, self.markers.values(), self.forces, self.ports, self.gravity
         )
         q, motion = positions(bodies), equations.of_all(self._velocities(equations))
+        require_directors(mechanism, coordinates, stabilised)
         if stabilised and coordinates != "directors":
             raise InputError("velocity constraints are stabilised in directors only")
         if stabilised:
@@ -408,6 +411,8 @@ class Model:
             return quaternion_system(*known)
         if coordinates in PARAMETRISATIONS:
             return rotation_system(*known, coordinates)
+        if mechanism.relaxing:
+            return relaxing_system(*known)
         return director_system(*known, stabilised=stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:

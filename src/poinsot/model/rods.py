@@ -16,6 +16,8 @@ from poinsot.errors import InputError
 from poinsot.inputs import count, number, numbers, positive, vector3
 from poinsot.model.assemblies import BodyAssembly, Start
 from poinsot.parts.joints import perpendicular
+from poinsot.parts.relaxation import relaxations
+from poinsot.parts.rigid_strains import RIGID, RigidStrains
 from poinsot.parts.rods import RodElements, chi_of
 from poinsot.so3 import Rotation
 
@@ -65,6 +67,12 @@ class ElasticRod(BodyAssembly):
     damping_time : float or (6,) or (6, 6)
         Kelvin-Voigt damping: the time tau of stresses tau C d/dt(strain) [s]; six times for two
         shears, extension, two curvatures and twist. A matrix is D itself [N s], [N m^2 s].
+    relaxation : sequence of pairs
+        Maxwell damping: elements of a spring and a dashpot in series beside the elastic rod, each
+        by its stiffness over that of the rod and its relaxation time [s]. They start relaxed.
+    rigid : str or sequence of str
+        What has no give: "shear", "extension" or both. Joints "rod.element.0", ... hold these
+        strains where they are at the start; their reactions are the forces.
     """
 
     curve: Curve
@@ -78,6 +86,8 @@ class ElasticRod(BodyAssembly):
     twist: float | Callable[[float], float] = 0.0
     natural: Curve | None = None
     damping_time: float | ArrayLike = 0.0
+    relaxation: Sequence[tuple[float, float]] = ()
+    rigid: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Find the nodes, and refuse what makes no rod."""
@@ -85,7 +95,9 @@ class ElasticRod(BodyAssembly):
             count(self.elements, "ElasticRod: elements", 1)
         if self.normal is not None:
             object.__setattr__(self, "normal", vector3(self.normal, "ElasticRod: normal"))
-        _ = self.rest, self.inertia, self.damping
+        given = relaxations(self.relaxation, "ElasticRod: relaxation")
+        object.__setattr__(self, "relaxation", given)
+        _ = self.rest, self.inertia, self.damping, self.held
 
     # -- geometry -----------------------------------------------------------------------------
 
@@ -125,12 +137,17 @@ class ElasticRod(BodyAssembly):
                 raise InputError(f"{what} is a function; say how many elements the rod has")
             shares = np.linspace(0.0, 1.0, elements + 1)
             points = np.array([vector3(curve(s), f"{what} at s = {s:g}") for s in shares])
-            before, after = np.maximum(shares - DIFFERENCE, 0), np.minimum(shares + DIFFERENCE, 1)
-            slopes = [
-                _slope(*(vector3(curve(x), what) for x in (a, s, b)))
-                for a, s, b in zip(before, shares, after, strict=True)
-            ]
-            tangents = np.array(slopes)
+            # At the ends, the slope of a parabola that lies within the rod.
+            middle = shares.clip(DIFFERENCE, 1 - DIFFERENCE)
+            near = np.array(
+                [
+                    [vector3(curve(x), what) for x in (s - DIFFERENCE, s, s + DIFFERENCE)]
+                    for s in middle.tolist()
+                ]
+            )
+            off = ((shares - middle) / DIFFERENCE)[:, None]
+            bend = near[:, 2] - 2 * near[:, 1] + near[:, 0]
+            tangents = (near[:, 2] - near[:, 0]) / 2 + off * bend
         else:
             points = numbers(curve, what)
             if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2:
@@ -196,6 +213,11 @@ class ElasticRod(BodyAssembly):
         given, nodes = self.section, len(self.nodes[0])
         if isinstance(given, CrossSection):
             return [given.properties(self._material)] * nodes
+        if not callable(given) and not isinstance(given, Sequence):
+            raise InputError(
+                f"ElasticRod: section: expected a section such as CircularSection, a list or a "
+                f"function of s, got {given!r}"
+            )
         sections = [given(s) for s in self.shares.tolist()] if callable(given) else list(given)
         if len(sections) != nodes:
             raise InputError(
@@ -216,10 +238,23 @@ class ElasticRod(BodyAssembly):
         return np.asarray(np.linalg.norm(self.rest[:, :3], axis=1))
 
     @cached_property
+    def held(self) -> tuple[int, ...]:
+        """The strains that are rigid: 0 and 1 are shears, 2 is the extension."""
+        given = (self.rigid,) if isinstance(self.rigid, str) else self.rigid
+        if not isinstance(given, Sequence) or any(each not in RIGID for each in given):
+            raise InputError(
+                f"ElasticRod: rigid is {self.rigid!r}; expected {', '.join(map(repr, RIGID))} or "
+                "a list of these"
+            )
+        return tuple(sorted({k for each in given for k in RIGID[each]}))
+
+    @cached_property
     def stiffness(self) -> Array:
-        """C of the elements, the mean of both ends; (elements, 6, 6)."""
+        """C of the elements, the mean of both ends, 0 where they are rigid; (elements, 6, 6)."""
         at_nodes = np.array([each.stiffness for each in self.properties])
-        return np.asarray((at_nodes[:-1] + at_nodes[1:]) / 2)
+        C = (at_nodes[:-1] + at_nodes[1:]) / 2
+        C[:, self.held] = C[:, :, self.held] = 0.0
+        return np.asarray(C)
 
     @cached_property
     def damping(self) -> Array:
@@ -227,7 +262,9 @@ class ElasticRod(BodyAssembly):
         what = "ElasticRod: damping_time"
         tau = numbers(self.damping_time, what)
         if tau.shape == (STRAINS, STRAINS):
-            return np.array([semidefinite(tau, what, STRAINS)] * len(self.stiffness))
+            D = np.array([semidefinite(tau, what, STRAINS)] * len(self.stiffness))
+            D[:, self.held] = D[:, :, self.held] = 0.0
+            return D
         if tau.shape not in ((), (STRAINS,)) or not np.isfinite(tau).all() or (tau < 0).any():
             raise InputError(f"{what} is {self.damping_time!r}; expected times >= 0 [s]")
         root = np.sqrt(np.broadcast_to(tau, STRAINS))
@@ -266,8 +303,12 @@ class ElasticRod(BodyAssembly):
             )
             nodes.append(body)
         model.mark_ends(name, nodes[0], nodes[-1])
-        elements = RodElements(tuple(nodes), self.rest, self.stiffness, self.damping)
+        made_of = self.rest, self.stiffness, self.damping, self.held, tuple(self.relaxation)
+        elements = RodElements(tuple(nodes), *made_of)
         model.add_force(name, elements)
+        if self.held:
+            for k, (ends, chi) in enumerate(zip(pairwise(nodes), chi_of(*self.nodes), strict=True)):
+                model.add_joint(f"{name}.element.{k}", RigidStrains(*ends, chi[:3], self.held))
         return elements
 
 

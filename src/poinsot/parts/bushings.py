@@ -1,6 +1,6 @@
 """Bushings: elastic and viscous connections of two bodies in all six directions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from poinsot.inputs import vector3
 from poinsot.parts.connections import Connection, connected
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joints import Joint
+from poinsot.parts.relaxation import relaxations
 from poinsot.so3 import RotationLike, as_rotation_matrix
 
 
@@ -38,6 +39,8 @@ class Bushing(Force):
         [N m s/rad]; as numbers along the axes, or as symmetric matrices, which couple them.
     rotation
         The axes of the bushing at the start, as of a body; default: those of the world.
+    relaxation : sequence of pairs
+        Maxwell elements beside the spring: stiffness over its own, and relaxation time [s].
     """
 
     a: Body | Ground
@@ -46,6 +49,7 @@ class Bushing(Force):
     stiffness: ArrayLike | None = None
     damping: ArrayLike | None = None
     rotation: RotationLike = None
+    relaxation: Sequence[tuple[float, float]] = ()
 
     def __post_init__(self) -> None:
         """Check the partners, the point and the matrices."""
@@ -62,6 +66,10 @@ class Bushing(Force):
                 object.__setattr__(self, label, matrix)
         if self.stiffness is None and self.damping is None:
             raise InputError("Bushing: give a stiffness or a damping")
+        relaxing = relaxations(self.relaxation, "Bushing: relaxation")
+        if relaxing and self.stiffness is None:
+            raise InputError("Bushing: relaxation is relative to a stiffness; give one")
+        object.__setattr__(self, "relaxation", relaxing)
         R = as_rotation_matrix(self.rotation, name="Bushing: rotation")
         object.__setattr__(self, "rotation", R)
 
@@ -77,4 +85,5 @@ class Bushing(Force):
         stiffness, damping = (
             None if each is None else np.asarray(each) for each in (self.stiffness, self.damping)
         )
-        return connected(name, connection, stiffness, np.zeros(COORDINATES), damping)
+        rest, relaxing = np.zeros(COORDINATES), tuple(self.relaxation)
+        return connected(name, connection, stiffness, rest, damping, relaxing)

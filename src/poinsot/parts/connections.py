@@ -79,11 +79,15 @@ def _in_directors(end: Body | Ground, point: ArrayLike, axes: Real) -> tuple[Rea
 
 @dataclass(frozen=True, eq=False)
 class ElasticConnection(Potential):
-    """V = (chi - rest)·S (chi - rest) / 2 of a connection; S is its `stiffness` (6, 6)."""
+    """V = (chi - rest)·S (chi - rest) / 2 of a connection; S is its `stiffness` (6, 6).
+
+    `relaxation` are pairs of ratio and time [s] of Maxwell elements beside it, see `relaxation`.
+    """
 
     connection: Connection
     stiffness: Real
     rest: Vector
+    relaxation: tuple[tuple[float, float], ...] = ()
 
     def energy(self, q: Vector) -> float:
         """Return V [J]."""
@@ -162,13 +166,18 @@ class LinearResistance(Resistance):
 
 
 def connected(
-    name: str, connection: Connection, stiffness: Real | None, rest: Vector, damping: Real | None
+    name: str,
+    connection: Connection,
+    stiffness: Real | None,
+    rest: Vector,
+    damping: Real | None,
+    relaxation: tuple[tuple[float, float], ...] = (),
 ) -> Acting:
     """Return the potential and the damper of a connection, if it has them."""
     potentials: list[Potential] = []
     if stiffness is not None:
         at = connection.bodies, connection.forms, connection
-        potentials.append(ElasticConnection(name, *at, stiffness, rest))
+        potentials.append(ElasticConnection(name, *at, stiffness, rest, relaxation))
     if damping is None:
         return potentials, []
     along = RelativeMotion(connection.bodies, connection)

@@ -43,6 +43,22 @@ class Rows:
         return np.append(True, (shared[1:] != shared[:-1]).any(axis=1))[: self.slot.size]
 
 
+class Strains(NamedTuple):
+    """Strains of rods that are held: their groups, slots, sections A and B, and vectors on both.
+
+    (a + b)·(r_B - r_A) / 2 - (a·u_B + u_A·b) / 6 keeps a constant, see `rigid_strains`.
+    """
+
+    joint: Index
+    slot: Index
+    ends: Index
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+    u_A: NDArray[np.float64]
+    u_B: NDArray[np.float64]
+    constant: NDArray[np.float64]
+
+
 class Slip(NamedTuple):
     """Row `row` of a contact, its group and its slot there; or, of a disc, its height."""
 
@@ -68,6 +84,7 @@ class Equations:
 
     points: Points
     rows: Rows
+    strains: Strains
     slips: list[Slip]
     places: Index
     driven: Index
@@ -94,6 +111,7 @@ class Equations:
         for slip in self.slips:
             ends[slip.joint, 1] = slip.body
         ends[self.rows.joint] = self.rows.at.ends
+        ends[self.strains.joint] = self.strains.ends
         ends[self.points.joint] = self.points.at.ends
         ends[self.groups - len(self.driven) :] = self.driven
         return ends
@@ -112,13 +130,15 @@ def group_equations(
     """
     slips = np.array([0 if at is None else at.size for at in contacts], dtype=np.intp)
     first_row, joint = np.cumsum(sizes) - sizes, members(sizes)[0]
-    # Every form but heights is one product.
+    # Every form but heights and strains is one product.
     of_row, at, constant = forms.terms.form, products(forms), -forms.c
     meet = _meet_in_points(at, of_row, first_row, sizes, slips)
     points, inside = np.zeros((2, forms.m), dtype=bool)
     points[meet] = inside[meet] = inside[meet + 1] = inside[meet + 2] = True
     begins = np.ones(forms.m + 1, dtype=bool)
     begins[of_row[1:]] = (at.shared[1:] != at.shared[:-1]).any(axis=1)
+    strained = np.bincount(of_row, minlength=forms.m) > 1
+    begins[:-1][strained] = True
     begins[first_row] = begins[meet] = begins[meet + SLOTS] = True
     group, slot = _fill_groups(begins[:-1], first_row, sizes)
     groups = np.zeros(sizes.size, dtype=np.intp)
@@ -128,7 +148,7 @@ def group_equations(
     places = np.column_stack([first[joint] + group, slot])
     rolling, k = members(slips)
     sliding = np.column_stack([first[rolling], sizes[rolling] + k])
-    one, alone = points[of_row], ~inside[of_row]
+    one, alone = points[of_row], ~(inside | strained)[of_row]
     row = of_row[alone]
     held = [Slip(int(places[k, 0]), int(places[k, 1]), form) for k, form in forms.heights.items()]
     touching = [(at, i) for at in contacts if at is not None for i in range(at.size)]
@@ -141,10 +161,18 @@ def group_equations(
     return Equations(
         Points(at.take(one), places[of_row[one], 0]),
         Rows(at.take(alone), constant[row], places[row, 0], places[row, 1]),
+        _strains(at.take(strained[of_row]), places[: forms.m][strained], constant[strained]),
         [*held, *slipping],
         np.vstack([places, sliding, driving]),
         np.array(pairs, dtype=np.intp).reshape(-1, 2),
     )
+
+
+def _strains(at: Products, places: Index, constant: NDArray[np.float64]) -> Strains:
+    """Return strains by their products a·r, b·r, a·u_B and u_A·b, one after the other."""
+    a, b, u_A = at.a[::4], at.a[1::4], at.a[3::4]
+    group, slot = places.T
+    return Strains(group, slot, at.ends[::4], a, b, u_A, at.b[2::4], constant)
 
 
 def _fill_groups(begins: NDArray[np.bool_], first: Index, sizes: Index) -> tuple[Index, Index]:

@@ -23,6 +23,7 @@ from poinsot.parts.driven import Driven
 from poinsot.parts.equations import Equations, group_equations
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.potentials import Potential
+from poinsot.parts.relaxation import MaxwellElement
 from poinsot.parts.resistance import Damper
 from poinsot.ph.matrices import Vector
 
@@ -58,6 +59,8 @@ class Kernels(NamedTuple):
         Places what follows from the motion of bodies over a step, before anything acts.
     end : (table, step, state)
         Sets at the end of a step what is not as for a rigid body.
+    save : (table, x, mid)
+        Writes states of its own, after a step and in its middle.
     """
 
     act: Kernel | None
@@ -71,6 +74,7 @@ class Kernels(NamedTuple):
     accept: Kernel | None = None
     place: Kernel | None = None
     end: Kernel | None = None
+    save: Kernel | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,8 @@ class Assembly:
 
     Potentials, dampers and ports of a mechanism of `count` bodies; the equations of its joints as
     `forms`, of which each joint has so many (`rows`), and as contacts, which each joint may have;
-    its elastic bodies; the gradient of gravity (bodies, 3).
+    its elastic bodies; the gradient of gravity (bodies, 3); Maxwell elements, whose strains begin
+    in x at `strains_at`.
     """
 
     count: int
@@ -91,6 +96,8 @@ class Assembly:
     contacts: Sequence[Contact | None]
     elastic: Sequence[Elastic] = ()
     weight: Real | None = None
+    relaxing: Sequence[MaxwellElement] = ()
+    strains_at: int = 0
 
     @cached_property
     def joints(self) -> Equations:

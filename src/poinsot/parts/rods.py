@@ -9,7 +9,7 @@ coordinates chi, divided by l, are the strains of a rod whose strain is constant
 in directors that are those of the sections, d3 along the axis, as in [BS02], [R04] and [KBE25].
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body
+from poinsot.errors import InputError
 from poinsot.frames.relative import many_coordinates
 from poinsot.parts.connections import Connection, connected
 from poinsot.parts.forces import Force, Placed
@@ -57,12 +58,18 @@ class RodElements(Force):
         C of each element: two shears and the extension [N], two curvatures and the twist [N m^2].
     damping : (elements, 6, 6)
         Of rates of strains, likewise; zero if there is none.
+    rigid : tuple of int
+        Strains that joints hold.
+    relaxation : tuple of pairs
+        Ratio and time [s] of Maxwell elements.
     """
 
     nodes: tuple[Body, ...]
     rest: Array
     stiffness: Array
     damping: Array
+    rigid: tuple[int, ...] = ()
+    relaxation: tuple[tuple[float, float], ...] = ()
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -70,7 +77,14 @@ class RodElements(Force):
 
     def __getitem__(self, k: int) -> Body:
         """Return a node; negative numbers count from the end."""
+        count = len(self.nodes)
+        if not isinstance(k, int | np.integer) or not -count <= k < count:
+            raise InputError(f"the rod has no node {k!r}; its nodes are 0 to {count - 1}")
         return self.nodes[k]
+
+    def __iter__(self) -> Iterator[Body]:
+        """Go through the nodes."""
+        return iter(self.nodes)
 
     @property
     def start(self) -> Body:
@@ -112,9 +126,12 @@ class RodElements(Force):
         """Return forces [N] and moments [N m] in the elements over time; (times, elements, 6).
 
         Along d1, d2 and d3 at the middle of each element: two shear forces and the tension, two
-        bending moments and the torque; without damping.
+        bending moments and the torque; without damping. Where the rod is rigid, NaN: forces are
+        reactions there, such as `result.reaction("rod.element.0").force`.
         """
-        return np.asarray(np.einsum("eij,tej->tei", self.stiffness, self.strain(result)))
+        resultant = np.einsum("eij,tej->tei", self.stiffness, self.strain(result))
+        resultant[:, :, self.rigid] = np.nan
+        return np.asarray(resultant)
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
         """Return the potentials and dampers of the elements."""
@@ -124,7 +141,7 @@ class RodElements(Force):
         for k, connection in enumerate(self._connections):
             length = self.lengths[k]
             S, D = self.stiffness[k] / length, self.damping[k] / length if damped else None
-            springs, pots = connected(name, connection, S, self.rest[k], D)
+            springs, pots = connected(name, connection, S, self.rest[k], D, self.relaxation)
             potentials += springs
             dampers += pots
         return potentials, dampers

@@ -73,7 +73,7 @@ class Acting(Mechanics):
         """Return the Hessian of V; None if there is only gravity."""
         f = self.unknowns.full(q)
         blocks = [(p.bodies, p.hessian(local(f, p.bodies))) for p in self.potentials]
-        return self._square(blocks) if blocks else None
+        return self.square(blocks) if blocks else None
 
     def discrete_dV(self, q0: Vector, q1: Vector) -> tuple[Vector, Matrix | None]:
         """Return the discrete gradient of V and its derivative with respect to q1."""
@@ -83,7 +83,7 @@ class Acting(Mechanics):
             gradient, tangent = p.discrete(local(f0, p.bodies), local(f1, p.bodies))
             scatter(total, p.bodies, gradient)
             blocks.append((p.bodies, tangent))
-        return self.unknowns.own(total), self._square(blocks) if blocks else None
+        return self.unknowns.own(total), self.square(blocks) if blocks else None
 
     # -- angles over turns --------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class Acting(Mechanics):
             slope = d.law.slope(y)
             by_q.append((bodies, d.direction.dB(q_, d.law(y)) + B @ slope @ d.direction.dy(q_, v_)))
             by_v.append((bodies, B @ slope @ B.T))
-        return (self._square(by_q), self._square(by_v)) if by_q else None
+        return (self.square(by_q), self.square(by_v)) if by_q else None
 
     def _motion(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """Return frames and their rates."""
@@ -192,7 +192,7 @@ class Acting(Mechanics):
             (bodies, inlet.direction.dB(local(f, bodies), u[own]))
             for inlet, bodies, own in self._inputs
         ]
-        return self._square(blocks) if blocks else None
+        return self.square(blocks) if blocks else None
 
     def dy(self, q: Vector, v: Vector) -> Matrix | None:
         """Return the derivative of B(q)^T v with respect to q; None without ports."""
@@ -227,8 +227,8 @@ class Acting(Mechanics):
         dB, slopes = self.dB(q, u), self.ddamping(q, v)
         by_q, by_v = [] if dB is None else [dB], []
         if fed_q:
-            by_q.append(self._square(fed_q))
-            by_v.append(self._square(fed_v))
+            by_q.append(self.square(fed_q))
+            by_v.append(self.square(fed_v))
         if slopes is not None:
             by_q.append(-slopes[0])
             by_v.append(-slopes[1])
@@ -247,6 +247,7 @@ class Acting(Mechanics):
         forces = [abs(slope) @ abs(q) for slope in by_q] + [abs(slope) @ abs(v) for slope in by_v]
         return sum(forces, self.unknowns.own(total))
 
-    def _square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
+    def square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
+        """Return matrices on the frames of a few bodies as one on all unknowns."""
         n, placed = self.gravity.size, [p for bodies, M in blocks for p in in_both(bodies, M)]
         return self.unknowns.square(assemble((n, n), placed))

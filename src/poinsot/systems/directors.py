@@ -13,6 +13,7 @@ from poinsot.errors import InputError
 from poinsot.frames.parametrisations import Matrices
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import velocities
+from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
 from poinsot.ph.ports import Port
@@ -85,8 +86,9 @@ class DirectorForm(MechanismForm):
         return None
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
-        """Return a runner for the midpoint rule."""
-        if scheme.rule is not Rule.MIDPOINT:
+        """Return a runner for the midpoint rule; rigid strains are not stabilised there."""
+        rigid = any(isinstance(place.joint, RigidStrains) for place in self.layout.joints)
+        if scheme.rule is not Rule.MIDPOINT or (self.stabilised and rigid):
             return None
         from poinsot.systems.compiled.runner import DirectorRunner  # imports this module
 

@@ -194,7 +194,9 @@ class MechanicalForm(PHSystem):
         q, w, lam = self.parts(x)[0], *self.parts(sizes)[1:]
         Z, lam = abs(self.mechanics.Z(q)), lam[: self.mechanics.m]
         # What has no mass moves as the others do, over the same part of its size in a time.
-        w[self.massless] = (Z.T @ zeta)[self.massless] * np.max(w / (Z.T @ zeta), initial=0.0)
+        reach = Z.T @ zeta
+        pace = np.divide(w, reach, out=np.zeros(w.size), where=reach > 0)
+        w[self.massless] = reach[self.massless] * np.max(pace, initial=0.0)
         forces = Z.T @ (energy / zeta)
         lam[:] = np.maximum(lam, balancing(self.mechanics.K(q), forces))
         return sizes

@@ -32,6 +32,7 @@ from poinsot.frames.places import (
 from poinsot.frames.stacks import Forms, Packed
 from poinsot.parts.contacts import Contact
 from poinsot.parts.driven import Driven
+from poinsot.parts.relaxation import MaxwellElement
 from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Vector, add, assemble, diagonal, large
@@ -64,6 +65,8 @@ class Mechanism(Acting):
         Least moment of each body, as a part of its greatest one, in coordinates that have moments.
     elastic
         Elastic bodies, and where the frames are that they carry.
+    relaxing
+        Maxwell elements, which have states of their own.
     """
 
     inertia: NDArray[np.float64]
@@ -74,6 +77,7 @@ class Mechanism(Acting):
     singular: tuple[Branching, ...] = ()
     least: Vector | None = None
     elastic: tuple[Elastic, ...] = ()
+    relaxing: tuple[MaxwellElement, ...] = ()
 
     @classmethod
     def of(
@@ -227,6 +231,11 @@ class Mechanism(Acting):
         return replace(self.on_frames, constraints=forms, loops=loops, rigid=0)
 
     @property
+    def strains(self) -> int:
+        """How many states Maxwell elements have."""
+        return sum(element.size for element in self.relaxing)
+
+    @property
     def redundant(self) -> bool:
         """Whether some constraints repeat others."""
         return bool(self.loops)
@@ -363,7 +372,7 @@ class Mechanism(Acting):
             mu = lam[split : split + row.size]
             blocks.append((row.bodies, row.dB(local(f, row.bodies), mu)))
             split += row.size
-        return add(curvature, self._square(blocks)) if blocks else curvature
+        return add(curvature, self.square(blocks)) if blocks else curvature
 
     # -- constraints of many states, the numbers of all frames in each row --------------------
 

@@ -25,6 +25,7 @@ from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.frames.forms import three
 from poinsot.parts.forces import Force, Spring
 from poinsot.parts.joints import Joint, Rod
+from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.result import Piece, Pin, Point, Scene, Strut
 from poinsot.so3 import as_rotation_matrix
 
@@ -50,8 +51,12 @@ def scene(
         for name, part in (*joints.items(), *forces.items())
         if isinstance(part, Rod | Spring)
     ]
-    # A contact moves along the plane: it has no pin.
-    pins = [_pin(name, joint) for name, joint in joints.items() if joint.contact() is None]
+    # A contact moves along the plane and elements of rods have a length: they have no pins.
+    pins = [
+        _pin(name, joint)
+        for name, joint in joints.items()
+        if joint.contact() is None and not isinstance(joint, RigidStrains)
+    ]
     return Scene(tuple(pieces), tuple(pins), tuple(struts))
 
 

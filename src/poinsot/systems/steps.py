@@ -232,7 +232,7 @@ class DirectorStages(MechanismStages):
         mechanism, (v, mu) = self.held, self.split(w)
         at = self.middle(v)
         lam = mechanism.smallest(at.q, mu / self.h)
-        v1 = _massless_from_others(mechanism, at.q1, 2 * v - self.start[0])
+        v1 = massless_from_others(mechanism, at.q1, 2 * v - self.start[0])
         dV, _ = mechanism.discrete_dV(at.q0, at.q1)
         x_mid, z = np.concatenate([at.q, v, lam]), np.concatenate([dV, v, lam])
         u = mechanism.feedback(self.t, at.q, v, self.given)
@@ -371,7 +371,7 @@ class StabilisedStages(ConstrainedStages):
         return x1, Stage(x_mid, z, u, y, lost=float(rate @ mechanism.damping(q_mid, rate)))
 
 
-def _massless_from_others(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:
+def massless_from_others(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:
     """Give a director without mass the velocity that follows from d_k = d_i x d_j."""
     own = mechanism.unknowns
     light = (mechanism.inertia[:, 1:] == 0) & own.turns[:, None]

@@ -140,7 +140,7 @@ class DirectorView(View):
     def kinetic(self, x: Array) -> Array:
         """Return v·M v / 2."""
         own = self.parts[0]
-        return np.asarray(x[:, own.n :] ** 2 @ own.own(self.mechanism.mass) / 2)
+        return np.asarray(x[:, own.n : 2 * own.n] ** 2 @ own.own(self.mechanism.mass) / 2)
 
     def over_steps(
         self, means: Array, ends: Array, h: Array, bodies: Indices

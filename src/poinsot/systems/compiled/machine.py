@@ -68,6 +68,8 @@ class Parts:
             contacts=[joint.contact for joint in layout.joints],
             elastic=mechanism.elastic,
             weight=mechanism.weight,
+            relaxing=mechanism.relaxing,
+            strains_at=2 * mechanism.n,
         )
         return cls(assembly.joints, tuple(family(assembly) for family in FAMILIES))
 
@@ -179,7 +181,8 @@ class Tables:
     @property
     def places(self) -> Index:
         """Of every multiplier of joints: node, slot, column of x, 1 if it is times h; (m, 4)."""
-        first, graph = 2 * self.mechanism.n + self.mechanism.rigid, self.graph
+        moving = 2 * self.mechanism.n + self.mechanism.strains
+        first, graph = moving + self.mechanism.rigid, self.graph
         if self.turning is not None:
             first = self.turning.first
         joint, slot = self.parts.joints.places.T

@@ -13,6 +13,7 @@ from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
 from poinsot.kernels.laws import Law
+from poinsot.parts.relaxing_connections import Relaxations
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
 from poinsot.ph.stages import EPS, Newton
@@ -21,6 +22,7 @@ from poinsot.systems.compiled.machine import Parts, Tables, Turning
 from poinsot.systems.directors import DirectorForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.quaternions.systems import QuaternionForm
+from poinsot.systems.relaxing import RelaxingSystem, with_springs
 
 Array = NDArray[np.float64]
 MechanismSystem = DirectorForm | QuaternionForm
@@ -321,8 +323,9 @@ class DirectorRunner(MechanismRunner):
     system: DirectorForm
 
     def _fill(self, x: Vector) -> Array:
-        own, (q, v, _) = self.system.mechanism.unknowns, self.system.parts(x)
-        q, v = (a.reshape(-1, own.width) for a in (own.full(q), own.rates.full(v)))
+        own = self.system.mechanism.unknowns
+        q, v = own.full(x[: own.n]), own.rates.full(x[own.n : 2 * own.n])
+        q, v = (a.reshape(-1, own.width) for a in (q, v))
         D, rates = q[:, 3:].reshape(-1, 3, 3), v[:, 3:].reshape(-1, 3, 3)
         w = np.cross(D, rates).sum(axis=1) / 2
         self.state[:-1] = np.hstack([q, v, w, np.zeros_like(w)])
@@ -354,8 +357,10 @@ class DirectorRunner(MechanismRunner):
         self, h: float, end: Vector, middle: Vector, u: Vector, turned: Vector
     ) -> Vector:
         """Return multipliers of rigidity that balance what is left, and the smallest of joints."""
-        (q1, v1, _), (q, v, multipliers) = self.system.parts(end), self.system.parts(middle)
-        mechanism, m = self.system.near(turned).mechanism.since(2 * q - q1), self.system.mechanism.m
+        n, m = self.system.mechanism.n, self.system.mechanism.m
+        multipliers = self.system.parts(middle)[2]
+        (q1, v1), (q, v) = ((x[:n], x[n : 2 * n]) for x in (end, middle))
+        mechanism = self._over(self.system.near(turned).mechanism.since(2 * q - q1), h, end, middle)
         lam, gam = multipliers[:m], multipliers[m:]
         rate = 2 * (q1 - q) / h
         dV, _ = mechanism.discrete_dV(2 * q - q1, q1)
@@ -367,6 +372,39 @@ class DirectorRunner(MechanismRunner):
         push += mechanism.slope(q, v).T @ gam
         lam = _with_rigidity(mechanism, q, lam, push, 1.0)
         return np.concatenate(mechanism.smallest_pair(q, v, lam, gam))
+
+    def _over(self, mechanism: Mechanism, h: float, end: Vector, middle: Vector) -> Mechanism:
+        """Return the mechanism as it is over a step of length h [s] to its end."""
+        return mechanism
+
+
+class RelaxingRunner(DirectorRunner):
+    """A mechanism with Maxwell elements."""
+
+    system: RelaxingSystem
+
+    @property
+    def _elements(self) -> Relaxations:
+        return next(each for each in self.parts.families if isinstance(each, Relaxations))
+
+    @property
+    def _strains(self) -> slice:
+        """Where the strains are in x."""
+        first = 2 * self.system.mechanism.n
+        return slice(first, first + self.system.mechanism.strains)
+
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from a state."""
+        super().start(x, turned)
+        self._elements.remember(x[self._strains])
+
+    def _motion(self) -> Vector:
+        return np.append(super()._motion(), self._elements.strains)
+
+    def _over(self, mechanism: Mechanism, h: float, end: Vector, middle: Vector) -> Mechanism:
+        n, own = mechanism.n, self._strains
+        q0, e0 = 2 * middle[:n] - end[:n], 2 * middle[own] - end[own]
+        return with_springs(mechanism, e0, mechanism.unknowns.full(q0), h)
 
 
 def _with_rigidity(

@@ -1,4 +1,4 @@
-"""Flying rod and right-angled cantilever: spectral elements, invariants, published curves."""
+"""Flying rod, right-angled cantilever, released ring: oracles, invariants, published curves."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from poinsot.gallery.flying_rod import (
 )
 
 
-@pytest.mark.parametrize("name", ["flying-rod", "right-angle-rod"])
+@pytest.mark.parametrize("name", ["flying-rod", "right-angle-rod", "released-ring"])
 def test_the_example_passes_its_check(name):
     example = find_example(name)
     result = example.run()
