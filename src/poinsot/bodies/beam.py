@@ -189,6 +189,29 @@ class Beam(Elasticity):
             A.append(dense(modes.T @ of.geometric_stiffness(here) @ modes) / length)
         return Membrane(k, np.array(e), np.array(A))
 
+    @cached_property
+    def sections(self) -> Array:
+        """Where `resultants` are: start and end of each element, x [m]; (sections,)."""
+        return np.repeat(self.matrices.line.nodes, 2)[1:-1]
+
+    @cached_property
+    def _resultants(self) -> Array:
+        of = self.matrices.resultants(self.matrices.line.ends)
+        return np.array([dense(each[:, self.free]) for each in of])
+
+    def resultants(self, u: Array) -> Array:
+        """Return stress resultants at `sections` of elastic coordinates (states, n).
+
+        Axial force, shear forces along y and z [N], torque, bending moments about y and z [N m];
+        (states, sections, 6). Axial forces have the shortening by bending where it stiffens.
+        """
+        found: Array = np.einsum("rsn,tn->tsr", self._resultants, u)
+        membrane = self.flexibility.membrane
+        if membrane is not None:
+            shortened = np.einsum("ekl,tk,tl->te", membrane.A, u, u, optimize=True) / 2
+            found[:, :, 0] += np.repeat(self.matrices.rigidities[0] * shortened, 2, axis=1)
+        return found
+
     @property
     def places(self) -> list[str]:
         """Its nodes, by numbers."""

@@ -201,7 +201,8 @@ class FloatingBodies(ByDirectors):
             if u.ndim == 1:
                 c = attached.coefficients(body.data, u)
             else:
-                c = np.array([attached.coefficients(body.data, each) for each in u])
+                each = [attached.coefficients(body.data, row) for row in u]
+                c = np.reshape(each, (len(u), len(body.data.points), 4, 3))
             frames[..., own, :, :] = c @ carrying[..., None, 1:, :]
             frames[..., own, 0, :] += carrying[..., None, 0, :]
         return f

@@ -40,6 +40,11 @@ class FloatingView(View):
         """Return the energy of gravity that comes with the deformation [J]; (states,)."""
         return np.array([self.own.lowered(row) for row in x])
 
+    def deformation(self, x: Array, body: int) -> Array:
+        """Return the elastic coordinates of a body; (states, n)."""
+        each = zip(self.own.elastic, self.own.deformations(x[:, : self.own.n]), strict=True)
+        return next(u for elastic, u in each if elastic.frame == body)
+
     @property
     def freedoms(self) -> int:
         """How many degrees of freedom bodies have without joints."""
