@@ -59,7 +59,7 @@ def test_view_draws_deflections_larger_and_in_colours_of_stress(command, tmp_pat
     assert "20 times as large" in page.read_text()
     status, _, err = command("view", run, "--html", page, "--colour", "moment")
     assert status == 2
-    assert "colour is 'moment'; known: axial, shear, torsion, bending" in err
+    assert "colour is 'moment'; known: 'axial', 'shear', 'torsion', 'bending'" in err
     status, _, err = command("view", run, "--colour", "bending")
     assert status == 2
     assert "--colour needs --html" in err

@@ -60,9 +60,8 @@ class FloatingView(View):
 
     def rates(self, x: Array, bodies: Indices) -> Array:
         """Return their velocities; (states, bodies, 4, 3)."""
-        n, motion = self.own.n, self.motion
-        rates = [self.own.P(row[:n]) @ row[n:motion] for row in x]
-        return frame_vectors(np.array(rates).reshape(len(x), -1))[:, bodies]
+        n = self.own.n
+        return self.own.rates(x[:, :n], x[:, n : self.motion])[:, bodies]
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
         """Return linear and angular momentum of all bodies, the latter about their frames."""
