@@ -92,6 +92,9 @@ class Beam(Elasticity):
             if value < 0:
                 raise InputError(f"Beam: {name} is {value:g}; it cannot be negative")
             object.__setattr__(self, name, value)
+        for name in ("stiffening", "planar", "rotary_inertia"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"Beam: {name} is {getattr(self, name)!r}, not True or False")
         if self.momenta not in ("deformed", "undeformed"):
             raise InputError(f"Beam: momenta is {self.momenta!r}, not 'deformed' or 'undeformed'")
         if self.mass is not FROM_DENSITY:
@@ -116,11 +119,8 @@ class Beam(Elasticity):
     @cached_property
     def free(self) -> NDArray[np.intp]:
         """Which unknowns of the nodes are elastic coordinates."""
-        free = free_unknowns(self.matrices, cast(Any, self.held))
-        if not self.planar:
-            return free
-        across = [COMPONENTS.index(name) for name in ACROSS]
-        return free[~np.isin(free % len(COMPONENTS), across)]
+        without = ACROSS if self.planar else ()
+        return free_unknowns(self.matrices, cast(Any, self.held), without)
 
     @cached_property
     def flexibility(self) -> Flexibility:
