@@ -24,6 +24,7 @@ eight sine modes, whose ends come closer by :math:`\int w'^2 / 2`, so that slide
 bending: that is what a `Beam` with stiffening is. The two differ by 3 % of the largest deflection.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -157,9 +158,10 @@ def with_given_force(angles: Array, h: float = STEP) -> Array:
     bends = np.arange(of.n).reshape(-1, 6)[:, [1, 5]].reshape(-1)[[*range(1, of.n // 3 - 2), -1]]
     inside = np.ix_(bends, bends)
     M, K = (dense(matrix)[inside] for matrix in (of.M, of.K))
-    pulls = [dense(of.geometric_stiffness(lambda x, k=k: x**k))[inside] for k in range(3)]
+    powers: list[Callable[[Array], Array]] = [np.ones_like, np.asarray, np.square]
+    pulls = [dense(of.geometric_stiffness(power))[inside] for power in powers]
     loads = np.asarray(of.M @ of.rigid[:, [1, 5]])[bends]
-    time = h * np.arange(int(np.ceil(max(angles) / SPEED / h)) + 3)
+    time: Array = h * np.arange(int(np.ceil(max(angles) / SPEED / h)) + 3, dtype=float)
     u, v, middle = np.zeros(bends.size), np.zeros(bends.size), [0.0]
     at = int(np.flatnonzero(bends == 6 * (ELEMENTS // 2) + 1)[0])
     for t in time[:-1] + h / 2:
