@@ -61,7 +61,7 @@ def positive(value: Any, what: str) -> float:
 
 def count(value: Any, what: str, least: int) -> int:
     """Return a whole number, not below the least one."""
-    if not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{what} is {value!r}, expected a whole number, at least {least}")
     return value
 

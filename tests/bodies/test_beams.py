@@ -143,11 +143,21 @@ def test_a_wrong_beam_of_a_file_is_refused_with_its_line(section, elements, plac
         ({"held": "free"}, "no condition 'free'"),
         ({"held": [(0, "u_x"), (0, "u_y")]}, "can still move as a rigid body"),
         ({"held": [(7, "u_x")]}, "7"),
+        ({"held": [(0, "u_x"), (0, "u_y")], "planar": True}, "hold 'theta_z' at a node as well"),
+        ({"elements": True}, "elements is True, expected a whole number"),
+        ({"planar": "no"}, "planar is 'no', not True or False"),
+        ({"stiffening": 1}, "stiffening is 1, not True or False"),
     ],
 )
 def test_a_beam_that_cannot_be_is_refused(options, message):
     with pytest.raises(ps.InputError, match=message):
         ps.Beam(**GOOD | options)
+
+
+def test_a_planar_beam_is_held_in_its_plane_alone():
+    held = [(0, "u_x"), (0, "u_y"), (-1, "u_y")]
+    own, named = (ps.Beam(**GOOD, planar=True, held=each) for each in (held, "simply supported"))
+    np.testing.assert_array_equal(own.flexibility.K, named.flexibility.K)
 
 
 def test_a_section_has_positive_numbers():

@@ -1,5 +1,6 @@
 """Flexible bodies as matrices: frequencies, frames, deformed inertia, and what is refused."""
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -8,6 +9,7 @@ import scipy.sparse as sp
 import skfem
 
 import poinsot as ps
+from poinsot.bodies.shapes import FROM_DENSITY
 
 #: Roots of cos(b) cosh(b) = 1: a beam that is free at both ends.
 FREE_FREE = (4.73004074486270403, 7.85320462409583756)
@@ -131,10 +133,12 @@ def test_matrices_of_a_finite_element_program_make_the_body_of_the_mesh():
     assert given.integrals is not None
 
 
-def test_a_file_gives_the_same_body_back(tmp_path):
-    found = body(frame="right", modes=2)
-    found.save(tmp_path / "beam.npz")
-    again = ps.FlexibleBody.load(tmp_path / "beam.npz")
+@pytest.mark.parametrize("name", ["beam.npz", "beam.nc"])
+def test_a_file_gives_the_same_body_back(name, tmp_path):
+    found = replace(body(frame="right", modes=2), mass=FROM_DENSITY, damping=np.eye(8))
+    found.save(tmp_path / name)
+    again = ps.FlexibleBody.load(tmp_path / name)
+    assert np.array_equal(again.damping, found.damping)
     assert np.array_equal(again.M, found.M)
     assert np.array_equal(again.K, found.K)
     eta = np.random.default_rng(1).normal(size=found.unknowns)
@@ -222,6 +226,33 @@ def test_the_stiffness_of_a_held_body_is_refused():
         ps.FlexibleBody.from_matrices(M, held, nodes=nodes, interfaces={"a": [0, 1, 2, 3]})
 
 
+@pytest.mark.parametrize(("ratio", "root"), [(0, 1.87510407), (1, 1.24791741), (5, 0.87002146)])
+def test_a_body_from_a_file_carries_a_mass_at_its_tip(ratio, root, tmp_path):
+    """omega = root^2 sqrt(EI / (rho A L^4)) of a cantilever with a tip mass."""
+    body(modes=4, frame="left").save(tmp_path / "arm.nc")
+    model = ps.Model()
+    arm = model.add_body("arm", ps.FlexibleBody.load(tmp_path / "arm.nc"))
+    model.add_joint("clamp", ps.Weld(model.ground, arm.start))
+    if ratio:
+        ball = ps.Sphere(mass=ratio * arm.shape.mass, radius=1e-4)
+        model.add_body("ball", ball, position=arm.end.position)
+        model.add_joint("tip", ps.Weld(arm.end, model.body("ball")))
+    exact = root**2 * sqrt(MATERIAL["youngs_modulus"] / MATERIAL["density"] / 12) * HEIGHT
+    assert ps.analysis.modes(model).frequencies[0] == pytest.approx(exact, rel=3e-3)
+
+
+def test_a_drive_turns_a_flexible_body_as_it_is_told():
+    model = ps.Model(gravity=(0, 0, -9.81))
+    arm = model.add_body("arm", body(modes=2, frame="left"))
+    point = arm.start.position
+    model.add_joint("hinge", ps.Revolute(model.ground, arm.start, point=point, axis=(0, 0, 1)))
+    model.add_port("motor", ps.Drive("hinge", coordinate=lambda t: 0.5 * np.sin(3 * t)))
+    result = ps.simulate(model, h=1e-2, t_end=0.5)
+    angle = result.joint("hinge").coordinates["angle"]
+    np.testing.assert_allclose(angle, 0.5 * np.sin(3 * result.time), atol=1e-13)
+    assert result.stats.balance_error_max < 1e-13
+
+
 def test_a_plane_mesh_and_a_foreign_file_are_refused(tmp_path):
     with pytest.raises(ps.InputError, match="tetrahedra or hexahedra"):
         ps.FlexibleBody.from_mesh(skfem.MeshTri(), **MATERIAL, interfaces=[])
@@ -229,8 +260,12 @@ def test_a_plane_mesh_and_a_foreign_file_are_refused(tmp_path):
     with pytest.raises(ps.InputError, match="no array 'K'"):
         ps.FlexibleBody.load(tmp_path / "other.npz")
     (tmp_path / "text.npz").write_text("no")
-    with pytest.raises(ps.InputError, match="cannot be read"):
-        ps.FlexibleBody.load(tmp_path / "text.npz")
+    (tmp_path / "text.nc").write_text("no")
+    for name, kind in (("text.npz", "an .npz"), ("text.nc", "a netCDF")):
+        with pytest.raises(ps.InputError, match=f"is not {kind} file"):
+            ps.FlexibleBody.load(tmp_path / name)
+        with pytest.raises(ps.InputError, match="there is no file"):
+            ps.FlexibleBody.load(tmp_path / f"missing {name}")
 
 
 def test_mass_matrices_that_differ_between_directions_leave_inertia_as_it_is():

@@ -47,6 +47,24 @@ def test_view_and_report_write_pages(command, saved, tmp_path):
         assert 'src="https://' not in text
 
 
+def test_view_draws_deflections_larger_and_in_colours_of_stress(command, tmp_path):
+    model, run, page = ps.Model(), tmp_path / "run.nc", tmp_path / "page.html"
+    section = ps.CircularSection(radius=0.01)
+    beam = ps.Beam(length=1, section=section, density=2700, youngs_modulus=7e10, elements=1)
+    body = model.add_body("arm", beam, position=(0.5, 0, 0))
+    model.add_joint("clamp", ps.Weld(model.ground, body.start))
+    ps.simulate(model, h=1e-3, t_end=0.002, output=run)
+    assert command("view", run, "--html", page, "--scale", "20", "--colour", "bending")[0] == 0
+    assert "bending moment" in page.read_text()
+    assert "20 times as large" in page.read_text()
+    status, _, err = command("view", run, "--html", page, "--colour", "moment")
+    assert status == 2
+    assert "colour is 'moment'; known: 'axial', 'shear', 'torsion', 'bending'" in err
+    status, _, err = command("view", run, "--colour", "bending")
+    assert status == 2
+    assert "--colour needs --html" in err
+
+
 @pytest.mark.parametrize("name", ["plot", "view", "report"])
 def test_what_is_no_result_is_refused(name, command, tmp_path):
     (tmp_path / "run.nc").write_text("nothing")

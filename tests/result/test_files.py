@@ -295,7 +295,7 @@ def test_everything_says_what_it_is_and_its_unit(small, tmp_path):
             assert ds.attrs[name]
         assert ds.attrs["step"] == small.h
         assert ds.attrs["balance_error_max"] == small.stats.balance_error_max
-        assert json.loads(ds.attrs["scene"]) == {"pieces": [], "pins": [], "struts": []}
+        assert not any(json.loads(ds.attrs["scene"]).values())
 
 
 def test_long_documents_are_kept(small, tmp_path):

@@ -33,14 +33,14 @@ Array = NDArray[np.float64]
 
 
 def _turned(theta: Array) -> Array:
-    """Return Q = cay(theta) = I + s ([b] + [b]^2), s = 2 / (1 + b·b); (places, 3, 3)."""
+    """Return Q = cay(theta) = I + s ([b] + [b]^2), s = 2 / (1 + b·b); (..., places, 3, 3)."""
     b = skew(theta / 2)
     return np.asarray(np.eye(3) + _scale(theta) * (b + b @ b))
 
 
 def _scale(theta: Array) -> Array:
     b = theta / 2
-    return np.asarray(2 / (1 + np.sum(b * b, axis=-1)))[:, None, None]
+    return np.asarray(2 / (1 + np.sum(b * b, axis=-1)))[..., None, None]
 
 
 def _turned_along(theta: Array, change: Array) -> Array:
@@ -67,12 +67,29 @@ def _turned_twice(theta: Array, first: Array, second: Array) -> Array:
 # -- coefficients: vectors of an attached frame are sums of those of the floating frame ------------
 
 
-def coefficients(body: Flexibility, u: Vector) -> Array:
-    """Return c with phi_C = phi + d_i c[0, i] and D_j = d_i c[j, i]; (places, 4, 3)."""
-    c = np.empty((len(body.points), 4, 3))
-    c[:, 0] = body.points + body.Y @ u
-    c[:, 1:] = np.swapaxes(_turned(body.Theta @ u), 1, 2)
+def coefficients(body: Flexibility, u: Array) -> Array:
+    """Return c with phi_C = phi + d_i c[0, i] and D_j = d_i c[j, i]; (..., places, 4, 3)."""
+    moved, theta = _motion(body, u)
+    c = np.empty((*theta.shape[:-1], 4, 3))
+    c[..., 0, :] = body.points + moved
+    c[..., 1:, :] = np.swapaxes(_turned(theta), -1, -2)
     return c
+
+
+def coefficients_rate(body: Flexibility, u: Array, v: Array) -> Array:
+    """Return how fast coefficients change with v_f, at many u; (..., places, 4, 3)."""
+    (_, theta), (moving, turning) = _motion(body, u), _motion(body, v)
+    c = np.empty((*theta.shape[:-1], 4, 3))
+    c[..., 0, :] = moving
+    turned = _turned_along(theta.reshape(-1, 3), turning.reshape(-1, 3, 1))
+    c[..., 1:, :] = np.swapaxes(turned, -1, -2).reshape(*theta.shape, 3)
+    return c
+
+
+def _motion(body: Flexibility, u: Array) -> tuple[Array, Array]:
+    """Return displacements and rotations of places; (..., places, 3) each."""
+    Y, Theta = (np.einsum("pin,...n->...pi", A, u) for A in (body.Y, body.Theta))
+    return Y, Theta
 
 
 def coefficients_by_u(body: Flexibility, u: Vector) -> Array:

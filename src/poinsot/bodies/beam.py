@@ -92,6 +92,9 @@ class Beam(Elasticity):
             if value < 0:
                 raise InputError(f"Beam: {name} is {value:g}; it cannot be negative")
             object.__setattr__(self, name, value)
+        for name in ("stiffening", "planar", "rotary_inertia"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"Beam: {name} is {getattr(self, name)!r}, not True or False")
         if self.momenta not in ("deformed", "undeformed"):
             raise InputError(f"Beam: momenta is {self.momenta!r}, not 'deformed' or 'undeformed'")
         if self.mass is not FROM_DENSITY:
@@ -116,11 +119,8 @@ class Beam(Elasticity):
     @cached_property
     def free(self) -> NDArray[np.intp]:
         """Which unknowns of the nodes are elastic coordinates."""
-        free = free_unknowns(self.matrices, cast(Any, self.held))
-        if not self.planar:
-            return free
-        across = [COMPONENTS.index(name) for name in ACROSS]
-        return free[~np.isin(free % len(COMPONENTS), across)]
+        without = ACROSS if self.planar else ()
+        return free_unknowns(self.matrices, cast(Any, self.held), without)
 
     @cached_property
     def flexibility(self) -> Flexibility:
@@ -188,6 +188,29 @@ class Beam(Elasticity):
 
             A.append(dense(modes.T @ of.geometric_stiffness(here) @ modes) / length)
         return Membrane(k, np.array(e), np.array(A))
+
+    @cached_property
+    def sections(self) -> Array:
+        """Where `resultants` are: start and end of each element, x [m]; (sections,)."""
+        return np.repeat(self.matrices.line.nodes, 2)[1:-1]
+
+    @cached_property
+    def _resultants(self) -> Array:
+        of = self.matrices.resultants(self.matrices.line.ends)
+        return np.array([dense(each[:, self.free]) for each in of])
+
+    def resultants(self, u: Array) -> Array:
+        """Return stress resultants at `sections` of elastic coordinates (states, n).
+
+        Axial force, shear forces along y and z [N], torque, bending moments about y and z [N m];
+        (states, sections, 6). Axial forces have the shortening by bending where it stiffens.
+        """
+        found: Array = np.einsum("rsn,tn->tsr", self._resultants, u)
+        membrane = self.flexibility.membrane
+        if membrane is not None:
+            shortened = np.einsum("ekl,tk,tl->te", membrane.A, u, u, optimize=True) / 2
+            found[:, :, 0] += np.repeat(self.matrices.rigidities[0] * shortened, 2, axis=1)
+        return found
 
     @property
     def places(self) -> list[str]:

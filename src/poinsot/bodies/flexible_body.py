@@ -22,6 +22,18 @@ from poinsot.inputs import count, numbers, require_name, vector3
 from poinsot.ph.matrices import Array, Vector, dense
 from poinsot.so3 import axial, skew
 
+#: Dimensions of the arrays of a file: k unknowns, 6 + k velocities, and interfaces.
+DIMENSIONS = {
+    "M": ("velocity", "velocity_"),
+    "K": ("unknown", "unknown_"),
+    "damping": ("unknown", "unknown_"),
+    "interface_names": ("interface",),
+    "interface_position": ("interface", "axis"),
+    "interface_modes": ("interface", "motion", "unknown"),
+    "moments": ("axis", "axis_", "unknown"),
+    "pairs": ("axis", "axis_", "unknown", "unknown_"),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Interface:
@@ -295,7 +307,7 @@ class FlexibleBody(Elasticity):
     # -- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the body to an `.npz` file, which `load` reads."""
+        """Write the body to a file that `load` reads: netCDF if it is called `.nc`, or `.npz`."""
         arrays: dict[str, Any] = {"M": self.M, "K": self.K}
         arrays["interface_names"] = np.array(list(self.interfaces))
         for part in ("position", "modes"):
@@ -307,21 +319,23 @@ class FlexibleBody(Elasticity):
         if self.integrals is not None:
             arrays["moments"] = self.integrals.moments
             arrays["pairs"] = np.array(self.integrals.pairs)
-        np.savez(path, **arrays)
+        if _is_netcdf(path):
+            import xarray
+
+            variables = {name: (DIMENSIONS[name], array) for name, array in arrays.items()}
+            xarray.Dataset(variables).to_netcdf(path, engine="h5netcdf")
+        else:
+            np.savez(path, **arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a body from an `.npz` file.
+        """Read a body from an `.npz` file, or from a netCDF file that is called `.nc`.
 
         It holds `M` (6 + k, 6 + k), `K` (k, k), `interface_names` (i,), `interface_position` (i, 3)
         and `interface_modes` (i, 6, k); it may hold `damping` (k, k) and, for a mass matrix that
         depends on the deformation, `moments` (3, 3, k) and `pairs` (3, 3, k, k) of `MassIntegrals`.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = dict(file)
-        except (OSError, ValueError) as error:
-            raise InputError(f"'{path}' cannot be read as an .npz file: {error}") from None
+        arrays = _arrays(path)
         needed = ("M", "K", "interface_names", "interface_position", "interface_modes")
         missing = [name for name in needed if name not in arrays]
         if missing:
@@ -346,6 +360,27 @@ class FlexibleBody(Elasticity):
             damping=arrays.get("damping"),
             integrals=integrals,
         )
+
+
+def _is_netcdf(path: str | PathLike[str]) -> bool:
+    return str(path).endswith(".nc")
+
+
+def _arrays(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the arrays of a file."""
+    kind = "a netCDF" if _is_netcdf(path) else "an .npz"
+    try:
+        if _is_netcdf(path):
+            import xarray
+
+            with xarray.open_dataset(path) as dataset:
+                return {str(name): array.to_numpy() for name, array in dataset.variables.items()}
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file)
+    except FileNotFoundError:
+        raise InputError(f"there is no file '{path}'") from None
+    except (OSError, ValueError, TypeError):
+        raise InputError(f"'{path}' is not {kind} file; write one by `FlexibleBody.save`") from None
 
 
 def _keep(body: FlexibleBody, name: str, value: Any) -> None:

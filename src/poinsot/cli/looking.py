@@ -7,7 +7,7 @@ import numpy as np
 import typer
 
 from poinsot.cli.app import app, require_outputs, say, warn, writing
-from poinsot.errors import printable
+from poinsot.errors import InputError, printable
 from poinsot.gallery import MODULES, find_example
 from poinsot.model import Model
 from poinsot.ph.matrices import Vector
@@ -73,21 +73,30 @@ def view(
     html: Annotated[
         Path | None, typer.Option(help="Write a page that plays offline, instead of a server.")
     ] = None,
+    scale: Annotated[
+        float, typer.Option(help="Draw deformations of elastic bodies so many times larger.")
+    ] = 1.0,
+    colour: Annotated[
+        str | None,
+        typer.Option(help="Colour beams and rods by axial, shear, torsion or bending."),
+    ] = None,
     port: Annotated[int, typer.Option(help="Port of the server on this machine.")] = 8080,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
 ) -> None:
     """Look at a result in the browser: as it runs, or as a page to keep.
 
-    Example:  poinsot view run.nc --html page.html
+    Example:  poinsot view run.nc --html page.html --scale 20 --colour bending
     """
     require_outputs(file, html)
     if html is not None:
         result = load(file)
-        write_page(result, html)
+        write_page(result, html, scale=scale, colour=colour)
         say(f"page  {html}")
         warn(result)
         return
-    viewer = follow(lambda: load(file), port=port, open_browser=browser)
+    if colour is not None:
+        raise InputError("--colour needs --html: the live view shows shapes only")
+    viewer = follow(lambda: load(file), scale=scale, port=port, open_browser=browser)
     say(f"{viewer.url}  (Ctrl-C ends it)")
     try:
         viewer.wait()

@@ -127,6 +127,22 @@ class BeamMatrices:
             self._field(points, "Hermite", 1, derivative=2),
         )
 
+    def resultants(self, points: Points) -> tuple[sp.csr_array, ...]:
+        """Return n, q_y = -m_z', q_z = m_y', the torque, m_y and m_z at points; each (points, n).
+
+        Forces [N] and moments [N m] of what lies beyond a section on what lies before it.
+        """
+        EA, GJ, EIy, EIz = self.rigidities
+        stretch, twist, bend_y, bend_z = self.strain(points)
+        return (
+            EA * stretch,
+            -EIz * self._field(points, "Hermite", 1, derivative=3),
+            -EIy * self._field(points, "Hermite", 2, derivative=3),
+            GJ * twist,
+            EIy * bend_y,
+            EIz * bend_z,
+        )
+
     def at(self, places: ArrayLike) -> sp.csr_array:
         """Return displacement and rotation at places x [m] as a matrix of the unknowns.
 

@@ -25,14 +25,17 @@ CONDITIONS: Final[dict[str, tuple[Hold, ...]]] = {
 }
 
 
-def free_unknowns(beam: BeamMatrices, held: Condition) -> NDArray[np.intp]:
+def free_unknowns(
+    beam: BeamMatrices, held: Condition, without: Iterable[str] = ()
+) -> NDArray[np.intp]:
     """Return the numbers of the unknowns that are not held, in order.
 
-    The frame moves with what is held. If a rigid motion is left in the deformation, the mass matrix
-    of frame and deformation is singular [BAPM21, rem. 6]: refused, with what must be held as well.
+    Nodes have no components `without`. The frame moves with what is held. If a rigid motion is left
+    in the deformation, the mass matrix of frame and deformation is singular [BAPM21, rem. 6]:
+    refused, with what must be held as well.
     """
-    holds = _holds(held)
     nodes = beam.line.nodes.size
+    holds = (*_holds(held), *((node, name) for name in without for node in range(nodes)))
     numbers = []
     for node, component in holds:
         if component not in COMPONENTS:

@@ -64,6 +64,12 @@ class Line:
         s, weights = np.tile((1 + xi) / 2, self.elements), np.tile(weight / 2, self.elements)
         return Points(element, s, weights * self.lengths[element])
 
+    @cached_property
+    def ends(self) -> Points:
+        """Start and end of each element, one after the other."""
+        element = np.repeat(np.arange(self.elements), 2)
+        return Points(element, np.tile([0.0, 1.0], self.elements), np.ones(element.size))
+
     def at(self, places: ArrayLike) -> Points:
         """Return points at places [m], each in the element that it lies in or at the end of."""
         x = np.atleast_1d(np.asarray(places, dtype=float))

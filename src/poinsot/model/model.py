@@ -398,7 +398,9 @@ class Model:
         q, motion = positions(bodies), equations.of_all(self._velocities(equations))
         require_directors(mechanism, coordinates, stabilised)
         if stabilised and coordinates != "directors":
-            raise InputError("velocity constraints are stabilised in directors only")
+            raise InputError(
+                "velocity constraints are stabilised in directors only; use scheme 'ph-mp'"
+            )
         if stabilised:
             mechanism = stabilisable(mechanism)
         if coordinates == "quaternions":

@@ -119,19 +119,38 @@ class RodElements(Force):
         """
         positions = np.stack([result.position(node.name) for node in self.nodes], axis=1)
         rotations = np.stack([result.rotation(node.name) for node in self.nodes], axis=1)
-        chi = chi_of(positions, rotations)
-        return np.asarray((chi - self.rest) / self.lengths[:, None])
+        return self._strain(positions, rotations)
+
+    def _strain(self, positions: Array, rotations: Array) -> Array:
+        return np.asarray((chi_of(positions, rotations) - self.rest) / self.lengths[:, None])
 
     def resultant(self, result: Result) -> Array:
         """Return forces [N] and moments [N m] in the elements over time; (times, elements, 6).
 
         Along d1, d2 and d3 at the middle of each element: two shear forces and the tension, two
         bending moments and the torque; without damping. Where the rod is rigid, NaN: forces are
-        reactions there, such as `result.reaction("rod.element.0").force`.
+        reactions there, such as `result.reaction("rod.element.0").force`. `result.stress` has them
+        by name.
         """
-        resultant = np.einsum("eij,tej->tei", self.stiffness, self.strain(result))
-        resultant[:, :, self.rigid] = np.nan
-        return np.asarray(resultant)
+        return self._stress(self.strain(result))
+
+    def _stress(self, strain: Array) -> Array:
+        stress = np.einsum("eij,tej->tei", self.stiffness, strain)
+        stress[:, :, self.rigid] = np.nan
+        return np.asarray(stress)
+
+    @property
+    def sections(self) -> Vector:
+        """Where `resultants` are: middles of the elements, along the arc [m]; (elements,)."""
+        return np.asarray(np.cumsum(self.lengths) - self.lengths / 2)
+
+    def resultants(self, positions: Array, rotations: Array) -> Array:
+        """Return stress resultants of sections (states, nodes, ...) in the order of beams.
+
+        Tension, shear forces along d1 and d2 [N], torque, bending moments about d1 and d2 [N m];
+        (states, elements, 6).
+        """
+        return self._stress(self._strain(positions, rotations))[:, :, [2, 0, 1, 5, 3, 4]]
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
         """Return the potentials and dampers of the elements."""

@@ -10,13 +10,16 @@ from poinsot.result.records import Observation as Observation
 from poinsot.result.records import PortRecord as PortRecord
 from poinsot.result.records import StateRecord as StateRecord
 from poinsot.result.records import Stats as Stats
+from poinsot.result.records import StressRecord as StressRecord
 from poinsot.result.result import Result as Result
 from poinsot.result.result import SimulationError as SimulationError
 from poinsot.result.result import Status as Status
+from poinsot.result.scene import Carried as Carried
 from poinsot.result.scene import Piece as Piece
 from poinsot.result.scene import Pin as Pin
 from poinsot.result.scene import Point as Point
 from poinsot.result.scene import Scene as Scene
+from poinsot.result.scene import Slender as Slender
 from poinsot.result.scene import Strut as Strut
 from poinsot.result.writer import Writer as Writer
 from poinsot.result.writer import output_path as output_path

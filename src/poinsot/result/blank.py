@@ -163,6 +163,8 @@ def _label(file: H5, label: Label) -> H5:
     if isinstance(label.values[0], bool):
         item = file.create_dataset(label.name, data=np.array(label.values, dtype=np.int8))
         item.attrs["dtype"] = "bool"
+    elif isinstance(label.values[0], float):
+        item = file.create_dataset(label.name, data=np.array(label.values))
     else:
         item = file.create_dataset(label.name, data=label.values, dtype=h5py.string_dtype())
     item.attrs["long_name"] = label.long_name

@@ -19,6 +19,7 @@ from poinsot.result.records import (
     PortRecord,
     StateRecord,
     Stats,
+    StressRecord,
 )
 from poinsot.result.result import Result
 from poinsot.result.source import Column, Opening, Source, read
@@ -164,6 +165,7 @@ def _observation(source: Source) -> Observation:
         bodies=_frames(source, "body"),
         markers=_frames(source, "marker"),
         joints=_joints(source),
+        stresses=_stresses(source),
         whole=Lazy([name for name in WHOLE if name in columns], columns.__getitem__),
         energies=Lazy(kinds, lambda name: columns["energy_part"][:, kinds[name]]),
         scene=source.attributes["scene"],
@@ -203,6 +205,16 @@ def _joints(source: Source) -> Lazy[JointRecord]:
         )
 
     return Lazy(places, joint)
+
+
+def _stresses(source: Source) -> Lazy[StressRecord]:
+    pieces, columns = _pieces(source.labels.get("section", [])), source.columns
+
+    def stress(name: str) -> StressRecord:
+        place = np.array(source.labels["section_place"][pieces[name]])
+        return StressRecord(name, place, columns["stress"][:, pieces[name]])
+
+    return Lazy(pieces, stress)
 
 
 def _places(names: list[str]) -> dict[str, int]:

@@ -176,6 +176,48 @@ class JointRecord:
     complete: bool
 
 
+#: Stress resultants of a section, with their units.
+RESULTANTS = {
+    **{"axial": "N", "shear_1": "N", "shear_2": "N"},
+    **{"torsion": "N m", "bending_1": "N m", "bending_2": "N m"},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class StressRecord:
+    """Stress resultants of a beam or rod over time, in the axes of its sections.
+
+    What lies beyond a section acts so on what lies before it; what damping adds is left out. Axes
+    1 and 2 of a section are y and z of a beam, d1 and d2 of a rod. `place` (sections,) [m] is how
+    far along it sections are: at both ends of each element of a beam, in the middle of each element
+    of a rod. `values` (times, sections, 6) are in the order of `RESULTANTS`.
+    """
+
+    name: str
+    place: Array
+    values: Array
+
+    @property
+    def axial(self) -> Array:
+        """Axial force [N], positive where it pulls; (times, sections)."""
+        return self.values[:, :, 0]
+
+    @property
+    def shear(self) -> Array:
+        """Shear forces along axes 1 and 2 [N]; (times, sections, 2)."""
+        return self.values[:, :, 1:3]
+
+    @property
+    def torsion(self) -> Array:
+        """Torque about the axis [N m]; (times, sections)."""
+        return self.values[:, :, 3]
+
+    @property
+    def bending(self) -> Array:
+        """Bending moments about axes 1 and 2 [N m]; (times, sections, 2)."""
+        return self.values[:, :, 4:]
+
+
 @dataclass(frozen=True)
 class Counts:
     """How large a mechanism is: `constraints` are those of its joints, `repeated` among them."""
@@ -195,14 +237,15 @@ class Observation:
     (times, 3), constraint_error and velocity_constraint_error (times,), and
     velocity_constraint_error_mid (midpoints,); see `Result`. `energies`
     are its parts [J] by kind, (times,): kinetic, gravity, and springs and fields, if there are any.
-    `scene` is what it looks like, `counts` how large it is. `together` holds what many records have
-    in common as one array, by the names of the variables of a file, where it is known; e.g.
-    position (times, bodies, 3).
+    `stresses` are those of beams and rods. `scene` is what it looks like, `counts` how large it is.
+    `together` holds what many records have in common as one array, by the names of the variables of
+    a file, where it is known; e.g. position (times, bodies, 3).
     """
 
     bodies: Mapping[str, BodyRecord] = field(default_factory=dict)
     markers: Mapping[str, BodyRecord] = field(default_factory=dict)
     joints: Mapping[str, JointRecord] = field(default_factory=dict)
+    stresses: Mapping[str, StressRecord] = field(default_factory=dict)
     whole: Mapping[str, Array] = field(default_factory=dict)
     energies: Mapping[str, Array] = field(default_factory=dict)
     scene: Scene = field(default_factory=Scene)

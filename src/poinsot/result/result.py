@@ -19,6 +19,7 @@ from poinsot.result.records import (
     Series,
     StateRecord,
     Stats,
+    StressRecord,
 )
 
 if TYPE_CHECKING:
@@ -141,6 +142,10 @@ class Result:
     def reaction(self, joint: str) -> JointRecord:
         """Return the reaction of a joint: `force` [N] and `torque` [N m] on its second body."""
         return self.joint(joint)
+
+    def stress(self, name: str) -> StressRecord:
+        """Return the stress resultants of a beam or rod: axial, shear, torsion and bending."""
+        return _named(self.observation.stresses, name, "beam or rod")
 
     @property
     def linear_momentum(self) -> Array:

@@ -75,12 +75,45 @@ class Strut:
 
 
 @dataclass(frozen=True)
+class Slender:
+    """A beam or rod: it goes smoothly through its nodes, each a body in one of its sections.
+
+    `places` [m] are those of the nodes along it. `axes` number the axes of the nodes that are axes
+    1 and 2 of the section and the one along the beam. `sizes` [m] are how wide the section is along
+    1 and 2 at each node; it is an ellipse if `round`, else a rectangle.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    places: tuple[float, ...]
+    sizes: tuple[tuple[float, float], ...]
+    axes: tuple[int, int, int]
+    round: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn."""
+        counts = {len(self.nodes), len(self.places), len(self.sizes)}
+        if len(counts) != 1 or len(self.nodes) < 2 or sorted(self.axes) != [0, 1, 2]:
+            raise ValueError(f"'{self.name}' has nodes, places and sizes that are not of one line")
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A body that an elastic body carries, and where it is in that one without deformation [m]."""
+
+    body: str
+    by: Point
+
+
+@dataclass(frozen=True)
 class Scene:
     """All pieces, joints and lines of a mechanism; empty for systems without bodies."""
 
     pieces: tuple[Piece, ...] = ()
     pins: tuple[Pin, ...] = ()
     struts: tuple[Strut, ...] = ()
+    slender: tuple[Slender, ...] = ()
+    carried: tuple[Carried, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scene as lists and dictionaries, as JSON has them."""

@@ -18,8 +18,9 @@ from poinsot.result.records import Counts
 from poinsot.result.scene import Scene
 from poinsot.result.variables import GROWING, Numbers
 
-#: Labels that are flags and no texts.
+#: Labels that are flags and no texts, and those that are numbers.
 FLAGS = ("port_connected", "joint_complete")
+NUMBERS = ("section_place",)
 #: At least this part of a variable is stored, however well it is compressed.
 DENSEST = 1 / 2000
 
@@ -163,15 +164,16 @@ def _own(file: H5, name: str) -> H5:
 
 
 def _label(name: str, item: H5, most: int) -> list[Any] | None:
-    """Return texts or flags, if that is what they are; a file has no more of them than bytes."""
+    """Return what is known of entries, if it is that; a file has no more of them than bytes."""
     import h5py
 
     text = h5py.check_string_dtype(item.dtype) is not None
-    if item.ndim != 1 or (item.dtype.kind not in "biu" if name in FLAGS else not text):
+    kinds = "biu" if name in FLAGS else "f" if name in NUMBERS else ""
+    if item.ndim != 1 or (item.dtype.kind not in kinds if kinds else not text):
         return None
     if item.size > most:
         raise ValueError(f"'{name}' is larger than the file")
-    found: list[Any] = (item if name in FLAGS else item.asstr())[()].tolist()
+    found: list[Any] = (item if kinds else item.asstr())[()].tolist()
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot.errors import StorageError
 from poinsot.result.attributes import attributes
-from poinsot.result.records import Array, JointRecord
+from poinsot.result.records import RESULTANTS, Array, JointRecord
 from poinsot.result.result import Result
 from poinsot.result.variables import (
     AT_MIDPOINTS,
@@ -84,6 +84,9 @@ def _columns(result: Result) -> Iterator[tuple[str, Array]]:
             yield from _axes(f"{record.name}.{field}", unit, getattr(record, field))
     for joint in seen.joints.values():
         yield from _joint(joint)
+    for stress in seen.stresses.values():
+        for k, (name, unit) in enumerate(RESULTANTS.items()):
+            yield from _entries(f"{stress.name}.{name}", unit, stress.values[:, :, k])
 
 
 def _joint(joint: JointRecord) -> Iterator[tuple[str, Array]]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.result.records import Array, Observation, PortRecord
+from poinsot.result.records import RESULTANTS, Array, Observation, PortRecord
 from poinsot.result.result import Result
 
 Numbers: TypeAlias = NDArray[Any]
@@ -87,12 +87,12 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Label:
-    """Texts or flags along a dimension: names of its entries if it is called like the dimension."""
+    """Texts, flags or places along a dimension: names of its entries if it is called like it."""
 
     name: str
     dim: str
     long_name: str
-    values: list[str] | list[bool]
+    values: list[str] | list[bool] | list[float]
 
 
 def labels(result: Result) -> dict[str, Label]:
@@ -103,6 +103,9 @@ def labels(result: Result) -> dict[str, Label]:
     channels = [port for port in ports for _ in range(port.u.shape[1])]
     freedoms = [(joint.name, name) for joint in seen.joints.values() for name in joint.coordinates]
     axes = list("xyz") if seen.bodies else []
+    stresses = list(seen.stresses.values())
+    sections = [(stress.name, x) for stress in stresses for x in stress.place.tolist()]
+    resultants = RESULTANTS if stresses else {}
     found = [
         Label("state", "state", "state that an entry of x belongs to", [s.name for s in entries]),
         Label("state_unit", "state", "unit of the state", [s.unit or "" for s in entries]),
@@ -127,6 +130,10 @@ def labels(result: Result) -> dict[str, Label]:
         Label("freedom_joint", "freedom", "its joint", [joint for joint, _ in freedoms]),
         Label("freedom_name", "freedom", "its name in the joint", [name for _, name in freedoms]),
         Label("freedom_unit", "freedom", "its unit", [freedom_unit(name) for _, name in freedoms]),
+        Label("section", "section", "beam or rod of a section", [name for name, _ in sections]),
+        Label("section_place", "section", "how far along it [m]", [x for _, x in sections]),
+        Label("resultant", "resultant", "stress resultant", list(resultants)),
+        Label("resultant_unit", "resultant", "its unit", list(resultants.values())),
         *(Label(dim, dim, f"{dim}, world axes", axes) for dim in ("axis", "row")),
         Label("column", "column", "column, axes of the body", axes),
     ]
@@ -192,6 +199,15 @@ def _of_mechanism(seen: Observation) -> Iterator[Variable]:
             )
     if seen.joints:
         yield from _of_joints(seen)
+    if seen.stresses:
+        yield Variable(
+            "stress",
+            (TIME, "section", "resultant"),
+            "stress resultants of beams and rods: what lies beyond a section on what lies before",
+            "SI, see resultant_unit",
+            _together(seen, "stress") or _joined(seen.stresses, "values"),
+            frame="section",
+        )
 
 
 def _of_joints(seen: Observation) -> Iterator[Variable]:

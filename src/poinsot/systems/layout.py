@@ -21,6 +21,7 @@ from poinsot.ph.system import State
 from poinsot.result import Scene
 from poinsot.systems.branches import singular_rows
 from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.resultants import Slender, slender
 from poinsot.systems.scene import scene
 
 
@@ -43,13 +44,14 @@ class JointPlace:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Names of bodies in order, their principal axes R_BP (bodies, 3, 3), joints, drives, looks."""
+    """Names of bodies, their principal axes R_BP (bodies, 3, 3), joints, drives, beams, looks."""
 
     bodies: tuple[str, ...]
     R_BP: NDArray[np.float64]
     joints: tuple[JointPlace, ...]
     markers: tuple[Marker, ...]
     drives: tuple[str, ...]
+    slender: tuple[Slender, ...]
     _look: Callable[[], Scene]
 
     @classmethod
@@ -79,6 +81,7 @@ class Layout:
             tuple(places),
             tuple(markers),
             tuple(drives),
+            slender(bodies, (forces or {}).items()),
             partial(scene, tuple(bodies), dict(joints), dict(forces or {})),
         )
 

@@ -19,7 +19,7 @@ from poinsot.frames.forms import GROUND, Form, VectorForm
 from poinsot.frames.places import AT_REST
 from poinsot.frames.stacks import Forms, affine_vectors, stack
 from poinsot.ph.stages import EPS
-from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation
+from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation, StressRecord
 from poinsot.result.history import History
 from poinsot.result.observer import Look, Observer, Rows, lazily
 from poinsot.so3 import log
@@ -230,6 +230,7 @@ class MechanismObserver(Observer):
             bodies=self._records(self._bodies, history),
             markers=self._records(self._markers, history),
             joints=Lazy(joints, lambda name: self._joint(joints[name], history)),
+            stresses=self._stresses(history),
             whole=lazily(self._whole(), history, self._in_the_middle(history)),
             energies=lazily(self._energies(), history, self._stored(history)),
             scene=self.layout.scene,
@@ -258,6 +259,18 @@ class MechanismObserver(Observer):
             lambda x: one.look(view.directors(x, one.bodies), start), view.columns(one.bodies)
         )
         return one.record(0, history, one.seen(history, *moved))
+
+    def _stresses(self, history: History) -> Lazy[StressRecord]:
+        view, known = self.view, {slender.name: slender for slender in self.layout.slender}
+
+        def record(name: str) -> StressRecord:
+            one = known[name]
+            (values,) = history.over_times(
+                lambda x: (one.resultants(x, view),), view.columns(one.bodies)
+            )
+            return StressRecord(name, one.place, values)
+
+        return Lazy(known, record)
 
     # -- all at once --------------------------------------------------------------------------
 

@@ -26,7 +26,8 @@ from poinsot.frames.forms import three
 from poinsot.parts.forces import Force, Spring
 from poinsot.parts.joints import Joint, Rod
 from poinsot.parts.rigid_strains import RigidStrains
-from poinsot.result import Piece, Pin, Point, Scene, Strut
+from poinsot.parts.rods import RodElements
+from poinsot.result import Carried, Piece, Pin, Point, Scene, Slender, Strut
 from poinsot.so3 import as_rotation_matrix
 
 Array = NDArray[np.float64]
@@ -36,16 +37,18 @@ def scene(
     bodies: Sequence[Body], joints: Mapping[str, Joint], forces: Mapping[str, Force]
 ) -> Scene:
     """Return what a mechanism looks like."""
+    elastic = [body for body in bodies if isinstance(body, Flexible)]
+    rods = {name: force for name, force in forces.items() if isinstance(force, RodElements)}
+    nodes = {node.name for rod in rods.values() for node in rod.nodes}
     pieces = [
         piece
         for body in bodies
-        if not isinstance(body, Place)
-        for piece in (
-            _segments(body, body.shape)
-            if isinstance(body, Flexible) and isinstance(body.shape, Beam)
-            else _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
-        )
+        if not isinstance(body, Place) and not isinstance(body.shape, Beam)
+        if body.name not in nodes
+        for piece in _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
     ]
+    slender = [_beam(body, body.shape) for body in elastic if isinstance(body.shape, Beam)]
+    slender += [_rod(name, rod) for name, rod in rods.items()]
     struts = [
         Strut(name, "rod" if isinstance(part, Rod) else "spring", *_ends(part))
         for name, part in (*joints.items(), *forces.items())
@@ -57,7 +60,8 @@ def scene(
         for name, joint in joints.items()
         if joint.contact() is None and not isinstance(joint, RigidStrains)
     ]
-    return Scene(tuple(pieces), tuple(pins), tuple(struts))
+    carried = [each for body in elastic for each in _carried(body)]
+    return Scene(tuple(pieces), tuple(pins), tuple(struts), tuple(slender), tuple(carried))
 
 
 def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
@@ -77,28 +81,36 @@ def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
     return [Piece(body, kind, sizes, three(at), (first, second, third), exact)]
 
 
-def _segments(body: Flexible, beam: Beam) -> list[Piece]:
-    """Return a beam as straight segments about its places, which move and turn with them.
-
-    The section is a circle or a rectangle with the same second moments of area.
-    """
-    x, (area, I1, I2, _) = body.elastic.data.points[:, 0], beam.section.constants
-    cuts = np.concatenate([x[:1], (x[:-1] + x[1:]) / 2, x[-1:]])
-    y, z = (float(np.sqrt(12 * moment / area)) for moment in (I2, I1))
-    pieces = []
-    for k, place in enumerate(body.places):
-        length, at = float(cuts[k + 1] - cuts[k]), ((cuts[k] + cuts[k + 1]) / 2 - x[k], 0.0, 0.0)
-        if y == z:
-            round_ = (2 / np.sqrt(12) * y, length)
-            pieces.append(Piece(place.name, "cylinder", round_, three(at), ALONG_X, True))
-        else:
-            pieces.append(Piece(place.name, "box", (length, y, z), three(at), AXES_B, True))
-    return pieces
+def _beam(body: Flexible, beam: Beam) -> Slender:
+    """Return a beam, whose section is an ellipse or a rectangle with its second moments of area."""
+    x, (area, I1, I2, _) = beam.matrices.line.nodes, beam.section.constants
+    nodes = tuple(place.name for place in body.places)
+    sizes, round_ = _section(I2 / area, I1 / area)
+    return Slender(body.name, nodes, tuple(x.tolist()), (sizes,) * len(nodes), (1, 2, 0), round_)
 
 
-#: Axes of a body, and those of a shape along z that is laid along x.
-AXES_B = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-ALONG_X = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
+def _rod(name: str, rod: RodElements) -> Slender:
+    """Return a rod, whose sections have the inertia of its nodes."""
+    places = np.append(0.0, np.cumsum(rod.lengths))
+    inertia = np.array([np.diag(node.shape.inertia_B) / node.shape.mass for node in rod.nodes])
+    sections = [_section(J2, J1) for J1, J2, _ in inertia.tolist()]
+    round_ = all(circle for _, circle in sections)
+    nodes, sizes = tuple(node.name for node in rod.nodes), tuple(size for size, _ in sections)
+    return Slender(name, nodes, tuple(places.tolist()), sizes, (0, 1, 2), round_)
+
+
+def _section(along_1: float, along_2: float) -> tuple[tuple[float, float], bool]:
+    """Return widths of a section, of its mean squares of distances, and whether it is round."""
+    round_ = bool(np.isclose(along_1, along_2))
+    times = 16 if round_ else 12
+    return (float(np.sqrt(times * along_1)), float(np.sqrt(times * along_2))), round_
+
+
+def _carried(body: Flexible) -> list[Carried]:
+    return [
+        Carried(place.name, Point(body.name, three(body.R_WB.T @ (place.position - body.position))))
+        for place in body.places
+    ]
 
 
 #: What simple shapes are drawn as, and their sizes [m].

@@ -58,6 +58,10 @@ class View(ABC):
         """Return the energy of gravity besides that of frames [J]; (states,)."""
         return 0.0
 
+    def deformation(self, x: Array, body: int) -> Array:
+        """Return the elastic coordinates of a body, of all columns; (states, n). Rigid: none."""
+        return np.zeros((len(x), 0))
+
     @property
     def freedoms(self) -> int:
         """How many degrees of freedom bodies have without joints."""

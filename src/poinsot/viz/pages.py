@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -19,6 +19,7 @@ from poinsot.viz.meshes import mesh
 from poinsot.viz.plots import how
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
+from poinsot.viz.tubes import Tube, outline
 
 #: The page's own program, in the order in which its parts build on each other.
 SCRIPTS = (
@@ -26,6 +27,7 @@ SCRIPTS = (
     "motion.js",
     "canvas.js",
     "lines.js",
+    "tubes.js",
     "camera.js",
     "picture.js",
     "labels.js",
@@ -37,7 +39,14 @@ SCRIPTS = (
 ALWAYS = ("ball", "cone", "cylinder", "spring")
 
 
-def page(result: Result, *, bodies: Iterable[str] | None = None, frames: int | None = None) -> str:
+def page(
+    result: Result,
+    *,
+    bodies: Iterable[str] | None = None,
+    frames: int | None = None,
+    scale: float = 1.0,
+    colour: str | None = None,
+) -> str:
     """Return a self-contained HTML page that plays the motion of a mechanism.
 
     Parameters
@@ -47,8 +56,14 @@ def page(result: Result, *, bodies: Iterable[str] | None = None, frames: int | N
     frames
         The most frames to keep, evenly chosen among the saved times; in between, the page
         interpolates. By default 1500, and fewer for many bodies.
+    scale
+        How many times larger deformations of elastic bodies are drawn, in their frames. Rods, which
+        have none, are drawn as they are.
+    colour
+        A stress resultant that colours beams and rods: `"axial"`, `"shear"`, `"torsion"` or
+        `"bending"`; see `Result.stress`.
     """
-    stage = Stage.of(result, bodies=bodies, frames=frames)
+    stage = Stage.of(result, bodies=bodies, frames=frames, scale=scale, colour=colour)
     style, script = program()
     # Only this style and this program may run, and nothing may be loaded from anywhere.
     policy = f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}"
@@ -56,7 +71,7 @@ def page(result: Result, *, bodies: Iterable[str] | None = None, frames: int | N
         "page.html",
         policy=policy,
         title=escape(result.model),
-        subtitle=escape(how(result) + _thinned(result, stage)),
+        subtitle=escape(how(result) + _thinned(result, stage) + _deformed(stage, scale)),
         style=style,
         data=json.dumps(_data(stage), separators=(",", ":")).replace("<", "\\u003c"),
         script=script,
@@ -66,6 +81,11 @@ def page(result: Result, *, bodies: Iterable[str] | None = None, frames: int | N
 def _thinned(result: Result, stage: Stage) -> str:
     shown, saved = stage.frames.time.size, result.time.size
     return f"; {shown} of {saved} saved times are shown" if shown < saved else ""
+
+
+def _deformed(stage: Stage, scale: float) -> str:
+    enlarged = scale != 1 and stage.deforms
+    return f"; deformations are drawn {scale:g} times as large" if enlarged else ""
 
 
 def program() -> tuple[str, str]:
@@ -97,9 +117,12 @@ def write_page(
     *,
     bodies: Iterable[str] | None = None,
     frames: int | None = None,
+    scale: float = 1.0,
+    colour: str | None = None,
 ) -> None:
     """Write the page of a motion to a file, see `page`."""
-    Path(path).write_text(page(result, bodies=bodies, frames=frames), encoding="utf-8")
+    text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour)
+    Path(path).write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -118,10 +141,13 @@ def show(
     *,
     bodies: Iterable[str] | None = None,
     frames: int | None = None,
+    scale: float = 1.0,
+    colour: str | None = None,
     height: int = 480,
 ) -> Inline:
     """Show a motion in a notebook: the page of `page`, `height` pixels high."""
-    return Inline(page(result, bodies=bodies, frames=frames), height)
+    text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour)
+    return Inline(text, height)
 
 
 def frame(html: str, height: int) -> str:
@@ -141,7 +167,10 @@ def _data(stage: Stage) -> dict[str, Any]:
     shapes = dict.fromkeys((*ALWAYS, *(solid.shape for solid in stage.solids)))
     azimuth, elevation = stage.view
     return {
-        "bodies": [{"name": name, "colour": stage.colour[name]} for name in film.bodies],
+        "bodies": [
+            {"name": name, "colour": stage.colour[name], "part": name in stage.parts}
+            for name in film.bodies
+        ],
         "time": _pack(film.time, "<f4"),
         "position": _pack(film.position, "<f4"),
         "rotation": _pack(32767 * film.quat, "<i2"),
@@ -155,6 +184,8 @@ def _data(stage: Stage) -> dict[str, Any]:
             }
             for strut in stage.struts
         ],
+        "tubes": [_tube(tube) for tube in stage.tubes],
+        "colours": None if stage.colours is None else asdict(stage.colours),
         "joints": [
             {"name": pin.joint, "at": [index(pin.b.body), _short(pin.b.position)]}
             for pin in stage.pins
@@ -163,6 +194,7 @@ def _data(stage: Stage) -> dict[str, Any]:
         "forceScale": strongest / 32767 * stage.force_scale,
         "forceUnit": strongest / 32767,
         "traces": {name: _pack(path, "<f4") for name, path in stage.traces.items()},
+        "traced": stage.traced,
         "energies": {kind: _pack(values, "<f4") for kind, values in stage.energies.items()},
         "size": stage.size,
         "grain": stage.grain,
@@ -185,6 +217,23 @@ def _solid(solid: Solid, body: int) -> dict[str, Any]:
         "colour": solid.colour,
         "opacity": solid.opacity,
         "group": solid.group,
+    }
+
+
+def _tube(tube: Tube) -> dict[str, Any]:
+    corners, normals = outline(tube.round)
+    return {
+        "name": tube.name,
+        "nodes": tube.nodes.tolist(),
+        "lengths": _short(np.diff(tube.places)),
+        "sizes": [_short(size) for size in tube.sizes],
+        "axes": tube.axes,
+        "along": _short(tube.along),
+        "corners": corners.tolist(),
+        "normals": normals.tolist(),
+        "triangles": _pack(tube.triangles(), "<u2"),
+        "colour": tube.colour,
+        "shades": None if tube.shades is None else _pack(255 * tube.shades, "<u1"),
     }
 
 

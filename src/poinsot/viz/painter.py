@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.result import Array
-from poinsot.viz.axes import plain
+from poinsot.viz.axes import figure_of, plain
 from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
 from poinsot.viz.style import Axes
+from poinsot.viz.tubes import ColourScale, Tube
 
 SUN = np.array([0.35, -0.45, 1.0]) / np.linalg.norm([0.35, -0.45, 1.0])
 SHADE = "#dfe4ea"
@@ -62,6 +63,16 @@ class Painter:
                 ", ".join(names), (x, y), xytext=(6, 6), textcoords="offset points", zorder=5
             )
 
+    def add_scale(self, scale: ColourScale) -> None:
+        """Add a bar beside the picture that says what its colours mean."""
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+        colours = LinearSegmentedColormap.from_list(scale.label, list(scale.stops))
+        bar = ScalarMappable(Normalize(scale.low, scale.high), colours)
+        label = f"{scale.label} [{scale.unit}]"
+        figure_of(self.ax).colorbar(bar, ax=self.ax, label=label, shrink=0.7)
+
     # -- parts --------------------------------------------------------------------------------
 
     def _flat(self, points: Array) -> Array:
@@ -88,8 +99,23 @@ class Painter:
             normals = normals[there] * (outward / np.where(there, size, 1.0))[there, None]
             colour = to_rgba(solid.colour, solid.opacity)
             parts.append((corners[there], normals, np.tile(colour, (int(there.sum()), 1))))
+        parts += [self._tube(tube, frame) for tube in self.stage.tubes]
         corners, normals, colours = (np.concatenate(part) for part in zip(*parts, strict=True))
         return corners, normals, colours
+
+    def _tube(self, tube: Tube, frame: int) -> tuple[Array, Array, Array]:
+        from matplotlib.colors import to_rgba
+
+        film, triangles = self.stage.frames, tube.triangles()
+        surface = tube.surface(film.position[frame], film.rotation[frame])
+        vertices, outward = (values.reshape(-1, 3) for values in surface)
+        colours = np.tile(to_rgba(tube.colour), (len(vertices), 1))
+        if self.stage.colours is not None:
+            rings = tube.shaded(frame, self.stage.colours)
+            colours[:, :3] = np.repeat(rings, len(vertices) // len(rings), axis=0)
+        corners, normals = vertices[triangles], outward[triangles].mean(axis=1)
+        size = np.linalg.norm(normals, axis=1, keepdims=True)
+        return corners, normals / np.where(size > 0, size, 1.0), colours[triangles].mean(axis=1)
 
     def _outward(self, solid: Solid, frame: int, triangles: NDArray[np.intp]) -> Array:
         """Return the outward direction of every triangle of a solid."""
@@ -113,9 +139,9 @@ class Painter:
 
     def _paint_traces(self, frame: int) -> None:
         film = self.stage.frames
-        for k, name in enumerate(film.bodies):
+        for k in self.stage.traced:
             path = self._flat(film.position[: frame + 1, k])
-            colour = self.stage.colour[name]
+            colour = self.stage.colour[film.bodies[k]]
             self.ax.plot(*path.T, color=colour, linestyle="-", linewidth=1.0, alpha=0.6, zorder=2)
 
     def _paint_grid(self) -> None:

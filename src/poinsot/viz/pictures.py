@@ -24,12 +24,15 @@ def picture(
     time: float = 0.0,
     names: bool = False,
     bodies: Iterable[str] | None = None,
+    scale: float = 1.0,
+    colour: str | None = None,
 ) -> "Figure":
     """Draw a mechanism at a time [s], with the paths of its bodies until then.
 
-    `names` writes those of the joints beside them.
+    `names` writes those of the joints beside them. `scale` enlarges deformations, and `colour` is a
+    stress resultant of beams and rods; see `page`.
     """
-    stage = Stage.of(result, bodies=bodies)
+    stage = Stage.of(result, bodies=bodies, scale=scale, colour=colour)
     with style():
         ax = new_figure(*SIZE).add_subplot() if ax is None else ax
         frame = int(np.argmin(abs(stage.frames.time - time)))
@@ -37,6 +40,8 @@ def picture(
         painter.paint(frame)
         if names:
             painter.name_joints(frame)
+        if stage.colours is not None:
+            painter.add_scale(stage.colours)
         return figure_of(ax)
 
 
@@ -47,6 +52,8 @@ def animate(
     end: float | None = None,
     frames: int = FRAMES,
     bodies: Iterable[str] | None = None,
+    scale: float = 1.0,
+    colour: str | None = None,
 ) -> None:
     """Draw a mechanism in motion as an animated GIF.
 
@@ -56,18 +63,22 @@ def animate(
         Time of the last frame [s]; default: the end of the run.
     frames
         How many pictures, evenly chosen; 22 of them take a second.
+    scale, colour
+        How much larger deformations are drawn, and what colours beams and rods; see `page`.
     """
     from matplotlib.animation import PillowWriter
 
     last = result.time[-1] if end is None else min(end, result.time[-1])
     if last < result.time[0]:
         raise InputError(f"animate: the run starts at {result.time[0]:g} s, after end = {end:g} s")
-    stage = Stage.of(result, bodies=bodies)
+    stage = Stage.of(result, bodies=bodies, scale=scale, colour=colour)
     shown = np.searchsorted(stage.frames.time, last, side="right")
     chosen = np.unique(np.linspace(0, shown - 1, frames).round().astype(int))
     with drawing(*SIZE) as figure:
         ax = figure.add_subplot()
         painter, writer = Painter(stage, ax), PillowWriter(fps=RATE)
+        if stage.colours is not None:
+            painter.add_scale(stage.colours)
         with writer.saving(figure, str(path), dpi=90):
             for frame in chosen:
                 painter.paint(int(frame))

@@ -1,7 +1,7 @@
 """What is drawn of a scene: solids that ride on bodies, joints included."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -46,13 +46,15 @@ class Solid:
         return np.asarray(self.position + (unit * self.scale) @ self.rotation.T)
 
 
-def colours(bodies: tuple[str, ...]) -> dict[str, str]:
+def colours(bodies: tuple[str, ...], slender: Iterable[str] = ()) -> dict[str, str]:
     """Return a colour for every body, in turn; black is left to the text.
 
-    Places of an elastic body, `beam.0` and so on, have the colour of the body.
+    Places of an elastic body, `beam.0` and so on, have the colour of the body, and nodes of a rod
+    that of the rod.
     """
+    whole = {*bodies, *slender}
     owners = {name: name.rpartition(".")[0] for name in bodies}
-    owners = {name: owner if owner in bodies else name for name, owner in owners.items()}
+    owners = {name: owner if owner in whole else name for name, owner in owners.items()}
     own = dict.fromkeys(owners.values())
     turn = {name: COLOURS[k % (len(COLOURS) - 1)] for k, name in enumerate(own)}
     return {name: turn[owner] for name, owner in owners.items()}

@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
+from poinsot.inputs import number
 from poinsot.result import Array, Result
-from poinsot.result.scene import Pin, Point, Scene, Strut
-from poinsot.so3 import matrix_to_quat
+from poinsot.result.scene import Carried, Pin, Point, Scene, Strut
+from poinsot.so3 import exp, log, matrix_to_quat
 from poinsot.viz.solids import JOINT_COLOUR, SPRING_COLOUR, Solid, bar, colours, ends, solids
+from poinsot.viz.tubes import ColourScale, Tube, shades, tubes
 
 #: More frames than this add nothing to a film, and more bodies times frames take too long to load.
 FRAMES = 1500
@@ -49,12 +51,13 @@ class Frames:
         return cls(tuple(bodies), chosen, result.time[chosen], position, rotation)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def places(self) -> dict[str, int]:
+        """Number of each body."""
         return {name: k for k, name in enumerate(self.bodies)}
 
     def index(self, body: str) -> int:
-        """Return the place of a body; the ground is -1."""
-        return GROUND if body == "ground" else self._places[body]
+        """Return the number of a body; the ground is -1."""
+        return GROUND if body == "ground" else self.places[body]
 
     def path(self, point: Point) -> Array:
         """Return where a point of a body is; (frames, 3)."""
@@ -85,6 +88,8 @@ class Stage:
 
     `forces` [N] are those of the joints on their second bodies, at `pins`, (frames, pins, 3);
     `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,).
+    `tubes` are beams and rods, `colours` what the colours of these mean if they do; `deforms` tells
+    whether there are deformations in frames, which can be drawn larger.
     `size` [m] is that of the mechanism at the start, `grain` [m] that of its parts: what has no
     thickness gets a share of it. `low` and `high` hold all of the motion.
     """
@@ -97,6 +102,9 @@ class Stage:
     forces: Array
     traces: Mapping[str, Array]
     energies: Mapping[str, Array]
+    tubes: tuple[Tube, ...]
+    colours: ColourScale | None
+    deforms: bool
     size: float
     grain: float
     low: Array
@@ -104,22 +112,38 @@ class Stage:
 
     @classmethod
     def of(
-        cls, result: Result, *, bodies: Iterable[str] | None = None, frames: int | None = None
+        cls,
+        result: Result,
+        *,
+        bodies: Iterable[str] | None = None,
+        frames: int | None = None,
+        scale: float = 1.0,
+        colour: str | None = None,
     ) -> "Stage":
-        """Return the stage of a mechanism, or of a few of its bodies and what joins them."""
+        """Return the stage of a mechanism, or of a few of its bodies and what joins them.
+
+        `scale` enlarges deformations of elastic bodies in their frames; `colour` names a stress
+        resultant of beams and rods.
+        """
         names = _chosen(result, bodies)
         scene = _only(result.observation.scene, {*names, "ground"})
-        film = Frames.of(result, names, frames)
-        colour = {**colours(tuple(names)), "ground": JOINT_COLOUR}
+        film = _enlarged(result, Frames.of(result, names, frames), scene.carried, scale)
+        rods = (slender.name for slender in scene.slender)
+        own = {**colours(tuple(names), rods), "ground": JOINT_COLOUR}
         markers = result.observation.markers if bodies is None else {}
         size, grain = _sizes(film, scene)
-        shown = tuple(solids(scene, colour, grain, _rails(result, scene)))
+        shown = tuple(solids(scene, own, grain, _rails(result, scene)))
         low, high = _bounds(film, scene, shown)
+        elastic, shading = tubes(scene.slender, film.places, own), None
+        if colour is not None:
+            values, shading = shades(result, elastic, film.chosen, colour)
+            pairs = zip(elastic, values, strict=True)
+            elastic = [replace(tube, shades=each) for tube, each in pairs]
         if not np.isfinite([size, grain, *low, *high, *np.diff(film.time, prepend=0.0)]).all():
             raise InputError(f"'{result.model}' cannot be shown: its numbers are not all finite")
         return cls(
             frames=film,
-            colour=colour,
+            colour=own,
             solids=shown,
             struts=scene.struts,
             pins=scene.pins,
@@ -129,11 +153,27 @@ class Stage:
                 **{kind: E[film.chosen] for kind, E in result.observation.energies.items()},
                 "total": result.energy[film.chosen],
             },
+            tubes=tuple(elastic),
+            colours=shading,
+            deforms=bool(scene.carried),
             size=size,
             grain=grain,
             low=low,
             high=high,
         )
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """Nodes of beams and rods, which are no bodies of their own to the eye."""
+        return frozenset(self.frames.bodies[k] for tube in self.tubes for k in tube.nodes)
+
+    @cached_property
+    def traced(self) -> tuple[int, ...]:
+        """Numbers of the bodies whose paths are drawn: of a beam or rod, that of its end."""
+        inside = {*self.parts, *(tube.name for tube in self.tubes)}
+        ends = {int(tube.nodes[-1]) for tube in self.tubes}
+        bodies = enumerate(self.frames.bodies)
+        return tuple(k for k, name in bodies if k in ends or name not in inside)
 
     def strut(self, strut: Strut, frame: int) -> Solid:
         """Return what a spring or a rod looks like in a frame, in world axes."""
@@ -187,7 +227,13 @@ def _chosen(result: Result, bodies: Iterable[str] | None) -> list[str]:
         raise InputError(
             f"'{result.model}' has no bodies to show; plot_overview(result) plots its states"
         )
-    names = list(known) if bodies is None else list(bodies)
+    nodes = {slender.name: slender.nodes for slender in result.observation.scene.slender}
+    names = list(known)
+    if bodies is not None:
+        # A beam is its frame and its nodes, a rod its nodes.
+        wanted = [(name, *nodes.get(name, ())) for name in bodies]
+        every = dict.fromkeys(name for each in wanted for name in each)
+        names = [name for name in every if name in known or name not in nodes]
     for name in names:
         result.body(name)
     if len(names) > BODIES:
@@ -204,7 +250,24 @@ def _only(scene: Scene, bodies: set[str]) -> Scene:
         tuple(piece for piece in scene.pieces if piece.body in bodies),
         tuple(p for p in scene.pins if {end.body for end in (p.a, p.b, *p.axes)} <= bodies),
         tuple(strut for strut in scene.struts if {strut.a.body, strut.b.body} <= bodies),
+        tuple(slender for slender in scene.slender if {*slender.nodes} <= bodies),
+        tuple(each for each in scene.carried if each.body in bodies),
     )
+
+
+def _enlarged(result: Result, film: Frames, carried: tuple[Carried, ...], scale: float) -> Frames:
+    """Return frames in which displacements and rotations on elastic bodies are so much larger."""
+    if number(scale, "scale", minimum=0.0) == 1 or not carried:
+        return film
+    position, rotation = film.position.copy(), film.rotation.copy()
+    for each in carried:
+        k, frame = film.index(each.body), result.body(each.by.body)
+        R = frame.rotation[film.chosen]
+        X = frame.position[film.chosen] + R @ np.array(each.by.position)
+        position[:, k] = X + scale * (position[:, k] - X)
+        turned = np.swapaxes(R, 1, 2) @ rotation[:, k]
+        rotation[:, k] = R @ exp(scale * log(turned))
+    return replace(film, position=position, rotation=rotation)
 
 
 def _rails(result: Result, scene: Scene) -> dict[str, tuple[float, float]]:
@@ -244,14 +307,19 @@ def _sizes(frames: Frames, scene: Scene) -> tuple[float, float]:
     # Points without joints have no size: take what they travel.
     travel = float(np.linalg.norm(np.ptp(frames.position, axis=(0, 1))))
     size = float(np.linalg.norm(high - low)) or travel or 1.0
-    clouds: dict[str, list[Array]] = {name: [np.zeros((1, 3))] for name in frames.bodies}
+    nodes = {node for slender in scene.slender for node in slender.nodes}
+    clouds: dict[str, list[Array]] = {
+        name: [np.zeros((1, 3))] for name in frames.bodies if name not in nodes
+    }
     for body, points in (
         *((solid.body, solid.corners) for solid in rough),
         *((end.body, np.array([end.position])) for end in ends(scene)),
     ):
-        if body != "ground":
+        if body in clouds:
             clouds[body].append(points)
-    parts = [np.linalg.norm(np.ptp(np.concatenate(cloud), axis=0)) for cloud in clouds.values()]
+    spans = (np.ptp(np.concatenate(cloud), axis=0) for cloud in clouds.values())
+    parts = [float(np.linalg.norm(span)) for span in spans]
+    parts += [slender.places[-1] for slender in scene.slender]
     return size, min(size, 3 * float(np.median(parts))) or size
 
 
@@ -263,7 +331,8 @@ def _bounds(frames: Frames, scene: Scene, shown: tuple[Solid, ...]) -> tuple[Arr
     clouds = [*paths, *(_cloud(solid, frames, few) for solid in shown)]
     for cloud in clouds:
         low, high = np.minimum(low, cloud.min(axis=0)), np.maximum(high, cloud.max(axis=0))
-    return low, high
+    thick = max((max(each) for slender in scene.slender for each in slender.sizes), default=0.0) / 2
+    return low - thick, high + thick
 
 
 def _cloud(solid: Solid, frames: Frames, few: NDArray[np.intp]) -> Array:

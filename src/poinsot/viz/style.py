@@ -14,6 +14,10 @@ else:  # Matplotlib takes its time to start: it is imported where something is d
 #: Okabe and Ito's palette, readable with colour-blindness and in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
+#: Colours of numbers: from little to much, and from below zero to above it.
+SEQUENTIAL = ("#440154", "#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725")
+DIVERGING = ("#2166ac", "#4393c3", "#92c5de", "#d1d5d9", "#f4a582", "#d6604d", "#b2182b")
+
 SETTINGS: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -7,13 +7,15 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.errors import InputError, PoinsotError
 from poinsot.result import Result
 from poinsot.so3 import matrix_to_quat
 from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import Solid, bar
-from poinsot.viz.stage import Stage
+from poinsot.viz.stage import Frames, Stage
+from poinsot.viz.tubes import Tube
 
 RATE = 30  # pictures a second
 FORCE_COLOUR = "#c2185b"
@@ -36,6 +38,7 @@ class LiveScene:
             self._add_mesh(f"/strut{k}", stage.strut(strut, 0))
             for k, strut in enumerate(stage.struts)
         ]
+        self._tubes = [self._add_tube(k, tube) for k, tube in enumerate(stage.tubes)]
         arrow = bar("ground", (0, 0, 0), (0, 0, 1), 1.0, FORCE_COLOUR, shape="arrow")
         self._arrows = [self._add_mesh(f"/force{k}", arrow) for k in range(len(stage.pins))]
         self._solids: dict[str, tuple[Solid, Any]] = {}
@@ -47,11 +50,7 @@ class LiveScene:
         self.stage = stage
         for k, solid in enumerate(stage.solids):
             self._add_solid(k, solid)
-        self._traces = [
-            self._add_trace(k)
-            for k in range(len(stage.frames.bodies))
-            if stage.frames.time.size > 1
-        ]
+        self._traces = [self._add_trace(k) for k in stage.traced if stage.frames.time.size > 1]
 
     def move(self, frame: int, shown: Mapping[str, bool]) -> None:
         """Move everything to where it is in a frame, and show what is wanted."""
@@ -62,6 +61,8 @@ class LiveScene:
             body.show_axes = shown["axes"]
         for strut, node in zip(self.stage.struts, self._struts, strict=True):
             _place(node, self.stage.strut(strut, frame))
+        for tube, node in zip(self.stage.tubes, self._tubes, strict=True):
+            node.vertices = _points(tube, film, frame)
         for k, arrow in enumerate(self._arrows):
             self._move_arrow(arrow, k, frame, shown["forces"])
         for solid, node in self._solids.values():
@@ -101,6 +102,15 @@ class LiveScene:
             wxyz=matrix_to_quat(solid.rotation),
         )
 
+    def _add_tube(self, k: int, tube: Tube) -> Any:
+        return self._scene.add_mesh_simple(
+            f"/tube{k}",
+            _points(tube, self.stage.frames, 0),
+            tube.triangles().astype(np.uint32),
+            color=_rgb(tube.colour),
+            side="double",
+        )
+
     def _add_trace(self, k: int) -> Any:
         film = self.stage.frames
         path, colour = film.position[:, k], self.stage.colour[film.bodies[k]]
@@ -115,8 +125,11 @@ class LiveScene:
 class Viewer:
     """A server that shows a mechanism; open `url` in a browser, `close` it when done."""
 
-    def __init__(self, result: Result, *, port: int = 8080, host: str = "127.0.0.1") -> None:
-        stage = Stage.of(result)
+    def __init__(
+        self, result: Result, *, scale: float = 1.0, port: int = 8080, host: str = "127.0.0.1"
+    ) -> None:
+        self._scale = scale
+        stage = Stage.of(result, scale=scale)
         self._server = _server(result.model, host, port)
         self._closed, self._lock = Event(), Lock()
         self._scene = LiveScene(self._server.scene, stage)
@@ -141,7 +154,7 @@ class Viewer:
 
     def update(self, result: Result) -> None:
         """Show a longer run of the same model; who looks at its end stays there."""
-        stage = Stage.of(result)
+        stage = Stage.of(result, scale=self._scale)
         with self._lock:
             at_end = self._slider.value >= self._slider.max
             self._slider.max = float(stage.frames.time[-1])
@@ -214,14 +227,20 @@ class Viewer:
 
 
 def view(
-    result: Result, *, port: int = 8080, host: str = "127.0.0.1", open_browser: bool = True
+    result: Result,
+    *,
+    scale: float = 1.0,
+    port: int = 8080,
+    host: str = "127.0.0.1",
+    open_browser: bool = True,
 ) -> Viewer:
     """Show a result in the browser, with a slider of time; needs `poinsot[viewer]`.
 
     The viewer runs beside the program: `wait()` holds a script until it is closed, `close()` ends
-    it. If the port is taken, the next free one is used: see `url`.
+    it. If the port is taken, the next free one is used: see `url`. Deformations of elastic bodies
+    are drawn `scale` times as large.
     """
-    viewer = Viewer(result, port=port, host=host)
+    viewer = Viewer(result, scale=scale, port=port, host=host)
     if open_browser:
         webbrowser.open(viewer.url)
     return viewer
@@ -231,6 +250,7 @@ def follow(
     load: Callable[[], Result],
     *,
     every: float = 1.0,
+    scale: float = 1.0,
     port: int = 8080,
     host: str = "127.0.0.1",
     open_browser: bool = True,
@@ -243,8 +263,10 @@ def follow(
         For example ``lambda: ps.load("run.nc")``. While it fails, the last result stays.
     every
         Seconds between two loads.
+    scale
+        How many times larger deformations of elastic bodies are drawn.
     """
-    viewer = view(load(), port=port, host=host, open_browser=open_browser)
+    viewer = view(load(), scale=scale, port=port, host=host, open_browser=open_browser)
 
     def reload() -> None:
         shown = -1
@@ -272,6 +294,11 @@ def _server(label: str, host: str, port: int) -> Any:
     server = viser.ViserServer(host=host, port=port, label=label, verbose=False)
     server.gui.configure_theme(show_share_button=False)  # nothing leaves this machine
     return server
+
+
+def _points(tube: Tube, film: Frames, frame: int) -> NDArray[np.float32]:
+    vertices, _ = tube.surface(film.position[frame], film.rotation[frame])
+    return vertices.reshape(-1, 3).astype(np.float32)
 
 
 def _place(node: Any, solid: Solid) -> None:

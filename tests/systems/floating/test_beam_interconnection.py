@@ -1,5 +1,7 @@
 """Two beams joined at ports: by a transformer, by a gyrator, and by a joint of a model."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from beam_models import random_state, soft
@@ -12,7 +14,7 @@ from poinsot.ph.matrices import dense
 def one(name, port, end, **options):
     """Return a beam by itself with a port for forces at one of its ends."""
     model = ps.Model(name=name)
-    beam = soft(1, planar=True, **options)
+    beam = soft(1, **options)
     x = 0.6 if name == "first" else 1.8
     body = model.add_body(name, beam, position=(x, 0, 0), angular_velocity=(0, 0, 0))
     place = getattr(body, end)
@@ -20,9 +22,9 @@ def one(name, port, end, **options):
     return model.compile()
 
 
-@pytest.fixture(scope="module", params=["deformed", "undeformed"])
+@pytest.fixture(scope="module", params=product(("deformed", "undeformed"), (True, False)))
 def pair(request):
-    options = {"momenta": request.param}
+    options = dict(zip(("momenta", "planar"), request.param, strict=True))
     return one("first", "tip", "end", **options), one("second", "root", "start", **options)
 
 
@@ -45,7 +47,8 @@ def test_the_transformer_is_the_ball_joint_of_a_model(pair):
     model = ps.Model()
     for system, x in ((first, 0.6), (second, 1.8)):
         momenta = "deformed" if system.mechanism.elastic[0].data.deformed else "undeformed"
-        model.add_body(system.name, soft(1, planar=True, momenta=momenta), position=(x, 0, 0))
+        planar = system.mechanism.elastic[0].data.n == 3
+        model.add_body(system.name, soft(1, planar=planar, momenta=momenta), position=(x, 0, 0))
     ends = model.body("first.end"), model.body("second.start")
     model.add_joint("ball", ps.Spherical(*ends, point=(1.2, 0, 0)))
     whole, parts = model.compile(), [random_state(system, k) for k, system in enumerate(pair)]

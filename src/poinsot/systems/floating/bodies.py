@@ -198,13 +198,26 @@ class FloatingBodies(ByDirectors):
         frames = frame_vectors(f)
         for body, u in zip(self.elastic, self.deformations(zeta), strict=True):
             carrying, own = frames[..., body.frame, :, :], _carried(body)
-            if u.ndim == 1:
-                c = attached.coefficients(body.data, u)
-            else:
-                c = np.array([attached.coefficients(body.data, each) for each in u])
+            c = attached.coefficients(body.data, u)
             frames[..., own, :, :] = c @ carrying[..., None, 1:, :]
             frames[..., own, 0, :] += carrying[..., None, 0, :]
         return f
+
+    def rates(self, zeta: Array, w: Array) -> Array:
+        """Return the velocities of all frames at many states; (states, frames, 4, 3)."""
+        frames, k = frame_vectors(self.directors(zeta)), self.rigid.k
+        own = self.rigid.velocities.full(w[:, :k]).reshape(len(w), self.count, 2, 3)
+        velocity, spin = np.moveaxis(np.einsum("tnji,tnkj->tnki", frames[:, :, 1:], own), 2, 0)
+        turning = np.cross(spin[:, :, None], frames[:, :, 1:])
+        rates = np.concatenate([velocity[:, :, None], turning], axis=2)
+        pieces = zip(self.elastic, self.deformations(zeta), self.own(w[:, k:]), strict=True)
+        for body, u, v in pieces:
+            carrying, moving = (each[:, None, body.frame] for each in (frames, rates))
+            c, dc = attached.coefficients(body.data, u), attached.coefficients_rate(body.data, u, v)
+            carried = c @ moving[:, :, 1:] + dc @ carrying[:, :, 1:]
+            carried[:, :, 0] += moving[:, :, 0]
+            rates[:, _carried(body)] = carried
+        return rates
 
     def _by_frames(self, zeta: Vector) -> Matrix:
         """Return the derivative of all frames by those that are not carried; (12 f, 12 f)."""

@@ -40,6 +40,11 @@ class FloatingView(View):
         """Return the energy of gravity that comes with the deformation [J]; (states,)."""
         return np.array([self.own.lowered(row) for row in x])
 
+    def deformation(self, x: Array, body: int) -> Array:
+        """Return the elastic coordinates of a body; (states, n)."""
+        each = zip(self.own.elastic, self.own.deformations(x[:, : self.own.n]), strict=True)
+        return next(u for elastic, u in each if elastic.frame == body)
+
     @property
     def freedoms(self) -> int:
         """How many degrees of freedom bodies have without joints."""
@@ -55,9 +60,8 @@ class FloatingView(View):
 
     def rates(self, x: Array, bodies: Indices) -> Array:
         """Return their velocities; (states, bodies, 4, 3)."""
-        n, motion = self.own.n, self.motion
-        rates = [self.own.P(row[:n]) @ row[n:motion] for row in x]
-        return frame_vectors(np.array(rates).reshape(len(x), -1))[:, bodies]
+        n = self.own.n
+        return self.own.rates(x[:, :n], x[:, n : self.motion])[:, bodies]
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
         """Return linear and angular momentum of all bodies, the latter about their frames."""

@@ -12,7 +12,7 @@ const makeLabels = (box, bodies) => {
   return (poses, camera, shown) => {
     box.hidden = !shown;
     if (shown) spans.forEach((span, k) => {
-      const [x, y, z] = poses[k].p, M = camera.toScreen;
+      const [x, y, z] = poses[bodies[k].at].p, M = camera.toScreen;
       const [X, Y, W] = [0, 1, 3].map((i) => M[i] * x + M[4 + i] * y + M[8 + i] * z + M[12 + i]);
       span.hidden = W <= 0;
       span.style.left = `${50 + 50 * X / W}%`;

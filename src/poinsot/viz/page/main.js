@@ -10,7 +10,7 @@ const boxes = Object.fromEntries(["traces", "joints", "inertia", "forces", "axes
 const follow = document.getElementById("follow");
 follow.checked = data.travels;
 boxes.inertia.parentElement.hidden = !data.solids.some((solid) => solid.group === "inertia");
-boxes.traces.checked = data.bodies.length <= MANY;
+boxes.traces.checked = data.traced.length <= MANY;
 boxes.forces.parentElement.hidden = !data.joints.length;
 document.getElementById("shown").addEventListener("change", changed);
 
@@ -26,9 +26,14 @@ const camera = makeCamera(canvas, home, changed);
 document.getElementById("home").addEventListener("click", () => camera.reset());
 
 const player = makePlayer(motion, data.pace, camera, changed);
-const label = makeLabels(document.getElementById("labels"), data.bodies);
+// Nodes have the name of their beam or rod, at its end; a beam has its own at its frame.
+const known = data.bodies.map((body, at) => ({ ...body, at })).filter((body) => !body.part);
+const rods = data.tubes.filter((tube) => !known.some((body) => body.name === tube.name));
+const named = [...known, ...rods.map(({ name, colour, nodes }) => ({ name, colour, at: nodes[nodes.length - 1] }))];
+const label = makeLabels(document.getElementById("labels"), named);
 const mark = makeChart(document.getElementById("energy"), data, motion);
-fillLegend(document.querySelector("#legend ul"), data.bodies);
+fillLegend(document.querySelector("#legend ul"), named);
+fillColours(document.getElementById("colours"), data.colours);
 document.getElementById("legend").open = window.innerHeight > 430;
 document.getElementById("shown").open = window.innerHeight > 560;
 player.set(motion.start);

@@ -22,7 +22,12 @@ const makePicture = (canvas, data, motion) => {
   const edges = {};
   for (const [name, mesh] of Object.entries(data.meshes)) edges[name] = lines.store(edgesOf(mesh));
   const parts = data.solids.map((solid) => ({ ...solid, colour: rgb(solid.colour) }));
-  const traces = data.bodies.map((body, k) => ({ colour: rgb(body.colour), line: lines.store(motion.path(k)) }));
+  const stops = data.colours && data.colours.stops.map(rgb);
+  const tubes = data.tubes.map((tube, k) => {
+    const mesh = `tube of ${k}`, fill = solids.store(mesh, unpack(tube.triangles, Uint16Array));
+    return { ...STILL, mesh, fill, shape: makeTube(tube, stops), colour: rgb(tube.colour), opacity: 1, group: "tube" };
+  });
+  const traces = data.traced.map((k) => ({ k, colour: rgb(data.bodies[k].colour), line: lines.store(motion.path(k)) }));
   for (const path of Object.values(data.traces)) {
     const points = unpack(path, Float32Array);
     const line = lines.store(segments(points.length / 3, (k) => points.subarray(3 * k, 3 * k + 3)));
@@ -67,8 +72,9 @@ const makePicture = (canvas, data, motion) => {
   return (moment, poses, camera, shown, theme) => {
     fit();
     const wanted = { body: true, joint: shown.joints, inertia: shown.inertia };
+    for (const tube of tubes) tube.fill(tube.shape(poses, moment));
     const all = [...parts.filter((part) => wanted[part.group]).map((part) => place(part, poses)),
-      ...data.struts.map((part) => strut(part, poses))];
+      ...data.struts.map((part) => strut(part, poses)), ...tubes];
     const arrows = shown.forces ? data.joints.flatMap((joint, k) => arrow(joint, k, poses, moment, theme)) : [];
     const firm = all.filter((part) => part.opacity === 1), clear = all.filter((part) => part.opacity < 1);
 
@@ -103,9 +109,9 @@ const makePicture = (canvas, data, motion) => {
     lines.begin(camera);
     const outlined = (part) => part.group === "body" && (part.mesh !== "cylinder" || part.scale[0] > 0.03 * grain);
     for (const part of firm.filter(outlined)) lines.paint(edges[part.mesh], { place: part, colour: theme.edge, opacity: 0.45 });
-    if (shown.traces) traces.forEach(({ line, colour }, k) => {
+    if (shown.traces) traces.forEach(({ k, line, colour }) => {
       lines.paint(line, { colour, width: 1.8, count: moment.frame, fading: 1, opacity: 0.9 });
-      if (k < data.bodies.length && moment.frame !== moment.next) {
+      if (k !== undefined && moment.frame !== moment.next) {
         tip.fill(new Float32Array([...motion.at(moment.frame, k), ...poses[k].p]));
         lines.paint(tip, { colour, width: 1.8, opacity: 0.9 });
       }
