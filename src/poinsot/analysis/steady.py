@@ -28,8 +28,8 @@ from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.signals import Signal
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.quaternions.systems import QuaternionForm
-from poinsot.systems.statics.equilibrium import Balanced, framed, with_multipliers
-from poinsot.systems.statics.frames import Framed
+from poinsot.systems.statics.equilibrium import Balanced, closed_place, with_multipliers
+from poinsot.systems.statics.frames import Framed, FramePlace
 from poinsot.systems.statics.search import find_rest, movers
 
 #: Moments of inertia are the same up to this part of them.
@@ -143,7 +143,8 @@ def steady_motion(
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
     assert isinstance(system, MechanismForm | QuaternionForm)
-    place = framed(system, system.state({} if x0 is None else x0), t)
+    place = closed_place(system, system.state({} if x0 is None else x0), t)
+    assert isinstance(place, FramePlace)
     number(guess, "guess")
     unknown = [0] if rate is None else []
     amounts, axes = np.zeros(len(system.layout.bodies)), np.zeros((len(system.layout.bodies), 3))

@@ -19,10 +19,12 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import BodyRecord, JointRecord, Observation
 from poinsot.result.history import History
 from poinsot.result.store import Column, Table
+from poinsot.systems.floating.system import FloatingSystem
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.mechanical import MechanicalForm
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.statics.coordinates import CoordinatePlace
+from poinsot.systems.statics.floating import FloatingPlace
 from poinsot.systems.statics.frames import Framed, FramePlace
 from poinsot.systems.statics.rest import FLAT, Place, Rest
 from poinsot.systems.statics.search import find_rest, movers
@@ -167,22 +169,23 @@ def find_equilibrium(
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
     x, what = system.state({} if x0 is None else x0), f"equilibrium of system '{system.name}'"
-    if isinstance(system, MechanismForm | QuaternionForm):
-        rest = find_rest(framed(system, x, t), stable=stable, what=what)
-        assert isinstance(rest.place, FramePlace)
-        found, angles = rest.place, system.layout.counted(rest.place.turned)
-        near = system.near(found.turned)
-        there = near.state_at(found.f, np.zeros(6 * len(system.layout.bodies)))
-        lam = found.held.smallest(found.f, rest.lam)
-        there = with_multipliers(near, there, np.zeros(system.n), t, lam)
-        return Equilibrium(system, there, found.inputs, rest.residual, angles, *_judged(rest))
     if isinstance(system, MechanicalForm):
-        rest = find_rest(CoordinatePlace.of(system, x, t), stable=stable, what=what)
-        assert isinstance(rest.place, CoordinatePlace)
-        there = np.zeros(system.n)
-        there[: rest.place.zeta.size] = rest.place.zeta
-        there[system.n - rest.lam.size :] = rest.lam
-        return Equilibrium(system, there, rest.place.inputs, rest.residual, {}, *_judged(rest))
+        rest = find_rest(closed_place(system, x, t), stable=stable, what=what)
+        found = rest.place
+        if isinstance(found, CoordinatePlace):
+            there, lam = np.zeros(system.n), found.smallest(rest.lam)
+            there[: found.zeta.size] = found.zeta
+            there[system.n - lam.size :] = lam
+        else:
+            assert isinstance(found, FramePlace)
+            assert isinstance(system, MechanismForm | QuaternionForm)
+            near = system.near(found.turned)
+            there = near.state_at(found.f, np.zeros(6 * len(system.layout.bodies)))
+            lam = found.held.smallest(found.f, rest.lam)
+            there = with_multipliers(near, there, np.zeros(system.n), t, lam)
+        return Equilibrium(
+            system, there, found.inputs, rest.residual, found.angles, *_judged(rest)
+        )
     settled = settle(system, x, t, stable=stable, what=what)
     return Equilibrium(
         system,
@@ -196,16 +199,25 @@ def find_equilibrium(
     )
 
 
-def framed(system: Framed, x: Vector, t: float) -> FramePlace:
-    """Return where a mechanism is at a state, with its joints closed."""
-    place = FramePlace.of(system, x, t)
-    f = place.closed(place.f)
-    if f is None:
+def place_of(system: MechanicalForm, x: Vector, t: float) -> FramePlace | CoordinatePlace:
+    """Return where a mechanical system is at a state."""
+    if isinstance(system, FloatingSystem):
+        return FloatingPlace.of(system, x, t)
+    if isinstance(system, MechanismForm | QuaternionForm):
+        return FramePlace.of(system, x, t)
+    return CoordinatePlace.of(system, x, t)
+
+
+def closed_place(system: MechanicalForm, x: Vector, t: float) -> FramePlace | CoordinatePlace:
+    """Return where a mechanical system is near a state, with its joints closed."""
+    place = place_of(system, x, t)
+    closed = place.nearest()
+    if closed is None:
         raise InconsistentStartError(
             f"system '{system.name}': the joints are open at the start, and do not close nearby; "
             "correct the positions"
         )
-    return place.at(f)
+    return closed
 
 
 def with_multipliers(system: Framed, x: Vector, rate: Vector, t: float, held: Vector) -> Vector:

@@ -40,6 +40,17 @@ CLOSINGS, LEAST = 50, 1e-14
 Framed: TypeAlias = MechanismForm | QuaternionForm
 
 
+def require_undriven(system: Framed) -> None:
+    """Refuse a system with drives, which moves by itself."""
+    drives = system.mechanism.drives
+    if drives:
+        raise InputError(
+            f"system '{system.name}': no rest and no motion of its own is looked for where drives "
+            f"prescribe one ('{drives[0].name}'); leave them out, and hold joints by springs or a "
+            "Weld"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class FramePlace(Place):
     """Frames f (12 bodies,) of a mechanism and their rates, angles over turns, time and inputs.
@@ -59,13 +70,8 @@ class FramePlace(Place):
     @classmethod
     def of(cls, system: Framed, x: Vector, t: float) -> "FramePlace":
         """Return where a system is at a state; refuse one with drives, which moves by itself."""
+        require_undriven(system)
         f, mechanism = system.directors(x), system.mechanism
-        if mechanism.drives:
-            raise InputError(
-                f"system '{system.name}': no rest and no motion of its own is looked for where "
-                f"drives prescribe one ('{mechanism.drives[0].name}'); leave them out, and hold "
-                "joints by springs or a Weld"
-            )
         turns, u = mechanism.unknowns.turns, system.u(t)
         angles, rest = system.angles(x), np.zeros(f.size)
         return cls(mechanism.held, system.layout, turns, f, rest, angles, t, u).at(f)
@@ -118,6 +124,16 @@ class FramePlace(Place):
         if any(at.ended(frame_vectors(closed)[k].reshape(-1)) for _, k, at in self.layout.contacts):
             return None
         return self.at(closed)
+
+    def nearest(self) -> Self | None:
+        """Return the nearest place with joints closed; None: they stay open."""
+        f = self.closed(self.f)
+        return None if f is None else self.at(f)
+
+    @property
+    def angles(self) -> dict[str, float]:
+        """Angles of joints, counted over turns [rad], by name."""
+        return self.layout.counted(self.turned)
 
     def step(self, w: Vector) -> Vector:
         """Return frames after a motion, every body turned rigidly."""
