@@ -58,11 +58,21 @@ def free_coordinates(system: PHSystem, x: Vector) -> FreeCoordinates:
     T = assemble((system.n, size), [(0, 0, Z), (n, k, one)])
     left = assemble((size, system.n), [(0, 0, back), (k, n, one)])
     ends = slices(system.states)
+    coordinates = [s for s in system.states if ends[s.name].start < n]
     velocities = [s for s in system.states if w <= ends[s.name].start < w + k]
     rest = [s for s in system.states if ends[s.name].start >= n]
-    moved = [State(f"{s.name[:-1]}s", s.size) for s in velocities]
+    # What is the rate of a coordinate moves this, anything else displacements of its own.
+    moved = [
+        q if q.size == v.size and is_identity(Z[ends[q.name], _columns(ends[v.name], w)])
+        else State(f"{v.name[:-1]}s", v.size)
+        for q, v in zip(coordinates, velocities, strict=True)
+    ]
     sizes = np.concatenate([abs(back) @ sizes[:n], sizes[n:]])
     return FreeCoordinates(T, left, T.T, (*moved, *rest), sizes, k)
+
+
+def _columns(at: slice, w: int) -> slice:
+    return slice(at.start - w, at.stop - w)
 
 
 def _joined(system: Interconnection, x: Vector) -> FreeCoordinates:

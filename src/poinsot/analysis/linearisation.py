@@ -30,7 +30,6 @@ from poinsot.analysis.steady_frames import (
     SteadyFrame,
     candidates,
     derivative,
-    frames,
     is_mechanism,
     state_at,
     trace,
@@ -174,7 +173,7 @@ def _steady(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> S
         turning = max(np.max(abs(frame.omega)), np.max(abs(frame.spins), initial=0.0))
         if turning == 0:
             return frame
-        later = state_at(system, frame, frame.moved(frames(system, x)[0], LATER / turning))
+        later = state_at(system, frame, x, LATER / turning)
         near = system.near(system.angles(later))
         there, there_rate = in_motion(near, later, u, t)
         s, sums = PROBE * turning, []

@@ -133,7 +133,8 @@ def _of_mechanism(system: VelocityForm, x: Vector, u: Vector, t: float) -> tuple
     z = system.z(x)
     flow = system.flow(x, z, system.feedback(t, x, z, u))
     moves, push, _ = system.parts(flow)
-    M, m, rate = mechanics.M, mechanics.m, np.zeros(system.n)
+    n, m, rate = mechanics.n, mechanics.m, np.zeros(system.n)
+    M = system.E(x)[n : n + k, n : n + k]
     K = mechanics.K(zeta) if m else np.zeros((0, k))
     bent = np.asarray(mechanics.slope(zeta, w) @ moves) if m else np.zeros(0)
     right = np.concatenate([push, -bent])

@@ -28,8 +28,9 @@ from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.signals import Signal
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.quaternions.systems import QuaternionForm
-from poinsot.systems.statics.equilibrium import Balanced, closed_place, with_multipliers
+from poinsot.systems.statics.equilibrium import Balanced, with_multipliers
 from poinsot.systems.statics.frames import Framed, FramePlace
+from poinsot.systems.statics.places import closed_place
 from poinsot.systems.statics.search import find_rest, movers
 
 #: Moments of inertia are the same up to this part of them.

@@ -115,6 +115,10 @@ class CoordinatePlace(Place):
             there = self.at(there.step(self.light * closing))
         return None
 
+    def difference(self, zeta: Vector) -> Vector:
+        """Return the motion that leads from here to other coordinates nearby; (k,)."""
+        return np.asarray(np.linalg.lstsq(self._Z, zeta - self.zeta)[0])
+
     def nearest(self) -> Self | None:
         """Return the nearest place with constraints closed; None: they stay open."""
         return self.moved(np.zeros(self._mechanics.k))

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.errors import InputError, did_you_mean
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Signal
@@ -19,13 +19,12 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import BodyRecord, JointRecord, Observation
 from poinsot.result.history import History
 from poinsot.result.store import Column, Table
-from poinsot.systems.floating.system import FloatingSystem
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.mechanical import MechanicalForm
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.statics.coordinates import CoordinatePlace
-from poinsot.systems.statics.floating import FloatingPlace
 from poinsot.systems.statics.frames import Framed, FramePlace
+from poinsot.systems.statics.places import closed_place, state_at
 from poinsot.systems.statics.rest import FLAT, Place, Rest
 from poinsot.systems.statics.search import find_rest, movers
 from poinsot.systems.statics.settling import settle
@@ -172,16 +171,13 @@ def find_equilibrium(
     if isinstance(system, MechanicalForm):
         rest = find_rest(closed_place(system, x, t), stable=stable, what=what)
         found = rest.place
+        assert isinstance(found, FramePlace | CoordinatePlace)
+        there = state_at(system, found, np.zeros(found.sizes.size))
         if isinstance(found, CoordinatePlace):
-            there, lam = np.zeros(system.n), found.smallest(rest.lam)
-            there[: found.zeta.size] = found.zeta
-            there[system.n - lam.size :] = lam
+            there[system.n - rest.lam.size :] = found.smallest(rest.lam)
         else:
-            assert isinstance(found, FramePlace)
             assert isinstance(system, MechanismForm | QuaternionForm)
-            near = system.near(found.turned)
-            there = near.state_at(found.f, np.zeros(6 * len(system.layout.bodies)))
-            lam = found.held.smallest(found.f, rest.lam)
+            lam, near = found.held.smallest(found.f, rest.lam), system.near(found.turned)
             there = with_multipliers(near, there, np.zeros(system.n), t, lam)
         return Equilibrium(
             system, there, found.inputs, rest.residual, found.angles, *_judged(rest)
@@ -197,27 +193,6 @@ def find_equilibrium(
         settled.unstable,
         settled.neutral,
     )
-
-
-def place_of(system: MechanicalForm, x: Vector, t: float) -> FramePlace | CoordinatePlace:
-    """Return where a mechanical system is at a state."""
-    if isinstance(system, FloatingSystem):
-        return FloatingPlace.of(system, x, t)
-    if isinstance(system, MechanismForm | QuaternionForm):
-        return FramePlace.of(system, x, t)
-    return CoordinatePlace.of(system, x, t)
-
-
-def closed_place(system: MechanicalForm, x: Vector, t: float) -> FramePlace | CoordinatePlace:
-    """Return where a mechanical system is near a state, with its joints closed."""
-    place = place_of(system, x, t)
-    closed = place.nearest()
-    if closed is None:
-        raise InconsistentStartError(
-            f"system '{system.name}': the joints are open at the start, and do not close nearby; "
-            "correct the positions"
-        )
-    return closed
 
 
 def with_multipliers(system: Framed, x: Vector, rate: Vector, t: float, held: Vector) -> Vector:

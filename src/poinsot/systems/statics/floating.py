@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from poinsot.ph.matrices import Array, Vector, dense
 from poinsot.ph.runner import counted
+from poinsot.so3 import log
 from poinsot.systems.floating.system import FloatingSystem
 from poinsot.systems.statics.coordinates import CoordinatePlace
-from poinsot.systems.statics.frames import require_undriven
 
 #: Joints are closed by moving bodies rather than by deforming them, this much rather.
 STIFF = 1e-3
@@ -26,8 +26,7 @@ class FloatingPlace(CoordinatePlace):
 
     @classmethod
     def of(cls, system: FloatingSystem, x: Vector, t: float) -> Self:  # type: ignore[override]
-        """Return where a system is at a state; refuse one with drives, which moves by itself."""
-        require_undriven(system)
+        """Return where a system is at a state."""
         zeta, angles, held, bodies = system.parts(x)[0], system.angles(x), system.held, system.bodies
 
         def gaps(zeta: Vector) -> Vector:
@@ -84,6 +83,16 @@ class FloatingPlace(CoordinatePlace):
     def step(self, w: Vector) -> Vector:
         """Return coordinates after a motion, every frame turned rigidly."""
         return self.system.bodies.moved(self.zeta, w)
+
+    def difference(self, zeta: Vector) -> Vector:
+        """Return displacements and rotation vectors in the axes of frames here, and those of u."""
+        rigid, n = self.system.rigid, self.system.rigid.n
+        here, there = (rigid.rows(a[:n]) for a in (self.zeta, zeta))
+        R0, R1 = (rigid.rotations(a[:n]) for a in (self.zeta, zeta))
+        moved = np.einsum("nji,nj->ni", R0, there[:, :3] - here[:, :3])
+        turned = log(np.swapaxes(R0, 1, 2) @ R1)
+        own = rigid.velocities.own(np.stack([moved, turned], axis=1).reshape(-1))
+        return np.concatenate([own, zeta[n:] - self.zeta[n:]])
 
     @property
     def angles(self) -> dict[str, float]:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
-from poinsot.errors import InputError
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import (
     CLOSED,
@@ -40,17 +39,6 @@ CLOSINGS, LEAST = 50, 1e-14
 Framed: TypeAlias = MechanismForm | QuaternionForm
 
 
-def require_undriven(system: Framed) -> None:
-    """Refuse a system with drives, which moves by itself."""
-    drives = system.mechanism.drives
-    if drives:
-        raise InputError(
-            f"system '{system.name}': no rest and no motion of its own is looked for where drives "
-            f"prescribe one ('{drives[0].name}'); leave them out, and hold joints by springs or a "
-            "Weld"
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class FramePlace(Place):
     """Frames f (12 bodies,) of a mechanism and their rates, angles over turns, time and inputs.
@@ -69,8 +57,7 @@ class FramePlace(Place):
 
     @classmethod
     def of(cls, system: Framed, x: Vector, t: float) -> "FramePlace":
-        """Return where a system is at a state; refuse one with drives, which moves by itself."""
-        require_undriven(system)
+        """Return where a system is at a state."""
         f, mechanism = system.directors(x), system.mechanism
         turns, u = mechanism.unknowns.turns, system.u(t)
         angles, rest = system.angles(x), np.zeros(f.size)
