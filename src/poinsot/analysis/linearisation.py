@@ -26,12 +26,13 @@ from poinsot.analysis.linear import (
     as_linear,
 )
 from poinsot.analysis.operating_point import angles_of, in_motion, input_of, slope, state_of
+from poinsot.analysis.relative import Fields
 from poinsot.analysis.steady_frames import (
     SteadyFrame,
     candidates,
+    carried,
     derivative,
     is_mechanism,
-    state_at,
     trace,
 )
 from poinsot.analysis.structure import TOLERANCE, conduction, costate, tidy, with_structure
@@ -42,6 +43,7 @@ from poinsot.ph.linear import LinearSystem
 from poinsot.ph.matrices import Array, Matrix, Vector, add, dense
 from poinsot.ph.system import PHSystem
 from poinsot.systems.livens import LagrangianSystem
+from poinsot.systems.mechanical import MechanicalForm
 
 #: Whether coefficients are constant is seen after so much of a turn [rad], at this multiple of its
 #: rate: a place away from every eigenvalue.
@@ -103,12 +105,17 @@ def linearise(
     inputs = input_of(system, at, u)
     system = system.near(angles_of(system, at, x))
     x, rate = in_motion(system, x, inputs, t)
-    return _linearised(system, x, rate, inputs, t)
+    return _linearised(system, x, rate, inputs, t, getattr(at, "symmetry", None))
 
 
-def _linearised(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> AnyLinear:
-    """Return the linear system at a state that moves at a rate, in a frame that moves along."""
-    frame = _steady(system, x, rate, u, t)
+def _linearised(
+    system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float, own: Fields | None
+) -> AnyLinear:
+    """Return the linear system at a state that moves at a rate, in a frame that moves along.
+
+    It is that of fields of the system's `own` if these are known.
+    """
+    frame = own or _steady(system, x, rate, u, t)
     xi = free_coordinates(system, x)
     plain = _descriptor(system, xi, x, rate, u, t, frame)
     dz = system.dz(x)
@@ -126,7 +133,7 @@ def _descriptor(
     rate: Vector,
     u: Vector,
     t: float,
-    frame: SteadyFrame | None,
+    frame: SteadyFrame | Fields | None,
 ) -> LinearDescriptor:
     """Return the matrices at a state, without asking for structure."""
     z = system.z(x)
@@ -140,13 +147,13 @@ def _descriptor(
         A = add(A, B[:, ~free] @ _law_slopes(system, x, u, t)[~free])
     motion = np.zeros(x.size)
     if frame is not None:
-        X, motion = derivative(system, frame, x)
+        X, motion = _carried(system, frame, x)
         A = add(A, -1.0 * (E @ X))
     T, left, y = xi.T, xi.left, system.y(x, z)
     left_over = np.asarray(left @ (E @ (rate - motion)))
     L = system.dflow_dz(x, z)
     if not xi.own:
-        B, C, L = left @ B, C @ T, conduction(left, L, xi.mechanical)
+        B, C, L = left @ B, C @ T, conduction(left, L, xi.mechanical, xi.gyration)
     return LinearDescriptor(
         name=system.name,
         states=xi.states,
@@ -162,6 +169,14 @@ def _descriptor(
     )
 
 
+def _carried(system: PHSystem, frame: SteadyFrame | Fields, x: Vector) -> tuple[Matrix, Vector]:
+    """Return the derivative of the motion of a frame by the state, and the motion."""
+    if isinstance(frame, SteadyFrame):
+        return derivative(system, frame, x)
+    assert isinstance(system, MechanicalForm)
+    return frame.derivative(system, x)
+
+
 def _steady(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> SteadyFrame | None:
     """Return a frame in which the motion of a mechanism is steady; None: it rests, or is not.
 
@@ -173,7 +188,7 @@ def _steady(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> S
         turning = max(np.max(abs(frame.omega)), np.max(abs(frame.spins), initial=0.0))
         if turning == 0:
             return frame
-        later = state_at(system, frame, x, LATER / turning)
+        later = carried(system, frame, x, LATER / turning)
         near = system.near(system.angles(later))
         there, there_rate = in_motion(near, later, u, t)
         s, sums = PROBE * turning, []

@@ -33,6 +33,7 @@ from poinsot.systems.rotations.form import BodyAxesForm
 #: Velocities, accelerations and moments of inertia that differ by less than this part are the same.
 SAME = 1e-8
 
+
 @dataclass(frozen=True, eq=False)
 class SteadyFrame:
     """A screw motion of the world, V [m/s] and omega [rad/s], and spins of bodies.
@@ -161,7 +162,7 @@ def _axes(mechanism: Any) -> list[tuple[int, int]]:
     ]
 
 
-def state_at(system: Any, frame: SteadyFrame, x: Vector, time: float) -> Vector:
+def carried(system: Any, frame: SteadyFrame, x: Vector, time: float) -> Vector:
     """Return the state that a frame carries a state to in a time [s]."""
     q = frame.moved(frames(system, x)[0], time)
     later = system.state_at(q.reshape(-1), frame.twists(q).reshape(-1))

@@ -46,10 +46,11 @@ def tidy(a: Any) -> Matrix:
     return np.asarray(a)
 
 
-def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
+def conduction(left: Matrix, L: Matrix, k: int | None, gyration: Matrix | None) -> Matrix:
     """Return J - R in free coordinates, J skew and R symmetric to the last bit.
 
-    Those of k coordinates with q' = v are so exactly.
+    Those of k coordinates with q' = v are so exactly; `gyration` is that of velocities where it is
+    another one than the system's.
     """
     J, R = (left @ (0.5 * add(L, side * L.T)) @ left.T for side in (-1.0, 1.0))
     found = add(0.5 * add(J, -1.0 * J.T), symmetric(R) if nonzero(R) else None)
@@ -57,6 +58,9 @@ def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
         return tidy(found)
     one, n = diagonal(np.ones(k)), found.shape[0]
     own: Matrix = found[k:, k:]
+    if gyration is not None:
+        other = add(symmetric(own[:k, :k]), -1.0 * gyration)
+        own = add(own, assemble(own.shape, [(0, 0, add(other, -1.0 * own[:k, :k]))]))
     return tidy(assemble((n, n), [(0, k, one), (k, 0, -1.0 * one), (k, k, own)]))
 
 

@@ -58,7 +58,8 @@ class BodyAxesForm(MechanismForm):
         own = np.einsum("nji,nkj->nki", R, change).reshape(-1)
         rate = np.zeros(self.n)
         moved, turned, _ = self.parts(rate)
-        moved[:], turned[: self.rigid.k] = self.mechanics.Z(zeta) @ w, self.rigid.velocities.own(own)
+        moved[:] = self.mechanics.Z(zeta) @ w
+        turned[: self.rigid.k] = self.rigid.velocities.own(own)
         return rate
 
     def compiles(self, scheme: Scheme) -> bool:

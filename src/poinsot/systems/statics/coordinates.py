@@ -1,6 +1,6 @@
 """Where a mechanical system is, by its own coordinates: Lagrangians and redundant systems."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Array, Matrix, Vector, dense
 from poinsot.systems.livens import LagrangianForm
+from poinsot.systems.livens.general import GeneralLagrangian
 from poinsot.systems.mechanical import MechanicalForm, Mechanics
 from poinsot.systems.redundant import RedundantSystem
+from poinsot.systems.redundant.laws import Laws
 from poinsot.systems.statics.rest import Place
 
 #: How far coordinates go, in their sizes, in one step of the integration of a motion.
@@ -53,7 +55,15 @@ class CoordinatePlace(Place):
     def names(self) -> list[str]:
         """The coordinate that each motion moves most."""
         most = np.argmax(abs(self._Z) / self._lengths[:, None], axis=0)
-        return [self.system.labels[k] for k in most]
+        return [self.coordinates[k] for k in most]
+
+    @property
+    def coordinates(self) -> Sequence[str]:
+        """Names of the coordinates; (n,)."""
+        mechanics = self._mechanics
+        if isinstance(mechanics, GeneralLagrangian | Laws):
+            return mechanics.coordinates
+        return self.system.labels[: mechanics.n]
 
     @property
     def groups(self) -> list[str]:

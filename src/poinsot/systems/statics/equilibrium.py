@@ -179,9 +179,7 @@ def find_equilibrium(
             assert isinstance(system, MechanismForm | QuaternionForm)
             lam, near = found.held.smallest(found.f, rest.lam), system.near(found.turned)
             there = with_multipliers(near, there, np.zeros(system.n), t, lam)
-        return Equilibrium(
-            system, there, found.inputs, rest.residual, found.angles, *_judged(rest)
-        )
+        return Equilibrium(system, there, found.inputs, rest.residual, found.angles, *_judged(rest))
     settled = settle(system, x, t, stable=stable, what=what)
     return Equilibrium(
         system,

@@ -27,7 +27,8 @@ class FloatingPlace(CoordinatePlace):
     @classmethod
     def of(cls, system: FloatingSystem, x: Vector, t: float) -> Self:  # type: ignore[override]
         """Return where a system is at a state."""
-        zeta, angles, held, bodies = system.parts(x)[0], system.angles(x), system.held, system.bodies
+        zeta, angles = system.parts(x)[0], system.angles(x)
+        held, bodies = system.held, system.bodies
 
         def gaps(zeta: Vector) -> Vector:
             return held.constraints(bodies.directors(zeta))
