@@ -12,7 +12,7 @@ from poinsot.analysis.elimination import eliminate, null_space, scales
 from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
 from poinsot.analysis.linearisation import linearise
 from poinsot.analysis.mode_motion import mode_motion, motion_of
-from poinsot.analysis.slowest_modes import slowest
+from poinsot.analysis.slowest_modes import is_singular, slowest
 from poinsot.analysis.steady_frames import frames, is_mechanism
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count as checked_count
@@ -38,6 +38,8 @@ ROUND_OFF = 1e-9
 DOUBLE = 3e-7
 #: Eigenvalues below this part of the largest are refined, so often, if that moves them by less.
 SLOW, REFINEMENTS, NEAR = 1e-2, 3, 1e-2
+#: Part of the fastest eigenvalue from which on its round-off is seen in slow ones.
+WIDE = 1e-4
 #: Part of the largest eigenvalue that no eigenvalue is known better than.
 EXACT = 1e-14
 
@@ -284,28 +286,26 @@ def modes(
         checked_count(count, "modes: count", 1)
     linear = linearise(system, at, coordinates=coordinates)
     if large(linear.n) and (count is not None or linear.n > DENSE):
-        found = slowest(linear, count or FEW)
-        if found is not None:
-            return _sparse_modes(linear, *found, count or FEW)
-    return _dense_modes(linear, count)
+        return _slow_modes(linear, count or FEW)
+    return _all_modes(linear, count)
 
 
-def _sparse_modes(
-    linear: AnyLinear, values: Complex, shapes: Complex, rigid: int, drifting: int, count: int
-) -> Modes:
-    """Return the slowest modes of a large mechanical system."""
+def _slow_modes(linear: AnyLinear, count: int) -> Modes:
+    """Return the slowest modes of a large system from its sparse pencil."""
+    values, shapes, rigid, drifting = slowest(linear, count)
     values, shapes = _one_of_each_pair(values, shapes, lossless(linear))
     chosen = slice(count)
     shapes = normalised(linear, shapes[:, chosen])
     return Modes(linear, values[chosen], shapes, min(rigid, count), min(drifting, count))
 
 
-def _dense_modes(linear: AnyLinear, count: int | None) -> Modes:
+def _all_modes(linear: AnyLinear, count: int | None) -> Modes:
     """Return modes of a small system from its explicit form."""
     part = eliminate(linear)
     values, vectors, rigid, drifting = eigen(part.F)
     shapes = part.V @ vectors
     values, shapes = _one_of_each_pair(values, shapes, lossless(linear))
+    values, shapes, rigid, drifting = _told_apart(linear, values, shapes, rigid, drifting)
     chosen = slice(count)
     return Modes(
         linear=linear,
@@ -318,6 +318,30 @@ def _dense_modes(linear: AnyLinear, count: int | None) -> Modes:
         constants=part.constants,
         repeated=part.repeated,
     )
+
+
+def _told_apart(
+    linear: AnyLinear, values: Complex, shapes: Complex, rigid: int, drifting: int
+) -> tuple[Complex, Complex, int, int]:
+    """Return the same with slow modes far below fast ones from the sparse pencil.
+
+    In the explicit form the round-off of the fastest hides them: they may even look rigid.
+    """
+    size = abs(values)
+    fastest = np.max(size, initial=0.0)
+    wide = np.min(size[size > 0], initial=np.inf) < WIDE * fastest
+    if not wide and (not rigid or not fastest or is_singular(linear)):
+        return values, shapes, rigid, drifting
+    # Between two modes that are far from each other, nobody doubts on which side one is.
+    steps = size[1:] / np.where(size[:-1] > 0, size[:-1], fastest)
+    near = np.flatnonzero((size[1:] > WIDE * fastest) & (size[:-1] < SLOW * fastest))
+    split = int(near[np.argmax(steps[near])])
+    border = np.sqrt(size[split] * size[split + 1]) if size[split] else size[split + 1] / 2
+    found, their_shapes, rigid, drifting = slowest(linear, split + 2 + rigid)
+    found, their_shapes = _one_of_each_pair(found, their_shapes, lossless(linear))
+    below, above = abs(found) < border, size >= border
+    merged = np.append(found[below], values[above])
+    return merged, np.hstack([their_shapes[:, below], shapes[:, above]]), rigid, drifting
 
 
 def eigen(F: Array) -> tuple[Complex, Complex, int, int]:
