@@ -337,11 +337,13 @@ def _told_apart(
     near = np.flatnonzero((size[1:] > WIDE * fastest) & (size[:-1] < SLOW * fastest))
     split = int(near[np.argmax(steps[near])])
     border = np.sqrt(size[split] * size[split + 1]) if size[split] else size[split + 1] / 2
-    found, their_shapes, rigid, drifting = slowest(linear, split + 2 + rigid)
+    found, their_shapes, fixed, going = slowest(linear, split + 2 + rigid)
+    if fixed > rigid:  # constants of constraints that are none of displacements
+        return values, shapes, rigid, drifting
     found, their_shapes = _one_of_each_pair(found, their_shapes, lossless(linear))
     below, above = abs(found) < border, size >= border
     merged = np.append(found[below], values[above])
-    return merged, np.hstack([their_shapes[:, below], shapes[:, above]]), rigid, drifting
+    return merged, np.hstack([their_shapes[:, below], shapes[:, above]]), fixed, going
 
 
 def eigen(F: Array) -> tuple[Complex, Complex, int, int]:

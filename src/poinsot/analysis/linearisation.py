@@ -40,7 +40,7 @@ from poinsot.errors import InputError
 from poinsot.model import Model
 from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.linear import LinearSystem
-from poinsot.ph.matrices import Array, Matrix, Vector, add, dense
+from poinsot.ph.matrices import Array, Matrix, Placed, Vector, add, assemble, dense, diagonal
 from poinsot.ph.system import PHSystem
 from poinsot.systems.livens import LagrangianSystem
 from poinsot.systems.mechanical import MechanicalForm
@@ -152,20 +152,33 @@ def _descriptor(
     T, left, y = xi.T, xi.left, system.y(x, z)
     left_over = np.asarray(left @ (E @ (rate - motion)))
     L = system.dflow_dz(x, z)
+    E, A = xi.free(E), xi.free(A)
     if not xi.own:
+        if xi.mechanical is not None:
+            E, A = _kinematic(E, A, xi.mechanical, moving=bool(rate.any()))
         B, C, L = left @ B, C @ T, conduction(left, L, xi.mechanical, xi.gyration)
     return LinearDescriptor(
         name=system.name,
         states=xi.states,
         ports=tuple(replace(p, signal=None) for p in system.ports if not p.by_law),
-        matrix_E=tidy(xi.free(E)),
-        matrix_A=tidy(xi.free(A)),
+        matrix_E=tidy(E),
+        matrix_A=tidy(A),
         matrix_B=tidy(B[:, free]),
         matrix_C=tidy(C[free]),
         conduction=tidy(L),
         about=OperatingPoint(
             system, x, rate, u, y, t, xi.sizes, T, left_over, frame is not None, xi.mechanical
         ),
+    )
+
+
+def _kinematic(E: Matrix, A: Matrix, k: int, *, moving: bool) -> tuple[Matrix, Matrix]:
+    """Return E and A with q' = v of k coordinates to the last bit, but for frames that move."""
+    one, n = diagonal(np.ones(k)), E.shape[0]
+    first: list[Placed] = [(0, 0, A[:k, :k])] if moving else []
+    return (
+        assemble((n, n), [(0, 0, one), (k, k, E[k:, k:])]),
+        assemble((n, n), [*first, (0, k, one), (k, 0, A[k:])]),
     )
 
 
