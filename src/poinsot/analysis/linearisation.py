@@ -25,7 +25,7 @@ from poinsot.analysis.linear import (
     OperatingPoint,
     as_linear,
 )
-from poinsot.analysis.operating_point import angles_of, in_motion, input_of, slope, state_of
+from poinsot.analysis.operating_point import angles_of, in_motion, input_of, state_of
 from poinsot.analysis.relative import Fields
 from poinsot.analysis.steady_frames import (
     SteadyFrame,
@@ -35,7 +35,14 @@ from poinsot.analysis.steady_frames import (
     is_mechanism,
     trace,
 )
-from poinsot.analysis.structure import TOLERANCE, conduction, costate, tidy, with_structure
+from poinsot.analysis.structure import (
+    TOLERANCE,
+    conduction,
+    costate,
+    costate_of_any,
+    tidy,
+    with_structure,
+)
 from poinsot.errors import InputError
 from poinsot.model import Model
 from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
@@ -118,12 +125,22 @@ def _linearised(
     frame = own or _steady(system, x, rate, u, t)
     xi = free_coordinates(system, x)
     plain = _descriptor(system, xi, x, rate, u, t, frame)
-    dz = system.dz(x)
-    dz = dz if xi.own else xi.efforts @ dz @ xi.T
-    Q = costate(plain, dz, xi.mechanical)
+    Q = (
+        costate(plain, xi.mechanical)
+        if xi.mechanical is not None
+        else _efforts(system, xi, x, plain)
+    )
     if frame is not None and Q is not None and xi.mechanical is not None:
         plain = _on_constraints(plain, Q, xi.mechanical)
     return with_structure(plain, Q, xi.sizes)
+
+
+def _efforts(
+    system: PHSystem, xi: FreeCoordinates, x: Vector, plain: LinearDescriptor
+) -> Matrix | None:
+    """Return Q of a system that is no mechanical one."""
+    dz = system.dz(x)
+    return costate_of_any(plain, dz if xi.own else xi.efforts @ dz @ xi.T)
 
 
 def _descriptor(
@@ -138,8 +155,9 @@ def _descriptor(
     """Return the matrices at a state, without asking for structure."""
     z = system.z(x)
     u = system.feedback(t, x, z, u)
-    E, A = system.E(x), add(slope(system, x, z, u), _minus(system.dE(x, rate)))
-    B, C = system.B(x), add(system.B(x).T @ system.dz(x), system.dy(x, z))
+    E, B, L, dz = system.E(x), system.B(x), system.dflow_dz(x, z), system.dz(x)
+    A = add(add(L @ dz, system.dflow(x, z, u)), _minus(system.dE(x, rate)))
+    C = add(B.T @ dz, system.dy(x, z))
     free = np.ones(system.m, dtype=bool)
     for port in system.ports:
         free[system.port_slices[port.name]] = not port.by_law
@@ -151,7 +169,6 @@ def _descriptor(
         A = add(A, -1.0 * (E @ X))
     T, left, y = xi.T, xi.left, system.y(x, z)
     left_over = np.asarray(left @ (E @ (rate - motion)))
-    L = system.dflow_dz(x, z)
     E, A = xi.free(E), xi.free(A)
     if not xi.own:
         if xi.mechanical is not None:

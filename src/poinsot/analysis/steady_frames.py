@@ -30,6 +30,8 @@ from poinsot.systems.floating.system import FloatingSystem
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.rotations.form import BodyAxesForm
 
+#: (a x b)_c = CROSS[a, b, c] a_a b_b.
+CROSS: Array = -np.transpose(skew(np.eye(3)), (1, 2, 0))
 #: Velocities, accelerations and moments of inertia that differ by less than this part are the same.
 SAME = 1e-8
 
@@ -71,9 +73,18 @@ def is_mechanism(system: PHSystem) -> bool:
 
 def frames(system: Any, x: Vector) -> tuple[Array, Array]:
     """Return frames (bodies, 4, 3) and twists (bodies, 2, 3) of a state."""
-    q, rates = system.directors(x).reshape(-1, 4, 3), system.view.rates(x[None], system.view.bodies)
-    omega = np.cross(q[:, 1:], rates[0, :, 1:]).sum(axis=1) / 2
-    return q, np.stack([rates[0, :, 0], omega], axis=1)
+    q = system.directors(x).reshape(-1, 4, 3)
+    if isinstance(system, DirectorForm):
+        n, own = system.mechanism.n, system.mechanism.unknowns.rates
+        rates = own.full(x[n : 2 * n]).reshape(-1, 4, 3)
+    else:
+        rates = system.view.rates(x[None], system.view.bodies)[0]
+    return q, np.stack([rates[:, 0], _turning(q, rates)], axis=1)
+
+
+def _turning(q: Array, rates: Array) -> Array:
+    """Return the sum of d_i x d_i' / 2 of frames (bodies, 4, 3) and their rates; (bodies, 3)."""
+    return np.asarray(np.einsum("abc,nia,nib->nc", CROSS, q[:, 1:], rates[:, 1:]) / 2)
 
 
 def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
@@ -92,6 +103,10 @@ def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
     length = float(np.max([np.linalg.norm(q[:, 0], axis=1), across])) or 1.0
     turning = float(np.max(abs(twists) / [[[length], [1.0]]]))
     accelerations = _accelerations(system, x, rate, turning)
+    # Both change by omega x themselves, so that their lengths stay.
+    faster = np.max(abs(np.sum(twists * accelerations, axis=2)), axis=0, initial=0.0)
+    if np.any(faster > SAME * turning**3 * np.array([length**2, 1.0])):
+        return
     axes, turns = _axes(mechanism), mechanism.unknowns.turns
     # Of every body the velocity, length times angular velocity, and the same of accelerations.
     rows = np.zeros((count, 4, 3, 6 + len(axes)))
@@ -107,11 +122,20 @@ def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
     wanted[~turns, 1::2] = 0.0
     table, wanted = rows.reshape(12 * count, -1), wanted.reshape(-1)
     own = list(range(6, table.shape[1]))
-    for used in (own, [0, 1, 2, *own], [3, 4, 5, *own], list(range(6)), [*range(6), *own]):
+
+    def fitted(used: list[int]) -> Vector | None:
         found = np.zeros(table.shape[1])
         if used:
             found[used] = np.linalg.lstsq(table[:, used], wanted, rcond=1e-10)[0]
-        if np.max(abs(table @ found - wanted)) <= SAME * length * turning:
+        fits = np.max(abs(table @ found - wanted)) <= SAME * length * turning
+        return found if fits else None
+
+    # If all together do not fit, none of them does.
+    if fitted([*range(6), *own]) is None:
+        return
+    for used in (own, [0, 1, 2, *own], [3, 4, 5, *own], list(range(6)), [*range(6), *own]):
+        found = fitted(used)
+        if found is not None:
             spins = np.zeros((count, 3))
             for k, (body, axis) in enumerate(axes, start=6):
                 spins[body, axis] = found[k]
@@ -127,7 +151,7 @@ def _accelerations(system: Any, x: Vector, rate: Vector, turning: float) -> Arra
     if isinstance(system, DirectorForm):
         n, own = system.mechanism.n, system.mechanism.unknowns.rates
         q, a = (part.reshape(-1, 4, 3) for part in (system.directors(x), own.full(rate[n : 2 * n])))
-        return np.stack([a[:, 0], np.cross(q[:, 1:], a[:, 1:]).sum(axis=1) / 2], axis=1)
+        return np.stack([a[:, 0], _turning(q, a)], axis=1)
     step, total = RELATIVE_STEP / turning, np.zeros((len(system.mechanism.inertia), 2, 3))
     for k, c in enumerate(COEFFICIENTS, start=1):
         there, back = (frames(system, x + side * k * step * rate)[1] for side in (1, -1))
@@ -152,14 +176,10 @@ def _axes(mechanism: Any) -> list[tuple[int, int]]:
 
     Elastic bodies, and frames on them, have none: they deform.
     """
-    bent = {body.frame for body in mechanism.elastic}
-    turns = mechanism.unknowns.own_turns
-    return [
-        (body, axis)
-        for body, J in enumerate(mechanism.moments)
-        for axis in range(3)
-        if turns[body] and body not in bent and abs(J[axis - 1] - J[axis - 2]) <= SAME * np.max(J)
-    ]
+    turns, J = mechanism.unknowns.own_turns, mechanism.moments
+    turns[[body.frame for body in mechanism.elastic]] = False
+    alike = abs(np.roll(J, 1, axis=1) - np.roll(J, 2, axis=1)) <= SAME * J.max(axis=1)[:, None]
+    return [(int(body), int(axis)) for body, axis in np.argwhere(alike & turns[:, None])]
 
 
 def carried(system: Any, frame: SteadyFrame, x: Vector, time: float) -> Vector:

@@ -55,7 +55,7 @@ class CoordinatePlace(Place):
     def names(self) -> list[str]:
         """The coordinate that each motion moves most."""
         most = np.argmax(abs(self._Z) / self._lengths[:, None], axis=0)
-        return [self.coordinates[k] for k in most]
+        return [self.system.labels[k] for k in most]
 
     @property
     def coordinates(self) -> Sequence[str]:

@@ -160,6 +160,7 @@ def _settle(system: PHSystem, x: Vector, t: float, what: str, tau: float | None 
     first, defect, done = tau, float(np.linalg.norm(parts)), DONE
     if isinstance(system, LinearSystem) and not any(port.by_law for port in system.ports):
         x = _rest_of_linear(system, x, t)
+        largest = np.asarray(abs(system.dz(x)) @ system.sizes(x))
         parts, done = _residual(here, x, t, largest)[1], TOLERANCE
     for _ in range(STEPS):
         if np.max(abs(parts), initial=0.0) <= done or not LONGEST * first > tau > first / LONGEST:
