@@ -19,6 +19,7 @@ from poinsot.systems.mechanical import MechanicalForm
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.statics.coordinates import CoordinatePlace
 from poinsot.systems.statics.frames import Framed, FramePlace
+from poinsot.systems.statics.places import place_of, require_undriven, state_at
 from poinsot.systems.statics.rest import Rest
 
 #: Singular values that count as zero.
@@ -128,10 +129,6 @@ class MovingChart(Chart):
     def difference(self, x: Vector) -> Vector:
         """Return the motion that leads from the base to a state; (k,)."""
 
-    @abstractmethod
-    def made(self, place: FramePlace | CoordinatePlace, speeds: Vector) -> Vector:
-        """Return the state of a place and velocities (k,)."""
-
     def state(self, y: Vector) -> Vector:
         """Return the state after a motion, with velocities that suit constraints there."""
         along, faster = np.split(y, 2)
@@ -146,7 +143,8 @@ class MovingChart(Chart):
         P = Rest(place).free
         # Along free motions there, in sizes of the base.
         there = P * (place.sizes / D)[:, None]
-        return self.made(place, D * (there @ np.linalg.lstsq(there, wish, rcond=None)[0]))
+        speeds = D * (there @ np.linalg.lstsq(there, wish, rcond=None)[0])
+        return state_at(self.system, place, speeds)
 
     def numbers(self, x: Vector) -> Vector:
         """Return motion and change of velocities along free motions."""
@@ -177,15 +175,10 @@ class FrameChart(MovingChart):
         moved = np.stack([there[:, 0] - here[:, 0], log(R)], axis=1)
         return self.place.twists.own(moved.reshape(-1))
 
-    def made(self, place: FramePlace | CoordinatePlace, speeds: Vector) -> Vector:
-        """Return the state of frames and twists."""
-        assert isinstance(place, FramePlace)
-        return self.system.state_at(place.f, self.place.twists.full(speeds))
-
 
 @dataclass(frozen=True, eq=False)
 class CoordinateChart(MovingChart):
-    """States of a Lagrangian or of a redundant system."""
+    """States of a Lagrangian, of a redundant system, or with elastic bodies."""
 
     place: CoordinatePlace
 
@@ -196,22 +189,17 @@ class CoordinateChart(MovingChart):
         return self.system.parts(x)[1]
 
     def difference(self, x: Vector) -> Vector:
-        """Return the motion whose rates are the change of coordinates."""
-        Z = dense(self.system.mechanics.Z(self.place.zeta))
-        return np.asarray(np.linalg.lstsq(Z, self.system.parts(x)[0] - self.place.zeta)[0])
-
-    def made(self, place: FramePlace | CoordinatePlace, speeds: Vector) -> Vector:
-        """Return the state of coordinates and velocities."""
-        assert isinstance(place, CoordinatePlace)
-        if isinstance(self.system, LagrangianForm):
-            return self.system.state({"q": place.zeta, "v": speeds})
-        return self.system.state({"zeta": place.zeta, "w": speeds})
+        """Return the motion that changes coordinates so."""
+        return self.place.difference(self.system.parts(x)[0])
 
 
 def chart_at(system: PHSystem, x: Vector, t: float, time: float) -> Chart:
     """Return the chart at a state; `time` [s] is one in which the system moves by its size."""
-    if isinstance(system, MechanismForm | QuaternionForm):
-        return FrameChart(system, FramePlace.of(system, x, t), x, 1 / time)
     if isinstance(system, MechanicalForm):
-        return CoordinateChart(system, CoordinatePlace.of(system, x, t), x, 1 / time)
+        require_undriven(system)
+        place = place_of(system, x, t)
+        if isinstance(place, CoordinatePlace):
+            return CoordinateChart(system, place, x, 1 / time)
+        assert isinstance(system, MechanismForm | QuaternionForm)
+        return FrameChart(system, place, x, 1 / time)
     return PlainChart(system, x, t)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from poinsot.analysis.elimination import eliminate, null_space, scales
 from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
 from poinsot.analysis.linearisation import linearise
-from poinsot.analysis.mode_motion import mode_motion
-from poinsot.analysis.slowest_modes import slowest
+from poinsot.analysis.mode_motion import mode_motion, motion_of
+from poinsot.analysis.slowest_modes import is_singular, slowest
 from poinsot.analysis.steady_frames import frames, is_mechanism
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count as checked_count
@@ -38,6 +38,8 @@ ROUND_OFF = 1e-9
 DOUBLE = 3e-7
 #: Eigenvalues below this part of the largest are refined, so often, if that moves them by less.
 SLOW, REFINEMENTS, NEAR = 1e-2, 3, 1e-2
+#: Part of the fastest eigenvalue from which on its round-off is seen in slow ones.
+WIDE = 1e-4
 #: Part of the largest eigenvalue that no eigenvalue is known better than.
 EXACT = 1e-14
 
@@ -147,35 +149,43 @@ class Modes:
         """Return how bodies of a mechanism move in a mode, by name.
 
         Translation of the centre of mass [m] and rotation vector [rad] of each, world axes, as
-        complex amplitudes; of a steady motion as seen from the frame that moves along.
+        complex amplitudes; of a steady motion as seen from the frame that moves along. Those of an
+        elastic body are of the frame that it floats with; its places, such as `beam.end`, are
+        listed as well.
         """
-        at = self.linear.about
-        if at is None or not is_mechanism(at.system):
-            raise InputError(f"modes: system '{self.linear.name}' has no bodies; see `shape`")
+        self._require_bodies()
+        at: Any = self.linear.about
         change = np.asarray(at.T @ self.shapes[:, mode])
         moved = _frames_along(at.system, at.x, change.real) + 1j * _frames_along(
             at.system, at.x, change.imag
         )
         d = frames(at.system, at.x)[0][:, 1:]
         turned = np.cross(d, moved[:, 1:]).sum(axis=1) / 2
-        names = at.system.layout.bodies  # type: ignore[attr-defined]
+        names = at.system.layout.bodies
         return {name: (moved[k, 0], turned[k]) for k, name in enumerate(names)}
 
     def energies(self, mode: int) -> dict[str, tuple[float, float]]:
         """Return which parts of the kinetic energy of a mode are whose, by name of the body.
 
-        Those of its translation and of its rotation; together, all bodies have 1. Rigid modes
-        count as if they moved.
+        Those of the translation of its centre of mass and of the rest, which is rotation, and
+        deformation if it is elastic; together, all bodies have 1. Rigid modes count as if they
+        moved.
         """
-        moved = self.bodies(mode)
-        at: Any = self.linear.about
-        mechanism, d = at.system.mechanism, frames(at.system, at.x)[0][:, 1:]
-        shift, turn = (np.array([pair[k] for pair in moved.values()]) for k in (0, 1))
-        slid = mechanism.masses * np.sum(abs(shift) ** 2, axis=1)
-        spun = np.sum(mechanism.moments * abs(np.einsum("bij,bj->bi", d, turn)) ** 2, axis=1)
-        parts = np.stack([slid, spun], axis=1)
-        parts = parts / (np.sum(parts) or 1.0)
-        return {name: (float(a), float(b)) for name, (a, b) in zip(moved, parts, strict=True)}
+        self._require_bodies()
+        place, w = motion_of(self, mode)
+        M, names = place.masses(), np.array(place.names)
+        p, parts = M @ w, dict[str, tuple[float, float]]()
+        for name in dict.fromkeys(place.names):
+            own = np.flatnonzero(names == name)
+            slid = float(np.sum(abs(p[own[:3]]) ** 2) / M[own[0], own[0]])
+            parts[name] = slid, float(np.real(np.vdot(w[own], p[own]))) - slid
+        whole = float(np.sum(list(parts.values()))) or 1.0
+        return {name: (a / whole, max(b, 0.0) / whole) for name, (a, b) in parts.items()}
+
+    def _require_bodies(self) -> None:
+        at = self.linear.about
+        if at is None or not is_mechanism(at.system):
+            raise InputError(f"modes: system '{self.linear.name}' has no bodies; see `shape`")
 
     def motion(self, mode: int, *, amplitude: float | None = None, frames: int = 61) -> Result:
         """Return one period of a mode as a result: `ps.viz.write_page` plays it, and so on.
@@ -203,15 +213,26 @@ class Modes:
         return labels(self.linear.states)[int(np.argmax(moving))]
 
     def moves_most(self, mode: int) -> str:
-        """Return the body with most kinetic energy and how it moves; without bodies, a state."""
+        """Return the body with most kinetic energy and how it moves; without bodies, a state.
+
+        Of an elastic body the place that moves most.
+        """
         try:
             moved = self.bodies(mode)
         except InputError:  # a system without bodies
             return self.largest(mode)
         parts = self.energies(mode)
         name = max(parts, key=lambda body: sum(parts[body]))
-        turns = parts[name][1] > parts[name][0]
-        size = np.abs(moved[name][turns])
+        turns = bool(parts[name][1] > parts[name][0])
+        at: Any = self.linear.about
+        for body in at.system.mechanism.elastic:
+            if at.system.layout.bodies[body.frame] == name:
+                # It deforms, and moves most at one of its places.
+                places = at.system.layout.bodies[body.first : body.first + len(body.data.points)]
+                name = max(places, key=lambda place: float(np.linalg.norm(moved[place][0])))
+                turns = False
+                break
+        size = np.abs(moved[name][int(turns)])
         k, verb = int(np.argmax(size)), "turns" if turns else "moves"
         if size[k] <= MOSTLY * np.linalg.norm(size):
             return f"{name} {verb}"
@@ -265,28 +286,26 @@ def modes(
         checked_count(count, "modes: count", 1)
     linear = linearise(system, at, coordinates=coordinates)
     if large(linear.n) and (count is not None or linear.n > DENSE):
-        found = slowest(linear, count or FEW)
-        if found is not None:
-            return _sparse_modes(linear, *found, count or FEW)
-    return _dense_modes(linear, count)
+        return _slow_modes(linear, count or FEW)
+    return _all_modes(linear, count)
 
 
-def _sparse_modes(
-    linear: AnyLinear, values: Complex, shapes: Complex, rigid: int, drifting: int, count: int
-) -> Modes:
-    """Return the slowest modes of a large mechanical system."""
+def _slow_modes(linear: AnyLinear, count: int) -> Modes:
+    """Return the slowest modes of a large system from its sparse pencil."""
+    values, shapes, rigid, drifting = slowest(linear, count)
     values, shapes = _one_of_each_pair(values, shapes, lossless(linear))
     chosen = slice(count)
     shapes = normalised(linear, shapes[:, chosen])
     return Modes(linear, values[chosen], shapes, min(rigid, count), min(drifting, count))
 
 
-def _dense_modes(linear: AnyLinear, count: int | None) -> Modes:
+def _all_modes(linear: AnyLinear, count: int | None) -> Modes:
     """Return modes of a small system from its explicit form."""
     part = eliminate(linear)
     values, vectors, rigid, drifting = eigen(part.F)
     shapes = part.V @ vectors
     values, shapes = _one_of_each_pair(values, shapes, lossless(linear))
+    values, shapes, rigid, drifting = _told_apart(linear, values, shapes, rigid, drifting)
     chosen = slice(count)
     return Modes(
         linear=linear,
@@ -299,6 +318,32 @@ def _dense_modes(linear: AnyLinear, count: int | None) -> Modes:
         constants=part.constants,
         repeated=part.repeated,
     )
+
+
+def _told_apart(
+    linear: AnyLinear, values: Complex, shapes: Complex, rigid: int, drifting: int
+) -> tuple[Complex, Complex, int, int]:
+    """Return the same with slow modes far below fast ones from the sparse pencil.
+
+    In the explicit form the round-off of the fastest hides them: they may even look rigid.
+    """
+    size = abs(values)
+    fastest = np.max(size, initial=0.0)
+    wide = np.min(size[size > 0], initial=np.inf) < WIDE * fastest
+    if not wide and (not rigid or not fastest or is_singular(linear)):
+        return values, shapes, rigid, drifting
+    # Between two modes that are far from each other, nobody doubts on which side one is.
+    steps = size[1:] / np.where(size[:-1] > 0, size[:-1], fastest)
+    near = np.flatnonzero((size[1:] > WIDE * fastest) & (size[:-1] < SLOW * fastest))
+    split = int(near[np.argmax(steps[near])])
+    border = np.sqrt(size[split] * size[split + 1]) if size[split] else size[split + 1] / 2
+    found, their_shapes, fixed, going = slowest(linear, split + 2 + rigid)
+    if fixed > rigid:  # constants of constraints that are none of displacements
+        return values, shapes, rigid, drifting
+    found, their_shapes = _one_of_each_pair(found, their_shapes, lossless(linear))
+    below, above = abs(found) < border, size >= border
+    merged = np.append(found[below], values[above])
+    return merged, np.hstack([their_shapes[:, below], shapes[:, above]]), fixed, going
 
 
 def eigen(F: Array) -> tuple[Complex, Complex, int, int]:

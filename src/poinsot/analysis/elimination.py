@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from poinsot.analysis.linear import AnyLinear, labels, matrices, nonzero, sparse
+from poinsot.analysis.linear import AnyLinear, LinearPHSystem, labels, matrices, nonzero, sparse
 from poinsot.errors import SingularPencilError
 from poinsot.ph.dependence import spanning_rows, unit_rows
 from poinsot.ph.matrices import (
@@ -243,7 +243,8 @@ def scales(linear: AnyLinear) -> tuple[Vector, Vector]:
     """Return factors of rows and columns that bring the entries of E and A to size one.
 
     Units are taken out first: rows are divided by their masses, coordinates of a mechanical system
-    are measured by its lengths, and velocities by the largest rate that its stiffness makes.
+    are measured by its lengths, and velocities by the largest rate that its stiffness makes. States
+    of other systems are measured by their energy.
     Factors are powers of two, which round nothing.
     """
     n, parts = linear.n, []
@@ -265,6 +266,9 @@ def scales(linear: AnyLinear) -> tuple[Vector, Vector]:
         rate = np.sqrt(np.max(pull, initial=0.0)) or 1.0
         columns[k : 2 * k] *= rate
         rows[k : 2 * k] /= rate
+    elif isinstance(linear, LinearPHSystem):
+        columns = _by_energy(linear)
+        rows /= columns
     # Multipliers have no unit of their own: they are measured by what they do.
     i, j, entries = parts[1]
     push = np.zeros(n)
@@ -281,6 +285,13 @@ def scales(linear: AnyLinear) -> tuple[Vector, Vector]:
         rows /= _roots(by_row)
         columns /= _roots(by_column)
     return np.exp2(np.round(np.log2(rows))), np.exp2(np.round(np.log2(columns)))
+
+
+def _by_energy(linear: LinearPHSystem) -> Vector:
+    """Return states of one energy; 1 where a state has none by itself."""
+    energy = linear.bends
+    stored = energy > MASSLESS * np.max(energy, initial=0.0)
+    return np.where(stored, 1 / np.sqrt(np.where(stored, energy, 1.0)), 1.0)
 
 
 def _roots(sizes: Vector) -> Vector:

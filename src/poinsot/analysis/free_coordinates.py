@@ -1,14 +1,15 @@
 """Free coordinates of the tangent space of a system: no more of them than it needs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from poinsot.analysis.linear import is_identity
 from poinsot.ph.interconnection import Interconnection
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal, is_sparse
+from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, dense, diagonal, is_sparse
 from poinsot.ph.system import PHSystem, State, slices
+from poinsot.systems.floating.system import FloatingSystem
 from poinsot.systems.livens.systems import LivensSystem
 from poinsot.systems.mechanical import MechanicalForm
 
@@ -23,7 +24,9 @@ class FreeCoordinates:
     `left` takes them out of all: E and A become left E T and left A T. `efforts` makes costates of
     the new coordinates of z, which is left^T of these, so that J becomes left J left^T. `sizes` are
     those of xi, and `mechanical` is the number of coordinates, and of velocities after them, if the
-    system is a mechanical one. `own` tells that xi are the system's own states.
+    system is a mechanical one. `own` tells that xi are the system's own states. `gyration` is the
+    gyroscopic matrix (k, k) that belongs to xi where the system has another one, which makes the
+    same forces.
     """
 
     T: Matrix
@@ -33,6 +36,7 @@ class FreeCoordinates:
     sizes: Vector
     mechanical: int | None = None
     own: bool = False
+    gyration: Matrix | None = None
 
     def free(self, A: Matrix) -> Matrix:
         """Return left A T."""
@@ -58,11 +62,46 @@ def free_coordinates(system: PHSystem, x: Vector) -> FreeCoordinates:
     T = assemble((system.n, size), [(0, 0, Z), (n, k, one)])
     left = assemble((size, system.n), [(0, 0, back), (k, n, one)])
     ends = slices(system.states)
+    coordinates = [s for s in system.states if ends[s.name].start < n]
     velocities = [s for s in system.states if w <= ends[s.name].start < w + k]
     rest = [s for s in system.states if ends[s.name].start >= n]
-    moved = [State(f"{s.name[:-1]}s", s.size) for s in velocities]
+    # What is the rate of a coordinate moves this, anything else displacements of its own.
+    moved = [
+        q
+        if q.size == v.size and is_identity(Z[ends[q.name], _columns(ends[v.name], w)])
+        else State(f"{v.name[:-1]}s", v.size)
+        for q, v in zip(coordinates, velocities, strict=True)
+    ]
     sizes = np.concatenate([abs(back) @ sizes[:n], sizes[n:]])
-    return FreeCoordinates(T, left, T.T, (*moved, *rest), sizes, k)
+    found = FreeCoordinates(T, left, T.T, (*moved, *rest), sizes, k)
+    return _by_momenta(system, x, found) if isinstance(system, FloatingSystem) else found
+
+
+def _by_momenta(system: FloatingSystem, x: Vector, by: FreeCoordinates) -> FreeCoordinates:
+    """Return the same with changes of momenta M(u) w, divided by M(u), in the place of velocities.
+
+    Where elastic bodies move, momenta change with u: dw + M^-1 D ds has the mass M(u) alone. Its
+    gyroscopic matrix is that of the momenta of frames, [[0, p], [p, L]]; that of [BAPM21, eq. (12)]
+    makes the same forces, but its derivative is that of no energy.
+    """
+    zeta, w, _ = system.parts(x)
+    if not w.any():
+        return by
+    k, size, rigid = w.size, by.T.shape[1], system.rigid
+    M = dense(system.bodies.mass_matrix(zeta))
+    G = assemble((k, k), [(0, 0, rigid.G((M @ w)[: rigid.k]))])
+    D = dense(system.bodies.dM(zeta, w)) @ dense(by.T)[: zeta.size, :k]
+    share = np.linalg.solve(M, D)
+    one = diagonal(np.ones(size))
+    T = add(one, assemble((size, size), [(k, 0, -share)]))
+    left = add(one, assemble((size, size), [(k, 0, D)]))
+    efforts = add(one, assemble((size, size), [(0, k, -D.T)]))
+    moved = {"T": by.T @ T, "left": left @ by.left, "efforts": efforts @ by.efforts}
+    return replace(by, **moved, gyration=G)
+
+
+def _columns(at: slice, w: int) -> slice:
+    return slice(at.start - w, at.stop - w)
 
 
 def _joined(system: Interconnection, x: Vector) -> FreeCoordinates:

@@ -25,24 +25,32 @@ from poinsot.analysis.linear import (
     OperatingPoint,
     as_linear,
 )
-from poinsot.analysis.operating_point import angles_of, in_motion, input_of, slope, state_of
+from poinsot.analysis.operating_point import angles_of, in_motion, input_of, state_of
+from poinsot.analysis.relative import Fields
 from poinsot.analysis.steady_frames import (
     SteadyFrame,
     candidates,
+    carried,
     derivative,
-    frames,
     is_mechanism,
-    state_at,
     trace,
 )
-from poinsot.analysis.structure import TOLERANCE, conduction, costate, tidy, with_structure
+from poinsot.analysis.structure import (
+    TOLERANCE,
+    conduction,
+    costate,
+    costate_of_any,
+    tidy,
+    with_structure,
+)
 from poinsot.errors import InputError
 from poinsot.model import Model
 from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.linear import LinearSystem
-from poinsot.ph.matrices import Array, Matrix, Vector, add, dense
+from poinsot.ph.matrices import Array, Matrix, Placed, Vector, add, assemble, dense, diagonal
 from poinsot.ph.system import PHSystem
 from poinsot.systems.livens import LagrangianSystem
+from poinsot.systems.mechanical import MechanicalForm
 
 #: Whether coefficients are constant is seen after so much of a turn [rad], at this multiple of its
 #: rate: a place away from every eigenvalue.
@@ -104,20 +112,35 @@ def linearise(
     inputs = input_of(system, at, u)
     system = system.near(angles_of(system, at, x))
     x, rate = in_motion(system, x, inputs, t)
-    return _linearised(system, x, rate, inputs, t)
+    return _linearised(system, x, rate, inputs, t, getattr(at, "symmetry", None))
 
 
-def _linearised(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> AnyLinear:
-    """Return the linear system at a state that moves at a rate, in a frame that moves along."""
-    frame = _steady(system, x, rate, u, t)
+def _linearised(
+    system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float, own: Fields | None
+) -> AnyLinear:
+    """Return the linear system at a state that moves at a rate, in a frame that moves along.
+
+    It is that of fields of the system's `own` if these are known.
+    """
+    frame = own or _steady(system, x, rate, u, t)
     xi = free_coordinates(system, x)
     plain = _descriptor(system, xi, x, rate, u, t, frame)
-    dz = system.dz(x)
-    dz = dz if xi.own else xi.efforts @ dz @ xi.T
-    Q = costate(plain, dz, xi.mechanical)
+    Q = (
+        costate(plain, xi.mechanical)
+        if xi.mechanical is not None
+        else _efforts(system, xi, x, plain)
+    )
     if frame is not None and Q is not None and xi.mechanical is not None:
         plain = _on_constraints(plain, Q, xi.mechanical)
     return with_structure(plain, Q, xi.sizes)
+
+
+def _efforts(
+    system: PHSystem, xi: FreeCoordinates, x: Vector, plain: LinearDescriptor
+) -> Matrix | None:
+    """Return Q of a system that is no mechanical one."""
+    dz = system.dz(x)
+    return costate_of_any(plain, dz if xi.own else xi.efforts @ dz @ xi.T)
 
 
 def _descriptor(
@@ -127,13 +150,14 @@ def _descriptor(
     rate: Vector,
     u: Vector,
     t: float,
-    frame: SteadyFrame | None,
+    frame: SteadyFrame | Fields | None,
 ) -> LinearDescriptor:
     """Return the matrices at a state, without asking for structure."""
     z = system.z(x)
     u = system.feedback(t, x, z, u)
-    E, A = system.E(x), add(slope(system, x, z, u), _minus(system.dE(x, rate)))
-    B, C = system.B(x), add(system.B(x).T @ system.dz(x), system.dy(x, z))
+    E, B, L, dz = system.E(x), system.B(x), system.dflow_dz(x, z), system.dz(x)
+    A = add(add(L @ dz, system.dflow(x, z, u)), _minus(system.dE(x, rate)))
+    C = add(B.T @ dz, system.dy(x, z))
     free = np.ones(system.m, dtype=bool)
     for port in system.ports:
         free[system.port_slices[port.name]] = not port.by_law
@@ -141,19 +165,21 @@ def _descriptor(
         A = add(A, B[:, ~free] @ _law_slopes(system, x, u, t)[~free])
     motion = np.zeros(x.size)
     if frame is not None:
-        X, motion = derivative(system, frame, x)
+        X, motion = _carried(system, frame, x)
         A = add(A, -1.0 * (E @ X))
     T, left, y = xi.T, xi.left, system.y(x, z)
     left_over = np.asarray(left @ (E @ (rate - motion)))
-    L = system.dflow_dz(x, z)
+    E, A = xi.free(E), xi.free(A)
     if not xi.own:
-        B, C, L = left @ B, C @ T, conduction(left, L, xi.mechanical)
+        if xi.mechanical is not None:
+            E, A = _kinematic(E, A, xi.mechanical, moving=bool(rate.any()))
+        B, C, L = left @ B, C @ T, conduction(left, L, xi.mechanical, xi.gyration)
     return LinearDescriptor(
         name=system.name,
         states=xi.states,
         ports=tuple(replace(p, signal=None) for p in system.ports if not p.by_law),
-        matrix_E=tidy(xi.free(E)),
-        matrix_A=tidy(xi.free(A)),
+        matrix_E=tidy(E),
+        matrix_A=tidy(A),
         matrix_B=tidy(B[:, free]),
         matrix_C=tidy(C[free]),
         conduction=tidy(L),
@@ -161,6 +187,24 @@ def _descriptor(
             system, x, rate, u, y, t, xi.sizes, T, left_over, frame is not None, xi.mechanical
         ),
     )
+
+
+def _kinematic(E: Matrix, A: Matrix, k: int, *, moving: bool) -> tuple[Matrix, Matrix]:
+    """Return E and A with q' = v of k coordinates to the last bit, but for frames that move."""
+    one, n = diagonal(np.ones(k)), E.shape[0]
+    first: list[Placed] = [(0, 0, A[:k, :k])] if moving else []
+    return (
+        assemble((n, n), [(0, 0, one), (k, k, E[k:, k:])]),
+        assemble((n, n), [*first, (0, k, one), (k, 0, A[k:])]),
+    )
+
+
+def _carried(system: PHSystem, frame: SteadyFrame | Fields, x: Vector) -> tuple[Matrix, Vector]:
+    """Return the derivative of the motion of a frame by the state, and the motion."""
+    if isinstance(frame, SteadyFrame):
+        return derivative(system, frame, x)
+    assert isinstance(system, MechanicalForm)
+    return frame.derivative(system, x)
 
 
 def _steady(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> SteadyFrame | None:
@@ -174,7 +218,7 @@ def _steady(system: PHSystem, x: Vector, rate: Vector, u: Vector, t: float) -> S
         turning = max(np.max(abs(frame.omega)), np.max(abs(frame.spins), initial=0.0))
         if turning == 0:
             return frame
-        later = state_at(system, frame, frame.moved(frames(system, x)[0], LATER / turning))
+        later = carried(system, frame, x, LATER / turning)
         near = system.near(system.angles(later))
         there, there_rate = in_motion(near, later, u, t)
         s, sums = PROBE * turning, []

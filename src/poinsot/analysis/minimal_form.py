@@ -22,11 +22,13 @@ from poinsot.analysis.linear import LinearPHSystem, as_linear, nonzero, sparse, 
 from poinsot.errors import InputError, StructureError
 from poinsot.ph.dirac import require_structure
 from poinsot.ph.linear import LinearSystem
-from poinsot.ph.matrices import Array, Matrix, assemble, dense, diagonal, is_sparse
+from poinsot.ph.matrices import Array, Matrix, assemble, dense, diagonal, is_sparse, largest
 from poinsot.ph.system import State
 
 #: Energy or power that is left over, as a part of the whole, by round-off.
 TOLERANCE = 1e-8
+#: Round-off of entries.
+SAME = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ def mechanical(system: LinearPHSystem) -> tuple[int, Matrix] | None:
         and not nonzero(E[v, q])
         and _same(Q[v], one[v])
         and _same(Q[rest], one[rest])
-        and not nonzero(Q[q, v])
+        and largest(Q[q, v]) <= SAME * max(largest(Q[q, q]), largest(system.conduction))
         and not nonzero(Q[q, rest])
         and _same(J[q], one[v])
         and not nonzero(J[rest, rest])
@@ -118,7 +120,7 @@ def mechanical(system: LinearPHSystem) -> tuple[int, Matrix] | None:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return bool(abs(a - b).max() <= 1e-13) if a.shape[0] else True
+    return bool(abs(a - b).max() <= SAME) if a.shape[0] else True
 
 
 def _trailing(E: Any) -> NDArray[np.bool_]:

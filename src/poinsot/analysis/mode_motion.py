@@ -13,9 +13,10 @@ from poinsot.result import Lazy, Result, StateRecord, Stats
 from poinsot.result.history import History
 from poinsot.result.store import Table
 from poinsot.run.recorder import columns_of
-from poinsot.systems.form import MechanismForm
-from poinsot.systems.quaternions.systems import QuaternionForm
+from poinsot.systems.mechanical import MechanicalForm
+from poinsot.systems.statics.coordinates import CoordinatePlace
 from poinsot.systems.statics.frames import FramePlace
+from poinsot.systems.statics.places import place_of, state_at
 
 if TYPE_CHECKING:
     from poinsot.analysis.eigenmodes import Modes
@@ -41,11 +42,11 @@ def mode_motion(modes: "Modes", mode: int, amplitude: float | None, frames: int)
     # A motion without a phase of its own is begun, and ends, in the middle.
     turned = 1.0 if value.imag else -1j
     phases = np.linspace(0, 2 * np.pi, frames)
-    shape = np.asarray(at.T @ modes.shapes[:, mode]) * turned
-    if isinstance(system, MechanismForm | QuaternionForm):
-        moved = np.concatenate([np.concatenate(pair) for pair in modes.bodies(mode).values()])
-        states = _of_bodies(system, at.x, at.t, moved * turned, amplitude, phases, period)
+    if isinstance(system, MechanicalForm) and at.freedoms is not None:
+        place, w = motion_of(modes, mode)
+        states = _of_places(system, place, w * turned, amplitude, phases, period)
     else:
+        shape = np.asarray(at.T @ modes.shapes[:, mode]) * turned
         # The largest displacement of a shape is 1 already.
         scale = amplitude or _scale(shape, system.sizes(at.x), None)
         states = at.x + scale * (np.exp(1j * phases)[:, None] * shape).real
@@ -60,11 +61,20 @@ def _scale(shape: Any, sizes: Vector, amplitude: float | None) -> float:
     return amplitude / (float(np.max(abs(shape), initial=0.0)) or 1.0)
 
 
-def _of_bodies(
-    system: MechanismForm | QuaternionForm,
-    x: Vector,
-    t: float,
-    moved: Any,
+def motion_of(modes: "Modes", mode: int) -> tuple[FramePlace | CoordinatePlace, Any]:
+    """Return where a mechanical system was linearised, and how it moves in a mode; complex (k,)."""
+    at: Any = modes.linear.about
+    place = place_of(at.system, at.x, at.t)
+    if isinstance(place, CoordinatePlace):
+        return place, modes.shapes[: at.freedoms, mode]
+    moved = np.concatenate([np.concatenate(pair) for pair in modes.bodies(mode).values()])
+    return place, place.twists.own(moved.real) + 1j * place.twists.own(moved.imag)
+
+
+def _of_places(
+    system: MechanicalForm,
+    place: FramePlace | CoordinatePlace,
+    w: Any,
     amplitude: float | None,
     phases: Vector,
     period: float,
@@ -73,14 +83,11 @@ def _of_bodies(
 
     Joints close to first order by themselves; where they cannot be closed, they stay so.
     """
-    place = FramePlace.of(system, x, t)
-    w = place.twists.own(moved.real) + 1j * place.twists.own(moved.imag)
     states = []
     for turn in _scale(w, place.sizes, amplitude) * np.exp(1j * phases):
         step = (w * turn).real
         there = place.moved(step) or place.at(place.step(step))
-        speeds = (2j * np.pi / period * w * turn).real
-        states.append(system.state_at(there.f, place.twists.full(speeds)))
+        states.append(state_at(system, there, (2j * np.pi / period * w * turn).real))
     return np.array(states)
 
 

@@ -23,6 +23,8 @@ ITERATIONS = 8
 ROUND_OFF = 1e-13
 #: How often accelerations and multipliers are solved for: the second time from what is left.
 REFINEMENTS = 2
+#: Inverse condition from which on there is one solution.
+REGULAR = 1e-9
 #: Pivots below this part of the largest belong to repeated constraints.
 CUT = 1e-11
 
@@ -133,7 +135,8 @@ def _of_mechanism(system: VelocityForm, x: Vector, u: Vector, t: float) -> tuple
     z = system.z(x)
     flow = system.flow(x, z, system.feedback(t, x, z, u))
     moves, push, _ = system.parts(flow)
-    M, m, rate = mechanics.M, mechanics.m, np.zeros(system.n)
+    n, m, rate = mechanics.n, mechanics.m, np.zeros(system.n)
+    M = system.E(x)[n : n + k, n : n + k]
     K = mechanics.K(zeta) if m else np.zeros((0, k))
     bent = np.asarray(mechanics.slope(zeta, w) @ moves) if m else np.zeros(0)
     right = np.concatenate([push, -bent])
@@ -174,6 +177,10 @@ def _of_any(system: PHSystem, x: Vector, u: Vector, t: float) -> tuple[Vector, V
     return x, rate
 
 
+def _norm(A: Any) -> float:
+    return float(np.max(np.sum(abs(A), axis=0), initial=0.0))
+
+
 def _shortest(A: Any, b: Vector) -> Vector:
     """Return the shortest least-squares solution, every row and unknown of A brought to size 1."""
     rows = np.max(abs(A), axis=1)
@@ -182,6 +189,12 @@ def _shortest(A: Any, b: Vector) -> Vector:
     columns = np.max(abs(A), axis=0)
     columns[columns == 0] = 1.0
     A, b, found = A / columns, b / rows, np.zeros(A.shape[1])
+    if A.shape[0] == A.shape[1]:
+        lu, pivots, singular = scipy.linalg.lapack.dgetrf(A)
+        if not singular and scipy.linalg.lapack.dgecon(lu, _norm(A))[0] > REGULAR:
+            for _ in range(REFINEMENTS):
+                found = found + scipy.linalg.lapack.dgetrs(lu, pivots, b - A @ found)[0]
+            return np.asarray(found / columns)
     for _ in range(REFINEMENTS):
         found = (
             found

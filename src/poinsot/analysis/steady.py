@@ -12,24 +12,35 @@ With these, what acts on bodies is in balance, Z^T grad V + K^T lambda + (p', L'
 velocities suit the joints and contacts, K t = 0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.analysis.equilibria import as_system
+from poinsot.analysis.relative import Field, Fields, Relative, Screw, require_possible
+from poinsot.analysis.steady_frames import SteadyFrame
 from poinsot.analysis.turning import Turning, TurningPlace
 from poinsot.errors import InputError, NoEquilibriumError, did_you_mean
-from poinsot.inputs import number, unit3, vector3
+from poinsot.frames.places import frame_vectors
+from poinsot.inputs import number, numbers, unit3, vector3
 from poinsot.model import Model
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.signals import Signal
+from poinsot.ph.system import PHSystem
 from poinsot.systems.form import MechanismForm
+from poinsot.systems.livens import LagrangianSystem
+from poinsot.systems.mechanical import MechanicalForm
 from poinsot.systems.quaternions.systems import QuaternionForm
-from poinsot.systems.statics.equilibrium import Balanced, framed, with_multipliers
+from poinsot.systems.statics.coordinates import CoordinatePlace
+from poinsot.systems.statics.equilibrium import Balanced, with_multipliers
+from poinsot.systems.statics.floating import FloatingPlace
 from poinsot.systems.statics.frames import Framed
+from poinsot.systems.statics.places import closed_place
 from poinsot.systems.statics.search import find_rest, movers
 
 #: Moments of inertia are the same up to this part of them.
@@ -37,8 +48,13 @@ SAME = 1e-9
 #: Largest change of a configuration in an iteration; what is left at best, and at most.
 STRIDE, SMALL, TOLERANCE = 0.3, 3e-15, 1e-8
 ITERATIONS, HALVINGS = 100, 25
+#: A motion is looked at again after this part of its size; forces that change by less stay.
+LATER, CHANGED = 0.7, 1e-6
 #: Singular values of the equations that count as zero: motions along the symmetry itself.
 CUT = 1e-10
+
+#: What is looked for.
+Moving = TypeVar("Moving", Turning, Relative)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +73,12 @@ class SteadyMotion(Balanced):
         How fast the point moves [m/s].
     spins : mapping
         Body -> spin relative to the frame (3,) [rad/s], world axes.
+    rates : mapping
+        Coordinate or field -> its rate, of a system in coordinates of its own.
     x_rate : (n,)
         The rate of the state x.
+    symmetry : Fields
+        The fields that such a system moves along.
     """
 
     axis: Vector = field(default_factory=lambda: np.zeros(3))
@@ -66,28 +86,33 @@ class SteadyMotion(Balanced):
     rate: float = 0.0
     velocity: Vector = field(default_factory=lambda: np.zeros(3))
     spins: Mapping[str, Vector] = field(default_factory=dict)
+    rates: Mapping[str, float] = field(default_factory=dict)
     x_rate: Vector = field(default_factory=lambda: np.zeros(0))
+    symmetry: Fields | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         """One line."""
         spins = [
             f"'{name}' spins at {np.linalg.norm(s):.6g} rad/s" for name, s in self.spins.items()
         ]
+        spins += [f"'{name}' moves at {rate:.6g}/s" for name, rate in self.rates.items()]
         moving = np.linalg.norm(self.velocity)
-        parts = [f"turns at {self.rate:.6g} rad/s"] if self.rate or not moving else []
+        turns = self.rate or not (moving or self.rates)
+        parts = [f"turns at {self.rate:.6g} rad/s"] if turns else []
         parts += [f"moves at {moving:.6g} m/s"] if moving else []
         told = ", ".join([*parts, *spins, f"residual {self.residual:.1e}"])
         return f"<SteadyMotion of '{self.system.name}': {told}>"
 
 
 def steady_motion(
-    model: Model | Framed,
+    model: Model | LagrangianSystem | PHSystem,
     *,
     axis: ArrayLike = (0.0, 0.0, 1.0),
     point: ArrayLike = (0.0, 0.0, 0.0),
     rate: float | None = 0.0,
     velocity: ArrayLike = (0.0, 0.0, 0.0),
     spins: Mapping[str, float | ArrayLike | None] | None = None,
+    rates: Mapping[str, Any] | None = None,
     guess: float = 1.0,
     coordinates: str | None = None,
     x0: ArrayLike | Mapping[str, ArrayLike] | None = None,
@@ -95,7 +120,10 @@ def steady_motion(
     t: float = 0.0,
     stable: bool = True,
 ) -> SteadyMotion:
-    """Return a steady motion of a mechanism: it turns about an axis, moves along, and spins.
+    """Return a steady motion: it looks the same at all times from a frame that moves along.
+
+    A mechanism turns about an axis, moves along, and spins; deformations of elastic bodies stay. A
+    Lagrangian or a redundant system moves along coordinates that nothing depends on.
 
     If all rates are given, the configuration is found, from the start on. Rates that are None are
     found instead, and the configuration stays as it is.
@@ -106,8 +134,8 @@ def steady_motion(
 
     Parameters
     ----------
-    model : Model or system of one
-        The mechanism.
+    model : Model, LagrangianSystem or PHSystem
+        The mechanism, or a mechanical system in coordinates of its own.
     axis, point : (3,)
         What everything turns about: a direction, and a point [m] of it, world axes.
     rate : float or None
@@ -118,6 +146,10 @@ def steady_motion(
         Body -> rate at which it spins besides [rad/s], about the axis of symmetry of its inertia,
         in the sense of the axis of its shape that this is nearest to; None: to be found. A sphere
         has many such axes: give a vector (3,) in its own axes.
+    rates : mapping
+        Of a system in coordinates of its own: coordinate -> its constant rate, or None: to be
+        found; any name -> (field, rate) moves several coordinates, such as those of a rotation
+        matrix, by a matrix (n, n) or a function zeta -> (n,). All others stay.
     guess : float
         What rates that are looked for are guessed to be [rad/s]; there may be several.
     coordinates : str
@@ -135,16 +167,33 @@ def steady_motion(
         If there is none near: says what is left over and which bodies it moves.
     """
     system = as_system(model, coordinates)
-    if not isinstance(system, MechanismForm | QuaternionForm):
+    if not isinstance(system, MechanicalForm):
         raise InputError(
-            f"steady_motion: system '{system.name}' has no bodies; give a Model, or what it "
-            "compiles to"
+            f"steady_motion: system '{system.name}' is no mechanical one; give a Model, what it "
+            "compiles to, a Lagrangian or a RedundantSystem"
         )
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
-    assert isinstance(system, MechanismForm | QuaternionForm)
-    place = framed(system, system.state({} if x0 is None else x0), t)
+    assert isinstance(system, MechanicalForm)
+    bodies = isinstance(system, MechanismForm | QuaternionForm)
+    if bodies == bool(rates) and (rates is None) != bodies:
+        raise InputError(
+            "steady_motion: "
+            + (
+                "rates of coordinates are for systems in coordinates of their own; a model has "
+                "an axis, a rate and spins"
+                if bodies
+                else f"system '{system.name}' has no bodies; give the rates of the coordinates "
+                "that move, as in rates={'phi': 3.0}"
+            )
+        )
+    place = closed_place(system, system.state({} if x0 is None else x0), t)
     number(guess, "guess")
+    what = f"steady motion of system '{system.name}'"
+    if not isinstance(system, MechanismForm | QuaternionForm):
+        assert isinstance(place, CoordinatePlace)
+        fields, unknown = _fields(place, rates or {}, guess)
+        return _relative(Relative(place, fields), unknown, what, tuple(rates or {}))
     unknown = [0] if rate is None else []
     amounts, axes = np.zeros(len(system.layout.bodies)), np.zeros((len(system.layout.bodies), 3))
     for name, spin in (spins or {}).items():
@@ -153,16 +202,12 @@ def steady_motion(
         body = system.layout.bodies.index(name)
         amounts[body], axes[body] = _spin(system, body, name, guess if spin is None else spin)
         unknown += [1 + body] if spin is None else []
-    frame = Turning(
-        place,
-        unit3(axis, "axis"),
-        vector3(point, "point"),
-        vector3(velocity, "velocity"),
-        guess if rate is None else number(rate, "rate"),
-        amounts,
-        axes,
-    )
-    what = f"steady motion of system '{system.name}'"
+    line = unit3(axis, "axis"), vector3(point, "point"), vector3(velocity, "velocity")
+    first = guess if rate is None else number(rate, "rate")
+    if isinstance(place, CoordinatePlace):
+        screw = Screw(np.append(first, amounts), *line, axes)
+        return _relative(Relative(place, screw), unknown, what, tuple(spins or {}))
+    frame = Turning(place, *line, first, amounts, axes)
     if stable and not unknown and not spins and place.held.holonomic:
         frame = _lowest(frame, what)
     found, lam, residual = _solve(frame, unknown, what)
@@ -171,24 +216,91 @@ def steady_motion(
     change = near.rate_at(at.f, twists, found.accelerations)
     x = near.state_at(at.f, twists)
     x = with_multipliers(near, x, change, t, at.held.smallest(at.f, lam))
-    named = {
-        name: amounts_
-        for name, amounts_ in zip(system.layout.bodies, found.spins[:, None] * found.e, strict=True)
-        if name in (spins or {})
-    }
-    angles = system.layout.counted(found.place.turned)
+    turning = found.frame
     return SteadyMotion(
         system,
         x,
         at.inputs,
         residual,
-        angles,
+        found.place.angles,
         found.axis,
         found.point,
         found.rate,
         found.velocity,
-        named,
-        change,
+        _named(system, frame_vectors(at.f), turning, spins or {}),
+        x_rate=change,
+    )
+
+
+def _named(system: Framed, q: Array, frame: SteadyFrame, spins: Iterable[str]) -> dict[str, Vector]:
+    """Return spins of bodies in world axes, by name."""
+    amounts = np.einsum("bi,bij->bj", frame.spins, q[:, 1:])
+    return {name: amounts[system.layout.bodies.index(name)] for name in spins}
+
+
+def _fields(
+    place: CoordinatePlace, rates: Mapping[str, Any], guess: float
+) -> tuple[Fields, list[int]]:
+    """Return the fields that a user gives with their rates, and which rates are looked for."""
+    n, fields, amounts, unknown = place.zeta.size, list[Field](), list[float](), list[int]()
+    labels = list(place.coordinates)
+    for name, given in rates.items():
+        field, amount = given if isinstance(given, tuple) and len(given) == 2 else (None, given)
+        if field is None:
+            if name not in labels:
+                raise InputError(
+                    f"rates: system '{place.system.name}' has no coordinate '{name}'; "
+                    f"{did_you_mean(name, labels)}, or give a pair of a field and its rate"
+                )
+            along = np.eye(n)[labels.index(name)]
+            fields.append(Field(partial(_constant, along), np.zeros((n, n))))
+        elif callable(field):
+            fields.append(Field(field))
+        else:
+            matrix = numbers(field, f"rates: the field '{name}'")
+            if matrix.shape != (n, n):
+                raise InputError(
+                    f"rates: the field '{name}' has shape {matrix.shape}, expected {(n, n)}: what "
+                    "rates of coordinates are of these"
+                )
+            fields.append(Field(partial(np.matmul, matrix), matrix))
+        moves = numbers(fields[-1].value(place.zeta), f"rates: the field '{name}'").reshape(-1)
+        if moves.size != n:
+            raise InputError(
+                f"rates: the field '{name}' returns {moves.size} numbers, expected {n}"
+            )
+        require_possible(place, name, moves)
+        unknown += [len(amounts)] if amount is None else []
+        amounts.append(guess if amount is None else number(amount, f"rates: '{name}'"))
+    return Fields(np.array(amounts), tuple(fields)), unknown
+
+
+def _constant(along: Vector, zeta: Vector) -> Vector:
+    return along
+
+
+def _relative(
+    start: Relative, unknown: list[int], what: str, names: tuple[str, ...]
+) -> SteadyMotion:
+    """Return a steady motion in coordinates of the system's own."""
+    found, lam, residual = _solve(start, unknown, what)
+    place, symmetry, (x, rate) = found.place, found.symmetry, found.moving
+    x[x.size - lam.size :] = place.smallest(lam)
+    known = start.place.system, x, found.inputs, residual, place.angles
+    if isinstance(symmetry, Fields):
+        own = dict(zip(names, symmetry.rates.tolist(), strict=True))
+        return SteadyMotion(*known, rates=own, x_rate=rate, symmetry=symmetry)
+    assert isinstance(symmetry, Screw)
+    assert isinstance(place, FloatingPlace)
+    q = frame_vectors(place.system.bodies.directors(place.zeta))
+    return SteadyMotion(
+        *known,
+        symmetry.axis,
+        symmetry.point,
+        float(symmetry.rates[0]),
+        symmetry.velocity,
+        _named(place.system, q, symmetry.frame, names),
+        x_rate=rate,
     )
 
 
@@ -207,6 +319,12 @@ def _spin(system: Framed, body: int, name: str, spin: float | ArrayLike) -> tupl
     J, R_BP = system.mechanism.held.moments[body], system.layout.R_BP[body]
     if not system.mechanism.unknowns.turns[body]:
         raise InputError(f"spins: body '{name}' is a point and does not turn")
+    for elastic in system.mechanism.elastic:
+        if elastic.frame <= body < elastic.first + len(elastic.data.points):
+            raise InputError(
+                f"spins: body '{name}' is elastic, and has no axis of symmetry that it could spin "
+                "about; let everything turn about its axis, by a rate"
+            )
     same = [k for k in range(3) if abs(np.diff(np.delete(J, k))[0]) <= SAME * J.max()]
     if not isinstance(spin, float | int):
         vector = R_BP.T @ vector3(spin, f"spins: '{name}'")
@@ -236,36 +354,19 @@ def _shortest(A: Array, b: Vector) -> Vector:
     return np.asarray(np.linalg.lstsq(A / columns, b, rcond=CUT)[0] / columns)
 
 
-def _sizes(frame: Turning, lam: Vector) -> Vector:
-    """Return the sizes of the terms in every row of the residual."""
-    place, (_, terms, K) = frame.place, frame.equations
-    _, body = np.unique(place.names, return_inverse=True)
-    work, largest = place.sizes * (terms + abs(K).T @ abs(lam)), np.zeros(body.max() + 1)
-    np.maximum.at(largest, body, work)
-    forces = largest[body] / place.sizes
-    gaps = place.held.gap_sizes(place.f)
-    lengths = place.held.spans(place.f)
-    moving, turning = np.linalg.norm(frame.twists, axis=2).T
-    speed = np.maximum(moving, lengths * turning)
-    speed = np.where(speed > 0, speed, np.max(speed) or 1.0)
-    speeds = abs(K) @ frame.own(np.repeat(np.column_stack([speed, speed / lengths]), 3))
-    return np.concatenate([np.where(forces > 0, forces, 1.0), gaps, speeds])
-
-
-def _solve(frame: Turning, rates: list[int], what: str) -> tuple[Turning, Vector, float]:
+def _solve(frame: Moving, rates: list[int], what: str) -> tuple[Moving, Vector, float]:
     """Return the motion in which all is in balance, its multipliers, and what is left over.
 
     Gauss-Newton: of the many solutions that differ by the symmetry, the nearest one.
     """
-    held, k = bool(rates), frame.place.twists.n
-    F, _, K = frame.equations
-    lam = _shortest(frame.place.sizes[:, None] * K.T, -frame.place.sizes * F)
+    held, k = bool(rates) and not isinstance(frame.place, FloatingPlace), frame.place.sizes.size
+    lam = _balancing(frame)
 
-    def norm(of: Turning, multipliers: Vector, sizes: Vector) -> float:
+    def norm(of: Moving, multipliers: Vector, sizes: Vector) -> float:
         return float(np.linalg.norm(of.residual(multipliers) / sizes))
 
     for _ in range(ITERATIONS):
-        residual, sizes, D = frame.residual(lam), _sizes(frame, lam), frame.place.sizes
+        residual, sizes, D = frame.residual(lam), frame.sizes(lam), frame.place.sizes
         if np.max(abs(residual) / sizes, initial=0.0) <= SMALL:
             break
         A = frame.jacobian(lam, rates) / sizes[:, None]
@@ -283,7 +384,7 @@ def _solve(frame: Turning, rates: list[int], what: str) -> tuple[Turning, Vector
         else:
             break
         frame, lam = there, lam + scale * dlam
-    worst = frame.residual(lam) / _sizes(frame, lam)
+    worst = frame.residual(lam) / frame.sizes(lam)
     left = float(np.max(abs(worst), initial=0.0))
     if not left <= TOLERANCE:
         names = movers(frame.place, worst[:k])
@@ -294,4 +395,30 @@ def _solve(frame: Turning, rates: list[int], what: str) -> tuple[Turning, Vector
             residual=left,
             moving=names,
         )
+    _require_lasting(frame, what)
     return frame, lam, left
+
+
+def _balancing(frame: Turning | Relative) -> Vector:
+    """Return the multipliers that balance forces best; (m,)."""
+    (F, _, K), D = frame.equations, frame.place.sizes
+    return _shortest(D[:, None] * K.T, -D * F)
+
+
+def _require_lasting(frame: Turning | Relative, what: str) -> None:
+    """Refuse a motion that is in balance now, and not after it has moved on."""
+    if not frame.pace:
+        return
+    later = frame.later(LATER / frame.pace)
+    lam = _balancing(later)
+    worst = later.residual(lam) / later.sizes(lam)
+    left = float(np.max(abs(worst), initial=0.0))
+    if left > CHANGED:
+        names = movers(frame.place, worst[: frame.place.sizes.size])
+        raise NoEquilibriumError(
+            f"no {what} found: it is in balance where it is now, but not where it moves to: what "
+            f"acts on '{names[0]}' changes by {left:.3g} of its size; gravity, inputs and what "
+            "holds it must look the same all along the motion",
+            residual=left,
+            moving=names,
+        )

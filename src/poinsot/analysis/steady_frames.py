@@ -15,7 +15,7 @@ x(t) has constant coefficients in the moving frame,
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -25,14 +25,15 @@ from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.matrices import Array, Matrix, Vector, assemble, dense
 from poinsot.ph.system import PHSystem
 from poinsot.so3 import exp, skew
-from poinsot.systems.directors import DirectorForm, DirectorSystem
-from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
-from poinsot.systems.rotations.system import RotationSystem, rotation_system
+from poinsot.systems.directors import DirectorForm
+from poinsot.systems.floating.system import FloatingSystem
+from poinsot.systems.quaternions.systems import QuaternionForm
+from poinsot.systems.rotations.form import BodyAxesForm
 
+#: (a x b)_c = CROSS[a, b, c] a_a b_b.
+CROSS: Array = -np.transpose(skew(np.eye(3)), (1, 2, 0))
 #: Velocities, accelerations and moments of inertia that differ by less than this part are the same.
 SAME = 1e-8
-
-Form: TypeAlias = DirectorSystem | RotationSystem | QuaternionForm
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +68,23 @@ class SteadyFrame:
 def is_mechanism(system: PHSystem) -> bool:
     """Tell whether a system has bodies whose motion may be steady."""
     plain = isinstance(system, DirectorForm) and not system.stabilised
-    return plain or isinstance(system, RotationSystem | QuaternionForm)
+    return plain or isinstance(system, BodyAxesForm | QuaternionForm)
 
 
 def frames(system: Any, x: Vector) -> tuple[Array, Array]:
     """Return frames (bodies, 4, 3) and twists (bodies, 2, 3) of a state."""
-    q, rates = system.directors(x).reshape(-1, 4, 3), system.view.rates(x[None], system.view.bodies)
-    omega = np.cross(q[:, 1:], rates[0, :, 1:]).sum(axis=1) / 2
-    return q, np.stack([rates[0, :, 0], omega], axis=1)
+    q = system.directors(x).reshape(-1, 4, 3)
+    if isinstance(system, DirectorForm):
+        n, own = system.mechanism.n, system.mechanism.unknowns.rates
+        rates = own.full(x[n : 2 * n]).reshape(-1, 4, 3)
+    else:
+        rates = system.view.rates(x[None], system.view.bodies)[0]
+    return q, np.stack([rates[:, 0], _turning(q, rates)], axis=1)
+
+
+def _turning(q: Array, rates: Array) -> Array:
+    """Return the sum of d_i x d_i' / 2 of frames (bodies, 4, 3) and their rates; (bodies, 3)."""
+    return np.asarray(np.einsum("abc,nia,nib->nc", CROSS, q[:, 1:], rates[:, 1:]) / 2)
 
 
 def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
@@ -84,14 +94,19 @@ def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
     move as (v, omega) = (V + omega x phi, omega + sigma R a), and these change by omega x alone.
     """
     q, twists = frames(system, x)
-    if not np.any(twists):
+    if not np.any(twists) or not _stiff(system, x, rate):
         return
     mechanism, count = system.mechanism, len(q)
     # A length of the whole, to compare velocities with angular ones.
     mass, *euler = mechanism.inertia.T
-    length = float(np.max([np.linalg.norm(q[:, 0], axis=1), np.sqrt(sum(euler) / mass)])) or 1.0
+    across = np.sqrt(np.divide(sum(euler), mass, out=np.zeros_like(mass), where=mass > 0))
+    length = float(np.max([np.linalg.norm(q[:, 0], axis=1), across])) or 1.0
     turning = float(np.max(abs(twists) / [[[length], [1.0]]]))
     accelerations = _accelerations(system, x, rate, turning)
+    # Both change by omega x themselves, so that their lengths stay.
+    faster = np.max(abs(np.sum(twists * accelerations, axis=2)), axis=0, initial=0.0)
+    if np.any(faster > SAME * turning**3 * np.array([length**2, 1.0])):
+        return
     axes, turns = _axes(mechanism), mechanism.unknowns.turns
     # Of every body the velocity, length times angular velocity, and the same of accelerations.
     rows = np.zeros((count, 4, 3, 6 + len(axes)))
@@ -107,11 +122,20 @@ def candidates(system: Any, x: Vector, rate: Vector) -> Iterator[SteadyFrame]:
     wanted[~turns, 1::2] = 0.0
     table, wanted = rows.reshape(12 * count, -1), wanted.reshape(-1)
     own = list(range(6, table.shape[1]))
-    for used in (own, [0, 1, 2, *own], [3, 4, 5, *own], list(range(6)), [*range(6), *own]):
+
+    def fitted(used: list[int]) -> Vector | None:
         found = np.zeros(table.shape[1])
         if used:
             found[used] = np.linalg.lstsq(table[:, used], wanted, rcond=1e-10)[0]
-        if np.max(abs(table @ found - wanted)) <= SAME * length * turning:
+        fits = np.max(abs(table @ found - wanted)) <= SAME * length * turning
+        return found if fits else None
+
+    # If all together do not fit, none of them does.
+    if fitted([*range(6), *own]) is None:
+        return
+    for used in (own, [0, 1, 2, *own], [3, 4, 5, *own], list(range(6)), [*range(6), *own]):
+        found = fitted(used)
+        if found is not None:
             spins = np.zeros((count, 3))
             for k, (body, axis) in enumerate(axes, start=6):
                 spins[body, axis] = found[k]
@@ -127,7 +151,7 @@ def _accelerations(system: Any, x: Vector, rate: Vector, turning: float) -> Arra
     if isinstance(system, DirectorForm):
         n, own = system.mechanism.n, system.mechanism.unknowns.rates
         q, a = (part.reshape(-1, 4, 3) for part in (system.directors(x), own.full(rate[n : 2 * n])))
-        return np.stack([a[:, 0], np.cross(q[:, 1:], a[:, 1:]).sum(axis=1) / 2], axis=1)
+        return np.stack([a[:, 0], _turning(q, a)], axis=1)
     step, total = RELATIVE_STEP / turning, np.zeros((len(system.mechanism.inertia), 2, 3))
     for k, c in enumerate(COEFFICIENTS, start=1):
         there, back = (frames(system, x + side * k * step * rate)[1] for side in (1, -1))
@@ -135,30 +159,42 @@ def _accelerations(system: Any, x: Vector, rate: Vector, turning: float) -> Arra
     return total
 
 
+def _stiff(system: Any, x: Vector, rate: Vector) -> bool:
+    """Tell whether deformations stay as they are."""
+    if not isinstance(system, FloatingSystem):
+        return True
+    rigid, (_, w, _) = system.rigid, system.parts(x)
+    speeds, changes = w[rigid.k :], system.parts(rate)[1][rigid.k :]
+    scale = system.bodies.sizes(system.mechanism.spans(system.directors(x)))[rigid.k :]
+    turning = float(np.max(abs(w[: rigid.k][~rigid.velocities.translate]), initial=0.0)) or 1.0
+    still = np.max(abs(speeds) / scale, initial=0.0) <= SAME * turning
+    return bool(still and np.max(abs(changes) / scale, initial=0.0) <= SAME * turning**2)
+
+
 def _axes(mechanism: Any) -> list[tuple[int, int]]:
-    """Return bodies and those of their principal axes that their inertia is symmetric about."""
-    return [
-        (body, axis)
-        for body, J in enumerate(mechanism.moments)
-        for axis in range(3)
-        if mechanism.unknowns.turns[body] and abs(J[axis - 1] - J[axis - 2]) <= SAME * np.max(J)
-    ]
+    """Return bodies and those of their principal axes that their inertia is symmetric about.
+
+    Elastic bodies, and frames on them, have none: they deform.
+    """
+    turns, J = mechanism.unknowns.own_turns, mechanism.moments
+    turns[[body.frame for body in mechanism.elastic]] = False
+    alike = abs(np.roll(J, 1, axis=1) - np.roll(J, 2, axis=1)) <= SAME * J.max(axis=1)[:, None]
+    return [(int(body), int(axis)) for body, axis in np.argwhere(alike & turns[:, None])]
 
 
-def state_at(system: Any, frame: SteadyFrame, q: Array) -> Vector:
-    """Return the state at frames (bodies, 4, 3) that move along."""
-    twists = frame.twists(q).reshape(-1)
-    known = system.name, system.mechanism, system.layout, system.ports, q.reshape(-1), twists
-    if isinstance(system, RotationSystem):
-        return rotation_system(*known, system.coordinates).start
-    if isinstance(system, QuaternionForm):
-        return quaternion_system(*known).in_form(system.formulation).start
-    return np.asarray(system.state_at(q.reshape(-1), twists))
+def carried(system: Any, frame: SteadyFrame, x: Vector, time: float) -> Vector:
+    """Return the state that a frame carries a state to in a time [s]."""
+    q = frame.moved(frames(system, x)[0], time)
+    later = system.state_at(q.reshape(-1), frame.twists(q).reshape(-1))
+    if isinstance(system, FloatingSystem):
+        bent = slice(system.rigid.n, system.mechanics.n)
+        later[bent] = x[bent]
+    return np.asarray(later)
 
 
 def derivative(system: Any, frame: SteadyFrame, x: Vector) -> tuple[Matrix, Vector]:
     """Return the derivative X of the motion of the frame by the state, and the motion there."""
-    if isinstance(system, RotationSystem):
+    if isinstance(system, BodyAxesForm):
         return _of_rotations(system, frame, x)
     if isinstance(system, QuaternionForm):
         blocks = np.zeros((len(frame.spins), 7, 7))
@@ -192,9 +228,13 @@ def _by_quaternion(omega: Vector, side: float) -> Array:
     return block / 2
 
 
-def _of_rotations(system: RotationSystem, frame: SteadyFrame, x: Vector) -> tuple[Matrix, Vector]:
-    """Return X and the motion for zeta = (phi, theta), and for velocities in body axes."""
-    bodies, zeta, w = system.bodies, *system.parts(x)[:2]
+def _of_rotations(system: BodyAxesForm, frame: SteadyFrame, x: Vector) -> tuple[Matrix, Vector]:
+    """Return X and the motion for zeta = (phi, theta), and for velocities in body axes.
+
+    Deformations stay as they are.
+    """
+    bodies = system.rigid
+    zeta, w = system.parts(x)[0][: bodies.n], system.parts(x)[1][: bodies.k]
     theta, way = bodies.theta(zeta), bodies.parametrisation
     size, count = way.size, len(frame.spins)
     slopes, Z = way.slopes(theta).reshape(count, 3, 3, size), way.Z(theta)
@@ -214,7 +254,7 @@ def _of_rotations(system: RotationSystem, frame: SteadyFrame, x: Vector) -> tupl
     phi = bodies.unknowns.full(zeta).reshape(count, -1)[:, :3]
     moved[:, :3] = frame.velocity + np.cross(frame.omega, phi)
     moved[:, 3:] = np.einsum("baj,bj->ba", Z, spin)
-    motion[:n] = bodies.unknowns.own(moved.reshape(-1))
+    motion[: bodies.n] = bodies.unknowns.own(moved.reshape(-1))
     motion[n : n + w.size] = X_w @ w
     return X, motion
 

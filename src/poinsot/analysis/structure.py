@@ -46,10 +46,11 @@ def tidy(a: Any) -> Matrix:
     return np.asarray(a)
 
 
-def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
+def conduction(left: Matrix, L: Matrix, k: int | None, gyration: Matrix | None) -> Matrix:
     """Return J - R in free coordinates, J skew and R symmetric to the last bit.
 
-    Those of k coordinates with q' = v are so exactly.
+    Those of k coordinates with q' = v are so exactly; `gyration` is that of velocities where it is
+    another one than the system's.
     """
     J, R = (left @ (0.5 * add(L, side * L.T)) @ left.T for side in (-1.0, 1.0))
     found = add(0.5 * add(J, -1.0 * J.T), symmetric(R) if nonzero(R) else None)
@@ -57,18 +58,19 @@ def conduction(left: Matrix, L: Matrix, k: int | None) -> Matrix:
         return tidy(found)
     one, n = diagonal(np.ones(k)), found.shape[0]
     own: Matrix = found[k:, k:]
+    if gyration is not None:
+        other = add(symmetric(own[:k, :k]), -1.0 * gyration)
+        own = add(own, assemble(own.shape, [(0, 0, add(other, -1.0 * own[:k, :k]))]))
     return tidy(assemble((n, n), [(0, k, one), (k, 0, -1.0 * one), (k, k, own)]))
 
 
-def costate(plain: LinearDescriptor, dz: Matrix, mechanical: int | None) -> Matrix | None:
-    """Return Q with (J - R) Q = A, as far as the equations with derivatives tell it.
+def costate(plain: LinearDescriptor, mechanical: int) -> Matrix:
+    """Return Q with (J - R) Q = A of a mechanical system, as equations with derivatives tell it.
 
-    Efforts of multipliers are these themselves. Of a mechanical system, velocities follow from the
-    equation of coordinates, and forces from that of momentum.
+    Efforts of multipliers are these themselves. Velocities follow from the equation of coordinates,
+    and forces from that of momentum.
     """
     L, A, n = plain.conduction, plain.matrix_A, plain.n
-    if mechanical is None:
-        return _of_any(plain, dz)
     q, w, lam = slice(0, mechanical), slice(mechanical, 2 * mechanical), slice(2 * mechanical, n)
     Z, one = L[q, w], diagonal(np.ones(n - 2 * mechanical))
     Q_w = A[q] if is_identity(Z) else _solved(Z, A[q])
@@ -87,7 +89,7 @@ def _solved(a: Matrix, b: Matrix) -> Matrix:
     return np.linalg.solve(dense(a), dense(b))
 
 
-def _of_any(plain: LinearDescriptor, dz: Matrix) -> Matrix | None:
+def costate_of_any(plain: LinearDescriptor, dz: Matrix) -> Matrix | None:
     """Return dz and what loads and multipliers add to the efforts of states with derivatives."""
     L, D = plain.conduction, add(plain.matrix_A, -(plain.conduction @ dz))
     if not nonzero(D):
@@ -150,10 +152,10 @@ def _defect(plain: LinearDescriptor, Q: Matrix, sizes: Vector) -> str:
     E, L, B = plain.matrix_E, plain.conduction, plain.matrix_B
     efforts = np.asarray(abs(Q) @ sizes)
     energy = E.T @ Q
-    stored = _scaled(abs(E.T) @ abs(Q), sizes, sizes)
+    stored = float(np.max(sizes * (abs(E.T) @ efforts), initial=0.0))
     if _scaled(add(energy, -1.0 * energy.T), sizes, sizes) > TOLERANCE * stored:
         return "E^T Q is not symmetric: forces have no potential, or the state moves"
-    power = _scaled(abs(L) @ abs(Q), efforts, sizes)
+    power = float(np.max(efforts * (abs(L) @ efforts), initial=0.0))
     if _scaled(add(plain.matrix_A, -1.0 * (L @ Q)), efforts, sizes) > TOLERANCE * power:
         return "(J - R) Q is not A: the state moves, or its coordinates are tied to velocities"
     for row, other in zip(dense(plain.matrix_C), dense(B.T @ Q), strict=True):

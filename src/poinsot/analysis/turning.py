@@ -121,6 +121,21 @@ class Turning:
         gaps = self.place.held.constraints(self.place.f)
         return np.concatenate([F + K.T @ lam, gaps, K @ self.own(self.twists)])
 
+    def sizes(self, lam: Vector) -> Vector:
+        """Return the sizes of the terms in every row of the residual."""
+        place, (_, terms, K) = self.place, self.equations
+        _, body = np.unique(place.names, return_inverse=True)
+        work, largest = place.sizes * (terms + abs(K).T @ abs(lam)), np.zeros(body.max() + 1)
+        np.maximum.at(largest, body, work)
+        forces = largest[body] / place.sizes
+        gaps = place.held.gap_sizes(place.f)
+        lengths = place.held.spans(place.f)
+        moving, turning = np.linalg.norm(self.twists, axis=2).T
+        speed = np.maximum(moving, lengths * turning)
+        speed = np.where(speed > 0, speed, np.max(speed) or 1.0)
+        speeds = abs(K) @ self.own(np.repeat(np.column_stack([speed, speed / lengths]), 3))
+        return np.concatenate([np.where(forces > 0, forces, 1.0), gaps, speeds])
+
     def jacobian(self, lam: Vector, rates: list[int]) -> Array:
         """Return the derivative by motions, by the rates that are looked for, and by lam.
 
@@ -163,6 +178,16 @@ class Turning:
             total[k + rows :, column] = K @ own
         total[:k, k + len(rates) :] = K.T
         return total
+
+    def later(self, time: float) -> "Turning":
+        """Return where the motion leads to in a time [s]."""
+        f = self.frame.moved(frame_vectors(self.place.f), time).reshape(-1)
+        return replace(self, place=self.place.at(f))
+
+    @property
+    def pace(self) -> float:
+        """How fast the motion is, in sizes of what moves a second [1/s]."""
+        return float(np.max(abs(self.own(self.twists)) / self.place.sizes, initial=0.0))
 
     def after(self, w: Vector | None, rates: list[int], change: Vector) -> "Turning":
         """Return the same after a motion w (k,), if any, and changes of rates."""

@@ -69,7 +69,7 @@ class Unknowns:
         """Where those of each body begin, and how many there are; (bodies + 1,)."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of unknowns."""
         return int(self.first[-1])

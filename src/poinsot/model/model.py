@@ -195,8 +195,10 @@ class Model:
         self.mark_ends(body.name, body.start, body.end)
 
     def mark_ends(self, name: str, start: Body, end: Body) -> None:
-        """Add markers `name.start` and `name.end` on what is there."""
+        """Add markers `name.start` and `name.end` on what is there, unless a place is called so."""
         for label, body in zip(ENDS, (start, end), strict=True):
+            if f"{name}.{label}" in self.bodies:
+                continue
             self.add_marker(f"{name}.{label}", body, position=body.position, rotation=body.R_WB)
 
     def add_marker(

@@ -74,6 +74,21 @@ class LinearSystem(PHSystem):
         return zero_columns(self.matrix_E)
 
     @cached_property
+    def bends(self) -> Vector:
+        """The second derivative of the energy by each state, the diagonal of E^T Q; (n,)."""
+        return np.asarray((self.matrix_E * self.matrix_Q).sum(axis=0)).reshape(-1)
+
+    def sizes(self, x: Vector) -> Vector:
+        """Return how large states are: those that store energy as they would share it.
+
+        The one that stores most by its unit has size 1 in it.
+        """
+        stored = self.bends > 0
+        bends = np.where(stored, self.bends, 1.0)
+        energy = float(np.max((bends * np.maximum(1.0, x**2))[stored], initial=0.0))
+        return np.where(stored, np.maximum(np.sqrt(energy / bends), abs(x)), super().sizes(x))
+
+    @cached_property
     def storages(self) -> tuple[Storage, ...]:
         """One quadratic storage."""
         return (Storage(nonzero_rows(self.matrix_E), quadratic=True),)

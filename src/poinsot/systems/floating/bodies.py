@@ -21,7 +21,7 @@ from poinsot.frames.places import WIDTH, frame_vectors
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal, total
 from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.rotations.bodies import RotationBodies
+from poinsot.systems.rotations.bodies import SIX, RotationBodies
 
 Array = NDArray[np.float64]
 
@@ -309,6 +309,29 @@ class FloatingBodies(ByDirectors):
         """Return the derivative of Z^T f by zeta; (k, n)."""
         inner = self.rigid.Z_back(zeta[: self.rigid.n], f[: self.rigid.n])
         return assemble((self.k, self.n), [(0, 0, inner)])
+
+    def moved(self, zeta: Vector, w: Vector) -> Vector:
+        """Return coordinates after a motion w, displacements and Cayley rotations in body axes."""
+        n, k, rigid = self.rigid.n, self.rigid.k, self.rigid
+        rows, own = rigid.rows(zeta[:n]).copy(), rigid.pairs(w[:k])
+        rows[:, :3] += np.einsum("nij,nj->ni", rigid.rotations(zeta[:n]), own[:, 0])
+        rows[:, 3:] = self.parametrisation.after(rows[:, 3:], own[:, 1])
+        return np.concatenate([rigid.unknowns.own(rows.reshape(-1)), zeta[n:] + w[k:]])
+
+    def sizes(self, lengths: Vector) -> Vector:
+        """Return how large velocities are in a mechanism with bodies of these lengths [m]; (k,).
+
+        Lengths for translations, 1 for rotations; v_f by the places that it moves and turns.
+        """
+        each = np.ones((self.count, SIX))
+        each[:, :3] = lengths[:, None]
+        sizes = self.rigid.velocities.own(each.reshape(-1))
+        for body in self.elastic:
+            length = lengths[body.frame]
+            moves = abs(body.data.Y).max(axis=(0, 1)) / length
+            turns = abs(body.data.Theta).max(axis=(0, 1))
+            sizes = np.append(sizes, 1 / np.maximum(np.maximum(moves, turns), 1 / length))
+        return sizes
 
     def P(self, zeta: Vector) -> Matrix:
         """Return D Z, which turns velocities into those of frames; (12 frames, k)."""

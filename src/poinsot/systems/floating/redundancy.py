@@ -48,7 +48,7 @@ class Redundancy:
     @classmethod
     def at(cls, bodies: FloatingBodies, zeta: Vector, length: float) -> "Redundancy":
         """Return what is repeated in a mechanism of this length [m], from a place of it on."""
-        sizes = _sizes(bodies, length)
+        sizes = bodies.sizes(np.full(bodies.count, length))
         K = bodies.K(zeta) @ diagonal(sizes)
         repeated = np.zeros(bodies.m, dtype=bool)
         if not independent(K, DEPENDENT):
@@ -75,16 +75,6 @@ class Redundancy:
         return np.asarray(lam - U @ (U.T @ (lengths * lam)) / lengths)
 
 
-def _sizes(bodies: FloatingBodies, length: float) -> Vector:
-    """Return how large velocities are; those of u by the places that they move and turn; (k,)."""
-    sizes = np.where(bodies.rigid.velocities.translate, length, 1.0)
-    for body in bodies.elastic:
-        moves = abs(body.data.Y).max(axis=(0, 1)) / length
-        turns = abs(body.data.Theta).max(axis=(0, 1))
-        sizes = np.append(sizes, 1 / np.maximum(np.maximum(moves, turns), 1 / length))
-    return sizes
-
-
 def _elsewhere(
     bodies: FloatingBodies, zeta: Vector, sizes: Vector, random: np.random.Generator
 ) -> Vector | None:
@@ -95,7 +85,7 @@ def _elsewhere(
         w = wish - shortest_solution(K, K @ wish)
         if np.linalg.norm(w) <= FREE * np.linalg.norm(wish):
             return None
-        place = _closed(bodies, _moved(bodies, zeta, sizes * w * reach / np.max(abs(w))), sizes)
+        place = _closed(bodies, bodies.moved(zeta, sizes * w * reach / np.max(abs(w))), sizes)
         if place is not None:
             return place
         reach /= 3
@@ -109,15 +99,5 @@ def _closed(bodies: FloatingBodies, zeta: Vector, sizes: Vector) -> Vector | Non
         if np.max(abs(gap), initial=0.0) <= CLOSED * np.max(sizes):
             return zeta
         w = shortest_solution(bodies.K(zeta) @ diagonal(sizes), gap)
-        zeta = _moved(bodies, zeta, -sizes * w)
+        zeta = bodies.moved(zeta, -sizes * w)
     return None
-
-
-def _moved(bodies: FloatingBodies, zeta: Vector, w: Vector) -> Vector:
-    """Return coordinates after a motion by w, displacements and rotations in body axes."""
-    rigid = bodies.rigid
-    rows, own = rigid.rows(zeta[: rigid.n]).copy(), rigid.pairs(w[: rigid.k])
-    R = rigid.rotations(zeta[: rigid.n])
-    rows[:, :3] += np.einsum("nij,nj->ni", R, own[:, 0])
-    rows[:, 3:] = bodies.parametrisation.after(rows[:, 3:], own[:, 1])
-    return np.concatenate([rigid.unknowns.own(rows.reshape(-1)), zeta[rigid.n :] + w[rigid.k :]])

@@ -5,12 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poinsot.errors import InconsistentStartError, InputError
-from poinsot.frames.directions import Torque
+from poinsot.errors import InputError
 from poinsot.frames.parametrisations import PARAMETRISATIONS
-from poinsot.frames.places import frame_vectors
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal, total
 from poinsot.ph.ports import Port
@@ -22,15 +19,14 @@ from poinsot.systems.floating.bodies import FloatingBodies
 from poinsot.systems.floating.redundancy import Redundancy
 from poinsot.systems.floating.steps import FloatingStages
 from poinsot.systems.floating.view import FloatingView
-from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
-
-Array = NDArray[np.float64]
+from poinsot.systems.rotations.bodies import RotationBodies
+from poinsot.systems.rotations.form import BodyAxesForm
 
 
 @dataclass(frozen=True, eq=False)
-class FloatingSystem(MechanismForm):
+class FloatingSystem(BodyAxesForm):
     r"""A mechanism with elastic bodies [BAPM21, eqs. (12), (36)], x = (zeta, w, lambda).
 
     zeta = (phi, theta) of all bodies, whose frames float with those that are elastic, and the
@@ -45,7 +41,6 @@ class FloatingSystem(MechanismForm):
         - \begin{bmatrix} 0 \\ K^\top \lambda + D w - B u \end{bmatrix}
     """
 
-    coordinates: str
     redundancy: Redundancy
 
     @cached_property
@@ -59,9 +54,9 @@ class FloatingSystem(MechanismForm):
         return self.bodies
 
     @property
-    def held(self) -> Mechanism:
-        """The mechanism without rigidity: joints, and contacts that cannot slip, on frames."""
-        return self.bodies.held
+    def rigid(self) -> RotationBodies:
+        """The frames of all bodies, those that elastic ones float with among them."""
+        return self.bodies.rigid
 
     # -- structure ----------------------------------------------------------------------------
 
@@ -114,28 +109,6 @@ class FloatingSystem(MechanismForm):
         """Return the numbers of all frames."""
         return self.bodies.directors(self.parts(x)[0])
 
-    def state_at(self, f: Vector, twists: Vector) -> Vector:
-        """Return (zeta, w, 0), elastic bodies undeformed."""
-        rigid, bodies = self.bodies.rigid, self.bodies
-        frames, motion = frame_vectors(f), twists.reshape(-1, 2, 3)
-        R = np.swapaxes(frames[:, 1:], 1, 2)
-        zeta = np.hstack([frames[:, 0], bodies.parametrisation.of(R)]).reshape(-1)
-        w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
-        known = rigid.unknowns.own(zeta), np.zeros(bodies.n - rigid.n)
-        moving = rigid.velocities.own(w), np.zeros(bodies.k - rigid.k)
-        return np.concatenate([*known, *moving, np.zeros(bodies.m)])
-
-    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
-        """Return (Z w, w', 0); v in body axes changes by R^T (v' - omega x v)."""
-        zeta, w, lam = self.parts(self.state_at(f, twists))
-        R, motion = np.swapaxes(frame_vectors(f)[:, 1:], 1, 2), twists.reshape(-1, 2, 3)
-        change = accelerations.reshape(-1, 2, 3).copy()
-        change[:, 0] -= np.cross(motion[:, 1], motion[:, 0])
-        own = np.einsum("nji,nkj->nki", R, change).reshape(-1)
-        turned = np.zeros_like(w)
-        turned[: self.bodies.rigid.k] = self.bodies.rigid.velocities.own(own)
-        return np.concatenate([self.bodies.Z(zeta) @ w, turned, np.zeros_like(lam)])
-
     @property
     def view(self) -> FloatingView:
         """Reads zeta and w."""
@@ -171,26 +144,13 @@ class FloatingSystem(MechanismForm):
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a runner for the midpoint rule; None where constraints repeat each other."""
-        lines = [inlet.direction for inlet in self.mechanism.inlets]
-        if any(isinstance(line, Torque) and not line.reciprocal for line in lines):
-            return None
-        if scheme.rule is not Rule.MIDPOINT or self.coordinates == "rotations-euler":
+        if not self.compiles(scheme) or self.coordinates == "rotations-euler":
             return None
         if self.redundancy.repeated.any():
             return None
         from poinsot.systems.compiled.floating import FloatingRunner  # imports this
 
         return FloatingRunner(self, scheme, x, h, options)
-
-    def check_start(self, x: Vector, t: float) -> None:
-        """Refuse what is no rotation, gimbal lock, and joints that are open."""
-        zeta, _, _ = self.parts(x)
-        rigid = self.bodies.rigid
-        wrong = self.bodies.parametrisation.wrong(rigid.theta(zeta[: rigid.n]))
-        if wrong is not None:
-            body, reason = wrong
-            raise InconsistentStartError(f"body '{self.layout.bodies[body]}': {reason}")
-        super().check_start(x, t)
 
 
 def floating_system(

@@ -7,21 +7,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InconsistentStartError, InputError
-from poinsot.frames.directions import Torque
+from poinsot.errors import InputError
 from poinsot.frames.parametrisations import PARAMETRISATIONS
-from poinsot.frames.places import frame_vectors
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
-from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import RedundantForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.rotations.bodies import RotationBodies
+from poinsot.systems.rotations.form import BodyAxesForm
 from poinsot.systems.rotations.steps import RotationStages
 from poinsot.systems.views import Indices, View
 
@@ -64,7 +62,7 @@ class RotationView(View):
 
 
 @dataclass(frozen=True, eq=False)
-class RotationSystem(RedundantForm, MechanismForm):
+class RotationSystem(RedundantForm, BodyAxesForm):
     """A mechanism with velocities in body axes [BHRS25, eq. (10)], x = (zeta, w, lambda).
 
     For every body zeta = (phi, theta): the centre of mass in world axes [m], and what describes the
@@ -74,8 +72,6 @@ class RotationSystem(RedundantForm, MechanismForm):
     M = diag(m, J) is constant. The multipliers are those of the joints, mu of contacts that cannot
     slip last: theta stays a rotation by its kinematics [BHRS25, sec. 5].
     """
-
-    coordinates: str
 
     # -- parts --------------------------------------------------------------------------------
 
@@ -90,32 +86,13 @@ class RotationSystem(RedundantForm, MechanismForm):
         return self.bodies
 
     @property
-    def held(self) -> Mechanism:
-        """The mechanism without rigidity: joints, and contacts that cannot slip, in directors."""
-        return self.bodies.held
+    def rigid(self) -> RotationBodies:
+        """The bodies."""
+        return self.bodies
 
     def directors(self, x: Vector) -> Vector:
         """Return the coordinates in directors."""
         return self.bodies.directors(self.parts(x)[0])
-
-    def state_at(self, f: Vector, twists: Vector) -> Vector:
-        """Return (zeta, w, 0)."""
-        frames, motion, bodies = frame_vectors(f), twists.reshape(-1, 2, 3), self.bodies
-        R = np.swapaxes(frames[:, 1:], 1, 2)
-        zeta = np.hstack([frames[:, 0], bodies.parametrisation.of(R)]).reshape(-1)
-        w = np.einsum("nji,nkj->nki", R, motion).reshape(-1)
-        known = bodies.unknowns.own(zeta), bodies.velocities.own(w)
-        return np.concatenate([*known, np.zeros(bodies.m)])
-
-    def rate_at(self, f: Vector, twists: Vector, accelerations: Vector) -> Vector:
-        """Return (Z w, w', 0); v in body axes changes by R^T (v' - omega x v)."""
-        zeta, w, lam = self.parts(self.state_at(f, twists))
-        R, motion = np.swapaxes(frame_vectors(f)[:, 1:], 1, 2), twists.reshape(-1, 2, 3)
-        change = accelerations.reshape(-1, 2, 3).copy()
-        change[:, 0] -= np.cross(motion[:, 1], motion[:, 0])
-        own = np.einsum("nji,nkj->nki", R, change).reshape(-1)
-        rate = self.bodies.Z(zeta) @ w, self.bodies.velocities.own(own), np.zeros_like(lam)
-        return np.concatenate(rate)
 
     @property
     def view(self) -> RotationView:
@@ -138,14 +115,8 @@ class RotationSystem(RedundantForm, MechanismForm):
         return RotationStages(scheme, t, x0, u, h, self)
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
-        """Return a runner for the midpoint rule.
-
-        Torques as [LKB26, eq. (32)] puts them in are others in the engine's quaternions.
-        """
-        lines = [inlet.direction for inlet in self.mechanism.inlets]
-        if any(isinstance(line, Torque) and not line.reciprocal for line in lines):
-            return None
-        if scheme.rule is not Rule.MIDPOINT:
+        """Return a runner for the midpoint rule."""
+        if not self.compiles(scheme):
             return None
         from poinsot.systems.compiled.rotations import EulerRunner, RotationRunner  # imports this
 
@@ -170,15 +141,6 @@ class RotationSystem(RedundantForm, MechanismForm):
     def c(self, zeta: Vector) -> Vector:
         """Return the constraints of the joints."""
         return self.bodies.joints(self.bodies.directors(zeta))
-
-    def check_start(self, x: Vector, t: float) -> None:
-        """Refuse what is no rotation, gimbal lock, and joints that are open."""
-        zeta, _, _ = self.parts(x)
-        wrong = self.bodies.parametrisation.wrong(self.bodies.theta(zeta))
-        if wrong is not None:
-            body, reason = wrong
-            raise InconsistentStartError(f"body '{self.layout.bodies[body]}': {reason}")
-        super().check_start(x, t)
 
 
 def rotation_system(

@@ -1,9 +1,10 @@
 """Where a mechanical system is, by its own coordinates: Lagrangians and redundant systems."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Array, Matrix, Vector, dense
 from poinsot.systems.livens import LagrangianForm
+from poinsot.systems.livens.general import GeneralLagrangian
 from poinsot.systems.mechanical import MechanicalForm, Mechanics
 from poinsot.systems.redundant import RedundantSystem
+from poinsot.systems.redundant.laws import Laws
 from poinsot.systems.statics.rest import Place
 
 #: How far coordinates go, in their sizes, in one step of the integration of a motion.
@@ -32,7 +35,7 @@ class CoordinatePlace(Place):
     u: Vector
 
     @classmethod
-    def of(cls, system: MechanicalForm, x: Vector, t: float) -> "CoordinatePlace":
+    def of(cls, system: MechanicalForm, x: Vector, t: float) -> Self:
         """Return where a system is at a state."""
         nothing = np.zeros(0)
         g: Callable[[Vector], Vector] = lambda zeta: nothing  # noqa: E731
@@ -53,6 +56,14 @@ class CoordinatePlace(Place):
         """The coordinate that each motion moves most."""
         most = np.argmax(abs(self._Z) / self._lengths[:, None], axis=0)
         return [self.system.labels[k] for k in most]
+
+    @property
+    def coordinates(self) -> Sequence[str]:
+        """Names of the coordinates; (n,)."""
+        mechanics = self._mechanics
+        if isinstance(mechanics, GeneralLagrangian | Laws):
+            return mechanics.coordinates
+        return self.system.labels[: mechanics.n]
 
     @property
     def groups(self) -> list[str]:
@@ -80,8 +91,12 @@ class CoordinatePlace(Place):
         most = np.max(abs(self._Z) / self._lengths[:, None], axis=0)
         return np.asarray(np.divide(1.0, most, out=np.ones(most.size), where=most > 0))
 
-    def moved(self, w: Vector) -> "CoordinatePlace | None":
-        """Return the place after unit time at velocities w, constraints closed."""
+    def at(self, zeta: Vector) -> Self:
+        """Return the place of other coordinates."""
+        return replace(self, zeta=zeta)
+
+    def step(self, w: Vector) -> Vector:
+        """Return coordinates after unit time at velocities w, whatever constraints say."""
         steps = max(1, ceil(np.max(abs(w) / self.sizes, initial=0.0) / STRIDE))
         zeta, Z = self.zeta, self._mechanics.Z
         for _ in range(min(steps, 200)):
@@ -89,16 +104,39 @@ class CoordinatePlace(Place):
             b = Z(zeta + a / 2) @ w / steps
             c = Z(zeta + b / 2) @ w / steps
             zeta = zeta + (a + 2 * b + 2 * c + Z(zeta + c) @ w / steps) / 6
+        return zeta
+
+    @property
+    def light(self) -> Vector:
+        """How far each motion goes to close constraints, compared with others; (k,)."""
+        return self.sizes
+
+    def moved(self, w: Vector) -> Self | None:
+        """Return the place after unit time at velocities w, constraints closed."""
+        there = self.at(self.step(w))
         for _ in range(CLOSINGS):
-            there = replace(self, zeta=zeta)
-            gap = self.g(zeta)
-            K = dense(there.rows())[: gap.size] * self.sizes
-            if not np.all(np.isfinite(zeta)):
+            if not np.all(np.isfinite(there.zeta)):
                 return None
-            if np.all(abs(gap) <= CLOSED * np.linalg.norm(K, axis=1)):
+            gap = self.g(there.zeta)
+            K = dense(there.rows())[: gap.size]
+            if np.all(abs(gap) <= CLOSED * np.linalg.norm(K * self.sizes, axis=1)):
                 return there
-            zeta = zeta + Z(zeta) @ (self.sizes * shortest_solution(K, -gap))
+            closing = shortest_solution(K * self.light, -gap)
+            there = self.at(there.step(self.light * closing))
         return None
+
+    def difference(self, zeta: Vector) -> Vector:
+        """Return the motion that leads from here to other coordinates nearby; (k,)."""
+        return np.asarray(np.linalg.lstsq(self._Z, zeta - self.zeta)[0])
+
+    def nearest(self) -> Self | None:
+        """Return the nearest place with constraints closed; None: they stay open."""
+        return self.moved(np.zeros(self._mechanics.k))
+
+    @property
+    def angles(self) -> dict[str, float]:
+        """Angles of joints, counted over turns [rad], by name."""
+        return {}
 
     # -- what acts ----------------------------------------------------------------------------
 
@@ -128,6 +166,10 @@ class CoordinatePlace(Place):
         terms += [dense(of.curvature(zeta, lam))] if of.m else []
         return np.sum(terms, axis=0) @ Z, np.sum(np.abs(terms), axis=0) @ abs(Z)
 
+    def smallest(self, lam: Vector) -> Vector:
+        """Return the multipliers to show, of those that act alike."""
+        return lam
+
     def masses(self) -> Array:
         """Return the mass matrix."""
         if isinstance(self.system, LagrangianForm):
@@ -136,7 +178,7 @@ class CoordinatePlace(Place):
             return dense(self.system.laws.M)
         return np.eye(self._mechanics.k)
 
-    def work(self, there: "CoordinatePlace", w: Vector) -> float:
+    def work(self, there: Self, w: Vector) -> float:
         """Return what the energy grows by, less the work of inputs at the mean of both ends."""
         stored = self._mechanics.V(there.zeta) - self._mechanics.V(self.zeta)
         push = (self._mechanics.B(at.zeta) @ at.inputs for at in (self, there))

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.errors import InputError, did_you_mean
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Signal
@@ -24,6 +24,7 @@ from poinsot.systems.mechanical import MechanicalForm
 from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.statics.coordinates import CoordinatePlace
 from poinsot.systems.statics.frames import Framed, FramePlace
+from poinsot.systems.statics.places import closed_place, state_at
 from poinsot.systems.statics.rest import FLAT, Place, Rest
 from poinsot.systems.statics.search import find_rest, movers
 from poinsot.systems.statics.settling import settle
@@ -167,22 +168,18 @@ def find_equilibrium(
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
     x, what = system.state({} if x0 is None else x0), f"equilibrium of system '{system.name}'"
-    if isinstance(system, MechanismForm | QuaternionForm):
-        rest = find_rest(framed(system, x, t), stable=stable, what=what)
-        assert isinstance(rest.place, FramePlace)
-        found, angles = rest.place, system.layout.counted(rest.place.turned)
-        near = system.near(found.turned)
-        there = near.state_at(found.f, np.zeros(6 * len(system.layout.bodies)))
-        lam = found.held.smallest(found.f, rest.lam)
-        there = with_multipliers(near, there, np.zeros(system.n), t, lam)
-        return Equilibrium(system, there, found.inputs, rest.residual, angles, *_judged(rest))
     if isinstance(system, MechanicalForm):
-        rest = find_rest(CoordinatePlace.of(system, x, t), stable=stable, what=what)
-        assert isinstance(rest.place, CoordinatePlace)
-        there = np.zeros(system.n)
-        there[: rest.place.zeta.size] = rest.place.zeta
-        there[system.n - rest.lam.size :] = rest.lam
-        return Equilibrium(system, there, rest.place.inputs, rest.residual, {}, *_judged(rest))
+        rest = find_rest(closed_place(system, x, t), stable=stable, what=what)
+        found = rest.place
+        assert isinstance(found, FramePlace | CoordinatePlace)
+        there = state_at(system, found, np.zeros(found.sizes.size))
+        if isinstance(found, CoordinatePlace):
+            there[system.n - rest.lam.size :] = found.smallest(rest.lam)
+        else:
+            assert isinstance(system, MechanismForm | QuaternionForm)
+            lam, near = found.held.smallest(found.f, rest.lam), system.near(found.turned)
+            there = with_multipliers(near, there, np.zeros(system.n), t, lam)
+        return Equilibrium(system, there, found.inputs, rest.residual, found.angles, *_judged(rest))
     settled = settle(system, x, t, stable=stable, what=what)
     return Equilibrium(
         system,
@@ -194,18 +191,6 @@ def find_equilibrium(
         settled.unstable,
         settled.neutral,
     )
-
-
-def framed(system: Framed, x: Vector, t: float) -> FramePlace:
-    """Return where a mechanism is at a state, with its joints closed."""
-    place = FramePlace.of(system, x, t)
-    f = place.closed(place.f)
-    if f is None:
-        raise InconsistentStartError(
-            f"system '{system.name}': the joints are open at the start, and do not close nearby; "
-            "correct the positions"
-        )
-    return place.at(f)
 
 
 def with_multipliers(system: Framed, x: Vector, rate: Vector, t: float, held: Vector) -> Vector:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
-from poinsot.errors import InputError
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import (
     CLOSED,
@@ -58,14 +57,8 @@ class FramePlace(Place):
 
     @classmethod
     def of(cls, system: Framed, x: Vector, t: float) -> "FramePlace":
-        """Return where a system is at a state; refuse one with drives, which moves by itself."""
+        """Return where a system is at a state."""
         f, mechanism = system.directors(x), system.mechanism
-        if mechanism.drives:
-            raise InputError(
-                f"system '{system.name}': no rest and no motion of its own is looked for where "
-                f"drives prescribe one ('{mechanism.drives[0].name}'); leave them out, and hold "
-                "joints by springs or a Weld"
-            )
         turns, u = mechanism.unknowns.turns, system.u(t)
         angles, rest = system.angles(x), np.zeros(f.size)
         return cls(mechanism.held, system.layout, turns, f, rest, angles, t, u).at(f)
@@ -118,6 +111,16 @@ class FramePlace(Place):
         if any(at.ended(frame_vectors(closed)[k].reshape(-1)) for _, k, at in self.layout.contacts):
             return None
         return self.at(closed)
+
+    def nearest(self) -> Self | None:
+        """Return the nearest place with joints closed; None: they stay open."""
+        f = self.closed(self.f)
+        return None if f is None else self.at(f)
+
+    @property
+    def angles(self) -> dict[str, float]:
+        """Angles of joints, counted over turns [rad], by name."""
+        return self.layout.counted(self.turned)
 
     def step(self, w: Vector) -> Vector:
         """Return frames after a motion, every body turned rigidly."""

@@ -1,5 +1,7 @@
 r"""Rest of any port-Hamiltonian system: it settles by implicit steps, which lose energy.
 
+A linear one is solved for its rest at once.
+
 .. math:: E(x_1)\,(x_1 - x_0) = \tau\,\bigl((J - R)\, z - r + B u\bigr)(x_1)
 
 As tau grows, these steps become those of Newton's method. Combinations c of equations with
@@ -15,6 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from poinsot.errors import NoEquilibriumError
+from poinsot.ph.linear import LinearSystem
 from poinsot.ph.matrices import Array, Vector, dense
 from poinsot.ph.runner import counted
 from poinsot.ph.system import PHSystem
@@ -133,6 +136,19 @@ def _step(system: PHSystem, x0: Vector, tau: float, t: float) -> Vector | None:
     return None
 
 
+def _rest_of_linear(system: LinearSystem, x: Vector, t: float) -> Vector:
+    """Return where a linear system rests, by one solution; what no motion changes stays."""
+    sizes, (_, u) = system.sizes(x), _flow(system, x, system.z(x), t)
+    A = dense(system.dflow_dz(x, system.z(x))) @ dense(system.dz(x)) * sizes
+    rows = np.max(abs(A), axis=1)
+    rows[rows == 0] = 1.0
+    kept = _kept(system, x, sizes)
+    kept = kept / np.linalg.norm(kept, axis=1, keepdims=True)
+    right = np.append(-(system.B(x) @ u) / rows, kept @ (x / sizes))
+    both = np.vstack([A / rows[:, None], kept])
+    return np.asarray(sizes * np.linalg.lstsq(both, right, rcond=CUT)[0])
+
+
 def _settle(system: PHSystem, x: Vector, t: float, what: str, tau: float | None = None) -> Settled:
     turned = system.angles(x)
     here, largest = system.near(turned), np.zeros(system.n)
@@ -141,9 +157,13 @@ def _settle(system: PHSystem, x: Vector, t: float, what: str, tau: float | None 
         rates = abs(flow) / np.maximum(abs(dense(here.E(x))) @ here.sizes(x), 1e-300)
         moving = rates[np.abs(dense(here.E(x))).any(axis=1) & (rates > 0)]
         tau = FIRST / float(np.max(moving)) if moving.size else 1.0
-    first, defect = tau, float(np.linalg.norm(parts))
+    first, defect, done = tau, float(np.linalg.norm(parts)), DONE
+    if isinstance(system, LinearSystem) and not any(port.by_law for port in system.ports):
+        x = _rest_of_linear(system, x, t)
+        largest = np.asarray(abs(system.dz(x)) @ system.sizes(x))
+        parts, done = _residual(here, x, t, largest)[1], TOLERANCE
     for _ in range(STEPS):
-        if np.max(abs(parts), initial=0.0) <= DONE or not LONGEST * first > tau > first / LONGEST:
+        if np.max(abs(parts), initial=0.0) <= done or not LONGEST * first > tau > first / LONGEST:
             break
         there = _step(here, x, tau, t)
         if there is None:
