@@ -412,24 +412,24 @@ def test_an_interrupt_in_a_load_keeps_every_step_that_was_taken(sizes):
 INTERRUPTED = """
 import json, os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-from poinsot.run.recorder import Recorder
 from test_blocks import by_law, run, swing
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 ports = {"law": by_law} if sys.argv[2] == "law" else {"value": 0.1}
 model = swing(beside=lambda model: None, **ports)
 run(model, t_end=0.1)  # compiled, or loaded
-start_clock = Recorder.start_clock
+simulate = sys.modules["poinsot.run.simulate"]
+run_in_blocks = simulate.run_in_blocks
 for k in range(5):
     pressed = []
     def press():
         pressed.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
     timer = threading.Timer(0.1 + 0.043 * k, press)
-    def started(recorder):
+    def started(*given):
         timer.start()
-        start_clock(recorder)
-    Recorder.start_clock = started
+        run_in_blocks(*given)
+    simulate.run_in_blocks = started
     result = run(model, t_end=float(sys.argv[3]), save_every=50)
     delay = time.perf_counter() - pressed[0] if pressed else None
     timer.cancel()

@@ -444,4 +444,4 @@ def test_a_killed_run_leaves_a_file_that_can_be_read(engine, tmp_path):
             for body in whole.observation.bodies:
                 assert np.allclose(part.position(body), whole.position(body)[:n], atol=1e-9)
                 assert np.array_equal(ds.position.sel(body=body)[:n], part.position(body))
-    assert max(rows) > 5, seed
+    assert max(rows) > 1, seed
