@@ -170,13 +170,11 @@ class FloatingSystem(MechanismForm):
         return FloatingStages(scheme, t, x0, u, h, self)
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
-        """Return a runner for the midpoint rule; None where constraints repeat each other."""
+        """Return a runner for the midpoint rule."""
         lines = [inlet.direction for inlet in self.mechanism.inlets]
         if any(isinstance(line, Torque) and not line.reciprocal for line in lines):
             return None
         if scheme.rule is not Rule.MIDPOINT or self.coordinates == "rotations-euler":
-            return None
-        if self.redundancy.repeated.any():
             return None
         from poinsot.systems.compiled.floating import FloatingRunner  # imports this
 
