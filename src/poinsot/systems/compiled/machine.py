@@ -273,7 +273,9 @@ class Tables:
         acted_on = self.parts.joints.places.size or self._acted_on
         arms_at = self._arms_at == tables.DIRECTORS or not acted_on
         lacking = self.graph.decoupled and any(family.lacking for family in self.parts.families)
-        return bool(arms_at and not lacking and not self.mechanism.redundant)
+        # What elastic forces round is larger than what the shift of repeated constraints leaves.
+        shifted = self.mechanism.redundant and not self.mechanism.elastic
+        return bool(arms_at and not lacking and not shifted)
 
     @property
     def _costly(self) -> bool:
