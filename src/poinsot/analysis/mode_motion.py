@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from poinsot.errors import InputError
+from poinsot.frames.places import frame_vectors
 from poinsot.inputs import count, number
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import counted
@@ -15,6 +16,7 @@ from poinsot.result.store import Table
 from poinsot.run.recorder import columns_of
 from poinsot.systems.mechanical import MechanicalForm
 from poinsot.systems.statics.coordinates import CoordinatePlace
+from poinsot.systems.statics.floating import FloatingPlace
 from poinsot.systems.statics.frames import FramePlace
 from poinsot.systems.statics.places import place_of, state_at
 
@@ -44,7 +46,10 @@ def mode_motion(modes: "Modes", mode: int, amplitude: float | None, frames: int)
     phases = np.linspace(0, 2 * np.pi, frames)
     if isinstance(system, MechanicalForm) and at.freedoms is not None:
         place, w = motion_of(modes, mode)
-        states = _of_places(system, place, w * turned, amplitude, phases, period)
+        scale = _scale(w, place.sizes, amplitude)
+        if isinstance(place, FloatingPlace):
+            scale = _of_frames(modes, mode, place, amplitude)
+        states = _of_places(system, place, scale * turned * w, phases, period)
     else:
         shape = np.asarray(at.T @ modes.shapes[:, mode]) * turned
         # The largest displacement of a shape is 1 already.
@@ -61,6 +66,15 @@ def _scale(shape: Any, sizes: Vector, amplitude: float | None) -> float:
     return amplitude / (float(np.max(abs(shape), initial=0.0)) or 1.0)
 
 
+def _of_frames(modes: "Modes", mode: int, place: FloatingPlace, amplitude: float | None) -> float:
+    """Return what a shape of elastic bodies is multiplied by: frames on them move so far."""
+    moved = np.array(list(modes.bodies(mode).values()))
+    positions = frame_vectors(place.system.bodies.directors(place.zeta))[:, 0]
+    sizes = np.ones(moved.shape)
+    sizes[:, 0] = float(np.max(np.ptp(positions, axis=0), initial=0.0)) or 1.0
+    return _scale(moved, sizes, amplitude)
+
+
 def motion_of(modes: "Modes", mode: int) -> tuple[FramePlace | CoordinatePlace, Any]:
     """Return where a mechanical system was linearised, and how it moves in a mode; complex (k,)."""
     at: Any = modes.linear.about
@@ -75,7 +89,6 @@ def _of_places(
     system: MechanicalForm,
     place: FramePlace | CoordinatePlace,
     w: Any,
-    amplitude: float | None,
     phases: Vector,
     period: float,
 ) -> Array:
@@ -84,7 +97,7 @@ def _of_places(
     Joints close to first order by themselves; where they cannot be closed, they stay so.
     """
     states = []
-    for turn in _scale(w, place.sizes, amplitude) * np.exp(1j * phases):
+    for turn in np.exp(1j * phases):
         step = (w * turn).real
         there = place.moved(step) or place.at(place.step(step))
         states.append(state_at(system, there, (2j * np.pi / period * w * turn).real))

@@ -127,7 +127,7 @@ def frequency_response(
         moved = np.maximum(moved, part)
         with np.errstate(invalid="ignore"):
             values.append(C @ x)
-            largest = np.max(abs(x) / solve.columns[:, None], axis=0)
+            largest = np.max((abs(x) / solve.columns[:, None])[solve.moving], axis=0)
             reach = np.fmax(reach, np.max(abs(C) * solve.columns, axis=1)[:, None] * largest)
     for k in np.flatnonzero(moved <= ROUND_OFF):
         raise NoEffectError(
@@ -202,7 +202,7 @@ class _Solver:
         E, A = linear.matrix_E, linear.matrix_A
         rows, columns = scales(linear)
         self._linear, self._rows, self.columns = linear, rows, columns
-        self._moving = ~np.asarray(linear.algebraic)
+        self.moving = ~np.asarray(linear.algebraic)
         left, right = sp.diags_array(rows), sp.diags_array(columns)
         self._E: Any = sp.csr_array(left @ sparse(E) @ right)
         self._A: Any = sp.csr_array(left @ sparse(A) @ right)
@@ -217,7 +217,7 @@ class _Solver:
         x = self._sparsely(pencil, right) if self._sparse else _densely(pencil, right)
         with np.errstate(invalid="ignore"):
             whole = np.max(abs(x), axis=0, initial=0.0)
-            part = np.max(abs(x[self._moving]), axis=0, initial=0.0) / np.where(whole > 0, whole, 1)
+            part = np.max(abs(x[self.moving]), axis=0, initial=0.0) / np.where(whole > 0, whole, 1)
         part = np.where(np.isfinite(part), part, 1.0)
         return np.asarray(self.columns[:, None] * x), part
 
@@ -239,9 +239,8 @@ class _Solver:
         except RuntimeError:  # exactly singular
             return None
         found = lu.solve(right[rows].astype(complex))
-        # Where the pencil is singular, a correction is as large as what it corrects.
         change = lu.solve(right[rows] - part @ found)
-        if not np.max(abs(change), initial=0.0) <= ACCURATE * np.max(abs(found), initial=0.0):
+        if not _settled(change, found):
             return None
         found = found + change
         x = np.zeros(right.shape, dtype=complex)
@@ -254,6 +253,12 @@ def _densely(pencil: Complex, right: Array) -> Complex:
 
     NaN where there is none.
     """
+    lu, pivots, singular = scipy.linalg.lapack.zgetrf(pencil)
+    if not singular:
+        found = scipy.linalg.lapack.zgetrs(lu, pivots, right.astype(complex))[0]
+        change = scipy.linalg.lapack.zgetrs(lu, pivots, right - pencil @ found)[0]
+        if _settled(change, found):
+            return np.asarray(found + change)
     found = scipy.linalg.lstsq(
         pencil, right.astype(complex), cond=SINGULAR, lapack_driver="gelsy", check_finite=False
     )[0]
@@ -261,6 +266,11 @@ def _densely(pencil: Complex, right: Array) -> Complex:
         if _gap(pencil @ found[:, k] - right[:, k], right[:, k]) > ACCURATE:
             found[:, k] = np.nan
     return np.asarray(found)
+
+
+def _settled(change: Any, found: Any) -> bool:
+    """Tell whether a solution is known: where it is none, a correction is as large as itself."""
+    return bool(np.max(abs(change), initial=0.0) <= ACCURATE * np.max(abs(found), initial=0.0))
 
 
 def _gap(residual: Any, right: Array) -> float:

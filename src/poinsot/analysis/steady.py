@@ -188,7 +188,7 @@ def steady_motion(
             )
         )
     place = closed_place(system, system.state({} if x0 is None else x0), t)
-    number(guess, "guess")
+    guess = float(number(guess, "guess"))
     what = f"steady motion of system '{system.name}'"
     if not isinstance(system, MechanismForm | QuaternionForm):
         assert isinstance(place, CoordinatePlace)
@@ -272,7 +272,7 @@ def _fields(
         require_possible(place, name, moves)
         unknown += [len(amounts)] if amount is None else []
         amounts.append(guess if amount is None else number(amount, f"rates: '{name}'"))
-    return Fields(np.array(amounts), tuple(fields)), unknown
+    return Fields(np.array(amounts, dtype=float), tuple(fields)), unknown
 
 
 def _constant(along: Vector, zeta: Vector) -> Vector:
