@@ -1,20 +1,21 @@
-"""Constraints that repeat others: which of them a step leaves out, and that they hold all the same.
+"""Constraints that repeat others: a step leaves them out, as long as they are good combinations.
 
 Of equations that repeat others the matrix is singular: forces that cancel are left open. As many
 of them are left out as repeat others, their multipliers staying at zero; the rest determine the
-motion. What is left out holds then by itself, unless others should have been chosen: so its
-residuals count, too, and a step in which they do not vanish is not solved. Nor is one from a start
-at which its gaps are large.
+motion, and what is left out holds by itself. Its gaps are those of the rest times the coefficients
+by which it is a combination of them. Where these become large, as near a singular position, the
+step is not solved, and others are to be chosen.
 """
 
-from poinsot.kernels.algebra import Array
+from poinsot.engine.tiles import Refinement, Schedule, keep, reduce, refine, solve
+from poinsot.kernels.algebra import Array, put_four, wide
 from poinsot.kernels.kernel import kernel
 from poinsot.kernels.tables import Repeated
 
 #: An entry on the diagonal beside which all others vanish: the multiplier stays as it is.
 HELD = 1e60
-#: What residuals count of equations that are left out.
-WEIGHT = 0.25
+#: Largest coefficient of equations that are left out, all of them together.
+COEFFICIENT = 16.0
 #: Columns of places: a node, and its tile.
 NODE, OWN = 0, 1
 
@@ -29,31 +30,41 @@ def hold(repeated: Repeated, tiles: Array) -> None:
 
 
 @kernel
-def overlook_gaps(repeated: Repeated, gap: Array) -> bool:
-    """Take nothing back of gaps that are left out, which follow from others; tell if one is large.
-
-    Where others would be the better choice, their gaps come in with large coefficients.
-    """
-    places, out, large = repeated.places, repeated.out, False
+def overlook(repeated: Repeated, numbers: Array) -> None:
+    """Forget gaps or residuals (nodes, 3 or more) of equations that are left out."""
+    places, out = repeated.places, repeated.out
     for k in range(places.shape[0]):
-        node = places[k, NODE]
         for slot in range(3):
-            if out[node, slot] > 0.0:
-                large = (
-                    large or abs(gap[node, slot]) > repeated.slack[0] * repeated.most[node, slot]
-                )
-                gap[node, slot] = 0.0
-    return large
+            numbers[places[k, NODE], slot] *= 1.0 - out[places[k, NODE], slot]
 
 
 @kernel
-def look_away(repeated: Repeated, x: Array) -> None:
-    """Count residuals of equations that are left out less: gaps of others come in with rates.
+def combines(
+    repeated: Repeated, schedule: Schedule, tiles: Array, room: Refinement, x: Array
+) -> bool:
+    """Tell whether equations that are left out are small combinations of the others.
 
-    Where they are given some slack, they do not count at all.
+    Forces of a unit along all that are left out, of either sign, are balanced by the others with
+    just these coefficients. Room: x (nodes, 4).
     """
-    places, out = repeated.places, repeated.out
-    less = 1.0 if repeated.slack[0] > 1.0 else 1.0 - WEIGHT
+    places, out, sizes = repeated.places, repeated.out, repeated.sizes
+    for node in range(x.shape[0]):
+        put_four(x, node, 0, wide((0.0, 0.0, 0.0)))
+    unit = HELD
     for k in range(places.shape[0]):
+        node = places[k, NODE]
         for slot in range(3):
-            x[places[k, NODE], slot] *= 1.0 - less * out[places[k, NODE], slot]
+            if out[node, slot] > 0.0 and sizes[node, slot] > 0.0:
+                x[node, slot] = unit / sizes[node, slot]
+                unit = -unit
+    keep(x, room.right)
+    reduce(schedule, tiles, x)
+    solve(schedule, tiles, x)
+    refine(schedule, tiles, room, x)
+    largest = 0.0
+    for k in range(places.shape[0]):
+        node = places[k, NODE]
+        for slot in range(3):
+            if out[node, slot] == 0.0:
+                largest = max(largest, abs(x[node, slot]) * sizes[node, slot])
+    return largest <= COEFFICIENT

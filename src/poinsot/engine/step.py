@@ -11,7 +11,7 @@ from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, place, unfold
 from poinsot.engine.job import Machine, Run
-from poinsot.engine.redundant import hold, look_away, overlook_gaps
+from poinsot.engine.redundant import combines, hold, overlook
 from poinsot.engine.tiles import Refinement, clear, factorise, keep, reduce, refine, solve
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
@@ -58,7 +58,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
         step.sizes[LASTING + OF_CLOSURE] = REST / step.h
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
-    look_away(machine.repeated, step.x)
+    overlook(machine.repeated, step.x)
     _measure_what_vanishes(machine.gyration, step.sizes)
 
 
@@ -206,15 +206,11 @@ def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
 
 
 @inline
-def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> bool:
-    """Set how gaps of constraints have grown, which the plain form takes back little by little.
-
-    Tell whether they are as they should be.
-    """
+def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> None:
+    """Set how gaps of constraints have grown, which the plain form takes back little by little."""
     if stabilised is None:
         gaps(machine.parts, step.state, kept, step.gap)
-        return not overlook_gaps(machine.repeated, step.gap)
-    return True
+        overlook(machine.repeated, step.gap)
 
 
 @inline
@@ -246,8 +242,7 @@ def take_step(
     stage, multiplier, x, schedule = step.stage, step.multiplier, step.x, machine.schedule
     begin(machine.parts)
     _begin(machine.stabilised, machine.spins, step.state, stage)
-    if not _look_at_gaps(machine, machine.stabilised, carried.gap, step):
-        return limit, inf
+    _look_at_gaps(machine, machine.stabilised, carried.gap, step)
     previous, hidden, fresh, turned = inf, inf, True, 0.0
     for iteration in range(limit + 1):
         if iteration > 0:
@@ -291,12 +286,15 @@ def take_step(
         spin, turn = _correct(step.bodies, stabilised, spins, auxiliary, stage, multiplier, x)
         if 0.5 * step.h * spin > HALF_TURN:
             break
+        watched = iteration == 0 and machine.repeated.watched[0] > 0
+        if watched and not combines(machine.repeated, schedule, tiles, room, x):
+            break
         turned += step.h * turn
         rate = residual / previous
         if previous == inf:
             rate = residual if machine.exact else 1.0
         # A last correction may stay unseen, unless power through struts, loads and fields is taken
-        # from the last evaluation, or equations that are left out have to be seen to hold.
+        # from the last evaluation.
         left, foreseen = rate * residual, machine.unloaded and residual <= rtol
         if machine.linear:
             left = min(left, (turned + SOLVED) * residual + turned * turned)
