@@ -15,17 +15,17 @@ class Machine(NamedTuple):
     """A mechanism, complete: what it consists of, and the tiles of its Newton matrix.
 
     Of `parts` that a mechanism does not have, tables have no rows; it is `unloaded` if nothing but
-    weight acts on its bodies, and `dry` if there is dry friction. Turn counters follow angles over
-    turns, by terms; `turn_counters` (k, 2) are the first term and the one after the last of each.
-    `kinds` (nodes,) tells which of the sizes measures a node's equations, `gyration` (2,) what are
-    the least and the greatest radius of gyration of its bodies [m]; `repeated` which constraints
-    are left out since they repeat others; `exact` whether the matrix is that of Newton's method, or
-    lacks a small part of it; `linear` whether nothing but turns of bodies makes it change;
-    `keeping` whether laws begin a step with slopes of an earlier one; `hardly` whether pivots may
-    be hardly regular, see `tiles.factorise`. `stabilised` is there in the stabilised form (its
-    content does not matter), `spins` are there in quaternions. `arms_at` is the column of a stage
-    with the directors on which forces have their lever arms, `auxiliary` the number of nodes that
-    bodies have besides translation and rotation.
+    weight acts on its bodies and no constraint repeats others, and `dry` if there is dry friction.
+    Turn counters follow angles over turns, by terms; `turn_counters` (k, 2) are the first term and
+    the one after the last of each. `kinds` (nodes,) tells which of the sizes measures a node's
+    equations, `gyration` (2,) what are the least and the greatest radius of gyration of its bodies
+    [m]; `repeated` which constraints are left out since they repeat others; `exact` whether the
+    matrix is that of Newton's method, or lacks a small part of it; `linear` whether nothing but
+    turns of bodies makes it change; `keeping` whether laws begin a step with slopes of an earlier
+    one; `hardly` whether pivots may be hardly regular, see `tiles.factorise`. `stabilised` is there
+    in the stabilised form (its content does not matter), `spins` are there in quaternions.
+    `arms_at` is the column of a stage with the directors on which forces have their lever arms,
+    `auxiliary` the number of nodes that bodies have besides translation and rotation.
     """
 
     bodies: Part

@@ -4,7 +4,8 @@ Of equations that repeat others the matrix is singular: forces that cancel are l
 of them are left out as repeat others, their multipliers staying at zero; the rest determine the
 motion, and what is left out holds by itself. Its gaps are those of the rest times the coefficients
 by which it is a combination of them. Where these become large, as near a singular position, the
-step is not solved, and others are to be chosen.
+step is not solved, and others are to be chosen. The plain form sees that by gaps and residuals of
+what is left out; the stabilised form, which closes gaps in every step, by the coefficients.
 """
 
 from poinsot.engine.tiles import Refinement, Schedule, keep, reduce, refine, solve
@@ -16,6 +17,8 @@ from poinsot.kernels.tables import Repeated
 HELD = 1e60
 #: Largest coefficient of equations that are left out, all of them together.
 COEFFICIENT = 16.0
+#: What residuals count of equations that are left out.
+WEIGHT = 0.25
 #: Columns of places: a node, and its tile.
 NODE, OWN = 0, 1
 
@@ -30,12 +33,32 @@ def hold(repeated: Repeated, tiles: Array) -> None:
 
 
 @kernel
-def overlook(repeated: Repeated, numbers: Array) -> None:
-    """Forget gaps or residuals (nodes, 3 or more) of equations that are left out."""
+def overlook_gaps(repeated: Repeated, gap: Array) -> bool:
+    """Take nothing back of gaps that are left out, which follow from others; tell if one is large.
+
+    That is so where coefficients have become large.
+    """
+    places, out, slack, large = repeated.places, repeated.out, repeated.slack[0], False
+    for k in range(places.shape[0]):
+        node = places[k, NODE]
+        for slot in range(3):
+            if out[node, slot] > 0.0:
+                large = large or abs(gap[node, slot]) > slack * repeated.most[node, slot]
+                gap[node, slot] = 0.0
+    return large
+
+
+@kernel
+def look_away(repeated: Repeated, x: Array) -> None:
+    """Count residuals of equations that are left out less: gaps of others come in with rates.
+
+    Where they are given some slack, they do not count at all.
+    """
     places, out = repeated.places, repeated.out
+    less = 1.0 if repeated.slack[0] > 1.0 else 1.0 - WEIGHT
     for k in range(places.shape[0]):
         for slot in range(3):
-            numbers[places[k, NODE], slot] *= 1.0 - out[places[k, NODE], slot]
+            x[places[k, NODE], slot] *= 1.0 - less * out[places[k, NODE], slot]
 
 
 @kernel

@@ -11,7 +11,7 @@ from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, place, unfold
 from poinsot.engine.job import Machine, Run
-from poinsot.engine.redundant import combines, hold, overlook
+from poinsot.engine.redundant import combines, hold, look_away, overlook_gaps
 from poinsot.engine.tiles import Refinement, clear, factorise, keep, reduce, refine, solve
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
@@ -58,7 +58,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
         step.sizes[LASTING + OF_CLOSURE] = REST / step.h
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
-    overlook(machine.repeated, step.x)
+    look_away(machine.repeated, step.x)
     _measure_what_vanishes(machine.gyration, step.sizes)
 
 
@@ -206,11 +206,27 @@ def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
 
 
 @inline
-def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> None:
-    """Set how gaps of constraints have grown, which the plain form takes back little by little."""
+def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) -> bool:
+    """Set how gaps of constraints have grown, which the plain form takes back little by little.
+
+    Tell whether they are as they should be.
+    """
     if stabilised is None:
         gaps(machine.parts, step.state, kept, step.gap)
-        overlook(machine.repeated, step.gap)
+        return not overlook_gaps(machine.repeated, step.gap)
+    return True
+
+
+@inline
+def _well_chosen(
+    machine: Machine, stabilised: Array, tiles: Array, room: Refinement, x: Array
+) -> bool:
+    """Tell whether constraints that are left out are good combinations, in the stabilised form."""
+    if stabilised is not None:
+        repeated = machine.repeated
+        if repeated.places.shape[0] > 0 and repeated.slack[0] <= 1.0:
+            return combines(repeated, machine.schedule, tiles, room, x)
+    return True
 
 
 @inline
@@ -242,7 +258,8 @@ def take_step(
     stage, multiplier, x, schedule = step.stage, step.multiplier, step.x, machine.schedule
     begin(machine.parts)
     _begin(machine.stabilised, machine.spins, step.state, stage)
-    _look_at_gaps(machine, machine.stabilised, carried.gap, step)
+    if not _look_at_gaps(machine, machine.stabilised, carried.gap, step):
+        return limit, inf
     previous, hidden, fresh, turned = inf, inf, True, 0.0
     for iteration in range(limit + 1):
         if iteration > 0:
@@ -286,15 +303,14 @@ def take_step(
         spin, turn = _correct(step.bodies, stabilised, spins, auxiliary, stage, multiplier, x)
         if 0.5 * step.h * spin > HALF_TURN:
             break
-        watched = iteration == 0 and machine.repeated.watched[0] > 0
-        if watched and not combines(machine.repeated, schedule, tiles, room, x):
+        if iteration == 0 and not _well_chosen(machine, machine.stabilised, tiles, room, x):
             break
         turned += step.h * turn
         rate = residual / previous
         if previous == inf:
             rate = residual if machine.exact else 1.0
         # A last correction may stay unseen, unless power through struts, loads and fields is taken
-        # from the last evaluation.
+        # from the last evaluation, or equations that are left out have to be seen to hold.
         left, foreseen = rate * residual, machine.unloaded and residual <= rtol
         if machine.linear:
             left = min(left, (turned + SOLVED) * residual + turned * turned)

@@ -95,14 +95,16 @@ class Repeated(NamedTuple):
     """Equations of which some repeat others, see `engine.redundant`.
 
     `places` (k, 2) are their nodes and the tiles of these; `out` (nodes, 3) is 1 for equations that
-    are left out; `sizes` (nodes, 3) are those of their terms, 0 where they need not be looked at;
-    `watched` (1,) is whether they have to be good combinations of the others.
+    are left out; `sizes` (nodes, 3) are those of their terms, 0 where they need not be looked at,
+    and `most` (nodes, 3) how large gaps may become, in multiples `slack` (1,); 1: what is left out
+    is watched in other ways, too.
     """
 
     places: Index2
     out: Real2
     sizes: Real2
-    watched: Index1
+    most: Real2
+    slack: Real1
 
 
 #: Sizes of terms, and the power that dampers take; sizes of what cancels inside of forces and

@@ -220,7 +220,7 @@ class Tables:
             template=self._template(),
             kinds=self._kinds(),
             gyration=self._gyration(),
-            unloaded=not self._acted_on,
+            unloaded=not self._acted_on and not self.mechanism.redundant,
             dry=any(family.dry for family in families),
             repeated=self._repeated(),
             exact=self._exact,
@@ -265,7 +265,7 @@ class Tables:
         acted_on = self.parts.joints.places.size or self._acted_on
         arms_at = self._arms_at == tables.DIRECTORS or not acted_on
         lacking = self.graph.decoupled and any(family.lacking for family in self.parts.families)
-        return bool(arms_at and not lacking)
+        return bool(arms_at and not lacking and not self.mechanism.redundant)
 
     @property
     def _linear(self) -> bool:
@@ -354,6 +354,5 @@ class Tables:
         if self.stabilised:
             node = np.append(node, graph.position(group))
         places = index(node, self.tiles.at(node, node))
-        out, sizes = np.zeros((2, graph.nodes, SLOTS))
-        watched = np.full(1, self.mechanism.redundant, dtype=np.uint32)
-        return tables.Repeated(places, out, sizes, watched)
+        out, sizes, most = np.zeros((3, graph.nodes, SLOTS))
+        return tables.Repeated(places, out, sizes, most, np.ones(1))

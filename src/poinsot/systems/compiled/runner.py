@@ -14,7 +14,7 @@ from poinsot.kernels import tables
 from poinsot.kernels.laws import Law
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Runner, Totals
-from poinsot.ph.stages import Newton
+from poinsot.ph.stages import EPS, Newton
 from poinsot.result.history import Saved
 from poinsot.systems.compiled.machine import Parts, Tables, Turning
 from poinsot.systems.directors import DirectorForm
@@ -28,6 +28,9 @@ MechanismSystem = DirectorForm | QuaternionForm
 THOROUGH = 256
 #: So few where constraints that are left out are no good combinations of others.
 FEW = 1
+#: Gap of a constraint that is left out, in multiples of its round-off, that asks for another
+#: choice; and how much more of it there may be right after that.
+GAP, LARGER_GAP = 64.0, 8.0
 
 
 class MechanismRunner(Runner):
@@ -69,6 +72,7 @@ class MechanismRunner(Runner):
             rows = system.mechanism.gap_sizes(system.directors(x))[system.mechanism.rigid :]
             node, slot = self.places[: rows.size].T[:2]
             self.machine.repeated.sizes[node, slot] = rows
+            self.machine.repeated.most[node, slot] = GAP * EPS * rows
         self.start(x, system.angles(x))
         if not system.stabilised:
             gaps = system.mechanism.held.constraints(system.directors(x))
@@ -209,7 +213,7 @@ class MechanismRunner(Runner):
             taken, kept = take(machine, work, min(most, u.shape[0]))
             if taken:
                 break
-        self.machine.repeated.watched[0] = self.system.mechanism.redundant
+        self.machine.repeated.slack[0] = 1.0
         for _ in range(taken % 3):
             self.state, self.ahead, self.before = self.ahead, self.before, self.state
         if taken:
@@ -239,9 +243,9 @@ class MechanismRunner(Runner):
             yield self.machine, self.work, THOROUGH
         if self._decouples and not self.machine.exact:
             yield *self._thorough, THOROUGH
-        if redundant:
-            # No choice is good here: near a singular position.
-            self.machine.repeated.watched[0] = 0
+        for slack in (LARGER_GAP, np.inf) if redundant else ():
+            # Gaps of a worse choice are still there, or no choice is good in this position.
+            self.machine.repeated.slack[0] = slack
             yield *(self._thorough if self._decouples else (self.machine, self.work)), FEW
 
     @property
