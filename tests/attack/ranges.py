@@ -42,5 +42,7 @@ class Ranges:
 ALL = Ranges()
 #: What holds, in short runs and in long ones.
 HELD = replace(ALL, bulks=("solid", "flat"))
-#: Long runs at larger mass ratios are as exact, but redundant loops take slow single steps there.
+#: Needles and point masses: what turns them about their axis is refused by name.
+NEEDLES = replace(ALL, bulks=("slender",), ratio=(0, 0))
+#: Long runs at larger mass ratios are as exact, but steps of light bodies at dead points may fail.
 HELD_LONG = replace(HELD, length=(-2, 2), ratio=(0, 6))

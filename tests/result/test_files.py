@@ -1,6 +1,7 @@
 """Result files: what is loaded is what was saved."""
 
 import copy
+import errno
 import json
 import os
 import pickle
@@ -30,7 +31,7 @@ from saved_runs import (
 )
 
 import poinsot as ps
-from poinsot.result import blank, writer
+from poinsot.result import blank, source, writer
 
 RUNS = {
     f.__name__: f
@@ -178,6 +179,16 @@ def test_a_loaded_result_takes_one_descriptor(tmp_path):
         [sys.executable, "-c", MANY, tmp_path / "run.nc"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_too_many_open_results_are_told_as_such(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    chain().save(tmp_path / "run.nc")
+    monkeypatch.setattr(source, "open", full, raising=False)
+    with pytest.raises(ps.InputError, match="Too many open files; close other results"):
+        ps.load(tmp_path / "run.nc")
 
 
 def open_files():

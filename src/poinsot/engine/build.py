@@ -3,10 +3,12 @@
 import argparse
 import atexit
 import gc
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
@@ -166,6 +168,8 @@ def _make(forms: Iterable[str], folder: Path, lines: TextIO) -> None:
             for form in forms
         }
         for form, code in codes.items():
+            while not futures.wait([code], ABANDONED / 4).done:
+                os.utime(lines.name)  # not given up
             machine_code.write(folder, form, code.result())
 
 

@@ -20,13 +20,13 @@ class Machine(NamedTuple):
     the one after the last of each. `kinds` (nodes,) tells which of the sizes measures a node's
     equations, `gyration` (2,) what are the least and the greatest radius of gyration of its bodies
     [m]; `repeated` which constraints are left out since they repeat others; `exact` whether the
-    matrix is that of Newton's method, or lacks a small part of it or some constraints; `linear`
-    whether nothing but turns of bodies makes it change; `keeping` whether laws begin a step with
-    slopes of an earlier one; `costly` whether a matrix costs more than a few evaluations, and is
-    kept for the next steps; `hardly` whether pivots may be hardly regular, see `tiles.factorise`.
-    `stabilised` is there in the stabilised form (its content does not matter), `spins` are there in
-    quaternions. `arms_at` is the column of a stage with the directors on which forces have their
-    lever arms, `auxiliary` the number of nodes that bodies have besides translation and rotation.
+    matrix is that of Newton's method, or lacks a small part of it; `linear` whether nothing but
+    turns of bodies makes it change; `keeping` whether laws begin a step with slopes of an earlier
+    one; `costly` whether a matrix costs more than a few evaluations, and is kept for the next
+    steps; `hardly` whether pivots may be hardly regular, see `tiles.factorise`. `stabilised` is
+    there in the stabilised form (its content does not matter), `spins` are there in quaternions.
+    `arms_at` is the column of a stage with the directors on which forces have their lever arms,
+    `auxiliary` the number of nodes that bodies have besides translation and rotation.
     """
 
     bodies: Part

@@ -12,8 +12,8 @@ from poinsot.bodies.in_quaternions import quaternion_bodies
 from poinsot.engine import REST, ROUND_OFF, STALLED
 from poinsot.engine.families import act, act_stabilised, begin, fold, gaps, place, unfold
 from poinsot.engine.job import Machine, Run, Work
-from poinsot.engine.redundant import hold, look_away, overlook_gaps
-from poinsot.engine.tiles import clear, factorise, keep, reduce, refine, solve
+from poinsot.engine.redundant import combines, hold, look_away, overlook_gaps
+from poinsot.engine.tiles import Refinement, clear, factorise, keep, reduce, refine, solve
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
 from poinsot.kernels.kernel import arithmetic, inline, kernel
@@ -219,6 +219,18 @@ def _look_at_gaps(machine: Machine, stabilised: Array, kept: Array, step: Step) 
 
 
 @inline
+def _well_chosen(
+    machine: Machine, stabilised: Array, tiles: Array, room: Refinement, x: Array
+) -> bool:
+    """Tell whether constraints that are left out are good combinations, in the stabilised form."""
+    if stabilised is not None:
+        repeated = machine.repeated
+        if repeated.places.shape[0] > 0 and repeated.slack[0] <= 1.0:
+            return combines(repeated, machine.schedule, tiles, room, x)
+    return True
+
+
+@inline
 def _fold(machine: Machine, stabilised: Array, x: Array) -> None:
     if stabilised is None:
         fold(machine.parts, machine.bodies, x)
@@ -289,6 +301,8 @@ def take_step(
         stabilised, spins, auxiliary = machine.stabilised, machine.spins, machine.auxiliary
         spin, turn = _correct(step.bodies, stabilised, spins, auxiliary, stage, multiplier, x)
         if 0.5 * step.h * spin > HALF_TURN:
+            break
+        if iteration == 0 and not _well_chosen(machine, machine.stabilised, tiles, room, x):
             break
         turned += step.h * turn
         rate = residual / previous

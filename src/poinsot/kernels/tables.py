@@ -95,12 +95,14 @@ class Repeated(NamedTuple):
     """Equations of which some repeat others, see `engine.redundant`.
 
     `places` (k, 2) are their nodes and the tiles of these; `out` (nodes, 3) is 1 for equations that
-    are left out, `most` (nodes, 3) how large their gaps may become, in multiples `slack` (1,); 1:
-    their residuals must vanish, too.
+    are left out; `sizes` (nodes, 3) are those of their terms, 0 where they need not be looked at,
+    and `most` (nodes, 3) how large gaps may become, in multiples `slack` (1,); 1: what is left out
+    is watched in other ways, too.
     """
 
     places: Index2
     out: Real2
+    sizes: Real2
     most: Real2
     slack: Real1
 

@@ -273,9 +273,9 @@ class Tables:
         acted_on = self.parts.joints.places.size or self._acted_on
         arms_at = self._arms_at == tables.DIRECTORS or not acted_on
         lacking = self.graph.decoupled and any(family.lacking for family in self.parts.families)
-        # What elastic forces round is larger than what the shift of repeated constraints leaves.
-        shifted = self.mechanism.redundant and not self.mechanism.elastic
-        return bool(arms_at and not lacking and not shifted)
+        # What elastic forces round is larger than what constraints that are left out may lack.
+        loose = self.mechanism.redundant and not self.mechanism.elastic
+        return bool(arms_at and not lacking and not loose)
 
     @property
     def _costly(self) -> bool:
@@ -371,5 +371,5 @@ class Tables:
         if self.stabilised:
             node = np.append(node, graph.position(group))
         places = index(node, self.tiles.at(node, node))
-        out, most = np.zeros((2, graph.nodes, SLOTS))
-        return tables.Repeated(places, out, most, np.ones(1))
+        out, sizes, most = np.zeros((3, graph.nodes, SLOTS))
+        return tables.Repeated(places, out, sizes, most, np.ones(1))

@@ -29,7 +29,7 @@ MechanismSystem = DirectorForm | QuaternionForm
 
 #: So many steps are taken with the exact tangent where the decoupled one fails.
 THOROUGH = 256
-#: So few where constraints that are left out may have gaps.
+#: So few where constraints that are left out are no good combinations of others.
 FEW = 1
 #: Gap of a constraint that is left out, in multiples of its round-off, that asks for another
 #: choice; and how much more of it there may be right after that.
@@ -74,6 +74,7 @@ class MechanismRunner(Runner):
         if system.mechanism.redundant:
             rows = system.mechanism.gap_sizes(system.directors(x))[system.mechanism.rigid :]
             node, slot = self.places[: rows.size].T[:2]
+            self.machine.repeated.sizes[node, slot] = rows
             self.machine.repeated.most[node, slot] = GAP * EPS * rows
         self.start(x, system.angles(x))
         if not system.stabilised:
@@ -250,7 +251,7 @@ class MechanismRunner(Runner):
         if self._decouples and not self.machine.exact:
             yield *self._thorough, THOROUGH
         for slack in (LARGER_GAP, np.inf) if redundant else ():
-            # Gaps of a worse choice are still there, or the start does not close them all.
+            # Gaps of a worse choice are still there, or no choice is good in this position.
             self.machine.repeated.slack[0] = slack
             yield *(self._thorough if self._decouples else (self.machine, self.work)), FEW
 
