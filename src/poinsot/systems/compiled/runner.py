@@ -34,6 +34,8 @@ FEW = 1
 #: Gap of a constraint that is left out, in multiples of its round-off, that asks for another
 #: choice; and how much more of it there may be right after that.
 GAP, LARGER_GAP = 64.0, 8.0
+#: So many times do coefficients of what is left out count, see `engine.redundant.COEFFICIENT`.
+STRICT = 2.0
 
 
 class MechanismRunner(Runner):
@@ -70,12 +72,13 @@ class MechanismRunner(Runner):
         )
         self.work = made.work(*self.parts.room)
         self.h = h
-        self._leave_out(~loop.repeated for loop in system.mechanism.loops)
+        self._row_sizes = np.zeros_like(self.machine.repeated.sizes)
         if system.mechanism.redundant:
             rows = system.mechanism.gap_sizes(system.directors(x))[system.mechanism.rigid :]
             node, slot = self.places[: rows.size].T[:2]
-            self.machine.repeated.sizes[node, slot] = rows
-            self.machine.repeated.most[node, slot] = GAP * EPS * rows
+            self._row_sizes[node, slot] = rows
+            self.machine.repeated.most[:] = GAP * EPS * self._row_sizes
+        self._leave_out(~loop.repeated for loop in system.mechanism.loops)
         self.start(x, system.angles(x))
         if not system.stabilised:
             gaps = system.mechanism.held.constraints(system.directors(x))
@@ -134,8 +137,10 @@ class MechanismRunner(Runner):
         joints = rows[mechanism.rigid :][: self.parts.joints.places.shape[0]]
         node, slot = self.places[:, :2].T
         out = np.tile(joints, self.places.shape[0] // max(1, joints.size))
-        self.machine.repeated.out[node, slot] = out
-        return not np.array_equal(before, self.machine.repeated.out)
+        repeated = self.machine.repeated
+        repeated.out[node, slot] = out
+        repeated.sizes[:] = self._row_sizes / np.where(repeated.out > 0, STRICT, 1.0)
+        return not np.array_equal(before, repeated.out)
 
     def _choose(self) -> bool:
         """Choose anew which constraints to leave out, here and now; tell whether others are."""
