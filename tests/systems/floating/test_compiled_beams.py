@@ -1,7 +1,5 @@
 """Elastic bodies in the compiled engine: as in the reference engine, and exact for long."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -69,47 +67,6 @@ def test_a_body_of_matrices_moves_alike_in_both_engines():
     axes = {"axis_a": (1, 0, 0), "axis_b": (0, 1, 0)}
     model.add_joint("pin", ps.Universal(body[1], ball, point=end, **axes))
     assert_engines_agree(model)
-
-
-def loop(heavier=1.0):
-    """Three planar beams and the ground, joined by parallel hinges that lock directions twice."""
-    model = ps.Model(gravity=(0, -9.81, 0))
-    corners = np.array([(0, 0, 0), (0.3, 0.9, 0), (1.5, 1.2, 0), (1.3, 0, 0)])
-    ends, numbers = [model.ground], {"density": 1500 * heavier, "youngs_modulus": 2e8 * heavier}
-    for k, (a, b) in enumerate(pairwise(corners)):
-        x, y, _ = b - a
-        shape = soft(length=float(np.hypot(x, y)), planar=True, held="simply supported", **numbers)
-        turned = ps.Rotation.from_axis_angle((0, 0, 1), np.arctan2(y, x))
-        body = model.add_body(f"link {k}", shape, position=(a + b) / 2, rotation=turned)
-        ends += [body.start, body.end]
-    pairs = zip(ends[::2], [*ends[1::2], model.ground], strict=True)
-    for name, point, (one, other) in zip("ABCD", corners, pairs, strict=True):
-        model.add_joint(name, ps.Revolute(one, other, point=point, axis=(0, 0, 1)))
-    return model
-
-
-@pytest.mark.parametrize("heavier", [1.0, 1e3])
-def test_repeated_constraints_of_planar_beams_are_alike_in_both_engines(heavier):
-    model = loop(heavier)
-    assert len(model.check().repeated) == 3
-    runs = [ps.simulate(model, h=1e-3, t_end=3e-3, engine=e) for e in ("compiled", "reference")]
-    compiled, reference = runs
-    assert (compiled.engine, compiled.stats.single_steps) == ("compiled", 0)
-    for name in ("link 1", "link 2.1"):
-        np.testing.assert_allclose(compiled.position(name), reference.position(name), atol=1e-13)
-    for name in "ABCD":
-        forces, torques = (
-            [getattr(run.reaction(name), part) for run in runs] for part in ("force", "torque")
-        )
-        np.testing.assert_allclose(*forces, atol=1e-9 * abs(forces[1]).max())
-        np.testing.assert_allclose(*torques, atol=1e-9 * heavier)
-
-
-def test_repeated_constraints_of_planar_beams_stay_closed_for_long():
-    result = ps.simulate(loop(), h=1e-3, t_end=2.0, save_every=100)
-    assert result.stats.balance_error_max < 1e-13 * abs(result.energy[0]) * np.sqrt(2000)
-    assert result.constraint_error.max() < 1e-14
-    assert result.stats.single_steps < 20
 
 
 @pytest.mark.parametrize("option", ["undeformed", "planar", "end masses"])

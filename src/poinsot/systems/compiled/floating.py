@@ -21,7 +21,6 @@ from poinsot.systems.compiled.quaternions import QuaternionRunner
 from poinsot.systems.compiled.rotations import RotationRunner
 from poinsot.systems.floating.system import FloatingSystem
 from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
-from poinsot.systems.redundancy import Loop
 
 Array = NDArray[np.float64]
 
@@ -137,7 +136,6 @@ def _in_quaternions(system: FloatingSystem) -> QuaternionForm:
         weight=np.vstack([mechanism.weight, np.zeros((len(names), 3))]),
         unknowns=unknowns,
         constraints=replace(mechanism.constraints, bodies=count),
-        loops=_loops(system),
         least=None,
     )
     axes = np.tile(np.eye(3), (len(names), 1, 1))
@@ -151,13 +149,3 @@ def _in_quaternions(system: FloatingSystem) -> QuaternionForm:
     return quaternion_system(system.name, whole, named, system.ports, q, still).in_form(
         "hamiltonian"
     )
-
-
-def _loops(system: FloatingSystem) -> tuple[Loop, ...]:
-    """Return all joints as one loop, if some of their constraints repeat others."""
-    redundancy, mechanism = system.redundancy, system.mechanism
-    if not redundancy.repeated.any():
-        return ()
-    rows, bodies = np.arange(redundancy.repeated.size), np.arange(len(mechanism.inertia))
-    length = float(np.max(redundancy.sizes))
-    return (Loop(rows, bodies, mechanism.constraints, redundancy.repeated, length),)

@@ -273,16 +273,7 @@ class Tables:
         acted_on = self.parts.joints.places.size or self._acted_on
         arms_at = self._arms_at == tables.DIRECTORS or not acted_on
         lacking = self.graph.decoupled and any(family.lacking for family in self.parts.families)
-        # What elastic forces round is larger than what constraints that are left out may lack.
-        loose = self.mechanism.redundant and not self.mechanism.elastic
-        return bool(arms_at and not lacking and not loose)
-
-    @property
-    def _costly(self) -> bool:
-        """Whether a matrix is kept for the next steps."""
-        families = self.parts.families
-        hard = self.mechanism.redundant or any(family.dry for family in families)
-        return not hard and any(family.costly and len(family) for family in families)
+        return bool(arms_at and not lacking and not self.mechanism.redundant)
 
     @property
     def _linear(self) -> bool:

@@ -143,8 +143,12 @@ class FloatingSystem(BodyAxesForm):
         return FloatingStages(scheme, t, x0, u, h, self)
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
-        """Return a runner for the midpoint rule."""
+        """Return a runner for the midpoint rule; None where constraints repeat each other."""
         if not self.compiles(scheme) or self.coordinates == "rotations-euler":
+            return None
+        if self.redundancy.repeated.any():
+            return None
+        if self.redundancy.repeated.any():
             return None
         from poinsot.systems.compiled.floating import FloatingRunner  # imports this
 
