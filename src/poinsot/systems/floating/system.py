@@ -148,8 +148,6 @@ class FloatingSystem(BodyAxesForm):
             return None
         if self.redundancy.repeated.any():
             return None
-        if self.redundancy.repeated.any():
-            return None
         from poinsot.systems.compiled.floating import FloatingRunner  # imports this
 
         return FloatingRunner(self, scheme, x, h, options)
