@@ -276,6 +276,13 @@ class Tables:
         return bool(arms_at and not lacking and not self.mechanism.redundant)
 
     @property
+    def _costly(self) -> bool:
+        """Whether a matrix is kept for the next steps."""
+        families = self.parts.families
+        hard = self.mechanism.redundant or any(family.dry for family in families)
+        return not hard and any(family.costly and len(family) for family in families)
+
+    @property
     def _linear(self) -> bool:
         """Whether Newton's equations are linear but for the turns of bodies."""
         plain = not self.stabilised and self.turning is None
