@@ -14,7 +14,7 @@ from poinsot.analysis.linearisation import linearise
 from poinsot.analysis.mode_motion import mode_motion, motion_of
 from poinsot.analysis.slowest_modes import is_singular, slowest
 from poinsot.analysis.steady_frames import frames, is_mechanism
-from poinsot.errors import InputError, did_you_mean
+from poinsot.errors import InputError, SingularPencilError, did_you_mean
 from poinsot.inputs import count as checked_count
 from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
 from poinsot.ph.matrices import Array, large
@@ -337,7 +337,10 @@ def _told_apart(
     near = np.flatnonzero((size[1:] > WIDE * fastest) & (size[:-1] < SLOW * fastest))
     split = int(near[np.argmax(steps[near])])
     border = np.sqrt(size[split] * size[split + 1]) if size[split] else size[split + 1] / 2
-    found, their_shapes, fixed, going = slowest(linear, split + 2 + rigid)
+    try:
+        found, their_shapes, fixed, going = slowest(linear, split + 2 + rigid)
+    except SingularPencilError:  # constraints repeat others all but exactly
+        return values, shapes, rigid, drifting
     if fixed > rigid:  # constants of constraints that are none of displacements
         return values, shapes, rigid, drifting
     found, their_shapes = _one_of_each_pair(found, their_shapes, lossless(linear))
