@@ -22,6 +22,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.stamp-runtime  ## simulate the demonstration; numbers and pictures go to demo/
+	@$(BIN)/python -m poinsot.engine.build
 	@mkdir -p demo
 	@$(BIN)/poinsot run $(EXAMPLE) --output demo/$(EXAMPLE).nc --plot demo/$(EXAMPLE).png
 	@$(BIN)/poinsot view demo/$(EXAMPLE).nc --html demo/$(EXAMPLE).html
@@ -46,9 +47,11 @@ layers: $(VENV)/.stamp-dev
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.stamp-dev  ## build the documentation in docs/_build/html
+	@$(BIN)/python -m poinsot.engine.build
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
 bench: $(VENV)/.stamp-bench  ## measure the speed against Exudyn and MuJoCo; tables go to docs/
+	@$(BIN)/python -m poinsot.engine.build
 	@$(BIN)/python -m benchmarks --million
 
 clean:  ## remove everything that make made
@@ -65,14 +68,20 @@ $(INTERPRETER):
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
+# uv finds out in seconds what pip takes minutes for; where it does not work, pip does. Both ask the
+# same index. The engine is built by what needs it, while types are checked; the tests build it, too.
+define install
+@echo "installing poinsot$(1)"
+@$(BIN)/python -m pip install -qq --no-compile uv 2>/dev/null && \
+	UV_DEFAULT_INDEX="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null)}" \
+	$(BIN)/uv pip install -q --python $(BIN)/python -e '.$(1)' || { \
+	echo "uv does not work here: installing with pip, which takes longer"; \
+	$(BIN)/python -m pip install -qq --no-compile -e '.$(1)'; }
+@touch $@
+endef
+
 $(VENV)/.stamp-runtime: pyproject.toml $(INTERPRETER)
-	@echo "installing poinsot"
-	@$(BIN)/python -m pip install -qq --no-compile -e .
-	@$(BIN)/python -m poinsot.engine.build
-	@touch $@
+	$(call install)
 
 $(VENV)/.stamp-%: pyproject.toml $(INTERPRETER)
-	@echo "installing poinsot[$*]"
-	@$(BIN)/python -m pip install -qq --no-compile -e '.[$*]'
-	@$(BIN)/python -m poinsot.engine.build
-	@touch $@
+	$(call install,[$*])

@@ -1,6 +1,7 @@
 """Every Python block of README.md and docs/ is a test; a document is one namespace."""
 
 import os
+from collections import Counter
 from contextlib import ExitStack, chdir
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
@@ -61,22 +62,48 @@ pytest_collect_file = Sybil(
 ALONE = "tests/attack/"
 #: Files of these folders share a browser and runs, or solutions of other codes.
 SHARING = ("tests/viz/", "tests/oracles/")
+#: What takes longest, and starts first: at the end, no worker waits for the other.
+LONGEST = (
+    "tests/docs/test_gallery_pages.py",
+    *SHARING,
+    "tests/systems/livens/test_lagrangian_schemes.py",
+    "tests/systems/test_redundant_exactness.py",
+    "tests/systems/test_springs_over_turns.py",
+)
+
+
+def scope_of(nodeid):
+    """Return what one worker runs: a file, a folder of `SHARING`, or a test of `ALONE`."""
+    file = nodeid.split("::")[0]
+    if file.startswith(ALONE):
+        return nodeid
+    return next((folder for folder in SHARING if file.startswith(folder)), file)
 
 
 class FileScheduling(LoadScopeScheduling):
-    """One worker runs a whole file, the files with most tests first.
+    """One worker runs a whole file.
 
     The blocks of a document build on each other, and the tests of a file share what they compute.
     Written out because the marker ``xdist_group`` has no effect under pytest 9.2 with xdist 3.8.
     """
 
     def _split_scope(self, nodeid):
-        file = nodeid.split("::")[0]
-        if file.startswith(ALONE):
-            return nodeid
-        return next((folder for folder in SHARING if file.startswith(folder)), file)
+        return scope_of(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
+    config.option.loadscopereorder = False  # as they are collected
     return FileScheduling(config, log)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Put the longest files first, then those with most tests, if there are several workers."""
+    if hasattr(config, "workerinput"):
+        sizes = Counter(scope_of(item.nodeid) for item in items)
+        places = {scope: (place, 0) for place, scope in enumerate(LONGEST)}
+        items.sort(
+            key=lambda item: places.get(
+                scope := scope_of(item.nodeid), (len(LONGEST), -sizes[scope])
+            )
+        )

@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 #: Step [s], times [s] of a short and a long run, whose difference counts; beams and elements.
-H, T, BEAMS, ELEMENTS = 1e-3, (0.02, 0.42), 10, 10
+H, T, BEAMS, ELEMENTS = 1e-3, (0.05, 2.05), 10, 10
 
 
 def chain(*, planar: bool) -> Any:

@@ -14,8 +14,9 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-#: Step [s], times [s] of a short and a long run, whose difference counts; elements.
-H, T, ELEMENTS = 1e-3, (0.5, 2.5), 32
+#: Step [s], times [s] of a short and a long run, whose difference counts; elements. Ours goes on
+#: for longer: its steps of two seconds take less time than what its preparation varies by.
+H, T, OURS, ELEMENTS = 1e-3, (0.5, 2.5), (0.5, 20.5), 32
 LENGTH, MASS, INERTIA, FORCE = 10.0, 1.0, 0.05, (0.5, 2.0, 1.0)
 SHEAR, AXIAL, BENDING = 1e4, 1e4, 500.0
 
@@ -113,12 +114,13 @@ def rods(repeats: int) -> dict[str, Any]:
     times: dict[str, list[float]] = {name: [] for name in entrants}
     for _ in range(repeats):
         for name, fly in entrants.items():
-            clock = [process_time()]
-            for t_end in T:
+            clock, ends_at = [process_time()], OURS if name == "Poinsot" else T
+            for t_end in ends_at:
                 fly(t_end)
                 clock.append(process_time())
             start, short, long = clock
-            times[name].append(((long - short) - (short - start)) / ((T[1] - T[0]) / H))
+            steps = (ends_at[1] - ends_at[0]) / H
+            times[name].append(((long - short) - (short - start)) / steps)
     return {
         "elements": ELEMENTS,
         "t_end": T[1],

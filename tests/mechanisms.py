@@ -3,6 +3,7 @@
 Nothing in here knows how the package works inside; it only calls its public names.
 """
 
+import os
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -47,7 +48,12 @@ ARROWS += ("axis", "axis_a", "axis_b", "normal", "x", "y")
 
 
 def laws(examples):
-    """So many random mechanisms; a seed has no simpler one, so nothing is shrunk."""
+    """So many random mechanisms; a seed has no simpler one, so nothing is shrunk.
+
+    Half as many in CI, where they are the same in every run.
+    """
+    if os.environ.get("CI") == "true":
+        examples = -(-examples // 2)
     return settings(
         max_examples=examples, phases=(Phase.explicit, Phase.reuse, Phase.generate), deadline=None
     )

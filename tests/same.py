@@ -10,7 +10,7 @@ def numbers(result):
     found = {f"stats.{f.name}": getattr(result.stats, f.name) for f in fields(result.stats)}
     del found["stats.wall_time"]
     for f in fields(result):
-        if f.name not in ("states", "ports", "stats", "observation"):
+        if f.name not in ("states", "ports", "sensors", "stats", "observation"):
             found[f.name] = getattr(result, f.name)
     found["supplied"] = result.supplied
     seen = result.observation
@@ -18,14 +18,22 @@ def numbers(result):
         for name, array in getattr(seen, kind).items():
             found[f"{kind}.{name}"] = array
     found["scene"], found["counts"] = seen.scene, seen.counts
-    for records in (result.states, result.ports, seen.bodies, seen.markers, seen.joints):
+    for records in (
+        result.states,
+        result.ports,
+        seen.bodies,
+        seen.markers,
+        seen.joints,
+        result.sensors,
+    ):
         for record in records.values():
             where = f"{type(record).__name__}.{record.name}"
             for f in fields(record):
                 found[f"{where}.{f.name}"] = getattr(record, f.name)
     for joint in seen.joints.values():
-        found.update({f"{joint.name}.{k}": v for k, v in joint.coordinates.items()})
-        del found[f"JointRecord.{joint.name}.coordinates"]
+        for kind in ("coordinates", "rates"):
+            found.update({f"{joint.name}.{kind}.{k}": v for k, v in getattr(joint, kind).items()})
+            del found[f"JointRecord.{joint.name}.{kind}"]
     return found
 
 

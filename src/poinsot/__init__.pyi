@@ -67,6 +67,13 @@ from poinsot.parts.loads import TorquePort as TorquePort
 from poinsot.parts.rolling import KnifeEdge as KnifeEdge
 from poinsot.parts.rolling import RollingDisc as RollingDisc
 from poinsot.parts.rolling import RollingSphere as RollingSphere
+from poinsot.parts.stops import JointStop as JointStop
+from poinsot.parts.transmissions import Belt as Belt
+from poinsot.parts.transmissions import Cam as Cam
+from poinsot.parts.transmissions import Differential as Differential
+from poinsot.parts.transmissions import Gear as Gear
+from poinsot.parts.transmissions import RackAndPinion as RackAndPinion
+from poinsot.parts.transmissions import Screw as Screw
 from poinsot.ph.formulas import Formula as Formula
 from poinsot.ph.scheme import Scheme as Scheme
 from poinsot.ph.signals import Table as Table

@@ -181,6 +181,15 @@ def test_a_singular_pencil_is_named():
         modes(broken)
 
 
+def test_a_state_that_no_equation_knows_is_named():
+    loose = ps.ph.linear(
+        "loose", states=["a", "b"], E=np.diag([1.0, 0]), J=0 * np.eye(2), Q=np.eye(2)
+    )
+    for look in (modes, ps.analysis.minimal, ps.analysis.poles):
+        with pytest.raises(ps.SingularPencilError, match=r"'loose'.*'b'"):
+            look(loose)
+
+
 def test_a_number_of_modes_that_is_none_is_refused():
     with pytest.raises(ps.InputError, match="count"):
         modes(known.pendulum()[0], 0)

@@ -113,23 +113,40 @@ def test_a_continuum_rests_at_the_deflection_of_a_cantilever_and_has_its_frequen
     assert smaller.passive
 
 
-def test_a_continuum_and_a_mass_on_a_rail_vibrate_as_one():
-    """One mass on two springs: omega^2 = (k + 3 E I / L^3) / (M + 33/140 m)."""
-    model = ps.Model(name="rail")
+def mass_on_plate(gravity, coordinates=None):
+    """A mass on a rail, on a spring and on the tip of a plate."""
+    model = ps.Model(name="rail", gravity=(0, -gravity, 0))
     mass = model.add_body("mass", ps.Box(mass=2.0, size=(0.1, 0.1, 0.1)), position=(1, 0, 0))
     rail = ps.Prismatic(model.ground, mass, point=(1, 0, 0), axis=(0, 1, 0))
     model.add_joint("rail", rail)
     spring = {"point_a": (1, -1, 0), "point_b": (1, 0, 0), "stiffness": 1e4, "rest_length": 1.0}
     model.add_force("spring", ps.Spring(model.ground, mass, **spring))
     model.add_port("pin", ps.JointPort("rail"))
-    joined = ps.ph.interconnect(
-        model.compile(),
+    return ps.ph.interconnect(
+        model.compile(coordinates),
         plate().prefixed("plate"),
         connections=ps.ph.Transformer("pin", "plate.tip", C=[[0, 1.0]]),
     )
-    rest = analysis.equilibrium(joined)
+
+
+def test_a_continuum_and_a_mass_on_a_rail_vibrate_as_one():
+    """One mass on two springs: omega^2 = (k + 3 E I / L^3) / (M + 33/140 m)."""
+    rest = analysis.equilibrium(mass_on_plate(0.0))
     stiffness = 3 * 2.1e11 * 0.01 * 0.1**3 / 12
     assert rest.stability == "stable"
     slowest = analysis.modes(rest).frequencies[0]
     exact = np.sqrt((1e4 + stiffness) / (2.0 + 33 / 140 * 7.8))
     assert slowest == pytest.approx(exact, rel=0.01)
+
+
+@pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])
+def test_a_mechanism_on_a_continuum_sinks_by_its_weight(coordinates):
+    """Two springs share a weight: the plate, whose stiffness a force on it alone tells, and k."""
+    alone = analysis.equilibrium(plate(), inputs={"tip": [0.0, 1.0]})
+    moved = alone.system.body.displacement(alone.state("stress"))
+    stiffness = 1 / (alone.system.matrix_B[: moved.size].T @ moved)[1]
+    rest = analysis.equilibrium(mass_on_plate(G, coordinates))
+    assert rest.x[1] == pytest.approx(-2.0 * G / (1e4 + stiffness), rel=1e-9)
+    assert rest.stability == "stable"
+    found, weightless = (analysis.modes(at, 3).frequencies for at in (rest, mass_on_plate(0.0)))
+    np.testing.assert_allclose(found, weightless, rtol=1e-9)

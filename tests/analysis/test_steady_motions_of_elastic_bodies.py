@@ -51,8 +51,7 @@ def test_a_turning_blade_flaps_faster_by_the_numbers_of_wright_and_others(turnin
     linear = analysis.linearise(motion)
     assert linear.about.steady
     assert isinstance(linear, analysis.LinearPHSystem)
-    defects = linear.defects(linear.start)
-    assert max(defects.skew, defects.symmetric, defects.gradient, defects.dirac) < 1e-8
+    assert linear.defects(linear.start).holds(1e-8)
     flap = analysis.modes(linear).frequencies[1] / UNIT
     assert flap == pytest.approx(FLAPPING[speed], rel=5e-3)
 

@@ -13,4 +13,9 @@ KEPT: tuple[tuple[str, Case], ...] = (
     ),
     # A rod, of which quaternions and directors keep different moments about its axis.
     ("in_both_engines[quaternions-emh-mean]", Case(seed=473188, form="polygon", bulk="slender")),
+    # A field without a gradient, of 1e-8 m: its differences were taken over a metre.
+    (
+        "in_both_engines[quaternions-mpl]",
+        Case(seed=0, bodies=1, ground=False, points=True, acting=("field",), length=-8),
+    ),
 )

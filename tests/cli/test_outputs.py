@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from itertools import cycle
 
 import pytest
 from commands import EXAMPLES, here
@@ -54,8 +55,15 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize("how", ["name", "path", "link", "hard link"])
-@pytest.mark.parametrize("words", WORDS, ids=lambda words: f"{words[0]} {words[1]} {words[-1]}")
+#: Every output under its own name, and under one of the others.
+NAMED = [
+    pytest.param(words, how, id=f"{how}-{words[0]} {words[1]} {words[-1]}")
+    for words, other in zip(WORDS, cycle(["path", "link", "hard link"]), strict=False)
+    for how in ("name", other)
+]
+
+
+@pytest.mark.parametrize(("words", "how"), NAMED)
 def test_the_input_is_not_overwritten(words, how, command, result, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.yaml").write_bytes(MODEL)

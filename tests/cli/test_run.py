@@ -10,11 +10,16 @@ import poinsot as ps
 from poinsot.gallery import find_example
 
 
-def test_the_gallery_is_listed_with_sources():
-    run = poinsot("gallery")
-    assert run.returncode == 0
-    assert "spatial-slider-crank" in run.stdout
-    assert "[LKB26, sec. 7.3]" in run.stdout
+@pytest.fixture
+def command(monkeypatch, capsys):
+    return lambda *words: here(monkeypatch, capsys, *words)
+
+
+def test_the_gallery_is_listed_with_sources(command):
+    status, said, _ = command("gallery")
+    assert status == 0
+    assert "spatial-slider-crank" in said
+    assert "[LKB26, sec. 7.3]" in said
 
 
 def test_a_run_writes_its_summary(tmp_path):
@@ -58,25 +63,37 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_input_is_one_message_and_exit_status_two(what, tmp_path):
+def test_bad_input_is_one_message_and_exit_status_two(what, tmp_path, monkeypatch, capsys):
     words, message = BAD[what]
-    run = poinsot(*words, cwd=tmp_path)
-    assert run.returncode == 2
+    monkeypatch.chdir(tmp_path)
+    status, _, said = here(monkeypatch, capsys, *words)
+    assert status == 2
+    assert message in said
+    assert "Traceback" not in said
+
+
+def test_a_process_of_its_own_ends_in_the_same_way():
+    words, message = BAD["unknown example"]
+    run = poinsot(*words)
+    assert (run.returncode, run.stdout) == (2, "")
     assert message in run.stderr
     assert "Traceback" not in run.stderr
 
 
-def test_a_failed_step_is_exit_status_one_and_keeps_what_was_computed(tmp_path):
+def test_a_failed_step_is_exit_status_one_and_keeps_what_was_computed(
+    command, monkeypatch, tmp_path
+):
     words = ["run", "spatial-slider-crank", "--step", "5", "--t-end", "10", "--summary", "run.json"]
-    run = poinsot(*words, cwd=tmp_path)
-    assert run.returncode == 1
-    assert "stopped early" in run.stderr
-    assert "Traceback" not in run.stderr
+    monkeypatch.chdir(tmp_path)
+    status, _, said = command(*words)
+    assert status == 1
+    assert "stopped early" in said
+    assert "Traceback" not in said
     assert json.loads((tmp_path / "run.json").read_text())["status"] == "failed"
 
 
-def test_a_run_that_saves_fewer_steps_is_not_judged_as_the_published_case():
-    assert poinsot("run", "closed-loop", "--save-every", "7").returncode == 0
+def test_a_run_that_saves_fewer_steps_is_not_judged_as_the_published_case(command):
+    assert command("run", "closed-loop", "--save-every", "7")[0] == 0
 
 
 def test_the_version_is_shown():
@@ -87,11 +104,6 @@ def test_the_version_is_shown():
 
 FILE = EXAMPLES / "pendulum-with-motor.yaml"
 SHORT = ("--t-end", "0.1", "--engine", "reference")
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    return lambda *words: here(monkeypatch, capsys, *words)
 
 
 def test_a_model_file_runs_as_it_says_or_otherwise(command, tmp_path):

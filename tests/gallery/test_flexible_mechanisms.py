@@ -28,6 +28,13 @@ def test_frequencies_are_right_at_any_crank_angle(degrees, elements, near):
 # -- slider-crank ----------------------------------------------------------------------------------
 
 
+def at_the_middle(rates, angles, k, **tolerances):
+    """Return w/L there, of sine modes with the wave numbers k, from rest."""
+    times, start = np.array(angles) / crank_slider.SPEED, np.zeros(2 * k.size)
+    found = solve_ivp(rates, (0, times[-1]), start, method="DOP853", t_eval=times, **tolerances)
+    return np.sin(k * crank_slider.COUPLER / 2) @ found.y[: k.size] / crank_slider.COUPLER
+
+
 def by_sine_modes(angles, modes=6):
     """Return w/L of the coupler whose frame moves as rigid bodies do, at crank angles [rad]."""
     r, L, speed = crank_slider.CRANK, crank_slider.COUPLER, crank_slider.SPEED
@@ -51,17 +58,7 @@ def by_sine_modes(angles, modes=6):
         pull = (turning**2 - EI / (crank_slider.DENSITY * A) * k**4) * q
         return np.concatenate([v, load + pull])
 
-    times = np.array(angles) / speed
-    found = solve_ivp(
-        rates,
-        (0, times[-1]),
-        np.zeros(2 * modes),
-        method="DOP853",
-        t_eval=times,
-        rtol=1e-9,
-        atol=1e-12,
-    )
-    return np.sin(k * L / 2) @ found.y[:modes] / L
+    return at_the_middle(rates, angles, k, rtol=1e-9, atol=1e-12)
 
 
 def test_sine_modes_give_the_numbers_of_the_check():
@@ -120,17 +117,7 @@ def of_the_whole_mechanism(angles, modes=3, points=16):
         push = heavy @ convected + EI * k**4 * L / 2 * q
         return np.concatenate([v, -np.linalg.solve(heavy @ by_q.T, push)])
 
-    times = np.array(angles) / speed
-    found = solve_ivp(
-        rates,
-        (0, times[-1]),
-        np.zeros(2 * modes),
-        method="DOP853",
-        t_eval=times,
-        rtol=1e-7,
-        atol=1e-10,
-    )
-    return np.sin(k * L / 2) @ found.y[:modes] / L
+    return at_the_middle(rates, angles, k, rtol=1e-7, atol=1e-10)
 
 
 def test_a_stiffened_coupler_bends_as_in_the_whole_mechanism():

@@ -66,8 +66,10 @@ def test_midpoint_rules_do_not_conserve_energy():
 
 @pytest.mark.parametrize("scheme", [*ERRORS, "eml-mean", "emh-mean"])
 def test_the_centre_of_mass_converges_with_order_two(scheme):
-    orders = observed_orders(STEPS[2:], errors(scheme, STEPS[2:]))
-    np.testing.assert_allclose(orders, 2.0, atol=0.1)
+    found = errors(scheme, STEPS[2:])
+    np.testing.assert_allclose(observed_orders(STEPS[2:], found), 2.0, atol=0.1)
+    if scheme in ERRORS:
+        np.testing.assert_allclose(found, ERRORS[scheme][2:], rtol=5e-5)
 
 
 def test_the_figure_is_drawn(monkeypatch):

@@ -18,12 +18,9 @@ from poinsot.gallery.flying_rod import (
 
 
 @pytest.mark.parametrize("name", ["flying-rod", "right-angle-rod", "released-ring"])
-def test_the_example_passes_its_check(name):
+def test_the_figure_is_drawn(name):
     example = find_example(name)
-    result = example.run()
-    for check in example.check(result):
-        assert check.passed, check
-    assert example.plot(result).axes
+    assert example.plot(example.run()).axes
 
 
 def test_numbers_in_space_are_those_of_spectral_elements():

@@ -9,11 +9,8 @@ import poinsot as ps
 from poinsot.gallery.rolling_coin import AFTER_ONE_SECOND, EXAMPLE, Coin, measured, model, trail
 
 
-def test_the_example_passes_its_check():
-    result = EXAMPLE.run()
-    for check in EXAMPLE.check(result):
-        assert check.passed, check
-    assert EXAMPLE.plot(result).axes
+def test_the_figure_is_drawn():
+    assert EXAMPLE.plot(EXAMPLE.run()).axes
 
 
 def test_its_numbers_are_those_of_newton_and_euler():

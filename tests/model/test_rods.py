@@ -125,6 +125,17 @@ def flying(seed, elements=6, turn=None, shift=(0, 0, 0), damping_time=0.0):
     return model, rod
 
 
+def test_a_rod_with_an_angular_velocity_alone_turns_as_a_whole_about_the_origin_of_its_curve():
+    section = ps.SectionLaw(stiffness=(100, 100, 100, 1, 1, 1), mass=1.0, inertia=(0.1, 0.1))
+    shape, model = ps.ElasticRod([(0, 0, 0), (1, 0.5, 0)], section, 3), ps.Model()
+    rod = model.add_body("rod", shape, position=(0, 2, 0), angular_velocity=(0, 0, 3))
+    model.add_joint("hinge", ps.Spherical(model.ground, rod.start, point=(0, 2, 0)))
+    for name, (velocity, spin) in model.start_velocities().items():
+        arm = model.bodies[name].position - (0, 2, 0)
+        np.testing.assert_allclose(velocity, np.cross((0, 0, 3), arm), atol=1e-14)
+        np.testing.assert_allclose(spin, (0, 0, 3), atol=1e-14)
+
+
 @laws(4)
 @given(seed=st.integers(0, 10**6), scheme=st.sampled_from(["ph-mp", "ph-mp-ggl", "emh-mean"]))
 def test_energy_and_momenta_of_any_flying_rod_are_exact_once_the_load_is_off(seed, scheme):

@@ -19,7 +19,7 @@ TIMES = np.linspace(0, END, 9)
 @cache
 def run(kind, scheme, steps):
     model = loaded(kind)[1]
-    return ps.simulate(model, scheme=scheme, h=END / steps, t_end=END, engine="reference")
+    return ps.simulate(model, scheme=scheme, h=END / steps, t_end=END, engine="compiled")
 
 
 def exact(kind):

@@ -136,3 +136,33 @@ def test_springs_put_in_no_net_force_and_no_net_torque(kind, law):
     mid, pull = ((q0 + q1) / 2).reshape(-1, 3), gradient.reshape(-1, 3)
     np.testing.assert_allclose(pull[::4].sum(axis=0), 0, atol=1e-11)
     np.testing.assert_allclose(np.cross(mid, pull).sum(axis=0), 0, atol=1e-11)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("share", [1.0, 1e-3, 1e-6, 0.0])
+def test_a_field_of_unknown_derivatives_does_not_depend_on_units_of_length(unit, share):
+    """V of a point p in units: differences are taken over lengths of the mechanism."""
+
+    def V(points, directions):
+        x, y, z = points[0] / unit
+        return np.cos(3 * x) * y + np.exp(z) * x**2 + directions[0] @ points[0] / unit
+
+    def dV(points, directions):
+        x, y, z = points[0] / unit
+        by_x = -3 * np.sin(3 * x) * y + 2 * x * np.exp(z)
+        by_point = np.array([by_x, np.cos(3 * x), np.exp(z) * x**2]) + directions[0]
+        return by_point / unit, points[0] / unit
+
+    found = []
+    for gradient in (None, dV):
+        model = ps.Model()
+        body = model.add_body(
+            "body", ps.Box(mass=1, size=(unit, unit, 2 * unit)), position=(unit, 0, 0)
+        )
+        at = {"points": [(body, (1.2 * unit, 0, 0))], "directions": [(body, (0, 0.6, 0.8))]}
+        model.add_force("field", ps.Field(V, gradient=gradient, **at))
+        (p,) = model.compile().mechanism.potentials
+        a0, e = np.array([1.2, 0.3, 0.4, 0.1, 0.6, 0.7]), np.array([0.1, 0.3, -0.2, 0.2, 0, 0.1])
+        lengths = np.repeat([unit, 1.0], 3)
+        found.append(p.step(a0 * lengths, (a0 + share * e) * lengths) * lengths)
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=2e-12)

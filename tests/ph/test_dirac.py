@@ -278,3 +278,31 @@ def test_an_interconnection_whose_rank_drops_is_detected(angle):
 def test_the_rank_of_no_state_is_an_error():
     with pytest.raises(ps.InputError, match="at least one state"):
         ph.rank_defect(cartesian_pendulum(), [])
+
+
+def test_a_restricted_dirac_structure_is_one_again():
+    """[BHRS25, prop. 4]: efforts with C e = 0, flows up to C^T mu, whatever the rank of C."""
+    random = np.random.default_rng(0)
+    J = random.standard_normal((5, 5))
+    whole = ph.DiracStructure(J - J.T, np.eye(5))
+    C = random.standard_normal((2, 5))
+    for rows in (C, np.vstack([C, C.sum(axis=0)]), np.zeros((1, 5)), np.eye(5)):
+        restricted = whole.restricted(rows)
+        assert restricted.defect < 1e-12
+        assert abs(rows @ restricted.E).max() < 1e-12
+        e = restricted.E @ random.standard_normal(restricted.E.shape[1])
+        mu = random.standard_normal(len(rows))
+        assert restricted.distance((J - J.T) @ e - rows.T @ mu, e) < 1e-12
+    # A flow that is not in the range of C^T is no multiplier's.
+    e = whole.restricted(C).E[:, 0]
+    assert whole.restricted(C).distance((J - J.T) @ e + random.standard_normal(5), e) > 1e-3
+
+
+def test_a_restriction_may_change_its_kind_where_the_rank_does():
+    """[BHRS25, remark 5]: R x {0}, C = (1, x): at x = 0 it is the whole, elsewhere another."""
+    whole = ph.DiracStructure(np.diag([1.0, 0.0]), np.diag([0.0, 1.0]))
+    at_zero, beside = whole.restricted([[1.0, 0.0]]), whole.restricted([[1.0, 1e-3]])
+    for structure in (at_zero, beside):
+        assert structure.defect < 1e-12
+    assert at_zero.distance(np.zeros(2), np.array([0.0, 1.0])) < 1e-12
+    assert beside.distance(np.zeros(2), np.array([0.0, 1.0])) > 0.9

@@ -179,6 +179,17 @@ def test_a_redundant_four_bar_moves_the_same_in_all_units(form, engine, units):
     np.testing.assert_allclose(there, here, atol=1e-11)
 
 
+@pytest.mark.parametrize("scheme", ["eml", "reml", "null-eml"])
+@pytest.mark.parametrize("length", [1e-8])
+def test_a_redundant_four_bar_in_quaternions_keeps_its_energy_at_every_size(scheme, length):
+    """Rows of metres are not measured by quaternions: the four-bar of 1e-8 m fell apart."""
+    plan = replace(Units(length).plan(four_bar(spin=3.0)), gravity=np.zeros(3))
+    options = {"scheme": scheme, "coordinates": "quaternions", "h": H, "t_end": 6 * H}
+    result = ps.simulate(plan.model(project=False), **options)
+    assert result.status == "done"
+    assert result.stats.balance_error_max < 1e-13 * result.energy[0]
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("length", [1e-6, 1e-3, 1.0, 1e6])
 def test_a_pendulum_on_a_spring_starts_at_every_size(form, length):

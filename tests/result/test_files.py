@@ -139,6 +139,7 @@ def test_any_numbers_and_names_come_back(tmp_path, small, names, seed, rows, mes
         states=states,
         ports=ports,
         stats=replace(small.stats, iterations=numbers.integers(0, 9, rows - 1)),
+        observation=ps.result.Observation(),
         message=message,
         document=document,
     )

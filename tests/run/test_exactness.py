@@ -14,10 +14,10 @@ from strategies import seeds
 
 import poinsot as ps
 from poinsot import ph
+from poinsot.ph import newton
+from poinsot.ph.newton import Solution
 from poinsot.run import exactness
 from poinsot.run.exactness import MOST, Sample
-from poinsot.schemes import newton
-from poinsot.schemes.newton import Solution
 from poinsot.systems.compiled.runner import MechanismRunner
 
 #: Scheme and coordinates of everything that promises an exact balance of mechanisms.

@@ -36,7 +36,7 @@ def mechanism():
 
 
 def compare(model, scheme, **options):
-    result, reference = both(model, **{"scheme": scheme, "h": 0.02, "t_end": 0.16, **options})
+    result, reference = both(model, **{"scheme": scheme, "h": 0.02, "t_end": 0.08, **options})
     assert_same(result, reference)
     return result
 

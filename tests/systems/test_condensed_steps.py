@@ -11,8 +11,8 @@ from mechanisms import SCHEMES, laws
 from numerics import jacobian
 
 import poinsot as ps
+from poinsot.ph.general_stages import stage_equations
 from poinsot.ph.matrices import dense
-from poinsot.schemes.step import stage_equations
 
 #: Same method, other name: the general step on the whole state is taken.
 GENERAL = {

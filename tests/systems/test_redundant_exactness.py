@@ -65,7 +65,7 @@ def locked_pair(seed):
 
 
 @every_formulation
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 2**31))
 def test_pairs_that_are_locked_more_than_once_keep_energy_and_momenta(formulation, seed):
     result = run(locked_pair(seed), formulation)
@@ -87,7 +87,7 @@ def doubled(kind, prev, body, point, axis, times):
 
 
 @every_formulation
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 2**31))
 def test_trees_of_joints_that_are_there_several_times_keep_their_energy(formulation, seed):
     random = np.random.default_rng(seed)
@@ -126,7 +126,8 @@ def parallelogram(arms=1, plate=2, thickness=0.1):
 @every_formulation
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_three_parallel_arms_go_round_exactly(formulation, engine):
-    result = run(parallelogram(), formulation, engine=engine, t_end=3.0)
+    h = H if engine == "compiled" else 3 * H
+    result = run(parallelogram(), formulation, engine=engine, t_end=3.0, h=h)
     assert abs(result.joint("h00").coordinates["angle"]).max() > 2 * np.pi
     assert_exact(result, 1e-13)
 
@@ -152,7 +153,7 @@ def test_a_cardan_shaft_with_redundant_bearings_keeps_its_energy(formulation, an
 
 
 @every_formulation
-@settings(max_examples=4)
+@settings(max_examples=1)
 @given(seed=st.integers(0, 2**31), ratio=st.sampled_from([1e-4, 1.0, 1e4]))
 @example(seed=0, ratio=1e4)
 def test_bodies_that_slide_far_away_on_a_doubled_plane_keep_their_balances(
@@ -169,7 +170,7 @@ def test_bodies_that_slide_far_away_on_a_doubled_plane_keep_their_balances(
     second = model.add_body("b", box, position=0.3 * direction(random))
     for name in "PQ":
         model.add_joint(name, ps.Planar(first, second, point=(0, 0, 0), normal=normal))
-    result = run(model, formulation, h=0.1, t_end=50)
+    result = run(model, formulation, h=0.1, t_end=25)
     assert np.linalg.norm(result.position("a")[-1] - result.position("b")[-1]) > 300
     assert result.status == "done"
     assert result.stats.balance_error_max < 1e-12 * result.energy[0]

@@ -147,7 +147,7 @@ def test_an_angle_of_half_a_turn_at_the_start_is_like_any_other():
 # -- laws ------------------------------------------------------------------------------------------
 
 
-@ways
+@pytest.mark.parametrize(("coordinates", "scheme"), [*FAST, ("quaternions", "mpl")])
 def test_a_law_holds_an_angle_of_270_degrees(coordinates, scheme):
     def pd(t, chi, rate):
         return 8 * (1.5 * np.pi - chi) - 4 * rate

@@ -89,7 +89,25 @@ def eliminate(linear: AnyLinear) -> Elimination:
     Those of a mechanical system by the null space of its constraints, which is the most accurate;
     any others by the pencil.
     """
+    require_determined(linear)
     return _of_mechanism(linear) or _of_pencil(linear)
+
+
+def require_determined(linear: AnyLinear) -> None:
+    """Refuse a system with a state that no equation knows.
+
+    Multipliers of repeated constraints are not determined either, but equations know them.
+    """
+    known = np.zeros(linear.n, dtype=bool)
+    for matrix in (linear.matrix_E, linear.matrix_A):
+        known |= dense(abs(matrix).max(axis=0)).reshape(-1) > 0
+    if not known.all():
+        name = labels(linear.states)[int(np.argmin(known))]
+        raise SingularPencilError(
+            f"system '{linear.name}': the pencil (E, A) is singular: no equation contains "
+            f"{int(np.sum(~known))} state(s), e.g. '{name}'; an equation, a mass or a damping is "
+            "missing"
+        )
 
 
 def _of_mechanism(linear: AnyLinear) -> Elimination | None:

@@ -20,7 +20,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from poinsot.analysis.elimination import scales
+from poinsot.analysis.elimination import require_determined, scales
 from poinsot.analysis.linear import AnyLinear, labels, sparse
 from poinsot.errors import SingularPencilError
 from poinsot.ph.dependence import spanning_rows, unit_rows
@@ -65,6 +65,7 @@ def is_singular(linear: AnyLinear) -> bool:
 
 def _pencil(linear: AnyLinear) -> tuple[Any, Any, Indices, Array]:
     """Return E and A of independent equations, scaled; their states, and the sizes of these."""
+    require_determined(linear)
     E, A = sparse(linear.matrix_E), on_displacements(linear)
     rows, used = independent_parts(linear, E, A)
     E, A = (sparse(a[rows][:, used]) for a in (E, A))

@@ -169,10 +169,15 @@ class Beam(Elasticity):
         )
 
     def _groups(self) -> NDArray[np.intp]:
-        """Return displacements and rotations of nodes as groups of elastic coordinates."""
+        """Return the elastic coordinates of each node in as few groups as hold them.
+
+        These are displacements and rotations in space, and all three of a node in the plane.
+        """
         number = np.full(self.matrices.n, -1, dtype=np.intp)
         number[self.free] = np.arange(self.free.size)
-        groups = number.reshape(-1, 3)
+        nodes = number.reshape(-1, len(COMPONENTS))
+        there_first = np.argsort(nodes < 0, axis=1, kind="stable")
+        groups = np.take_along_axis(nodes, there_first, axis=1).reshape(-1, 3)
         return groups[(groups >= 0).any(axis=1)]
 
     def _membrane(self, modes: sp.csc_array) -> Membrane:

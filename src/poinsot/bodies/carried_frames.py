@@ -55,6 +55,7 @@ from poinsot.kernels.algebra import (
     put,
     put_tile,
     scale,
+    size,
     skew,
     skew_times,
     times,
@@ -64,7 +65,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, inline, kernel
-from poinsot.kernels.step import Step
+from poinsot.kernels.step import Step, measure_closure
 from poinsot.kernels.tables import frame, half_turn, twist
 from poinsot.kernels.terms import NONE, UNIT
 
@@ -145,6 +146,8 @@ def gather_forces(table: Elastics, n: int, step: Step, tiles: Array) -> None:
             node = groups.places[links.places[j, GROUP], NODE]
             gather(x, node, 0, add(combine(pushed, Y), combine(bent, Theta)))
         if tiles is not None:
+            V_C, w_C = twist(stage, place[BODY])
+            measure_closure(step, max(size(V_C), size(w_C)))
             by_w, by_v = times(-0.5 * h, lever(a, in_world(D, X1))), times(0.5 * h, transposed(D1))
             V_w = plus(skew(scale(-1.0, arm)), skew_times(w, by_w))
             V_w = minus(V_w, times(0.5 * h, skew(in_world(D0, moved))))

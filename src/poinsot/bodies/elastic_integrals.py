@@ -37,33 +37,44 @@ from poinsot.bodies.elastic_table import (
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import (
     Array,
+    Columns,
     Mat,
     Vec,
     add,
-    add_tile,
+    add_four,
     apply,
+    apply_columns,
     axpy,
+    axpy_four,
+    columns,
+    columns_at,
     combine,
-    cross,
     dot,
     gather,
     matrix,
     minus,
+    more,
     multiply,
     outer,
     plus,
     put,
+    put_columns,
+    put_matrix,
     scale,
+    scale_four,
     skew,
     sub,
+    three,
     times,
+    times_four,
     trace,
     transposed,
     vector,
+    wide,
 )
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.tables import Part
-from poinsot.kernels.terms import NONE, UNIT, ZERO
+from poinsot.kernels.terms import NONE, UNIT
 
 
 @arithmetic
@@ -197,24 +208,23 @@ def _clear(room: Array, first: int, last: int, at: int, end: int) -> None:
 
 
 @arithmetic
-def _along_axes(N: Mat, D: Mat, v: Vec) -> Mat:
-    """Return, for each row of N, the sum of N_kl v_l times the axis of coordinate l."""
-    return multiply(N, (scale(v[0], D[0]), scale(v[1], D[1]), scale(v[2], D[2])))
+def _along_axes(sums: Columns, N: Columns, D: Mat, v: Vec) -> Columns:
+    """Add, for each row of N, the sum of N_kl v_l times the axis of coordinate l, by columns."""
+    x, y, z = transposed((scale(v[0], D[0]), scale(v[1], D[1]), scale(v[2], D[2])))
+    return more(sums[0], N, x), more(sums[1], N, y), more(sums[2], N, z)
 
 
 @arithmetic
-def _expand(D: Mat, s: Mat, room: Array, g: int, cross_at: int, twice_at: int) -> None:
+def _expand(D: Mat, sums: Columns, room: Array, g: int, cross_at: int, twice_at: int) -> None:
     """Find integrals with phi × phi and phi_a phi_b, where each coordinate has an axis."""
-    for k in range(3):
-        (x, y, z), (a, b, c) = D[k], s[k]
-        turned = cross(D[k], s[k])
-        for i in range(3):
-            room[g, cross_at + 3 * i + k] = turned[i]
-        products = x * a, y * b, z * c
-        both = 0.5 * (y * c + z * b), 0.5 * (z * a + x * c), 0.5 * (x * b + y * a)
-        for i in range(3):
-            room[g, twice_at + 3 * i + k] = products[i]
-            room[g, twice_at + 9 + 3 * i + k] = both[i]
+    (x, y, z), (a, b, c) = transposed(D), (three(sums[0]), three(sums[1]), three(sums[2]))
+    yc, zb, za, xc, xb, ya = (
+        _product(*each) for each in ((y, c), (z, b), (z, a), (x, c), (x, b), (y, a))
+    )
+    put_matrix(room, g, cross_at, (sub(yc, zb), sub(za, xc), sub(xb, ya)))
+    put_matrix(room, g, twice_at, (_product(x, a), _product(y, b), _product(z, c)))
+    both = scale(0.5, add(yc, zb)), scale(0.5, add(za, xc)), scale(0.5, add(xb, ya))
+    put_matrix(room, g, twice_at + 9, both)
 
 
 @kernel
@@ -241,18 +251,18 @@ def prepare(table: Elastics, n: int, state: Array) -> None:
     at, groups, pairs, room = table.bodies.places, table.groups, table.pairs, table.room
     numbers = pairs.numbers
     for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
-        K_u, M_v, sums_u, sums_v = NONE, NONE, ZERO, ZERO
+        K_u = M_v = wide(NONE)
+        sums_u = sums_v = K_u, K_u, K_u
         for k in range(groups.places[g, OF_GROUP], groups.places[g + 1, OF_GROUP]):
             right = pairs.places[k, RIGHT]
             row, D = groups.places[right, ROW], matrix(groups.numbers, right, AXES_AT)
             u, v = vector(state, row, tables.POSITION), vector(state, row, tables.VELOCITY)
-            K_u = add(K_u, apply(matrix(numbers, k, K_AT), u))
-            M_v = add(M_v, apply(matrix(numbers, k, M_AT), v))
-            N = matrix(numbers, k, N_AT)
-            sums_u = plus(sums_u, _along_axes(N, D, u))
-            sums_v = plus(sums_v, _along_axes(N, D, v))
-        put(room, g, K_U, K_u)
-        put(room, g, M_V0, M_v)
+            K_u = more(K_u, columns_at(numbers, k, K_AT), u)
+            M_v = more(M_v, columns_at(numbers, k, M_AT), v)
+            N = columns_at(numbers, k, N_AT)
+            sums_u, sums_v = _along_axes(sums_u, N, D, u), _along_axes(sums_v, N, D, v)
+        put(room, g, K_U, three(K_u))
+        put(room, g, M_V0, three(M_v))
         D = matrix(groups.numbers, g, AXES_AT)
         _expand(D, sums_u, room, g, CROSS_U, TWICE_U)
         _expand(D, sums_v, room, g, CROSS_V0, SPARE)
@@ -267,19 +277,20 @@ def multiply_rates(table: Elastics, n: int, stage: Array) -> None:
     at, groups, pairs, room = table.bodies.places, table.groups, table.pairs, table.room
     numbers, damped = pairs.numbers, at[n, DAMPED] == 1
     for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
-        K_v, M_v, D_v, sums = NONE, NONE, NONE, ZERO
+        K_v = M_v = D_v = wide(NONE)
+        sums = K_v, K_v, K_v
         for k in range(groups.places[g, OF_GROUP], groups.places[g + 1, OF_GROUP]):
             right = pairs.places[k, RIGHT]
             v = vector(stage, groups.places[right, ROW], tables.V)
-            K_v = add(K_v, apply(matrix(numbers, k, K_AT), v))
-            M_v = add(M_v, apply(matrix(numbers, k, M_AT), v))
+            K_v = more(K_v, columns_at(numbers, k, K_AT), v)
+            M_v = more(M_v, columns_at(numbers, k, M_AT), v)
             if damped:
-                D_v = add(D_v, apply(matrix(numbers, k, D_AT), v))
+                D_v = more(D_v, columns_at(numbers, k, D_AT), v)
             D = matrix(groups.numbers, right, AXES_AT)
-            sums = plus(sums, _along_axes(matrix(numbers, k, N_AT), D, v))
-        put(room, g, K_V, K_v)
-        put(room, g, M_V, M_v)
-        put(room, g, D_V, D_v)
+            sums = _along_axes(sums, columns_at(numbers, k, N_AT), D, v)
+        put(room, g, K_V, three(K_v))
+        put(room, g, M_V, three(M_v))
+        put(room, g, D_V, three(D_v))
         _expand(matrix(groups.numbers, g, AXES_AT), sums, room, g, CROSS_V, TWICE_V)
     if at[n, FIELDS] < at[n + 1, FIELDS]:
         _by_fields(table, n, stage, tables.V, CROSS_V, TWICE_V)
@@ -298,26 +309,47 @@ def stiffen(
     by_axes = plus(times(h, skew(turning)), times(c, W))
     general = at[n, FIELDS] < at[n + 1, FIELDS]
     for g in range(at[n, GROUPS], at[n + 1, GROUPS]):
-        weight = multiply(matrix(groups.numbers, g, AXES_AT), by_axes)
+        weight = _by_columns(multiply(matrix(groups.numbers, g, AXES_AT), by_axes))
         for k in range(groups.places[g, OF_GROUP], groups.places[g + 1, OF_GROUP]):
-            A = times(0.5 * h * h, matrix(numbers, k, K_AT))
-            A = plus(A, times(2.0, matrix(numbers, k, M_AT)))
+            A = _sum(0.5 * h * h, columns_at(numbers, k, K_AT), 2.0, columns_at(numbers, k, M_AT))
             if at[n, DAMPED] == 1:
-                A = plus(A, times(h, matrix(numbers, k, D_AT)))
+                A = _sum(h, columns_at(numbers, k, D_AT), 1.0, A)
             if general:
                 row = k - at[n, PAIRS] + at[n, FIELDS]
-                A = plus(A, _by_directions(table.fields, row, -h, turning, c, W))
+                field = _by_directions(table.fields, row, -h, turning, c, W)
+                A = _sum(1.0, _by_columns(field), 1.0, A)
             else:
                 D = matrix(groups.numbers, pairs.places[k, RIGHT], AXES_AT)
-                N = matrix(numbers, k, N_AT)
-                A = plus(A, _products(multiply(weight, transposed(D)), N))
-            add_tile(tiles, pairs.places[k, TILE], A)
+                A = _add_weighed(A, weight, D, columns_at(numbers, k, N_AT))
+            tile = pairs.places[k, TILE]
+            put_columns(tiles, tile, _sum(1.0, columns(tiles, tile), 1.0, A))
 
 
 @arithmetic
-def _products(A: Mat, B: Mat) -> Mat:
-    """Return the products A_kl B_kl."""
-    return _product(A[0], B[0]), _product(A[1], B[1]), _product(A[2], B[2])
+def _by_columns(A: Mat) -> Columns:
+    """Return A by its columns."""
+    B = transposed(A)
+    return wide(B[0]), wide(B[1]), wide(B[2])
+
+
+@arithmetic
+def _sum(s: float, A: Columns, t: float, B: Columns) -> Columns:
+    """Return s A + t B."""
+    return (
+        axpy_four(s, A[0], scale_four(t, B[0])),
+        axpy_four(s, A[1], scale_four(t, B[1])),
+        axpy_four(s, A[2], scale_four(t, B[2])),
+    )
+
+
+@arithmetic
+def _add_weighed(A: Columns, weight: Columns, D: Mat, N: Columns) -> Columns:
+    """Return A plus the products of entries of N and weight D^T."""
+    return (
+        add_four(A[0], times_four(apply_columns(weight, D[0]), N[0])),
+        add_four(A[1], times_four(apply_columns(weight, D[1]), N[1])),
+        add_four(A[2], times_four(apply_columns(weight, D[2]), N[2])),
+    )
 
 
 @arithmetic

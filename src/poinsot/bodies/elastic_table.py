@@ -14,11 +14,11 @@ FRAME, DEFORMED, DAMPED, GROUPS, PAIRS, FIELDS, CARRIED, STRAINS, NODE_T, NODE_R
 #: (g, T), (g, R); the first of its pairs.
 S_AT, C_AT, X_AT, AXES_AT = 0, 9, 18, 45
 ROW, NODE, T_G, R_G, G_T, G_R, OF_GROUP = range(7)
-#: Of pairs of groups: M, K, D, and the integrals of rho times both shape functions, where each
-#: coordinate moves points along one axis. Both groups, and their tile. Where coordinates move
-#: points in any direction, fields have the integrals of rho phi × phi, and those of
-#: rho phi_a phi_b for ab = xx, yy, zz, yz, zx, xy, in the order of pairs.
-M_AT, K_AT, D_AT, N_AT = 0, 9, 18, 27
+#: Of pairs of groups, by columns with a zero after each: M, K, D, and the integrals of rho times
+#: both shape functions, where each coordinate moves points along one axis. Both groups, and their
+#: tile. Where coordinates move points in any direction, fields have the integrals of rho phi × phi,
+#: and those of rho phi_a phi_b for ab = xx, yy, zz, yz, zx, xy, in the order of pairs.
+M_AT, K_AT, D_AT, N_AT = 0, 12, 24, 36
 LEFT, RIGHT, TILE = range(3)
 TWICE = 27
 #: Of carried frames: the point. The body, its first link and crossing; nodes of motion and of

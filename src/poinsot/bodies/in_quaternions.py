@@ -54,6 +54,14 @@ from poinsot.kernels.turning import (
 )
 
 
+@inline
+def _is_group(bodies: Part, b: int) -> bool:
+    """Tell whether a body is a group of elastic coordinates: without inertia, and without turns."""
+    numbers, places = bodies
+    is_group: bool = numbers[b, tables.MASS2] == 0.0 and places[b, R] == places[numbers.shape[0], R]
+    return is_group
+
+
 @kernel
 def quaternion_bodies(
     bodies: Part,
@@ -70,6 +78,9 @@ def quaternion_bodies(
     places = bodies.places
     forces, torques, speeds = 0.0, 0.0, 0.0
     for b in range(bodies.numbers.shape[0]):
+        if _is_group(bodies, b):
+            put(x, places[b, tables.T], 0, NONE)
+            continue
         (v, w), J = twist(stage, b), vector(spins.inertia, b, 0)
         a, D0, _, D = place_at_midpoint(b, h, state, stage)
         D1 = minus(times(2.0, D), D0)
@@ -115,12 +126,14 @@ def move_quaternions(
         (v, w), (position, D0), J = twist(stage, b), frame(state, b), vector(spins.inertia, b, 0)
         position = axpy(h, v, position)
         velocity = sub(scale(2.0, v), vector(state, b, tables.VELOCITY))
+        put(ahead, b, tables.POSITION, position)
+        put(ahead, b, tables.VELOCITY, velocity)
+        if _is_group(bodies, b):
+            continue
         a = scale(0.5 * h, apply(D0, w))
         turn = turn_of(a, spins.mean)
         delta = turn[0]
         quat = unit_quat(product(quat_at(state, b, QUAT), delta))
-        put(ahead, b, tables.POSITION, position)
-        put(ahead, b, tables.VELOCITY, velocity)
         put_quat(ahead, b, QUAT, quat)
         put_matrix(ahead, b, tables.DIRECTORS, directors_of(quat))
         if numbers[b, tables.MASS2] == 0.0:

@@ -4,13 +4,12 @@
 imported for a build, and for inputs that are Numba functions.
 """
 
+from poinsot.ph.stages import ROUND_OFF as ROUND_OFF
+from poinsot.ph.stages import STALLED as STALLED
+
 #: Part of the violation of a constraint, itself round-off, that is taken back in one step; in both
 #: engines.
 DRIFT = 1e-2
 #: Part of a position that a velocity times h may fall short of without being noticed; times
 #: Newton's relative tolerance this is the round-off of positions. In both engines.
 REST = 1e-5
-#: Residuals this small beside the terms that they are made of are round-off. In both engines.
-ROUND_OFF = 1e-14
-#: A correction that reduces the residual by less than this does not help any more. In both engines.
-STALLED = 0.5

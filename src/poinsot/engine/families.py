@@ -16,14 +16,17 @@ from poinsot.parts.elastic_bodies import ElasticBodies
 from poinsot.parts.family import Family
 from poinsot.parts.fields import Fields
 from poinsot.parts.gravitation import Attractions
+from poinsot.parts.networks import PortNetworks
 from poinsot.parts.points import Points
 from poinsot.parts.relaxing_connections import Relaxations
 from poinsot.parts.rows import Rows
 from poinsot.parts.strain_rows import StrainRows
 from poinsot.parts.struts import Struts
 
-#: In the order in which they act; elastic bodies take over what has acted on their places.
+#: In the order in which they act: networks say what goes into ports, and elastic bodies take over
+#: what has acted on their places.
 FAMILIES: tuple[type[Family], ...] = (
+    PortNetworks,
     Points,
     Rows,
     StrainRows,
@@ -38,6 +41,9 @@ FAMILIES: tuple[type[Family], ...] = (
     Relaxations,
     ElasticBodies,
 )
+
+#: Where networks are among them.
+NETWORKS = FAMILIES.index(PortNetworks)
 
 #: The tables of all families.
 Tables: Any = NamedTuple("Tables", [(family.__name__, family.Table) for family in FAMILIES])  # type: ignore[misc]

@@ -4,7 +4,7 @@ For `build` alone. Words are 64 bits each and counted from an address, see `call
 one value here, which a vector register holds, and what `algebra` does with them an instruction.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import reduce
 from math import sqrt
 from typing import Any
@@ -15,8 +15,17 @@ from numba import types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from poinsot.engine.tracing import FOUR, VECTOR, WORD, Array, Number, value_of
-from poinsot.kernels import algebra
+from poinsot.engine.tracing import (
+    FOUR,
+    VECTOR,
+    WORD,
+    Array,
+    Number,
+    builder_of,
+    larger,
+    value_of,
+)
+from poinsot.kernels import algebra, lanes
 
 arrays: Any = arrayobj
 
@@ -92,21 +101,8 @@ def _read_array(kind: Any, dimensions: int) -> Any:
 # -- arithmetic ------------------------------------------------------------------------------------
 
 
-def _builder(numbers: Iterable[Any]) -> Any:
-    """Return what writes the instructions of some numbers, not all of them constants."""
-    return next(number.builder for number in numbers if isinstance(number, Number))
-
-
-def _larger(a: Any, b: Any) -> Number:
-    builder = _builder((a, b))
-    if builder is None:
-        return Number(None, None)
-    x, y = (value_of(builder, each, types.float64) for each in (a, b))
-    return Number(builder, builder.select(builder.fcmp_ordered(">", y, x), y, x))
-
-
 def _wide(a: Any) -> Number:
-    builder = _builder(a)
+    builder = builder_of(a)
     if builder is None:
         return Number(None, None, FOUR)
     value: Any = ir.Constant(VECTOR, [0.0] * 4)
@@ -134,10 +130,33 @@ def _put_four(a: Array, i: Any, at: Any, b: Number) -> None:
         a.builder.store(b.value, place, align=8)
 
 
+def _exchanged(*rows: Any) -> tuple[Number, ...]:
+    """Return four times four numbers by columns instead of rows."""
+    builder = builder_of(rows)
+    if builder is None:
+        return (Number(None, None, FOUR),) * 4
+
+    def mixed(a: Any, b: Any, order: list[int]) -> Any:
+        return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), 4), order))
+
+    a, b, c, d = (value_of(builder, row, FOUR) for row in rows)
+    even, odd = [0, 4, 2, 6], [1, 5, 3, 7]
+    pairs = mixed(a, b, even), mixed(a, b, odd), mixed(c, d, even), mixed(c, d, odd)
+    halves = [0, 1, 4, 5], [2, 3, 6, 7]
+    return tuple(
+        Number(builder, mixed(pairs[k], pairs[2 + k], half), FOUR)
+        for half in halves
+        for k in (0, 1)
+    )
+
+
 #: Functions of plain numbers, and those of numbers that write instructions.
 ON_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
-    max: lambda *numbers: reduce(_larger, numbers),
+    max: lambda *numbers: reduce(larger, numbers),
     sqrt: lambda a: a.under("llvm.sqrt"),
+    lanes.larger: larger,
+    lanes.side_by_side: _exchanged,
+    lanes.apart: _exchanged,
     algebra.wide: _wide,
     algebra.three: _three,
     algebra.four: _four,
@@ -147,6 +166,7 @@ ON_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
     algebra.scale_four: lambda s, a: s * a,
     algebra.axpy_four: lambda s, a, b: s * a + b,
     algebra.less_four: lambda a, s, b: a - s * b,
+    algebra.times_four: lambda a, b: a * b,
     algebra.add_squares: lambda a, b: a + b * b,
 }
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from poinsot.engine.families import Tables
 from poinsot.engine.tiles import Refinement, Schedule, Template
 from poinsot.kernels.kernel import inline
+from poinsot.kernels.sampling import Sampling
 from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3, Repeated, Spins
 
 
@@ -110,16 +111,18 @@ class Job(NamedTuple):
     """What `run` is asked to do: steps of a mechanism, and everything that they read and write.
 
     `places` (m, 4) are, of every joint's multiplier, node, slot, column of x, and 1 if it is times
-    h; `ports` (ports + 1,) the first input of every port; `times` (steps + 1,) [s] the ends of the
+    h; `ports` (ports, 3) the first input of every port, the one after its last, and 1 if energy
+    that it puts in comes from outside; `times` (steps + 1,) [s] the ends of the
     steps; u, y (steps, inputs) inputs and outputs. `done` steps were taken before, of a `total` in
     the whole run; `known` is how many of them `carried` knows of. `rtol` and `limit` are Newton's
     tolerance and the most iterations. The places of `state`, `ahead` and `before` are exchanged in
-    turn, once for every step. `sums` (9 + ports,) are balances, carried on.
+    turn, once for every step. `sums` (9 + ports,) are balances, carried on; `sampling` are
+    controllers that set inputs.
     """
 
     machine: Machine
     places: Index2
-    ports: Index1
+    ports: Index2
     times: Real1
     u: Real2
     y: Real2
@@ -136,6 +139,7 @@ class Job(NamedTuple):
     work: Work
     sums: Real1
     saved: Saved
+    sampling: Sampling
 
 
 @inline
@@ -144,12 +148,13 @@ def account(
 ) -> None:
     """Add one step to the balances."""
     sums, ports, supplied = job.sums, job.ports, 0.0
-    for p in range(ports.size - 1):
+    for p in range(ports.shape[0]):
         put_in = 0.0
-        for i in range(ports[p], ports[p + 1]):
+        for i in range(ports[p, 0], ports[p, 1]):
             put_in += job.u[n, i] * job.y[n, i]
         sums[SUPPLIED + p] += h * put_in
-        supplied += sums[SUPPLIED + p]
+        if ports[p, 2] == 1:
+            supplied += sums[SUPPLIED + p]
     sums[LOST] += h * power
     sums[RESIDUAL] = max(sums[RESIDUAL], residual)
     sums[BALANCE] = H - sums[START] - supplied + sums[LOST]

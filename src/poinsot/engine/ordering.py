@@ -10,11 +10,13 @@ apart the branches of a tree, and the closed loops of a vehicle's wheels on its 
 
 import heapq
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
+#: The ground among bodies.
+GROUND = -1
 #: Waits for nothing.
 FREE = 0
 
@@ -24,26 +26,42 @@ def waiting(
 ) -> list[tuple[int, ...]]:
     """Return, for every joint, the nodes that must be eliminated before it.
 
-    `ends` are the bodies of every joint (the ground left out), `body_nodes` the nodes of each body.
+    `ends` are the bodies of every joint, `body_nodes` the nodes of each body. The ground is left
+    out where there is one body only; where there are more than two, it is -1.
     """
     carrier = {k: body for body, joints in components(ends, len(body_nodes)) for k in joints}
     return [
-        tuple(node for body in bodies if body != carrier[k] for node in body_nodes[body])
+        tuple(
+            node for body in bodies if body not in (GROUND, carrier[k]) for node in body_nodes[body]
+        )
         for k, bodies in enumerate(ends)
     ]
 
 
 def has_loops(ends: Sequence[Sequence[int]], bodies: int) -> bool:
     """Tell whether joints close loops: a tree has one joint less than bodies and ground."""
-    a, b = np.array(_pairs(ends, bodies), dtype=np.intp).reshape(-1, 2).T
+    a, b = np.array(_edges(ends, bodies)[0], dtype=np.intp).reshape(-1, 2).T
     graph = sp.coo_array((np.ones(a.size), (a, b)), shape=(bodies + 1, bodies + 1))
     trees, _ = sp.csgraph.connected_components(graph, directed=False)
     return bool(a.size > bodies + 1 - trees)
 
 
-def _pairs(ends: Sequence[Sequence[int]], ground: int) -> list[tuple[int, int]]:
-    """Return the two ends of every joint, the ground where there is one body only."""
-    return [(pair[0], pair[1] if len(pair) > 1 else ground) for pair in ends]
+def _edges(ends: Sequence[Sequence[int]], ground: int) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return pairs of bodies that joints tie, and the joint of each pair.
+
+    The other end is the ground where there is one body only. More than two are tied in a circle:
+    whatever joins one of them to the rest, they belong together.
+    """
+    pairs, owner = list[tuple[int, int]](), list[int]()
+    for k, bodies in enumerate(ends):
+        if len(bodies) > 2:
+            tied = [ground if body == GROUND else body for body in bodies]
+            pairs += pairwise([*tied, tied[0]])
+            owner += [k] * len(tied)
+        else:
+            pairs.append((bodies[0], bodies[1] if len(bodies) > 1 else ground))
+            owner.append(k)
+    return pairs, owner
 
 
 def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, list[int]]]:
@@ -53,7 +71,7 @@ def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, li
     the ground, then from the bodies with most joints.
     """
     ground, reached = bodies, 0
-    pairs = _pairs(ends, ground)
+    pairs, owner = _edges(ends, ground)
     joints: list[list[int]] = [[] for _ in range(bodies + 1)]
     for k, (a, b) in enumerate(pairs):
         joints[a].append(k)
@@ -75,7 +93,8 @@ def components(ends: Sequence[Sequence[int]], bodies: int) -> list[tuple[int, li
                     parent = path[-1][0]
                     low[parent] = min(low[parent], low[body])
                     if low[body] >= found[parent]:
-                        components.append((parent, met[start:]))
+                        found_joints = dict.fromkeys(owner[k] for k in met[start:])
+                        components.append((parent, list(found_joints)))
                         del met[start:]
             elif not used[k]:
                 used[k] = True

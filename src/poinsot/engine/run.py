@@ -5,6 +5,7 @@ from math import inf
 from poinsot.bodies.in_directors import move, save_directors, straighten
 from poinsot.bodies.in_quaternions import move_quaternions, save_quaternions
 from poinsot.engine import DRIFT
+from poinsot.engine.control import control
 from poinsot.engine.extrapolation import extrapolate, go_back
 from poinsot.engine.families import accept, end, ended, energy, save
 from poinsot.engine.job import Job, Machine, account
@@ -34,6 +35,8 @@ def run(job: Job) -> tuple[int, int]:
     joints = machine.bodies.places[machine.bodies.numbers.shape[0], BODY_NODES]
     rows, taken, due, order = 0, 0, True, carried.order
     for n in range(times.size - 1):
+        if not control(job, done + n, n, state):
+            break
         h = times[n + 1] - times[n]
         step = Step(
             0.5 * (times[n] + times[n + 1]),

@@ -40,7 +40,9 @@ EPS = 2.220446049250313e-16
 NEGLIGIBLE = EPS / 1024
 #: So much of the residual do corrections leave, because they are rounded.
 SOLVED = 1e-13
-#: A correction that reduces the residual by less than this asks for a new matrix.
+#: A correction that reduces the residual by less than this asks for a new matrix. So does one with
+#: the factors of an earlier step, if three more like it would not do: a new matrix costs little
+#: more than a correction, and two are enough with it.
 SLOW = 0.02
 #: So many corrections may lead over a hill first, where the guess is far off; any number where dry
 #: friction may begin to stick.
@@ -258,6 +260,7 @@ def take_step(
     if not _look_at_gaps(machine, machine.stabilised, carried.gap, step):
         return limit, inf
     residual, previous, hidden, fresh, turned = inf, inf, inf, not kept, 0.0
+    old = kept
     for iteration in range(limit + 1):
         if iteration > 0 or kept:
             evaluate(machine, step, None)
@@ -278,9 +281,11 @@ def take_step(
                 return iteration, reached
             if stalled and fresh and iteration > FAR and not (machine.dry or falls):
                 return limit, inf
-            fresh = residual > SLOW * previous and residual > ROUND_OFF
+            rate = residual / previous
+            slow = rate > SLOW or (old and residual * rate * rate * rate > EPS)
+            fresh = slow and residual > ROUND_OFF
         if fresh:
-            turned = 0.0
+            turned, old = 0.0, False
             clear(machine.template, tiles)
             evaluate(machine, step, tiles)
             hold(machine.repeated, tiles)

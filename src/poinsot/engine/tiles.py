@@ -155,7 +155,7 @@ def arrange(
     body_nodes: list[list[int]] = [[] for _ in graph.owner]
     for owner, (i, j) in zip(graph.owner.tolist(), pairwise(first), strict=True):
         body_nodes[owner] += range(i, j)
-    owners = [[int(graph.owner[body]) for body in bodies] for bodies in ends]
+    owners = [[b if b < 0 else int(graph.owner[b]) for b in bodies] for bodies in ends]
     wait = waiting(owners, body_nodes)
     after: list[tuple[int, ...]] = [()] * first[-1]
     if graph.auxiliary:

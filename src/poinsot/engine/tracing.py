@@ -5,7 +5,7 @@ each call would take longer to build than what it does; run on such numbers, a f
 but its instructions. It stays plain Python itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature, signature
 from typing import Any
 
@@ -85,10 +85,10 @@ class Number:
 
     def __neg__(self) -> "Number":
         value = None if self.builder is None else self.builder.fneg(self.value, flags=FUSED)
-        return Number(self.builder, value)
+        return Number(self.builder, value, self.kind)
 
     def __abs__(self) -> "Number":
-        return self.under("llvm.fabs")
+        return larger(self, -self) if self.kind is FOUR else self.under("llvm.fabs")
 
     def __eq__(self, other: object) -> bool:
         raise TypeError("a function of numbers that are not known yet cannot have branches")
@@ -103,6 +103,21 @@ class Number:
         value = value_of(self.builder, self, types.float64)
         known = self.builder.module.declare_intrinsic(function, [REAL])
         return Number(self.builder, self.builder.call(known, [value]))
+
+
+def larger(a: Any, b: Any) -> Number:
+    """Return the larger one of two numbers, or of each of four."""
+    builder = builder_of((a, b))
+    kind = FOUR if FOUR in (_kind(a), _kind(b)) else types.float64
+    if builder is None:
+        return Number(None, None, kind)
+    x, y = (value_of(builder, each, kind) for each in (a, b))
+    return Number(builder, builder.select(builder.fcmp_ordered(">", y, x), y, x), kind)
+
+
+def builder_of(numbers: Iterable[Any]) -> Any:
+    """Return what writes the instructions of some numbers, not all of them constants."""
+    return next(number.builder for number in numbers if isinstance(number, Number))
 
 
 class Array:

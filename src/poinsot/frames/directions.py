@@ -25,6 +25,8 @@ class Direction(ABC):
     """A generalised direction on a few bodies; q and v are those bodies' coordinates only."""
 
     bodies: tuple[int, ...]
+    #: Whether the compiled engine knows it.
+    compiled: ClassVar[bool] = True
 
     @abstractmethod
     def B(self, q: Vector) -> NDArray[np.float64]:
@@ -147,6 +149,99 @@ class Torque(Direction):
         total = np.zeros((3, WIDTH))
         total[:, 3:] = np.hstack([-skew(w) / 2 for w in v[3:].reshape(3, 3)]) @ self._dd(q)
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeTorque(Direction):
+    """Equal and opposite torques in world axes on two bodies, or one and the ground.
+
+    `signs` are those of the torques; y is the relative angular velocity.
+    """
+
+    signs: tuple[float, ...] = (-1.0, 1.0)
+    compiled = False
+
+    def _on_each(self, q: Vector) -> list[tuple[int, float, Vector, Torque]]:
+        """Return place, sign, coordinates of every body, and the torque on it."""
+        frames = enumerate(zip(self.signs, q.reshape(-1, WIDTH), strict=True))
+        return [(WIDTH * k, sign, own, Torque((0,))) for k, (sign, own) in frames]
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return the torques of all bodies, one below the other."""
+        return np.vstack([sign * torque.B(own) for _, sign, own, torque in self._on_each(q)])
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return the derivative of the torque on every body by its own directors."""
+        total = np.zeros((q.size, q.size))
+        for k, sign, own, torque in self._on_each(q):
+            total[k : k + WIDTH, k : k + WIDTH] = sign * torque.dB(own, u)
+        return total
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the derivatives of the angular velocities of all bodies."""
+        terms = [
+            sign * torque.dy(own, v[k : k + WIDTH]) for k, sign, own, torque in self._on_each(q)
+        ]
+        return np.hstack(terms)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedForce(Direction):
+    """A force at a material point in world axes, as [LKB26, eq. (32)] puts it in.
+
+    It acts as one at the centre of mass, and by the torque r x F with the directors themselves; y
+    is the velocity of the point where these are orthonormal.
+    """
+
+    X: Vector3 = (0.0, 0.0, 0.0)
+    compiled = False
+
+    @cached_property
+    def _torque(self) -> Torque:
+        return Torque(self.bodies, reciprocal=False)
+
+    def _arm(self, q: Vector) -> Vector:
+        return np.asarray(np.array(self.X) @ q[3:].reshape(3, 3))
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return (I; -[d_i] [r] / 2)."""
+        total = np.array(self._torque.B(q) @ skew(self._arm(q)), dtype=float)
+        total[:3] += np.eye(3)
+        return total
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return the derivative by the directors, which r consists of, too."""
+        total = np.array(self._torque.dB(q, np.cross(self._arm(q), u)), dtype=float)
+        total[:, 3:] += self._torque.B(q) @ np.kron(np.array(self.X)[None], -skew(u))
+        return total
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the derivative of v - r x omega."""
+        total = -skew(self._arm(q)) @ self._torque.dy(q, v)
+        total[:, 3:] += np.kron(np.array(self.X)[None], skew(self._torque.B(q).T @ v))
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Wrench(Direction):
+    """A force and a torque on one body, u = (F, tau), three inputs each."""
+
+    force: Direction
+    torque: Direction
+    size: ClassVar[int] = 6
+    compiled = False
+
+    def B(self, q: Vector) -> NDArray[np.float64]:
+        """Return both port matrices side by side."""
+        return np.hstack([self.force.B(q), self.torque.B(q)])
+
+    def dB(self, q: Vector, u: Vector) -> NDArray[np.float64]:
+        """Return the derivatives of both."""
+        return np.asarray(self.force.dB(q, u[:3]) + self.torque.dB(q, u[3:]))
+
+    def dy(self, q: Vector, v: Vector) -> NDArray[np.float64]:
+        """Return the derivatives of both outputs."""
+        return np.vstack([self.force.dy(q, v), self.torque.dy(q, v)])
 
 
 class InBodyAxes(Direction):

@@ -163,8 +163,8 @@ class Struts:
         return np.not_equal(self.kind, Kind.DOT)
 
 
-def struts(along: Lines, charts: ArrayLike) -> Struts:
-    """Return the coordinates that something acts along; equal ones are one."""
+def struts(along: Lines, charts: ArrayLike, *, apart: bool = False) -> Struts:
+    """Return the coordinates that something acts along; equal ones are one, unless `apart`."""
     at, (first, last), chart = along.products, along.ranges.T, np.asarray(charts, dtype=np.intp)
     line, kind = np.repeat(np.arange(first.size), last - first), at.kind[first]
     forms = np.zeros((first.size, 2, 3, 3))
@@ -173,6 +173,8 @@ def struts(along: Lines, charts: ArrayLike) -> Struts:
     of_points = np.hstack([at.numbers[first], np.zeros((first.size, 5))])
     numbers = np.where((kind == Kind.DOT)[:, None], forms.reshape(-1, 18), of_points)
     together = np.column_stack([kind, chart, along.ends, numbers])
+    if apart:
+        together = np.column_stack([together, np.arange(len(together))])
     _, one, same = np.unique(together, axis=0, return_index=True, return_inverse=True)
     same = one[same.reshape(-1)]
     order, one = np.argsort(same, kind="stable"), np.sort(one)

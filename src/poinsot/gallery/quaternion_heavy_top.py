@@ -31,7 +31,8 @@ from poinsot.viz.axes import describe, draw_error, panels
 from poinsot.viz.outlines import draw, frame
 from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
-#: Steps [s] and schemes of the convergence, and the relative error of each.
+#: Steps [s] and schemes of the convergence, and the relative error of each. A check leaves out the
+#: last step, which takes as long as all others.
 STEPS = (1e-2, 5e-3, 1e-3, 5e-4)
 ERRORS = {
     "eml": (0.13895, 0.034296, 1.3568e-3, 3.3908e-4),
@@ -82,7 +83,7 @@ def check(result: Result) -> list[Check]:
     """Compare invariants with closed forms, and all errors with an independent code."""
     top, momentum = Top(), result.angular_momentum[:, 2]
     code, steady = "independent code of the four schemes", "steady precession in closed form"
-    found = {scheme: errors(scheme) for scheme in ERRORS}
+    found = {scheme: errors(scheme, STEPS[:-1]) for scheme in ERRORS}
     return [
         Check("omega_s [rad/s]", top.spin, 135.6, 1e-12, "[KB24, eq. (118)], J_1 with m l^2"),
         Check("energy at the start [J]", result.energy[0], 5.669055190633, 1e-12, steady),
@@ -98,7 +99,7 @@ def check(result: Result) -> list[Check]:
                 code,
             )
             for scheme, published in ERRORS.items()
-            for h, ours, theirs in zip(STEPS, found[scheme], published, strict=True)
+            for h, ours, theirs in zip(STEPS[:-1], found[scheme], published[:-1], strict=True)
         ),
     ]
 

@@ -6,8 +6,9 @@ from pydantic import BeforeValidator, Field
 
 from poinsot.io.entries import Entry
 from poinsot.io.numbers import Name, Number, Rotation, Vector
-from poinsot.io.parts import Forces, Joints, Ports, Shapes
+from poinsot.io.parts import Forces, Joints, Ports, Shapes, Transmissions
 from poinsot.io.slender import Beam, ElasticRod
+from poinsot.io.systems import Connections, Systems
 
 #: The version of the format that is read and written.
 VERSION = 1
@@ -101,10 +102,18 @@ class Document(Entry):
     """Frames on bodies by name."""
     joints: Section[Joints] = Field(default_factory=dict)
     """Joints by name."""
+    transmissions: Section[Transmissions] = Field(default_factory=dict)
+    """Gears, belts, screws, differentials and cams of joints by name."""
     forces: Section[Forces] = Field(default_factory=dict)
     """Springs, dampers, friction and drag by name."""
     ports: Section[Ports] = Field(default_factory=dict)
     """Loads and motors by name."""
+    systems: Section[Systems] = Field(default_factory=dict)
+    """Circuits and other systems by name."""
+    connections: Section[Connections] = Field(default_factory=dict)
+    """What joins ports of systems, joints and bodies, under any name."""
+    sensors: Section[str] = Field(default_factory=dict)
+    """Channels to record, such as hinge.angle, by name."""
     project_velocities: bool = False
     """Start from the nearest velocities that suit the joints."""
     simulation: Simulation | None = None

@@ -36,6 +36,7 @@ Elastic: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_COORDINATE)), 
 Viscous: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_RATE)), _IN_FILES]
 Feedback: TypeAlias = Annotated[str, BeforeValidator(Variables(*OF_MOTION)), _IN_FILES]
 _of_time = Variables(*OF_TIME)
+_of_coordinate = Variables(*OF_COORDINATE)
 
 
 class ScalarTable(Part):
@@ -74,6 +75,12 @@ def _scalar(value: Any) -> Any:
     return number(value, "a number, a formula of t, or a table")
 
 
+def _profile(value: Any) -> Any:
+    if not isinstance(value, str) and not is_number(value):
+        raise unexpected("a formula of x, or a table", value)
+    return _of_coordinate(value)
+
+
 def _component(value: Any) -> float | str:
     return _of_time(value) if isinstance(value, str) else number(value)
 
@@ -92,6 +99,11 @@ def _kind_of_input(value: Any) -> Literal["table", "direct"]:
 ScalarSignal: TypeAlias = Annotated[
     Annotated[float | str, BeforeValidator(_scalar), Tag("direct")]
     | Annotated[ScalarInput, Tag("table")],
+    Discriminator(_kind_of_input),
+]
+#: `times` of a table are coordinates of the cam.
+CamProfile: TypeAlias = Annotated[
+    Annotated[str, BeforeValidator(_profile), Tag("direct")] | Annotated[ScalarInput, Tag("table")],
     Discriminator(_kind_of_input),
 ]
 VectorSignal: TypeAlias = Annotated[

@@ -148,11 +148,18 @@ OneOrSix: TypeAlias = Annotated[
 ]
 
 
-def _pair(value: Any) -> tuple[str, str]:
-    wanted = "the names of two bodies, such as [ground, crank]"
+def _two(value: Any, wanted: str) -> tuple[str, str]:
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise unexpected(wanted, value)
     return _name(value[0]), _name(value[1])
+
+
+def _pair(value: Any) -> tuple[str, str]:
+    return _two(value, "the names of two bodies, such as [ground, crank]")
+
+
+def _ports(value: Any) -> tuple[str, str]:
+    return _two(value, "the names of two ports, such as [motor.coil, hinge]")
 
 
 def _name(value: Any) -> str:
@@ -164,6 +171,7 @@ def _name(value: Any) -> str:
 
 Name: TypeAlias = Annotated[str, BeforeValidator(_name)]
 Pair: TypeAlias = Annotated[tuple[str, str], BeforeValidator(_pair)]
+PortPair: TypeAlias = Annotated[tuple[str, str], BeforeValidator(_ports)]
 
 
 # -- rotations -------------------------------------------------------------------------------------

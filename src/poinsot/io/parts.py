@@ -1,12 +1,21 @@
-"""Parts of a model file; `Shapes`, `Joints`, `Forces` and `Ports` are the tables of their kinds.
+"""Parts of a model file, and tables of their kinds.
+
+`Shapes`, `Joints`, `Transmissions`, `Forces` and `Ports` are these tables.
 
 Points and axes in world axes at the start. SI units.
 """
 
-from typing import Literal, Optional
+from typing import ClassVar, Literal, Optional
 
 from poinsot.io.entries import OneOf, Part
-from poinsot.io.inputs import Elastic, Feedback, ScalarSignal, VectorSignal, Viscous
+from poinsot.io.inputs import (
+    CamProfile,
+    Elastic,
+    Feedback,
+    ScalarSignal,
+    VectorSignal,
+    Viscous,
+)
 from poinsot.io.numbers import Inertia, Name, Number, Pair, Relaxation, Rotation, Six, Vector
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -239,6 +248,114 @@ class Joints(OneOf):
     rolling_sphere: OnPlane | None = None
 
 
+# -- transmissions ---------------------------------------------------------------------------------
+
+
+class Transmission(Part):
+    """Coordinates of joints that move in step; joints as "joint" or "joint.freedom"."""
+
+    ties: ClassVar[tuple[str, ...]]
+    """The keys that name joints."""
+
+
+class Lossy(Transmission):
+    """A transmission that may lose a share of the power that it passes on."""
+
+    efficiency: Number = 1.0
+    """Output power over input power, whichever side drives."""
+    slip: Number = 1e-3
+    """Rate of the second coordinate below which its friction fades [rad/s or m/s]."""
+
+
+class Gear(Lossy):
+    """A pair of gears, or any gearbox: angle a = ratio * angle b."""
+
+    ties = ("joint_a", "joint_b")
+    joint_a: Name
+    """The joint that turns `ratio` times as fast as the other."""
+    joint_b: Name
+    """The other one."""
+    ratio: Number
+    """Negative where both turn in opposite directions."""
+
+
+class Belt(Lossy):
+    """A belt or chain that does not slip."""
+
+    ties = ("joint_a", "joint_b")
+    joint_a: Name
+    """The joint of one pulley."""
+    joint_b: Name
+    """The joint of the other."""
+    radius_a: Number
+    """Radius of the pulley at a [m]."""
+    radius_b: Number
+    """Radius of the pulley at b [m]."""
+    crossed: bool = False
+    """Whether both turn in opposite directions."""
+
+
+class RackAndPinion(Lossy):
+    """A pinion on a rack: displacement = radius * angle."""
+
+    ties = ("pinion", "rack")
+    pinion: Name
+    """The joint that turns."""
+    rack: Name
+    """The joint that slides."""
+    radius: Number
+    """Of the pinion [m]; negative where the rack moves against its axis."""
+
+
+class Screw(Lossy):
+    """A screw: displacement = lead * angle / (2 pi)."""
+
+    ties = ("shaft", "nut")
+    shaft: Name
+    """The joint that turns."""
+    nut: Name | None = None
+    """The joint that slides; default: the same, a cylindrical joint."""
+    lead: Number
+    """How far it moves in a turn [m]; negative for a left-hand thread."""
+
+
+class Differential(Transmission):
+    """A differential: angle of the input = ratio * mean angle of both sides."""
+
+    ties = ("input", "left", "right")
+    input: Name
+    """The joint of the input, or of the carrier."""
+    left: Name
+    """The joint of one side."""
+    right: Name
+    """The joint of the other."""
+    ratio: Number = 1.0
+    """Turns of the input for one turn of both sides."""
+
+
+class Cam(Transmission):
+    """A cam: the follower is where the profile is."""
+
+    ties = ("cam", "follower")
+    cam: Name
+    """The joint of the cam."""
+    follower: Name
+    """The joint of the follower."""
+    profile: CamProfile
+    """Coordinate of the follower: a formula of that of the cam, x, or a table of both."""
+
+
+class Transmissions(OneOf):
+    """The kinds of transmissions."""
+
+    gear: Gear | None = None
+    belt: Belt | None = None
+    rack_and_pinion: RackAndPinion | None = None
+    screw: Screw | None = None
+    differential: Differential | None = None
+    cam: Cam | None = None
+
+
 # -- forces and ports ------------------------------------------------------------------------------
 
 
@@ -304,6 +421,23 @@ class JointFriction(Part):
     """Friction over the square of the rate [N m s^2/rad^2 or N s^2/m^2]."""
 
 
+class JointStop(Part):
+    """Limits of a free direction of a joint, which push back beyond them and never pull."""
+
+    joint: Name
+    """The joint by name."""
+    freedom: str | None = None
+    """The free direction, where the joint has several."""
+    stiffness: Number
+    """Force over the depth of the contact [N m/rad or N/m]."""
+    lower: Number | None = None
+    """Lower limit [rad or m]."""
+    upper: Number | None = None
+    """Upper limit [rad or m]."""
+    damping: Number = 0.0
+    """Force over depth and rate [N m s/rad^2 or N s/m^2]."""
+
+
 class Gravitation(Part):
     """Attraction by the inverse square of the distance of two centres of mass."""
 
@@ -355,6 +489,7 @@ class Forces(OneOf):
     spring: Spring | None = None
     joint_spring: JointSpring | None = None
     joint_friction: JointFriction | None = None
+    joint_stop: JointStop | None = None
     drag: Drag | None = None
     gravitation: Gravitation | None = None
     bushing: Bushing | None = None
@@ -371,6 +506,8 @@ class ForcePort(Part):
     """Axes of the components."""
     value: VectorSignal | None = None
     """The force [N]: numbers, formulas of t, or a table; default: the port is open."""
+    published: bool = False
+    """Put it in as [LKB26, eq. (32)] does."""
 
 
 class TorquePort(Part):

@@ -15,7 +15,7 @@ from poinsot.io.source import KeyPath, Problem, Source, near_match, open_file, o
 GROUND = "ground"
 #: YAML allows no key of more than 1024 characters.
 LONGEST = 200
-SECTIONS = ("bodies", "markers", "joints", "forces", "ports")
+SECTIONS = ("bodies", "markers", "joints", "transmissions", "forces", "ports")
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,15 @@ def _references(
         yield _unknown("body", body, (*path, "body"), known)
     if joint is not None and joint not in document.joints:
         yield _unknown("joint", joint, (*path, "joint"), document.joints)
+    for key in getattr(part, "ties", ()):
+        tied = getattr(part, key)
+        if tied is not None and not is_joint(tied, document.joints):
+            yield _unknown("joint", tied, (*path, key), document.joints)
+
+
+def is_joint(name: str, joints: Collection[str]) -> bool:
+    """Tell whether a joint is there, named as "joint" or "joint.freedom"."""
+    return name in joints or name.rpartition(".")[0] in joints
 
 
 def _partners(document: Document) -> Collection[str]:

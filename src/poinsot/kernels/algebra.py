@@ -271,6 +271,11 @@ def less_four(a: Four, s: float, b: Four) -> Four:
     return a[0] - s * b[0], a[1] - s * b[1], a[2] - s * b[2], a[3] - s * b[3]
 
 
+def times_four(a: Four, b: Four) -> Four:
+    """Return the products of entries of a and b."""
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]
+
+
 def add_squares(a: Four, b: Four) -> Four:
     """Return a plus the squares of b."""
     return a[0] + b[0] * b[0], a[1] + b[1] * b[1], a[2] + b[2] * b[2], a[3] + b[3] * b[3]
@@ -280,6 +285,12 @@ def add_squares(a: Four, b: Four) -> Four:
 def apply_columns(A: Columns, b: Vec) -> Four:
     """Return A b."""
     return axpy_four(b[2], A[2], axpy_four(b[1], A[1], scale_four(b[0], A[0])))
+
+
+@arithmetic
+def more(c: Four, A: Columns, b: Vec) -> Four:
+    """Return c + A b."""
+    return axpy_four(b[2], A[2], axpy_four(b[1], A[1], axpy_four(b[0], A[0], c)))
 
 
 @arithmetic
@@ -304,6 +315,20 @@ def put_column(tiles: Array, i: int, k: int, a: Vec) -> None:
 def put_row(tiles: Array, i: int, k: int, a: Vec) -> None:
     """Store a in row k of tile i."""
     tiles[i, k], tiles[i, 4 + k], tiles[i, 8 + k] = a[0], a[1], a[2]
+
+
+@arithmetic
+def add_column(tiles: Array, i: int, k: int, a: Vec) -> None:
+    """Add a to column k of tile i."""
+    gather(tiles, i, 4 * k, a)
+
+
+@arithmetic
+def add_row(tiles: Array, i: int, k: int, a: Vec) -> None:
+    """Add a to row k of tile i."""
+    tiles[i, k] += a[0]
+    tiles[i, 4 + k] += a[1]
+    tiles[i, 8 + k] += a[2]
 
 
 @arithmetic
@@ -337,7 +362,13 @@ def add_tile(tiles: Array, i: int, B: Mat) -> None:
 @arithmetic
 def columns(tiles: Array, i: int) -> Columns:
     """Return the columns of tile i."""
-    return four(tiles, i, 0), four(tiles, i, 4), four(tiles, i, 8)
+    return columns_at(tiles, i, 0)
+
+
+@arithmetic
+def columns_at(a: Array, i: int, at: int) -> Columns:
+    """Return a matrix by its columns from row i of an array, from column `at` on."""
+    return four(a, i, at), four(a, i, at + 4), four(a, i, at + 8)
 
 
 @arithmetic

@@ -39,6 +39,12 @@ def change_rows(a: Vec, D: Mat) -> Mat:
 
 
 @arithmetic
+def ahead(a: Vec, x: Vec) -> Vec:
+    """Return a vector of the body at the end of a step, given at the midpoint."""
+    return add(x, cross(a, x))
+
+
+@arithmetic
 def turn_back(a: Vec, x: Vec) -> Vec:
     """Return C^T x."""
     s = 1.0 / (1.0 + dot(a, a))

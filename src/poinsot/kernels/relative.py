@@ -17,27 +17,17 @@ from poinsot.kernels.algebra import (
     cross,
     dot,
     matrix,
+    minus,
+    multiply,
+    outer,
     plus,
     scale,
+    skew_times,
     sub,
     times,
     transposed,
-    wide,
 )
 from poinsot.kernels.kernel import arithmetic
-from poinsot.kernels.wide import (
-    Rows,
-    as_matrix,
-    axpy_rows,
-    combine_rows,
-    minus_rows,
-    multiply_rows,
-    outer_rows,
-    plus_rows,
-    rows_of,
-    scale_rows,
-    skew_rows,
-)
 
 #: A symmetric matrix (6, 6) by blocks: upper left, upper right, lower right.
 Blocks: TypeAlias = tuple[Mat, Mat, Mat]
@@ -151,7 +141,7 @@ def stiffness(
     r: Vec,
     arms: tuple[Vec, Vec],
     turns: tuple[Mat, Vec],
-) -> tuple[Rows, Rows, Rows, Rows, Rows, Rows]:
+) -> tuple[Mat, Mat, Mat, Mat, Mat, Mat]:
     """Return P^T S P with P = dchi/d(r, turns of A and B), and what the force N adds.
 
     By its blocks F_r, F_A, F_B, A_A, A_B and B_B: of the force along r, and of the torques on A and
@@ -159,69 +149,60 @@ def stiffness(
     """
     x, t, w, (uu, ur, rr), (A, B) = at.x, at.t, at.w, S, axes
     E, (rows, whole) = times(0.5, plus(A, B)), turns
-    turn = rows_of(times(0.5, rows))
-    Z = axpy_rows(-2.0, outer_rows(t, wide(scale(0.25, whole))), turn)
-    Z = scale_rows(0.5 / w, Z)
-    C = scale_rows(1.0 / 3.0, axpy_rows(4.0, Z, turn))
-    by_x, by_t, by_N = combine_rows(x, Z), combine_rows(t, Z), combine_rows(N, Z)
-    curl = axpy_rows(dot(t, x), Z, outer_rows(t, by_x))
-    curl = axpy_rows(-2.0, outer_rows(x, by_t), curl)
-    along, X_A = rows_of(E), _swept(A, r, scale(-1.0, arms[0]), E)
-    X_B = _swept(B, r, arms[1], E)
-    P_r = _of_helix(t, along)
-    P_A = axpy_rows(-2.0 / 3.0, curl, _of_helix(t, X_A))
-    P_B = axpy_rows(2.0 / 3.0, curl, _of_helix(t, X_B))
-    shear, bend = multiply_rows(ur, C), multiply_rows(rr, C)
-    N_r = multiply_rows(uu, P_r)
-    N_A = plus_rows(multiply_rows(uu, P_A), shear)
-    N_B = minus_rows(multiply_rows(uu, P_B), shear)
-    M_A = plus_rows(multiply_rows(transposed(ur), P_A), bend)
-    M_B = minus_rows(multiply_rows(transposed(ur), P_B), bend)
+    turn = times(0.5, rows)
+    Z = minus(turn, outer(scale(2.0, t), scale(0.25, whole)))
+    Z = times(0.5 / w, Z)
+    C = times(1.0 / 3.0, plus(times(4.0, Z), turn))
+    by_x, by_t, by_N = combine(x, Z), combine(t, Z), combine(N, Z)
+    curl = plus(times(dot(t, x), Z), outer(t, by_x))
+    curl = times(2.0 / 3.0, minus(curl, outer(x, scale(2.0, by_t))))
+    X_A, X_B = _swept(A, r, scale(-1.0, arms[0]), E), _swept(B, r, arms[1], E)
+    P_r = _of_helix(t, E)
+    P_A = minus(_of_helix(t, X_A), curl)
+    P_B = plus(_of_helix(t, X_B), curl)
+    shear, bend = multiply(ur, C), multiply(rr, C)
+    N_r = multiply(uu, P_r)
+    N_A = plus(multiply(uu, P_A), shear)
+    N_B = minus(multiply(uu, P_B), shear)
+    M_A = plus(multiply(transposed(ur), P_A), bend)
+    M_B = minus(multiply(transposed(ur), P_B), bend)
     # Of d^2(chi_u)·N: that of x and t, and that of t twice.
-    n = axpy_rows(-2.0, outer_rows(N, by_t), axpy_rows(dot(t, N), Z, outer_rows(t, by_N)))
-    n = scale_rows(-1.0 / 3.0, n)
-    tau = plus_rows(outer_rows(N, by_x), outer_rows(x, by_N))
-    tau = scale_rows(-1.0 / 3.0, axpy_rows(-2.0 * dot(x, N), Z, tau))
+    n = minus(plus(times(dot(t, N), Z), outer(t, by_N)), outer(scale(2.0, N), by_t))
+    n = times(-1.0 / 3.0, n)
+    tau = minus(plus(outer(N, by_x), outer(x, by_N)), times(2.0 * dot(x, N), Z))
+    tau = times(-1.0 / 3.0, tau)
     own, n_A, n_B = _product(Z, tau), _product(X_A, n), _product(X_B, n)
-    F_n = _product(along, n)
-    by_C, by_r, by_A = (transposed(as_matrix(each)) for each in (C, P_r, P_A))
-    C_A, C_B = multiply_rows(by_C, M_A), multiply_rows(by_C, M_B)
-    A_A = plus_rows(plus_rows(own, C_A), plus_rows(n_A, _turned_over(n_A)))
-    A_B = plus_rows(minus_rows(C_B, own), minus_rows(_turned_over(n_B), n_A))
-    B_B = minus_rows(minus_rows(own, C_B), plus_rows(n_B, _turned_over(n_B)))
+    F_n, C_A, C_B = _product(E, n), _product(C, M_A), _product(C, M_B)
+    A_A = plus(plus(own, C_A), plus(n_A, transposed(n_A)))
+    A_B = plus(minus(C_B, own), minus(transposed(n_B), n_A))
+    B_B = minus(minus(own, C_B), plus(n_B, transposed(n_B)))
     return (
-        multiply_rows(by_r, N_r),
-        plus_rows(multiply_rows(by_r, N_A), F_n),
-        minus_rows(multiply_rows(by_r, N_B), F_n),
-        plus_rows(multiply_rows(by_A, N_A), A_A),
-        plus_rows(multiply_rows(by_A, N_B), A_B),
-        plus_rows(_product(P_B, N_B), B_B),
+        _product(P_r, N_r),
+        plus(_product(P_r, N_A), F_n),
+        minus(_product(P_r, N_B), F_n),
+        plus(_product(P_A, N_A), A_A),
+        plus(_product(P_A, N_B), A_B),
+        plus(_product(P_B, N_B), B_B),
     )
 
 
 @arithmetic
-def _turned_over(A: Rows) -> Rows:
-    """Return A^T."""
-    return rows_of(transposed(as_matrix(A)))
-
-
-@arithmetic
-def _product(A: Rows, B: Rows) -> Rows:
+def _product(A: Mat, B: Mat) -> Mat:
     """Return A^T B."""
-    return multiply_rows(transposed(as_matrix(A)), B)
+    return multiply(transposed(A), B)
 
 
 @arithmetic
-def _of_helix(t: Vec, dx: Rows) -> Rows:
+def _of_helix(t: Vec, dx: Mat) -> Mat:
     """Return the change of chi_u with that of x."""
-    return axpy_rows(-2.0 / 3.0, skew_rows(t, skew_rows(t, dx)), dx)
+    return minus(dx, times(2.0 / 3.0, skew_times(t, skew_times(t, dx))))
 
 
 @arithmetic
-def _swept(axes: Mat, r: Vec, arm: Vec, E: Mat) -> Rows:
+def _swept(axes: Mat, r: Vec, arm: Vec, E: Mat) -> Mat:
     """Return what a turn of a body changes x by, with its axes and with its point."""
     return (
-        wide(add(scale(0.5, cross(axes[0], r)), cross(arm, E[0]))),
-        wide(add(scale(0.5, cross(axes[1], r)), cross(arm, E[1]))),
-        wide(add(scale(0.5, cross(axes[2], r)), cross(arm, E[2]))),
+        add(scale(0.5, cross(axes[0], r)), cross(arm, E[0])),
+        add(scale(0.5, cross(axes[1], r)), cross(arm, E[1])),
+        add(scale(0.5, cross(axes[2], r)), cross(arm, E[2])),
     )

@@ -9,6 +9,7 @@ from poinsot.kernels.tables import (
     INSIDE_ROTATION,
     INSIDE_TRANSLATION,
     LASTING,
+    OF_CLOSURE,
     OF_ROTATION,
     OF_TRANSLATION,
     Index2,
@@ -80,6 +81,13 @@ def measure_reaction(step: Step, force: float, torque: float) -> None:
     measure(step, force, torque)
     enlarge(step.sizes, LASTING + OF_TRANSLATION, force)
     enlarge(step.sizes, LASTING + OF_ROTATION, torque)
+
+
+@arithmetic
+def measure_closure(step: Step, speed: float) -> None:
+    """Take note of the size of velocities that constraints are made of, until the next matrix."""
+    enlarge(step.sizes, OF_CLOSURE, speed)
+    enlarge(step.sizes, LASTING + OF_CLOSURE, speed)
 
 
 @arithmetic

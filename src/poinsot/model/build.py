@@ -14,14 +14,25 @@ from poinsot.io.entries import Entry, OneOf
 from poinsot.io.inputs import ScalarInput, VectorInput
 from poinsot.io.numbers import AxisAngle, Turn
 from poinsot.io.parts import Composite, Shapes
-from poinsot.io.reading import ModelFile
+from poinsot.io.reading import ModelFile, is_joint
 from poinsot.io.slender import ElasticRod as RodEntry
 from poinsot.io.slender import Sections
 from poinsot.io.source import Problem
-from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SECTIONS, SHAPES
+from poinsot.io.systems import Connections, Systems
+from poinsot.io.variables import OF_TIME
+from poinsot.model.kinds import (
+    FORCES,
+    FUNCTIONS,
+    JOINTS,
+    PORTS,
+    SECTIONS,
+    SHAPES,
+    TRANSMISSIONS,
+)
 from poinsot.model.model import Model
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
+from poinsot.model.system_files import connection_of, system_of
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.ph.stages import Newton
@@ -43,11 +54,18 @@ def build(file: ModelFile) -> Model:
     model = builder.model
     for section, entries, add, kinds in (
         ("joints", document.joints, model.add_joint, JOINTS),
+        ("transmissions", document.transmissions, model.add_transmission, TRANSMISSIONS),
         ("forces", document.forces, model.add_force, FORCES),
         ("ports", document.ports, model.add_port, PORTS),
     ):
         for name, entry in entries.items():
             builder.attempt((section, name), builder.add, name, entry, add, kinds)
+    for name, system in document.systems.items():
+        builder.attempt(("systems", name), builder.add_system, name, system)
+    for name, connection in document.connections.items():
+        builder.attempt(("connections", name), builder.connect, connection)
+    for name, channel in document.sensors.items():
+        builder.attempt(("sensors", name), model.add_sensor, name, channel)
     if document.simulation is not None:
         builder.set_simulation(document.simulation)
     if not builder.problems:
@@ -95,8 +113,9 @@ class _Builder:
     def add(
         self, name: str, entry: OneOf, add: Callable[..., Any], kinds: Mapping[str, type[Any]]
     ) -> None:
-        """Add a joint, force or port, unless what it acts on failed."""
+        """Add a joint, transmission, force or port, unless what it acts on failed."""
         functions, arguments = FUNCTIONS.get(entry.kind, {}), dict[str, Any]()
+        ties = "joint", *getattr(entry.part, "ties", ())
         for key, value in _given(entry.part).items():
             if key == "bodies":
                 a, b = map(self.partner, value)
@@ -110,11 +129,20 @@ class _Builder:
                 arguments["body"] = body
             elif key == "rotation":
                 arguments[key] = _rotation(value)
-            elif key == "joint" and value not in self.model.joints:
+            elif key in ties and not is_joint(value, self.model.joints):
                 return
             else:
                 arguments[key] = _function(value, functions[key]) if key in functions else value
         add(name, kinds[entry.kind](**arguments))
+
+    def add_system(self, name: str, entry: Systems) -> None:
+        """Add a system."""
+        self.model.add_system(name, system_of(name, entry, lambda v: _function(v, OF_TIME)))
+
+    def connect(self, entry: Connections) -> None:
+        """Join ports, unless something before failed: they may not be there."""
+        if not self.problems:
+            self.model.connect(connection_of(entry))
 
     def partner(self, name: str) -> Body | Ground | None:
         """Return a body or the ground; None if the body failed."""

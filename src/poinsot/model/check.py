@@ -10,7 +10,8 @@ class ModelCheck:
     """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name.
 
     `singular` are the joints of every loop that is in a singular position at the start, where its
-    motion branches: degrees of freedom are those of one branch. `drives` take one each.
+    motion branches: degrees of freedom are those of one branch. `drives` and `transmissions` take
+    one each.
     """
 
     bodies: int
@@ -20,6 +21,7 @@ class ModelCheck:
     repeated: tuple[str, ...]
     singular: tuple[tuple[str, ...], ...] = ()
     drives: int = 0
+    transmissions: int = 0
 
     def __str__(self) -> str:
         """A few lines of text."""
@@ -27,6 +29,7 @@ class ModelCheck:
             f"bodies              {self.bodies}",
             f"joints              {self.joints}",
             f"joint constraints   {self.constraints}",
+            *([f"transmissions       {self.transmissions}"] if self.transmissions else []),
             *([f"drives              {self.drives}"] if self.drives else []),
             f"degrees of freedom  {self.freedoms}",
         ]

@@ -13,6 +13,7 @@ from poinsot.model.equations import JointEquations, positions
 from poinsot.parts.forces import Force
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.relaxation import maxwell_elements
+from poinsot.parts.transmissions import Transmission
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
@@ -90,7 +91,7 @@ def in_numbers(
     equations: JointEquations,
     markers: Iterable[Marker],
     forces: Mapping[str, Force],
-    ports: Mapping[str, PortPlace],
+    ports: Mapping[str, Transmission | PortPlace],
     gravity: Vector,
 ) -> tuple[Mechanism, Layout, tuple[Port, ...]]:
     """Return a model as numbers: its mechanism, who is who in it, and its ports."""
@@ -98,7 +99,10 @@ def in_numbers(
     equations.require_independent()
     placed = [force.place(name, joints) for name, force in forces.items()]
     inlets = [port.place(name, joints) for name, port in ports.items()]
-    drives = [port.name for port, _ in inlets if port.driven]
+    drives = [inlet.driven for _, inlet in inlets if inlet.driven is not None]
+    rows = [
+        f"{driven.name} ({'transmission' if driven.transmits else 'drive'})" for driven in drives
+    ]
     inertia = np.array([body.inertia for body in bodies])
     q, free = positions(bodies), np.zeros(len(bodies), dtype=bool)
     movable = [body.index for body in equations.movable]
@@ -125,7 +129,7 @@ def in_numbers(
         relaxing=tuple(maxwell_elements(potentials)),
     )
     undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
-    layout = Layout.of(bodies, joints, undetermined, list(markers), forces, drives)
+    layout = Layout.of(bodies, joints, undetermined, list(markers), forces, rows)
     return mechanism, layout, tuple(port for port, _ in inlets)
 
 
@@ -143,11 +147,11 @@ def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) 
 
 
 def stabilisable(mechanism: Mechanism) -> Mechanism:
-    """Return a mechanism whose mass can be inverted; refuse contacts that cannot slip, drives."""
+    """Return a mechanism whose mass can be inverted; refuse all but joints on positions."""
     if mechanism.drives:
         raise InputError(
-            "the stabilised form keeps joints only, not the motion of drives "
-            f"('{mechanism.drives[0].name}'); use scheme 'ph-mp'"
+            f"the stabilised form keeps joints only, not {mechanism.driven_motion}; use scheme "
+            "'ph-mp'"
         )
     if not mechanism.holonomic:
         raise InputError(

@@ -14,15 +14,27 @@ from poinsot.bodies.flexible import Flexible, Place
 from poinsot.bodies.shapes import Composite, Part, Shape
 from poinsot.elements.sections import CrossSection
 from poinsot.errors import InputError
+from poinsot.io.variables import OF_TIME
 from poinsot.model.assemblies import BodyAssembly, Start
-from poinsot.model.kinds import FORCES, FUNCTIONS, JOINTS, PORTS, SECTIONS, SHAPES
+from poinsot.model.kinds import (
+    FORCES,
+    FUNCTIONS,
+    JOINTS,
+    PORTS,
+    SECTIONS,
+    SHAPES,
+    TRANSMISSIONS,
+)
 from poinsot.model.model import ENDS, Model
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
+from poinsot.model.system_files import UnwritableError, describe_connection, describe_system
+from poinsot.parts.controllers import Controller
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.rigid_strains import RigidStrains
+from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Constant, Table
 from poinsot.ph.stages import Newton
@@ -33,10 +45,6 @@ LISTED = 10
 #: A longer table does not belong into a file that people read.
 LONGEST = 100_000
 EMPTY: Mapping[str, Any] = MappingProxyType({})
-
-
-class _UnwritableError(Exception):
-    """Why a part cannot be written."""
 
 
 def describe(
@@ -50,7 +58,7 @@ def describe(
         for name, part in parts.items():
             try:
                 written[name] = write(name, part)
-            except _UnwritableError as error:
+            except UnwritableError as error:
                 refused.append(f"{what} '{name}': {error}")
         return written
 
@@ -73,8 +81,25 @@ def describe(
         "bodies": each("body", own["bodies"], write_body),
         "markers": each("marker", own["markers"], lambda name, marker: _marker(marker)),
         "joints": each("joint", own["joints"], lambda name, joint: _entry(joint, JOINTS)),
+        "transmissions": each(
+            "transmission", model.transmissions, lambda name, part: _entry(part, TRANSMISSIONS)
+        ),
         "forces": each("force", own["forces"], lambda name, force: _entry(force, FORCES)),
         "ports": each("port", model.ports, lambda name, port: _entry(port, PORTS, fed.get(name))),
+        "systems": each(
+            "system",
+            model.systems,
+            lambda name, system: describe_system(
+                name, system, fed, lambda given: _function("value", given, OF_TIME)
+            ),
+        ),
+        "connections": each(
+            "connection",
+            {" - ".join(one.ports): one for one in model.connections},
+            lambda name, one: describe_connection(one),
+        ),
+        "sensors": dict(model.sensors),
+        "controllers": each("controller", model.controllers, _controller),
         "project_velocities": repeatable,
         "simulation": {} if simulation is None else _fields(simulation),
     }
@@ -86,6 +111,10 @@ def describe(
             "Python functions use poinsot.Formula or poinsot.Table"
         )
     return {key: value for key, value in content.items() if value or key == "gravity"}
+
+
+def _controller(name: str, controller: Controller) -> Any:
+    raise UnwritableError("a controller has no place in a model file")
 
 
 def _own_parts(model: Model) -> dict[str, dict[str, Any]]:
@@ -107,12 +136,12 @@ def _own_parts(model: Model) -> dict[str, dict[str, Any]]:
 
 def _rod(shape: BodyAssembly, start: Start, projected: bool) -> dict[str, Any]:
     if not isinstance(shape, ElasticRod):
-        raise _UnwritableError(f"a {type(shape).__name__} has no place in a model file")
+        raise UnwritableError(f"a {type(shape).__name__} has no place in a model file")
     if projected:
-        raise _UnwritableError("the velocities of its nodes were projected")
+        raise UnwritableError("the velocities of its nodes were projected")
     for label in ("curve", "section", "twist", "natural"):
         if callable(getattr(shape, label)):
-            raise _UnwritableError(f"{label} is a Python function")
+            raise UnwritableError(f"{label} is a Python function")
     written: dict[str, Any] = {"elastic_rod": _fields(shape)}
     written |= {"position": start.position.tolist()} | _turned(start.R_WB)
     return written | _moving(start.velocity, start.angular_velocity)
@@ -158,9 +187,9 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def _entry(
-    part: Joint | Force | PortPlace, kinds: Mapping[str, type[Any]], fed: Any = None
+    part: Joint | Transmission | Force | PortPlace, kinds: Mapping[str, type[Any]], fed: Any = None
 ) -> dict[str, Any]:
-    """Return a joint, force or port; what it is fed with replaces its own input."""
+    """Return a joint, transmission, force or port; what it is fed with replaces its own input."""
     kind = _kind(part, kinds)
     written = _fields(part, FUNCTIONS.get(kind, {}), {} if fed is None else {"value": fed})
     if fed is not None:
@@ -174,7 +203,7 @@ def _kind(part: object, kinds: Mapping[str, type[Any]]) -> str:
     for kind, known in kinds.items():
         if type(part) is known:
             return kind
-    raise _UnwritableError(f"a {type(part).__name__} has no place in a model file")
+    raise UnwritableError(f"a {type(part).__name__} has no place in a model file")
 
 
 def _fields(
@@ -206,15 +235,15 @@ def _function(key: str, value: Any, variables: tuple[str, ...]) -> Any:
         value = value.value
     if isinstance(value, Table):
         if value.values.size > LONGEST:
-            raise _UnwritableError(f"{key} is a table of more than {LONGEST} numbers")
+            raise UnwritableError(f"{key} is a table of more than {LONGEST} numbers")
         return {"table": {"times": value.times.tolist(), "values": _rows(value.values)}}
     if isinstance(value, Formula):
         if tuple(value.variables) != variables:
             used, wanted = ", ".join(value.variables), ", ".join(variables)
-            raise _UnwritableError(f"{key} is a formula of {used}; write it in {wanted}")
+            raise UnwritableError(f"{key} is a formula of {used}; write it in {wanted}")
         return value.text if isinstance(value.text, str) else _one_or_all(list(value.text))
     if callable(value):
-        raise _UnwritableError(f"{key} is a Python function")
+        raise UnwritableError(f"{key} is a Python function")
     return _one_or_all(np.asarray(value, dtype=float).tolist())
 
 
@@ -238,7 +267,7 @@ def _plain(key: str, value: Any) -> Any:
     if isinstance(value, CrossSection):
         return {_kind(value, SECTIONS): _fields(value)}
     if callable(value):
-        raise _UnwritableError(f"{key} is a function of the body's motion, which no file can hold")
+        raise UnwritableError(f"{key} is a function of the body's motion, which no file can hold")
     if isinstance(value, str | bool | int):
         return value
     if isinstance(value, list | tuple):

@@ -113,11 +113,13 @@ class JointEquations:
         slips = contact_matrix(list(self.contacts.values()), q)
         placed: list[Placed] = [(0, 0, held), (self.forms.m, 0, slips)]
         for k, driven in enumerate(self.drives, start=self.m):
-            own = local(q, driven.bodies)
-            motions = dense(twists.joint_matrix(driven.forms, own))
-            row = driven.chart.slope(driven.forms(own)) @ motions
-            for body, part in zip(driven.bodies, row.reshape(-1, 1, 6), strict=True):
-                placed.append((k, 6 * body, part))
+            for term in driven.terms:
+                bodies = [driven.bodies[j] for j in term.at]
+                own = local(q, bodies)
+                motions = dense(twists.joint_matrix(term.forms, own))
+                row = term.weight(own, None)[0] * term.chart.slope(term.forms(own)) @ motions
+                for body, part in zip(bodies, row.reshape(-1, 1, 6), strict=True):
+                    placed.append((k, 6 * body, part))
         return assemble((self.m + len(self.drives), 6 * len(self.bodies)), placed)
 
     @cached_property
@@ -181,13 +183,17 @@ class JointEquations:
                 f"{', '.join(idle[:LISTED])} [BHRS25, eq. (13)]; leave them out, such as by "
                 "RollingDisc(..., sideways=False) for all but one wheel of an axle"
             )
-        held = [f"'{self.drives[k - split].name}'" for k in dependent if k >= split]
-        if held:
-            raise InputError(
-                f"drives prescribe motions that joints or other drives determine already, at the "
-                f"start: {', '.join(held[:LISTED])}; leave them out, or start away from a dead "
-                "centre"
-            )
+        held = [self.drives[k - split] for k in dependent if k >= split]
+        for kind, text in (
+            (False, "drives prescribe motions that joints or other drives determine already"),
+            (True, "transmissions tie joints that cannot move, or that others tie already"),
+        ):
+            names_of = [f"'{driven.name}'" for driven in held if driven.transmits is kind]
+            if names_of:
+                raise InputError(
+                    f"{text}, at the start: {', '.join(names_of[:LISTED])}; leave them out, or "
+                    "start away from a dead centre"
+                )
 
     def completed(self, known: Vector, given: NDArray[np.bool_]) -> Vector:
         """Return twists with what was not given completed; refuse those that contradict joints."""
@@ -232,9 +238,12 @@ class JointEquations:
         off = abs(rates - self.rates)[split:]
         k = int(np.argmax(off))
         driven, body = self.drives[k], self.bodies[self.drives[k].bodies[-1]]
+        motion = f"its motion begins with a rate of {self.rates[split + k]:.6g}"
+        if driven.transmits:
+            motion = "it keeps its joints in step"
         velocity, spin = (", ".join(f"{x:.6g}" for x in part + 0.0) for part in needed[body.index])
         raise InconsistentStartError(
-            f"port '{driven.name}': its motion begins with a rate of {self.rates[split + k]:.6g}, "
+            f"{driven.title}: {motion}, "
             f"while the velocities given have {rates[split + k]:.6g}; leave them out to have them "
             f"completed, or give body '{body.name}' velocity ({velocity}) and angular_velocity "
             f"({spin})"

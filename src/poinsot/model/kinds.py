@@ -7,7 +7,7 @@ from poinsot.bodies import shapes
 from poinsot.bodies.beam import Beam
 from poinsot.elements import sections
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
-from poinsot.parts import joints, rolling
+from poinsot.parts import joints, rolling, transmissions
 from poinsot.parts.bushings import Bushing
 from poinsot.parts.drags import Drag
 from poinsot.parts.drives import Drive
@@ -15,6 +15,7 @@ from poinsot.parts.forces import Force, JointSpring, Spring
 from poinsot.parts.friction import JointFriction
 from poinsot.parts.gravitation import Gravitation
 from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
+from poinsot.parts.stops import JointStop
 
 SHAPES: dict[str, type[shapes.Shape]] = {
     "box": shapes.Box,
@@ -54,10 +55,20 @@ JOINTS: dict[str, type[joints.Joint]] = {
     "rolling_sphere": rolling.RollingSphere,
 }
 
+TRANSMISSIONS: dict[str, type[transmissions.Transmission]] = {
+    "gear": transmissions.Gear,
+    "belt": transmissions.Belt,
+    "rack_and_pinion": transmissions.RackAndPinion,
+    "screw": transmissions.Screw,
+    "differential": transmissions.Differential,
+    "cam": transmissions.Cam,
+}
+
 FORCES: dict[str, type[Force]] = {
     "spring": Spring,
     "joint_spring": JointSpring,
     "joint_friction": JointFriction,
+    "joint_stop": JointStop,
     "drag": Drag,
     "gravitation": Gravitation,
     "bushing": Bushing,
@@ -83,4 +94,5 @@ FUNCTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "torque": {"value": OF_TIME},
     "joint": {"value": OF_TIME, "law": OF_MOTION},
     "drive": {"coordinate": OF_TIME, "rate": OF_TIME},
+    "cam": {"profile": OF_COORDINATE},
 }

@@ -1,6 +1,6 @@
-"""The model: named bodies, joints, forces and ports, checked as it grows."""
+"""The model: named bodies, joints, transmissions, forces and ports, checked as it grows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,14 +33,21 @@ from poinsot.model.compiling import (
 from poinsot.model.equations import JointEquations, positions
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
+from poinsot.parts.controllers import Controller, make_controller
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
-from poinsot.parts.loads import PortPlace
+from poinsot.parts.loads import JointPort, PortPlace
 from poinsot.parts.rods import RodElements
+from poinsot.parts.transmissions import Transmission
+from poinsot.ph.connections import Connection
+from poinsot.ph.interconnect import interconnect
 from poinsot.ph.matrices import Vector
+from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
+from poinsot.result import Lazy
+from poinsot.result.channels import Channel, Known, find_channel
 from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.directors import director_system
 from poinsot.systems.floating.system import FloatingSystem, floating_system
@@ -58,8 +65,12 @@ PARTS = {
     "body": "bodies",
     "marker": "markers",
     "joint": "joints",
+    "transmission": "transmissions",
     "force": "forces",
     "port": "ports",
+    "system": "systems",
+    "sensor": "sensors",
+    "controller": "controllers",
 }
 #: What the ends of beams and rods are called.
 ENDS = "start", "end"
@@ -73,8 +84,17 @@ class Projection:
     joints: int
 
 
+def _names(names: Sequence[str], what: str) -> list[str]:
+    """Return a list of names; a single one is a list, too."""
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Sequence):
+        raise InputError(f"{what}: expected a list of names, got {names!r}")
+    return list(names)
+
+
 class Model:
-    """A mechanism: bodies, joints, forces and ports by name.
+    """A mechanism: bodies, joints, transmissions, forces and ports by name.
 
     Parameters
     ----------
@@ -91,8 +111,14 @@ class Model:
         self.bodies: dict[str, Body] = {}
         self.markers: dict[str, Marker] = {}
         self.joints: dict[str, Joint] = {}
+        self.transmissions: dict[str, Transmission] = {}
         self.forces: dict[str, Force] = {}
         self.ports: dict[str, PortPlace] = {}
+        self.systems: dict[str, PHSystem] = {}
+        self.connections: list[Connection] = []
+        #: Names of sensors -> the channels that they record.
+        self.sensors: dict[str, str] = {}
+        self.controllers: dict[str, Controller] = {}
         #: What was added as several bodies, and how.
         self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
         self.simulation: Simulation | None = None
@@ -156,7 +182,8 @@ class Model:
         velocity, angular_velocity : (3,)
             Of the centre of mass [m/s] and of the body [rad/s], world axes; what is left out is
             completed so that the start agrees with the joints. A rod is moved and turned as a
-            whole, about the origin of its curve, and moves so.
+            whole, about the origin of its curve, and moves so; with an angular velocity alone,
+            that point is at rest.
         """
         self._new(name)
         what = f"body '{name}'"
@@ -229,6 +256,13 @@ class Model:
         self.joints[name] = joint
         return joint
 
+    def add_transmission(self, name: str, transmission: Transmission) -> Transmission:
+        """Add a `Gear`, `Belt`, `RackAndPinion`, `Screw`, `Differential` or `Cam` of joints."""
+        self._check_part(name, transmission, Transmission, "transmission", "Gear")
+        transmission.place(name, self.joints)
+        self.transmissions[name] = transmission
+        return transmission
+
     def add_force(self, name: str, force: Force) -> Force:
         """Add a spring or damper."""
         self._check_part(name, force, Force, "force", "Spring")
@@ -242,6 +276,169 @@ class Model:
         port.place(name, self.joints)
         self.ports[name] = port
         return port
+
+    def add_system(self, name: str, system: PHSystem) -> PHSystem:
+        """Add a port-Hamiltonian system of any kind: a circuit, a hydraulic drive, a controller.
+
+        Its states and ports are called `name.state` and `name.port` in the model; `connect` joins
+        its ports with others. What is left open takes inputs of `simulate`.
+        """
+        self._new(name)
+        if not isinstance(system, PHSystem):
+            raise InputError(
+                f"system '{name}': expected a port-Hamiltonian system, such as ps.ph.linear(...) "
+                f"or ps.ph.symbolic(...), got {system!r}"
+            )
+        self.systems[name] = system.prefixed(name)
+        return self.systems[name]
+
+    def connect(self, connection: Connection) -> Connection:
+        """Join ports of systems, joints and bodies, power for power.
+
+        Parameters
+        ----------
+        connection : Connection
+            `ps.ph.Gyrator`, `Transformer`, `Junction`, `Resistor` or `Swap` between ports by name:
+            `"motor.shaft"` is port `shaft` of system `motor`, `"tip"` what `add_port` added, and
+            `"hinge"` the free direction of a joint, `"hinge.angle"` one of several.
+        """
+        if not isinstance(connection, Connection):
+            raise InputError(f"connect: expected a connection such as Gyrator, got {connection!r}")
+        for name in connection.ports:
+            self._require_free(name, "connect")
+        joined = [self._port_named(name, "connect") for name in connection.ports]
+        connection.check(joined)
+        self.connections.append(connection)
+        return connection
+
+    def add_sensor(self, name: str, channel: str) -> Channel:
+        """Record a quantity under a name: `result.sensor(name)`, tables, plots and files have it.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        channel : str
+            `"hinge"` or `"hinge.angle"`, a coordinate of a joint, an angle counted over turns;
+            `"hinge.rate"` or `"hinge.angle.rate"`; `"hinge.force"` and `"hinge.torque"`, its
+            reaction; `"rod.position"`, `"rod.velocity"`, `"rod.rotation"` and
+            `"rod.angular_velocity"` of a body or marker, world axes; `"motor.flux"`, a state of a
+            system.
+        """
+        self._new(name)
+        found = find_channel(channel, self._channels, f"sensor '{name}'")
+        self.sensors[name] = channel
+        return found
+
+    def add_controller(
+        self,
+        name: str,
+        law: Any,
+        *,
+        reads: Sequence[str],
+        drives: Sequence[str],
+        every: float,
+        delay: float = 0.0,
+        limits: ArrayLike | None = None,
+        rate_limits: ArrayLike | None = None,
+        states: ArrayLike | None = None,
+    ) -> Controller:
+        """Let a law feed ports with what it measures: at t_k = t_start + k T, held in between.
+
+        The law is called exactly once for each sample, with what is measured at that instant. The
+        work of its outputs is energy put in through the ports that it drives.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        law : function, Formula, text, or texts
+            u = law(t, y): numbers in the order of the ports, where y has all measured numbers in
+            the order of `reads`; with `states`, (u, x_next) = law(t, y, x). A Numba function runs
+            in machine code, and so do formulas, one for each output: `"-20*hinge - 3*hinge_rate"`
+            is one of channels `"hinge"` and `"hinge.rate"`, and may use the time t.
+        reads : sequence of str
+            Channels as in `add_sensor`, all but reactions. Angles are counted over turns.
+        drives : sequence of str
+            Ports as in `connect`: `"hinge"`, `"hinge.angle"`, what `add_port` added, or an open
+            port of a system such as `"motor.supply"`.
+        every : float
+            The sampling time T [s], a multiple of the step of a run.
+        delay : float
+            How long after a sample its outputs act [s], a multiple of the step; zero before.
+        limits : (2,) or (outputs, 2)
+            Least and greatest output, in which it saturates.
+        rate_limits : float or (outputs,)
+            By how much an output may change in a second; it begins at zero.
+        states : (n,)
+            States of the law's own at the start.
+        """
+        self._new(name)
+        what = f"controller '{name}'"
+        channels = [find_channel(each, self._channels, what) for each in _names(reads, what)]
+        ports = [self._port_named(each, what) for each in _names(drives, what)]
+        for port in ports:
+            self._require_free(port.name, what)
+            if port.status == "fed":
+                raise InputError(f"{what}: port '{port.name}' is fed already")
+        if len({port.name for port in ports}) < len(ports):
+            raise InputError(f"{what}: drives names a port twice")
+        self.controllers[name] = make_controller(
+            name,
+            law,
+            channels,
+            ports,
+            every=every,
+            delay=delay,
+            limits=limits,
+            rate_limits=rate_limits,
+            states=states,
+        )
+        return self.controllers[name]
+
+    def _require_free(self, port: str, what: str) -> None:
+        """Refuse a port that is connected or driven."""
+        if any(port in each.ports for each in self.connections):
+            raise InputError(f"{what}: port '{port}' is connected twice")
+        for each in self.controllers.values():
+            if any(port == driven.name for driven in each.drives):
+                raise InputError(f"{what}: port '{port}' is driven by controller '{each.name}'")
+
+    @property
+    def _channels(self) -> Known:
+        """What sensors can record and controllers read."""
+        joints = self.joints
+        return Known(
+            Lazy(joints, lambda name: tuple(f.label for f in joints[name].freedoms())),
+            {**dict.fromkeys(self.markers, "marker"), **dict.fromkeys(self.bodies, "body")},
+            {s.name: (s.size, s.unit) for each in self.systems.values() for s in each.states},
+        )
+
+    def _port_named(self, name: str, what: str) -> Port:
+        """Return a port of a system, one that was added, or that of a joint's free direction."""
+        of_systems = {port.name: port for system in self.systems.values() for port in system.ports}
+        if name in of_systems:
+            return of_systems[name]
+        place = self.ports.get(name) or self._joint_port(name)
+        if place is None:
+            known = [*of_systems, *self.ports, *self.joints]
+            raise InputError(f"{what}: no port '{name}'; {did_you_mean(name, known)}")
+        return place.place(name, self.joints)[0]
+
+    def _joint_port(self, name: str) -> JointPort | None:
+        """Return a port on a free direction of a joint, `joint` or `joint.freedom`; or None."""
+        joint, _, freedom = name.rpartition(".")
+        if name in self.joints:
+            return JointPort(name)
+        return JointPort(joint, freedom) if joint in self.joints else None
+
+    @property
+    def _all_ports(self) -> dict[str, PortPlace]:
+        """The ports that were added, and those of joints that are connected or driven."""
+        names = [name for each in self.connections for name in each.ports]
+        names += [port.name for each in self.controllers.values() for port in each.drives]
+        implied = {name: self._joint_port(name) for name in names if name not in self.ports}
+        return {**self.ports, **{name: port for name, port in implied.items() if port is not None}}
 
     def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
         """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""
@@ -279,13 +476,23 @@ class Model:
                 raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")
 
     def _check_part(
-        self, name: str, part: Joint | Force | PortPlace, kind: type, what: str, example: str
+        self,
+        name: str,
+        part: Joint | Transmission | Force | PortPlace,
+        kind: type,
+        what: str,
+        example: str,
     ) -> None:
         """Refuse a name that is taken, a part of another kind, and bodies of another model."""
         self._new(name)
         if not isinstance(part, kind):
             raise InputError(f"{what} '{name}': expected a {what} such as {example}, got {part!r}")
-        for body in (part.a, part.b) if isinstance(part, Joint) else part.bodies:
+        bodies: tuple[Body | Ground, ...] = ()
+        if isinstance(part, Joint):
+            bodies = part.a, part.b
+        elif not isinstance(part, Transmission):
+            bodies = part.bodies
+        for body in bodies:
             self._own(body, f"{what} '{name}'")
 
     def _own(self, partner: Body | Ground, what: str) -> None:
@@ -299,10 +506,16 @@ class Model:
 
     @property
     def _equations(self) -> JointEquations:
-        """The equations of the joints, with those of drives."""
-        inlets = (port.place(name, self.joints)[1] for name, port in self.ports.items())
+        """The equations of the joints, with those of transmissions and drives."""
+        parts = self._with_ports.items()
+        inlets = (part.place(name, self.joints)[1] for name, part in parts)
         drives = [inlet.driven for inlet in inlets if inlet.driven is not None]
         return JointEquations(list(self.bodies.values()), self.joints, drives)
+
+    @property
+    def _with_ports(self) -> dict[str, Transmission | PortPlace]:
+        """All that has a port."""
+        return {**self.transmissions, **self._all_ports}
 
     def _velocities(self, equations: JointEquations) -> Vector:
         """Return the twists at the start, completed; refuse what contradicts the joints."""
@@ -358,13 +571,14 @@ class Model:
             freedoms=free - len(names) + len(repeated) - len(equations.drives),
             repeated=tuple(names[k] for k in sorted(repeated)),
             singular=tuple(loop.joints for loop in equations.singular),
-            drives=len(equations.drives),
+            drives=sum(not driven.transmits for driven in equations.drives),
+            transmissions=len(self.transmissions),
         )
 
     def _repeated(self, equations: JointEquations) -> list[int]:
         """Return the constraints that repeat others, as deformations of elastic bodies allow."""
         if self._elastic:
-            system = self.compile()
+            system = self._mechanism(None, stabilised=False)
             assert isinstance(system, FloatingSystem)
             found = np.flatnonzero(system.redundancy.repeated[: len(equations.labels)])
             return [int(k) for k in found]
@@ -372,9 +586,10 @@ class Model:
 
     # -- compiling ----------------------------------------------------------------------------
 
-    @no_collection()
-    def compile(self, coordinates: str | None = None, *, stabilised: bool = False) -> System:
+    def compile(self, coordinates: str | None = None, *, stabilised: bool = False) -> PHSystem:
         """Return the port-Hamiltonian system of this model, with its start.
+
+        With systems or connections it is an `Interconnection`, whose first part is the mechanism.
 
         Parameters
         ----------
@@ -387,6 +602,19 @@ class Model:
         stabilised : bool
             Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
         """
+        mechanism = self._mechanism(coordinates, stabilised)
+        return self._joined(mechanism)
+
+    def _joined(self, mechanism: PHSystem) -> PHSystem:
+        """Return the mechanism with all systems, joined by the connections."""
+        if not self.systems and not self.connections:
+            return mechanism
+        members = mechanism, *self.systems.values()
+        return interconnect(*members, connections=self.connections, name=self.name)
+
+    @no_collection()
+    def _mechanism(self, coordinates: str | None, stabilised: bool) -> System:
+        """Return the system of bodies, joints, forces and ports."""
         if coordinates is None:
             coordinates = self.usual_coordinates
         require_coordinates(coordinates)
@@ -395,7 +623,7 @@ class Model:
         equations = self._equations
         bodies = equations.bodies
         mechanism, layout, ports = in_numbers(
-            equations, self.markers.values(), self.forces, self.ports, self.gravity
+            equations, self.markers.values(), self.forces, self._with_ports, self.gravity
         )
         q, motion = positions(bodies), equations.of_all(self._velocities(equations))
         require_directors(mechanism, coordinates, stabilised)
@@ -438,8 +666,8 @@ class Model:
         chosen = coordinates or coordinates_of(scheme)
         if coordinates is None and chosen == "directors":
             chosen = self.usual_coordinates
-        system = self.compile(chosen, stabilised=scheme.stabilised)
-        return system.in_form(scheme.formulation)
+        system = self._mechanism(chosen, stabilised=scheme.stabilised)
+        return self._joined(system.in_form(scheme.formulation))
 
     # -- statics ------------------------------------------------------------------------------
 

@@ -291,8 +291,8 @@ class ElasticRod(BodyAssembly):
         for k, (mass, inertia) in enumerate(zip(*self.inertia, strict=True)):
             arm = start.R_WB @ points[k]
             velocity, spin = start.velocity, start.angular_velocity
-            if velocity is not None:
-                velocity = velocity + (0.0 if spin is None else np.cross(spin, arm))
+            if spin is not None:
+                velocity = np.cross(spin, arm) + (0.0 if velocity is None else velocity)
             body = model.add_body(
                 f"{name}.{k}",
                 RigidBody(mass=float(mass), inertia=inertia),

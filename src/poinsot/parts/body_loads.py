@@ -46,6 +46,7 @@ from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, Acts, frame, half_turn, twist
 from poinsot.kernels.terms import NONE, UNIT, ZERO
 from poinsot.kernels.turning import cosine, on_arms
+from poinsot.parts.driven import Driven
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
 from poinsot.parts.feedback import BodyLaw, Inlet
 
@@ -81,7 +82,7 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
         _look(step.t, stage, b, rho, transposed(axes), step.given)
         call_law(law, step.given, step.found, tiles is not None)
         u[port], u[port + 1], u[port + 2] = step.found[0], step.found[1], step.found[2]
-    by_force, by_torque = _directions(kind, axes, D, rho)
+    by_force, by_torque = directions_of(kind, axes, D, rho)
     given, turning = (u[port], u[port + 1], u[port + 2]), by_torque
     if not mean:
         turning = _turning(kind, by_force, by_torque, a, arm(step, b, X))
@@ -116,7 +117,7 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
 
 
 @inline
-def _directions(kind: int, axes: Mat, D: Mat, rho: Vec) -> tuple[Mat, Mat]:
+def directions_of(kind: int, axes: Mat, D: Mat, rho: Vec) -> tuple[Mat, Mat]:
     """Return force and torque of unit inputs, as columns."""
     if kind == FORCE:
         return UNIT, skew(rho)
@@ -243,9 +244,10 @@ class Loads(Family):
     kernels: ClassVar = Kernels(loads_act, loads_act)
 
     def __init__(self, assembly: Assembly) -> None:
-        found = [(k, i) for k, i in assembly.ports if not isinstance(i.direction, Charted)]
-        self.places = rows([[_kind(i.direction), *i.direction.bodies, k] for k, i in found], 3)
-        self.numbers = rows([_numbers(i) for _, i in found], 12)
+        along = Charted, Driven
+        found = [(k, i) for k, i in assembly.ports if not isinstance(i.direction, along)]
+        self.places = rows([[kind_of(i.direction), *i.direction.bodies, k] for k, i in found], 3)
+        self.numbers = rows([numbers_of(i) for _, i in found], 12)
         self._laws = [_law(i.law) if isinstance(i.law, BodyLaw) else None for _, i in found]
 
     def __len__(self) -> int:
@@ -282,7 +284,8 @@ class Loads(Family):
         return Acts(self.numbers, index(self.places, own), addresses(self._laws))
 
 
-def _kind(direction: Direction) -> int:
+def kind_of(direction: Direction) -> int:
+    """Return the kind of a direction on one body."""
     match direction:
         case Along():
             return FORCE
@@ -297,7 +300,7 @@ def _kind(direction: Direction) -> int:
     raise TypeError(f"no kernel for {direction!r}")
 
 
-def _numbers(inlet: Inlet) -> list[float]:
+def numbers_of(inlet: Inlet) -> list[float]:
     """Return the point X and the body axes, as columns, in director axes."""
     direction, law, X, axes = inlet.direction, inlet.law, np.zeros(3), np.eye(3)
     if isinstance(direction, Along):

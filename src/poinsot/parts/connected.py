@@ -1,13 +1,14 @@
 """Connections of frames in the compiled engine: their kernels, and the family of all of them."""
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from poinsot.frames.forms import GROUND
 from poinsot.frames.places import local
 from poinsot.frames.relative import COORDINATES, Placed, coordinates
+from poinsot.kernels import terms
 from poinsot.kernels.algebra import (
     Array,
     Mat,
@@ -18,26 +19,42 @@ from poinsot.kernels.algebra import (
     combine,
     cross,
     dot,
-    largest,
-    matrix,
+    minus,
     multiply,
     plus,
-    put,
+    put_four,
     scale,
-    size,
     skew,
+    skew_times,
     sub,
+    three,
     times,
     transposed,
-    vector,
 )
-from poinsot.kernels.cayley import cayley, lever, turned
-from poinsot.kernels.kernel import arithmetic, inline, kernel
+from poinsot.kernels.cayley import ahead, cayley, lever, turned
+from poinsot.kernels.kernel import arithmetic, kernel
+from poinsot.kernels.lanes import (
+    Lane,
+    Places4,
+    across,
+    add_tiles,
+    apart,
+    gather_lanes,
+    greatest,
+    larger,
+    largest_of,
+    matrix_of,
+    size_of,
+    subtract_tiles,
+    total,
+    vector_of,
+)
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.relative import (
+    Blocks,
     Middle,
+    Six,
     add_blocks,
-    blocks,
     changed,
     dot_six,
     forms_of,
@@ -48,29 +65,21 @@ from poinsot.kernels.relative import (
     times_six,
     twisted,
 )
-from poinsot.kernels.step import Step, look_inside, measure, push
+from poinsot.kernels.step import Step, look_inside, measure
 from poinsot.kernels.tables import (
     DIRECTORS,
+    HALF,
     LOST_POWER,
+    POSITION,
     Index2,
+    R,
     Real2,
-    frame,
-    half_turn,
-    twist,
+    T,
+    V,
 )
-from poinsot.kernels.terms import UNIT, gather_blocks
-from poinsot.kernels.wide import (
-    Rows,
-    as_matrix,
-    axpy_rows,
-    minus_rows,
-    plus_rows,
-    rows_of,
-    scale_rows,
-    skew_rows,
-)
+from poinsot.kernels.terms import UNIT
 from poinsot.parts.connections import ElasticConnection, LinearResistance, RelativeMotion
-from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
+from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
 from poinsot.ph.matrices import Vector
 
 #: Columns of numbers: point and axes (as rows) on A and on B; S and D by blocks; chi at rest. Of
@@ -83,8 +92,24 @@ FIRST, SECOND, OFFSET, DAMPED, PAIR = range(5)
 X, TURN, STRAIN, COSINE, LAST = 0, 3, 6, 12, 13
 
 
+#: So many connections are evaluated side by side.
+ABREAST = 4
+
+#: Of connections side by side: axes and lever arms of both ends, and what is between their points.
+Ends: TypeAlias = tuple[Mat, Mat, Vec, Vec, Vec]
+#: How forms and t change over a step: x, 2 a^x, w, t.
+Change: TypeAlias = tuple[Vec, Vec, Lane, Vec]
+#: Tensions n, m and mu.
+Tension: TypeAlias = tuple[Vec, Vec, Lane]
+#: How the force and the torques on A and B change with v_B - v_A, w_A and w_B.
+Slopes: TypeAlias = tuple[Mat, Mat, Mat, Mat, Mat, Mat, Mat, Mat, Mat]
+
+
 class Connected(NamedTuple):
-    """Connections; what is kept of the start of a step, and of its end, has a row for each."""
+    """Connections; what is kept of the start of a step, and of its end, has a row for each.
+
+    They fill up whole groups of `ABREAST`, with some between the ground and itself at the end.
+    """
 
     numbers: Real2
     places: Index2
@@ -96,178 +121,408 @@ class Connected(NamedTuple):
 def connect(connections: Connected, step: Step, tiles: Array) -> None:
     """Add residuals, and tiles unless None; adds up the power lost."""
     h, stage, numbers, kept = step.h, step.stage, connections.numbers, connections.start
-    for k in range(connections.places.shape[0]):
-        at = connections.places[k]
-        first, second = at[FIRST], at[SECOND]
-        half_A, half_B = half_turn(stage, first), half_turn(stage, second)
-        (r_A, D_A), (r_B, D_B) = frame(stage, first), frame(stage, second)
-        (v_A, _), (v_B, _) = twist(stage, first), twist(stage, second)
-        X_A, X_B = vector(numbers, k, POINT_A), vector(numbers, k, POINT_B)
-        U_A, U_B = matrix(numbers, k, AXES_A), matrix(numbers, k, AXES_B)
-        A, B = multiply(U_A, D_A), multiply(U_B, D_B)
-        rho_A, rho_B = combine(X_A, D_A), combine(X_B, D_B)
-        r = sub(add(r_B, rho_B), add(r_A, rho_A))
-        # Changes over the step: of r, of the forms, of t.
-        arms = sub(cross(half_B, rho_B), cross(half_A, rho_A))
-        dr, apart = axpy(h, sub(v_B, v_A), scale(2.0, arms)), sub(half_A, half_B)
-        rows, whole = twisted(A, B)
-        by_A = apply(A, axpy(0.5, dr, cross(r, half_A)))
-        dx = add(by_A, apply(B, axpy(0.5, dr, cross(r, half_B))))
-        dturn, dw = apply(rows, apart), 0.5 * dot(whole, apart)
-        x0, t0, w0 = vector(kept, k, X), vector(kept, k, TURN), kept[k, COSINE]
-        w1 = w0 + dw
-        dt = scale(0.5 / w1, axpy(-2.0 * dw, t0, dturn))
-        x1, t1 = add(x0, dx), add(t0, dt)
-        c0, c1 = cross(t0, x0), cross(t1, x1)
-        mean = Middle(axpy(0.5, dx, x0), axpy(0.5, dt, t0), w0 + 0.5 * dw, scale(0.5, add(c0, c1)))
-        du, dv = changed(mean, dx, dturn, dt)
-        u0, v0 = vector(kept, k, STRAIN), vector(kept, k, STRAIN + 3)
-        S = blocks(numbers, k, STIFFNESS)
-        n, m, mu = tensions(mean, times_six(S, (axpy(0.5, du, u0), axpy(0.5, dv, v0))))
-        if at[DAMPED]:
-            x, turn, w = forms_of(A, B, r)
-            t = scale(0.5 / w, turn)
-            middle, dt = Middle(x, t, w, cross(t, x)), scale(0.5 / w, axpy(-2.0 * dw, t, dturn))
-            du, dv = changed(middle, dx, dturn, dt)
-            rate = scale(1.0 / h, du), scale(1.0 / h, dv)
-            f = times_six(blocks(numbers, k, DAMPING), rate)
-            n_D, m_D, mu_D = tensions(middle, f)
-            n, m, mu = add(n, n_D), add(m, m_D), mu + mu_D
-            step.sizes[LOST_POWER] += dot_six(f, rate)
-        # Of the force on B, the half that comes by the axes of A, and that by those of B.
-        n, m, mu = scale(h, n), scale(h, m), h * mu
-        g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
-        F, q = add(g_A, g_B), _turning(m, mu, rows, whole)
-        torque_A = add(sub(cross(g_A, r), cross(rho_A, F)), q)
-        torque_B = sub(add(cross(g_B, r), cross(rho_B, F)), q)
+    places = connections.places
+    for group in range(places.shape[0] // ABREAST):
+        k = ABREAST * group
+        rows, first, second = _which(places, k)
+        motion_A, motion_B = _motion(stage, first), _motion(stage, second)
+        S, start = _stiffness(numbers, rows), _start(kept, rows)
+        ends = _ends(numbers, rows, motion_A, motion_B)
+        turns, change, m = _course(h, motion_A, motion_B, ends, start)
+        mean = Middle(m[0], m[1], m[2], m[3])
+        tension = _elastic(mean, S, change, start)
+        if _any(places, k, DAMPED) > 0:
+            D = _damping(numbers, rows)
+            more, lost = _viscous(h, D, ends, change)
+            tension = _add_tension(tension, more)
+            step.sizes[LOST_POWER] += lost
+        tension = _scale_tension(h, tension)
+        F, torque_A, torque_B = _forces(tension, ends, turns)
         if step.arms_at != DIRECTORS:
-            L_A, L_B = matrix(stage, first, step.arms_at), matrix(stage, second, step.arms_at)
-            A_arm, B_arm = multiply(U_A, L_A), multiply(U_B, L_B)
-            rows_A, whole_A = twisted(A_arm, B)
-            rows_B, whole_B = twisted(A, B_arm)
-            torque_A = sub(_along(n, A_arm, r), cross(combine(X_A, L_A), F))
-            torque_A = add(torque_A, _turning(m, mu, rows_A, whole_A))
-            torque_B = add(_along(n, B_arm, r), cross(combine(X_B, L_B), F))
-            torque_B = sub(torque_B, _turning(m, mu, rows_B, whole_B))
-        push(step, first, scale(-1.0, F), torque_A)
-        push(step, second, F, torque_B)
-        measure(step, size(F), max(size(torque_A), size(torque_B)))
+            arms = _arms(stage, step.arms_at, first), _arms(stage, step.arms_at, second)
+            torque_A, torque_B = _torques(numbers, rows, arms, tension, ends, F)
+        _push(step, first, second, F, torque_A, torque_B)
         if tiles is not None:
             # Where stiff directions meet soft ones, forces of a guess are far off. In the matrix
             # they are therefore those of the step before, as if they were unknowns themselves.
-            f = times_six(S, (vector(kept, k, LAST), vector(kept, k, LAST + 3)))
+            f = times_six(S, _last(kept, rows))
             S = scale_blocks(0.5, S)
-            if at[DAMPED]:
-                S = add_blocks(S, scale_blocks(1.0 / h, blocks(numbers, k, DAMPING)))
-            turns, levers = (rows, whole), (rho_A, rho_B)
-            stiff = stiffness(mean, S, f[0], (A, B), r, levers, turns)
-            n, m, mu = tensions(mean, f)
-            _tiles(at, step, tiles, stiff, (A, B), r, levers, (scale(h, n), scale(h, m), h * mu))
-            # What forces are before they cancel, as velocities are rounded: start and strains are
-            # what they are.
-            spins = size(half_A) + size(half_B)
-            far = h * (size(v_A) + size(v_B)) + spins * (size(r) + size(rho_A) + size(rho_B))
-            along, about = 2.0 * h * largest(S[0]) * far, 2.0 * h * largest(S[2]) * spins
-            about = about + along * size(r)
-            look_inside(step, along, about, (along * size(dr) + about * size(dturn)) / h)
+            if _any(places, k, DAMPED) > 0:
+                S = add_blocks(S, scale_blocks(1.0 / h, _damping(numbers, rows)))
+            A, B, rho_A, rho_B, r = ends
+            stiff = stiffness(mean, S, f[0], (A, B), r, (rho_A, rho_B), turns)
+            halves = motion_A[2], motion_B[2]
+            tension = _scale_tension(h, tensions(mean, f))
+            slopes = _slopes(h, halves, stiff, ends, tension)
+            if _any(places, k, OFFSET) > 0:
+                slopes = _off_centre(h, halves, slopes, ends, tension)
+            _add_to_tiles(tiles, places, k, slopes)
+            along, about, energy = _inside(h, S, motion_A, motion_B, ends, change)
+            look_inside(step, along, about, energy)
+
+
+# -- reading connections side by side --------------------------------------------------------------
 
 
 @arithmetic
-def _along(n: Vec, axes: Mat, r: Vec) -> Vec:
-    """Return the torque of tensions along r."""
-    return cross(scale(0.5, combine(n, axes)), r)
+def _which(places: Array, k: int) -> tuple[Places4, Places4, Places4]:
+    """Return rows of connections from k on, and their bodies A and B."""
+    return (k, k + 1, k + 2, k + 3), _column(places, k, FIRST), _column(places, k, SECOND)
 
 
 @arithmetic
-def _turning(m: Vec, mu: float, rows: Mat, whole: Vec) -> Vec:
-    """Return the torque of tensions of turns."""
-    return axpy(0.25 * mu, whole, scale(0.5, combine(m, rows)))
+def _column(places: Array, k: int, at: int) -> Places4:
+    """Return a column of places of four connections from k on."""
+    return places[k, at], places[k + 1, at], places[k + 2, at], places[k + 3, at]
 
 
-@inline
-def _tiles(
-    at: Array,
-    step: Step,
-    tiles: Array,
-    stiff: tuple[Rows, Rows, Rows, Rows, Rows, Rows],
-    axes: tuple[Mat, Mat],
-    r: Vec,
-    arms: tuple[Vec, Vec],
-    tension: tuple[Vec, Vec, float],
-) -> None:
-    """Add to tiles, with the stiffness at the midpoint; the tension is times h.
+@arithmetic
+def _any(places: Array, k: int, at: int) -> int:
+    """Return of how many something is true."""
+    count: int = places[k, at] + places[k + 1, at] + places[k + 2, at] + places[k + 3, at]
+    return count
 
-    Over a step chi changes by G(q_m) h v: as the midpoint turns with w, and moves with v. The first
-    of these cancels in P w; by the second, what v changes is seen from the end of the step.
+
+@arithmetic
+def _motion(stage: Array, bodies: Places4) -> tuple[Vec, Mat, Vec, Vec]:
+    """Return positions, directors, half turns and velocities of bodies."""
+    columns = across(stage, bodies, 0, 5)
+    position, half = vector_of(columns, POSITION), vector_of(columns, HALF)
+    return position, matrix_of(columns, DIRECTORS), half, vector_of(columns, V)
+
+
+@arithmetic
+def _stiffness(numbers: Array, rows: Places4) -> Blocks:
+    return _blocks(across(numbers, rows, STIFFNESS, 7))
+
+
+@arithmetic
+def _damping(numbers: Array, rows: Places4) -> Blocks:
+    return _blocks(across(numbers, rows, DAMPING, 7))
+
+
+@arithmetic
+def _blocks(columns: tuple[Lane, ...]) -> Blocks:
+    return matrix_of(columns, 0), matrix_of(columns, 9), matrix_of(columns, 18)
+
+
+@arithmetic
+def _start(kept: Array, rows: Places4) -> tuple[Vec, Vec, Vec, Vec, Lane]:
+    """Return x, t, both parts of chi - rest, and w."""
+    columns = across(kept, rows, 0, 4)
+    u, v = vector_of(columns, STRAIN), vector_of(columns, STRAIN + 3)
+    return vector_of(columns, X), vector_of(columns, TURN), u, v, columns[COSINE]
+
+
+@arithmetic
+def _last(kept: Array, rows: Places4) -> Six:
+    """Return the mean of chi - rest over the last step."""
+    columns = across(kept, rows, LAST, 1) + across(kept, rows, LAST + 2, 1)
+    return vector_of(columns, 0), (columns[5], columns[6], columns[7])
+
+
+@arithmetic
+def _arms(stage: Array, at: int, bodies: Places4) -> Mat:
+    """Return the directors that forces act on."""
+    columns = across(stage, bodies, at, 2) + across(stage, bodies, at + 5, 1)
+    last = columns[9], columns[10], columns[11]
+    return vector_of(columns, 0), vector_of(columns, 3), last
+
+
+@arithmetic
+def _ends(
+    numbers: Array,
+    rows: Places4,
+    motion_A: tuple[Vec, Mat, Vec, Vec],
+    motion_B: tuple[Vec, Mat, Vec, Vec],
+) -> Ends:
+    (r_A, D_A, _, _), (r_B, D_B, _, _) = motion_A, motion_B
+    columns = across(numbers, rows, 0, 6)
+    A, B = (
+        multiply(matrix_of(columns, AXES_A), D_A),
+        multiply(matrix_of(columns, AXES_B), D_B),
+    )
+    rho_A = combine(vector_of(columns, POINT_A), D_A)
+    rho_B = combine(vector_of(columns, POINT_B), D_B)
+    return A, B, rho_A, rho_B, sub(add(r_B, rho_B), add(r_A, rho_A))
+
+
+# -- forces ----------------------------------------------------------------------------------------
+
+
+@arithmetic
+def _course(
+    h: float,
+    motion_A: tuple[Vec, Mat, Vec, Vec],
+    motion_B: tuple[Vec, Mat, Vec, Vec],
+    ends: Ends,
+    start: tuple[Vec, Vec, Vec, Vec, Lane],
+) -> tuple[tuple[Mat, Vec], Change, tuple[Vec, Vec, Lane, Vec]]:
+    """Return how turns change forms, how these change over a step, and their middle."""
+    (_, _, half_A, v_A), (_, _, half_B, v_B) = motion_A, motion_B
+    (A, B, rho_A, rho_B, r), (x0, t0, _, _, w0) = ends, start
+    arms = sub(cross(half_B, rho_B), cross(half_A, rho_A))
+    dr, turn = axpy(h, sub(v_B, v_A), scale(2.0, arms)), sub(half_A, half_B)
+    rows, whole = twisted(A, B)
+    by_A = apply(A, axpy(0.5, dr, cross(r, half_A)))
+    dx = add(by_A, apply(B, axpy(0.5, dr, cross(r, half_B))))
+    dturn, dw = apply(rows, turn), 0.5 * dot(whole, turn)
+    dt = scale(0.5 / (w0 + dw), axpy(-2.0 * dw, t0, dturn))
+    c0, c1 = cross(t0, x0), cross(add(t0, dt), add(x0, dx))
+    middle = axpy(0.5, dx, x0), axpy(0.5, dt, t0), w0 + 0.5 * dw, scale(0.5, add(c0, c1))
+    return (rows, whole), (dx, dturn, dw, dt), middle
+
+
+@arithmetic
+def _elastic(
+    mean: Middle, S: Blocks, change: Change, start: tuple[Vec, Vec, Vec, Vec, Lane]
+) -> Tension:
+    """Return tensions by the mean strain of a step."""
+    (dx, dturn, _, dt), (_, _, u0, v0, _) = change, start
+    du, dv = changed(mean, dx, dturn, dt)
+    return tensions(mean, times_six(S, (axpy(0.5, du, u0), axpy(0.5, dv, v0))))
+
+
+@arithmetic
+def _viscous(h: float, D: Blocks, ends: Ends, change: Change) -> tuple[Tension, float]:
+    """Return tensions by the rate at the midpoint, and the power that they take."""
+    (A, B, _, _, r), (dx, dturn, dw, _) = ends, change
+    x, turn, w = forms_of(A, B, r)
+    t = scale(0.5 / w, turn)
+    at = Middle(x, t, w, cross(t, x))
+    du, dv = changed(at, dx, dturn, scale(0.5 / w, axpy(-2.0 * dw, t, dturn)))
+    rate = scale(1.0 / h, du), scale(1.0 / h, dv)
+    f = times_six(D, rate)
+    return tensions(at, f), total(dot_six(f, rate))
+
+
+@arithmetic
+def _add_tension(a: Tension, b: Tension) -> Tension:
+    return add(a[0], b[0]), add(a[1], b[1]), a[2] + b[2]
+
+
+@arithmetic
+def _scale_tension(s: float, a: Tension) -> Tension:
+    return scale(s, a[0]), scale(s, a[1]), s * a[2]
+
+
+@arithmetic
+def _forces(tension: Tension, ends: Ends, turns: tuple[Mat, Vec]) -> tuple[Vec, Vec, Vec]:
+    """Return the force on B, and the torques on A and B.
+
+    Of the force half comes by the axes of A, half by those of B.
     """
-    h, half_A, half_B = step.h, half_turn(step.stage, at[FIRST]), half_turn(step.stage, at[SECOND])
-    F_v, F_A, F_B, A_A, A_B, B_B = stiff
-    square, ahead = h * h, scale(0.5, add(half_A, half_B))
-    A_v, B_v = _ahead(ahead, transposed(as_matrix(F_A))), _ahead(ahead, transposed(as_matrix(F_B)))
-    B_A = rows_of(transposed(as_matrix(A_B)))
-    F_v = rows_of(times(square, _ahead(ahead, as_matrix(F_v))))
-    # With the directors at the midpoint, tensions being what they are.
-    (A, B), (rho_A, rho_B), (n, m, mu) = axes, arms, tension
-    half, g_A, g_B = 0.5 * h, scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
-    by_A = rows_of(times(-half, lever(half_A, g_A)))
-    by_B = rows_of(times(-half, lever(half_B, g_B)))
-    N = plus(times(0.25 * mu, UNIT), times(0.5, skew(m)))
-    K = times(half, multiply(transposed(A), multiply(N, B)))
-    q_A = rows_of(turned(cayley(half_A), K))
-    q_B = rows_of(turned(cayley(half_B), transposed(K)))
-    A_v = plus(times(square, A_v), skew(scale(half, g_A)))
-    B_v = plus(times(square, B_v), skew(scale(half, g_B)))
-    A_A = axpy_rows(square, A_A, minus_rows(q_A, skew_rows(r, by_A)))
-    A_B = axpy_rows(square, A_B, scale_rows(-1.0, q_B))
-    B_A = axpy_rows(square, B_A, scale_rows(-1.0, q_A))
-    B_B = axpy_rows(square, B_B, minus_rows(q_B, skew_rows(r, by_B)))
-    if at[OFFSET]:
-        # Points turn about the centres of their bodies.
-        P_A = rows_of(times(-half, lever(half_A, rho_A)))
-        P_B = rows_of(times(-half, lever(half_B, rho_B)))
-        A_A = plus_rows(minus_rows(A_A, skew_rows(rho_A, by_A)), skew_rows(g_B, P_A))
-        A_B = plus_rows(minus_rows(A_B, skew_rows(rho_A, by_B)), skew_rows(g_A, P_B))
-        B_A = minus_rows(plus_rows(B_A, skew_rows(rho_B, by_A)), skew_rows(g_B, P_A))
-        B_B = minus_rows(plus_rows(B_B, skew_rows(rho_B, by_B)), skew_rows(g_A, P_B))
-    F_A, F_B = axpy_rows(square, F_A, by_A), axpy_rows(square, F_B, by_B)
-    gather_blocks(
-        tiles,
-        at[PAIR:],
-        (as_matrix(F_v), as_matrix(F_A), as_matrix(F_B)),
-        (A_v, as_matrix(A_A), as_matrix(A_B)),
-        (B_v, as_matrix(B_A), as_matrix(B_B)),
+    (n, m, mu), (A, B, rho_A, rho_B, r) = tension, ends
+    g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
+    F, q = add(g_A, g_B), _turning(m, mu, turns)
+    torque_A = add(sub(cross(g_A, r), cross(rho_A, F)), q)
+    return F, torque_A, sub(add(cross(g_B, r), cross(rho_B, F)), q)
+
+
+@arithmetic
+def _torques(
+    numbers: Array,
+    rows: Places4,
+    arms: tuple[Mat, Mat],
+    tension: Tension,
+    ends: Ends,
+    F: Vec,
+) -> tuple[Vec, Vec]:
+    """Return the torques on A and B, with lever arms of their own."""
+    columns, (L_A, L_B), (n, m, mu), (A, B, _, _, r) = (
+        across(numbers, rows, 0, 6),
+        arms,
+        tension,
+        ends,
+    )
+    A_arm, B_arm = (
+        multiply(matrix_of(columns, AXES_A), L_A),
+        multiply(matrix_of(columns, AXES_B), L_B),
+    )
+    rho_A = combine(vector_of(columns, POINT_A), L_A)
+    rho_B = combine(vector_of(columns, POINT_B), L_B)
+    torque_A = sub(cross(scale(0.5, combine(n, A_arm)), r), cross(rho_A, F))
+    torque_B = add(cross(scale(0.5, combine(n, B_arm)), r), cross(rho_B, F))
+    return (
+        add(torque_A, _turning(m, mu, twisted(A_arm, B))),
+        sub(torque_B, _turning(m, mu, twisted(A, B_arm))),
     )
 
 
 @arithmetic
-def _ahead(half: Vec, A: Mat) -> Mat:
+def _turning(m: Vec, mu: Lane, turns: tuple[Mat, Vec]) -> Vec:
+    """Return the torque of tensions of turns."""
+    rows, whole = turns
+    return axpy(0.25 * mu, whole, scale(0.5, combine(m, rows)))
+
+
+@arithmetic
+def _push(
+    step: Step, first: Places4, second: Places4, F: Vec, torque_A: Vec, torque_B: Vec
+) -> None:
+    """Add forces and torques on bodies to their residuals."""
+    x, bodies = step.x, step.bodies
+    gather_lanes(x, _nodes(bodies, first, T), scale(-1.0, F))
+    gather_lanes(x, _nodes(bodies, first, R), torque_A)
+    gather_lanes(x, _nodes(bodies, second, T), F)
+    gather_lanes(x, _nodes(bodies, second, R), torque_B)
+    torques = larger(size_of(torque_A), size_of(torque_B))
+    measure(step, greatest(size_of(F)), greatest(torques))
+
+
+@arithmetic
+def _nodes(bodies: Array, which: Places4, at: int) -> Places4:
+    a, b, c, d = which
+    return bodies[a, at], bodies[b, at], bodies[c, at], bodies[d, at]
+
+
+# -- tiles -----------------------------------------------------------------------------------------
+
+
+@arithmetic
+def _slopes(
+    h: float,
+    halves: tuple[Vec, Vec],
+    stiff: tuple[Mat, Mat, Mat, Mat, Mat, Mat],
+    ends: Ends,
+    tension: Tension,
+) -> Slopes:
+    """Return how forces change, with the stiffness at the midpoint; the tension is times h.
+
+    Over a step chi changes by G(q_m) h v: as the midpoint turns with w, and moves with v. The first
+    of these cancels in P w; by the second, what v changes is seen from the end of the step.
+    """
+    (half_A, half_B), (F_v, F_A, F_B, A_A, A_B, B_B) = halves, stiff
+    (A, B, _, _, r), (n, m, mu) = ends, tension
+    square, half, half_turned = h * h, 0.5 * h, scale(0.5, add(half_A, half_B))
+    A_v, B_v = _all_ahead(half_turned, transposed(F_A)), _all_ahead(half_turned, transposed(F_B))
+    F_v, B_A = times(square, _all_ahead(half_turned, F_v)), transposed(A_B)
+    # With the directors at the midpoint, tensions being what they are.
+    g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
+    by_A, by_B = times(-half, lever(half_A, g_A)), times(-half, lever(half_B, g_B))
+    N = plus(times(0.25 * mu, UNIT), times(0.5, skew(m)))
+    K = times(half, multiply(transposed(A), multiply(N, B)))
+    q_A, q_B = turned(cayley(half_A), K), turned(cayley(half_B), transposed(K))
+    return (
+        F_v,
+        plus(times(square, F_A), by_A),
+        plus(times(square, F_B), by_B),
+        plus(times(square, A_v), skew(scale(half, g_A))),
+        plus(times(square, A_A), minus(q_A, skew_times(r, by_A))),
+        minus(times(square, A_B), q_B),
+        plus(times(square, B_v), skew(scale(half, g_B))),
+        minus(times(square, B_A), q_A),
+        plus(times(square, B_B), minus(q_B, skew_times(r, by_B))),
+    )
+
+
+@arithmetic
+def _off_centre(
+    h: float, halves: tuple[Vec, Vec], slopes: Slopes, ends: Ends, tension: Tension
+) -> Slopes:
+    """Add that points turn about the centres of their bodies."""
+    (half_A, half_B), (A, B, rho_A, rho_B, _), half = halves, ends, 0.5 * h
+    F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B = slopes
+    n = tension[0]
+    g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
+    by_A, by_B = times(-half, lever(half_A, g_A)), times(-half, lever(half_B, g_B))
+    P_A, P_B = times(-half, lever(half_A, rho_A)), times(-half, lever(half_B, rho_B))
+    A_A = plus(minus(A_A, skew_times(rho_A, by_A)), skew_times(g_B, P_A))
+    A_B = plus(minus(A_B, skew_times(rho_A, by_B)), skew_times(g_A, P_B))
+    B_A = minus(plus(B_A, skew_times(rho_B, by_A)), skew_times(g_B, P_A))
+    B_B = minus(plus(B_B, skew_times(rho_B, by_B)), skew_times(g_A, P_B))
+    return F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B
+
+
+@arithmetic
+def _all_ahead(half: Vec, A: Mat) -> Mat:
     """Return vectors of a body, given at the midpoint, at the end."""
-    return add(A[0], cross(half, A[0])), add(A[1], cross(half, A[1])), add(A[2], cross(half, A[2]))
+    return ahead(half, A[0]), ahead(half, A[1]), ahead(half, A[2])
+
+
+@arithmetic
+def _add_to_tiles(tiles: Array, places: Array, k: int, slopes: Slopes) -> None:
+    """Add how the force on B, the opposite on A, and torques change with v_B - v_A, w_A, w_B."""
+    F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B = slopes
+    for at, B in (
+        (terms.TA_TA, F_v),
+        (terms.TB_TB, F_v),
+        (terms.TB_RA, F_A),
+        (terms.TB_RB, F_B),
+        (terms.RA_TB, A_v),
+        (terms.RA_RA, A_A),
+        (terms.RA_RB, A_B),
+        (terms.RB_TB, B_v),
+        (terms.RB_RA, B_A),
+        (terms.RB_RB, B_B),
+    ):
+        add_tiles(tiles, _column(places, k, PAIR + at), B)
+    for at, B in (
+        (terms.TA_TB, F_v),
+        (terms.TB_TA, F_v),
+        (terms.TA_RA, F_A),
+        (terms.TA_RB, F_B),
+        (terms.RA_TA, A_v),
+        (terms.RB_TA, B_v),
+    ):
+        subtract_tiles(tiles, _column(places, k, PAIR + at), B)
+
+
+@arithmetic
+def _inside(
+    h: float,
+    S: Blocks,
+    motion_A: tuple[Vec, Mat, Vec, Vec],
+    motion_B: tuple[Vec, Mat, Vec, Vec],
+    ends: Ends,
+    change: Change,
+) -> tuple[float, float, float]:
+    """Return what forces are before they cancel, as velocities are rounded, and their energy.
+
+    Start and strains are what they are.
+    """
+    (_, _, half_A, v_A), (_, _, half_B, v_B) = motion_A, motion_B
+    _, _, rho_A, rho_B, r = ends
+    arms = sub(cross(half_B, rho_B), cross(half_A, rho_A))
+    dr = axpy(h, sub(v_B, v_A), scale(2.0, arms))
+    spins, reach = size_of(half_A) + size_of(half_B), size_of(r)
+    far = h * (size_of(v_A) + size_of(v_B)) + spins * (reach + size_of(rho_A) + size_of(rho_B))
+    along, about = 2.0 * h * largest_of(S[0]) * far, 2.0 * h * largest_of(S[2]) * spins
+    about = about + along * reach
+    energy = (along * size_of(dr) + about * size_of(change[1])) / h
+    return greatest(along), greatest(about), greatest(energy)
 
 
 @kernel
 def connected_energy(connections: Connected, state: Array, step: Step) -> float:
     """Return the energy of all [J]; keep where they are."""
-    total, numbers, kept = 0.0, connections.numbers, connections.end
-    for k in range(numbers.shape[0]):
-        at = connections.places[k]
-        (r_A, D_A), (r_B, D_B) = frame(state, at[FIRST]), frame(state, at[SECOND])
-        A = multiply(matrix(numbers, k, AXES_A), D_A)
-        B = multiply(matrix(numbers, k, AXES_B), D_B)
-        rho_A = combine(vector(numbers, k, POINT_A), D_A)
-        rho_B = combine(vector(numbers, k, POINT_B), D_B)
-        x, turn, w = forms_of(A, B, sub(add(r_B, rho_B), add(r_A, rho_A)))
-        t = scale(0.5 / w, turn)
-        u, v = placed(t, turn, x)
-        u, v = sub(u, vector(numbers, k, REST)), sub(v, vector(numbers, k, REST + 3))
-        put(kept, k, X, x)
-        put(kept, k, TURN, t)
-        put(kept, k, STRAIN, u)
-        put(kept, k, STRAIN + 3, v)
-        kept[k, COSINE] = w
-        strain = u, v
-        total += 0.5 * dot_six(times_six(blocks(numbers, k, STIFFNESS), strain), strain)
-    return total
+    energy, numbers, kept = 0.0, connections.numbers, connections.end
+    for group in range(connections.places.shape[0] // ABREAST):
+        rows, first, second = _which(connections.places, ABREAST * group)
+        energy += _keep(numbers, kept, state, rows, first, second)
+    return energy
+
+
+@arithmetic
+def _keep(
+    numbers: Array, kept: Array, state: Array, rows: Places4, first: Places4, second: Places4
+) -> float:
+    """Keep where four connections are; return their energy."""
+    ends = _ends(numbers, rows, _motion(state, first), _motion(state, second))
+    A, B, _, _, r = ends
+    x, turn, w = forms_of(A, B, r)
+    t = scale(0.5 / w, turn)
+    u, v = placed(t, turn, x)
+    rest = across(numbers, rows, REST - 2, 2)
+    strain = u, v = sub(u, vector_of(rest, 2)), sub(v, vector_of(rest, 5))
+    columns = *x, *t, *u, *v
+    for at in range(0, COSINE, 4):
+        for row, own in zip(rows, apart(*columns[at : at + 4]), strict=True):
+            put_four(kept, row, at, own)
+    for row, own in zip(rows, apart(w, w, w, w), strict=True):
+        kept[row, COSINE] = three(own)[0]
+    S = _stiffness(numbers, rows)
+    return total(0.5 * dot_six(times_six(S, strain), strain))
 
 
 @kernel
@@ -279,6 +534,13 @@ def go_on(connections: Connected) -> None:
             start[k, LAST + i] = 0.5 * (start[k, STRAIN + i] + end[k, STRAIN + i])
         for i in range(LAST):
             start[k, i] = end[k, i]
+
+
+def room_for(count: int) -> Real:
+    """Return room for what is kept of connections, in whole groups; (2, rows, columns)."""
+    kept = np.zeros((2, -(-count // ABREAST) * ABREAST, LAST + COORDINATES))
+    kept[:, :, COSINE] = 1.0
+    return kept
 
 
 class Connections(Family):
@@ -300,7 +562,7 @@ class Connections(Family):
         self.stiffness = [elastic[c].stiffness if c in elastic else nothing for c in self.found]
         self.damping = [viscous.get(c, nothing) for c in self.found]
         self.ends = np.array([c.ends for c in self.found], dtype=np.intp).reshape(-1, 2)
-        self.kept = np.zeros((2, len(self.found), LAST + COORDINATES))
+        self.kept = room_for(len(self.found))
 
     def __len__(self) -> int:
         """Return their number."""
@@ -332,12 +594,16 @@ class Connections(Family):
                 self.found, self.stiffness, self.damping, self.rest, strict=True
             )
         ]
-        pairs = tiles.table(graph.pair(self.ends), graph.pair(self.ends, moving=True))
-        offset = [bool(c.points.any()) for c in self.found]
-        damped = [bool(D.any()) for D in self.damping]
-        places = index(graph.ends(self.ends), offset, damped, pairs)
-        columns = REST + COORDINATES
-        return Connected(real(np.reshape(numbers, (-1, columns))), places, *self.kept)
+        spare = self.kept.shape[1] - len(self)
+        nothing = np.zeros(REST + COORDINATES)
+        nothing[[AXES_A, AXES_A + 4, AXES_A + 8, AXES_B, AXES_B + 4, AXES_B + 8]] = 1.0
+        numbers += spare * [nothing]
+        ends = np.vstack([self.ends, np.full((spare, 2), GROUND)])
+        pairs = tiles.table(graph.pair(ends), graph.pair(ends, moving=True))
+        offset = [bool(c.points.any()) for c in self.found] + spare * [False]
+        damped = [bool(D.any()) for D in self.damping] + spare * [False]
+        places = index(graph.ends(ends), offset, damped, pairs)
+        return Connected(real(np.reshape(numbers, (-1, nothing.size))), places, *self.kept)
 
     def start(self, q: Vector, angles: Mapping[str, float]) -> None:
         """Begin with where connections are at q."""

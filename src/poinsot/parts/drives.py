@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.parts.coordinates import of_joint
-from poinsot.parts.driven import Driven
+from poinsot.parts.driven import Driven, Term
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
@@ -77,7 +77,8 @@ class Drive(PortPlace):
         if not isfinite(rate):
             raise InputError(f"port '{name}': the rate of its motion is {rate} at the start")
         port = Port(name, 1, effort, flow, input="flow", signal=motion)
-        driven = Driven(at.bodies, at.forms, at.chart, name, motion)
+        own = tuple(range(len(at.bodies)))
+        driven = Driven(at.bodies, name, (Term(own, at.forms, at.chart),), motion)
         return port, Inlet(driven, driven.size)
 
 

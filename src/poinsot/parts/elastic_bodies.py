@@ -145,8 +145,11 @@ def _matrices(body: Elastic, first: int) -> _Matrices:
     present = np.any(blocks != 0, axis=(0, 3, 4))
     pairs = np.argwhere(present | np.eye(len(present), dtype=bool))
     tiles = blocks[:, pairs[:, 0], pairs[:, 1]]
-    tiles = np.swapaxes(tiles, 0, 1).reshape(len(pairs), -1)
-    fields = np.zeros((0, 81)) if data.axes is not None else tiles[:, 36:]
+    tiles = np.swapaxes(tiles, 0, 1)
+    fields = tiles[:, 4:].reshape(len(pairs), 81)
+    fields = np.zeros((0, 81)) if data.axes is not None else fields
+    by_columns = np.pad(np.swapaxes(tiles[:, :4], 2, 3), ((0, 0), (0, 0), (0, 0), (0, 1)))
+    own = by_columns.reshape(len(pairs), 48)
     axes = np.zeros((data.n, 3)) if data.axes is None else data.axes
     parts = [_columns(data, A) for A in (data.S, data.C, data.X.reshape(9, -1), axes.T)]
     groups = np.concatenate([*parts[:3], np.swapaxes(parts[3], 1, 2)], axis=1)
@@ -156,7 +159,7 @@ def _matrices(body: Elastic, first: int) -> _Matrices:
     linked = np.argwhere(np.any(both != 0, axis=(2, 3)))
     links = both[linked[:, 0], linked[:, 1]].reshape(len(linked), -1)
     numbers = groups.reshape(len(groups), -1)
-    return _Matrices(body, first, pairs, tiles[:, :36], fields, numbers, (linked, links))
+    return _Matrices(body, first, pairs, own, fields, numbers, (linked, links))
 
 
 def _columns(data: Flexibility, A: Real) -> Real:
@@ -226,7 +229,7 @@ class _Rows:
 SHAPES = {
     "bodies": (16, 14),
     "groups": (54, 7),
-    "pairs": (36, 3),
+    "pairs": (48, 3),
     "fields": (81, 0),
     "carried": (3, 13),
     "links": (18, 5),

@@ -79,7 +79,7 @@ class Slip(NamedTuple):
 class Equations:
     """The equations of joints, and the group and slot of each multiplier, `places` (m, 2).
 
-    Drives, between the bodies `driven` (drives, 2), have the last groups.
+    Drives and transmissions have the last groups, `driven` are the bodies of each, two or more.
     """
 
     points: Points
@@ -87,7 +87,7 @@ class Equations:
     strains: Strains
     slips: list[Slip]
     places: Index
-    driven: Index
+    driven: Sequence[tuple[int, ...]]
 
     @property
     def groups(self) -> int:
@@ -96,24 +96,32 @@ class Equations:
 
     @cached_property
     def pairs(self) -> tuple[list[list[int]], list[int]]:
-        """The bodies of each joint, the ground left out, and the joint that each group is part of.
+        """The bodies of each joint, and the joint that each group is part of.
 
-        Groups between the same two bodies are one joint to the rest.
+        Groups between the same two bodies are one joint to the rest. The ground is left out, but
+        where there are more than two.
         """
         pairs, joint = np.unique(np.sort(self.ends, axis=1), axis=0, return_inverse=True)
         bodies = [[body for body in pair if body != GROUND] for pair in pairs.tolist()]
-        return bodies, joint.reshape(-1).tolist()
+        of_groups = joint.reshape(-1).tolist()
+        if self.driven:
+            known = {tuple(pair): k for k, pair in enumerate(pairs.tolist())}
+            for ends in map(tuple, map(sorted, self.driven)):
+                if ends not in known:
+                    known[ends] = len(bodies)
+                    bodies.append(list(ends) if len(ends) > 2 else [b for b in ends if b != GROUND])
+                of_groups.append(known[ends])
+        return bodies, of_groups
 
     @property
     def ends(self) -> Index:
-        """The two bodies of each group, the ground where there is one; (groups, 2)."""
-        ends = np.full((self.groups, 2), GROUND)
+        """The two bodies of each group of joints, the ground where there is one; (groups, 2)."""
+        ends = np.full((self.groups - len(self.driven), 2), GROUND)
         for slip in self.slips:
             ends[slip.joint, 1] = slip.body
         ends[self.rows.joint] = self.rows.at.ends
         ends[self.strains.joint] = self.strains.ends
         ends[self.points.joint] = self.points.at.ends
-        ends[self.groups - len(self.driven) :] = self.driven
         return ends
 
 
@@ -125,8 +133,8 @@ def group_equations(
 ) -> Equations:
     """Return the equations of joints; those of contacts and drives come last among their places.
 
-    Each joint has so many (`sizes`) of the forms, and may have a contact; drives have the bodies
-    that are `driven`, one or two each.
+    Each joint has so many (`sizes`) of the forms, and may have a contact; `driven` are the bodies
+    of drives and transmissions, the ground among them, two or more each.
     """
     slips = np.array([0 if at is None else at.size for at in contacts], dtype=np.intp)
     first_row, joint = np.cumsum(sizes) - sizes, members(sizes)[0]
@@ -157,14 +165,13 @@ def group_equations(
     ]
     alone_in_group = np.arange(len(driven)) + groups.sum()
     driving = np.column_stack([alone_in_group, np.zeros_like(alone_in_group)])
-    pairs = [(*bodies, GROUND)[:2] for bodies in driven]
     return Equations(
         Points(at.take(one), places[of_row[one], 0]),
         Rows(at.take(alone), constant[row], places[row, 0], places[row, 1]),
         _strains(at.take(strained[of_row]), places[: forms.m][strained], constant[strained]),
         [*held, *slipping],
         np.vstack([places, sliding, driving]),
-        np.array(pairs, dtype=np.intp).reshape(-1, 2),
+        tuple(driven),
     )
 
 

@@ -26,6 +26,7 @@ from poinsot.parts.potentials import Potential
 from poinsot.parts.relaxation import MaxwellElement
 from poinsot.parts.resistance import Damper
 from poinsot.ph.matrices import Vector
+from poinsot.ph.network import Attached
 
 Real = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -84,7 +85,7 @@ class Assembly:
     Potentials, dampers and ports of a mechanism of `count` bodies; the equations of its joints as
     `forms`, of which each joint has so many (`rows`), and as contacts, which each joint may have;
     its elastic bodies; the gradient of gravity (bodies, 3); Maxwell elements, whose strains begin
-    in x at `strains_at`.
+    in x at `strains_at`; networks at its ports.
     """
 
     count: int
@@ -98,11 +99,12 @@ class Assembly:
     weight: Real | None = None
     relaxing: Sequence[MaxwellElement] = ()
     strains_at: int = 0
+    networks: Sequence[Attached] = ()
 
     @cached_property
     def joints(self) -> Equations:
         """The equations of the joints, in groups of up to three, and those of drives."""
-        driven = [driven.bodies for _, driven in self.drives]
+        driven = [driven.ends for _, driven in self.drives]
         return group_equations(self.forms, self.rows, self.contacts, driven)
 
     @property
@@ -168,6 +170,11 @@ class Family(ABC):
     def linear(self) -> bool:
         """Whether its equations are linear but for the turns of bodies."""
         return len(self) == 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether it adds all of its derivatives to the matrix."""
+        return True
 
     @property
     def lacking(self) -> bool:

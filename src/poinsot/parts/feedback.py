@@ -251,6 +251,11 @@ class Inlet:
         """The coordinate whose motion it prescribes, if it does."""
         return self.direction if isinstance(self.direction, Driven) else None
 
+    def remembering(self) -> "Inlet":
+        """Return the same for one run of Newton's method."""
+        line = self.direction if self.driven is None else self.driven.remembering()
+        return self if line is self.direction else replace(self, direction=line)
+
     def near(self, angles: Mapping[str, float]) -> "Inlet":
         """Return the same near angles of joints [rad] counted over turns, by name."""
         law = None if self.law is None else self.law.near(angles)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -31,12 +32,13 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, kernel
-from poinsot.kernels.laws import ENERGY, Called, Law, call_law, keeping_slopes, law_energy
+from poinsot.kernels.laws import Called, Law, call_law, law_energy
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import RR, Addresses, Index1, Index2, Real2, frame, half_turn
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real
 from poinsot.parts.field_formulas import FieldFormula
+from poinsot.parts.field_laws import FieldLaw
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joints import Joint
 from poinsot.parts.potentials import FieldPotential
@@ -109,9 +111,10 @@ class Field(Force):
         vectors = [body.on(w) for body, w in at] + [body.along(w) for body, w in along]
         forms = stack([f.among(bodies) for v in vectors for f in components(v)], len(bodies))
         split, potential = len(at), self.potential
+        scales = np.repeat([_length(at), 1.0], [split, len(along)])
         if isinstance(potential, Formula):
             law = FieldFormula(potential)
-            return [FieldPotential(name, bodies, forms, law.V, law.dV, law.ddV, law)], []
+            return [FieldPotential(name, bodies, forms, law.V, scales, law.dV, law.ddV, law)], []
 
         # Most fields act on points alone: no directions are cut off in every call.
         none = np.zeros((0, 3))
@@ -125,7 +128,7 @@ class Field(Force):
 
         slopes = self.gradient
         if slopes is None:
-            return [FieldPotential(name, bodies, forms, V)], []
+            return [FieldPotential(name, bodies, forms, V, scales)], []
 
         def dV(a: Vector) -> Vector:
             by_points, by_directions = slopes(*split_up(a))
@@ -135,7 +138,17 @@ class Field(Force):
                 found[split:] = by_directions
             return found.reshape(-1)
 
-        return [FieldPotential(name, bodies, forms, V, dV)], []
+        return [FieldPotential(name, bodies, forms, V, scales, dV)], []
+
+
+def _length(points: Sequence[tuple[Body, Vector]]) -> float:
+    """Return the largest length of points and their bodies [m]; 1 if they have none."""
+    found = [0.0]
+    for body, world in points:
+        mass, *euler = body.inertia
+        across = sqrt(sum(euler) / mass) if mass > 0 else 0.0
+        found += [across, *(float(np.linalg.norm(a)) for a in (world, world - body.position))]
+    return max(found) or 1.0
 
 
 # -- in the compiled engine ------------------------------------------------------------------------
@@ -305,18 +318,4 @@ def _law(p: FieldPotential) -> Called:
     if code is not None:
         return code
 
-    def value(given: list[float]) -> list[float]:
-        return [*p.step(np.array(given[:size]), np.array(given[size:])).tolist()]
-
-    def value_and_slope(given: list[float]) -> tuple[list[float], list[float]]:
-        z, dz = p.step_and_slope(np.array(given[:size]), np.array(given[size:]))
-        return [*z.tolist()], [*dz.reshape(-1).tolist()]
-
-    over_step = keeping_slopes(value, value_and_slope, size)
-
-    def law(given: list[float], wanted: int) -> Sequence[float]:
-        if wanted == ENERGY:
-            return (p.V(np.array(given[:size])),)
-        return over_step(given, wanted)
-
-    return Law(law, 2 * size, size, size**2)
+    return Law(FieldLaw(p), 2 * size, size, size**2)

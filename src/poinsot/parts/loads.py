@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, loaded_body, turned_body
 from poinsot.errors import InputError
-from poinsot.frames.directions import Along, BodyForce, BodyTorque, Direction, Torque
+from poinsot.frames.directions import (
+    Along,
+    BodyForce,
+    BodyTorque,
+    Direction,
+    PublishedForce,
+    Torque,
+)
 from poinsot.frames.forms import components, point, three
 from poinsot.frames.stacks import stack
 from poinsot.inputs import function, vector3
@@ -58,7 +65,9 @@ class ForcePort(PortPlace):
     """A force [N] at a point of a body, in world or body axes; y is the point's velocity [m/s].
 
     `point` in world axes at the start, the centre of mass by default. `value` (constant or a
-    function of time) or `law` (t, motion) -> force closes the port by an input.
+    function of time) or `law` (t, motion) -> force closes the port by an input. `published=True`
+    puts an eccentric force in as [LKB26, eq. (32)] does, by its torque about the centre of mass:
+    slightly less of it than asked for, in the reference engine.
     """
 
     body: Body
@@ -66,9 +75,14 @@ class ForcePort(PortPlace):
     axes: Literal["world", "body"] = "world"
     value: Signal | ArrayLike | None = None
     law: Load | None = None
+    published: bool = False
 
     def __post_init__(self) -> None:
         """Check body, point and law."""
+        if self.published:
+            turned_body(self.body, "ForcePort: body")
+            if self.axes == "body":
+                raise InputError("ForcePort: published=True is for world axes")
         (turned_body if self.axes == "body" else loaded_body)(self.body, "ForcePort: body")
         if self.point is not None:
             object.__setattr__(self, "point", vector3(self.point, "ForcePort: point"))
@@ -87,6 +101,8 @@ class ForcePort(PortPlace):
         X = self.body.local_point(world)
         bodies = (self.body.index,)
         line: Direction = Along(bodies, stack(components(point(0, X)), 1))
+        if self.published:
+            line = PublishedForce(bodies, three(X))
         if _choice(self.axes, name) == "body":
             line = BodyForce(bodies, three(X), _axes(self.body))
         law = None if self.law is None else BodyLaw(name, self.law, X, self.body.principal.R_BP)

@@ -20,14 +20,26 @@ from numpy.typing import NDArray
 
 from poinsot.frames.charts import Chart
 from poinsot.frames.stacks import Forms
-from poinsot.parts.elastic import NODES, ByEnergy, Elastic, mean_along
+from poinsot.kernels.quadrature import ROUND_OFF
+from poinsot.parts.elastic import NODES, Elastic, mean_along
 from poinsot.parts.field_formulas import FieldFormula
-from poinsot.ph.derivatives import gradient, hessian, jacobian, single_differences
+from poinsot.ph.derivatives import (
+    COEFFICIENTS,
+    RELATIVE_STEP,
+    SINGLE_STEP,
+    gradient,
+    hessian,
+    jacobian,
+    odd_part,
+)
 from poinsot.ph.matrices import Vector, dense
 
 #: Relative errors of derivatives, given or by differences.
 EXACT, ROUGH = float(np.finfo(float).eps), 1e-10
 _NODES = np.array(NODES)[:, None]
+#: Steps of differences in a direction, ahead and back, and what odd parts of values weigh.
+_OFFSETS = np.array([1.0, 2.0, 3.0, -1.0, -2.0, -3.0])[:, None, None]
+_ODD = 2 * np.array(COEFFICIENTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +144,11 @@ class FieldPotential(Potential):
     The forms are the components of those vectors, linear in q; the discrete gradient is Gonzalez'
     in their space. Energy is exact; momenta are kept as far as V and this gradient are invariant.
     `dV` and `ddV` are None where they are not known; `formula` is what all three are of, if any.
+    `scales` is what V changes by much over, where vectors themselves are smaller; (vectors,).
     """
 
     V: Callable[[Vector], float]
+    scales: Vector
     dV: Callable[[Vector], Vector] | None = None
     ddV: Callable[[Vector], NDArray[np.float64]] | None = None
     formula: FieldFormula | None = None
@@ -154,14 +168,19 @@ class FieldPotential(Potential):
 
     def _slopes(self, a: Vector) -> Vector:
         """Return dV/da."""
-        return gradient(self.V, a) if self.dV is None else self.dV(a)
+        return gradient(self.V, a, self._sizes(a)) if self.dV is None else self.dV(a)
 
     def _bend(self, a: Vector) -> NDArray[np.float64]:
         """Return d^2V/da^2, by finite differences of dV if it is not known."""
-        return jacobian(self._slopes, a, rough=True) if self.ddV is None else self.ddV(a)
+        if self.ddV is not None:
+            return self.ddV(a)
+        return jacobian(self._slopes, a, self._sizes(a), rough=True)
 
-    def _listed(self, a: list[float]) -> list[float]:
-        return [*self._slopes(np.array(a)).tolist()]
+    def _sizes(self, a: Vector) -> Vector:
+        """Return the size of the vector that a number belongs to, or its scale; (numbers,)."""
+        vectors = a.reshape(-1, 3)
+        sizes = np.maximum(self.scales, np.sqrt((vectors * vectors).sum(axis=1)))
+        return np.asarray(sizes.repeat(3))
 
     def step(self, a0: Vector, a1: Vector) -> Vector:
         """Return the discrete gradient of V from a0 to a1 [KB24, eq. (71)]."""
@@ -172,18 +191,20 @@ class FieldPotential(Potential):
         """Return it with its derivative by a1, good enough for Newton."""
         z, alpha, end = self._parts(a0, a1)
         e, middle = a1 - a0, (a0 + a1) / 2
+        sizes = self._sizes(middle)
         if self.ddV is not None:
             curvature, error = self.ddV(middle), EXACT
         elif self.dV is None:
-            curvature, error = hessian(self.V, middle), ROUGH
+            curvature, error = hessian(self.V, middle, sizes), ROUGH
         else:
-            columns = single_differences(self._listed, middle.tolist(), z.tolist(), range(z.size))
-            curvature, error = np.array(columns).T, EXACT
+            steps = SINGLE_STEP * sizes
+            ahead = np.array([self.dV(a) for a in middle + np.diag(steps)])
+            curvature, error = ((ahead - z) / steps[:, None]).T, EXACT
         dz, square = curvature / 2 + alpha * np.eye(e.size), float(e @ e)
         # alpha's own derivative: a rank-one term, left out where it drowns in round-off.
         if square > 0 and error * abs(z).max() < 1e-6 * abs(dz).max() * sqrt(square):
             if end is None:
-                end = gradient(self.V, a1, rough=True)
+                end = gradient(self.V, a1, sizes, rough=True)
             dz += np.outer(e, end - z - curvature @ e / 2 - 2 * alpha * e) / square
         return z + alpha * e, dz
 
@@ -191,16 +212,38 @@ class FieldPotential(Potential):
         """Return dV at the midpoint, what corrects it along a1 - a0, and dV at a1 if known."""
         e = a1 - a0
         square = float(e @ e)
-        if self.dV is not None:
-            path = np.array([self.dV(a) for a in a0 + _NODES * e])
-            along, size = (path @ e).tolist(), float((abs(path) @ abs(e)).max())
-            rise = mean_along(along, size, lambda s: float(self.V(a0 + s * e)), 1.0)
-            return path[2], (rise - along[2]) / square if square > 0 else 0.0, path[4]
-        z, length = gradient(self.V, (a0 + a1) / 2), sqrt(square)
-        if length == 0:
-            return z, 0.0, None
-        mean = ByEnergy(lambda s: float(self.V(a0 + s / length * e)), 1.0).mean(0.0, length)
-        return z, (mean * length - float(z @ e)) / square, None
+        if self.dV is None:
+            z, correction = self._by_values(a0, e)
+            return z, correction / square if square > 0 else 0.0, None
+        path = np.array([self.dV(a) for a in a0 + _NODES * e])
+        along, size = (path @ e).tolist(), float((abs(path) @ abs(e)).max())
+        rise = mean_along(along, size, lambda s: float(self.V(a0 + s * e)), 1.0)
+        return path[2], (rise - along[2]) / square if square > 0 else 0.0, path[4]
+
+    def _by_values(self, a0: Vector, e: Vector) -> tuple[Vector, float]:
+        """Return dV at the midpoint by differences, and by how much V rises more than dV e.
+
+        In units of `_sizes`, one direction of differences is that of e: its values also give the
+        mean of dV along a way that is short beside them, where V1 - V0 loses its digits.
+        """
+        middle = a0 + e / 2
+        sizes = self._sizes(middle)
+        way = e / sizes
+        length = sqrt(float(way @ way))
+        directions = _directions(way, length)
+        steps = (RELATIVE_STEP * sizes) * directions
+        values = np.array([self.V(a) for a in middle + (_OFFSETS * steps).reshape(-1, e.size)])
+        above, below = values.reshape(2, 3, -1)
+        odd = (above - below) / 2
+        z = (_ODD @ odd) @ directions / (RELATIVE_STEP * sizes)
+        V0, V1 = self.V(a0), self.V(a0 + e)
+        if length <= 2 * RELATIVE_STEP:
+            _, c3, c5 = odd_part(odd[:, 0].tolist())
+            half = length / (2 * RELATIVE_STEP)
+            correction = 2 * half**3 * (c3 + half * half * c5)
+            if abs(V1 - V0 - float(z @ e) - correction) <= ROUND_OFF * (abs(V0) + abs(V1)):
+                return z, correction
+        return z, V1 - V0 - float(z @ e)
 
     def discrete(self, q0: Vector, q1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return the discrete gradient between q0 and q1, and its derivative with respect to q1."""
@@ -212,3 +255,14 @@ class FieldPotential(Potential):
         """Return the sizes of d^2V/da^2 a on q, a itself and what it is made of."""
         a, G = self.forms(q), dense(self.forms.G(q))
         return np.asarray(abs(G).T @ (abs(self._bend(a)) @ (abs(a) + abs(G) @ abs(q))))
+
+
+def _directions(way: Vector, length: float) -> NDArray[np.float64]:
+    """Return orthonormal rows, as many as a vector has numbers; the first is along it unless 0."""
+    unit = np.eye(way.size)
+    if length == 0:
+        return unit
+    t = way / length
+    normal = t - unit[0] if t[0] < 0 else t + unit[0]
+    mirror = unit - np.outer(normal, normal) * (2 / float(normal @ normal))
+    return mirror if t[0] < 0 else -mirror

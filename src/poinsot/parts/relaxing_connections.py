@@ -25,6 +25,7 @@ from poinsot.parts.connected import (
     connect,
     connected_energy,
     go_on,
+    room_for,
 )
 from poinsot.parts.family import Assembly, Kernels, index
 from poinsot.ph.matrices import Vector
@@ -117,14 +118,15 @@ class Relaxations(Connections):
         self.rest, self.damping = [at_ease] * len(self.found), [nothing] * len(self.found)
         self.stiffness = [each.ratio * each.spring.stiffness for each in self.elements]
         self.ends = np.array([c.ends for c in self.found], dtype=np.intp).reshape(-1, 2)
-        self.kept = np.zeros((2, len(self.found), LAST + COORDINATES))
+        self.kept = room_for(len(self.found))
         self.numbers = np.zeros((len(self.found), AFTER + COORDINATES))
         self.first = assembly.strains_at
 
     def table(self, graph: Graph, tiles: Tiles) -> Relaxing:  # type: ignore[override]
         """Return connections, their stiffness and times, and where strains are in x."""
         connected = super().table(graph, tiles)
-        self.numbers[:, SPRING:TIME] = connected.numbers[:, STIFFNESS : STIFFNESS + TIME]
+        there = slice(0, len(self.found))
+        self.numbers[:, SPRING:TIME] = connected.numbers[there, STIFFNESS : STIFFNESS + TIME]
         self.numbers[:, TIME] = [element.time for element in self.elements]
         places, column = np.zeros((len(self.elements), COLUMN + COORDINATES), np.intp), self.first
         for k, element in enumerate(self.elements):
@@ -137,7 +139,8 @@ class Relaxations(Connections):
     def start(self, q: Vector, angles: Mapping[str, float]) -> None:
         """Begin with where connections are at q."""
         super().start(q, angles)
-        self.numbers[:, BEFORE:AFTER] = self.kept[0, :, STRAIN : STRAIN + COORDINATES]
+        there = slice(0, len(self.found))
+        self.numbers[:, BEFORE:AFTER] = self.kept[0, there, STRAIN : STRAIN + COORDINATES]
 
     @property
     def strains(self) -> Vector:

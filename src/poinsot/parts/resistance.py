@@ -5,10 +5,10 @@ takes f at its own mean rate y, so that it loses h y·f(y) >= 0 whatever its siz
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,6 +161,23 @@ class Damper:
     name: str
     direction: Direction
     law: Resistance
+
+    def at(self, q: Vector) -> Resistance:
+        """Return the law at a place q of its bodies; by default it is the same everywhere."""
+        return self.law
+
+    def by_place(self, q: Vector, y: Vector) -> NDArray[np.float64] | None:
+        """Return the derivative of f(y) by q (size, 12 bodies); None: it is the same everywhere."""
+        return None
+
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+        return self
+
+    def remembering(self) -> Self:
+        """Return the same for one run of Newton's method."""
+        law = self.law.remembering()
+        return self if law is self.law else replace(self, law=law)
 
 
 # -- in the compiled engine ------------------------------------------------------------------------

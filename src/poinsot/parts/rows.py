@@ -33,7 +33,7 @@ from poinsot.kernels.algebra import (
     times,
     vector,
 )
-from poinsot.kernels.cayley import lever, turn_back
+from poinsot.kernels.cayley import ahead, lever, turn_back
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure_reaction, push
@@ -105,7 +105,7 @@ def _directions(rows: Part, k: int, step: Step, tiles: Array) -> None:
     a, torque, X_t = combine(X_a, D_A), 0.0, NONE
     along, arm_a = cross(sub(w_A, w_B), a), a if mean else arm(step, first, X_a)
     if tiles is not None:
-        P_a, back = lever(half_A, a), turn_back(half_B, add(a, cross(half_A, a)))
+        P_a, back = lever(half_A, a), turn_back(half_B, ahead(half_A, a))
     for i in range(count):
         X, mu = vector(numbers, k, VARIED + 3 * i), multiplier[node, slot + i]
         b = combine(X, D_B)

@@ -33,7 +33,7 @@ from poinsot.kernels.algebra import (
     times,
     vector,
 )
-from poinsot.kernels.cayley import lever
+from poinsot.kernels.cayley import ahead, lever
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure_reaction, push
@@ -131,13 +131,13 @@ def _rows(strains: Part, k: int, step: Step, tiles: Array, r1: Vec) -> None:
     half_A, half_B = half_turn(step.stage, first), half_turn(step.stage, second)
     u_A = combine(vector(numbers, k, DISPLACED_A), D_A)
     u_B = combine(vector(numbers, k, DISPLACED_B), D_B)
-    P, Q = _towards(r1, _ahead(half_B, u_B)), _towards(r1, _ahead(half_A, u_A))
+    P, Q = _towards(r1, ahead(half_B, u_B)), _towards(r1, ahead(half_A, u_A))
     lever_A, lever_B = lever(half_A, u_A), lever(half_B, u_B)
     for i in range(at[COUNT]):
         column = EQUATIONS + EACH * i
         a = combine(vector(numbers, k, column), D_A)
         b = combine(vector(numbers, k, column + ALONG_B), D_B)
-        a1, b1 = _ahead(half_A, a), _ahead(half_B, b)
+        a1, b1 = ahead(half_A, a), ahead(half_B, b)
         e = scale(0.5, add(a1, b1))
         by_A = axpy(TURN, combine(b1, lever_A), scale(-1.0, combine(P, lever(half_A, a))))
         by_B = axpy(TURN, combine(a1, lever_B), scale(-1.0, combine(Q, lever(half_B, b))))
@@ -145,12 +145,6 @@ def _rows(strains: Part, k: int, step: Step, tiles: Array, r1: Vec) -> None:
         put_row(tiles, at[ROW + 1], i, by_A)
         put_row(tiles, at[ROW + 2], i, e)
         put_row(tiles, at[ROW + 3], i, by_B)
-
-
-@arithmetic
-def _ahead(half: Vec, a: Vec) -> Vec:
-    """Return a vector of a body, given at the midpoint, at the end."""
-    return add(a, cross(half, a))
 
 
 @inline

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from poinsot.frames.charts import Angle, Length
+from poinsot.frames.charts import Angle, Chart, Length
 from poinsot.frames.directions import Charted
 from poinsot.frames.places import local
 from poinsot.frames.products import lines, struts
@@ -62,7 +62,9 @@ from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, 
 from poinsot.parts.feedback import JointLaw
 from poinsot.parts.potentials import CoordinatePotential
 from poinsot.parts.resistance import COULOMB, AnyLaw, Damper, Friction
+from poinsot.parts.stops import Cushion, OneSided
 from poinsot.parts.tensions import (
+    CUSHION,
     DAMPER,
     FIRST,
     LAST,
@@ -70,6 +72,7 @@ from poinsot.parts.tensions import (
     ROLE,
     SERVO,
     SPRING,
+    STOP,
     Along,
     energy_of,
     tension_along,
@@ -282,21 +285,21 @@ def forget(struts: Along, state: Array) -> None:
 
 @kernel
 def stored(struts: Along, state: Array, step: Step) -> float:
-    """Return the energy of all springs [J]; keep the coordinates of springs and servos."""
+    """Return the energy of all springs [J]; keep the coordinates that something depends on."""
     total, acts, chi = 0.0, struts.acts, struts.chi
     for j in range(struts.places.shape[0]):
         for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
             role = acts.places[k, ROLE]
-            if role in (SPRING, SERVO):
+            if role not in (DAMPER, MOTOR):
                 chi[1, k] = coordinate(struts, j, state, chi[0, k])
-            if role == SPRING:
+            if role in (SPRING, STOP):
                 total += energy_of(acts, k, step, chi[1, k])
     return total
 
 
 @kernel
 def lost(struts: Along, state: Array, step: Step) -> bool:
-    """Tell whether an angle that a spring or a servo follows changed by half a turn or more.
+    """Tell whether an angle that something depends on changed by half a turn or more.
 
     Then it is past a quarter of a turn at the midpoint; see `Angle.loses`.
     """
@@ -305,7 +308,7 @@ def lost(struts: Along, state: Array, step: Step) -> bool:
         if struts.places[j, CHART] == ANGLE:
             for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
                 role = acts.places[k, ROLE]
-                if role in (SPRING, SERVO):
+                if role not in (DAMPER, MOTOR):
                     middle = coordinate(struts, j, step.stage, chi[0, k])
                     if not abs(middle - chi[0, k]) < 0.5 * pi:
                         return True
@@ -314,7 +317,7 @@ def lost(struts: Along, state: Array, step: Step) -> bool:
 
 @kernel
 def go_on(struts: Along) -> None:
-    """Go on from the coordinates of springs and servos after the step."""
+    """Go on from the coordinates after the step."""
     for k in range(struts.chi.shape[1]):
         struts.chi[0, k] = struts.chi[1, k]
 
@@ -355,15 +358,19 @@ class Pull:
     @property
     def chart(self) -> int:
         """The kind of coordinate."""
-        chart = self.along.chart
-        if isinstance(chart, Angle):
-            return ANGLE
-        return LENGTH if isinstance(chart, Length) else LINEAR
+        return chart_of(self.along.chart)
 
     def coordinate(self, q: Vector, angles: Mapping[str, float]) -> float:
         """Return that at q, in directors, near angles of joints [rad] counted over turns."""
         s = self.along.forms(local(q, self.along.bodies))
         return self.along.chart.near(angles).value(s)
+
+
+def chart_of(chart: Chart) -> int:
+    """Return the kind of coordinate of a chart."""
+    if isinstance(chart, Angle):
+        return ANGLE
+    return LENGTH if isinstance(chart, Length) else LINEAR
 
 
 class Struts(Family):
@@ -431,6 +438,8 @@ def _spring(p: CoordinatePotential) -> Pull:
     elastic = p.law
     if isinstance(elastic, Affine):
         return Pull(p, SPRING, (elastic.force, elastic.stiffness, elastic.rest, 0.0))
+    if isinstance(elastic, OneSided):
+        return Pull(p, STOP, tuple(elastic.numbers[0].tolist()))
     by_formula = formula_laws.of_spring(elastic)
     if by_formula is not None:
         function, kind, numbers = by_formula
@@ -449,6 +458,8 @@ def _damper(d: Damper) -> Pull:
     assert isinstance(d.direction, Charted)
     if isinstance(d.law, Friction):
         return Pull(d.direction, DAMPER, astuple(d.law))
+    if isinstance(d.law, Cushion):
+        return Pull(d.direction, CUSHION, tuple(d.law.numbers[0].tolist()))
     any_law = d.law
     assert isinstance(any_law, AnyLaw)
     by_formula = formula_laws.of_damper(any_law)
@@ -466,7 +477,7 @@ def _damper(d: Damper) -> Pull:
 def _motors(assembly: Assembly) -> list[Pull]:
     motors = []
     for port, inlet in assembly.ports:
-        if isinstance(inlet.direction, Charted) and inlet.driven is None:
+        if isinstance(inlet.direction, Charted):
             law = _servo(inlet.law) if isinstance(inlet.law, JointLaw) else None
             role = MOTOR if law is None else SERVO
             motors.append(Pull(inlet.direction, role, law=law, port=port))

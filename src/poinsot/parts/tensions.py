@@ -1,4 +1,4 @@
-"""What acts along one coordinate: springs, dampers and motors, as tensions on its forms.
+"""What acts along one coordinate: springs, stops, dampers and motors, as tensions on its forms.
 
 A spring has the mean force of a step times the secant of the chart, a damper or a motor a force
 along the rate at the midpoint.
@@ -21,8 +21,9 @@ from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2
 from poinsot.parts.formula_laws import LAW, OF_STEPS, mean_and_slope, stored_by
 from poinsot.parts.resistance import friction
+from poinsot.parts.stops import mean_push, resistance_at, stored_in
 
-SPRING, DAMPER, MOTOR, SERVO = 0, 1, 2, 3
+SPRING, DAMPER, MOTOR, SERVO, STOP, CUSHION = range(6)
 #: Columns of what acts: its role and its first input, in whose place springs have `LAW`.
 ROLE, PORT = 0, 1
 #: Columns of coordinates: the first that acts along it and the one after the last.
@@ -40,7 +41,7 @@ class Along(NamedTuple):
     """Coordinates, and what acts along them.
 
     `numbers` and `places` of coordinates, `acts` one after the other. Of every act, `chi` (2, acts)
-    is the coordinate of a spring or a servo before the step in hand and after it, an angle counted
+    is the coordinate of what depends on it before the step in hand and after it, an angle counted
     over turns, and `memory` (acts, 2) that of dry friction, if there is any.
     """
 
@@ -58,7 +59,8 @@ def tension_along(
     """Return the tensions of all that acts along a coordinate, and their slopes if wanted."""
     tension, by_middle, by_end = (0.0, 0.0), FLAT, FLAT
     for k in range(at[FIRST], at[LAST]):
-        if along.acts.places[k, ROLE] == SPRING:
+        role = along.acts.places[k, ROLE]
+        if role in (SPRING, STOP):
             one, middle, end = _spring(along, k, chart, forms, step, slopes)
         else:
             one, middle, end = _flow(along, k, chart, forms, step, slopes)
@@ -77,13 +79,15 @@ def _sum(a: Square, b: Square) -> Square:
 
 @inline
 def _spring(along: Along, k: int, chart: int, forms: Forms, step: Step, slopes: bool) -> Tension:
-    """Return the tension of a spring, its mean force times the secant of the chart."""
+    """Return the tension of a spring or a stop, its mean force times the secant of the chart."""
     (start, _, end, ds), acts = forms, along.acts
     b, db = chart_secant(chart, start, end, ds)
     chi, dchi = along.chi[0, k], b[0] * ds[0] + b[1] * ds[1]
     force, stiffness, rest = vector(acts.numbers, k, 0)
     mean, slope = force + stiffness * (chi + 0.5 * dchi - rest), 0.5 * stiffness
-    if acts.laws[k] != 0:
+    if acts.places[k, ROLE] == STOP:
+        mean, slope = mean_push(acts.numbers, k, chi, dchi)
+    elif acts.laws[k] != 0:
         given, found = step.given, step.found
         if acts.places[k, LAW] == OF_STEPS:
             given[0], given[1] = chi, dchi
@@ -121,6 +125,10 @@ def _flow(along: Along, k: int, chart: int, forms: Forms, step: Step, slopes: bo
         else:
             force, by_rate = friction(acts.numbers, k, flow, along.memory, slopes)
         step.sizes[LOST_POWER] += force * flow
+    elif role == CUSHION:
+        chi = chart_near(chart, middle, along.chi[0, k])
+        force, by_chi, by_rate = resistance_at(acts.numbers, k, chi, flow)
+        step.sizes[LOST_POWER] += force * flow
     else:
         if role == SERVO:
             chi = chart_near(chart, middle, along.chi[0, k])
@@ -142,10 +150,12 @@ def _flow(along: Along, k: int, chart: int, forms: Forms, step: Step, slopes: bo
 
 @inline
 def energy_of(acts: Acts, k: int, step: Step, chi: float) -> float:
-    """Return the energy of spring k where its coordinate is chi [J]."""
+    """Return the energy of spring or stop k where its coordinate is chi [J]."""
     force, stiffness, rest = vector(acts.numbers, k, 0)
     energy = force * chi + 0.5 * stiffness * (chi - rest) * (chi - rest)
-    if acts.laws[k] != 0:
+    if acts.places[k, ROLE] == STOP:
+        energy = stored_in(acts.numbers, k, chi)
+    elif acts.laws[k] != 0:
         if acts.places[k, LAW] == OF_STEPS:
             step.given[0], step.given[1] = chi, 0.0
             energy = law_energy(acts.laws[k], step.given, step.found)

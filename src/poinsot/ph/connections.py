@@ -1,9 +1,9 @@
 r"""Power-preserving connections, each a pair (K, N) on the ports that it joins.
 
-.. math:: u = -K y + N \lambda - D y - \rho(y), \qquad N^\top y = w, \qquad K = -K^\top
+.. math:: u = -K y + N \lambda + F e - D y - \rho(y), \qquad N^\top y = w, \qquad K = -K^\top
 
-The power fed through the joined ports is u·y = w·lambda - y·(D y + rho(y)): a connection with
-neither resistor (D, rho) nor input (w) creates and destroys nothing.
+The power fed through the joined ports is u·y = w·lambda + e·F^T y - y·(D y + rho(y)): a connection
+with neither resistor (D, rho) nor input (w, e) creates and destroys nothing.
 """
 
 from abc import ABC, abstractmethod
@@ -41,6 +41,11 @@ class Connection(ABC):
     def check(self, ports: Sequence[Port]) -> None:
         """Refuse ports that do not fit, naming both."""
 
+    @property
+    def modulated(self) -> bool:
+        """Whether the coupling matrix depends on the states of the joined systems."""
+        return False
+
     def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array | None:
         """Return the coupling matrix at the states of the joined systems."""
         return None
@@ -57,9 +62,26 @@ class Connection(ABC):
         """Return the nonlinear resistance rho(y) and its derivative."""
         return None
 
+    @property
+    def linear(self) -> bool:
+        """Whether K, N and D are constant and rho vanishes."""
+        return True
+
     def exposed(self, ports: Sequence[Port]) -> Port | None:
         """Return the new port (input w, output lambda) that this connection opens."""
         return None
+
+    def left_open(self, ports: Sequence[Port]) -> Port | None:
+        """Return the new port (input e, output F^T y) of what this connection leaves free."""
+        return None
+
+    def opening(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array:
+        """Return F (m, size) at the states of the joined systems, if there is such a port."""
+        raise NotImplementedError
+
+    def opening_tangent(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array:
+        """Return dF/dx (m, size, n), the states of the joined systems one after the other."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +105,19 @@ class Coupling(Connection):
         return self.a, self.b
 
     @property
+    def linear(self) -> bool:
+        """Whether C is constant."""
+        return not callable(self.C)
+
+    @property
     def label(self) -> str:
         """How messages call this connection."""
         return f"{type(self).__name__.lower()} '{self.a}' - '{self.b}'"
+
+    @property
+    def modulated(self) -> bool:
+        """Whether C is a function of the states."""
+        return callable(self.C)
 
     def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array:
         """Return the coupling matrix at the states of the two systems."""
@@ -240,6 +272,11 @@ class Resistor(OnePort):
     D: ArrayLike | None = None
     law: Callable[[Vector], ArrayLike] | None = None
     dlaw: Callable[[Vector], ArrayLike] | None = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether it has no law."""
+        return self.law is None
 
     def check(self, ports: Sequence[Port]) -> None:
         """Refuse a resistance that creates energy, as far as this can be told beforehand."""

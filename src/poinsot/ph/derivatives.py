@@ -18,7 +18,7 @@ SECOND_STEP = float(np.finfo(float).eps ** (1 / 3))
 
 
 def jacobian(
-    f: Callable[[Array], Array], x: Array, scale: float = 1.0, *, rough: bool = False
+    f: Callable[[Array], Array], x: Array, scale: float | Array = 1.0, *, rough: bool = False
 ) -> Array:
     """Return df_i/dx_j by sixth-order central differences; about 1e-12 relative for smooth f.
 
@@ -27,8 +27,7 @@ def jacobian(
     """
     coefficients, relative_step = ((0.5,), ROUGH_STEP) if rough else (COEFFICIENTS, RELATIVE_STEP)
     columns = []
-    for j in range(x.size):
-        step = relative_step * max(scale, abs(x[j]))
+    for j, step in enumerate(relative_step * np.maximum(scale, abs(x))):
         shift = np.zeros(x.size)
         total: Array | float = 0.0
         for k, c in enumerate(coefficients, start=1):
@@ -63,6 +62,14 @@ def slope_by(f: Callable[[float], float], x: float, step: float) -> float:
     return sum(terms) / step
 
 
+def odd_part(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return c1, c3, c5 of the odd polynomial c1 x + c3 x^3 + c5 x^5 with values at 1, 2, 3."""
+    one, two, three = values
+    c5 = ((three - 3 * one) - 4 * (two - 2 * one)) / 120
+    c3 = (two - 2 * one) / 6 - 5 * c5
+    return one - c3 - c5, c3, c5
+
+
 def mean_by_values(
     f: Callable[[float], float], start: float, width: float, step: float
 ) -> tuple[float, float]:
@@ -73,19 +80,15 @@ def mean_by_values(
     """
     middle, a = start + width / 2, width / (2 * step)
     values = [f(middle + k * step) for k in range(-3, 4)]
-    one, two, three = ((values[3 + k] - values[3 - k]) / 2 for k in (1, 2, 3))
-    # The odd part of the polynomial is c1 x + c3 x^3 + c5 x^5, in steps.
-    c5 = ((three - 3 * one) - 4 * (two - 2 * one)) / 120
-    c3 = (two - 2 * one) / 6 - 5 * c5
-    c1 = one - c3 - c5
+    c1, c3, c5 = odd_part([(values[3 + k] - values[3 - k]) / 2 for k in (1, 2, 3)])
     mean = (c1 + a * a * (c3 + a * a * c5)) / step
     bend = (values[4] - 2 * values[3] + values[2]) / step**2
     return mean, bend / 2 + a * (c3 + 2 * a * a * c5) / step**2
 
 
-def hessian(f: Callable[[Array], float], x: Array) -> Array:
+def hessian(f: Callable[[Array], float], x: Array, scale: float | Array = 1.0) -> Array:
     """Return d^2f/dx_i dx_j by differences of f; about 1e-5: enough for Newton."""
-    steps = SECOND_STEP * np.maximum(1.0, abs(x))
+    steps = SECOND_STEP * np.maximum(scale, abs(x))
     unit, here = np.diag(steps), f(x)
     there = [f(x + shift) for shift in unit]
     found = np.empty((x.size, x.size))
@@ -97,7 +100,7 @@ def hessian(f: Callable[[Array], float], x: Array) -> Array:
 
 
 def gradient(
-    f: Callable[[Array], float], x: Array, scale: float = 1.0, *, rough: bool = False
+    f: Callable[[Array], float], x: Array, scale: float | Array = 1.0, *, rough: bool = False
 ) -> Array:
     """Return df/dx_j of a scalar function by central differences, as `jacobian` does."""
     coefficients, relative_step = ((0.5,), ROUGH_STEP) if rough else (COEFFICIENTS, RELATIVE_STEP)

@@ -188,13 +188,14 @@ class Gonzalez(DiscreteGradient):
     def costate(self, step: Step) -> Costate:
         """Return the corrected midpoint costate."""
         stores = step.stores
-        z, dz = stores.z(step.mid), scale_columns(stores.dz(step.mid), step.weight(0.5))
+        dz = scale_columns(stores.dz(step.mid), step.weight(0.5))
         curved = [(k, s.rows) for k, s in enumerate(stores.storages) if not s.quadratic]
         if not curved:
-            return corrected(step, z, dz)
+            return corrected(step, stores.z(step.mid), dz)
         H0, H1 = stores.energies(step.x0), stores.energies(step.x1)
-        z1, E1 = stores.z(step.x1), stores.E(step.x1)
-        path = [(stores.z(x), np.asarray(stores.E(x) @ step.dx)) for x in map(step.at, NODES)]
+        nodes = [(stores.z(x), stores.E(x)) for x in map(step.at, NODES)]
+        path = [(z, np.asarray(E @ step.dx)) for z, E in nodes]
+        (z, _), (z1, E1) = nodes[2], nodes[-1]  # at the midpoint and at the end
         corrections = []
         for k, rows in curved:
             samples = [(z_[rows], e_[rows]) for z_, e_ in path]

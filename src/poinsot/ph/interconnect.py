@@ -43,28 +43,27 @@ def interconnect(
     for law in laws:
         if not isinstance(law, Connection):
             raise InputError(f"interconnect: expected a connection such as Gyrator, got {law!r}")
+    name = name or "+".join(system.name for system in systems)
+    systems, laws, open_ports = _taken_apart(systems, laws)
     places: dict[str, Place] = {}
     for index, (system, inlet) in enumerate(
         zip(systems, slices(system.m for system in systems), strict=True)
     ):
         inputs = np.arange(inlet.start, inlet.stop)
         for port in system.ports:
-            if port.driven:
-                raise InputError(
-                    f"interconnect: system '{system.name}' has a drive '{port.name}', which only "
-                    "the time steps of a mechanism by itself keep; join a motor (JointPort) instead"
-                )
             if port.name in places:
                 other = systems[places[port.name].owner].name
                 raise InputError(
                     f"interconnect: systems '{other}' and '{system.name}' both have a port "
                     f"'{port.name}'; rename one, e.g. by system.prefixed('left')"
                 )
-            places[port.name] = Place(index, port, inputs[system.port_slices[port.name]])
+            inlet_of = inputs[system.port_slices[port.name]]
+            places[port.name] = Place(index, open_ports.get(port.name, port), inlet_of)
     taken: list[str] = []
     links: list[Link] = []
     multipliers: list[State] = []
     exposed: dict[Port, NDArray[np.intp]] = {}
+    opened: list[Port] = []
     width, height = 0, sum(system.n for system in systems)
     for law in laws:
         for port_name in law.ports:
@@ -74,6 +73,11 @@ def interconnect(
                 )
             if port_name in taken:
                 raise InputError(f"interconnect: port '{port_name}' is connected twice")
+            if places[port_name].port.driven:
+                raise InputError(
+                    f"interconnect: port '{port_name}' is a drive, whose motion is prescribed; "
+                    "join a motor (JointPort) instead"
+                )
             if places[port_name].port.status == "fed":
                 raise InputError(f"interconnect: port '{port_name}' is closed by an input already")
             taken.append(port_name)
@@ -85,7 +89,15 @@ def interconnect(
         sizes = [port.size for port in joined]
         C = np.zeros((sizes[0], sizes[1])) if isinstance(law, Coupling) else None
         count = law.matrices(C, sizes)[1].shape[1]
-        link = Link(law, here, slice(width, width + sum(sizes)), slice(height, height + count))
+        free, first = law.left_open(joined), sum(port.size for port in opened)
+        opened += [] if free is None else [free]
+        link = Link(
+            law,
+            here,
+            slice(width, width + sum(sizes)),
+            slice(height, height + count),
+            slice(first, first + (0 if free is None else free.size)),
+        )
         links.append(link)
         width, height = link.inputs.stop, link.rows.stop
         if count:
@@ -102,9 +114,9 @@ def interconnect(
     inner_names = {port.name: _unused(f"{port.name} (inside)", known) for port in exposed}
     used += [replace(places[port].port, name=inner_names.get(port, port)) for port in taken]
     return Interconnection(
-        name=name or "+".join(system.name for system in systems),
+        name=name,
         states=(*(state for system in systems for state in system.states), *multipliers),
-        ports=(*(place.port for place in left), *exposed),
+        ports=(*(place.port for place in left), *exposed, *opened),
         parts=tuple(systems),
         links=tuple(links),
         joined=_all(places[port_name].inputs for port_name in taken),
@@ -112,6 +124,27 @@ def interconnect(
         exposed=_all(exposed.values()),
         used=tuple(used),
     )
+
+
+def _taken_apart(
+    systems: Sequence[PHSystem], laws: Sequence[Connection]
+) -> tuple[tuple[PHSystem, ...], tuple[Connection, ...], dict[str, Port]]:
+    """Return systems and connections, with the parts of an interconnection that has a host.
+
+    So that all that is joined to a mechanism, step by step, are networks at its ports. Ports that
+    such a whole left open are as they were there, by name.
+    """
+    parts: list[PHSystem] = []
+    inner: list[Connection] = []
+    left: dict[str, Port] = {}
+    for system in systems:
+        if isinstance(system, Interconnection) and system.hosting and not system.exposed.size:
+            parts += system.parts
+            inner += [link.connection for link in system.links]
+            left |= {port.name: port for port in system.ports}
+        else:
+            parts.append(system)
+    return tuple(parts), (*inner, *laws), left
 
 
 def feed(system: PHSystem, port: str, signal: Signal | ArrayLike) -> PHSystem:

@@ -4,16 +4,34 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from poinsot.errors import InputError
 from poinsot.ph.connections import Connection
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, diagonal, is_sparse, total
+from poinsot.ph.matrices import (
+    Array,
+    Matrix,
+    Placed,
+    Vector,
+    alike,
+    assemble,
+    balancing,
+    diagonal,
+    total,
+)
 from poinsot.ph.ports import Port
 from poinsot.ph.system import PHSystem, Storage
+from poinsot.result.joined import JoinedObserver, Member, unique_names
+from poinsot.result.observer import Observer
+
+if TYPE_CHECKING:
+    from poinsot.ph.hosting import Hosting
+    from poinsot.ph.runner import Runner
+    from poinsot.ph.scheme import Scheme
+    from poinsot.ph.stages import Newton, StageEquations
 
 T = TypeVar("T")
 
@@ -29,12 +47,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Link:
-    """A connection: its ports, where they are among all joined ones, and its multipliers in x."""
+    """A connection: its ports, where they are among all joined ones, and its multipliers in x.
+
+    `opened` are the inputs of the port that it leaves open, among all of these.
+    """
 
     connection: Connection
     places: tuple[Place, ...]
     inputs: slice
     rows: slice
+    opened: slice
+
+    @property
+    def opens(self) -> bool:
+        """Whether it leaves a port open."""
+        return bool(self.opened.stop > self.opened.start)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -52,6 +79,12 @@ class Joined(NamedTuple):
     rho: tuple[Vector, Matrix] | None
 
 
+def _terms(part: PHSystem, x: Vector, sizes: Vector) -> Vector:
+    """Return how large the terms of each equation of a part are by nature; (n,)."""
+    conduction = part.dflow_dz(x, part.z(x))
+    return np.asarray(abs(conduction) @ (abs(part.dz(x)) @ sizes))
+
+
 @dataclass(frozen=True, eq=False)
 class Interconnection(PHSystem):
     r"""Several systems joined at their ports. Made by `interconnect`.
@@ -66,7 +99,8 @@ class Interconnection(PHSystem):
     which is [LKB26, eq. (44)] and [BAPM21, sec. 5.1] for the transformer, and skew by construction.
 
     Of the inputs of all parts, one after the other, `joined` are those of the links and `outer`
-    those that are left; `exposed` are the rows of x that swapped ports act on, behind these.
+    those that are left; `exposed` are the rows of x that swapped ports act on, behind these. Last
+    come the inputs e that connections leave open, which act by B_c F [LKB26, eq. (44a)].
     """
 
     parts: tuple[PHSystem, ...]
@@ -105,9 +139,13 @@ class Interconnection(PHSystem):
         return np.concatenate([*(part.algebraic for part in self.parts), multipliers])
 
     def sizes(self, x: Vector) -> Vector:
-        """Return the sizes of the parts' states, and 1 for multipliers."""
+        """Return the sizes of the parts' states; multipliers balance what these do at the ports."""
         own = self._each(lambda part, x_: part.sizes(x_), x)
-        return np.concatenate([*own, np.maximum(1.0, abs(x[self.inner :]))])
+        sizes = np.concatenate([*own, abs(x[self.inner :])])
+        terms = self._each(lambda part, x_: _terms(part, x_, part.sizes(x_)), x)
+        lam = balancing(self.J(x)[: self.inner, self.inner :].T, np.concatenate(terms))
+        sizes[self.inner :] = np.maximum(sizes[self.inner :], np.where(lam > 0, lam, 1.0))
+        return sizes
 
     @property
     def start(self) -> Vector:
@@ -178,6 +216,15 @@ class Interconnection(PHSystem):
 
     def _laws(self, x: Vector) -> tuple[Matrix, Matrix]:
         """Return K and N of all connections."""
+        return self._laws_at(x) if self._fixed_laws is None else self._fixed_laws
+
+    @cached_property
+    def _fixed_laws(self) -> tuple[Matrix, Matrix] | None:
+        """K and N of connections that are constant; None: they are not."""
+        modulated = any(link.connection.modulated for link in self.links)
+        return None if modulated else self._laws_at(self.start)
+
+    def _laws_at(self, x: Vector) -> tuple[Matrix, Matrix]:
         K: list[Placed] = []
         N: list[Placed] = []
         for link in self.links:
@@ -187,6 +234,19 @@ class Interconnection(PHSystem):
             N.append((link.inputs.start, link.rows.start - self.inner, N_))
         m = self.joined.size
         return assemble((m, m), K), assemble((m, self.n - self.inner), N)
+
+    def _F(self, x: Vector) -> Matrix:
+        """Return F of all connections."""
+        placed: list[Placed] = [
+            (link.inputs.start, link.opened.start, link.connection.opening(link.sizes, xs))
+            for link, xs in ((link, self._states(link, x)) for link in self.links if link.opens)
+        ]
+        return assemble((self.joined.size, self.m - self._closed), placed)
+
+    @cached_property
+    def _closed(self) -> int:
+        """Where the inputs begin that connections leave open."""
+        return self.outer.size + self.exposed.size
 
     @cached_property
     def _D(self) -> Matrix | None:
@@ -217,6 +277,8 @@ class Interconnection(PHSystem):
         inputs = np.zeros(self.width)
         inputs[self.outer] = u[: self.outer.size]
         inputs[self.joined] = N @ z[self.inner :] - K @ y
+        if self.m > self._closed:
+            inputs[self.joined] += self._F(x) @ u[self._closed :]
         if self._D is not None:
             inputs[self.joined] -= self._D @ y
         if rho is not None:
@@ -228,8 +290,16 @@ class Interconnection(PHSystem):
     def _square(self, placed: list[Placed]) -> Matrix:
         return assemble((self.n, self.n), placed)
 
+    @cached_property
+    def _fixed_E(self) -> Matrix | None:
+        """E that is constant; None: it is not."""
+        return None if self.dE(self.start, self.start) is not None else self._E(self.start)
+
     def E(self, x: Vector) -> Matrix:
         """Return diag(E_i, 0)."""
+        return self._E(x) if self._fixed_E is None else self._fixed_E
+
+    def _E(self, x: Vector) -> Matrix:
         return self._square(self._placed(self._each(lambda part, x: part.E(x), x)))
 
     def J(self, x: Vector) -> Matrix:
@@ -237,7 +307,7 @@ class Interconnection(PHSystem):
         B, (K, N), lam = self._B(x)[:, self.joined], self._laws(x), self.inner
         placed = self._placed(self._each(lambda part, x: part.J(x), x))
         placed.append((0, 0, _between(B, -K)))
-        BN = B @ _alike(N, B)
+        BN = B @ alike(N, B)
         return self._square([*placed, (0, lam, BN), (lam, 0, -BN.T)])
 
     def R(self, x: Vector) -> Matrix:
@@ -249,8 +319,10 @@ class Interconnection(PHSystem):
 
     def B(self, x: Vector) -> Matrix:
         """Return the columns of the ports that are left."""
-        swapped = diagonal(np.ones(self.n))[:, self.exposed]
-        left: list[Placed] = [(0, 0, self._B(x)[:, self.outer]), (0, self.outer.size, swapped)]
+        B, swapped = self._B(x), diagonal(np.ones(self.n))[:, self.exposed]
+        left: list[Placed] = [(0, 0, B[:, self.outer]), (0, self.outer.size, swapped)]
+        if self.m > self._closed:
+            left.append((0, self._closed, B[:, self.joined] @ self._F(x)))
         return assemble((self.n, self.m), left)
 
     def z(self, x: Vector) -> Vector:
@@ -266,7 +338,7 @@ class Interconnection(PHSystem):
         at = self._at(x, z, u)
         flows = self._each(lambda part, x, z, u: part.flow(x, z, u), x, z, inputs=at.inputs)
         flow = np.concatenate([*flows, -at.N.T @ at.y])
-        flow[self.exposed] += u[self.outer.size :]
+        flow[self.exposed] += u[self.outer.size : self._closed]
         return flow
 
     def r(self, x: Vector, z: Vector) -> Vector | None:
@@ -302,7 +374,12 @@ class Interconnection(PHSystem):
             # The output moves with the state: inputs and constraints follow it.
             dy = dy[self.joined]
             gain = -total(K, self._D, None if rho is None else rho[1])
-            placed += [(0, 0, B @ _alike(gain @ dy, B)), (self.inner, 0, -N.T @ dy)]
+            placed += [(0, 0, B @ alike(gain @ dy, B)), (self.inner, 0, -N.T @ dy)]
+        for link in filter(lambda link: link.opens, self.links):
+            # So do the directions that are left open.
+            dF = link.connection.opening_tangent(link.sizes, self._states(link, x))
+            moved = np.einsum("ijk,j->ik", dF, u[self._closed :][link.opened])
+            placed += [(0, at, B[:, link.inputs] @ own) for at, own in self._shares(link, moved)]
         for link in self.links:
             # The coupling matrix moves with the state.
             dC = link.connection.coupling_tangent(link.sizes, self._states(link, x))
@@ -313,12 +390,15 @@ class Interconnection(PHSystem):
             at, lam = y[link.inputs], z[link.rows]
             du = np.stack([(dN - N0) @ lam - (dK - K0) @ at for dK, dN in slopes], axis=1)
             dc = np.stack([-(dN - N0).T @ at for _, dN in slopes], axis=1)
-            own = slices(self.parts[place.owner].n for place in link.places)
-            for place, share in zip(link.places, own, strict=True):
-                column = self.spans[place.owner].start
-                placed.append((0, column, B[:, link.inputs] @ du[:, share]))
-                placed.append((link.rows.start, column, dc[:, share]))
+            placed += [(0, at, B[:, link.inputs] @ own) for at, own in self._shares(link, du)]
+            placed += [(link.rows.start, at, own) for at, own in self._shares(link, dc)]
         return self._square(placed) if placed else None
+
+    def _shares(self, link: Link, by_x: Array) -> list[tuple[int, Array]]:
+        """Return a derivative by the states that a link joins, part by part, with its column."""
+        own = slices(self.parts[place.owner].n for place in link.places)
+        owners = (self.spans[place.owner].start for place in link.places)
+        return [(at, by_x[:, share]) for at, share in zip(owners, own, strict=True)]
 
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
         """Return dr/dz of the parts and of nonlinear resistors."""
@@ -331,7 +411,15 @@ class Interconnection(PHSystem):
     def dy(self, x: Vector, z: Vector) -> Matrix | None:
         """Return d(B^T z)/dx of the ports that are left."""
         dy = self._dy(x, z)
-        return None if dy is None else assemble((self.m, self.n), [(0, 0, dy[self.outer])])
+        placed: list[Placed] = [] if dy is None else [(0, 0, dy[self.outer])]
+        if dy is not None and self.m > self._closed:
+            placed.append((self._closed, 0, self._F(x).T @ dy[self.joined]))
+        for link in filter(lambda link: link.opens, self.links):
+            dF = link.connection.opening_tangent(link.sizes, self._states(link, x))
+            moved = np.einsum("ijk,i->jk", dF, self._joined_y(x, z)[link.inputs])
+            row = self._closed + link.opened.start
+            placed += [(row, at, own) for at, own in self._shares(link, moved)]
+        return assemble((self.m, self.n), placed) if placed else None
 
     def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
         """Return the inputs with those filled in that the parts derive from the state."""
@@ -352,14 +440,112 @@ class Interconnection(PHSystem):
 
     # -- what a run asks of it ----------------------------------------------------------------
 
+    @cached_property
+    def hosting(self) -> "Hosting | None":
+        """The same as one part, such as a mechanism, and what is joined to its ports."""
+        from poinsot.ph.hosting import Hosting  # imports this module
+
+        return Hosting.of(self)
+
+    @property
+    def _hosts(self) -> list[PHSystem]:
+        """Parts that have time steps of their own."""
+        return [part for part in self.parts if part.hosts]
+
+    @property
+    def linear(self) -> bool:  # type: ignore[override]
+        """Whether all parts and connections are."""
+        return all(part.linear for part in self.parts) and all(
+            link.connection.linear for link in self.links
+        )
+
+    @property
+    def default_scheme(self) -> str:
+        """That of a mechanism among the parts."""
+        return next((part.default_scheme for part in self._hosts), super().default_scheme)
+
+    @property
+    def stabilised(self) -> bool:  # type: ignore[override]
+        """Whether a mechanism among the parts is."""
+        return any(part.stabilised for part in self.parts)
+
+    @property
+    def formulation(self) -> str:  # type: ignore[override]
+        """That of a mechanism among the parts."""
+        return next((part.formulation for part in self._hosts), "ph")
+
+    def remembering(self) -> Self:
+        """Return the system for one run of Newton's method."""
+        return self._with_parts([part.remembering() for part in self.parts])
+
+    def stage_equations(
+        self, scheme: "Scheme", t: float, x0: Vector, u: Vector, h: float
+    ) -> "StageEquations | None":
+        """Return those of a mechanism with networks at its ports, where that suffices."""
+        if self.hosting is not None and self.hosting.serves(t, x0, u, h):
+            return self.hosting.stages(scheme, t, x0, u, h)
+        for port in self.ports:
+            if port.driven:
+                raise InputError(
+                    f"system '{self.name}': the motion of drive '{port.name}' is kept by the time "
+                    "steps of a mechanism, which a rigid connection to it does not allow; replace "
+                    "the connection by a joint or a gear of the model"
+                )
+        return None
+
+    def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
+        """Return a mechanism with networks at its ports in the compiled engine."""
+        hosting = self.hosting
+        if hosting is None or not hosting.serves(h / 2, x, np.zeros(self.m), h):
+            return None
+        return hosting.runner(scheme, x, h, options)
+
+    def exact_under(self, scheme: "Scheme") -> bool:
+        """Whether a mechanism keeps the balance: networks do in any case; else whether all do."""
+        if self.hosting is not None:
+            return self.hosting.system.exact_under(scheme)
+        return super().exact_under(scheme)
+
+    def check_start(self, x: Vector, t: float) -> None:
+        """Refuse a state that one of the parts refuses."""
+        self._each(lambda part, x: part.check_start(x, t), x)
+
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what the parts say."""
+        return "".join(self._each(lambda part, x: part.diagnose(t0, x, h), x0))
+
+    @cached_property
+    def adjustable(self) -> NDArray[np.bool_]:
+        """Those of the parts, and multipliers."""
+        return self._with_multipliers([part.adjustable for part in self.parts])
+
+    @cached_property
+    def followers(self) -> NDArray[np.bool_]:
+        """Those of the parts, and multipliers."""
+        return self._with_multipliers([part.followers for part in self.parts])
+
+    def _with_multipliers(self, parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        return np.concatenate([*parts, np.ones(self.n - self.inner, dtype=bool)])
+
+    def observer(self) -> Observer:
+        """Return what looks at the parts, each by its own observer."""
+        angles = slices(len(part.angle_names) for part in self.parts)
+        return JoinedObserver(
+            tuple(
+                Member(part.name, part.observer(), part.energies, span, own)
+                for part, span, own in zip(self.parts, self.spans, angles, strict=True)
+            )
+        )
+
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
         """Refuse a step that one of the parts refuses."""
         self._each(lambda part, *x: part.check_step(t0, *x, h), x0, x1, x_mid)
 
     @property
     def angle_names(self) -> tuple[str, ...]:
-        """Those of the parts, after the names of these."""
-        return tuple(f"{part.name}.{name}" for part in self.parts for name in part.angle_names)
+        """Those of the parts; after the names of these where they repeat."""
+        named = [(part.name, name) for part in self.parts for name in part.angle_names]
+        return tuple(unique_names(named))
 
     def angles(self, x: Vector) -> Vector:
         """Return the angles of all parts."""
@@ -368,10 +554,19 @@ class Interconnection(PHSystem):
     def near(self, turned: Vector) -> Self:
         """Return the system whose parts are near angles counted over turns."""
         own = slices(len(part.angle_names) for part in self.parts)
-        parts = tuple(part.near(turned[at]) for part, at in zip(self.parts, own, strict=True))
-        if all(new is old for new, old in zip(parts, self.parts, strict=True)):
+        return self._with_parts(
+            [part.near(turned[at]) for part, at in zip(self.parts, own, strict=True)]
+        )
+
+    def _with_parts(self, parts: Sequence[PHSystem]) -> Self:
+        """Return the same with parts that differ in what they remember; networks stay as found."""
+        changed = [k for k, part in enumerate(parts) if part is not self.parts[k]]
+        if not changed:
             return self
-        return replace(self, parts=parts)
+        whole, hosting = replace(self, parts=tuple(parts)), self.hosting
+        if hosting is not None and changed == [hosting.host]:
+            vars(whole)["hosting"] = replace(hosting, whole=whole)
+        return whole
 
 
 def slices(sizes: Iterable[int]) -> list[slice]:
@@ -380,12 +575,7 @@ def slices(sizes: Iterable[int]) -> list[slice]:
     return [slice(start, end) for start, end in pairwise(ends)]
 
 
-def _alike(M: Any, B: Matrix) -> Matrix:
-    """Return M, sparse where B is: products of both then stay sparse."""
-    return sp.csr_array(M) if is_sparse(B) else M
-
-
 def _between(B: Matrix, M: Matrix) -> Matrix:
     """Return B M B^T."""
-    product: Matrix = B @ _alike(M, B) @ B.T
+    product: Matrix = B @ alike(M, B) @ B.T
     return product

@@ -25,6 +25,7 @@ class LinearSystem(PHSystem):
     matrix_Q: Matrix
     #: The matrices are constant and were checked.
     proven = True
+    linear = True
 
     def E(self, x: Vector) -> Matrix:
         """Return the constant descriptor matrix."""

@@ -53,6 +53,11 @@ def dense(a: Matrix) -> Array:
     return a.toarray() if is_sparse(a) else np.asarray(a)
 
 
+def alike(M: Any, B: Matrix) -> Matrix:
+    """Return M, sparse where B is: products of both then stay sparse."""
+    return sp.csr_array(M) if is_sparse(B) else M
+
+
 def as_matrix(a: ArrayLike | Matrix, shape: tuple[int, int], what: str) -> Matrix:
     """Check a user's matrix: its shape, and that every entry is finite."""
     matrix: Array | sp.csr_array
@@ -79,6 +84,14 @@ def largest(a: Matrix) -> float:
     if 0 in a.shape:
         return 0.0
     return float(abs(a).max())
+
+
+def balancing(K: Matrix, forces: Vector) -> Vector:
+    """Return by which multipliers each row of K amounts to one of these forces at most; (m,)."""
+    share = abs(K) * np.divide(1.0, forces, out=np.zeros(forces.size), where=forces > 0)
+    largest = share.max(axis=1) if K.shape[0] else np.zeros(0)
+    largest = dense(largest).reshape(-1)
+    return np.divide(1.0, largest, out=np.zeros(largest.size), where=largest > 0)
 
 
 def assemble(shape: tuple[int, int], placed: Sequence[Placed]) -> Matrix:

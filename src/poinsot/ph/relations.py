@@ -8,12 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike
 
-from poinsot.ph.matrices import Array, Vector, largest
+from poinsot.ph.matrices import Array, Vector, as_matrix, largest
 
 EPS = float(np.finfo(float).eps)
 #: How many random efforts a resistive relation is tried on.
 SAMPLES = 64
+#: How often rows and columns are scaled in turn before a rank is told.
+SWEEPS = 8
 
 
 class Subspace(ABC):
@@ -32,7 +36,7 @@ class Subspace(ABC):
     @property
     def dimension_defect(self) -> int:
         """How much the dimension falls short of n, the largest that isotropy allows."""
-        return int(len(self.columns) // 2 - np.linalg.matrix_rank(self.columns))
+        return int(len(self.columns) // 2 - np.linalg.matrix_rank(_of_one_size(self.columns)))
 
     @property
     def defect(self) -> float:
@@ -46,6 +50,18 @@ class Subspace(ABC):
         basis = U[:, singular > max(self.columns.shape) * EPS * singular[0]]
         rest = vector - basis @ (basis.T @ vector)
         return float(np.linalg.norm(rest) / max(np.linalg.norm(vector), np.finfo(float).tiny))
+
+
+def _of_one_size(a: Array) -> Array:
+    """Return a matrix of the same rank whose rows and columns are of size one, whatever the units.
+
+    A stiff spring beside a light mass would hide it otherwise.
+    """
+    for _ in range(SWEEPS):
+        for axis in (0, 1):
+            sizes = np.max(abs(a), axis=axis, keepdims=True)
+            a = a / np.sqrt(np.where(sizes > 0, sizes, 1.0))
+    return a
 
 
 @dataclass(frozen=True)
@@ -66,6 +82,23 @@ class DiracStructure(Subspace):
         return largest(self.F.T @ self.E + self.E.T @ self.F)
 
     isotropy_defect = power_defect
+
+    def restricted(self, C: ArrayLike) -> "DiracStructure":
+        r"""Return the Dirac structure of the efforts with C e = 0; C has shape (l, n).
+
+        .. math:: \{(f, e) : C e = 0,\ (f + C^\top \mu, e) \in D \text{ for some } \mu\}
+
+        [BHRS25, prop. 4], where C is called E(x). At one state it is a Dirac structure whatever the
+        rank of C; over states it is a modulated one where the dimension of the elements of D with
+        C e = 0 is constant (remark 5).
+        """
+        rows = as_matrix(C, (np.shape(C)[0], len(self.E)), "restriction: C")
+        free = scipy.linalg.null_space(rows @ self.E)
+        columns = rows.shape[0]
+        return DiracStructure(
+            np.hstack([self.F @ free, -rows.T]),
+            np.hstack([self.E @ free, np.zeros((len(self.E), columns))]),
+        )
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.ph.matrices import Array, Vector
 from poinsot.result.history import Saved
@@ -80,6 +82,28 @@ def counted(angle: Vector, about: Vector) -> Vector:
     return np.asarray(angle + 2 * np.pi * np.round((about - angle) / (2 * np.pi)))
 
 
+@dataclass(frozen=True, eq=False)
+class Controls:
+    """Sampled controllers as a compiled engine knows them.
+
+    Parameters
+    ----------
+    table : Sampling
+        Their tables, see `kernels.sampling`.
+    columns : (outputs,)
+        Which inputs of the system they set.
+    states : (k,)
+        Which of their channels are states; the tables say which entry of x each is.
+    calls_python : bool
+        Whether some laws are Python functions.
+    """
+
+    table: Any
+    columns: NDArray[np.intp]
+    states: NDArray[np.intp]
+    calls_python: bool
+
+
 class Runner(ABC):
     """A system in a compiled engine, with the state it has reached."""
 
@@ -91,6 +115,19 @@ class Runner(ABC):
     @abstractmethod
     def start(self, x: Vector, turned: Vector) -> None:
         """Go on from another state, with angles followed over turns [rad]."""
+
+    @property
+    def beside(self) -> Vector:
+        """The states of networks at the ports of a host, one after the other."""
+        return np.zeros(0)
+
+    def put_beside(self, states: Vector) -> None:
+        """Go on with other states of networks."""
+        assert not states.size
+
+    def control(self, controls: Controls) -> bool:
+        """Let controllers set inputs; tell whether the engine can do that."""
+        return False
 
     @property
     @abstractmethod

@@ -17,6 +17,10 @@ from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble
 from poinsot.ph.scheme import Scheme
 
 EPS = float(np.finfo(float).eps)
+#: Residuals this small beside the terms that they are made of are round-off. In both engines.
+ROUND_OFF = 1e-14
+#: A correction that reduces the residual by less than this does not help any more. In both engines.
+STALLED = 0.5
 #: Of so many layouts of a vector it is remembered where the blocks are.
 LAYOUTS = 16
 
@@ -102,7 +106,8 @@ class Evaluation:
 class Stage:
     """What a step passes through: midpoint state, discrete costate, input, output.
 
-    `lost` is the power dissipated [W], if it is not that of the system at x and z.
+    `lost` is the power dissipated [W], if it is not that of the system at x and z; `connected` are
+    (u, y) of all connected ports, if they are not those of the system there.
     """
 
     x: Vector
@@ -110,6 +115,7 @@ class Stage:
     u: Vector
     y: Vector
     lost: float | None = None
+    connected: Sequence[tuple[Vector, Vector]] | None = None
 
 
 @dataclass(frozen=True, eq=False)

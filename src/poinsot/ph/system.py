@@ -19,6 +19,7 @@ from poinsot.result.observer import Observer
 
 if TYPE_CHECKING:
     from poinsot.ph.dirac import Defects
+    from poinsot.ph.network import Attached
     from poinsot.ph.runner import Runner
     from poinsot.ph.scheme import Scheme
     from poinsot.ph.stages import Newton, StageEquations
@@ -192,6 +193,10 @@ class PHSystem(Stores):
         """Whether J is skew and R positive semi-definite whatever the user gave."""
         return False
 
+    #: Whether J, R, B, E are constant and z = Q x.
+    linear = False
+    #: Whether networks may close its ports over a step, see `closed_by`.
+    hosts = False
     #: Whether velocity constraints are among the equations, with multipliers of their own.
     stabilised = False
     #: The form of the equations, which decides what schemes there are.
@@ -249,9 +254,22 @@ class PHSystem(Stores):
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
         """Refuse a step to a state that should not have been reached; by default, none."""
 
+    def closed_by(self, networks: "Sequence[Attached]") -> "PHSystem":
+        """Return the system with ports closed by the laws of networks; for those that host them."""
+        raise TypeError(f"system '{self.name}' hosts no networks")
+
+    def closes(self, inputs: NDArray[np.intp]) -> bool:
+        """Tell whether networks may close these inputs in the compiled engine, too."""
+        return False
+
     def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
         """Return the system in the compiled engine, at state x; None: the engine cannot run it."""
         return None
+
+    @property
+    def uncompiled(self) -> str:
+        """What of the system the compiled engine cannot run, for messages; "" if it is all."""
+        return ""
 
     def angles(self, x: Vector) -> Vector:
         """Return the angles [rad] to be followed over turns, each in (-pi, pi]; none by default."""

@@ -8,6 +8,8 @@ from poinsot.result.records import JointRecord as JointRecord
 from poinsot.result.records import Lazy as Lazy
 from poinsot.result.records import Observation as Observation
 from poinsot.result.records import PortRecord as PortRecord
+from poinsot.result.records import ReactionRecord as ReactionRecord
+from poinsot.result.records import SensorRecord as SensorRecord
 from poinsot.result.records import StateRecord as StateRecord
 from poinsot.result.records import Stats as Stats
 from poinsot.result.records import StressRecord as StressRecord

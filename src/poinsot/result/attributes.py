@@ -19,6 +19,8 @@ FACTS = ("scheme", "engine", "t_end", "status", "message", "document")
 NEEDED: dict[str, Any] = dict.fromkeys(("title", *FACTS, "scene", "counts"), str)
 #: Sentences, a line each. Files of earlier versions have none.
 TOLD = ("warnings", "notes")
+#: Names of systems and sensors. Files of earlier versions have none.
+LISTED = ("systems", "sensors")
 NEEDED |= {"step": float, "t_end": float, **STATS}
 
 
@@ -39,6 +41,8 @@ def attributes(result: Result) -> dict[str, Attribute]:
         "scene": json.dumps(result.observation.scene.to_dict()),
         "counts": json.dumps(asdict(result.observation.counts)),
         "document": result.document,
+        "systems": json.dumps(result.systems),
+        "sensors": json.dumps(dict(result.sensors)),
     }
 
 

@@ -1,7 +1,7 @@
 """The saved steps of a run, and how they are read: a few at a time, from memory or from disk."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -89,6 +89,9 @@ class History:
         What fills in the states at the places `missing` in x, when they are asked for.
     origin : (n,)
         The state in which the run began, if it is not that of the first row.
+    first, angles
+        Of a history of one part of a system: where its states begin in x, and which angles that
+        were followed over turns are its own.
     """
 
     table: Table
@@ -97,6 +100,19 @@ class History:
     recover: Recover | None = None
     missing: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     origin: Array | None = None
+    first: int = 0
+    angles: slice | None = None
+
+    def of_part(self, first: int, angles: slice) -> "History":
+        """Return the history of a part of the system, whose states begin there in x."""
+        return replace(self, first=first, angles=angles)
+
+    def _columns(self, columns: Columns) -> Columns:
+        """Return columns of a part among those of x."""
+        if isinstance(columns, slice):
+            stop = None if columns.stop is None else columns.stop + self.first
+            return slice((columns.start or 0) + self.first, stop, columns.step)
+        return columns + self.first
 
     @cached_property
     def _whole(self) -> dict[str, Array]:
@@ -106,8 +122,15 @@ class History:
     def at_times(self, name: str) -> Array:
         """Return a column at the saved times."""
         if name not in self._whole:
-            self._whole[name] = self.table.rows(name, 0, self.times)
+            self._whole[name] = self._of_table(name, 0, self.times)
         return self._whole[name]
+
+    def _of_table(self, name: str, start: int, stop: int) -> Array:
+        """Return some rows of a column; of angles, those that are followed here."""
+        rows = self.table.rows(name, start, stop)
+        if self.angles is None or name != "turned":
+            return rows
+        return rows[:, self.angles]
 
     def at_midpoints(self, name: str) -> Array:
         """Return a column at the midpoints of the saved steps."""
@@ -122,7 +145,7 @@ class History:
     def start(self) -> Array:
         """The state in which the run began; shape (n,)."""
         first = self.table.rows("x", 0, 1)[0] if self.origin is None else self.origin
-        return np.array(first)
+        return np.array(first[self.first :])
 
     def state(self, piece: slice) -> Array:
         """Return a named state at the saved times, (times, size), without copying it."""
@@ -150,7 +173,7 @@ class History:
         """Do the same with a function that needs the angles counted over turns as well."""
 
         def piece(start: int, stop: int) -> tuple[Array, ...]:
-            turned = self.table.rows("turned", start, stop)
+            turned = self._of_table("turned", start, stop)
             return look(self.rows("x", start, stop, columns), turned)
 
         return self._over(0, piece, columns)
@@ -180,7 +203,7 @@ class History:
     def _over(
         self, first: int, look: Callable[[int, int], tuple[Array, ...]], columns: Columns
     ) -> tuple[Array, ...]:
-        width = self._places[columns].size
+        width = self._places[self._columns(columns)].size
         parts = [look(*rows) for rows in self._pieces(first, width)]
         if len(parts) == 1:
             return parts[0]
@@ -195,8 +218,9 @@ class History:
     def rows(self, name: str, start: int, stop: int, columns: Columns) -> Array:
         """Return some columns of x or stage_x in some rows, with what the run left out."""
         # A map of these rows alone: it goes when they are done, and its pages with it.
-        rows: Array = self.table.rows(name, start, stop)[:, columns]
-        places = self._places[columns]
+        own = self._columns(columns)
+        rows: Array = self.table.rows(name, start, stop)[:, own]
+        places = self._places[own]
         absent = places >= 0
         if absent.any():
             rows = rows.copy()

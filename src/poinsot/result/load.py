@@ -1,5 +1,6 @@
 """Opens a result file. Its numbers are read when they are used."""
 
+import json
 import os
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ from poinsot.errors import InputError, StorageError
 from poinsot.result.attributes import FACTS, STATS, TOLD, unfinished
 from poinsot.result.records import (
     BodyRecord,
+    Coordinates,
     JointRecord,
     Lazy,
     Observation,
@@ -123,6 +125,7 @@ def _result(source: Source) -> Result:
         ports=_ports(source),
         stats=Stats(**stats),
         observation=_observation(source),
+        sensors=dict(json.loads(known.get("sensors", "{}"))),
         **facts,
     )
 
@@ -171,6 +174,7 @@ def _observation(source: Source) -> Observation:
         scene=source.attributes["scene"],
         counts=source.attributes["counts"],
         together=columns,
+        systems=tuple(json.loads(source.attributes.get("systems", "[]"))),
     )
 
 
@@ -193,12 +197,19 @@ def _joints(source: Source) -> Lazy[JointRecord]:
 
     def joint(name: str) -> JointRecord:
         k = places[name]
+
+        def by_name(variable: str) -> Coordinates:
+            own = freedoms[name] if variable in columns else []
+            return Coordinates(
+                name, {texts["freedom_name"][i]: columns[variable][:, i] for i in own}
+            )
+
         return JointRecord(
             name=name,
-            time=columns["midpoint"],
-            coordinates={
-                texts["freedom_name"][i]: columns["joint_coordinate"][:, i] for i in freedoms[name]
-            },
+            time=columns["time"],
+            midpoint=columns["midpoint"],
+            coordinates=by_name("joint_coordinate"),
+            rates=by_name("joint_rate"),
             rotation=columns["joint_rotation"][:, k],
             complete=bool(texts["joint_complete"][k]),
             **{field: columns[label][:, k] for field, (label, *_) in REACTIONS.items()},

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from reprlib import repr as shortened
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.errors import InputError, did_you_mean
 from poinsot.result.scene import Scene
 
 Array: TypeAlias = NDArray[np.float64]
@@ -151,29 +153,85 @@ class BodyRecord:
     angular_velocity: Array
 
 
-@dataclass(frozen=True, eq=False)
-class JointRecord:
-    """A joint over time.
+class Coordinates(dict[str, Array]):
+    """Arrays by the names of a joint's coordinates; for another name it says what there is."""
 
-    `coordinates` by name, at the saved times: angles [rad], unwrapped over turns, and displacements
-    [m], zero at the start; `rotation` (times, 3) is the turn of the second body relative to the
-    first since the start, as a rotation vector [rad] in the axes of the first, which at the start
-    are those of the world. Reactions at `time`, the midpoints of the saved steps: `force` [N] and
-    `torque` [N m] on the second body, `force_a` and `torque_a` on the first, at the joint's point,
-    world axes. `complete` is False in a loop with repeated constraints: rigid bodies do not
-    determine these reactions, and what is shown is the smallest distribution that does the work.
-    The velocity multipliers of the stabilised form, of order h^2, are not part of them.
+    def __init__(self, joint: str, values: Mapping[str, Array]) -> None:
+        super().__init__(values)
+        self.joint = joint
+
+    def __missing__(self, name: str) -> Array:
+        hint = did_you_mean(str(name), self) if self else "it has none"
+        raise InputError(f"no coordinate {name!r} of joint '{self.joint}'; {hint}")
+
+
+@dataclass(frozen=True, eq=False)
+class ReactionRecord:
+    """The reaction of a joint over time, at the midpoints of the saved steps, `time` [s].
+
+    `force` [N] and `torque` [N m] act on the second body, `force_a` and `torque_a` on the first, at
+    the joint's point, world axes; (midpoints, 3). `complete` is False in a loop with repeated
+    constraints: rigid bodies do not determine these reactions, and what is shown is the smallest
+    distribution that does the work. The velocity multipliers of the stabilised form, of order h^2,
+    are not part of them.
     """
 
     name: str
     time: Array
+    force: Array
+    torque: Array
+    force_a: Array
+    torque_a: Array
+    complete: bool
+
+
+@dataclass(frozen=True, eq=False)
+class JointRecord:
+    """A joint over time.
+
+    `coordinates` by name, at the saved times `time` [s]: angles [rad], unwrapped over turns, and
+    displacements [m], zero at the start; `rates` are theirs [rad/s or m/s]. `rotation` (times, 3)
+    is the turn of the second body relative to the first since the start, as a rotation vector [rad]
+    in the axes of the first, which at the start are those of the world. `force`, `torque`,
+    `force_a`, `torque_a` and `complete` are those of its `reaction`, at the times `midpoint` [s].
+    """
+
+    name: str
+    time: Array
+    midpoint: Array
     coordinates: Mapping[str, Array]
+    rates: Mapping[str, Array]
     rotation: Array
     force: Array
     torque: Array
     force_a: Array
     torque_a: Array
     complete: bool
+
+    @property
+    def reaction(self) -> ReactionRecord:
+        """Its reaction."""
+        on_both = self.force, self.torque, self.force_a, self.torque_a
+        return ReactionRecord(self.name, self.midpoint, *on_both, self.complete)
+
+
+@dataclass(frozen=True, eq=False)
+class SensorRecord:
+    """What a sensor recorded: `values` of a channel at the times `time` [s], in an SI `unit`.
+
+    At the saved times, (times,) or (times, 3), rotations (times, 3, 3); reactions at midpoints.
+    """
+
+    name: str
+    channel: str
+    unit: str | None
+    time: Array
+    values: Array
+
+    @property
+    def columns(self) -> Array:
+        """The values with all numbers of a time in one row; (times, size)."""
+        return self.values.reshape(len(self.values), prod(self.values.shape[1:]))
 
 
 #: Stress resultants of a section, with their units.
@@ -238,6 +296,7 @@ class Observation:
     velocity_constraint_error_mid (midpoints,); see `Result`. `energies`
     are its parts [J] by kind, (times,): kinetic, gravity, and springs and fields, if there are any.
     `stresses` are those of beams and rods. `scene` is what it looks like, `counts` how large it is.
+    `systems` are the names of systems that are no mechanisms.
     `together` holds what many records have in common as one array, by the names of the variables of
     a file, where it is known; e.g. position (times, bodies, 3).
     """
@@ -251,3 +310,4 @@ class Observation:
     scene: Scene = field(default_factory=Scene)
     together: Mapping[str, Array] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
+    systems: tuple[str, ...] = ()

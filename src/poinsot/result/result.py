@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from poinsot.errors import InputError, PoinsotError, did_you_mean, printable
+from poinsot.result.channels import Channel, Known, find_channel
 from poinsot.result.records import (
     Array,
     BodyRecord,
@@ -15,7 +16,9 @@ from poinsot.result.records import (
     Lazy,
     Observation,
     PortRecord,
+    ReactionRecord,
     Record,
+    SensorRecord,
     Series,
     StateRecord,
     Stats,
@@ -69,6 +72,8 @@ class Result:
         What is good to know, and no fault.
     document : str
         The model as a model file, if it can be written as one.
+    sensors : mapping
+        Names of sensors -> the channels that they record, see `sensor`.
     """
 
     model: str
@@ -90,6 +95,7 @@ class Result:
     document: str = ""
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    sensors: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """One line: what was run, how, and how far it came."""
@@ -106,7 +112,57 @@ class Result:
         """Return what went through a port."""
         return _named(self.ports, name, "port")
 
+    # -- sensors ------------------------------------------------------------------------------
+
+    def sensor(self, name: str) -> SensorRecord:
+        """Return what a sensor recorded."""
+        text = _named(self.sensors, name, "sensor")
+        channel = self.channel(text, f"sensor '{name}'")
+        time, values = self._measured(channel)
+        return SensorRecord(name, text, channel.unit, time, values)
+
+    def channel(self, text: str, what: str = "channel") -> Channel:
+        """Return a quantity by its name, such as `"hinge.rate"`, or say what there is."""
+        seen, states = self.observation, self.states
+        known = Known(
+            Lazy(seen.joints, lambda name: tuple(seen.joints[name].coordinates)),
+            {**dict.fromkeys(seen.markers, "marker"), **dict.fromkeys(seen.bodies, "body")},
+            Lazy(states, lambda name: (states[name].values.shape[1], states[name].unit)),
+        )
+        return find_channel(text, known, what)
+
+    def _measured(self, channel: Channel) -> tuple[Array, Array]:
+        """Return when a channel was recorded, and its values."""
+        match channel.kind:
+            case "coordinate":
+                return self.time, self.joint(channel.owner).coordinates[channel.which]
+            case "rate":
+                return self.time, self.joint(channel.owner).rates[channel.which]
+            case "motion":
+                values: Array = getattr(self.body(channel.owner), channel.which)
+                return self.time, values
+            case "reaction":
+                reaction = self.reaction(channel.owner)
+                return reaction.time, getattr(reaction, channel.which)
+            case "state":
+                return self.time, self[channel.owner]
+
     # -- mechanisms ---------------------------------------------------------------------------
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of bodies."""
+        return tuple(self.observation.bodies)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of joints."""
+        return tuple(self.observation.joints)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of systems that were added to the model or joined."""
+        return self.observation.systems
 
     def body(self, name: str) -> BodyRecord:
         """Return a body over time, or a marker such as `beam.end`, the end of a beam or rod."""
@@ -120,7 +176,7 @@ class Result:
         return _named(self.observation.markers, name, "marker")
 
     def joint(self, name: str) -> JointRecord:
-        """Return a joint over time: coordinates and reactions."""
+        """Return a joint over time: coordinates, rates and reactions."""
         return _named(self.observation.joints, name, "joint")
 
     def position(self, body: str) -> Array:
@@ -139,9 +195,9 @@ class Result:
         """Return the angular velocity [rad/s], world axes; shape (times, 3)."""
         return self.body(body).angular_velocity
 
-    def reaction(self, joint: str) -> JointRecord:
+    def reaction(self, joint: str) -> ReactionRecord:
         """Return the reaction of a joint: `force` [N] and `torque` [N m] on its second body."""
-        return self.joint(joint)
+        return self.joint(joint).reaction
 
     def stress(self, name: str) -> StressRecord:
         """Return the stress resultants of a beam or rod: axial, shear, torsion and bending."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from poinsot.errors import StorageError
 from poinsot.result.attributes import attributes
+from poinsot.result.channels import freedom_unit
 from poinsot.result.records import RESULTANTS, Array, JointRecord
 from poinsot.result.result import Result
 from poinsot.result.variables import (
@@ -18,7 +19,6 @@ from poinsot.result.variables import (
     REACTIONS,
     TIME,
     WHOLE,
-    freedom_unit,
     labels,
     variables,
 )
@@ -87,11 +87,18 @@ def _columns(result: Result) -> Iterator[tuple[str, Array]]:
     for stress in seen.stresses.values():
         for k, (name, unit) in enumerate(RESULTANTS.items()):
             yield from _entries(f"{stress.name}.{name}", unit, stress.values[:, :, k])
+    for name in result.sensors:
+        sensor = result.sensor(name)
+        values = sensor.columns
+        ends = values if len(values) == len(result.time) else _ends(values)
+        yield from _entries(name, sensor.unit, ends)
 
 
 def _joint(joint: JointRecord) -> Iterator[tuple[str, Array]]:
     for name, values in joint.coordinates.items():
         yield f"{joint.name}.{name} [{freedom_unit(name)}]", values
+    for name, values in joint.rates.items():
+        yield f"{joint.name}.{name}.rate [{freedom_unit(name)}/s]", values
     yield from _axes(f"{joint.name}.rotation", "rad", joint.rotation)
     for field, (_, _, unit) in REACTIONS.items():
         yield from _axes(f"{joint.name}.{field}", unit, _ends(getattr(joint, field)))

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.result.channels import Channel, freedom_unit
 from poinsot.result.records import RESULTANTS, Array, Observation, PortRecord
 from poinsot.result.result import Result
 
@@ -46,6 +47,7 @@ REACTIONS = {
 #: Variables that belong to midpoints; the others belong to times. Those that grow are numbers.
 AT_MIDPOINTS = {
     *(MIDPOINT, "newton_iterations", "u", "y", "port_power", "velocity_constraint_error_mid"),
+    "measured_mid",
     *(name for name, *_ in REACTIONS.values()),
 }
 GROWING = (np.dtype(np.float64), np.dtype(np.int64))
@@ -136,8 +138,41 @@ def labels(result: Result) -> dict[str, Label]:
         Label("resultant_unit", "resultant", "its unit", list(resultants.values())),
         *(Label(dim, dim, f"{dim}, world axes", axes) for dim in ("axis", "row")),
         Label("column", "column", "column, axes of the body", axes),
+        *_sensor_labels(result),
     ]
     return {label.name: label for label in found if label.values}
+
+
+def _sensors(result: Result) -> dict[str, dict[str, Channel]]:
+    """Return the channels of sensors by name: those at the saved times, and those at midpoints."""
+    found: dict[str, dict[str, Channel]] = {"": {}, "_mid": {}}
+    for name, text in result.sensors.items():
+        channel = result.channel(text, f"sensor '{name}'")
+        found["_mid" if channel.kind == "reaction" else ""][name] = channel
+    return found
+
+
+def _sensor_labels(result: Result) -> Iterator[Label]:
+    for end, channels in _sensors(result).items():
+        of = [(name, channel) for name, channel in channels.items() for _ in range(channel.size)]
+        dim = f"sensor{end}"
+        yield Label(dim, dim, "sensor that an entry belongs to", [name for name, _ in of])
+        yield Label(f"{dim}_channel", dim, "what it records", [c.text for _, c in of])
+        yield Label(f"{dim}_unit", dim, "its unit", [c.unit or "" for _, c in of])
+
+
+def _of_sensors(result: Result) -> Iterator[Variable]:
+    def read(names: Iterable[str]) -> Read:
+        def values(rows: slice) -> Numbers:
+            return np.concatenate([result.sensor(n).columns[rows] for n in names], axis=1)
+
+        return values
+
+    for (end, channels), when in zip(_sensors(result).items(), (TIME, MIDPOINT), strict=True):
+        if channels:
+            dims, name = (when, f"sensor{end}"), f"measured{end}"
+            unit = f"SI, see sensor{end}_unit"
+            yield Variable(name, dims, "what sensors recorded", unit, read(channels))
 
 
 def variables(result: Result) -> dict[str, Variable]:
@@ -168,6 +203,7 @@ def _variables(result: Result) -> Iterator[Variable]:
     if result.ports:
         yield from _of_ports(result.ports)
     yield from _of_mechanism(result.observation)
+    yield from _of_sensors(result)
 
 
 def _of_ports(ports: Mapping[str, PortRecord]) -> Iterator[Variable]:
@@ -221,6 +257,17 @@ def _of_joints(seen: Observation) -> Iterator[Variable]:
             _together(seen, "joint_coordinate")
             or _columns(lambda: (c for j in joints.values() for c in j.coordinates.values())),
         )
+    # Files of earlier versions have no rates.
+    known = seen.together.get("joint_rate")
+    if any(j.rates for j in joints.values()) if known is None else known.shape[1]:
+        yield Variable(
+            "joint_rate",
+            (TIME, "freedom"),
+            "rates of the coordinates of joints",
+            "SI, see freedom_unit, per second",
+            _together(seen, "joint_rate")
+            or _columns(lambda: (c for j in joints.values() for c in j.rates.values())),
+        )
     yield Variable(
         "joint_rotation",
         (TIME, "joint", "axis"),
@@ -262,8 +309,3 @@ def _field(record: Any, name: str) -> Read:
 
 def _entry(arrays: Mapping[str, Array], name: str) -> Read:
     return lambda rows: arrays[name][rows]
-
-
-def freedom_unit(freedom: str) -> str:
-    """Return the unit of a coordinate of a joint by its name."""
-    return "rad" if freedom.startswith("angle") else "m"

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, StorageError, StructureError
 from poinsot.ph.matrices import Vector
+from poinsot.ph.newton import Solution
 from poinsot.ph.runner import Block, Totals, counted
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, Stage
@@ -19,7 +20,6 @@ from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, S
 from poinsot.result.history import History, Recover, Saved
 from poinsot.result.store import Column, Table
 from poinsot.run.exactness import KEPT, Run, Sample, judge
-from poinsot.schemes.newton import Solution
 
 #: Saved steps that do not stay take about so much memory [bytes].
 ROOM = 2**25
@@ -30,6 +30,8 @@ Row: TypeAlias = Mapping[str, ArrayLike]
 @dataclass(frozen=True)
 class Facts:
     """What a result says of its run: scheme, engine, step and end [s], tolerances, the document.
+
+    `sensors` are the channels that were asked for, by name.
 
     `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
     of them is asked for.
@@ -43,6 +45,7 @@ class Facts:
     recover: Recover | None = None
     recovered: frozenset[str] = frozenset()
     document: Callable[[], str] = str
+    sensors: Mapping[str, str] = field(default_factory=dict)
 
 
 class Recorder:
@@ -102,8 +105,11 @@ class Recorder:
                     f"the dissipation creates energy at t = {t_mid:g} s: its power is "
                     f"{dissipation:.3g} W; R must be positive semi-definite and z·r(x, z) >= 0"
                 )
-        inner = system.connected_values(stage.x, stage.z, stage.u)
-        values = [(stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()] + inner
+        inner = stage.connected
+        if inner is None:
+            inner = system.connected_values(stage.x, stage.z, stage.u)
+        values = [(stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()]
+        values += inner
         lost = totals.lost + h * dissipation
         supplied = totals.supplied + [h * float(u @ y) for u, y in values]
         turned = counted(system.angles(solution.x), totals.turn)
@@ -269,6 +275,7 @@ class Recorder:
             message=message,
             observation=look(history),
             document=facts.document(),
+            sensors=facts.sensors,
         )
 
     def _history(self, facts: Facts) -> History:

@@ -20,6 +20,7 @@ from poinsot.errors import (
     did_you_mean,
 )
 from poinsot.inputs import number
+from poinsot.parts.controllers import Controller
 from poinsot.ph.dirac import (
     gradient_defect,
     resistive_defect,
@@ -29,6 +30,7 @@ from poinsot.ph.dirac import (
 )
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
+from poinsot.ph.newton import NewtonFailure
 from poinsot.ph.runner import Clock, counted
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
@@ -40,9 +42,9 @@ from poinsot.run.blocks import prepare, run_in_blocks
 from poinsot.run.progress import Progress
 from poinsot.run.recorder import Facts, Recorder
 from poinsot.run.stream import Stream
-from poinsot.schemes.newton import NewtonFailure
 from poinsot.schemes.records import find_scheme
 from poinsot.schemes.step import take_step
+from poinsot.systems.controlling import Sampled
 
 ENGINES = ("auto", "reference", "compiled")
 #: Above this size the dissipation of a proven system is not tried on random efforts, nor is looked
@@ -67,6 +69,14 @@ class Compilable(Protocol):
     def document(  # noqa: D102
         self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
     ) -> Callable[[], str]: ...
+
+
+@runtime_checkable
+class Instrumented(Protocol):
+    """A model with sensors, the channels that they record by name, and controllers."""
+
+    sensors: dict[str, str]
+    controllers: dict[str, Controller]
 
 
 def simulate(
@@ -170,8 +180,14 @@ def simulate(
         raise InputError(f"save_every is {save_every!r}; it must be a whole number, at least 1")
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs: expected a mapping of port names to signals, got {inputs!r}")
+    controllers = model.controllers if isinstance(model, Instrumented) else {}
+    driven = {port.name: each.name for each in controllers.values() for port in each.drives}
     for port, signal in (inputs or {}).items():
+        if port in driven:
+            raise InputError(f"inputs: port '{port}' is driven by controller '{driven[port]}'")
         system = feed(system, port, signal)
+    sampled = Sampled(controllers.values(), system, h)
+    system = sampled.feed(system)
     x = system.state({} if x0 is None else x0)
     turned = _turned(system, x, angles)
     system = system.near(turned)
@@ -185,10 +201,18 @@ def simulate(
     x = check_start(system, x, t_start)
     clock = Clock(t_start, t_end, h, steps)
     runner = None if engine == "reference" else system.runner(method, x, h, options)
+    if runner is not None and controllers:
+        measured = sampled.compiled and runner.control(sampled.controls(system))
+        if not measured and engine == "compiled":
+            raise InputError(
+                "the compiled engine cannot measure all that controllers read; use engine='auto'"
+            )
+        runner = runner if measured else None
     if engine == "compiled" and runner is None:
         raise InputError(
             "the compiled engine runs mechanisms with 'ph-mp', 'ph-mp-ggl' and the exact schemes "
-            f"of quaternions, not system '{system.name}' with '{method.name}'; use engine='auto'"
+            f"of quaternions, not system '{system.name}' with '{method.name}'"
+            f"{system.uncompiled}; use engine='auto'"
         )
     if runner is not None and not prepare(
         runner,
@@ -213,7 +237,8 @@ def simulate(
             engine=engine,
             newton=newton,
         )
-    facts = Facts(method, "reference", h, t_end, options, document=cache(document))
+    sensors = dict(model.sensors) if isinstance(model, Instrumented) else {}
+    facts = Facts(method, "reference", h, t_end, options, document=cache(document), sensors=sensors)
     if runner is not None:
         left_out = runner.recovered
         facts = replace(facts, engine="compiled", recover=runner.recover, recovered=left_out)
@@ -232,6 +257,7 @@ def simulate(
     def step(n: int, x: Vector) -> Vector:
         """Take step n with the reference engine, and record it."""
         t0, t1, here = clock.at(n), clock.at(n + 1), system.near(recorder.totals.turn)
+        sampled.sample(n, t0, x, recorder.totals.turn)
         solution, stage = take_step(here, method, (t0 + t1) / 2, x, t1 - t0, options)
         recorder.add((t0 + t1) / 2, t1, t1 - t0, solution, stage)
         if not system.proven and recorder.pending is None:

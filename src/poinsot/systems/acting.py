@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from poinsot.frames.places import in_both, in_columns, in_rows, local, scatter
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.potentials import Potential
 from poinsot.parts.resistance import Damper
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+from poinsot.ph.matrices import Matrix, Placed, Vector, alike, assemble
+from poinsot.ph.network import Attached
 from poinsot.systems.mechanical import Mechanics
 
 
@@ -36,6 +37,8 @@ class Acting(Mechanics):
         Gradient of the potential of gravity, which is linear in positions.
     potentials, dampers, inlets
         Springs and fields; what takes energy away; ports, and laws that drive them.
+    networks
+        What is joined to the ports: over a step, laws of several ports at once.
     """
 
     unknowns: Unknowns
@@ -43,6 +46,7 @@ class Acting(Mechanics):
     potentials: tuple[Potential, ...] = ()
     dampers: tuple[Damper, ...] = ()
     inlets: tuple[Inlet, ...] = ()
+    networks: tuple[Attached, ...] = ()
 
     # -- potential energy ---------------------------------------------------------------------
 
@@ -92,12 +96,9 @@ class Acting(Mechanics):
 
         Its springs and laws take those angles that are within half a turn of these.
         """
-        potentials = tuple(p.near(angles) for p in self.potentials)
-        inlets = tuple(inlet.near(angles) for inlet in self.inlets)
-        before, after = (*self.potentials, *self.inlets), (*potentials, *inlets)
-        if all(new is old for new, old in zip(after, before, strict=True)):
-            return self
-        return replace(self, potentials=potentials, inlets=inlets)
+        names = "potentials", "dampers", "inlets"
+        near = {name: tuple(part.near(angles) for part in getattr(self, name)) for name in names}
+        return self._with(**near)
 
     def require_followed(self, f0: Vector, f_mid: Vector) -> None:
         """Refuse a step in which an angle that something depends on is lost.
@@ -110,8 +111,7 @@ class Acting(Mechanics):
                 what = f"port '{inlet.law.name}'"
                 acting.append((what, inlet.direction.bodies, inlet.law.loses))
             if inlet.driven is not None:
-                what = f"port '{inlet.driven.name}'"
-                acting.append((what, inlet.direction.bodies, inlet.driven.loses))
+                acting.append((inlet.driven.title, inlet.driven.bodies, inlet.driven.loses))
         for what, bodies, loses in acting:
             if loses(local(f0, bodies), local(f_mid, bodies)):
                 raise InputError(
@@ -123,7 +123,7 @@ class Acting(Mechanics):
 
     @property
     def lossless(self) -> bool:
-        """Whether there are no dampers."""
+        """Whether nothing takes energy away."""
         return not self.dampers
 
     def damping(self, q: Vector, v: Vector) -> Vector:
@@ -132,7 +132,8 @@ class Acting(Mechanics):
         for d in self.dampers:
             bodies = d.direction.bodies
             B = d.direction.B(local(f, bodies))
-            scatter(total, bodies, B @ d.law(B.T @ local(rate, bodies)))
+            law = d.at(local(f, bodies))
+            scatter(total, bodies, B @ law(B.T @ local(rate, bodies)))
         return self.unknowns.own(total)
 
     def ddamping(self, q: Vector, v: Vector) -> tuple[Matrix, Matrix] | None:
@@ -142,9 +143,11 @@ class Acting(Mechanics):
             bodies = d.direction.bodies
             q_, v_ = local(f, bodies), local(rate, bodies)
             B = d.direction.B(q_)
-            y = B.T @ v_
-            slope = d.law.slope(y)
-            by_q.append((bodies, d.direction.dB(q_, d.law(y)) + B @ slope @ d.direction.dy(q_, v_)))
+            y, law, by_place = B.T @ v_, d.at(q_), d.by_place(q_, B.T @ v_)
+            slope = law.slope(y)
+            by_q.append((bodies, d.direction.dB(q_, law(y)) + B @ slope @ d.direction.dy(q_, v_)))
+            if by_place is not None:
+                by_q.append((bodies, B @ by_place))
             by_v.append((bodies, B @ slope @ B.T))
         return (self.square(by_q), self.square(by_v)) if by_q else None
 
@@ -154,11 +157,16 @@ class Acting(Mechanics):
 
     def remembering(self) -> Self:
         """Return the mechanism for one run of Newton's method: dry friction has slopes for it."""
-        laws = [d.law.remembering() for d in self.dampers]
-        if all(law is d.law for law, d in zip(laws, self.dampers, strict=True)):
+        dampers = tuple(damper.remembering() for damper in self.dampers)
+        inlets = tuple(inlet.remembering() for inlet in self.inlets)
+        return self._with(dampers=dampers, inlets=inlets)
+
+    def _with(self, **parts: Any) -> Self:
+        """Return the mechanism with other parts; itself if they are the same."""
+        pairs = [zip(new, getattr(self, name), strict=True) for name, new in parts.items()]
+        if all(new is old for pair in pairs for new, old in pair):
             return self
-        dampers = [replace(d, law=law) for law, d in zip(laws, self.dampers, strict=True)]
-        return replace(self, dampers=tuple(dampers))
+        return replace(self, **parts)
 
     # -- ports --------------------------------------------------------------------------------
 
@@ -205,13 +213,25 @@ class Acting(Mechanics):
 
     def feedback(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
         """Return the inputs with the state-dependent ones filled in."""
-        if not any(inlet.law for inlet in self.inlets):
+        if not any(inlet.law for inlet in self.inlets) and not self.networks:
             return u
         filled, (f, rate) = u.copy(), self._motion(q, v)
         for inlet, bodies, own in self._inputs:
             if inlet.law is not None:
                 filled[own] = inlet.law(t, local(f, bodies), local(rate, bodies))
+        for inputs, given, _ in self._through_networks(q, v):
+            filled[inputs] = given
         return filled
+
+    def _through_networks(
+        self, q: Vector, v: Vector
+    ) -> Iterator[tuple[NDArray[np.intp], Vector, NDArray[np.float64]]]:
+        """Yield of every network which inputs it closes, their values, and slopes by outputs."""
+        steps = [(each.network.inputs, each.step) for each in self.networks if each.step]
+        if steps:
+            outputs = np.asarray(self.B(q).T @ v)
+            for inputs, step in steps:
+                yield inputs, *step(outputs[inputs])
 
     def dloads(
         self, t: float, q: Vector, v: Vector, u: Vector
@@ -232,6 +252,12 @@ class Acting(Mechanics):
         if slopes is not None:
             by_q.append(-slopes[0])
             by_v.append(-slopes[1])
+        for inputs, _, S in self._through_networks(q, v):
+            B, dy = self.B(q)[:, inputs], self.dy(q, v)
+            BS = B @ alike(S, B)
+            by_v.append(BS @ B.T)
+            if dy is not None:
+                by_q.append(BS @ dy[inputs])
         return by_q, by_v
 
     def inner(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:

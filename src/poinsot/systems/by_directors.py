@@ -19,7 +19,7 @@ from poinsot.frames.places import frame_vectors, slopes
 from poinsot.frames.stacks import Forms
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector, total
-from poinsot.systems.mechanical import Mechanics
+from poinsot.systems.mechanical import Losses, Mechanics
 from poinsot.systems.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -215,6 +215,17 @@ class ByDirectors(Mechanics):
         changed = P.T @ (slopes[0] @ self.D(zeta) + slopes[1] @ self.P_along(zeta, w))
         bent = self.P_back(zeta, self.held.damping(d, rate))
         return total(changed, bent), P.T @ slopes[1] @ P
+
+    def losses(self, zeta: Vector, w: Vector, lam: Vector) -> Losses | None:
+        """Return friction in proportion to constraint forces."""
+        d, rate, P = self.directors(zeta), self._rate(zeta, w), self.P(zeta)
+        losses = self.held.losses(d, rate, lam)
+        if losses is None:
+            return None
+        force, by_d, by_rate, by_lam = losses
+        changed = P.T @ (by_d @ self.D(zeta) + by_rate @ self.P_along(zeta, w))
+        by_zeta = total(changed, self.P_back(zeta, force))
+        return Losses(np.asarray(P.T @ force), by_zeta, P.T @ by_rate @ P, P.T @ by_lam)
 
     def _rate(self, zeta: Vector, w: Vector) -> Vector:
         return np.asarray(self.P(zeta) @ w)

@@ -15,7 +15,7 @@ from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import velocities
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector, assemble, dense, diagonal, is_sparse
+from poinsot.ph.matrices import Matrix, Vector, assemble, balancing, dense, diagonal, is_sparse
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
@@ -23,7 +23,6 @@ from poinsot.ph.stages import Newton, StageEquations
 from poinsot.ph.system import State
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
-from poinsot.systems.mechanical import balancing
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.steps import DirectorStages, StabilisedStages
 from poinsot.systems.views import DirectorView
@@ -76,7 +75,7 @@ class DirectorForm(MechanismForm):
             return DirectorStages(scheme, t, x0, u, h, self)
         if self.mechanism.drives:
             raise InputError(
-                f"scheme '{scheme.name}' does not keep the motion of drives; use 'ph-mp'"
+                f"scheme '{scheme.name}' does not keep {self.mechanism.driven_motion}; use 'ph-mp'"
             )
         if self.mechanism.redundant:
             raise InputError(
@@ -89,6 +88,8 @@ class DirectorForm(MechanismForm):
         """Return a runner for the midpoint rule; rigid strains are not stabilised there."""
         rigid = any(isinstance(place.joint, RigidStrains) for place in self.layout.joints)
         if scheme.rule is not Rule.MIDPOINT or (self.stabilised and rigid):
+            return None
+        if not self.mechanism.compiled:
             return None
         from poinsot.systems.compiled.runner import DirectorRunner  # imports this module
 

@@ -24,11 +24,17 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
         return
     length = max(float(np.max(held.lengths(f))), float(np.max(abs(frame_vectors(f)[:, 0]))))
     for driven in held.drives:
-        rotates, q = isinstance(driven.chart, Angle), local(f, driven.bodies)
+        rotates, q = driven.rotates, local(f, driven.bodies)
         unit, size = ("rad", 1.0) if rotates else ("m", length)
         behind, here = driven.lacking(q, t), driven.value(q)
-        what = f"port '{driven.name}'"
+        what = driven.title
         if not abs(behind) <= TOLERANCE * (size + abs(here)):
+            if driven.transmits:
+                raise InconsistentStartError(
+                    f"{what}: its joints are {behind:.9g} {unit} apart at the start, as seen from "
+                    "its first coordinate; coordinates count from where the model starts, angles "
+                    "over turns: give all of these by simulate(..., angles={'joint.angle': ...})"
+                )
             raise InconsistentStartError(
                 f"{what}: its motion is at {here + behind:.9g} {unit} at t = {t:g} s, while the "
                 f"joint is at {here:.9g} {unit}{_remedy(driven, behind)}"
@@ -36,6 +42,12 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
         along, v, wanted = driven.B(q)[:, 0], local(rates, driven.bodies), driven.motion(t)[0]
         rate, speed = float(along @ v), float(np.linalg.norm(along) * np.max(abs(rates)))
         if not abs(rate - wanted) <= TOLERANCE * (speed + abs(wanted)):
+            if driven.transmits:
+                raise InconsistentStartError(
+                    f"{what}: the velocities at the start move its joints apart by {rate:.9g} "
+                    f"{unit}/s; give velocities that suit it, or take "
+                    "poinsot.ph.consistent_state(system, x0, t)"
+                )
             raise InconsistentStartError(
                 f"{what}: its motion has a rate of {wanted:.9g} {unit}/s at t = {t:g} s, while the "
                 f"velocities at the start have {rate:.9g} {unit}/s; give velocities with that "
@@ -45,7 +57,8 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
 
 def _remedy(driven: Driven, behind: float) -> str:
     """Return what to do about a coordinate that is behind."""
-    if isinstance(driven.chart, Angle) and abs(behind - tau * round(behind / tau)) <= TOLERANCE:
-        name = driven.chart.name
+    chart = driven.terms[0].chart
+    if isinstance(chart, Angle) and abs(behind - tau * round(behind / tau)) <= TOLERANCE:
+        name = chart.name
         return f", whole turns away; count them by simulate(..., angles={{'{name}': ...}})"
     return "; coordinates of joints begin with zero: add a constant to the motion"

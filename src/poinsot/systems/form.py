@@ -1,6 +1,7 @@
 """What the systems of a mechanism share, whatever their coordinates are."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -8,8 +9,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.parts.networks import closes
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
+from poinsot.ph.network import Attached
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.start import require_satisfied
 from poinsot.ph.system import Storage
@@ -32,6 +35,7 @@ class MechanismForm(VelocityForm):
     initial: Vector
     #: J is skew and R zero by construction.
     proven = True
+    hosts = True
 
     @abstractmethod
     def directors(self, x: Vector) -> Vector:
@@ -125,6 +129,14 @@ class MechanismForm(VelocityForm):
         """Return the system near angles counted over turns."""
         mechanism = self.mechanism.near(self.layout.counted(turned))
         return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
+
+    def closed_by(self, networks: Sequence[Attached]) -> Self:
+        """Return the system with ports closed by the laws of networks."""
+        return replace(self, mechanism=replace(self.mechanism, networks=tuple(networks)))
+
+    def closes(self, inputs: NDArray[np.intp]) -> bool:
+        """Tell whether networks may close these inputs in the compiled engine, too."""
+        return closes(self.mechanism.inlets, inputs)
 
     def observer(self) -> Observer:
         """Return what looks at bodies and joints."""

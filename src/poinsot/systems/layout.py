@@ -126,11 +126,14 @@ class Layout:
 
     @property
     def multipliers(self) -> tuple[State, ...]:
-        """Those of joints as states: of positions, of contacts that cannot slip, of drives."""
+        """Those of joints as states: of positions, of contacts that cannot slip, of drives.
+
+        Those of transmissions are among the last ones, in the order of the ports.
+        """
         held = [State(joint.name, joint.rows.size) for joint in self.joints if joint.rows.size]
         slips = [(joint.name, joint.slips.size) for joint in self.joints if joint.slips.size]
         touching = (State(f"{name} (contact)", size) for name, size in slips)
-        return *held, *touching, *(State(f"{name} (drive)") for name in self.drives)
+        return *held, *touching, *map(State, self.drives)
 
     @cached_property
     def contacts(self) -> tuple[tuple[str, int, Contact], ...]:

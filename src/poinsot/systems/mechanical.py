@@ -19,14 +19,23 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, balancing, dense, diagonal
 from poinsot.ph.system import PHSystem
 from poinsot.result.observer import Rows, RowsOf, StateObserver
+
+
+class Losses(NamedTuple):
+    """Friction that depends on multipliers: forces (k,), derivatives by zeta, w and multipliers."""
+
+    force: Vector
+    by_zeta: Matrix
+    by_w: Matrix
+    by_lam: Matrix
 
 
 class Mechanics(Protocol):
@@ -130,13 +139,9 @@ class Mechanics(Protocol):
         """Return their derivatives by zeta (k, n) and by w (k, k)."""
         return None
 
-
-def balancing(K: Matrix, forces: Vector) -> Vector:
-    """Return by which multipliers each row of K amounts to one of these forces at most; (m,)."""
-    share = abs(K) * np.divide(1.0, forces, out=np.zeros(forces.size), where=forces > 0)
-    largest = share.max(axis=1) if K.shape[0] else np.zeros(0)
-    largest = dense(largest).reshape(-1)
-    return np.divide(1.0, largest, out=np.zeros(largest.size), where=largest > 0)
+    def losses(self, zeta: Vector, w: Vector, lam: Vector, /) -> Losses | None:
+        """Return friction in proportion to constraint forces, against the motion; None: none."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +204,9 @@ class MechanicalForm(PHSystem):
         w[self.massless] = reach[self.massless] * np.max(pace, initial=0.0)
         forces = Z.T @ (energy / zeta)
         lam[:] = np.maximum(lam, balancing(self.mechanics.K(q), forces))
+        # What has no energy here, as a quaternion that grows, is as large as the rest of its state.
+        for own in (sizes[at] for at in self.slices.values()):
+            own[own == 0] = np.max(own, initial=0.0)
         return sizes
 
     def gyration(self, x: Vector) -> Matrix | None:
@@ -236,8 +244,11 @@ class MechanicalForm(PHSystem):
         """Return tau_d of the velocities in z [BHRS25, eq. (8)], in the equation of momentum."""
         if self.mechanics.lossless:
             return None
-        effort = np.zeros(self.n)
-        self.parts(effort)[1][:] = self.mechanics.damping(self.parts(x)[0], self.parts(z)[1])
+        effort, zeta, (_, w, lam) = np.zeros(self.n), self.parts(x)[0], self.parts(z)
+        losses = self.mechanics.losses(zeta, w, lam)
+        self.parts(effort)[1][:] = self.mechanics.damping(zeta, w)
+        if losses is not None:
+            self.parts(effort)[1][:] += losses.force
         return effort
 
     def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
@@ -247,9 +258,16 @@ class MechanicalForm(PHSystem):
     # -- tangents -----------------------------------------------------------------------------
 
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of r by z, which is one by w."""
+        """Return the derivative of r by z, which is one by w, and by multipliers of friction."""
         slopes, w = self._slopes(self.parts(x)[0], self.parts(z)[1]), self.momentum_row
-        return None if slopes is None else assemble((self.n, self.n), [(w, w, slopes[1])])
+        losses = self._losses(x, z)
+        placed: list[Placed] = [] if slopes is None else [(w, w, slopes[1])]
+        if losses is not None:
+            placed += [(w, w, losses.by_w), (w, w + self.mechanics.k, losses.by_lam)]
+        return assemble((self.n, self.n), placed) if placed else None
+
+    def _losses(self, x: Vector, z: Vector) -> Losses | None:
+        return self.mechanics.losses(self.parts(x)[0], *self.parts(z)[1:])
 
     def _slopes(self, zeta: Vector, w: Vector) -> tuple[Matrix, Matrix] | None:
         return None if self.mechanics.lossless else self.mechanics.ddamping(zeta, w)
@@ -271,6 +289,9 @@ class MechanicalForm(PHSystem):
         slopes = self._slopes(zeta, a)
         if slopes is not None:
             terms.append((w, 0, -1.0, slopes[0]))
+        losses = self._losses(x, z)
+        if losses is not None:
+            terms.append((w, 0, -1.0, losses.by_zeta))
         placed = [(i, j, sign * block) for i, j, sign, block in terms if block is not None]
         return assemble((self.n, self.n), placed) if placed else None
 

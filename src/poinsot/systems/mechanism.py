@@ -26,8 +26,10 @@ from poinsot.frames.places import (
     AT_REST,
     frame_vectors,
     in_columns,
+    in_rows,
     local,
     of_frame,
+    scatter,
 )
 from poinsot.frames.stacks import Forms, Packed
 from poinsot.parts.contacts import Contact
@@ -35,9 +37,10 @@ from poinsot.parts.driven import Driven
 from poinsot.parts.relaxation import MaxwellElement
 from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Matrix, Vector, add, assemble, diagonal, large
+from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal, large
 from poinsot.systems.acting import Acting
 from poinsot.systems.branches import Branching
+from poinsot.systems.mechanical import Losses
 from poinsot.systems.redundancy import Loop
 
 
@@ -154,12 +157,24 @@ class Mechanism(Acting):
         """What has rows of G below those of g: contacts, then drives."""
         return *self.contacts, *self.drives
 
+    @property
+    def compiled(self) -> bool:
+        """Whether the compiled engine knows all ports."""
+        return all(inlet.direction.compiled for inlet in self.inlets)
+
     # -- drives -------------------------------------------------------------------------------
 
     @cached_property
     def drives(self) -> tuple[Driven, ...]:
-        """The coordinates whose motion is prescribed."""
+        """The relations whose motion is prescribed, those of transmissions among them."""
         return tuple(inlet.driven for inlet in self.inlets if inlet.driven is not None)
+
+    @property
+    def driven_motion(self) -> str:
+        """What schemes do not keep that know joints only, in words."""
+        driven = self.drives[0]
+        kept = "transmissions in step" if driven.transmits else "the motion of drives"
+        return f"{kept} ('{driven.name}')"
 
     @cached_property
     def _driven(self) -> list[int]:
@@ -178,7 +193,7 @@ class Mechanism(Acting):
         return assemble((self.m, sum(inlet.size for inlet in self.inlets)), blocks)
 
     def since(self, q: Vector) -> "Mechanism":
-        """Return the mechanism for a step from q: coordinates of drives change by secants."""
+        """Return the mechanism for a step from q: coordinates in drives change by secants."""
         if not self.drives:
             return self
         f, inlets = self.unknowns.full(q), list(self.inlets)
@@ -209,6 +224,34 @@ class Mechanism(Acting):
             for j, driven in zip(self._driven, self.drives, strict=True)
         ]
         return np.hstack([u, *targets]) if targets else u
+
+    @property
+    def lossless(self) -> bool:
+        """Whether there are no dampers, and transmissions lose nothing."""
+        return super().lossless and all(driven.lossless for driven in self.drives)
+
+    def losses(self, q: Vector, v: Vector, lam: Vector) -> Losses | None:
+        """Return the friction of transmissions under their loads; None if they lose nothing."""
+        if all(driven.lossless for driven in self.drives):
+            return None
+        f, rate = self.unknowns.full(q), self.unknowns.rates.full(v)
+        force, by_q, by_v = np.zeros(f.size), [], []
+        by_lam: list[Placed] = []
+        for k, driven in enumerate(self.drives, start=self.m - len(self.drives)):
+            if not driven.lossless:
+                own, bodies = local(f, driven.bodies), driven.bodies
+                loss = driven.loss(own, local(rate, bodies), float(lam[k]))
+                scatter(force, bodies, loss.force)
+                by_q.append((bodies, loss.by_q))
+                by_v.append((bodies, loss.by_v))
+                by_lam += in_rows(bodies, k, loss.by_lam[:, None])
+        by_loads = self.unknowns.on(assemble((f.size, self.m), by_lam))
+        return Losses(self.unknowns.own(force), self.square(by_q), self.square(by_v), by_loads)
+
+    def lost(self, q: Vector, v: Vector, lam: Vector) -> float:
+        """Return the power that dampers and transmissions take [W]."""
+        losses = self.losses(q, v, lam)
+        return float(v @ self.damping(q, v)) + (0.0 if losses is None else float(v @ losses.force))
 
     def y(self, q: Vector, v: Vector, lam: Vector) -> Vector:
         """Return the outputs: B^T v, and of drives their forces, -N^T lam; (inputs,)."""

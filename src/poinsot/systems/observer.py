@@ -22,6 +22,7 @@ from poinsot.ph.stages import EPS
 from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation, StressRecord
 from poinsot.result.history import History
 from poinsot.result.observer import Look, Observer, Rows, lazily
+from poinsot.result.records import Coordinates
 from poinsot.so3 import log
 from poinsot.systems import sizes as natural
 from poinsot.systems.layout import JointPlace, Layout
@@ -93,6 +94,8 @@ class Joints:
         self.first = [0, *accumulate(map(len, free))]
         lengths = [own(freedom.forms[0]) for freedom in freedoms if not freedom.rotates]
         self.displacements = stack(lengths, bodies.size)
+        turns = [own(form) for freedom in freedoms if freedom.rotates for form in freedom.forms]
+        self.turns = stack(turns, bodies.size)
         # G^T lam of each joint by itself, on its two bodies.
         mechanism = view.mechanism
         rows = np.concatenate([_NONE, *(joint.rows for joint in joints)])
@@ -111,14 +114,26 @@ class Joints:
         x = history.start[None, self.view.columns(self.bodies)]
         return _with_ground(self.view.directors(x, self.bodies))
 
-    def look(self, q: Array, start: Array) -> tuple[Array, ...]:
-        """Return turns since the start, and displacements, of directors of the bodies."""
+    def look(self, q: Array, v: Array, start: Array) -> tuple[Array, ...]:
+        """Return turns since the start, displacements, and rates, of directors and their rates."""
         turned = np.swapaxes(_with_ground(q)[:, :, 1:], 2, 3) @ start[:, :, 1:]
         a, b = self.pairs.T
         rotation = log(np.swapaxes(turned[:, a], 2, 3) @ turned[:, b])
-        return rotation, self.displacements.values(_flat(q))
+        f = _flat(q)
+        return rotation, self.displacements.values(f), self.rates(f, _flat(v))
 
-    def seen(self, history: History, rotation: Array, displacements: Array) -> dict[str, Array]:
+    def rates(self, f: Array, v: Array) -> Array:
+        """Return the rates of all coordinates of frames f and their rates v; (states, ...)."""
+        found = np.empty((len(f), self.rotates.size))
+        found[:, ~self.rotates] = self.displacements.rates(f, v)
+        cosine, sine = np.moveaxis(self.turns.values(f).reshape(len(f), -1, 2), 2, 0)
+        dcosine, dsine = np.moveaxis(self.turns.rates(f, v).reshape(len(f), -1, 2), 2, 0)
+        found[:, self.rotates] = (cosine * dsine - sine * dcosine) / (cosine**2 + sine**2)
+        return found
+
+    def seen(
+        self, history: History, rotation: Array, displacements: Array, rates: Array
+    ) -> dict[str, Array]:
         """Return all that they show, by the names in a file; turns and displacements are known.
 
         Angles among the coordinates, of all joints in order, are those that were followed;
@@ -136,7 +151,8 @@ class Joints:
 
         reactions = history.over_steps(look, np.concatenate([motion, self.multipliers]))
         named = zip((f"reaction_{side}" for side in REACTIONS), reactions, strict=True)
-        return {"joint_rotation": rotation, "joint_coordinate": coordinates, **dict(named)}
+        moving = {"joint_coordinate": coordinates, "joint_rate": rates}
+        return {"joint_rotation": rotation, **moving, **dict(named)}
 
     def _reactions(self, blocks: Array, lam: Array, mu: Array) -> tuple[Array, ...]:
         states, q = len(blocks), _flat(blocks)
@@ -169,11 +185,17 @@ class Joints:
     def record(self, k: int, history: History, seen: Mapping[str, Array]) -> JointRecord:
         """Return one of them, of what all show."""
         joint, own = self.joints[k], slice(self.first[k], self.first[k + 1])
-        coordinates = seen["joint_coordinate"][:, own].T
+
+        def by_name(variable: str) -> Coordinates:
+            values = zip(self.labels[own], seen[variable][:, own].T, strict=True)
+            return Coordinates(joint.name, dict(values))
+
         return JointRecord(
             name=joint.name,
-            time=history.at_midpoints("stage_time"),
-            coordinates=dict(zip(self.labels[own], coordinates, strict=True)),
+            time=history.at_times("time"),
+            midpoint=history.at_midpoints("stage_time"),
+            coordinates=by_name("joint_coordinate"),
+            rates=by_name("joint_rate"),
             rotation=seen["joint_rotation"][:, k],
             complete=joint.complete,
             **{side: seen[f"reaction_{side}"][:, k] for side in REACTIONS},
@@ -205,6 +227,11 @@ class MechanismObserver(Observer):
             np.array([marker.X for marker in markers]).reshape(-1, 3),
             np.array([marker.R_PM for marker in markers]).reshape(-1, 3, 3),
         )
+
+    @property
+    def frames(self) -> tuple[Frames, Frames]:
+        """Those of bodies and of markers."""
+        return self._bodies, self._markers
 
     @cached_property
     def _angles(self) -> list[int]:
@@ -256,7 +283,8 @@ class MechanismObserver(Observer):
         one = self._joints(k, k + 1, np.array(bodies, dtype=np.intp))
         start = one.start(history)
         moved = history.over_times(
-            lambda x: one.look(view.directors(x, one.bodies), start), view.columns(one.bodies)
+            lambda x: one.look(view.directors(x, one.bodies), view.rates(x, one.bodies), start),
+            view.columns(one.bodies),
         )
         return one.record(0, history, one.seen(history, *moved))
 
@@ -290,11 +318,11 @@ class MechanismObserver(Observer):
             q, v = view.directors(x, bodies.bodies), view.rates(x, bodies.bodies)
             on = markers.bodies
             on_bodies, on_markers = bodies.look(q, v), markers.look(q[:, on], v[:, on])
-            return *on_bodies, *on_markers, *joints.look(q, start)
+            return *on_bodies, *on_markers, *joints.look(q, v, start)
 
         names = [*MOTION, *(f"marker_{name}" for name in MOTION)]
-        *seen, rotation, moved = history.over_times(look, view.columns(bodies.bodies))
-        return dict(zip(names, seen, strict=True)) | joints.seen(history, rotation, moved)
+        *seen, rotation, moved, rates = history.over_times(look, view.columns(bodies.bodies))
+        return dict(zip(names, seen, strict=True)) | joints.seen(history, rotation, moved, rates)
 
     # -- the whole mechanism ------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ from poinsot.ph.stages import Newton, Stage, StageEquations
 from poinsot.ph.system import State
 from poinsot.systems.directors import DirectorSystem, director_system
 from poinsot.systems.layout import Layout
-from poinsot.systems.mechanical import Inertial
+from poinsot.systems.mechanical import Inertial, Losses
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.steps import DirectorStages, massless_from_others
 from poinsot.systems.views import Array, DirectorView
@@ -196,6 +196,17 @@ class Relaxing(Inertial):
         by_q = assemble((self.k, self.n), [(0, 0, slopes[0])])
         return by_q, assemble((self.k, self.k), [(0, 0, slopes[1]), *by_w])
 
+    def losses(self, q: Vector, w: Vector, lam: Vector) -> Losses | None:
+        """Return friction in proportion to constraint forces."""
+        losses = self.of.losses(q, w[: self.n], lam)
+        if losses is None:
+            return None
+        columns = (self.n, self.k, lam.size)
+        padded = (
+            assemble((self.k, c), [(0, 0, M)]) for c, M in zip(columns, losses[1:], strict=True)
+        )
+        return Losses(np.append(losses.force, np.zeros(self.k - self.n)), *padded)
+
     # -- what couples velocities and strains --------------------------------------------------
 
     def coupling(self, q: Vector) -> Matrix:
@@ -298,7 +309,7 @@ class RelaxingSystem(DirectorSystem):
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a runner for the midpoint rule."""
-        if scheme.rule is not Rule.MIDPOINT:
+        if scheme.rule is not Rule.MIDPOINT or not self.mechanism.compiled:
             return None
         from poinsot.systems.compiled.runner import RelaxingRunner  # imports this module
 
@@ -350,7 +361,7 @@ class RelaxingStages(DirectorStages):
         x_mid = np.concatenate([at.q, v, middle, lam])
         z = np.concatenate([dV, v, middle, lam])
         u = mechanism.feedback(self.t, at.q, v, self.given)
-        lost = float(v @ mechanism.damping(at.q, v)) + sum(each.lost for each in relaxed)
+        lost = mechanism.lost(at.q, v, lam) + sum(each.lost for each in relaxed)
         x1 = np.concatenate([at.q1, v1, e1, lam])
         return x1, Stage(x_mid, z, u, self.system.y(x_mid, z), lost=lost)
 

@@ -153,7 +153,9 @@ class MechanismStages(ConstrainedStages):
         u = held.feedback(self.t, at.q, at.rate, self.given)
         G, B, N = held.G(at.q), held.B(at.q), held.imposed
         dV, ddV = held.discrete_dV(at.q0, at.q1)
-        damping = held.damping(at.q, at.rate)
+        damping, losses, pull = held.damping(at.q, at.rate), held.losses(at.q, at.rate, mu / h), G
+        if losses is not None:
+            damping, pull = damping + losses.force, G + losses.by_lam.T
         force = h * (dV - B @ u + damping) + G.T @ mu
         inertia, momenta = self.inertia(v, at)
         rates = DRIFT / h * self._gap if N is None else DRIFT / h * self._gap - N @ u
@@ -167,12 +169,15 @@ class MechanismStages(ConstrainedStages):
             by_q = [held.curvature(at.q, mu), *(-h * slope for slope in loads)]
             if ddV is not None:
                 by_q.append(2 * h * ddV)
+            if losses is not None:
+                by_q.append(h * losses.by_zeta)
+                by_rate.append(-losses.by_w)
             closing = at.by_q(held.slope(at.q, at.rate)) + at.by_rate(G)
             placed: list[Placed] = [
                 (0, 0, self.dinertia(v, at, force)),
                 *((0, 0, at.by_q(at.back(slope))) for slope in by_q),
                 *((0, 0, -h * at.by_rate(at.back(slope))) for slope in by_rate),
-                (0, v.size, at.back(self.pull(G))),
+                (0, v.size, at.back(self.pull(pull))),
                 (v.size, 0, self.combined(closing)),
             ]
             return Tangent.of(v.size + closure.size, placed)
@@ -235,8 +240,8 @@ class DirectorStages(MechanismStages):
         v1 = massless_from_others(mechanism, at.q1, 2 * v - self.start[0])
         dV, _ = mechanism.discrete_dV(at.q0, at.q1)
         x_mid, z = np.concatenate([at.q, v, lam]), np.concatenate([dV, v, lam])
-        u = mechanism.feedback(self.t, at.q, v, self.given)
-        return np.concatenate([at.q1, v1, lam]), Stage(x_mid, z, u, self.system.y(x_mid, z))
+        u, lost = mechanism.feedback(self.t, at.q, v, self.given), mechanism.lost(at.q, v, lam)
+        return np.concatenate([at.q1, v1, lam]), Stage(x_mid, z, u, self.system.y(x_mid, z), lost)
 
 
 @dataclass(frozen=True, eq=False)

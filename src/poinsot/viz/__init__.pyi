@@ -16,6 +16,7 @@ from poinsot.viz.plots import plot_momentum as plot_momentum
 from poinsot.viz.plots import plot_overview as plot_overview
 from poinsot.viz.plots import plot_power as plot_power
 from poinsot.viz.plots import plot_reactions as plot_reactions
+from poinsot.viz.plots import plot_sensors as plot_sensors
 from poinsot.viz.plots import plot_states as plot_states
 from poinsot.viz.reports import report as report
 from poinsot.viz.reports import write_report as write_report

@@ -136,7 +136,7 @@ def plot_reactions(
         for joint in chosen:
             size = np.linalg.norm(joint.force if part == "force" else joint.torque, axis=1)
             label = plain(joint.name if joint.complete else f"{joint.name}*")
-            draw_line(ax, joint.time, size, label=label, linewidth=1.2)
+            draw_line(ax, joint.midpoint, size, label=label, linewidth=1.2)
     return figure_of(ax)
 
 
@@ -160,6 +160,25 @@ def plot_coordinates(
 
 def _chosen(result: Result, names: Iterable[str] | None) -> list[JointRecord]:
     return [result.joint(name) for name in (result.observation.joints if names is None else names)]
+
+
+def plot_sensors(
+    result: Result,
+    ax: "Axes | None" = None,
+    *,
+    sensors: Iterable[str] | None = None,
+    **settings: Any,
+) -> "Figure":
+    """Plot what sensors recorded, all or those named, each in its own unit."""
+    with over_time(ax, "sensors", **settings) as ax:
+        for name in result.sensors if sensors is None else sensors:
+            sensor = result.sensor(name)
+            columns = sensor.columns.T
+            for k, values in enumerate(columns):
+                own = f" {k + 1}" if len(columns) > 1 else ""
+                label = plain(f"{name}{own}" + (f" [{sensor.unit}]" if sensor.unit else ""))
+                draw_line(ax, sensor.time, values, label=label)
+    return figure_of(ax)
 
 
 def plot_states(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
@@ -221,6 +240,8 @@ def overview(result: Result) -> dict[str, Drawing]:
     drawings["Balance of energy"] = partial(plot_balance, result)
     if result.outer_ports:
         drawings["Power at the ports"] = partial(plot_power, result)
+    if result.sensors:
+        drawings["Sensors"] = partial(plot_sensors, result)
     if seen.bodies:
         drawings |= _mechanism(result)
     else:

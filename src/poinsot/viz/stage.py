@@ -284,9 +284,9 @@ def _forces(result: Result, scene: Scene, frames: Frames) -> Array:
     forces = np.zeros((frames.time.size, len(scene.pins), 3))
     for k, pin in enumerate(scene.pins):
         joint = result.joint(pin.joint)
-        if joint.time.size:
+        if joint.midpoint.size:
             for axis in range(3):
-                forces[:, k, axis] = np.interp(frames.time, joint.time, joint.force[:, axis])
+                forces[:, k, axis] = np.interp(frames.time, joint.midpoint, joint.force[:, axis])
     return forces
 
 

@@ -9,8 +9,8 @@ from mechanisms import laws
 
 import poinsot as ps
 from poinsot.ph.derivatives import jacobian
+from poinsot.ph.general_stages import stage_equations
 from poinsot.ph.matrices import dense
-from poinsot.schemes.step import stage_equations
 
 seeds = st.integers(0, 10**6)
 

@@ -15,7 +15,10 @@ from poinsot.systems.livens.lagrangian import Interval
 
 
 def random_lagrangian(seed, n, singular):
-    """M = A^T A with A linear in q; singular ones have a constraint that fixes the rest."""
+    """M = A^T A with A linear in q; singular ones have a constraint that fixes the rest.
+
+    Half of them have terms a(q)·v.
+    """
     random = np.random.default_rng(seed)
     q = sympy.symbols(f"q0:{n}")
 
@@ -30,7 +33,8 @@ def random_lagrangian(seed, n, singular):
     g = [q[-1] - number() * q[0] ** 2 - number() * q[0]] if singular else []
     B = sympy.Matrix(n, 1, lambda i, j: 1 + number() * q[0])
     ports = [ps.ph.Port("push")]
-    own = ps.LagrangianSystem.symbolic("random", q=q, M=M, V=V, g=g, B=B, ports=ports)
+    a = [number() * b**3 + sympy.sin(number() * q[0] * b) for b in q[::-1]] if seed % 2 else None
+    own = ps.LagrangianSystem.symbolic("random", q=q, M=M, V=V, a=a, g=g, B=B, ports=ports)
     x, v = random.uniform(-0.4, 0.4, n), random.uniform(-0.5, 0.5, n)
     if singular:
         x[-1] -= own.lagrangian.g(x)[0]
@@ -128,6 +132,7 @@ def test_functions_give_what_expressions_give(made):
             m=law.m,
             M=law.M,
             V=law.V,
+            a=law.a,
             g=law.g if law.m else None,
             B=law.B,
             ports=own.ports,

@@ -94,7 +94,7 @@ def built(what):
 
 @cache
 def run(what, scheme, steps):
-    return ps.simulate(built(what), scheme=scheme, h=END / steps, t_end=END, engine="reference")
+    return ps.simulate(built(what), scheme=scheme, h=END / steps, t_end=END)
 
 
 def difference(one, other):

@@ -17,7 +17,7 @@ SMALL, LARGE = 1e-12, 1e-9
 
 
 def run(model, scheme, h=0.02, t_end=0.4):
-    return ps.simulate(model, scheme=scheme, h=h, t_end=t_end, engine="reference")
+    return ps.simulate(model, scheme=scheme, h=h, t_end=t_end)
 
 
 def sliding():

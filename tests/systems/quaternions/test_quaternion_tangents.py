@@ -8,9 +8,9 @@ from schemes import QUATERNIONS
 
 import poinsot as ps
 from poinsot.ph.derivatives import jacobian
+from poinsot.ph.general_stages import stage_equations
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import dense, is_sparse
-from poinsot.schemes.step import stage_equations
 from poinsot.systems.livens.lagrangian import Interval
 from poinsot.systems.quaternions.charts import tangent_map
 

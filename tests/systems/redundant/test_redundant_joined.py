@@ -127,10 +127,10 @@ def test_the_ends_drift_apart_with_order_two():
     assert np.log2(gap(0.01) / gap(0.005)) == pytest.approx(2.0, abs=0.1)
 
 
-def test_ports_joined_twice_over_break_the_rank_condition():
-    """[BHRS25, eq. (13)]: a second joint at the same point repeats the first."""
+def test_ports_joined_twice_over_share_the_force():
+    """A second joint at the same point repeats the first: the rank is constant, but not full."""
     fixed, at = parts(3, hinged=False)
-    twice = [
+    left, right = (
         ps.RedundantSystem.symbolic(
             name,
             B=np.hstack([np.array(at(1)), np.array(at(1))]).tolist(),
@@ -138,10 +138,14 @@ def test_ports_joined_twice_over_break_the_rank_condition():
             **fixed,
         )
         for name in ("left", "right")
-    ]
-    joined = twice[0].joined(twice[1], {"left0": "right0", "left1": "right1"})
-    with pytest.raises(ps.InputError, match=r"4 constraints on 6 velocities have the rank 2 .*13"):
-        run(joined, {})
+    )
+    start = {"w": [0.3, 0.2, 1.0, 0.3, 0.2, 1.0]}
+    ties = {"left0": "right0", "left1": "right1"}
+    twice, once = (
+        run(left.joined(right, dict(list(ties.items())[:count])), start) for count in (2, 1)
+    )
+    np.testing.assert_allclose(twice["zeta"], once["zeta"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(twice["mu"][1:, :2], once["mu"][1:] / 2, rtol=0, atol=1e-9)
 
 
 def test_ports_that_do_not_fit_are_refused():

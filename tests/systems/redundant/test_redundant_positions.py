@@ -14,7 +14,7 @@ import poinsot as ps
 from poinsot.gallery.planar_slider_crank import REAL, Mechanism, gap, model, motion, start
 from poinsot.gallery.planar_slider_crank import crank as crank_of
 from poinsot.gallery.planar_slider_crank import rod as rod_of
-from poinsot.schemes.step import stage_equations
+from poinsot.ph.general_stages import stage_equations
 
 LEVELS = "velocity", "position"
 CRANK, ROD, SLIDER, ARM = 0.15, 0.35, 0.3, 0.175  # m, m, kg, m
@@ -126,7 +126,7 @@ def one_freedom(t):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_three_systems_move_alike_whatever_the_order_of_joining(level):
-    found = {name: run_joined(*given, 0.002, 0.1) for name, given in orders(level).items()}
+    found = {name: run_joined(*given, 0.002, 0.04) for name, given in orders(level).items()}
     _, zeta, w = found.pop("crank first")
     for result, other_zeta, other_w in found.values():
         np.testing.assert_allclose(other_zeta, zeta, rtol=0, atol=1e-11)
@@ -196,7 +196,7 @@ def test_a_system_joined_at_positions_is_port_hamiltonian():
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_joined_at_positions_the_gap_is_round_off_for_a_thousand_steps(level):
+def test_joined_at_positions_the_gap_is_round_off_for_hundreds_of_steps(level):
     """A Scotch yoke: the pin of a crank in the slot of a slider; s = cos(phi)."""
     phi, omega, s, v = sympy.symbols("phi omega s v")
     a, b = (
@@ -211,7 +211,7 @@ def test_joined_at_positions_the_gap_is_round_off_for_a_thousand_steps(level):
         )
         for name, q, w, place in (("crank", phi, omega, cos(phi)), ("slider", s, v, s))
     )
-    steps = 1000
+    steps = 300
     yoke = a.joined(b, {"crank": "slider"}, level=level)
     x0 = {"zeta": [0.5, np.cos(0.5)], "w": [2.0, -2.0 * np.sin(0.5)]}
     result = run(yoke, x0, h=0.02, t_end=0.02 * steps, save_every=10)
@@ -222,13 +222,13 @@ def test_joined_at_positions_the_gap_is_round_off_for_a_thousand_steps(level):
 
 
 def test_the_gap_of_the_slider_crank_is_round_off():
-    result = run(model(), start(), h=0.002, t_end=1.0)
+    result = run(model(), start(), h=0.002, t_end=0.4)
     assert gap(result).max() < 1e-14
     assert result.stats.balance_error_max < 1e-11 * result.energy[0]
 
 
 def test_joined_at_velocities_the_gap_drifts_with_order_two():
-    gaps = [gap(run(model(level="velocity"), start(), h=h, t_end=0.5)).max() for h in (4e-3, 2e-3)]
+    gaps = [gap(run(model(level="velocity"), start(), h=h, t_end=0.2)).max() for h in (4e-3, 2e-3)]
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(2.0, abs=0.1)
 
 
@@ -371,8 +371,8 @@ def towards_dead_point(phi):
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_start_without_rank_is_refused_with_the_ports_that_depend_on_each_other(level):
     message = (
-        r"3 constraints on 4 velocities have the rank 2 at the start: 'rod.c\[0\]', "
-        r"'crank.C\[1\] = rod.C\[1\]' depend on each other .* join fewer ports"
+        r"3 constraints on 4 velocities have the rank 2 at the start, and more nearby: "
+        r"'rod.c\[0\]', 'crank.C\[1\] = rod.C\[1\]' depend on each other"
     )
     with pytest.raises(ps.InputError, match=message):
         run(model(EQUAL, level=level), towards_dead_point(np.pi / 2))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sympy
-from redundant_systems import PENDULUM_START, body, body_start, pendulum, run
+from redundant_systems import PENDULUM_START, pendulum, run
 
 import poinsot as ps
 
@@ -133,27 +133,24 @@ def test_a_start_that_violates_a_velocity_constraint_is_refused():
         run(symbolic(A=[[0, 1]]), {"w": [0.0, 1.0]})
 
 
-def test_constraints_that_repeat_each_other_are_named():
-    with pytest.raises(ps.InputError, match=r"have the rank 1 .*: 'c\[0\]', 'A\[0\]' depend"):
-        run(symbolic(c=[a + b], A=[[2, 2]]), {})
+def test_a_singular_start_is_refused_and_names_the_constraints():
+    """Two circles that touch: their normals agree where they do, and nowhere else."""
+    with pytest.raises(
+        ps.InputError, match=r"rank 1 at the start, and more nearby: 'c\[0\]', 'c\["
+    ):
+        run(
+            symbolic(c=[a**2 + b**2 - 1, (a - 3) ** 2 + b**2 - 4]),
+            {"zeta": [1.0, 0.0], "w": [0.0, 0.0]},
+        )
 
 
-def test_a_constraint_that_the_kinematics_keeps_is_not_asked_for_twice():
-    free = body("quaternion").laws
-    system = ps.RedundantSystem.from_functions(
-        "s",
-        n_zeta=7,
-        n_w=6,
-        M=free.M,
-        Z=free.Z.value,
-        dZ=free.Z.jacobian,
-        c=lambda q: [q[3:] @ q[3:] - 1],
-        dc=lambda q: [[0, 0, 0, *(2 * q[3:])]],
-        ddc=[np.diag([0, 0, 0, 2, 2, 2, 2])],
-        n_c=1,
-    )
-    with pytest.raises(ps.InputError, match=r"keeps 'c\[0\]' by itself, .* leave this row out"):
-        run(system, body_start("quaternion"))
+def test_a_rank_that_grows_on_the_way_is_refused():
+    """A lane that is straight to a = 1, where a second constraint leaves it."""
+    bent = sympy.Piecewise((0, a < 1), ((a - 1) ** 3, True))
+    with pytest.raises(
+        ps.SimulationError, match=r"depended on the other .* their rank has changed"
+    ):
+        run(symbolic(c=[b, b + bent]), {"zeta": [0.9, 0.0], "w": [1.0, 0.0]})
 
 
 def test_dissipation_that_creates_energy_is_refused():

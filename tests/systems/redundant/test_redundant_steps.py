@@ -23,7 +23,7 @@ from redundant_systems import (
 )
 
 import poinsot as ps
-from poinsot.schemes.step import stage_equations
+from poinsot.ph.general_stages import stage_equations
 
 STEPS = 0.04, 0.02, 0.01
 

@@ -14,9 +14,10 @@ from mechanisms import KINDS, laws
 from numerics import observed_orders
 
 import poinsot as ps
+from poinsot.ph.general_stages import GeneralStages
+from poinsot.ph.newton import solve
 from poinsot.ph.start import check_start
-from poinsot.schemes.newton import solve
-from poinsot.schemes.step import GeneralStages, take_step
+from poinsot.schemes.step import take_step
 
 H = 0.01
 COORDINATES = ("rotations", "rotations-quaternion", "rotations-euler")

@@ -9,8 +9,8 @@ from mechanisms import laws, random_state
 
 import poinsot as ps
 from poinsot.ph.derivatives import jacobian
+from poinsot.ph.general_stages import stage_equations
 from poinsot.ph.matrices import dense, is_sparse
-from poinsot.schemes.step import stage_equations
 
 COORDINATES = ("rotations", "rotations-quaternion", "rotations-euler")
 #: Models, and how exactly what is in them is differentiated.

@@ -7,7 +7,7 @@ from rolling_models import MODELS, slips
 from test_rotation_structure import check
 
 import poinsot as ps
-from poinsot.schemes.step import stage_equations
+from poinsot.ph.general_stages import stage_equations
 
 COORDINATES = ("rotations", "rotations-quaternion", "rotations-euler")
 

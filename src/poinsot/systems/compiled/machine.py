@@ -70,6 +70,7 @@ class Parts:
             weight=mechanism.weight,
             relaxing=mechanism.relaxing,
             strains_at=2 * mechanism.n,
+            networks=mechanism.networks,
         )
         return cls(assembly.joints, tuple(family(assembly) for family in FAMILIES))
 
@@ -273,7 +274,8 @@ class Tables:
         acted_on = self.parts.joints.places.size or self._acted_on
         arms_at = self._arms_at == tables.DIRECTORS or not acted_on
         lacking = self.graph.decoupled and any(family.lacking for family in self.parts.families)
-        return bool(arms_at and not lacking and not self.mechanism.redundant)
+        complete = all(family.exact for family in self.parts.families)
+        return bool(complete and arms_at and not lacking and not self.mechanism.redundant)
 
     @property
     def _costly(self) -> bool:

@@ -98,6 +98,15 @@ class RotationRunner(Runner):
         self.inner.start(self._there(x), turned)
 
     @property
+    def beside(self) -> Vector:
+        """The states of networks."""
+        return self.inner.beside
+
+    def put_beside(self, states: Vector) -> None:
+        """Go on with other states of networks."""
+        self.inner.put_beside(states)
+
+    @property
     def calls_python(self) -> bool:
         """Whether some laws are Python functions."""
         return self.inner.calls_python

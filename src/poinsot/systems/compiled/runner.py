@@ -13,9 +13,11 @@ from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
 from poinsot.kernels.laws import Law
+from poinsot.kernels.sampling import no_controllers
+from poinsot.parts.networks import PortNetworks
 from poinsot.parts.relaxing_connections import Relaxations
 from poinsot.ph.matrices import Vector
-from poinsot.ph.runner import Block, Clock, Runner, Totals
+from poinsot.ph.runner import Block, Clock, Controls, Runner, Totals
 from poinsot.ph.stages import EPS, Newton
 from poinsot.result.history import Saved
 from poinsot.systems.compiled.machine import Parts, Tables, Turning
@@ -34,6 +36,8 @@ FEW = 1
 #: Gap of a constraint that is left out, in multiples of its round-off, that asks for another
 #: choice; and how much more of it there may be right after that.
 GAP, LARGER_GAP = 64.0, 8.0
+#: Steps whose sizes differ by no more than this are of one size.
+SAME = 1e-6
 #: So many times do coefficients of what is left out count, see `engine.redundant.COEFFICIENT`.
 STRICT = 2.0
 
@@ -54,7 +58,8 @@ class MechanismRunner(Runner):
         made = self.tables(decoupled=self._decouples)
         self.machine, self.places = made.machine(), made.places
         self.bodies = len(system.layout.bodies)
-        self.ports = np.cumsum([0, *(port.size for port in system.ports)]).astype(np.uint32)
+        self.networks = next(f for f in self.parts.families if isinstance(f, PortNetworks))
+        self.ports = self._ports()
         self.state, self.ahead, self.before = (self._rest() for _ in range(3))
         nodes, moving = made.graph.nodes + 1, self.bodies + 1
         stage = np.zeros((moving, self.width))
@@ -72,6 +77,7 @@ class MechanismRunner(Runner):
         )
         self.work = made.work(*self.parts.room)
         self.h = h
+        self.sampling, self._control_in_python = no_controllers(), False
         self._row_sizes = np.zeros_like(self.machine.repeated.sizes)
         if system.mechanism.redundant:
             rows = system.mechanism.gap_sizes(system.directors(x))[system.mechanism.rigid :]
@@ -84,6 +90,15 @@ class MechanismRunner(Runner):
             gaps = system.mechanism.held.constraints(system.directors(x))
             node, slot = self.places[: gaps.size].T[:2]
             self.carried.gap[node, slot] = gaps
+
+    def _ports(self) -> NDArray[np.uint32]:
+        """Return the columns of ports, and whether energy comes from outside; (ports, 3)."""
+        closed = {int(k) for each in self.networks.networks for k in each.inputs}
+        own = [
+            (piece.start, piece.stop, piece.start not in closed)
+            for piece in self.system.port_slices.values()
+        ]
+        return np.array([*own, *self.networks.ports], dtype=np.uint32).reshape(-1, 3)
 
     # -- what depends on the coordinates ------------------------------------------------------
 
@@ -173,6 +188,8 @@ class MechanismRunner(Runner):
         angle = self.system.angles(x)
         carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
         self.base, self.known = turned - angle, 0
+        if self.sampling.base.size:
+            self.sampling.base[:] = self.base
 
     @property
     def x(self) -> Vector:
@@ -187,7 +204,7 @@ class MechanismRunner(Runner):
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
         """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""
         times = clock.span(first, first + u.shape[0])
-        u = self.system.mechanism.with_targets(u, times[:-1])
+        u, times = self._columns(u, times)
         saved, y = self._room(u.shape[0] // save_every + 2), np.zeros_like(u)
         sums = np.concatenate([np.zeros(job.SUPPLIED), totals.supplied])
         sums[job.START], sums[job.LOST] = totals.energy0, totals.lost
@@ -214,6 +231,7 @@ class MechanismRunner(Runner):
                 work,
                 sums,
                 saved,
+                self.sampling,
             )
             return machine_code.function(self.form)(asked)
 
@@ -248,6 +266,22 @@ class MechanismRunner(Runner):
             pending=pending,
         )
 
+    def _columns(self, u: Array, times: Vector) -> tuple[Array, Vector]:
+        """Return the inputs of steps with all columns that kernels read, and the steps' ends [s].
+
+        Networks have matrices for steps of one size: a shorter one at the end comes by itself.
+        """
+        own = self.system.m
+        inputs = self.system.mechanism.with_targets(u[:, :own], times[:-1])
+        if not len(self.networks):
+            return inputs, times
+        h = np.diff(times)
+        same = abs(h - h[0]) <= SAME * h[0]
+        count = same.size if same.all() else int(np.argmin(same))
+        self.networks.prepare(float(h[0]))
+        states = np.zeros((count, self.networks.states.shape[1]))
+        return np.hstack([inputs[:count], u[:count, own:], states]), times[: count + 1]
+
     def _others(self) -> Iterator[tuple[job.Machine, job.Work, int]]:
         """Yield what is tried one after the other where a step is not solved, for so many steps."""
         redundant = self.system.mechanism.redundant
@@ -261,6 +295,25 @@ class MechanismRunner(Runner):
             yield *(self._thorough if self._decouples else (self.machine, self.work)), FEW
 
     @property
+    def beside(self) -> Vector:
+        """The states of networks."""
+        return self.networks.x
+
+    def put_beside(self, states: Vector) -> None:
+        """Go on with other states of networks."""
+        self.networks.remember(states)
+
+    def control(self, controls: Controls) -> bool:
+        """Let controllers set inputs."""
+        own = self.system.m
+        shift = self.networks.first_column - own if len(self.networks) else 0
+        table = controls.table
+        table.columns[:] = controls.columns + np.where(controls.columns < own, 0, shift)
+        table.base[:] = self.base
+        self.sampling, self._control_in_python = table, controls.calls_python
+        return True
+
+    @property
     def form(self) -> str:
         """The form of the equations, which has a kernel of its own."""
         return "stabilised" if self.system.stabilised else "plain"
@@ -272,14 +325,14 @@ class MechanismRunner(Runner):
     @property
     def calls_python(self) -> bool:
         """Whether some laws are Python functions."""
-        return any(isinstance(law, Law) for law in self.parts.laws)
+        return self._control_in_python or any(isinstance(law, Law) for law in self.parts.laws)
 
     def _room(self, rows: int) -> job.Saved:
         """Return room for so many saved steps."""
         return job.Saved(
             x=np.zeros((rows, self.system.n)),
             stage=np.zeros((rows, self.system.n)),
-            sums=np.zeros((rows, job.SUPPLIED + len(self.system.ports))),
+            sums=np.zeros((rows, job.SUPPLIED + len(self.ports))),
             turns=np.zeros((rows, self.carried.turns.shape[1])),
             step=np.zeros(rows, dtype=np.uint32),
         )
@@ -287,7 +340,9 @@ class MechanismRunner(Runner):
     def _saved(self, saved: job.Saved, rows: slice, times: Array, u: Array, y: Array) -> Saved:
         """Return saved steps as the recorder knows them."""
         step, sums, x = saved.step[rows], saved.sums[rows], saved.x[rows]
-        pieces = self.system.port_slices.values()
+        pieces = [*self.system.port_slices.values()]
+        if len(self.networks):
+            pieces.append(slice(self.networks.first_column, None))
         return Saved(
             time=times[step + 1],
             x=x,
@@ -372,6 +427,9 @@ class DirectorRunner(MechanismRunner):
         dV, _ = mechanism.discrete_dV(2 * q - q1, q1)
         push = 2 * mechanism.mass * (v1 - v) / h
         push += dV - mechanism.B(q) @ u + mechanism.damping(q, rate)
+        losses = mechanism.losses(q, rate, lam)
+        if losses is not None:
+            push += losses.force
         if not self.system.stabilised:
             return mechanism.smallest(q, _with_rigidity(mechanism, q, lam, push, 1.0))
         gam = _with_rigidity(mechanism, q, gam, mechanism.mass * (rate - v), -1.0)

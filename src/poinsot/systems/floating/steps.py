@@ -134,7 +134,7 @@ class FloatingStages(RotationStages):
         lam = system.redundancy.smallest(held.G(at.q) @ at.S, mu / self.h)
         zeta1, w1 = zeta0.copy(), w0.copy()
         zeta1[: self.frames.n], w1[: self.frames.k] = self.ends(v, at)
-        lost = float(held.damping(at.q, at.rate) @ at.rate)
+        lost = held.lost(at.q, at.rate, lam)
         for step in self._each(v):
             w1[step.at.rigid], w1[step.at.elastic] = step.w1[:SIX], step.w1[SIX:]
             zeta1[bodies.coordinates(step.at.elastic)] = step.u1

@@ -152,6 +152,16 @@ class FloatingSystem(BodyAxesForm):
 
         return FloatingRunner(self, scheme, x, h, options)
 
+    @property
+    def uncompiled(self) -> str:
+        """Repeated constraints."""
+        if not self.redundancy.repeated.any():
+            return ""
+        return (
+            ", whose constraints repeat each other; close loops of planar beams by joints that "
+            "repeat none, such as PointOnPlane"
+        )
+
 
 def floating_system(
     name: str,

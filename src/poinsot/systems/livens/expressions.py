@@ -1,13 +1,14 @@
 """Functions of the coordinates from SymPy expressions, all derivatives exact and compiled."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import sympy
 
 from poinsot.ph.expressions import Compiled
-from poinsot.systems.livens.smooth import Field, Smooth
+from poinsot.systems.livens.invariants import recognise
+from poinsot.systems.livens.smooth import Field, Smooth, composed
 
 
 def field(q: Sequence[Any], matrix: Any) -> Field:
@@ -25,8 +26,20 @@ def smooth(
     shape: tuple[int, ...] | None = None,
     *,
     everywhere: bool = False,
+    invariants: Mapping[Any, Any] | None = None,
 ) -> Smooth:
-    """Return a function by the expressions of its values; `everywhere` corrects it along all q."""
+    """Return a function by the expressions of its values.
+
+    `everywhere` corrects discrete derivatives along all q. Otherwise they keep the symmetries of
+    what the values are functions of: the `invariants` (symbol -> expression) that are in them, and
+    those that are recognised.
+    """
+    if not everywhere:
+        found = recognise(q, values, invariants or {})
+        if found is not None:
+            pi = smooth(q, list(found.forms), everywhere=True)
+            return composed(pi, smooth(found.symbols, found.values, shape, everywhere=True))
+    values = [sympy.sympify(value).subs(invariants or {}) for value in values]
     size, n = len(values), len(q)
     shape = shape or (size,)
     weights = [sympy.Dummy(f"w{i}") for i in range(size)]

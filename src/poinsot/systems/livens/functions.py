@@ -33,6 +33,29 @@ class Reader:
             raise InputError(f"system '{self.name}': {len(names)} names of {size} {what}")
         return names
 
+    def quadratic(self, what: str, n: int, given: Sequence[ArrayLike]) -> Smooth:
+        """Return the values q·A q of given matrices (n, n), and b·q of vectors (n,)."""
+        second, first = np.zeros((len(given), n, n)), np.zeros((len(given), n))
+        for k, form in enumerate(given):
+            array = numbers(form, f"system '{self.name}': {what}[{k}]")
+            if array.shape == (n, n):
+                second[k] = array + array.T
+            elif array.shape == (n,):
+                first[k] = array
+            else:
+                raise InputError(
+                    f"system '{self.name}': {what}[{k}] has shape {array.shape}, expected "
+                    f"{(n, n)} or {(n,)}"
+                )
+        return Smooth(
+            shape=(len(given),),
+            value=lambda q: second @ q @ q / 2 + first @ q,
+            jacobian=lambda q: second @ q + first,
+            curvature=lambda q, w: np.tensordot(w, second, axes=1),
+            quadratic=np.ones(len(given), dtype=bool),
+            depends=np.ones(n),
+        )
+
     def smooth(
         self,
         what: str,

@@ -1,10 +1,9 @@
 r"""Lagrangians of any coordinates, by the functions that make them up.
 
+.. math:: L(q, v) = \tfrac12\, v \cdot M(q)\, v + a(q) \cdot v - V(q)
+
 Kinetic energies are quadratic in velocities or momenta, with a matrix that depends on q:
-
-.. math:: T(q, s) = \tfrac12\, s \cdot K(q)\, s
-
-with K the mass matrix and s = v, or its inverse and s = p.
+:math:`\tfrac12\, s \cdot K(q)\, s` with K the mass matrix and s = v, or its inverse and s = p - a.
 """
 
 from collections.abc import Sequence
@@ -16,10 +15,10 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.matrices import Array, Vector, dense
 from poinsot.systems.livens import masses
 from poinsot.systems.livens.lagrangian import Interval, Lagrangian, Push, Slopes
-from poinsot.systems.livens.smooth import Field, OfPotentials, Smooth, chord
+from poinsot.systems.livens.smooth import Field, OfPotentials, Smooth, chord, composed
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +41,8 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
         B(q); as many columns as there are inputs.
     massless : (n,) of bool
         Which coordinates never have any mass.
+    a : Smooth
+        Terms a(q)·v of the Lagrangian; shape (n,). None: there are none.
     """
 
     name: str
@@ -51,6 +52,7 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
     constraints: Smooth
     inlets: Field
     massless: NDArray[np.bool_]
+    a: Smooth | None = None
 
     @property
     def n(self) -> int:
@@ -72,9 +74,32 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
         """Return the derivative of M(q) a by q, a held fixed; shape (n, n)."""
         return self.mass.along(q, a)
 
+    def momentum(self, q: Vector, v: Vector) -> Vector:
+        """Return p = M(q) v + a(q)."""
+        return self.M(q) @ v if self.a is None else self.M(q) @ v + self.a(q)
+
+    def dp(self, q: Vector, v: Vector) -> Array:
+        """Return the derivative of p by q, v held fixed; shape (n, n)."""
+        return self.dM(q, v) if self.a is None else self.dM(q, v) + self.a.jacobian(q)
+
+    def ddp(self, q: Vector, v: Vector, w: Vector) -> Array:
+        """Return the second derivatives of w·p by q, v held fixed; shape (n, n)."""
+        bent = self.mass.curvature(q, np.outer(w, v).reshape(-1))
+        return bent if self.a is None else bent + self.a.curvature(q, w)
+
+    def T(self, q: Vector, v: Vector) -> float:
+        """Return v·M v / 2 + a·v [J]."""
+        energy = self.kinetic_energy(q, v)
+        return energy if self.a is None else energy + float(v @ self.a(q))
+
+    def kinetic_energy(self, q: Vector, v: Vector) -> float:
+        """Return v·M v / 2 [J]."""
+        return float(v @ self.M(q) @ v) / 2
+
     def dT(self, q: Vector, v: Vector) -> Vector:
         """Return the derivative of T by q."""
-        return v @ self.dM(q, v) / 2
+        slope = v @ self.dM(q, v) / 2
+        return slope if self.a is None else slope + v @ self.a.jacobian(q)
 
     # -- constraints and ports ----------------------------------------------------------------
 
@@ -114,18 +139,62 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
         return inverse(self.mass)
 
     def velocity(self, q: Vector, p: Vector) -> Vector:
-        """Return v = M(q)^-1 p."""
-        return np.asarray(masses.require_inverse(self.name, self.coordinates, self.M(q)) @ p)
+        """Return v = M(q)^-1 (p - a)."""
+        inverse = masses.require_inverse(self.name, self.coordinates, self.M(q))
+        return np.asarray(inverse @ (p if self.a is None else p - self.a(q)))
+
+    def co_T(self, q: Vector, p: Vector) -> float:
+        """Return the kinetic energy as a function of q and p [J]."""
+        return float((p if self.a is None else p - self.a(q)) @ self.velocity(q, p)) / 2
 
     # -- steps --------------------------------------------------------------------------------
 
     def kinetic(self, rule: Rule, q0: Vector, v0: Vector, q1: Vector, v1: Vector) -> Slopes:
-        """Return the derivatives of T(q, v) over a step."""
-        return slopes(self.mass, self._known(rule), q0, v0, q1, v1)
+        r"""Return the derivatives of T(q, v) over a step.
+
+        Those of a·v are :math:`\bar\nabla a^\top v_m` by q, and the mean of a at both ends by v.
+        """
+        T = slopes(self.mass, self._known(rule), q0, v0, q1, v1)
+        if self.a is None:
+            return T
+        a, v, mid = chord(rule, self.a, q0, q1), (v0 + v1) / 2, (q0 + q1) / 2
+        if rule is Rule.MIDPOINT:
+            mean, end = self.a(mid), a.jacobian
+        else:
+            mean, end = (self.a(q0) + self.a(q1)) / 2, self.a.jacobian(q1)
+        return Slopes(
+            by_q=T.by_q + v @ a.jacobian,
+            by_s=T.by_s + mean,
+            qq=T.qq + a.tangent(v),
+            qs=T.qs + a.jacobian.T / 2,
+            sq=T.sq + end / 2,
+            ss=T.ss,
+        )
 
     def cokinetic(self, rule: Rule, q0: Vector, p0: Vector, q1: Vector, p1: Vector) -> Slopes:
-        """Return the derivatives of T as a function of q and p over a step."""
-        return slopes(self._inverse, self._known(rule), q0, p0, q1, p1)
+        r"""Return the derivatives of the kinetic energy as a function of q and p over a step.
+
+        With s = p - a(q) they are those of :math:`\tfrac12 s \cdot M^{-1} s` by s, and by q with
+        :math:`-\bar\nabla a^\top \bar\partial_s` more.
+        """
+        if self.a is None:
+            return slopes(self._inverse, self._known(rule), q0, p0, q1, p1)
+        a, mid = chord(rule, self.a, q0, q1), (q0 + q1) / 2
+        if rule is Rule.MIDPOINT:
+            starts, ends, end = self.a(mid), self.a(mid), a.jacobian
+        else:
+            starts, ends, end = self.a(q0), self.a(q1), self.a.jacobian(q1)
+        T = slopes(self._inverse, self._known(rule), q0, p0 - starts, q1, p1 - ends)
+        ss = dense(T.ss)
+        sq = T.sq - ss @ end
+        return Slopes(
+            by_q=T.by_q - T.by_s @ a.jacobian,
+            by_s=T.by_s,
+            qq=T.qq - T.qs @ end - a.tangent(T.by_s) - a.jacobian.T @ sq,
+            qs=T.qs - a.jacobian.T @ ss,
+            sq=sq,
+            ss=T.ss,
+        )
 
     def push(self, rule: Rule, step: Interval, mu: Vector) -> Push:
         """Return what potential, ports and constraints do; ports act at the midpoint."""
@@ -247,7 +316,13 @@ def slopes(K: Smooth, rule: Rule, q0: Vector, s0: Vector, q1: Vector, s1: Vector
 
 
 def inverse(K: Smooth) -> Smooth:
-    """Return the inverse of a symmetric matrix of q; NaN where it is not positive definite."""
+    """Return the inverse of a symmetric matrix of q; NaN where it is not positive definite.
+
+    It is a function of the same invariants.
+    """
+    if K.through is not None:
+        return composed(K.through.pi, inverse(K.through.outer))
+    size = K.shape[0]
 
     def value(q: Vector) -> Array:
         return masses.inverse_of(K(q))
@@ -257,7 +332,7 @@ def inverse(K: Smooth) -> Smooth:
         return np.asarray(np.moveaxis(-N @ np.moveaxis(K.jacobian(q), 2, 0) @ N, 0, 2))
 
     def curvature(q: Vector, w: Vector) -> Array:
-        n, N, W = q.size, value(q), w.reshape(q.size, q.size)
+        n, N, W = q.size, value(q), w.reshape(size, size)
         dK, A = np.moveaxis(K.jacobian(q), 2, 0), N @ ((W + W.T) / 2) @ N
         # The second derivatives of N are 2 N K_k N K_l N - N K_kl N, paired with W.
         traces = (A @ dK).reshape(n, -1) @ np.swapaxes(N @ dK, 1, 2).reshape(n, -1).T

@@ -1,9 +1,10 @@
 r"""What a Lagrangian offers to the forms of its equations and to their time steps.
 
-.. math:: L(q, v) = \tfrac12\, v \cdot M(q) v - V(q), \qquad g(q) = 0, \qquad B(q)\, u
+.. math:: L(q, v) = T(q, v) - V(q), \qquad g(q) = 0, \qquad B(q)\, u
 
-M may be singular and may depend on q. Derivatives are exact; those of a step are with respect to
-its end.
+T is v·M(q) v / 2 as a rule; M may be singular and may depend on q. T may also have terms that are
+linear in v, or none that are quadratic: the energy is v·dT/dv - T + V [LKB26, eq. (11)].
+Derivatives are exact; those of a step are with respect to its end.
 """
 
 from abc import ABC, abstractmethod
@@ -15,6 +16,7 @@ import numpy as np
 from poinsot.errors import InputError
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, dense, diagonal, is_sparse
+from poinsot.ph.stages import largest
 from poinsot.ph.start import VANISHED
 from poinsot.systems.mechanical import Mechanics
 
@@ -148,12 +150,16 @@ class Lagrangian(Mechanics):
         return np.asarray(abs(M.diagonal() if is_sparse(M) else np.diagonal(dense(M))))
 
     def momentum(self, q: Vector, v: Vector) -> Vector:
-        """Return p = M(q) v."""
+        """Return p = dL/dv = M(q) v."""
         return np.asarray(self.M(q) @ v)
 
     def T(self, q: Vector, v: Vector) -> float:
-        """Return the kinetic energy [J]."""
+        """Return L + V, what velocities contribute to the Lagrangian [J]."""
         return float(v @ self.momentum(q, v)) / 2
+
+    def kinetic_energy(self, q: Vector, v: Vector) -> float:
+        """Return v·dT/dv - T [J]: T itself where it is quadratic in v."""
+        return self.T(q, v)
 
     def dT(self, q: Vector, v: Vector) -> Vector:
         """Return the derivative of T by q; shape (n,)."""
@@ -177,6 +183,10 @@ class Lagrangian(Mechanics):
         """
         places = abs(q) + VANISHED * np.max(abs(q), initial=0.0)
         return np.asarray(abs(self.G(q)) @ places)[: self.g(q).size]
+
+    def alike(self, sizes: Vector) -> Vector:
+        """Raise sizes of numbers like q to the largest of their kind; by default there is one."""
+        return largest(sizes)
 
     @abstractmethod
     def G(self, q: Vector) -> Matrix:
@@ -204,7 +214,7 @@ class Lagrangian(Mechanics):
         """Return v = M(q)^-1 p."""
 
     def co_T(self, q: Vector, p: Vector) -> float:
-        """Return T as a function of q and p [J]."""
+        """Return the kinetic energy as a function of q and p [J]."""
         return float(p @ self.velocity(q, p)) / 2
 
     def co_dT(self, q: Vector, p: Vector) -> Vector:

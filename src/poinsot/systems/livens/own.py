@@ -1,7 +1,7 @@
 """Lagrangians of your own: energies in, a system in any of three forms out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from poinsot.ph.system import PHSystem, State, require_states
 from poinsot.systems.livens import masses
 from poinsot.systems.livens.functions import OfCoordinates, Reader
 from poinsot.systems.livens.general import GeneralLagrangian
+from poinsot.systems.livens.smooth import composed
 from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, VelocitySystem
 
 
@@ -25,10 +26,11 @@ from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, Velo
 class LagrangianSystem:
     r"""A mechanical system by its Lagrangian, in coordinates of your own [KB24, eq. (8)].
 
-    .. math:: L(q, v) = \tfrac12\, v \cdot M(q)\, v - V(q), \qquad g(q) = 0, \qquad
+    .. math:: L(q, v) = \tfrac12\, v \cdot M(q)\, v + a(q) \cdot v - V(q), \qquad g(q) = 0, \qquad
               \text{forces } B(q)\, u
 
-    M may depend on q, and may be singular where the constraints fix the rest. Made by
+    M may depend on q, and may be singular where the constraints fix the rest. Any other L(q, v)
+    goes as well [LKB26, eq. (6)]; its energy is v·dL/dv - L [LKB26, eq. (11)]. Made by
     `LagrangianSystem.symbolic` or `LagrangianSystem.from_functions`; `poinsot.simulate` takes it,
     in the form that the scheme needs. A start is `x0={"q": [...], "v": [...]}` in every form.
     """
@@ -37,6 +39,8 @@ class LagrangianSystem:
     lagrangian: GeneralLagrangian
     ports: tuple[Port, ...]
     units: Mapping[str, str]
+    #: Makes the form (q, v, lam) where L is not quadratic in v.
+    derived: Callable[[], PHSystem] | None = None
 
     @classmethod
     def symbolic(
@@ -44,13 +48,17 @@ class LagrangianSystem:
         name: str,
         *,
         q: Sequence[Any],
-        M: Any,
+        M: Any = None,
         V: Any = 0,
+        a: Any = None,
+        v: Sequence[Any] = (),
+        L: Any = None,
         g: Sequence[Any] = (),
         B: Any = None,
         ports: Sequence[Port] = (),
         parameters: Mapping[Any, float] | None = None,
         units: Mapping[str, str] | None = None,
+        invariants: Mapping[Any, Any] | None = None,
         published: bool = False,
     ) -> "LagrangianSystem":
         """Make it from SymPy expressions; every derivative is derived.
@@ -66,6 +74,12 @@ class LagrangianSystem:
         V : expression or list of expressions
             Potential energy [J]; a list is its parts, each with a discrete gradient of its own
             along the coordinates that it depends on.
+        a : list of expressions, (n,)
+            Terms linear in the velocities, a(q)·v, as charge times vector potential.
+        v, L : list of symbols, expression
+            Velocities and the whole Lagrangian [J], instead of M, V and a: L(q, v) may be any
+            function of both [LKB26, eq. (6)]. Where it is not quadratic in v, `emh` and `mph` do
+            not run.
         g : list of expressions
             Constraints g(q) = 0.
         B : matrix of expressions, (n, inputs)
@@ -76,32 +90,62 @@ class LagrangianSystem:
             Symbol or name -> number, for every symbol that is not a coordinate.
         units : mapping
             SI units of the states `"q"`, `"v"`, `"p"` and `"lam"`, for labels.
+        invariants : mapping
+            Symbol -> quadratic expression in q, for symbols that M, V and g are written with:
+            momentum maps of the transformations that leave these expressions unchanged are then
+            constant to round-off [KB24, prop. 2.6]. Where M, V or g are seen to be functions of
+            quadratic or linear expressions, fewer than coordinates, that is done without them.
         published : bool
             Correct the discrete derivative of T along all coordinates, as [KB24, eq. (130)] does.
-            By default it is corrected along those that M depends on, so that the momentum of a
-            coordinate that nothing depends on is constant to round-off.
+            By default it is corrected along those that M depends on, or through its invariants, so
+            that the momentum of a coordinate that nothing depends on is constant to round-off.
         """
         import sympy
 
         from poinsot.ph.expressions import Reader, require_zero
         from poinsot.systems.livens.expressions import field, smooth
+        from poinsot.systems.livens.invariants import read_invariants
+        from poinsot.systems.livens.whole import NonquadraticLagrangian, Split
 
         read, inputs = Reader(name, parameters), count_inputs(name, B, ports)
         symbols = read.symbols("q", q)
         if len(set(symbols)) < len(symbols):
             raise InputError(f"system '{name}': a symbol stands for two coordinates")
-        n = len(symbols)
-        mass = read.matrix("M", M, (n, n), symbols)
-        require_zero(name, "M - M^T, so M is not symmetric", mass - mass.T)
+        n, named = len(symbols), read_invariants(read, symbols, invariants or {})
+        known = [*symbols, *named]
         inlets = read.matrix("B", B, (n, inputs), symbols) if inputs else sympy.zeros(n, 0)
+        rows = read.column("g", g, known)
+        parts: dict[str, Any] = {
+            "name": name,
+            "coordinates": [str(symbol) for symbol in symbols],
+            "constraints": smooth(symbols, rows, invariants=named),
+            "inlets": field(symbols, inlets),
+        }
+        if L is not None:
+            if M is not None or a is not None or V != 0 or named:
+                raise InputError(
+                    f"system '{name}': L is the whole Lagrangian, whose invariants are recognised; "
+                    "leave out M, V, a and invariants"
+                )
+            split = Split.of(read, symbols, v, L)
+            M, a, V = split.M, split.a, split.V
+            if not split.quadratic:
+                own = NonquadraticLagrangian.of(split, **parts)
+                derived = split.system(name, rows, inlets, ports, units)
+                return replace(cls._checked(name, own, ports, units), derived=derived)
+        elif M is None:
+            raise InputError(f"system '{name}': give the mass matrix M, or v and L")
+        mass = read.matrix("M", M, (n, n), known)
+        require_zero(name, "M - M^T, so M is not symmetric", mass - mass.T)
+        linear = sympy.zeros(n, 1) if a is None else read.column("a", a, known, n)
         lagrangian = GeneralLagrangian(
-            name=name,
-            coordinates=[str(symbol) for symbol in symbols],
-            mass=smooth(symbols, mass, (n, n), everywhere=published),
-            potentials=[smooth(symbols, [part]) for part in read.column("V", V, symbols)],
-            constraints=smooth(symbols, read.column("g", g, symbols)),
-            inlets=field(symbols, inlets),
+            **parts,
+            mass=smooth(symbols, mass, (n, n), everywhere=published, invariants=named),
+            potentials=[
+                smooth(symbols, [part], invariants=named) for part in read.column("V", V, known)
+            ],
             massless=np.array([mass[:, k].is_zero_matrix is True for k in range(n)]),
+            a=None if linear.is_zero_matrix else smooth(symbols, linear, invariants=named),
         )
         return cls._checked(name, lagrangian, ports, units)
 
@@ -123,8 +167,12 @@ class LagrangianSystem:
         G: OfCoordinates | None = None,
         dG: ArrayLike | OfCoordinates | None = None,
         dB: ArrayLike | OfCoordinates | None = None,
+        a: ArrayLike | OfCoordinates | None = None,
+        da: OfCoordinates | None = None,
+        dda: ArrayLike | OfCoordinates | None = None,
         coordinates: Sequence[str] | None = None,
         cyclic: Sequence[str] = (),
+        invariants: Sequence[ArrayLike] = (),
         ports: Sequence[Port] = (),
         units: Mapping[str, str] | None = None,
     ) -> "LagrangianSystem":
@@ -148,11 +196,18 @@ class LagrangianSystem:
             Derivatives: dM (n, n, n), ddM (n, n, n, n), dV (n,), ddV (n, n), the Jacobian G (m, n)
             of g and its derivative dG (m, n, n), dB (n, inputs, n). Second derivatives may be
             constant arrays.
+        a, da, dda : array or callable
+            Terms linear in the velocities, a(q)·v, shape (n,), and their derivatives, (n, n) and
+            (n, n, n).
         coordinates : sequence of str
             Names of the coordinates, for messages; default: `"q[0]"`, `"q[1]"`, ...
         cyclic : sequence of str
             Those of them that neither M nor V depends on: their momenta are then constant to
             round-off.
+        invariants : sequence of arrays
+            Matrices A (n, n) and vectors b (n,). If there are any, V, dV and ddV are functions of
+            the values w = (q·A q, b·q, ...), in this order: momentum maps of the transformations
+            that leave these unchanged are then constant to round-off [KB24, prop. 2.6].
         ports, units
             As in `symbolic`.
 
@@ -177,16 +232,27 @@ class LagrangianSystem:
         depends, everywhere = np.array([float(c not in cyclic) for c in names]), np.ones(n)
         mass = read.smooth("M", (n, n), M, ("dM", dM), ("ddM", ddM), depends=depends)
         energy = 0.0 if V is None else V
-        potential = read.smooth("V", (), energy, ("dV", dV), ("ddV", ddV), depends=depends)
+        if len(invariants):
+            pi = read.quadratic("invariants", n, invariants)
+            depends_pi = np.ones(pi.size)
+            outer = read.smooth("V", (), energy, ("dV", dV), ("ddV", ddV), depends=depends_pi)
+            potential = composed(pi, outer)
+        else:
+            potential = read.smooth("V", (), energy, ("dV", dV), ("ddV", ddV), depends=depends)
         rows = np.zeros(0) if g is None else g
         constraints = read.smooth("g", (m,), rows, ("G", G), ("dG", dG), depends=everywhere)
         columns = np.zeros((n, 0)) if B is None else B
         inlets = read.smooth("B", (n, inputs), columns, ("dB", dB), depends=depends)
+        linear = None
+        if a is not None:
+            linear = read.smooth("a", (n,), a, ("da", da), ("dda", dda), depends=depends)
         warn_missing(f"system '{name}'", read.missing, stacklevel=2)
         empty = np.zeros(n, dtype=bool)
         if mass.constant:
             empty = ~np.any(mass(np.zeros(n)), axis=0)
-        lagrangian = GeneralLagrangian(name, names, mass, [potential], constraints, inlets, empty)
+        lagrangian = GeneralLagrangian(
+            name, names, mass, [potential], constraints, inlets, empty, linear
+        )
         return cls._checked(name, lagrangian, ports, units)
 
     @classmethod
@@ -204,7 +270,7 @@ class LagrangianSystem:
         return cls(name, lagrangian, tuple(ports), dict(units or {}))
 
     def total_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return T + V [J] [KB24, eq. (80)]; q, v of shape (times, n), or (n,) for one number."""
+        """Return v·dL/dv - L, as a rule T + V [J] [KB24, eq. (80)]; q, v: (times, n) or (n,)."""
         n, rows = self.lagrangian.n, []
         for what, values in (("q", q), ("v", v)):
             array = numbers(values, f"system '{self.name}': {what}")
@@ -218,7 +284,8 @@ class LagrangianSystem:
                 f"system '{self.name}': q has shape {rows[0].shape}, and v {rows[1].shape}"
             )
         pairs = zip(*(array.reshape(-1, n) for array in rows), strict=True)
-        total = [self.lagrangian.T(at, rate) + self.lagrangian.V(at) for at, rate in pairs]
+        own = self.lagrangian
+        total = [own.kinetic_energy(at, rate) + own.V(at) for at, rate in pairs]
         return np.array(total).reshape(rows[0].shape[:-1])
 
     # -- forms of the equations ---------------------------------------------------------------
@@ -229,13 +296,20 @@ class LagrangianSystem:
 
     def hamiltonian(self) -> HamiltonianSystem:
         """Return Hamilton's form, x = (q, p, lam) [KB24, eq. (16)], where M can be inverted."""
+        if self.derived is not None:
+            raise InputError(
+                f"system '{self.name}': L is not quadratic in v, so that Hamilton's form (emh, "
+                "mph) has no formula for v of p; use 'eml', 'reml' or 'mpl'"
+            )
         if self.lagrangian.mass.constant:
             nowhere = np.zeros(self.lagrangian.n)
             self.lagrangian.velocity(nowhere, nowhere)  # refuses a singular M
         return HamiltonianSystem(self.name, self._states("q", "p"), self.ports, self.lagrangian)
 
-    def port_hamiltonian(self) -> VelocitySystem:
-        """Return the form x = (q, v, lam) with E = diag(I, M, 0) [LKB26, eq. (19)]."""
+    def port_hamiltonian(self) -> PHSystem:
+        """Return the form x = (q, v, lam) with E = diag(I, M, 0) [LKB26, eqs. (8), (19)]."""
+        if self.derived is not None:
+            return self.derived()
         return VelocitySystem(self.name, self._states("q", "v"), self.ports, self.lagrangian)
 
     def _states(self, *names: str) -> tuple[State, ...]:

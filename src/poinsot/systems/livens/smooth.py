@@ -8,8 +8,19 @@ Discrete derivatives over a step are Gonzalez' [KB24, eq. (71)],
 of every value of a function at once: :math:`\bar\nabla F\, \Delta q = \Delta F`. The correction
 goes along d, the part of :math:`\Delta q` in coordinates that F depends on: it makes no force along
 the others, and their momenta are as exact as the energy.
+
+A function of quadratic :math:`\pi(q)`, the invariants of a symmetry, has the derivative
+
+.. math:: \bar\nabla F = \bar\nabla \hat F(\pi_0, \pi_1)\, \nabla\pi(q_m), \qquad
+          F(q) = \hat F(\pi(q))
+
+instead (G-equivariant, [G96]): :math:`\nabla\pi(q_m)\, \Delta q = \Delta\pi` keeps the change of F,
+and :math:`\bar\nabla F \cdot \xi q_m = 0` for every generator :math:`\xi` of the symmetry keeps its
+momentum map p·ξq [KB24, prop. 2.6, eq. (90)-(91)].
 """
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -58,7 +69,7 @@ class Field:
     @property
     def size(self) -> int:
         """Number of values."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     def along(self, q: Vector, a: Vector) -> Array:
         """Return the derivative of a matrix product F(q) a by q; shape (rows, n)."""
@@ -179,12 +190,15 @@ class Smooth(Field):
         The coordinates along which discrete derivatives are corrected: all that F depends on.
     exact : bool
         Whether the Jacobian is exact; False: by finite differences.
+    through : Invariants
+        What F is a function of, if it keeps the symmetries of that.
     """
 
     curvature: Callable[[Vector, Vector], Array]
     quadratic: NDArray[np.bool_]
     depends: Vector
     exact: bool = True
+    through: "Invariants | None" = None
 
     @cached_property
     def is_quadratic(self) -> bool:
@@ -201,7 +215,8 @@ class Smooth(Field):
             whole[places[:, None], places] = self.curvature(q[places], w)
             return whole
 
-        return replace(super().on(places, n), curvature=curvature, depends=depends)
+        through = self.through and replace(self.through, pi=self.through.pi.on(places, n))
+        return replace(super().on(places, n), curvature=curvature, depends=depends, through=through)
 
     def __sub__(self, other: "Smooth") -> "Smooth":
         """Return the difference of two functions of the same coordinates."""
@@ -215,6 +230,38 @@ class Smooth(Field):
             constant=self.constant and other.constant,
             exact=self.exact and other.exact,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Invariants:
+    """F(q) = outer(pi(q)): quadratic functions pi (k,) of the coordinates, and F of these."""
+
+    pi: Smooth
+    outer: Smooth
+
+
+def composed(pi: Smooth, outer: Smooth) -> Smooth:
+    """Return outer(pi(q)) of quadratic pi, with discrete derivatives that keep their symmetries."""
+    k = pi.size
+
+    def jacobian(q: Vector) -> Array:
+        return np.asarray(outer.jacobian(pi(q)) @ pi.jacobian(q))
+
+    def curvature(q: Vector, w: Vector) -> Array:
+        values, slopes = pi(q), pi.jacobian(q)
+        weights = w @ outer.jacobian(values).reshape(outer.size, k)
+        return np.asarray(slopes.T @ outer.curvature(values, w) @ slopes + pi.curvature(q, weights))
+
+    return Smooth(
+        shape=outer.shape,
+        value=lambda q: outer(pi(q)),
+        jacobian=jacobian,
+        curvature=curvature,
+        quadratic=np.zeros(outer.size, dtype=bool),
+        depends=pi.depends,
+        exact=outer.exact,
+        through=Invariants(pi, outer),
+    )
 
 
 class OfPotentials:
@@ -239,12 +286,19 @@ class OfPotentials:
 # -- over a step ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Chord:
-    """The derivative of a function over a step from q0 to q1; `jacobian` has shape (size, n).
+class Chord(ABC):
+    """The derivative of a function over a step from q0 to q1; `jacobian` has shape (size, n)."""
 
-    It is that at the midpoint plus `alpha` (size,) times d.
-    """
+    jacobian: Array
+
+    @abstractmethod
+    def tangent(self, w: Vector) -> Array:
+        """Return the derivative of jacobian^T w by q1; shape (n, n)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected(Chord):
+    """That at the midpoint plus `alpha` (size,) times d."""
 
     F: Smooth
     q0: Vector
@@ -253,7 +307,7 @@ class Chord:
     alpha: Vector | None = None
 
     def tangent(self, w: Vector) -> Array:
-        """Return the derivative of jacobian^T w by q1; shape (n, n)."""
+        """Return the derivative of jacobian^T w by q1."""
         mid, dq = (self.q0 + self.q1) / 2, self.q1 - self.q0
         curvature = self.F.curvature(mid, w)
         if self.alpha is None:
@@ -270,20 +324,42 @@ class Chord:
         return tangent
 
 
+@dataclass(frozen=True, eq=False)
+class Equivariant(Chord):
+    """That of a function of invariants: `outer`, over the step of pi, times their Jacobian."""
+
+    pi: Smooth
+    q0: Vector
+    q1: Vector
+    outer: Chord
+    jacobian: Array
+
+    def tangent(self, w: Vector) -> Array:
+        """Return the derivative of jacobian^T w by q1."""
+        mid, weights = (self.q0 + self.q1) / 2, w @ self.outer.jacobian
+        slopes, end = self.pi.jacobian(mid), self.pi.jacobian(self.q1)
+        inner = self.pi.curvature(mid, weights) / 2
+        return np.asarray(slopes.T @ self.outer.tangent(w) @ end + inner)
+
+
 def chord(rule: Rule, F: Smooth, q0: Vector, q1: Vector) -> Chord:
     """Return the derivative of a function over a step: at its midpoint, or discrete."""
     mid, dq = (q0 + q1) / 2, q1 - q0
     d = F.depends * dq
     square = float(d @ d)
     if rule is Rule.MIDPOINT or F.is_quadratic or square == 0:
-        return Chord(F, q0, q1, _rows(F, mid))
+        return Corrected(F, q0, q1, _rows(F, mid))
+    if F.through is not None:
+        pi = F.through.pi
+        outer = chord(rule, F.through.outer, pi(q0), pi(q1))
+        return Equivariant(pi, q0, q1, outer, outer.jacobian @ pi.jacobian(mid))
     slopes = np.array([_rows(F, q0 + s * dq) for s in NODES])
     middle = slopes[2]
     along, work = slopes @ dq, np.max(abs(slopes) @ abs(dq), axis=0)
     F0, F1 = F.value(q0).reshape(-1), F.value(q1).reshape(-1)
     numerator = without_loss(F0, F1, middle @ dq, along, work, exact=F.exact)
     alpha = np.where(F.quadratic, 0.0, numerator) / square
-    return Chord(F, q0, q1, middle + np.outer(alpha, d), alpha)
+    return Corrected(F, q0, q1, middle + np.outer(alpha, d), alpha)
 
 
 def _rows(F: Smooth, q: Vector) -> Array:

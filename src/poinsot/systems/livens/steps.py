@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poinsot.engine import ROUND_OFF
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Placed, Vector, dense, diagonal, total
-from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_rows, largest
+from poinsot.ph.stages import (
+    ROUND_OFF,
+    ConstrainedStages,
+    Evaluation,
+    Stage,
+    Tangent,
+    in_rows,
+    largest,
+)
 from poinsot.systems.livens.lagrangian import Chart, Increments, Interval, Push, Slopes
 
 if TYPE_CHECKING:
@@ -85,9 +92,13 @@ class _LagrangianStages(ConstrainedStages):
 
     def closure(self, q1: Vector) -> tuple[Vector, Matrix, Vector]:
         """Return what the constraints leave at the end, its derivative, the size of its terms."""
-        g, G1 = self.system.lagrangian.closure(self.rule, self.interval(q1))
-        closed = self.combined(g)
-        return closed, self.combined(G1), largest(abs(G1) @ abs(q1), closed.size)
+        lagrangian = self.system.lagrangian
+        g, G1 = lagrangian.closure(self.rule, self.interval(q1))
+        gaps = lagrangian.gap_sizes(q1)
+        below = abs(G1[gaps.size :]) @ abs(q1)
+        sizes = np.append(gaps, largest(below))
+        reach = sizes if self.T is None else np.asarray(abs(self.T) @ sizes)
+        return self.combined(g), self.combined(G1), reach
 
     def stage(self, q1: Vector, inner: Sequence[Vector], z: Sequence[Vector], mu: Vector) -> Stage:
         """Return the stage of a step that is solved; x = (q, *inner, lam) at its midpoint."""
@@ -135,9 +146,9 @@ class LivensStages(_LagrangianStages):
         momenta = abs(p0) + abs(p1)
         sizes = np.concatenate(
             [
-                largest(abs(self.q0) + abs(q1) + h * abs(v)),
-                largest(momenta + h * abs(T.by_q) + push.sizes),
-                largest(momenta + abs(T.by_s)),
+                lagrangian.alike(abs(self.q0) + abs(q1) + h * abs(v)),
+                lagrangian.alike(momenta + h * abs(T.by_q) + push.sizes),
+                lagrangian.alike(momenta + abs(T.by_s)),
                 reach,
             ]
         )
@@ -315,8 +326,8 @@ class HamiltonianStages(_LagrangianStages):
         )
         sizes = np.concatenate(
             [
-                largest(abs(self.q0) + abs(q1) + h * abs(T.by_s)),
-                largest(abs(self.p0) + abs(p1) + h * abs(T.by_q) + push.sizes),
+                lagrangian.alike(abs(self.q0) + abs(q1) + h * abs(T.by_s)),
+                lagrangian.alike(abs(self.p0) + abs(p1) + h * abs(T.by_q) + push.sizes),
                 reach,
             ]
         )

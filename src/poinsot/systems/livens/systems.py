@@ -66,7 +66,8 @@ class LagrangianForm(MechanicalForm):
         G, names, sizes = lagrangian.G(q), lagrangian.names(), lagrangian.gap_sizes(q)
         # Where velocities vanish, a small part of what the kinetic energy would give them.
         mass = lagrangian.masses(q)
-        given = np.divide(2 * lagrangian.T(q, v), mass, out=np.zeros(v.size), where=mass > 0)
+        energy = abs(lagrangian.kinetic_energy(q, v))
+        given = np.divide(2 * energy, mass, out=np.zeros(v.size), where=mass > 0)
         speeds, N = abs(G) @ (abs(v) + VANISHED * np.sqrt(given)), lagrangian.imposed
         rates = G @ v if N is None else G @ v - N @ self.u(t)
         rows = (
@@ -160,7 +161,7 @@ class LivensSystem(MomentumForm):
         return bends
 
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
-        """Make a state; momenta that are not given follow from p = M v."""
+        """Make a state; momenta that are not given follow from p = dL/dv."""
         x = super().state(values)
         if isinstance(values, Mapping) and not any(p.name in values for p in self.momenta):
             self.p(x)[:] = self.lagrangian.momentum(self.q(x), self.velocity(x))
@@ -171,7 +172,7 @@ class LivensSystem(MomentumForm):
         super().check_start(x, t)
         q, v, p, lagrangian = self.q(x), self.velocity(x), self.p(x), self.lagrangian
         momenta, M = lagrangian.momentum(q, v), lagrangian.M(q)
-        given = np.sqrt(2 * abs(lagrangian.T(q, v)) * lagrangian.masses(q))
+        given = np.sqrt(2 * abs(lagrangian.kinetic_energy(q, v)) * lagrangian.masses(q))
         sizes, gap = abs(p) + abs(M) @ abs(v) + VANISHED * given, abs(p - momenta)
         wrong = np.flatnonzero(gap > TOLERANCE * sizes)
         if wrong.size:
@@ -222,7 +223,7 @@ class LivensSystem(MomentumForm):
         return np.array([self.p(x) @ v - lagrangian.T(q, v) + lagrangian.V(q)])
 
     def z(self, x: Vector) -> Vector:
-        """Return (dV - dT/dq, p - M v, v, lambda)."""
+        """Return (dV - dT/dq, p - dT/dv, v, lambda)."""
         q, v, lagrangian = self.q(x), self.velocity(x), self.lagrangian
         force = lagrangian.dV(q) - lagrangian.dT(q, v)
         return np.concatenate([force, self.p(x) - lagrangian.momentum(q, v), v, self.lam(x)])
@@ -256,15 +257,17 @@ class LivensSystem(MomentumForm):
 class HamiltonianSystem(MomentumForm):
     r"""Hamilton's form of a Lagrangian [KB24, eq. (16)], x = (q, p, lambda).
 
-    .. math:: \dot q = M^{-1} p, \quad \dot p = -\partial_q H - G^\top \lambda + B u, \quad
-              g(q) = 0, \qquad H = \tfrac12\, p \cdot M(q)^{-1} p + V(q)
+    .. math:: \dot q = M^{-1} (p - a), \quad \dot p = -\partial_q H - G^\top \lambda + B u, \quad
+              g(q) = 0, \qquad H = \tfrac12\, (p - a) \cdot M(q)^{-1} (p - a) + V(q)
+
+    with the terms a(q)·v of the Lagrangian, if there are any.
     """
 
     formulation = "hamiltonian"
     default_scheme = "emh"
 
     def velocity(self, x: Vector) -> Vector:
-        """Return v = M^-1 p."""
+        """Return v = M^-1 (p - a)."""
         return self.lagrangian.velocity(self.q(x), self.p(x))
 
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
@@ -331,8 +334,9 @@ class VelocitySystem(LagrangianForm):
         \begin{bmatrix} \partial_q T + \nabla V \\ v \\ \lambda \end{bmatrix}
         + \begin{bmatrix} 0 \\ B \\ 0 \end{bmatrix} u
 
-    With :math:`D_{ij} = \partial (M v)_i / \partial q_j` the gyroscopic block is
-    :math:`\dot M - 2C = D^\top - D`, skew by itself [LKB26, remark 3.2]. The energy is T + V, and
+    With :math:`D = \partial^2_{vq} L`, or :math:`D_{ij} = \partial (M v + a)_i / \partial q_j`, the
+    gyroscopic block is :math:`\dot M - 2C = D^\top - D`, skew by itself [LKB26, eq. (8), remark
+    3.2]; terms a(q)·v of the Lagrangian are nowhere else. The energy is the kinetic one plus V, and
     constraints hold as rates: G v = 0.
     """
 
@@ -356,22 +360,23 @@ class VelocitySystem(LagrangianForm):
         return assemble((self.n, self.n), mass)
 
     def gyration(self, x: Vector) -> Array | None:
-        """Return D - D^T; None where M is constant."""
-        if self.lagrangian.mass.constant:
+        """Return D - D^T; None where M and a are constant."""
+        lagrangian, (q, v, _) = self.lagrangian, self.parts(x)
+        if lagrangian.mass.constant and lagrangian.a is None:
             return None
-        q, v, _ = self.parts(x)
-        D = self.lagrangian.dM(q, v)
+        D = lagrangian.dp(q, v)
         return D - D.T
 
     def z(self, x: Vector) -> Vector:
-        """Return (dT/dq + dV, v, lambda)."""
+        """Return (dH/dq, v, lambda); in H there is no term linear in v."""
         q, v, lam = self.parts(x)
-        return np.concatenate([self.lagrangian.dT(q, v) + self.lagrangian.dV(q), v, lam])
+        force = v @ self.lagrangian.dM(q, v) / 2 + self.lagrangian.dV(q)
+        return np.concatenate([force, v, lam])
 
     def energies(self, x: Vector) -> Vector:
-        """Return T + V [J]."""
+        """Return the energy [J] [LKB26, eq. (20)]."""
         q, v, _ = self.parts(x)
-        return np.array([self.lagrangian.T(q, v) + self.lagrangian.V(q)])
+        return np.array([self.lagrangian.kinetic_energy(q, v) + self.lagrangian.V(q)])
 
     # -- tangents -----------------------------------------------------------------------------
 
@@ -385,21 +390,21 @@ class VelocitySystem(LagrangianForm):
     def dz(self, x: Vector) -> Matrix:
         """Return the derivative of z."""
         (q, v, _), n = self.parts(x), self.lagrangian.n
-        T, rest = self.lagrangian.ddT(q, v), diagonal(np.ones(self.n - n))
-        stiffness = T.qq + self.lagrangian.ddV(q)
-        return assemble((self.n, self.n), [(0, 0, stiffness), (0, n, T.qs), (n, n, rest)])
+        mass, rest = self.lagrangian.mass, diagonal(np.ones(self.n - n))
+        stiffness = mass.curvature(q, np.outer(v, v).reshape(-1)) / 2 + self.lagrangian.ddV(q)
+        by_v = self.lagrangian.dM(q, v).T
+        return assemble((self.n, self.n), [(0, 0, stiffness), (0, n, by_v), (n, n, rest)])
 
     def dgyration(self, x: Vector, a: Vector) -> tuple[Array | None, Array | None]:
-        """Return the derivatives of (D - D^T) a by q, from second ones of M, and by v."""
-        if self.lagrangian.mass.constant:
+        """Return the derivatives of (D - D^T) a by q, from second ones of p, and by v."""
+        lagrangian, (q, v, _), units = self.lagrangian, self.parts(x), np.eye(a.size)
+        if lagrangian.mass.constant and lagrangian.a is None:
             return None, None
-        (q, v, _), units = self.parts(x), np.eye(a.size)
-        curvature, dM = self.lagrangian.mass.curvature, self.lagrangian.dM
-        # Row i of D a is the derivative of (M v)_i along a, and D is linear in v.
-        by_q = [a @ curvature(q, np.outer(unit, v).reshape(-1)) for unit in units]
-        by_v = [dM(q, unit) @ a for unit in units]
-        turned = curvature(q, np.outer(a, v).reshape(-1))
-        return np.array(by_q) - turned, np.array(by_v).T - dM(q, a).T
+        # Row i of D a is the derivative of p_i along a.
+        by_q = [a @ lagrangian.ddp(q, v, unit) for unit in units]
+        by_v = [lagrangian.dM(q, unit) @ a for unit in units]
+        turned = lagrangian.ddp(q, v, a)
+        return np.array(by_q) - turned, np.array(by_v).T - lagrangian.dM(q, a).T
 
     # -- what is known of the whole -----------------------------------------------------------
 

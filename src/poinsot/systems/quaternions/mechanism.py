@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 from poinsot.errors import InconsistentStartError
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Matrix, Vector, assemble, total
+from poinsot.ph.stages import largest_of_kind
 from poinsot.systems.by_directors import ByDirectors
 from poinsot.systems.livens.lagrangian import Chart, Interval, Push
+from poinsot.systems.mechanical import Losses
 from poinsot.systems.quaternions.bodies import QuaternionBodies
 from poinsot.systems.quaternions.charts import TurnChart
 from poinsot.systems.quaternions.lever_arms import LeverArms, PublishedTorques, lever_arms
@@ -51,6 +53,10 @@ class QuaternionMechanism(QuaternionBodies):
     def gap_sizes(self, q: Vector) -> Vector:
         """Return 1 for quaternions, and what gaps of joints are measured by."""
         return np.append(np.ones(self.units), self.held.gap_sizes(self.directors(q)))
+
+    def alike(self, sizes: Vector) -> Vector:
+        """Raise sizes of positions and of quaternions to the largest of these."""
+        return largest_of_kind(sizes, self.unknowns.translate)
 
     def _units(self, quat: Array) -> Matrix:
         """Return the derivatives of the unit constraints at quaternions (bodies, 4)."""
@@ -104,12 +110,17 @@ class QuaternionMechanism(QuaternionBodies):
         through_directors[self._torques.inputs] = 0.0
         dV, ddV = self._potential(rule, at)
         B, damping, G = mechanism.B(at.d), mechanism.damping(at.d, rate), mechanism.G(at.d)
+        losses, pull = mechanism.losses(at.d, rate, inner / h), G
+        if losses is not None:
+            damping, pull = damping + losses.force, G + losses.by_lam.T
         force = h * (B @ through_directors - dV - damping) - G.T @ inner
         forces = h * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
         by_d, by_rate = mechanism.dloads(step.t, at.d, rate, through_directors)
         dforce = [*(h * slope @ at.dd for slope in by_d), *(slope @ at.D1 for slope in by_rate)]
         if inner.size:
             dforce.append(-mechanism.curvature(at.d, inner) @ at.dd)
+        if losses is not None:
+            dforce += [-h * losses.by_zeta @ at.dd, -losses.by_w @ at.D1]
         if ddV is not None:
             dforce.append(-h * ddV)
         turning, dturning = self._torques.forces(at.quat, u)
@@ -124,7 +135,7 @@ class QuaternionMechanism(QuaternionBodies):
         return Push(
             impulse=at.S.T @ force + self.vector(np.zeros_like(turning[:, :3]), turning),
             tangent=at.dpull(force, dforce) + self.square(None, dturning / 2),
-            G=self._stack(units, G @ at.S),
+            G=self._stack(units, pull @ at.S),
             sizes=abs(at.S).T @ forces + abs(units).T @ abs(mu[: self.units]),
             inner=lambda: h * (abs(at.S).T @ mechanism.inner(step.t, at.d, rate, u)),
             u=u,
@@ -154,6 +165,14 @@ class QuaternionMechanism(QuaternionBodies):
         """What inputs of drives add to the constraints, those of quaternions first."""
         N = self.held.imposed
         return None if N is None else assemble((self.m, N.shape[1]), [(self.units, 0, N)])
+
+    def losses(self, zeta: Vector, w: Vector, lam: Vector) -> Losses | None:
+        """Return friction in proportion to constraint forces; those of quaternions do nothing."""
+        losses = super().losses(zeta, w, lam[self.units :])
+        if losses is None:
+            return None
+        by_lam = assemble((self.n, self.m), [(0, self.units, losses.by_lam)])
+        return losses._replace(by_lam=by_lam)
 
     @cached_property
     def _torques(self) -> PublishedTorques:

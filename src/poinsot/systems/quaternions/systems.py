@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import BODY, WHOLE, WORLD, world
 from poinsot.frames.places import frame_vectors
+from poinsot.parts.networks import closes
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
+from poinsot.ph.network import Attached
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
@@ -79,6 +81,7 @@ class QuaternionForm(MomentumForm):
     """What both forms of a mechanism in quaternions share."""
 
     lagrangian: QuaternionMechanism
+    hosts = True
 
     def in_form(self, formulation: str) -> "QuaternionForm":
         """Return the system in Livens' or Hamilton's form."""
@@ -111,6 +114,8 @@ class QuaternionForm(MomentumForm):
         by_mean = self.mechanism.redundant or not self.mechanism.holonomic
         if scheme.rule is Rule.MIDPOINT or (by_mean and not scheme.mean_lever_arms):
             return None
+        if not self.mechanism.compiled:
+            return None
         from poinsot.systems.compiled.quaternions import QuaternionRunner  # imports this module
 
         return QuaternionRunner(self, scheme, x, h, options)
@@ -120,8 +125,8 @@ class QuaternionForm(MomentumForm):
         super().require_rule(scheme)
         if scheme.rule is Rule.MIDPOINT and self.mechanism.drives:
             raise InputError(
-                f"scheme '{scheme.name}' does not keep the motion of drives; use 'emh-mean', or "
-                "'ph-mp' in directors"
+                f"scheme '{scheme.name}' does not keep {self.mechanism.driven_motion}; use "
+                "'emh-mean', or 'ph-mp' in directors"
             )
 
     def check_start(self, x: Vector, t: float) -> None:
@@ -193,6 +198,15 @@ class QuaternionForm(MomentumForm):
         """Return the system near angles counted over turns."""
         lagrangian = self.lagrangian.near(self.layout.counted(turned))
         return self if lagrangian is self.lagrangian else replace(self, lagrangian=lagrangian)
+
+    def closed_by(self, networks: Sequence[Attached]) -> Self:
+        """Return the system with ports closed by the laws of networks."""
+        mechanism = replace(self.mechanism, networks=tuple(networks))
+        return replace(self, lagrangian=replace(self.lagrangian, mechanism=mechanism))
+
+    def closes(self, inputs: NDArray[np.intp]) -> bool:
+        """Tell whether networks may close these inputs in the compiled engine, too."""
+        return closes(self.mechanism.inlets, inputs)
 
     def observer(self) -> Observer:
         """Return what looks at bodies and joints."""

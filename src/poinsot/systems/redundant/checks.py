@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from poinsot.errors import InputError, StructureError, did_you_mean
 from poinsot.ph.matrices import Array, Vector
@@ -20,6 +21,10 @@ ROUND_OFF = 1e-10
 DIFFERENCES = 1e-6
 #: Singular values of the constraints, rows brought to length one, below this are zero.
 RANK = 1e-10
+#: How far away, as a part of the coordinates, a rank is looked at that should be constant.
+NEARBY = 1e-4
+#: What constraints that depend on others may be off by after a step, as a part of their terms.
+CLOSED = 1e-8
 #: Below this, one is worth a word when a step fails.
 WEAK = 1e-2
 #: An edge that is fewer steps away than this is worth a word when a step fails.
@@ -128,7 +133,7 @@ def require_passive(name: str, laws: Laws, zeta: Vector, w: Vector, where: str) 
 
 
 def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w: Vector) -> None:
-    """Refuse a start that violates a constraint or repeats one, or at which energy is created."""
+    """Refuse a start that violates a constraint, is singular, or at which energy is created."""
     require_inside(name, laws, zeta)
     for outlet in (*laws.tied, *laws.outlets(ports)):
         found = _slip(laws, outlet, zeta)
@@ -147,7 +152,7 @@ def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w:
         ("A w = 0, ", laws.names_A, A @ w, abs(A) @ speeds, "w"),
     )
     require_satisfied(name, rows)
-    require_independent(name, laws, zeta)
+    require_constant_rank(name, laws, zeta)
     left = " on the motions that the constraints leave"
     masses.require_mass(name, laws.velocities, laws.M, left, laws.K(zeta))
     random = np.random.default_rng(0)
@@ -159,49 +164,123 @@ def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w:
 
 
 @dataclass(frozen=True)
+class _Rows:
+    """The rows c' Z and A at a place, brought to length one where they have any.
+
+    `sizes` are those of their terms.
+    """
+
+    K: Array
+    lengths: Vector
+    sizes: Vector
+
+    @classmethod
+    def at(cls, laws: Laws, zeta: Vector) -> "_Rows":
+        """Return those at some coordinates; rows that the kinematics keeps by itself are zero."""
+        K = laws.K(zeta)
+        lengths = np.linalg.norm(K, axis=1)
+        sizes = lengths.copy()
+        sizes[: laws.n_c] = np.linalg.norm(laws.dc(zeta), axis=1) * np.linalg.norm(laws.Z(zeta))
+        there = lengths > RANK * sizes
+        scaled = np.divide(K, lengths[:, None], out=np.zeros(K.shape), where=there[:, None])
+        return cls(scaled, np.where(there, lengths, 1.0), np.where(there, sizes, 1.0))
+
+    def rank(self) -> int:
+        """Return how many are independent."""
+        return _above(RANK, self.K)
+
+    def rank_nearby(self) -> int:
+        """Return how many are, near a place with that rank: what is small in its terms is not."""
+        return _above(NEARBY**1.5, self.K * (self.lengths / self.sizes)[:, None])
+
+
+def _above(tolerance: float, K: Array) -> int:
+    finite = bool(K.size) and bool(np.all(np.isfinite(K)))
+    return int(np.sum(np.linalg.svd(K, compute_uv=False) > tolerance)) if finite else 0
+
+
+def combination(laws: Laws, zeta: Vector) -> Array | None:
+    """Return T, whose rows combine the rows c' Z and A to independent ones; None: all are."""
+    rows = _Rows.at(laws, zeta)
+    rank = rows.rank()
+    if rank == len(rows.K) or not np.all(np.isfinite(rows.K)):
+        return None
+    U = np.linalg.svd(rows.K)[0]
+    return np.asarray(U[:, :rank].T / rows.lengths)
+
+
+def require_constant_rank(name: str, laws: Laws, zeta: Vector) -> None:
+    """Refuse a start at which constraints depend on each other, and nearby they do not.
+
+    On a way of length s that the constraints leave, a rank that is less at its beginning alone
+    grows by singular values of order s; those of a constant rank stay of order s^2.
+    """
+    here = _Rows.at(laws, zeta)
+    rank = here.rank()
+    if rank == len(here.K):
+        return
+    free, random = scipy.linalg.null_space(here.K, rcond=RANK), np.random.default_rng(0)
+    for _ in range(3 if free.size else 0):
+        way = laws.Z(zeta) @ free @ random.standard_normal(free.shape[1])
+        reach = np.linalg.norm(way) / max(1.0, float(np.linalg.norm(zeta)))
+        near = _Rows.at(laws, zeta + NEARBY / (reach or 1.0) * way)
+        if near.rank_nearby() > rank:
+            found = weakest_rows(laws, zeta, near.rank_nearby())
+            assert found is not None
+            raise InputError(
+                f"system '{name}': the {len(here.K)} constraints on {laws.k} velocities have the "
+                f"rank {rank} at the start, and more nearby: {found.rows} depend on each other "
+                "there alone [BHRS25, eq. (13)], as at a dead point; start elsewhere"
+            )
+
+
+def require_closed(name: str, laws: Laws, zeta: Vector, step: tuple[Vector, Vector]) -> None:
+    """Refuse a step that starts at zeta and after which constraints that were left out do not hold.
+
+    `step` are zeta at its end, and w at its midpoint.
+    """
+    if combination(laws, zeta) is None:
+        return
+    end, w = step
+    middle, dc, speeds = (zeta + end) / 2, laws.dc(end), laws.speeds(w)
+    places = abs(dc) @ (abs(end) + VANISHED * np.max(abs(end)))
+    A = laws.A(middle)
+    gaps = np.concatenate([laws.c(end), A @ w])
+    sizes = np.concatenate([places, abs(A) @ speeds])
+    wrong = np.flatnonzero(abs(gaps) > CLOSED * sizes)
+    if wrong.size:
+        names = [*laws.names_c, *laws.names_A]
+        raise InputError(
+            f"system '{name}': '{names[int(wrong[0])]}' depended on the other constraints, and "
+            "does so no longer: their rank has changed [BHRS25, eq. (13)]"
+        )
+
+
+@dataclass(frozen=True)
 class Dependence:
-    """The weakest combination of constraints: its singular value, rows, and the rank without it."""
+    """The weakest combination of so many independent constraints: its singular value and rows."""
 
     singular: float
     rows: str
-    rank: int
 
 
-def weakest_rows(laws: Laws, zeta: Vector) -> Dependence | None:
-    """Return the combination of rows c' Z and A that is closest to zero; None without any."""
-    rows = laws.K(zeta)
-    if not rows.size or not np.all(np.isfinite(rows)):
+def weakest_rows(laws: Laws, zeta: Vector, rank: int) -> Dependence | None:
+    """Return the combination of rows c' Z and A that is the last of so many independent ones."""
+    rows = _Rows.at(laws, zeta).K
+    if not rank or not np.all(np.isfinite(rows)):
         return None
-    lengths = np.linalg.norm(rows, axis=1)
-    U, singular, _ = np.linalg.svd(rows / np.where(lengths > 0, lengths, 1.0)[:, None])
-    least = float(singular[-1]) if len(rows) <= laws.k else 0.0
-    size = abs(U[:, -1])
+    U, singular, _ = np.linalg.svd(rows)
+    size = abs(U[:, rank - 1])
     names = [*laws.names_c, *laws.names_A]
     named = [f"'{names[i]}'" for i in np.flatnonzero(size > 1e-6 * size.max())]
-    return Dependence(least, ", ".join(named), int(np.sum(singular > RANK)))
-
-
-def require_independent(name: str, laws: Laws, zeta: Vector) -> None:
-    """Refuse constraints that say the same twice, or that the kinematics fulfils by itself."""
-    lengths = np.linalg.norm(laws.K(zeta), axis=1)
-    size = np.linalg.norm(laws.dc(zeta), axis=1) * np.linalg.norm(laws.Z(zeta))
-    for i in np.flatnonzero(lengths[: laws.n_c] <= RANK * size):
-        raise InputError(
-            f"system '{name}': the kinematics keeps '{laws.names_c[int(i)]}' by itself, c' Z = 0, "
-            "as it keeps a rotation matrix orthonormal [BHRS25, sec. 5]; leave this row out"
-        )
-    found = weakest_rows(laws, zeta)
-    if found is not None and found.rank < len(lengths):
-        raise InputError(
-            f"system '{name}': {len(lengths)} constraints on {laws.k} velocities have the rank "
-            f"{found.rank} at the start: {found.rows} depend on each other [BHRS25, eq. (13)]; "
-            "leave one of them out: join fewer ports, or ports with fewer entries"
-        )
+    return Dependence(float(singular[rank - 1]), ", ".join(named))
 
 
 def near_singularity(laws: Laws, zeta: Vector, travel: Vector) -> str:
     """Return that the constraints nearly lose their rank on the way from zeta, if they do."""
-    found = [weakest_rows(laws, zeta + s * travel) for s in np.linspace(0.0, 1.0, 9)]
+    way = [zeta + s * travel for s in np.linspace(0.0, 1.0, 9)]
+    rank = max(_Rows.at(laws, at).rank() for at in way)
+    found = [weakest_rows(laws, at, rank) for at in way]
     least = min((d for d in found if d is not None), key=lambda d: d.singular, default=None)
     if least is None or least.singular > WEAK:
         return ""

@@ -11,6 +11,9 @@ from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port
 from poinsot.systems.livens.smooth import Field, OfPotentials, Smooth
 
+#: Sums below this part of their terms are round-off.
+NOISE = 8 * float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True, eq=False)
 class Outlet:
@@ -179,8 +182,14 @@ class Laws(OfPotentials):
         return np.split(lam, ends[:-1]) if self.constraints else []
 
     def K(self, zeta: Vector) -> Array:
-        """Return all constraints as rows on w, c' Z and A; shape (m, k)."""
-        return np.vstack([self.dc(zeta) @ self.Z(zeta), self.A(zeta)])
+        """Return all constraints as rows on w, c' Z and A; shape (m, k).
+
+        Entries of c' Z that are round-off of their terms are zero: the kinematics keeps such rows.
+        """
+        dc, Z = self.dc(zeta), self.Z(zeta)
+        rows = dc @ Z
+        rows[abs(rows) <= NOISE * (abs(dc) @ abs(Z))] = 0.0
+        return np.vstack([rows, self.A(zeta)])
 
     def curvature(self, zeta: Vector, lam: Vector) -> Array:
         """Return the derivative of K^T lam by zeta; shape (k, n)."""
@@ -236,6 +245,9 @@ class Laws(OfPotentials):
         """Return their derivatives by zeta (k, n) and by w (k, k)."""
         both = self.dissipation.jacobian(np.concatenate([zeta, w]))[:, 0]
         return both[:, : self.n], both[:, self.n :]
+
+    def losses(self, zeta: Vector, w: Vector, lam: Vector) -> None:
+        """Return friction in proportion to constraint forces: there is none."""
 
     #: The name in [BHRS25].
     tau_d = damping

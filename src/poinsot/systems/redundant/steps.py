@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poinsot.ph.matrices import Array, Placed, Vector
-from poinsot.ph.stages import Evaluation, Stage, StageEquations, Tangent, largest_of_each
+from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, largest_of_each
 from poinsot.systems.livens.smooth import Chord, chord
+from poinsot.systems.redundant import checks
 
 if TYPE_CHECKING:
     from poinsot.systems.redundant.system import RedundantSystem
@@ -39,7 +40,7 @@ class _Middle:
 
 
 @dataclass(frozen=True, eq=False)
-class RedundantStages(StageEquations):
+class RedundantStages(ConstrainedStages):
     r"""A step of [BHRS25, eq. (10)], for the unknowns (zeta1, w1, h lam, h mu).
 
     .. math::
@@ -53,28 +54,46 @@ class RedundantStages(StageEquations):
     :math:`\bar\nabla V \cdot h Z w_m = V_1 - V_0` and
     :math:`\bar\nabla c\, h Z w_m = c_1 - c_0 = 0`, so that
     :math:`H_1 - H_0 = h\, (u \cdot y - w_m \cdot \tau_d)` with y = B^T w_m. Velocities without mass
-    have one value per step, at the midpoint, as multipliers have.
+    have one value per step, at the midpoint, as multipliers have. Rows c' Z and A whose rank is
+    constant but less than their number [BHRS25, eq. (13)] are combined to independent ones, with
+    the smallest of the multipliers that do the same.
     """
 
     system: "RedundantSystem"
+
+    def combination(self) -> Array | None:
+        """Return what combines the rows c' Z and A to independent ones, at the start of a step."""
+        return checks.combination(self.system.laws, self.system.split(self.x0)[0])
 
     @property
     def guess(self) -> Vector:
         """Go on as before."""
         zeta0, w0, lam, mu = self.system.split(self.x0)
         ahead = zeta0 + self.h * self.system.laws.Z(zeta0) @ w0
-        return np.concatenate([ahead, w0, self.h * lam, self.h * mu])
+        multipliers = self.h * np.concatenate([lam, mu])
+        if self.T is not None:
+            multipliers = np.linalg.lstsq(self.T.T, multipliers, rcond=None)[0]
+        return np.concatenate([ahead, w0, multipliers])
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Equations are named after states."""
-        return self.system.labels
+        lam = self.system.places[1]
+        return (*self.system.labels[:lam], *self.combined_labels(self.system.labels[lam:]))
+
+    def _closed(self, rows: Array) -> Array:
+        """Return constraint equations, rows c and A, combined: c changes by h c' Z w."""
+        if self.T is None:
+            return rows
+        scale = np.repeat([1.0, self.h], [self.system.laws.n_c, self.system.laws.n_A])
+        return np.asarray(self.combined((scale * rows.T).T))
 
     def middle(self, unknowns: Vector) -> _Middle:
         """Return all that acts over a step to these unknowns."""
-        laws, rule = self.system.laws, self.scheme.rule
+        laws, rule, first = self.system.laws, self.scheme.rule, self.system.places[1]
         zeta0, w0, _, _ = self.system.split(self.x0)
-        zeta1, w1, L, N = self.system.split(unknowns)
+        multipliers = self.spread(unknowns[first:])
+        zeta1, w1, L, N = self.system.split(np.concatenate([unknowns[:first], multipliers]))
         zeta, w = (zeta0 + zeta1) / 2, w0 + self.system.laws.weight * (w1 - w0)
         V = [chord(rule, part, zeta0, zeta1) for part in laws.varying]
         c = [chord(rule, part, zeta0, zeta1) for part in laws.constraints]
@@ -108,11 +127,14 @@ class RedundantStages(StageEquations):
                 + at.Z.T @ force
                 + h * (at.tau_d + at.G @ at.w - at.B @ u)
                 + at.N @ at.A,
-                laws.c(at.zeta1),
-                at.A @ at.w,
+                self._closed(np.concatenate([laws.c(at.zeta1), at.A @ at.w])),
             ]
         )
         sizes = largest_of_each(self._terms(at), [state.size for state in self.system.states])
+        if self.T is not None:
+            first = self.system.places[1]
+            reach = abs(np.asarray(self.T)) @ sizes[first:]
+            sizes = np.concatenate([sizes[:first], np.full(reach.size, reach.max(initial=0.0))])
         return Evaluation(residual, sizes, lambda: self._tangent(at))
 
     def _terms(self, at: _Middle) -> Vector:
@@ -131,7 +153,7 @@ class RedundantStages(StageEquations):
     def _tangent(self, at: _Middle) -> Tangent:
         """Return the derivative of the residual."""
         h, laws, half = self.h, self.system.laws, self.system.laws.weight
-        w, lam, mu = self.system.places
+        w, lam, _ = self.system.places
         kinematics = np.eye(w) - h / 2 * laws.Z.along(at.zeta, at.w)
         stiffness = sum((part.tangent(np.ones(1)) for part in at.V), np.zeros((w, w)))
         bends = zip(at.c, laws.shares(at.L), strict=True)
@@ -144,14 +166,17 @@ class RedundantStages(StageEquations):
         if not laws.lossless:
             by_zeta, by_w = laws.ddamping(at.zeta, at.w)
             push, inertia = push + h / 2 * by_zeta, inertia + h * by_w * half
-        if laws.n_c:
-            placed += [(w, lam, at.Z.T @ at.dc.T), (lam, 0, laws.dc(at.zeta1))]
         if laws.n_A:
             push += laws.A.back(at.zeta, at.N) / 2
-            placed += [(w, mu, at.A.T), (mu, w, at.A * half)]
-            placed += [(mu, 0, laws.A.along(at.zeta, at.w) / 2)]
+        if laws.n_c or laws.n_A:
+            none = np.zeros((laws.n_c, laws.k))
+            by_zeta = np.vstack([laws.dc(at.zeta1), laws.A.along(at.zeta, at.w) / 2])
+            by_w = np.vstack([none, at.A * half])
+            placed += [(w, lam, self.pull(np.vstack([at.dc @ at.Z, at.A])))]
+            placed += [(lam, 0, self._closed(by_zeta)), (lam, w, self._closed(by_w))]
         placed += [(0, 0, kinematics), (0, w, -h * at.Z * half), (w, 0, push), (w, w, inertia)]
-        return Tangent.of(self.system.n, placed)
+        count = self.system.n if self.T is None else lam + self.T.shape[0]
+        return Tangent.of(count, placed)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return x1 and the stage at the midpoint."""

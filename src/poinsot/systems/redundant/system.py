@@ -408,7 +408,7 @@ class RedundantSystem(RedundantForm):
         return x[:w], x[w:lam], x[lam:mu], x[mu:]
 
     def check_start(self, x: Vector, t: float) -> None:
-        """Refuse a start at which a constraint does not hold or is repeated."""
+        """Refuse a start at which a constraint does not hold, or their rank is not constant."""
         zeta, w, _, _ = self.split(x)
         checks.require_start(self.name, self.laws, self.ports, zeta, w)
 
@@ -441,6 +441,7 @@ class RedundantSystem(RedundantForm):
         """Refuse a step across an edge of the coordinates, or one that creates energy."""
         (zeta0, _, _, _), (zeta1, _, _, _) = self.split(x0), self.split(x1)
         checks.require_not_crossed(self.laws, zeta0, zeta1, t0, h)
+        checks.require_closed(self.name, self.laws, zeta0, (zeta1, self.split(x_mid)[1]))
         checks.require_passive(self.name, self.laws, *self.split(x_mid)[:2], "in this step")
 
     def observer(self) -> Observer:

@@ -69,7 +69,7 @@ class BodyAxesForm(MechanismForm):
         """
         lines = [inlet.direction for inlet in self.mechanism.inlets]
         exact = not any(isinstance(line, Torque) and not line.reciprocal for line in lines)
-        return exact and scheme.rule is Rule.MIDPOINT
+        return exact and self.mechanism.compiled and scheme.rule is Rule.MIDPOINT
 
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse what is no rotation, gimbal lock, and joints that are open."""

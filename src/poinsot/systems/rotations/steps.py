@@ -165,10 +165,10 @@ class RotationStages(MechanismStages):
         lam = held.smallest(at.q, mu / self.h)
         zeta1, w1 = self.ends(t, at)
         u = held.feedback(self.t, at.q, at.rate, self.given)
-        y, lost = held.y(at.q, at.rate, lam), held.damping(at.q, at.rate) @ at.rate
+        y, lost = held.y(at.q, at.rate, lam), held.lost(at.q, at.rate, lam)
         x_mid = np.concatenate([(zeta0 + zeta1) / 2, (w0 + w1) / 2, lam])
         x1 = np.concatenate([zeta1, w1, lam])
-        return x1, Stage(x_mid, system.z(x_mid), u, y, float(lost))
+        return x1, Stage(x_mid, system.z(x_mid), u, y, lost)
 
     def ends(self, w: Vector, at: Middle) -> tuple[Vector, Vector]:
         """Return coordinates and velocities of rigid bodies at the end of the step."""

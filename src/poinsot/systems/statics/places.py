@@ -41,6 +41,11 @@ def closed_place(system: MechanicalForm, x: Vector, t: float) -> FramePlace | Co
 def require_undriven(system: MechanicalForm) -> None:
     """Refuse a system whose motion is prescribed."""
     drives = system.mechanism.drives if isinstance(system, MechanismForm | QuaternionForm) else ()
+    if drives and drives[0].transmits:
+        raise InputError(
+            f"system '{system.name}': no rest and no motion of its own is looked for with "
+            f"transmissions ('{drives[0].name}'); let it come to rest by friction in a run"
+        )
     if drives:
         raise InputError(
             f"system '{system.name}': no rest and no motion of its own is looked for where drives "

@@ -24,8 +24,14 @@ from poinsot.ph.system import PHSystem
 
 #: Residual of an equation, as a part of its terms, that is round-off, and that is not too large.
 DONE, TOLERANCE = 1e-12, 1e-8
+#: A correction, as a part of the sizes of states, that may be round-off of ill-conditioned rows.
+SMALL = 1e-6
 #: Steps, iterations and corrections of each, and how much larger or smaller the next may be.
 STEPS, ITERATIONS, CORRECTIONS, GROWTH, SHRINK = 400, 12, 20, 3.0, 0.25
+#: How often rows and unknowns are scaled by each other in turn.
+SWEEPS = 4
+#: An effort below this part of its natural size is measured by it: all of it may be round-off.
+FAINT = DONE / TOLERANCE
 #: The first step moves states by such a part of their sizes, and so does a push out of a rest that
 #: is not stable: whatever constraints keep is left by the square of it.
 FIRST, PUSH, PUSHES = 0.1, 1e-6, 5
@@ -83,27 +89,50 @@ def _residual(system: PHSystem, x: Vector, t: float, largest: Vector) -> tuple[V
     return flow, np.divide(flow, terms, out=flow.copy(), where=terms > 0)
 
 
-def _solve(A: Array, b: Vector, sizes: Vector) -> Vector:
-    """Return the shortest solution of A dx = b, states measured by their sizes."""
-    scaled = A * sizes
-    rows = np.max(abs(scaled), axis=1)
-    rows[rows == 0] = 1.0
-    return np.asarray(
-        sizes * np.linalg.lstsq(scaled / rows[:, None], b / rows, rcond=np.finfo(float).eps)[0]
-    )
+def _solve(A: Array, b: Array) -> Array:
+    """Return the shortest solution of A x = b, rows and unknowns brought to one size."""
+    rows, columns = np.ones(len(A)), np.ones(len(A))
+    for _ in range(SWEEPS):
+        entries = abs(A) * rows[:, None] * columns
+        rows /= np.sqrt(_sizes_of(entries, 1))
+        columns /= np.sqrt(_sizes_of(entries, 0))
+    right = (b.T * rows).T
+    found = np.linalg.lstsq(A * rows[:, None] * columns, right, rcond=np.finfo(float).eps)[0]
+    return np.asarray((found.T * columns).T)
+
+
+def _sizes_of(entries: Array, axis: int) -> Vector:
+    sizes = np.max(entries, axis=axis)
+    return np.where(sizes > 0, sizes, 1.0)
+
+
+def _lengths(system: PHSystem, terms: Vector, stored: Vector) -> Vector:
+    """Return how large equations are by nature; terms and what E makes of sizes are given; (n,).
+
+    Those of one state change it at one rate: what a director gains along itself, which is nothing
+    but round-off, is compared with what others gain. Algebraic ones are as large as their terms.
+    """
+    lengths = terms.copy()
+    for at in system.slices.values():
+        moves = stored[at] > 0
+        rate = np.max(terms[at][moves] / stored[at][moves], initial=0.0)
+        lengths[at] = np.where(moves, rate * stored[at], terms[at])
+    return np.where(lengths > 0, lengths, 1.0)
 
 
 def _kept(system: PHSystem, x: Vector, sizes: Vector) -> Array:
-    """Return rows c^T E on changes of the state that vanish in every motion, states in sizes."""
+    """Return orthonormal rows of changes, in sizes, that vanish in every motion: c^T E."""
     conduction, B = dense(system.dflow_dz(x, system.z(x))), dense(system.B(x))
-    rows = np.hstack([conduction, B])
-    lengths = np.max(abs(rows), axis=1)
-    lengths[lengths == 0] = 1.0
+    E, efforts = dense(system.E(x)) * sizes, np.asarray(abs(system.dz(x)) @ sizes)
+    efforts[efforts == 0] = 1.0
+    rows = np.hstack([conduction * efforts, B])
+    lengths = _lengths(system, np.max(abs(rows), axis=1), np.max(abs(E), axis=1))
     U, s, _ = np.linalg.svd(rows / lengths[:, None])
     idle = U[:, int(np.sum(s > CUT * s[0])) if s.size else 0 :].T / lengths
-    kept = idle @ dense(system.E(x)) * sizes
+    kept = idle @ E
     size = np.linalg.norm(kept, axis=1)
-    return np.asarray(kept[size > CUT * np.max(size, initial=0.0)])
+    kept = kept[size > CUT * np.max(size, initial=0.0)]
+    return np.asarray(scipy.linalg.orth(kept.T, rcond=CUT).T)
 
 
 def _step(system: PHSystem, x0: Vector, tau: float, t: float) -> Vector | None:
@@ -116,24 +145,31 @@ def _step(system: PHSystem, x0: Vector, tau: float, t: float) -> Vector | None:
         dflow, dE = system.dflow(x1, z, u), system.dE(x1, x1 - x0)
         slope = slope if dflow is None else slope - dense(dflow)
         slope = slope if dE is None else slope + dense(dE) / tau
-        change = _solve(slope, flow - E @ (x1 - x0) / tau, sizes)
+        change = _solve(slope, flow - E @ (x1 - x0) / tau)
         x1 = x1 + change
         length = float(np.max(abs(change) / sizes, initial=0.0))
         if not np.isfinite(length) or length > 2 * before:
             return None
-        if length <= 1e-12 or (length <= 1e-6 and length > before / 2):
+        if _closed(length, before):
             break
         before = length
     else:
         return None
+    before = np.inf
     for _ in range(CORRECTIONS):
         kept = _kept(system, (x0 + x1) / 2, sizes)
-        change = np.asarray(np.linalg.lstsq(kept, -kept @ ((x1 - x0) / sizes), rcond=CUT)[0])
+        change = -kept.T @ (kept @ ((x1 - x0) / sizes))
         x1 = x1 + sizes * change
         length = float(np.max(abs(change), initial=0.0))
-        if length <= DONE:
+        if _closed(length, before):
             return x1
+        before = length
     return None
+
+
+def _closed(length: float, before: float) -> bool:
+    """Tell whether a correction is round-off, as is a small one that is no smaller than before."""
+    return length <= DONE or before / 2 < length <= SMALL
 
 
 def _rest_of_linear(system: LinearSystem, x: Vector, t: float) -> Vector:
@@ -143,7 +179,6 @@ def _rest_of_linear(system: LinearSystem, x: Vector, t: float) -> Vector:
     rows = np.max(abs(A), axis=1)
     rows[rows == 0] = 1.0
     kept = _kept(system, x, sizes)
-    kept = kept / np.linalg.norm(kept, axis=1, keepdims=True)
     right = np.append(-(system.B(x) @ u) / rows, kept @ (x / sizes))
     both = np.vstack([A / rows[:, None], kept])
     return np.asarray(sizes * np.linalg.lstsq(both, right, rcond=CUT)[0])
@@ -151,7 +186,8 @@ def _rest_of_linear(system: LinearSystem, x: Vector, t: float) -> Vector:
 
 def _settle(system: PHSystem, x: Vector, t: float, what: str, tau: float | None = None) -> Settled:
     turned = system.angles(x)
-    here, largest = system.near(turned), np.zeros(system.n)
+    here = system.near(turned)
+    largest = FAINT * np.asarray(abs(here.dz(x)) @ here.sizes(x))
     flow, parts = _residual(here, x, t, largest)
     if tau is None:
         rates = abs(flow) / np.maximum(abs(dense(here.E(x))) @ here.sizes(x), 1e-300)
@@ -177,6 +213,7 @@ def _settle(system: PHSystem, x: Vector, t: float, what: str, tau: float | None 
         parts = _residual(here, x, t, largest)[1]
         before, defect = defect, float(np.linalg.norm(parts))
         tau *= float(np.clip(2 * before / max(defect, 1e-300), SHRINK, GROWTH))
+    x = np.where(abs(x) > np.finfo(float).eps * here.sizes(x), x, 0.0)
     parts = _residual(here, x, t, largest)[1]
     residual = float(np.max(abs(parts), initial=0.0))
     if not residual <= TOLERANCE:
@@ -197,16 +234,22 @@ def _modes(system: PHSystem, at: Settled, t: float) -> tuple[Array, Array]:
     here, x, sizes = system.near(at.turned), at.x, system.sizes(at.x)
     z, dflow = here.z(x), here.dflow(x, here.z(x), at.u)
     A = dense(here.dflow_dz(x, z)) @ dense(here.dz(x)) + (0.0 if dflow is None else dense(dflow))
-    rows = np.max(abs(A) * sizes, axis=1)
-    rows[rows == 0] = 1.0
-    A, E = A * sizes / rows[:, None], dense(here.E(x)) * sizes / rows[:, None]
-    kept = _kept(here, x, sizes)
-    W = scipy.linalg.null_space(kept, rcond=CUT) if kept.size else np.eye(here.n)
-    shift = float(np.linalg.norm(A)) / max(float(np.linalg.norm(E)), 1e-300)
-    inverse = W.T @ np.linalg.lstsq(A - shift * E, E @ W, rcond=CUT)[0]
-    mu, vectors = np.linalg.eig(inverse)
-    finite = abs(mu) > INFINITE * np.max(abs(mu), initial=0.0)
-    return shift + 1 / mu[finite], (sizes[:, None] * (W @ vectors))[:, finite]
+    A, E = A * sizes, dense(here.E(x)) * sizes
+    rows = _lengths(here, np.max(abs(A), axis=1), np.max(abs(E), axis=1))
+    A, E = A / rows[:, None], E / rows[:, None]
+    # States without a derivative follow from the others.
+    stored, kept = np.max(abs(E), axis=0) > 0, _kept(here, x, sizes)
+    W = np.zeros((here.n, int(np.sum(stored)) - len(kept)))
+    W[stored] = scipy.linalg.null_space(kept[:, stored]) if kept.size else np.eye(W.shape[1])
+    if not W.size:
+        return np.zeros(0), W
+    moved = np.max(abs(E), axis=1)
+    shift = 1 / float(np.min(moved[moved > CUT * np.max(moved)], initial=np.inf))
+    # Applied three times, what is left of the inverse at the fastest rate is finite.
+    inverse = shift * (W.T @ _solve(A - shift * E, E @ W))
+    finite = scipy.linalg.orth(np.linalg.matrix_power(inverse, 3), rcond=INFINITE)
+    mu, vectors = np.linalg.eig(finite.T @ inverse @ finite)
+    return shift + shift / mu, sizes[:, None] * (W @ (finite @ vectors))
 
 
 def _judged(system: PHSystem, at: Settled, t: float) -> Settled:

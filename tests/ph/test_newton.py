@@ -7,8 +7,8 @@ from parts import oscillator
 
 import poinsot as ps
 from poinsot import ph
+from poinsot.ph.newton import NewtonFailure, solve
 from poinsot.ph.stages import Evaluation, Tangent
-from poinsot.schemes.newton import NewtonFailure, solve
 
 
 def scalar(f, df, size=1.0, log=None):

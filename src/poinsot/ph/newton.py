@@ -9,9 +9,8 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from poinsot.engine import ROUND_OFF, STALLED
 from poinsot.ph.matrices import Matrix, Vector, dense, is_sparse
-from poinsot.ph.stages import EPS, Evaluation, Newton, Tangent
+from poinsot.ph.stages import EPS, ROUND_OFF, STALLED, Evaluation, Newton, Tangent
 
 #: Where residuals fall below this part of their terms, Newton's method was on its way.
 NEARLY = 1e-6

@@ -1,0 +1,244 @@
+"""Laws of sampled controllers as functions with an address: of Python, Numba, and formulas.
+
+A law is given (t, y, x) as numbers one after the other, what was measured and states of its own,
+and finds (u, x at the next sample).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import nan
+from typing import Any, Protocol
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.kernels.laws import Law
+from poinsot.parts.formula_laws import machine_code
+from poinsot.ph.formulas import Formula
+from poinsot.ph.matrices import Vector
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many numbers a law measures, how many states it has, and how many it puts out."""
+
+    measured: int
+    states: int
+    outputs: int
+
+    @property
+    def given(self) -> int:
+        """How many numbers a law is given: the time, what is measured, its states."""
+        return 1 + self.measured + self.states
+
+    @property
+    def found(self) -> int:
+        """How many it finds."""
+        return self.outputs + self.states
+
+    def split(self, given: Vector) -> tuple[float, Vector, Vector]:
+        """Return t, y and x."""
+        return float(given[0]), given[1 : 1 + self.measured], given[1 + self.measured :]
+
+
+class ControlLaw(Protocol):
+    """A law with an address; `in_python` if that is a Python function, which may take any time."""
+
+    in_python: bool
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+        ...
+
+    def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
+        """Return why it failed, where it was given and found that, and an exception, if any."""
+        ...
+
+
+class PythonLaw:
+    """A Python function u = f(t, y), or (u, x_next) = f(t, y, x)."""
+
+    in_python = True
+
+    def __init__(self, function: Callable[..., Any], sizes: Sizes) -> None:
+        self._function, self._sizes = function, sizes
+        self._failed: tuple[str, BaseException | None] = "gives nothing", None
+        self._law = Law(self._answer, sizes.given, sizes.found)
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+        return self._law.address
+
+    def _answer(self, given: list[float], wanted: int) -> Sequence[float]:
+        sizes = self._sizes
+        y = np.array(given[1 : 1 + sizes.measured])
+        try:
+            if not sizes.states:
+                return self._numbers(self._function(given[0], y), sizes.outputs, "")
+            value = self._function(given[0], y, np.array(given[1 + sizes.measured :]))
+            if not isinstance(value, tuple) or len(value) != 2:
+                raise InputError(f"gives {value!r}, expected two things, (u, x_next)")
+            u = self._numbers(value[0], sizes.outputs, "")
+            return [*u, *self._numbers(value[1], sizes.states, " for its states")]
+        except BaseException as error:
+            said = str(error) if isinstance(error, InputError) else _raised(error)
+            self._failed = said, error
+            raise
+
+    def _numbers(self, value: Any, size: int, what: str) -> list[float]:
+        """Return what the law gives as so many numbers."""
+        if isinstance(value, float) and size == 1:
+            numbers = [value]
+        else:
+            try:
+                numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
+            except (TypeError, ValueError):
+                numbers = []
+        if len(numbers) != size or not np.all(np.isfinite(numbers)):
+            raise InputError(f"gives {value!r}{what}, expected {size} finite number(s)")
+        return numbers
+
+    def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
+        """Return what went wrong when it was called last."""
+        return self._failed
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaLaw:
+    """Formulas, one for each output, of (t, y, x); with states, those of the next sample follow."""
+
+    formula: Formula
+    sizes: Sizes
+    in_python = False
+
+    def __post_init__(self) -> None:
+        """Translate it."""
+        function = machine_code(self.sizes.given, self.formula.program)
+        if function is None:
+            raise InputError("its formulas are too long; give a Numba function")
+        object.__setattr__(self, "_function", function)
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+        return int(vars(self)["_function"].address)
+
+    def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
+        """Return what it gives."""
+        return f"gives {found.tolist()}", None
+
+
+@dataclass(frozen=True, eq=False)
+class NumbaLaw:
+    """A Numba function u = f(t, y), or (u, x_next) = f(t, y, x): numbers, tuples or arrays."""
+
+    function: Any
+    sizes: Sizes
+    in_python = False
+
+    def __post_init__(self) -> None:
+        """Compile it."""
+        object.__setattr__(self, "_callback", _callback(self.function, self.sizes))
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+        return int(vars(self)["_callback"].address)
+
+    def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
+        """Return what it raises there, or gives."""
+        t, y, x = self.sizes.split(given)
+        try:
+            value = self.function(t, y, x) if self.sizes.states else self.function(t, y)
+        except Exception as error:
+            return _raised(error), error
+        expected = f"{self.sizes.outputs} finite number(s)"
+        if self.sizes.states:
+            expected = f"(u, x_next) of {self.sizes.outputs} and {self.sizes.states} finite numbers"
+        return f"gives {value!r}, expected {expected}", None
+
+
+def _raised(error: BaseException) -> str:
+    return f"raised {type(error).__name__}: {error}"
+
+
+@lru_cache(maxsize=256)
+def _callback(function: Any, sizes: Sizes) -> Any:
+    """Return a function of addresses that reads (t, y, x) and writes (u, x_next)."""
+    import numba
+    from numba import carray  # type: ignore[attr-defined]
+    from numba.core.errors import NumbaError
+
+    real = numba.types.CPointer(numba.types.float64)  # type: ignore[no-untyped-call]
+    put, measured, given, found = _put(), sizes.measured, sizes.given, sizes.found
+    outputs = sizes.outputs
+
+    def without_states(source: Any, target: Any, wanted: int) -> None:
+        numbers, room = carray(source, (given,)), carray(target, (found,))
+        try:
+            put(room, function(numbers[0], numbers[1:]))
+        except Exception:  # said when it is called again, from Python
+            room[:] = nan
+
+    def with_states(source: Any, target: Any, wanted: int) -> None:
+        numbers, room = carray(source, (given,)), carray(target, (found,))
+        try:
+            u, x = function(numbers[0], numbers[1 : 1 + measured], numbers[1 + measured :])
+            put(room[:outputs], u)
+            put(room[outputs:], x)
+        except Exception:
+            room[:] = nan
+
+    signature = numba.types.void(real, real, numba.types.int64)
+    try:
+        return numba.cfunc(signature)(with_states if sizes.states else without_states)
+    except NumbaError as error:
+        why = str(error).strip().splitlines()
+        raise InputError(f"Numba cannot compile its law: {why[0] if why else error}") from error
+
+
+@lru_cache(maxsize=1)
+def _put() -> Any:
+    """Return a Numba function that writes a number, a tuple or an array where it fits."""
+    import numba
+    from numba.extending import overload
+
+    def put(room: Any, value: Any) -> None:
+        raise NotImplementedError
+
+    @overload(put)
+    def _(room: Any, value: Any) -> Any:
+        if isinstance(value, numba.types.BaseTuple):
+            lines = [f"        room[{k}] = value[{k}]" for k in range(len(value))]
+            space: dict[str, Any] = {}
+            head = "def put(room, value):", f"    if room.size == {len(value)}:"
+            exec("\n".join([*head, *lines]), space)
+            return space["put"]
+        if isinstance(value, numba.types.Array):
+
+            def array(room: Any, value: Any) -> None:
+                if room.size == value.size:
+                    for k, entry in enumerate(value.flat):
+                        room[k] = entry
+
+            return array
+
+        def number(room: Any, value: Any) -> None:
+            if room.size == 1:
+                room[0] = value
+
+        return number
+
+    return put
+
+
+def control_law(law: Any, sizes: Sizes) -> ControlLaw:
+    """Return a law as a function with an address."""
+    if isinstance(law, Formula):
+        return FormulaLaw(law, sizes)
+    if hasattr(law, "py_func"):
+        return NumbaLaw(law, sizes)
+    return PythonLaw(law, sizes)

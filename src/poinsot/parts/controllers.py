@@ -1,0 +1,190 @@
+"""Controllers: laws of what is measured anywhere in a model, which feed its ports."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.errors import InputError
+from poinsot.inputs import function, number, numbers
+from poinsot.parts.control_laws import Sizes
+from poinsot.ph.formulas import Formula
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.ports import Port
+from poinsot.result.channels import Channel
+
+#: A time may differ from a multiple of another by so much of it.
+ROUNDED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Controller:
+    """A sampled controller: u = f(t, y) at t_k = t_start + k T, held until the next sample.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the model.
+    law : function, or Formula
+        u = f(t, y), or (u, x_next) = f(t, y, x) with states.
+    reads : tuple of Channel
+        What it measures, in the order of y.
+    drives : tuple of Port
+        What it feeds, in the order of u.
+    every, delay : float
+        Sampling time T, and how long after a sample its outputs act [s].
+    limits : (outputs, 2), rate_limits : (outputs,)
+        Least and greatest output; by how much it may change in a second.
+    states : (n,)
+        Its states at the start.
+    """
+
+    name: str
+    law: Any
+    reads: tuple[Channel, ...]
+    drives: tuple[Port, ...]
+    every: float
+    delay: float
+    limits: Array
+    rate_limits: Vector
+    states: Vector
+
+    @property
+    def sizes(self) -> Sizes:
+        """How many numbers its law takes and gives."""
+        measured = sum(channel.size for channel in self.reads)
+        return Sizes(measured, self.states.size, sum(port.size for port in self.drives))
+
+    def steps(self, h: float) -> tuple[int, int]:
+        """Return its sampling time and its delay in steps of size h [s]; refuse broken ones."""
+        return self._multiple(self.every, h, "every"), self._multiple(self.delay, h, "delay")
+
+    def _multiple(self, time: float, h: float, what: str) -> int:
+        ratio = time / h
+        count = round(ratio)
+        if abs(ratio - count) <= ROUNDED * max(1.0, ratio) and (count or not time):
+            return count
+        near = [time / max(1, int(ratio) + k) for k in (0, 1)]
+        shown = " or ".join(dict.fromkeys(f"{step:.6g}" for step in near))
+        raise InputError(
+            f"controller '{self.name}': {what} = {time:g} s is no multiple of the step "
+            f"h = {h:g} s; take h = {shown} s"
+        )
+
+
+def make_controller(
+    name: str,
+    law: Any,
+    reads: Sequence[Channel],
+    drives: Sequence[Port],
+    *,
+    every: float,
+    delay: float = 0.0,
+    limits: ArrayLike | None = None,
+    rate_limits: ArrayLike | None = None,
+    states: ArrayLike | None = None,
+) -> Controller:
+    """Return a controller, or say what is wrong with it."""
+    what = f"controller '{name}'"
+    for channel in reads:
+        if channel.kind == "reaction":
+            raise InputError(
+                f"{what}: cannot read '{channel.text}': reactions are known only after a step; "
+                "record them by a sensor"
+            )
+    if not drives:
+        raise InputError(f"{what}: drives nothing; name the ports that it feeds")
+    outputs = sum(port.size for port in drives)
+    period, wait = number(every, f"{what}: every"), number(delay, f"{what}: delay")
+    if period <= 0:
+        raise InputError(f"{what}: every is {period:g} s; the time between samples is positive")
+    if wait < 0:
+        raise InputError(f"{what}: delay is {wait:g} s; it cannot be negative")
+    start = np.zeros(0) if states is None else numbers(states, f"{what}: states").reshape(-1)
+    made = Controller(
+        name=name,
+        law=_law(law, reads, start.size, outputs, what),
+        reads=tuple(reads),
+        drives=tuple(drives),
+        every=period,
+        delay=wait,
+        limits=_limits(limits, outputs, what),
+        rate_limits=_rates(rate_limits, outputs, what),
+        states=start,
+    )
+    return made
+
+
+def _limits(limits: ArrayLike | None, outputs: int, what: str) -> Array:
+    """Return the least and the greatest value of every output; (outputs, 2)."""
+    if limits is None:
+        return np.tile([-inf, inf], (outputs, 1))
+    try:
+        pair = np.asarray(limits, dtype=float)
+        found = np.broadcast_to(pair, (outputs, 2)).copy()
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{what}: limits is {limits!r}; give (low, high), or one such pair for each of "
+            f"{outputs} outputs"
+        ) from None
+    if not np.all(found[:, 0] <= found[:, 1]):
+        raise InputError(f"{what}: limits is {limits!r}; the first is the lower one")
+    return found
+
+
+def _rates(rates: ArrayLike | None, outputs: int, what: str) -> Vector:
+    if rates is None:
+        return np.full(outputs, inf)
+    try:
+        found = np.broadcast_to(np.asarray(rates, dtype=float), (outputs,)).copy()
+    except (TypeError, ValueError):
+        found = np.zeros(1)
+    if not np.all(found > 0):
+        raise InputError(
+            f"{what}: rate_limits is {rates!r}; give a positive number, or one for each of "
+            f"{outputs} outputs"
+        )
+    return found
+
+
+# -- laws ------------------------------------------------------------------------------------------
+
+
+def _law(law: Any, reads: Sequence[Channel], states: int, outputs: int, what: str) -> Any:
+    """Return a law that can be called, or formulas of (t, y, x)."""
+    measured = sum(channel.size for channel in reads)
+    if isinstance(law, str | list | tuple):
+        names = [name for channel in reads for name in variable_names(channel)]
+        law = Formula([law] if isinstance(law, str) else law, ("t", *names))
+    if not isinstance(law, Formula):
+        return function(law, f"{what}: law")
+    if states:
+        raise InputError(f"{what}: formulas have no states; give a Python or Numba function")
+    if len(law.variables) != 1 + measured:
+        raise InputError(
+            f"{what}: its formula is one of ({', '.join(law.variables)}), expected the time and "
+            f"{measured} measured number(s)"
+        )
+    if len(law.rows) != outputs:
+        raise InputError(f"{what}: {len(law.rows)} formula(s) for {outputs} output(s)")
+    return law
+
+
+def variable_names(channel: Channel) -> Iterator[str]:
+    """Yield what a channel's numbers are called in formulas: hinge.rate is hinge_rate.
+
+    Entries of vectors and matrices end in x, y and z, all others in their number.
+    """
+    name = "".join(letter if letter.isalnum() else "_" for letter in channel.text)
+    if not channel.shape:
+        yield name
+    elif channel.kind == "motion":
+        for place in product("xyz", repeat=len(channel.shape)):
+            yield f"{name}_{''.join(place)}"
+    else:
+        for k in range(channel.size):
+            yield f"{name}_{k}"

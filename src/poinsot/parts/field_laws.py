@@ -1,0 +1,87 @@
+"""Fields by Python functions in the compiled engine: called as rarely as digits allow."""
+
+from collections.abc import Sequence
+from math import nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.kernels.laws import ENERGY, SLOPES
+from poinsot.kernels.quadrature import EPS, ROUND_OFF
+from poinsot.parts.potentials import FieldPotential
+from poinsot.ph.matrices import Vector
+
+#: Changes of z, relative to it, that tell slopes: what is smaller may be noise of differences.
+SEEN = 1e-9
+#: Errors of z, relative to it, like those of differences: by slopes, and by the round-off of V.
+FORESEEN, NOISE = 1e-13, 1e-12
+
+
+class FieldLaw:
+    """The discrete gradient z(a0, a1) of a potential V, its slopes dz/da1, and V itself.
+
+    Slopes are found by differences where Newton's method asks for them again in the same step; else
+    they are those of before, corrected by every change of z (Broyden's update). Where a1 moves by
+    so little that they foresee the change of z, only V is evaluated, so that the energy is exact.
+    """
+
+    def __init__(self, p: FieldPotential) -> None:
+        self.p, self.size = p, p.forms.m
+        self.a0 = self.a1 = self.z = np.full(self.size, nan)
+        self.dz: NDArray[np.float64] | None = None
+        #: How far off a change of z was that dz foresaw, relative to it.
+        self.doubt = 1.0
+        self.asked_at: list[float] = []
+        self._known: tuple[list[float], float] = [], nan
+
+    def __call__(self, given: list[float], wanted: int) -> Sequence[float]:
+        """Return V(a0); z; or z and its slopes."""
+        start = given[: self.size]
+        if wanted == ENERGY:
+            return (self._V(start),)
+        a0, a1 = np.array(start), np.array(given[self.size :])
+        if wanted != SLOPES:
+            return [*self._value(a0, a1, start).tolist()]
+        if self.dz is None or start == self.asked_at:
+            z, self.dz = self.p.step_and_slope(a0, a1)
+            self.a0, self.a1, self.z, self.doubt = a0, a1, z, 1.0
+        else:
+            z = self._value(a0, a1, start)
+        self.asked_at = start
+        return [*z.tolist(), *self.dz.reshape(-1).tolist()]
+
+    def _V(self, a: list[float]) -> float:
+        """Return V where a step starts: that is where the one before ended."""
+        if self._known[0] != a:
+            self._known = a, self.p.V(np.array(a))
+        return self._known[1]
+
+    def _value(self, a0: Vector, a1: Vector, start: list[float]) -> Vector:
+        """Return z, foreseen where that is as good."""
+        if self.dz is not None and (a0 == self.a0).all():
+            change = self.dz @ (a1 - self.a1)
+            z = self.z + change
+            if self.doubt * abs(change).max() <= FORESEEN * abs(z).max():
+                return self._with_energy(z, a1 - a0, self._V(start), self.p.V(a1))
+        z = self.p.step(a0, a1)
+        self._learn(a0, a1, z)
+        return z
+
+    def _with_energy(self, z: Vector, e: Vector, V0: float, V1: float) -> Vector:
+        """Return z with z e = V1 - V0, where that says more than round-off."""
+        missing, known, square = V1 - V0 - float(z @ e), abs(V0) + abs(V1), float(e @ e)
+        drowned = EPS * known > NOISE * float(abs(z).max()) * sqrt(square)
+        if square == 0 or (drowned and abs(missing) <= ROUND_OFF * known):
+            return z
+        return z + missing / square * e
+
+    def _learn(self, a0: Vector, a1: Vector, z: Vector) -> None:
+        """Let slopes explain the last change of z, to which both ends contribute alike."""
+        if self.dz is not None:
+            way, change = (a0 - self.a0) + (a1 - self.a1), z - self.z
+            size, square = float(abs(change).max()), float(way @ way)
+            if size > SEEN * abs(z).max() and square > 0:
+                off = change - self.dz @ way
+                self.doubt = float(abs(off).max()) / size
+                self.dz = self.dz + np.outer(off, way / square)
+        self.a0, self.a1, self.z = a0, a1, z

@@ -1,0 +1,143 @@
+"""Sampled controllers in a run: bound to its system and its steps, the same in both engines."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.frames.forms import GROUND
+from poinsot.kernels.sampling import (
+    FOUND,
+    GIVEN,
+    GIVEN_END,
+    STATES,
+    Sampling,
+    decide,
+    hold,
+    is_due,
+)
+from poinsot.kernels.sampling import STATE as STATE_KIND
+from poinsot.kernels.tables import Index2
+from poinsot.parts.control_laws import ControlLaw, control_law
+from poinsot.parts.controllers import Controller
+from poinsot.parts.family import index, rows
+from poinsot.ph.interconnect import feed
+from poinsot.ph.matrices import Vector
+from poinsot.ph.runner import Controls
+from poinsot.ph.signals import Constant
+from poinsot.ph.system import PHSystem
+from poinsot.systems.measuring import Measurement, Row
+
+
+@dataclass(frozen=True, eq=False)
+class Held(Constant):
+    """What a controller puts out now: the value changes from sample to sample."""
+
+
+class Sampled:
+    """The controllers of a run: when they are called, what they measure, and what they hold."""
+
+    def __init__(self, controllers: Iterable[Controller], system: PHSystem, h: float) -> None:
+        self.controllers = list(controllers)
+        self.laws: list[ControlLaw] = []
+        for each in self.controllers:
+            try:
+                self.laws.append(control_law(each.law, each.sizes))
+            except InputError as error:
+                raise InputError(f"controller '{each.name}': {error}") from error
+        self.measurements = [Measurement(system, each.reads) for each in self.controllers]
+        measured = [each.rows() for each in self.measurements]
+        #: Whether the compiled engine can measure all that they read.
+        self.compiled = all(each is not None for each in measured)
+        table, channel, given, found, output, ring = [], 0, 0, 0, 0, 0
+        for each, own in zip(self.controllers, measured, strict=True):
+            sizes, (every, delay) = each.sizes, each.steps(h)
+            slots, count = delay // every + 2, len(own or ())
+            places = [given, given + 1 + sizes.measured, given + sizes.given]
+            outputs = [output, output + sizes.outputs]
+            times, channels = [every, delay, slots], [channel, channel + count]
+            table.append([*times, *channels, *places, found, *outputs, ring])
+            channel, given, found = channel + count, given + sizes.given, found + sizes.found
+            output, ring = output + sizes.outputs, ring + slots * sizes.outputs
+        periods = [each.every for each in self.controllers for _ in range(each.sizes.outputs)]
+        limits = [each.limits for each in self.controllers]
+        rates = np.concatenate([np.zeros(0), *(each.rate_limits for each in self.controllers)])
+        every_row = [row for own in measured for row in own or ()]
+        bodies = len(self.measurements[0].layout.bodies) if self.measurements else 0
+        self.table = Sampling(
+            controllers=index(rows(table, 12)),
+            laws=np.array([law.address for law in self.laws], dtype=np.int64),
+            sampled=np.full(len(table), -1, dtype=np.int64),
+            given=np.zeros(given),
+            found=np.zeros(found),
+            ring=np.zeros(ring),
+            limits=np.column_stack([np.concatenate([np.zeros((0, 2)), *limits]), rates * periods]),
+            columns=np.zeros(output, dtype=np.uint32),
+            held=np.zeros(output),
+            last=np.zeros(output),
+            numbers=rows([row.numbers for row in every_row], 13),
+            channels=_channels(every_row, bodies),
+            base=np.zeros(len(self.measurements[0].layout.angle_names) if bodies else 0),
+        )
+        for at, each in zip(self.table.controllers.tolist(), self.controllers, strict=True):
+            self.table.given[at[STATES] : at[GIVEN_END]] = each.states
+
+    def feed(self, system: PHSystem) -> PHSystem:
+        """Return the system with its driven ports fed by what is held."""
+        first = 0
+        for each in self.controllers:
+            for port in each.drives:
+                system = feed(system, port.name, Held(self.table.held[first : first + port.size]))
+                first += port.size
+        return system
+
+    def controls(self, system: PHSystem) -> Controls:
+        """Return what the compiled engine needs to know."""
+        driven = [system.port_slices[p.name] for each in self.controllers for p in each.drives]
+        columns = [np.arange(piece.start, piece.stop) for piece in driven]
+        return Controls(
+            self.table,
+            np.concatenate([np.zeros(0, dtype=np.intp), *columns]),
+            np.flatnonzero(self.table.channels[:, 0] == STATE_KIND),
+            any(law.in_python for law in self.laws),
+        )
+
+    def sample(self, number: int, t: float, x: Vector, turned: Vector) -> None:
+        """Set what is held in a step from x at time t [s]; laws that are due are called.
+
+        Raises what has gone wrong, here or in the compiled engine before.
+        """
+        table = self.table
+        for c, measure in enumerate(self.measurements):
+            if is_due(table, c, number):
+                at = table.controllers[c]
+                table.given[at[GIVEN] + 1 : at[STATES]] = measure(x, turned)
+                decide(table, c, number, t)
+        if not hold(table, number):
+            self._refuse(t)
+
+    def _refuse(self, t: float) -> None:
+        """Say which law has failed, and what it was given."""
+        table = self.table
+        numbers = table.controllers.tolist()
+        for at, each, law in zip(numbers, self.controllers, self.laws, strict=True):
+            given = table.given[at[GIVEN] : at[GIVEN_END]]
+            found = table.found[at[FOUND] : at[FOUND] + each.sizes.found]
+            if np.all(np.isfinite(found)):
+                continue
+            why, error = law.trouble(given, found)
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            y = given[1 : 1 + each.sizes.measured]
+            raise InputError(
+                f"controller '{each.name}': its law {why}, at t = {t:g} s with y = {y.tolist()}"
+            ) from error
+
+
+def _channels(every: Sequence[Row], bodies: int) -> Index2:
+    """Return the places of rows, the ground after all bodies."""
+    ends = np.array([row.ends for row in every], dtype=np.intp).reshape(-1, 2)
+    ends = np.where(ends == GROUND, bodies, ends)
+    others = [[row.component, row.which] for row in every]
+    return index([row.kind for row in every], ends, rows(others, 2))

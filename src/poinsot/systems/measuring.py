@@ -1,0 +1,148 @@
+"""Measures channels of a model: of one state for the reference engine, by rows for the compiled."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.frames.charts import Angle
+from poinsot.frames.forms import GROUND
+from poinsot.frames.places import local
+from poinsot.frames.products import Kind, lines
+from poinsot.frames.stacks import Forms
+from poinsot.kernels import sampling
+from poinsot.parts.coordinates import Coordinate, of_joint
+from poinsot.ph.interconnection import Interconnection
+from poinsot.ph.matrices import Vector
+from poinsot.ph.system import PHSystem
+from poinsot.result.channels import Channel
+from poinsot.systems.observer import MOTION, Frames, MechanismObserver
+
+Array = NDArray[np.float64]
+
+#: (frames (bodies, 4, 3), their rates, angles over turns, x of the whole) -> numbers.
+Look: TypeAlias = Callable[[Array, Array, Vector, Vector], Vector]
+#: What is measured of a motion in the compiled engine.
+KINDS = dict(
+    zip(
+        MOTION,
+        (sampling.POSITION, sampling.ROTATION, sampling.VELOCITY, sampling.SPIN),
+        strict=True,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured number in the compiled engine, see `kernels.sampling`."""
+
+    kind: int
+    ends: tuple[int, int] = (GROUND, GROUND)
+    component: int = 0
+    which: int = 0
+    numbers: tuple[float, ...] = (0.0,) * 13
+
+
+class Measurement:
+    """What there is to measure of a system with a mechanism as its first part, or as the whole."""
+
+    def __init__(self, system: PHSystem, channels: Sequence[Channel]) -> None:
+        self.system = system
+        host, self.span = system, slice(0, system.n)
+        if isinstance(system, Interconnection):
+            host, self.span = system.parts[0], system.spans[0]
+        observer = host.observer()
+        assert isinstance(observer, MechanismObserver)
+        self.observer, self.layout, self.view = observer, observer.layout, observer.view
+        self.joints = {place.name: place.joint for place in self.layout.joints}
+        self.channels = channels
+        self.looks = [self._look(channel) for channel in channels]
+
+    def __call__(self, x: Vector, turned: Vector) -> Vector:
+        """Return what is measured at a state, with angles counted over turns [rad]."""
+        bodies, own = self.view.bodies, x[None, self.span]
+        q, v = self.view.directors(own, bodies)[0], self.view.rates(own, bodies)[0]
+        return np.concatenate([np.zeros(0), *(look(q, v, turned, x) for look in self.looks)])
+
+    def _look(self, channel: Channel) -> Look:
+        match channel.kind:
+            case "state":
+                piece = self.system.slices[channel.owner]
+                return lambda q, v, turned, x: x[piece]
+            case "motion":
+                frame, which = self._frame(channel.owner), MOTION.index(channel.which)
+                at = frame.bodies
+                return lambda q, v, turned, x: frame.look(q[None, at], v[None, at])[which][
+                    0, 0
+                ].reshape(-1)
+            case "coordinate" if self._coordinate(channel).unit == "rad":
+                k = self._angle(channel)
+                return lambda q, v, turned, x: turned[k : k + 1]
+        coordinate = self._coordinate(channel)
+        bodies, forms, chart = coordinate.bodies, coordinate.forms, coordinate.chart
+
+        def value(q: Array, v: Array, turned: Vector, x: Vector) -> Vector:
+            return np.array([chart.value(forms(local(q.reshape(-1), bodies)))])
+
+        def rate(q: Array, v: Array, turned: Vector, x: Vector) -> Vector:
+            f, df = (local(a.reshape(-1), bodies)[None] for a in (q, v))
+            return np.array([chart.slope(forms(f[0])) @ forms.rates(f, df)[0]])
+
+        return value if channel.kind == "coordinate" else rate
+
+    def _frame(self, name: str) -> Frames:
+        frames = self.observer.frames
+        found = next(each for each in frames if name in each.names)
+        return found.only(list(found.names).index(name))
+
+    def _coordinate(self, channel: Channel) -> Coordinate:
+        return of_joint(channel.owner, self.joints, channel.which, f"channel '{channel.text}'")
+
+    def _angle(self, channel: Channel) -> int:
+        return self.layout.angle_names.index(f"{channel.owner}.{channel.which}")
+
+    # -- the compiled engine ------------------------------------------------------------------
+
+    def rows(self) -> list[Row] | None:
+        """Return every measured number as a row; None if the compiled engine cannot measure it."""
+        if self.view.mechanism.elastic:
+            return None
+        found: list[Row] = []
+        for channel in self.channels:
+            own = self._rows(channel)
+            if own is None:
+                return None
+            found += own
+        return found
+
+    def _rows(self, channel: Channel) -> list[Row] | None:
+        match channel.kind:
+            case "state":
+                piece = self.system.slices[channel.owner]
+                return [Row(sampling.STATE, which=k) for k in range(piece.start, piece.stop)]
+            case "motion":
+                return self._of_frame(channel)
+        coordinate, rated = self._coordinate(channel), channel.kind == "rate"
+        if isinstance(coordinate.chart, Angle):
+            kind = sampling.ANGLE_RATE if rated else sampling.ANGLE
+            return [Row(kind, which=self._angle(channel))]
+        forms = Forms([coordinate.forms.onto(coordinate.bodies)], len(self.layout.bodies))
+        at = lines(forms, [1]).products
+        if len(at.kind) != 1 or at.kind[0] not in (Kind.OFFSET, Kind.AXIS):
+            return None
+        kind = (sampling.OFFSET if at.kind[0] == Kind.OFFSET else sampling.AXIS) + rated
+        a, b = at.ends[0].tolist()
+        return [Row(kind, (a, b), numbers=tuple(at.numbers[0].tolist()))]
+
+    def _of_frame(self, channel: Channel) -> list[Row]:
+        """Return components of a vector, or those of the axes of a frame row by row."""
+        frame = self._frame(channel.owner)
+        kind, body, none = KINDS[channel.which], int(frame.bodies[0]), [0.0] * 3
+        columns = frame.R[0].T.tolist() if channel.which == "rotation" else [none]
+        return [
+            Row(kind, (body, body), i, numbers=(*column, *none, *frame.X[0].tolist(), *none, 0.0))
+            for i in range(3)
+            for column in columns
+        ]
