@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 from poinsot.engine import machine_code
-from poinsot.engine.calls import RETURNED
 from poinsot.engine.job import Job
 from poinsot.engine.machine_code import ENTRY, FORMS
 from poinsot.kernels.kernel import ARITHMETIC, KERNELS
@@ -86,56 +85,18 @@ def _copies(
 
 
 def entry(form: str, run: Any) -> Any:
-    """Return the function of an address that reads a job there, runs it, and returns its numbers.
+    """Return the function of an address that runs the job in the words there."""
+    from poinsot.engine.words import record_at, write_returned
 
-    Its text follows from the fields of `Job`.
-    """
-    from poinsot.engine.intrinsics import read_integer, read_real, write_integer
+    job_at = record_at(Job, FORMS[form])
 
-    space: dict[str, Any] = {
-        "run": run,
-        "integer": read_integer,
-        "real": read_real,
-        "write": write_integer,
-    }
-    job, _ = _reading(Job, RETURNED, FORMS[form], space)
-    lines = (
-        "def entry(address):",
-        f"    taken, rows = run({job})",
-        "    write(address, 0, taken)",
-        "    write(address, 1, rows)",
-        "    return 0",
-    )
-    exec("\n".join(lines), space)
-    return space["entry"]
+    def called(address: int) -> int:
+        taken, rows = run(job_at(address))
+        write_returned(address, 0, taken)
+        write_returned(address, 1, rows)
+        return 0
 
-
-def _reading(hint: Any, word: int, absent: Iterable[str], space: dict[str, Any]) -> tuple[str, int]:
-    """Return the text that reads a value from a word on, and the first word after it.
-
-    What the text names is put into `space`.
-    """
-    if hint in (int, bool, float):
-        text = f"{'real' if hint is float else 'integer'}(address, {word})"
-        return f"{text} != 0" if hint is bool else text, word + 1
-    if isinstance(hint, type) and issubclass(hint, tuple):
-        fields = []
-        for name, inner in get_type_hints(hint, include_extras=True).items():
-            text = "None"
-            if name not in absent:
-                present = [one for one in get_args(inner) if one is not type(None)]
-                single = present[0] if type(None) in get_args(inner) else inner
-                text, word = _reading(single, word, absent, space)
-            fields.append(text)
-        space[hint.__name__] = hint
-        return f"{hint.__name__}({', '.join(fields)})", word
-    from poinsot.engine.intrinsics import READERS
-
-    array, dimensions = get_args(hint)
-    number = get_args(get_args(array)[1])[0]
-    reader = f"{number.__name__}_{dimensions}"
-    space[reader] = READERS[number, dimensions]
-    return f"{reader}(address, {word})", word + 1 + dimensions
+    return called
 
 
 def _passes() -> Any:

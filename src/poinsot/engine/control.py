@@ -1,8 +1,8 @@
 """Sampled controllers in the time loop: they measure a state and set the inputs of a step."""
 
 from math import atan2, tau
+from typing import Any
 
-from poinsot.engine.families import NETWORKS
 from poinsot.engine.job import Job, Machine
 from poinsot.engine.turn_counters import COSINE, FORM
 from poinsot.kernels.algebra import Array, Mat, Vec, add, axpy, combine, cross, dot, matrix, vector
@@ -61,7 +61,8 @@ def _measured(job: Job, row: int, state: Array) -> float:
     machine, table = job.machine, job.sampling
     at = table.channels[row]
     if at[KIND] == STATE:
-        return float(machine.parts[NETWORKS].states[0, at[WHICH]])
+        parts: Any = machine.parts
+        return float(parts.PortNetworks.states[0, at[WHICH]])
     if at[KIND] == ANGLE or at[KIND] == ANGLE_RATE:
         c, s, dc, ds = _turning(machine, at[WHICH], state)
         if at[KIND] == ANGLE_RATE:

@@ -42,9 +42,6 @@ FAMILIES: tuple[type[Family], ...] = (
     ElasticBodies,
 )
 
-#: Where networks are among them.
-NETWORKS = FAMILIES.index(PortNetworks)
-
 #: The tables of all families.
 Tables: Any = NamedTuple("Tables", [(family.__name__, family.Table) for family in FAMILIES])  # type: ignore[misc]
 
@@ -53,11 +50,11 @@ def _through(hook: str, given: str, join: str = "; ", first: str = "") -> Any:
     """Return the kernel (tables, ...) that calls one kernel of every family that has it."""
     space: dict[str, Any] = {"__name__": __name__}
     calls = [first] if first else []
-    for k, family in enumerate(FAMILIES):
-        function = getattr(family.kernels, hook)
+    for family in FAMILIES:
+        name, function = family.__name__, getattr(family.kernels, hook)
         if function is not None:
-            space[f"{hook}_{k}"] = function
-            calls.append(f"{hook}_{k}(tables[{k}]{given and ', '}{given})")
+            space[f"{hook}_{name}"] = function
+            calls.append(f"{hook}_{name}(tables.{name}{given and ', '}{given})")
     body = f"{'return ' if first else ''}{join.join(calls)}"
     exec(f"def {hook}(tables{given and ', '}{given}):\n    {body}", space)
     return kernel(space[hook])

@@ -1,0 +1,167 @@
+"""Records on the other side of a call: what machine code reads from the list of words.
+
+A record of records stays in memory and is known by its address: as a value, a machine would be
+more than a thousand numbers, which every kernel would take and hand on. Its fields are read when
+they are asked for. Nobody writes to the words while machine code runs. For `build` alone; words are
+written by `calls.pack`.
+"""
+
+from typing import Any, get_args, get_type_hints
+
+from llvmlite import ir
+from numba import types
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
+from numba.np import arrayobj, numpy_support
+
+from poinsot.engine.calls import RETURNED
+
+arrays: Any = arrayobj
+WORD = ir.IntType(64)
+NUMBERS: dict[type, Any] = {int: types.int64, bool: types.boolean, float: types.float64}
+
+
+class RecordType(types.Type):
+    """The type of a record in memory, some fields of which are absent: they are None."""
+
+    def __init__(self, record: type, absent: tuple[str, ...]) -> None:
+        fields: dict[str, tuple[int, Any]] = {}
+        word, lacks = 0, list[str]()
+        for name, hint in get_type_hints(record, include_extras=True).items():
+            kind = types.none if name in absent else _type_of(_present(hint), absent)
+            lacks += [name] if name in absent else getattr(kind, "lacks", ())
+            fields[name] = word, kind
+            word += _words(kind)
+        self.fields, self.words, self.lacks = fields, word, lacks
+        # Forms whose record is the same share the kernels that take it.
+        super().__init__(name=" ".join([record.__name__, "in memory, without", *lacks]))
+
+
+@register_model(RecordType)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, WORD.as_pointer())  # type: ignore[no-untyped-call]
+
+
+def _present(hint: Any) -> Any:
+    """Return what a field is that may be None, if it is not."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return kinds[0] if type(None) in get_args(hint) else hint
+
+
+def _type_of(hint: Any, absent: tuple[str, ...]) -> Any:
+    """Return Numba's type of a field: a number, an array, a record of these, or one in memory."""
+    if hint in NUMBERS:
+        return NUMBERS[hint]
+    if isinstance(hint, type) and issubclass(hint, tuple):
+        record = RecordType(hint, absent)
+        kinds = [kind for _, kind in record.fields.values()]
+        if any(isinstance(kind, RecordType | types.BaseTuple) for kind in kinds):
+            return record
+        return types.BaseTuple.from_types(kinds, hint)  # type: ignore[no-untyped-call]
+    array, dimensions = get_args(hint)
+    number = get_args(get_args(array)[1])[0]
+    return types.Array(numpy_support.from_dtype(number), dimensions, "C")
+
+
+def _words(kind: Any) -> int:
+    """Return how many words a value takes."""
+    if isinstance(kind, RecordType):
+        return kind.words
+    if isinstance(kind, types.BaseTuple):
+        parts: Any = kind
+        return sum(map(_words, list(parts)))
+    if isinstance(kind, types.Array):
+        return 1 + int(kind.ndim)
+    return 0 if kind is types.none else 1
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    """The types of fields."""
+
+    key = RecordType
+
+    def generic_resolve(self, record: Any, name: str) -> Any:  # type: ignore[override]
+        """Return the type of a field."""
+        return record.fields[name][1] if name in record.fields else None
+
+
+@lower_getattr_generic(RecordType)  # type: ignore[no-untyped-call, untyped-decorator]
+def _field(context: Any, builder: Any, record: Any, words: Any, name: str) -> Any:
+    """Read a field."""
+    word, kind = record.fields[name]
+    return _read(context, builder, words, word, kind)
+
+
+def _read(context: Any, builder: Any, words: Any, word: int, kind: Any) -> Any:
+    """Return the value that begins at a word."""
+    if kind is types.none:
+        return context.get_dummy_value()
+    if isinstance(kind, RecordType):
+        return builder.gep(words, [WORD(word)], inbounds=True)
+    if isinstance(kind, types.BaseTuple):
+        parts = []
+        for each in list(kind):  # type: ignore[call-overload]
+            parts.append(_read(context, builder, words, word, each))
+            word += _words(each)
+        return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, types.Array):
+        return _read_array(context, builder, words, word, kind)
+    value = _load(builder, words, word)
+    if kind is types.boolean:
+        return builder.icmp_unsigned("!=", value, WORD(0))
+    return builder.bitcast(value, context.get_value_type(kind))
+
+
+def _load(builder: Any, words: Any, word: int) -> Any:
+    """Return a word; it does not change, so that loops need not read it again."""
+    value = builder.load(builder.gep(words, [WORD(word)], inbounds=True))
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return value
+
+
+def _read_array(context: Any, builder: Any, words: Any, word: int, kind: Any) -> Any:
+    """Return an array, of which words hold the address and the shape."""
+    data, *shape = (_load(builder, words, word + k) for k in range(1 + kind.ndim))
+    element = context.get_data_type(kind.dtype)
+    size = WORD(context.get_abi_sizeof(element))
+    strides = [size]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], extent))
+    made = arrays.make_array(kind)(context, builder)
+    pointer = builder.inttoptr(data, element.as_pointer())
+    arrays.populate_array(made, pointer, shape, strides, size, meminfo=None)
+    return made._getvalue()
+
+
+def record_at(record: type, absent: tuple[str, ...]) -> Any:
+    """Return the function of an address that returns the record in the words there."""
+    kind = RecordType(record, absent)
+
+    def at(typing: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            words = builder.inttoptr(arguments[0], WORD.as_pointer())
+            return builder.gep(words, [WORD(RETURNED)], inbounds=True)
+
+        return kind(types.int64), generate
+
+    return intrinsic(at)
+
+
+def _write_returned(typing: Any, address: Any, word: Any, value: Any) -> Any:
+    """Store one of the numbers that a call returns."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        address, word, value = arguments
+        words = builder.inttoptr(address, WORD.as_pointer())
+        builder.store(value, builder.gep(words, [word]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+write_returned: Any = intrinsic(_write_returned)
