@@ -13,8 +13,9 @@ from poinsot.ph.matrices import Vector
 
 #: Changes of z, relative to it, that tell slopes: what is smaller may be noise of differences.
 SEEN = 1e-9
-#: Errors of z, relative to it, like those of differences: by slopes, and by the round-off of V.
-FORESEEN, NOISE = 1e-13, 1e-12
+#: Errors of z by slopes, relative to it: like those of the gradient, given or by differences. What
+#: the round-off of V adds to z must not be larger either: no step converges beyond it.
+EXACT, DIFFERENCES = 1e-14, 1e-13
 
 
 class FieldLaw:
@@ -27,6 +28,7 @@ class FieldLaw:
 
     def __init__(self, p: FieldPotential) -> None:
         self.p, self.size = p, p.forms.m
+        self.error = DIFFERENCES if p.dV is None else EXACT
         self.a0 = self.a1 = self.z = np.full(self.size, nan)
         self.dz: NDArray[np.float64] | None = None
         #: How far off a change of z was that dz foresaw, relative to it.
@@ -61,7 +63,7 @@ class FieldLaw:
         if self.dz is not None and (a0 == self.a0).all():
             change = self.dz @ (a1 - self.a1)
             z = self.z + change
-            if self.doubt * abs(change).max() <= FORESEEN * abs(z).max():
+            if self.doubt * abs(change).max() <= self.error * abs(z).max():
                 return self._with_energy(z, a1 - a0, self._V(start), self.p.V(a1))
         z = self.p.step(a0, a1)
         self._learn(a0, a1, z)
@@ -70,7 +72,7 @@ class FieldLaw:
     def _with_energy(self, z: Vector, e: Vector, V0: float, V1: float) -> Vector:
         """Return z with z e = V1 - V0, where that says more than round-off."""
         missing, known, square = V1 - V0 - float(z @ e), abs(V0) + abs(V1), float(e @ e)
-        drowned = EPS * known > NOISE * float(abs(z).max()) * sqrt(square)
+        drowned = EPS * known > self.error * float(abs(z).max()) * sqrt(square)
         if square == 0 or (drowned and abs(missing) <= ROUND_OFF * known):
             return z
         return z + missing / square * e
