@@ -91,7 +91,9 @@ def test_kinds_of_energy_add_up(name):
     np.testing.assert_allclose(total, result.energy, rtol=1e-13)
 
 
-def test_a_system_without_bodies_has_nothing_to_show():
+def test_joined_systems_without_bodies_show_no_scene_but_the_energy_of_each():
     result = ps.simulate(find_example("dc-motor").model(), h=1e-3, t_end=0.01)
+    energies = result.observation.energies
     assert result.observation.scene == Scene()
-    assert not result.observation.energies
+    assert list(energies) == ["circuit", "rotor", "load"]
+    np.testing.assert_allclose(sum(energies.values()), result.energy, rtol=1e-13)

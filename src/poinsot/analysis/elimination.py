@@ -94,9 +94,9 @@ def eliminate(linear: AnyLinear) -> Elimination:
 
 
 def require_determined(linear: AnyLinear) -> None:
-    """Refuse a system with a state that no equation knows.
+    """Refuse a system with a state that no equation contains.
 
-    Multipliers of repeated constraints are not determined either, but equations know them.
+    Multipliers of repeated constraints are not determined either, but equations contain them.
     """
     known = np.zeros(linear.n, dtype=bool)
     for matrix in (linear.matrix_E, linear.matrix_A):

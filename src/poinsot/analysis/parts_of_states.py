@@ -5,7 +5,8 @@ and efforts Q V = W Q':
 
 .. math:: W^\top E V\, \dot x' = W^\top (J - R)\, W Q' x' + W^\top B u .
 
-Of a mechanical system displacements go with velocities, q_f = V_f q_f'.
+Of a mechanical system displacements go with velocities, q_f = V_f q_f'. Constraints that every
+state of the reduced space fulfils, G V = 0, are left out with their multipliers.
 """
 
 from collections.abc import Sequence
@@ -25,6 +26,8 @@ from poinsot.ph.system import State
 Indices = NDArray[np.intp]
 #: Singular values of a space below this part of the largest are none of it.
 INSIDE = 1e-9
+#: Constraints are fulfilled by a space if no more than this part of their terms is left.
+FULFILLED = 1e-10
 
 
 def chosen(system: LinearPHSystem, names: str | Sequence[str]) -> tuple[Indices, int]:
@@ -95,21 +98,40 @@ def _kept(system: LinearPHSystem, gone: Indices, first: int, last: int) -> list[
 def _made(
     system: LinearPHSystem, states: list[State], V: sp.csr_array, W: sp.csr_array
 ) -> ProjectedForm:
+    named = np.repeat(np.arange(len(states)), [state.size for state in states])
+    kept = ~_fulfilled(system, V, W)
+    V, W = sparse(V[:, kept]), sparse(W[:, kept])
+    sizes = np.bincount(named[kept], minlength=len(states))
+    left = [replace(s, size=int(size)) for s, size in zip(states, sizes, strict=True) if size]
     pairs = {"E": V, "J": W, "R": W, "Q": V}
     projected = {
         f"matrix_{letter}": sparse(W.T @ sparse(getattr(system, f"matrix_{letter}")) @ right)
         for letter, right in pairs.items()
     }
     # As the package keeps them: dense where they are small.
-    kept = {name: a if large(V.shape[1]) else a.toarray() for name, a in projected.items()}
-    kept["matrix_J"] = 0.5 * (kept["matrix_J"] - kept["matrix_J"].T)
-    kept["matrix_R"] = 0.5 * (kept["matrix_R"] + kept["matrix_R"].T)
+    known = {name: a if large(V.shape[1]) else a.toarray() for name, a in projected.items()}
+    known["matrix_J"] = 0.5 * (known["matrix_J"] - known["matrix_J"].T)
+    known["matrix_R"] = 0.5 * (known["matrix_R"] + known["matrix_R"].T)
     return ProjectedForm(
         name=system.name,
-        states=tuple(states),
+        states=tuple(left),
         ports=system.ports,
         matrix_B=np.asarray(W.T @ dense(system.matrix_B)),
         about=system.about,
         V=V,
-        **kept,
+        **known,
     )
+
+
+def _fulfilled(system: LinearPHSystem, V: sp.csr_array, W: sp.csr_array) -> NDArray[np.bool_]:
+    """Return which multipliers belong to constraints that hold on the whole reduced space."""
+    L, B = sparse(system.conduction), sparse(system.matrix_B)
+    free = abs(sparse(system.matrix_E) @ V).max(axis=0).toarray().reshape(-1) == 0
+    acts = abs(W.T @ B).max(axis=1).toarray().reshape(-1) > 0
+    found, terms = sparse(W.T @ L @ W), (sparse(W.T @ L), sparse(L @ W))
+    rows, columns = (
+        abs(found).max(axis=axis).toarray().reshape(-1)
+        <= FULFILLED * abs(whole).max(axis=axis).toarray().reshape(-1)
+        for axis, whole in zip((1, 0), terms, strict=True)
+    )
+    return np.asarray(free & ~acts & rows & columns)

@@ -109,6 +109,8 @@ class Interconnection(PHSystem):
     outer: NDArray[np.intp]
     exposed: NDArray[np.intp]
     used: tuple[Port, ...]
+    #: Whether time steps are those of any system, even where a mechanism has its own.
+    general: bool = False
 
     # -- layout -------------------------------------------------------------------------------
 
@@ -445,7 +447,7 @@ class Interconnection(PHSystem):
         """The same as one part, such as a mechanism, and what is joined to its ports."""
         from poinsot.ph.hosting import Hosting  # imports this module
 
-        return Hosting.of(self)
+        return None if self.general else Hosting.of(self)
 
     @property
     def _hosts(self) -> list[PHSystem]:
@@ -471,8 +473,20 @@ class Interconnection(PHSystem):
 
     @property
     def formulation(self) -> str:  # type: ignore[override]
-        """That of a mechanism among the parts."""
-        return next((part.formulation for part in self._hosts), "ph")
+        """That of a mechanism among the parts, unless time steps are those of any system."""
+        return next((part.formulation for part in self._hosts if not self.general), "ph")
+
+    def in_form(self, formulation: str) -> PHSystem:
+        """Return it as any port-Hamiltonian system, whatever form its mechanism has."""
+        if formulation == "ph" != self.formulation:
+            return replace(self, general=True)
+        return super().in_form(formulation)
+
+    def in_steps(self, scheme: "Scheme", x: Vector, h: float) -> PHSystem:
+        """Return it with general steps where networks do not determine the mechanism's inputs."""
+        hosting = self.hosting
+        served = hosting is not None and hosting.serves(h / 2, x, np.zeros(self.m), h)
+        return self if served or self.general else replace(self, general=True)
 
     def remembering(self) -> Self:
         """Return the system for one run of Newton's method."""
@@ -530,9 +544,14 @@ class Interconnection(PHSystem):
     def observer(self) -> Observer:
         """Return what looks at the parts, each by its own observer."""
         angles = slices(len(part.angle_names) for part in self.parts)
+
+        def look(part: PHSystem) -> Observer:
+            own = part.observer()
+            return own if self.hosting is not None else own.of_general_steps()
+
         return JoinedObserver(
             tuple(
-                Member(part.name, part.observer(), part.energies, span, own)
+                Member(part.name, look(part), part.energies, span, own)
                 for part, span, own in zip(self.parts, self.spans, angles, strict=True)
             )
         )

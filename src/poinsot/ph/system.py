@@ -242,6 +242,10 @@ class PHSystem(Stores):
         """
         return None
 
+    def in_steps(self, scheme: "Scheme", x: Vector, h: float) -> "PHSystem":
+        """Return the system as a run from x by steps of size h [s] takes it; by default itself."""
+        return self
+
     def exact_under(self, scheme: "Scheme") -> bool:
         """Whether the scheme keeps the energy balance of this system but for round-off."""
         quadratic = self.exact_costate and all(part.quadratic for part in self.storages)

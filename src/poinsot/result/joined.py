@@ -49,6 +49,11 @@ class JoinedObserver(Observer):
         found = [(m.name, name) for m in self.members for name in m.observer.undetermined]
         return unique_names(found)
 
+    def of_general_steps(self) -> Observer:
+        """Return what looks at all members so."""
+        members = [replace(m, observer=m.observer.of_general_steps()) for m in self.members]
+        return replace(self, members=tuple(members))
+
     def observe(self, history: History) -> Observation:
         """Return what all members show; what takes time, when it is asked for."""
         return self._joined(history, [m.observer.observe(m.history(history)) for m in self.members])

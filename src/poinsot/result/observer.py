@@ -43,6 +43,10 @@ class Observer:
         """Names of the joints whose reactions are one of many."""
         return ()
 
+    def of_general_steps(self) -> "Observer":
+        """Return what looks at time steps of any system, if it matters; by default itself."""
+        return self
+
     def observe(self, history: History) -> Observation:
         """Return what there is to see; what takes time, when it is asked for."""
         return Observation()

@@ -199,6 +199,7 @@ def simulate(
             "its E depends on the state; use 'ph-dg'"
         )
     x = check_start(system, x, t_start)
+    system = system.in_steps(method, x, h)
     clock = Clock(t_start, t_end, h, steps)
     runner = None if engine == "reference" else system.runner(method, x, h, options)
     if runner is not None and controllers:

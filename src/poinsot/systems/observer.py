@@ -213,6 +213,10 @@ class MechanismObserver(Observer):
     view: View
     stabilised: bool = False
 
+    def of_general_steps(self) -> Observer:
+        """Return what looks at steps that act at the midpoints of states."""
+        return replace(self, view=replace(self.view, general=True))
+
     @cached_property
     def _bodies(self) -> Frames:
         axes = np.swapaxes(self.layout.R_BP, 1, 2)

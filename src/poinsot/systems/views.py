@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,15 @@ class View(ABC):
         Where the multipliers of the joints begin in x.
     parametrisation : Parametrisation
         How the first part, (phi, theta) of every body, describes rotations.
+    general : bool
+        Whether time steps are those of any system: equations hold at the midpoints of states.
     """
 
     mechanism: Mechanism
     parts: tuple[Unknowns, ...]
     joints: int
     parametrisation: Parametrisation
+    general: bool = field(default=False, kw_only=True)
 
     @property
     def bodies(self) -> Indices:
@@ -117,14 +120,26 @@ class View(ABC):
         """Return mean directors over steps, on which joints act, and the velocities there.
 
         What directors move by over the step is their velocity; positions, which may be far away,
-        have the mean of both ends.
+        have the mean of both ends. In `general` steps both are what coordinates move by.
         """
+        if self.general:
+            return self._at_midpoints(means, ends, h, bodies)
         starts = 2 * means - ends
         q0, q1 = (self.directors(x, bodies) for x in (starts, ends))
         v0, v1 = (self.rates(x, bodies)[:, :, 0] for x in (starts, ends))
         moved = (q1 - q0) / h[:, None, None, None]
         moved[:, :, 0] = (v0 + v1) / 2
         return (q0 + q1) / 2, moved
+
+    def _at_midpoints(
+        self, means: Array, ends: Array, h: Array, bodies: Indices
+    ) -> tuple[Array, Array]:
+        """Return directors d(theta) at the mean of theta, and d' = (dd/dtheta) theta' there."""
+        zeta, end = (self.split(x, bodies)[0] for x in (means, ends))
+        moved = 2 * (end - zeta) / h[:, None, None]
+        slopes = self.parametrisation.slopes(zeta[:, :, 3:])
+        turned = np.einsum("tnka,tna->tnk", slopes, moved[:, :, 3:])
+        return self.directors(means, bodies), blocks(moved[:, :, :3], turned)
 
 
 @dataclass(frozen=True, eq=False)

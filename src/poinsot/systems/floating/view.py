@@ -87,6 +87,8 @@ class FloatingView(View):
         self, means: Array, ends: Array, h: Array, bodies: Indices
     ) -> tuple[Array, Array]:
         """Return mean frames over steps, and how fast they move over them."""
+        if self.general:
+            return self.directors(means, bodies), self.rates(means, bodies)
         q0, q1 = (self.directors(x, bodies) for x in (2 * means - ends, ends))
         return (q0 + q1) / 2, (q1 - q0) / h[:, None, None, None]
 
