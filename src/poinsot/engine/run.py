@@ -74,9 +74,10 @@ def run(job: Job) -> tuple[int, int]:
         accept(machine.parts)
         account(job, n, H, h, power, iterations, residual)
         state, ahead, before = ahead, before, state
-        guessed = min(order[0], known + n)
-        order[0] = extrapolate(carried.past, stage, 0, V, guessed)
-        extrapolate(carried.past_multiplier, multiplier, joints, 0, guessed)
+        most = known + n
+        order[0] = extrapolate(carried.past, stage, 0, V, min(order[0], most))
+        past = carried.past_multiplier
+        order[1] = extrapolate(past, multiplier, joints, 0, min(order[1], most))
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:
             _straighten(machine, machine.spins, state)
