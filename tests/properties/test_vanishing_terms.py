@@ -112,3 +112,23 @@ def test_bodies_joined_at_their_centres_move_as_in_one_model(seed, gravity, spin
     joined = ps.simulate(system, scheme="ph-mp", h=H, t_end=5 * H, x0=x0)
     for name in x0:
         np.testing.assert_allclose(joined[name], known[name], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("scheme", ["eml", "emh"])
+def test_an_equation_without_terms_does_not_end_the_iteration_of_all_others(scheme):
+    """Two wheels on one axis: momenta along it are 1e-25 kg m/s, and converge last."""
+    model = ps.Model()
+    one = model.add_body("one", ps.Box(mass=2, size=(0.3, 0.2, 0.1)), angular_velocity=(0, 0, 9))
+    other = model.add_body(
+        "other",
+        ps.Box(mass=1, size=(0.2, 0.4, 0.1)),
+        position=(0, 0, 0.5),
+        angular_velocity=(0, 0, -7),
+    )
+    model.add_joint("lower", ps.Revolute(model.ground, one, point=(0, 0, 0), axis=(0, 0, 1)))
+    model.add_joint("upper", ps.Revolute(one, other, point=(0, 0, 0.5), axis=(0, 0, 1)))
+    result = ps.simulate(
+        model, h=0.02, t_end=1.5, coordinates="quaternions", scheme=scheme, engine="reference"
+    )
+    assert result.stats.balance_error_max < 1e-14
+    assert result.stats.residual_max < 1e-14

@@ -493,3 +493,15 @@ def test_a_step_that_fails_is_reported_by_the_reference_engine(unbuilt):
     with pytest.raises(ps.SimulationError) as failed:
         run(engine="auto", newton=ps.Newton(max_iterations=1), h=0.3, t_end=3.0)
     assert failed.value.result.engine == "reference"
+
+
+def test_where_no_process_can_be_started_the_reference_engine_runs(unbuilt, monkeypatch):
+    def refuse(*arguments):
+        raise PermissionError(13, "Permission denied", sys.executable)
+
+    monkeypatch.setattr(build, "in_background", refuse)
+    monkeypatch.setattr(machine_code, "function", refuse)
+    with pytest.warns(UserWarning, match="cannot be built here: PermissionError"):
+        assert run(engine="auto").engine == "reference"
+    with pytest.raises(BuildError, match=r"Permission denied.*use engine='reference'"):
+        run(engine="compiled")

@@ -488,6 +488,16 @@ class Interconnection(PHSystem):
         served = hosting is not None and hosting.serves(h / 2, x, np.zeros(self.m), h)
         return self if served or self.general else replace(self, general=True)
 
+    def in_form(self, formulation: str) -> PHSystem:
+        """Return it also for schemes of any port-Hamiltonian system: it is one as a whole."""
+        return self if formulation == "ph" else super().in_form(formulation)
+
+    def _hosted(self, scheme: "Scheme", t: float, x: Vector, u: Vector, h: float) -> bool:
+        """Tell whether a step is one of a mechanism with networks at its ports."""
+        if self.hosting is None or scheme.formulation != self.formulation:
+            return False
+        return self.hosting.serves(t, x, u, h)
+
     def remembering(self) -> Self:
         """Return the system for one run of Newton's method."""
         return self._with_parts([part.remembering() for part in self.parts])
@@ -496,7 +506,7 @@ class Interconnection(PHSystem):
         self, scheme: "Scheme", t: float, x0: Vector, u: Vector, h: float
     ) -> "StageEquations | None":
         """Return those of a mechanism with networks at its ports, where that suffices."""
-        if self.hosting is not None and self.hosting.serves(t, x0, u, h):
+        if self.hosting is not None and self._hosted(scheme, t, x0, u, h):
             return self.hosting.stages(scheme, t, x0, u, h)
         for port in self.ports:
             if port.driven:
@@ -510,13 +520,13 @@ class Interconnection(PHSystem):
     def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
         """Return a mechanism with networks at its ports in the compiled engine."""
         hosting = self.hosting
-        if hosting is None or not hosting.serves(h / 2, x, np.zeros(self.m), h):
+        if hosting is None or not self._hosted(scheme, h / 2, x, np.zeros(self.m), h):
             return None
         return hosting.runner(scheme, x, h, options)
 
     def exact_under(self, scheme: "Scheme") -> bool:
         """Whether a mechanism keeps the balance: networks do in any case; else whether all do."""
-        if self.hosting is not None:
+        if self.hosting is not None and scheme.formulation == self.formulation:
             return self.hosting.system.exact_under(scheme)
         return super().exact_under(scheme)
 

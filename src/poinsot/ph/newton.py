@@ -74,7 +74,7 @@ def _iterate(
 ) -> Solution:
     here = problem(x)
     history: list[float] = []
-    correction, accepted = None, None
+    correction, accepted, lagging = None, None, False
     for iteration in range(options.max_iterations + 1):
         if not here.finite:
             first = int(np.flatnonzero(~np.isfinite(here.F))[0])
@@ -90,11 +90,15 @@ def _iterate(
         history.append(float(relative[worst]))
         solution = Solution(x, iteration, history[-1])
         if accepted is not None and history[-1] > 0.1 * accepted.residual:
-            return min(accepted, solution, key=lambda s: s.residual)
+            accepted = min(accepted, solution, key=lambda s: s.residual)
+            if lagging or accepted.residual <= ROUND_OFF:
+                return accepted
+            # An equation whose terms vanish beside all others may be one iteration behind them.
+            lagging = True
         if history[-1] <= 4 * EPS:
             return solution
         tolerance = np.maximum(options.atol + options.rtol * here.sizes, ROUND_OFF * rounded)
-        if np.all(abs(here.F) <= tolerance):
+        if not lagging and np.all(abs(here.F) <= tolerance):
             accepted = solution  # and on, as long as it gains
         if iteration == options.max_iterations:
             break

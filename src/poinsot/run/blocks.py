@@ -76,23 +76,29 @@ def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], ob
     Unless it is `required`, so many steps may be done sooner in the reference engine, which `step`
     takes one of: what is being built meanwhile is for later runs.
     """
-    if machine_code.loaded(runner.form) is None and not required:
-        from poinsot.engine.build import DURATION, in_background
-
-        in_background()
-        started = time.perf_counter()
-        try:
-            step()
-        except Exception:  # that engine will say what is wrong
-            return False
-        if steps * (time.perf_counter() - started) < DURATION:
-            return False
     try:
+        if machine_code.loaded(runner.form) is None and not required:
+            from poinsot.engine.build import DURATION, in_background
+
+            in_background()
+            started = time.perf_counter()
+            try:
+                step()
+            except Exception:  # that engine will say what is wrong
+                return False
+            if steps * (time.perf_counter() - started) < DURATION:
+                return False
         machine_code.function(runner.form)
-    except BuildError as error:
+    except (BuildError, machine_code.DamagedObjectError, OSError) as error:
+        failure = error
+        if not isinstance(error, BuildError):  # no process can be started, or a file is gone again
+            told = f"{type(error).__name__}: {error}"
+            failure = BuildError(
+                f"the compiled engine cannot be built here: {told}; use engine='reference'"
+            )
         if required:
-            raise
-        warnings.warn(f"{error} to say so; the reference engine runs this", stacklevel=3)
+            raise failure from None
+        warnings.warn(f"{failure} to say so; the reference engine runs this", stacklevel=3)
         return False
     return True
 
