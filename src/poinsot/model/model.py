@@ -341,7 +341,7 @@ class Model:
         delay: float = 0.0,
         limits: ArrayLike | None = None,
         rate_limits: ArrayLike | None = None,
-        states: ArrayLike | None = None,
+        states: ArrayLike | Mapping[str, float] | None = None,
     ) -> Controller:
         """Let a law feed ports with what it measures: at t_k = t_start + k T, held in between.
 
@@ -352,11 +352,15 @@ class Model:
         ----------
         name : str
             Unique among everything in the model.
-        law : function, Formula, text, or texts
+        law : function, text or texts, SymPy, state space, or PHSystem
             u = law(t, y): numbers in the order of the ports, where y has all measured numbers in
             the order of `reads`; with `states`, (u, x_next) = law(t, y, x). A Numba function runs
-            in machine code, and so do formulas, one for each output: `"-20*hinge - 3*hinge_rate"`
-            is one of channels `"hinge"` and `"hinge.rate"`, and may use the time t.
+            in machine code, and so do formulas, as texts or expressions of SymPy, one for each
+            output and then one for each state: `"-20*hinge - 3*hinge_rate"` is one of channels
+            `"hinge"` and `"hinge.rate"`, and may use the time t. A state space of SciPy or
+            python-control gives u = C x + D y; a continuous one is discretised exactly for y that
+            is held. A port-Hamiltonian system takes y as its inputs, and u are its outputs with
+            the opposite sign: negative feedback.
         reads : sequence of str
             Channels as in `add_sensor`, all but reactions. Angles are counted over turns.
         drives : sequence of str
@@ -370,8 +374,9 @@ class Model:
             Least and greatest output, in which it saturates.
         rate_limits : float or (outputs,)
             By how much an output may change in a second; it begins at zero.
-        states : (n,)
-            States of the law's own at the start.
+        states : (n,) or mapping
+            States of the law's own at the start. Formulas call them by the names of a mapping, or
+            x_0, x_1 and so on. Those of state spaces and systems are zero unless they are given.
         """
         self._new(name)
         what = f"controller '{name}'"

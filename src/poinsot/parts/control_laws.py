@@ -15,8 +15,11 @@ import numpy as np
 from poinsot.errors import InputError
 from poinsot.kernels.laws import Law
 from poinsot.parts.formula_laws import machine_code
-from poinsot.ph.formulas import Formula
-from poinsot.ph.matrices import Vector
+from poinsot.parts.state_spaces import StateSpace, sampled_system
+from poinsot.ph.formula_rows import FormulaRows
+from poinsot.ph.graphs import Graph
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.system import PHSystem
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ class PythonLaw:
 class FormulaLaw:
     """Formulas, one for each output, of (t, y, x); with states, those of the next sample follow."""
 
-    formula: Formula
+    formula: FormulaRows
     sizes: Sizes
     in_python = False
 
@@ -235,10 +238,37 @@ def _put() -> Any:
     return put
 
 
-def control_law(law: Any, sizes: Sizes) -> ControlLaw:
-    """Return a law as a function with an address."""
-    if isinstance(law, Formula):
+#: A state space with more numbers than this in its matrices is called as a Python function.
+MOST = 1000
+
+
+def control_law(law: Any, sizes: Sizes, every: float) -> ControlLaw:
+    """Return a law that is called every so often [s] as a function with an address."""
+    if isinstance(law, PHSystem):
+        return PythonLaw(sampled_system(law, every), sizes)
+    if isinstance(law, StateSpace):
+        linear = law.sampled(every)
+        if sizes.found * (sizes.given - 1) > MOST:
+            return PythonLaw(linear if sizes.states else lambda t, y: linear.D @ y, sizes)
+        return FormulaLaw(_sums(linear), sizes)
+    if isinstance(law, FormulaRows):
         return FormulaLaw(law, sizes)
     if hasattr(law, "py_func"):
         return NumbaLaw(law, sizes)
     return PythonLaw(law, sizes)
+
+
+def _sums(linear: StateSpace) -> FormulaRows:
+    """Return a state space as formulas of (t, y, x)."""
+    graph, variables = Graph(), ["t", *(f"y_{k}" for k in range(linear.measured))]
+    variables += [f"x_{k}" for k in range(linear.states)]
+    rows = [_sum(graph, row) for row in np.block([[linear.D, linear.C], [linear.B, linear.A]])]
+    return FormulaRows(tuple(variables), graph, tuple(rows), ())
+
+
+def _sum(graph: Graph, factors: Array) -> int:
+    """Return the row of a sum of variables, behind the time, times factors."""
+    total = graph.number(0.0)
+    for k, factor in enumerate(factors.tolist()):
+        total = graph.plus(total, graph.times(graph.number(factor), graph.variable(1 + k)))
+    return total

@@ -43,7 +43,7 @@ class Sampled:
         self.laws: list[ControlLaw] = []
         for each in self.controllers:
             try:
-                self.laws.append(control_law(each.law, each.sizes))
+                self.laws.append(control_law(each.law, each.sizes, each.every))
             except InputError as error:
                 raise InputError(f"controller '{each.name}': {error}") from error
         self.measurements = [Measurement(system, each.reads) for each in self.controllers]
