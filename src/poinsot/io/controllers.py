@@ -12,8 +12,8 @@ class Controller(Part):
     """Channels that it measures, such as hinge or rod.position."""
     drives: list[Name]
     """Ports that it feeds: port, system.port, joint or joint.freedom."""
-    every: Number
-    """Time between samples [s], a multiple of the step."""
+    every: Number | None = None
+    """Time between samples [s], a multiple of the step; default: continuous time."""
     delay: Number | None = None
     """How long after a sample its outputs act [s]."""
     limits: Numbers | Rows | None = None
@@ -26,13 +26,13 @@ class FormulaLaw(Controller):
     """Formulas of t, of what is read (hinge.rate is hinge_rate) and of states."""
 
     law: str | list[str]
-    """A formula for each output, then one for each state: what it is at the next sample."""
+    """A formula for each output, then one for each state: at the next sample, or its rate."""
     states: dict[str, Number] | None = None
     """Names of states, and their values at the start."""
 
 
 class StateSpace(Controller):
-    """x' = A x + B y, u = C x + D y, exact for y that is held from sample to sample."""
+    """x' = A x + B y, u = C x + D y; exact for y that is held from sample to sample."""
 
     A: Rows
     """State matrix, row by row."""

@@ -34,8 +34,9 @@ def describe_controller(name: str, controller: Controller) -> dict[str, Any]:
     written: dict[str, Any] = {
         "reads": [channel.text for channel in controller.reads],
         "drives": [port.name for port in controller.drives],
-        "every": controller.every,
     }
+    if controller.every is not None:
+        written["every"] = controller.every
     if controller.delay:
         written["delay"] = controller.delay
     if np.isfinite(controller.limits).all():

@@ -80,29 +80,16 @@ class PythonLaw:
         y = np.array(given[1 : 1 + sizes.measured])
         try:
             if not sizes.states:
-                return self._numbers(self._function(given[0], y), sizes.outputs, "")
+                return as_numbers(self._function(given[0], y), sizes.outputs, "")
             value = self._function(given[0], y, np.array(given[1 + sizes.measured :]))
             if not isinstance(value, tuple) or len(value) != 2:
                 raise InputError(f"gives {value!r}, expected two things, (u, x_next)")
-            u = self._numbers(value[0], sizes.outputs, "")
-            return [*u, *self._numbers(value[1], sizes.states, " for its states")]
+            u = as_numbers(value[0], sizes.outputs, "")
+            return [*u, *as_numbers(value[1], sizes.states, " for its states")]
         except BaseException as error:
-            said = str(error) if isinstance(error, InputError) else _raised(error)
+            said = str(error) if isinstance(error, InputError) else raised(error)
             self._failed = said, error
             raise
-
-    def _numbers(self, value: Any, size: int, what: str) -> list[float]:
-        """Return what the law gives as so many numbers."""
-        if isinstance(value, float) and size == 1:
-            numbers = [value]
-        else:
-            try:
-                numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
-            except (TypeError, ValueError):
-                numbers = []
-        if len(numbers) != size or not np.all(np.isfinite(numbers)):
-            raise InputError(f"gives {value!r}{what}, expected {size} finite number(s)")
-        return numbers
 
     def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
         """Return what went wrong when it was called last."""
@@ -157,15 +144,30 @@ class NumbaLaw:
         try:
             value = self.function(t, y, x) if self.sizes.states else self.function(t, y)
         except Exception as error:
-            return _raised(error), error
+            return raised(error), error
         expected = f"{self.sizes.outputs} finite number(s)"
         if self.sizes.states:
             expected = f"(u, x_next) of {self.sizes.outputs} and {self.sizes.states} finite numbers"
         return f"gives {value!r}, expected {expected}", None
 
 
-def _raised(error: BaseException) -> str:
+def raised(error: BaseException) -> str:
+    """Return what messages say of an exception of a law."""
     return f"raised {type(error).__name__}: {error}"
+
+
+def as_numbers(value: Any, size: int, what: str) -> list[float]:
+    """Return what a law gives as so many numbers; `what` they are for."""
+    if isinstance(value, float) and size == 1:
+        numbers = [value]
+    else:
+        try:
+            numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
+        except (TypeError, ValueError):
+            numbers = []
+    if len(numbers) != size or not np.all(np.isfinite(numbers)):
+        raise InputError(f"gives {value!r}{what}, expected {size} finite number(s)")
+    return numbers
 
 
 @lru_cache(maxsize=256)
@@ -250,7 +252,7 @@ def control_law(law: Any, sizes: Sizes, every: float) -> ControlLaw:
         linear = law.sampled(every)
         if sizes.found * (sizes.given - 1) > MOST:
             return PythonLaw(linear if sizes.states else lambda t, y: linear.D @ y, sizes)
-        return FormulaLaw(_sums(linear), sizes)
+        return FormulaLaw(sums(linear), sizes)
     if isinstance(law, FormulaRows):
         return FormulaLaw(law, sizes)
     if hasattr(law, "py_func"):
@@ -258,7 +260,7 @@ def control_law(law: Any, sizes: Sizes, every: float) -> ControlLaw:
     return PythonLaw(law, sizes)
 
 
-def _sums(linear: StateSpace) -> FormulaRows:
+def sums(linear: StateSpace) -> FormulaRows:
     """Return a state space as formulas of (t, y, x)."""
     graph, variables = Graph(), ["t", *(f"y_{k}" for k in range(linear.measured))]
     variables += [f"x_{k}" for k in range(linear.states)]

@@ -26,20 +26,20 @@ ROUNDED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Controller:
-    """A sampled controller: u = f(t, y) at t_k = t_start + k T, held until the next sample.
+    """A controller: u = f(t, y) at t_k = t_start + k T, held until the next sample, or at any time.
 
     Parameters
     ----------
     name : str
         Its name in the model.
     law : function, FormulaRows, StateSpace or PHSystem
-        u = f(t, y), or (u, x_next) = f(t, y, x) with states.
+        u = f(t, y); with states (u, x_next) = f(t, y, x), or (u, x') in continuous time.
     reads : tuple of Channel
         What it measures, in the order of y.
     drives : tuple of Port
         What it feeds, in the order of u.
     every, delay : float
-        Sampling time T, and how long after a sample its outputs act [s].
+        Sampling time T, and how long after a sample its outputs act [s]. T = None: continuous.
     limits : (outputs, 2), rate_limits : (outputs,)
         Least and greatest output; by how much it may change in a second.
     states : (n,), state_names : tuple of str
@@ -50,7 +50,7 @@ class Controller:
     law: Any
     reads: tuple[Channel, ...]
     drives: tuple[Port, ...]
-    every: float
+    every: float | None
     delay: float
     limits: Array
     rate_limits: Vector
@@ -63,9 +63,15 @@ class Controller:
         measured = sum(channel.size for channel in self.reads)
         return Sizes(measured, self.states.size, sum(port.size for port in self.drives))
 
+    @property
+    def period(self) -> float:
+        """The sampling time [s]."""
+        assert self.every is not None
+        return self.every
+
     def steps(self, h: float) -> tuple[int, int]:
         """Return its sampling time and its delay in steps of size h [s]; refuse broken ones."""
-        return self._multiple(self.every, h, "every"), self._multiple(self.delay, h, "delay")
+        return self._multiple(self.period, h, "every"), self._multiple(self.delay, h, "delay")
 
     def _multiple(self, time: float, h: float, what: str) -> int:
         ratio = time / h
@@ -86,7 +92,7 @@ def make_controller(
     reads: Sequence[Channel],
     drives: Sequence[Port],
     *,
-    every: float,
+    every: float | None,
     delay: float = 0.0,
     limits: ArrayLike | None = None,
     rate_limits: ArrayLike | None = None,
@@ -103,8 +109,11 @@ def make_controller(
     if not drives:
         raise InputError(f"{what}: drives nothing; name the ports that it feeds")
     outputs = sum(port.size for port in drives)
-    period, wait = number(every, f"{what}: every"), number(delay, f"{what}: delay")
-    if period <= 0:
+    period = None if every is None else number(every, f"{what}: every")
+    wait = number(delay, f"{what}: delay")
+    if period is None and (wait or rate_limits is not None):
+        raise InputError(f"{what}: delay and rate_limits are those of samples; give every as well")
+    if period is not None and period <= 0:
         raise InputError(f"{what}: every is {period:g} s; the time between samples is positive")
     if wait < 0:
         raise InputError(f"{what}: delay is {wait:g} s; it cannot be negative")
@@ -115,6 +124,8 @@ def make_controller(
         start = _own_states(known, states, what)
         names = tuple(f"x_{k}" for k in range(start.size))
         _require_sizes(known, sizes, what)
+        if period is None and isinstance(known, StateSpace) and known.dt is not None:
+            raise InputError(f"{what}: its state space is one of samples; give every")
     made = Controller(
         name=name,
         law=known,

@@ -29,6 +29,7 @@ from poinsot.result.observer import Observer
 
 if TYPE_CHECKING:
     from poinsot.ph.hosting import Hosting
+    from poinsot.ph.regulators import Regulator
     from poinsot.ph.runner import Runner
     from poinsot.ph.scheme import Scheme
     from poinsot.ph.stages import Newton, StageEquations
@@ -101,6 +102,7 @@ class Interconnection(PHSystem):
     Of the inputs of all parts, one after the other, `joined` are those of the links and `outer`
     those that are left; `exposed` are the rows of x that swapped ports act on, behind these. Last
     come the inputs e that connections leave open, which act by B_c F [LKB26, eq. (44a)].
+    `regulators` feed ports over time steps: see `ph.regulators`.
     """
 
     parts: tuple[PHSystem, ...]
@@ -109,6 +111,7 @@ class Interconnection(PHSystem):
     outer: NDArray[np.intp]
     exposed: NDArray[np.intp]
     used: tuple[Port, ...]
+    regulators: tuple["Regulator", ...] = ()
 
     # -- layout -------------------------------------------------------------------------------
 
@@ -149,8 +152,13 @@ class Interconnection(PHSystem):
 
     @property
     def start(self) -> Vector:
-        """The starts of the parts, and no multipliers."""
-        return np.concatenate([*(p.start for p in self.parts), np.zeros(self.n - self.inner)])
+        """The starts of the parts and of regulators, and no multipliers."""
+        x = np.concatenate([*(p.start for p in self.parts), np.zeros(self.n - self.inner)])
+        for regulator in self.regulators:
+            places = [np.arange(self.n)[self.slices[name]] for name in regulator.states]
+            if places:
+                x[np.concatenate(places)] = regulator.start
+        return x
 
     @property
     def proven(self) -> bool:
@@ -484,6 +492,13 @@ class Interconnection(PHSystem):
         """Return those of a mechanism with networks at its ports, where that suffices."""
         if self.hosting is not None and self.hosting.serves(t, x0, u, h):
             return self.hosting.stages(scheme, t, x0, u, h)
+        for regulator in self.regulators:
+            raise InputError(
+                f"controller '{regulator.name}': a rigid connection to the mechanism leaves no "
+                "time steps of its own to it, which controllers in continuous time need; replace "
+                "the connection by a joint or a gear of the model, or sample the controller: "
+                "every=..."
+            )
         for port in self.ports:
             if port.driven:
                 raise InputError(
