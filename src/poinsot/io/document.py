@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field
 
+from poinsot.io.controllers import Controllers
 from poinsot.io.entries import Entry
 from poinsot.io.numbers import Name, Number, Rotation, Vector
 from poinsot.io.parts import Forces, Joints, Ports, Shapes, Transmissions
@@ -114,6 +115,8 @@ class Document(Entry):
     """What joins ports of systems, joints and bodies, under any name."""
     sensors: Section[str] = Field(default_factory=dict)
     """Channels to record, such as hinge.angle, by name."""
+    controllers: Section[Controllers] = Field(default_factory=dict)
+    """What measures and feeds ports, by name."""
     project_velocities: bool = False
     """Start from the nearest velocities that suit the joints."""
     simulation: Simulation | None = None

@@ -10,6 +10,7 @@ from poinsot.bodies.shapes import Shape
 from poinsot.elements.sections import CrossSection
 from poinsot.errors import InputError
 from poinsot.io import document as files
+from poinsot.io.controllers import Controllers
 from poinsot.io.entries import Entry, OneOf
 from poinsot.io.inputs import ScalarInput, VectorInput
 from poinsot.io.numbers import AxisAngle, Turn
@@ -20,6 +21,7 @@ from poinsot.io.slender import Sections
 from poinsot.io.source import Problem
 from poinsot.io.systems import Connections, Systems
 from poinsot.io.variables import OF_TIME
+from poinsot.model.controller_files import add_controller
 from poinsot.model.kinds import (
     FORCES,
     FUNCTIONS,
@@ -66,6 +68,8 @@ def build(file: ModelFile) -> Model:
         builder.attempt(("connections", name), builder.connect, connection)
     for name, channel in document.sensors.items():
         builder.attempt(("sensors", name), model.add_sensor, name, channel)
+    for name, controller in document.controllers.items():
+        builder.attempt(("controllers", name), builder.add_controller, name, controller)
     if document.simulation is not None:
         builder.set_simulation(document.simulation)
     if not builder.problems:
@@ -143,6 +147,11 @@ class _Builder:
         """Join ports, unless something before failed: they may not be there."""
         if not self.problems:
             self.model.connect(connection_of(entry))
+
+    def add_controller(self, name: str, entry: Controllers) -> None:
+        """Add a controller, unless something before failed: it may not be there."""
+        if not self.problems:
+            add_controller(name, entry, self.model.add_controller)
 
     def partner(self, name: str) -> Body | Ground | None:
         """Return a body or the ground; None if the body failed."""

@@ -16,6 +16,7 @@ from poinsot.elements.sections import CrossSection
 from poinsot.errors import InputError
 from poinsot.io.variables import OF_TIME
 from poinsot.model.assemblies import BodyAssembly, Start
+from poinsot.model.controller_files import describe_controller
 from poinsot.model.kinds import (
     FORCES,
     FUNCTIONS,
@@ -29,7 +30,6 @@ from poinsot.model.model import ENDS, Model
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.system_files import UnwritableError, describe_connection, describe_system
-from poinsot.parts.controllers import Controller
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
@@ -99,7 +99,7 @@ def describe(
             lambda name, one: describe_connection(one),
         ),
         "sensors": dict(model.sensors),
-        "controllers": each("controller", model.controllers, _controller),
+        "controllers": each("controller", model.controllers, describe_controller),
         "project_velocities": repeatable,
         "simulation": {} if simulation is None else _fields(simulation),
     }
@@ -111,10 +111,6 @@ def describe(
             "Python functions use poinsot.Formula or poinsot.Table"
         )
     return {key: value for key, value in content.items() if value or key == "gravity"}
-
-
-def _controller(name: str, controller: Controller) -> Any:
-    raise UnwritableError("a controller has no place in a model file")
 
 
 def _own_parts(model: Model) -> dict[str, dict[str, Any]]:

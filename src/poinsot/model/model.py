@@ -31,6 +31,7 @@ from poinsot.model.compiling import (
     stabilisable,
 )
 from poinsot.model.equations import JointEquations, positions
+from poinsot.model.regulation import Regulation, continuous
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.parts.controllers import Controller, make_controller
@@ -337,41 +338,48 @@ class Model:
         *,
         reads: Sequence[str],
         drives: Sequence[str],
-        every: float,
+        every: float | None = None,
         delay: float = 0.0,
         limits: ArrayLike | None = None,
         rate_limits: ArrayLike | None = None,
-        states: ArrayLike | None = None,
+        states: ArrayLike | Mapping[str, float] | None = None,
     ) -> Controller:
         """Let a law feed ports with what it measures: at t_k = t_start + k T, held in between.
 
-        The law is called exactly once for each sample, with what is measured at that instant. The
-        work of its outputs is energy put in through the ports that it drives.
+        The law of a sampled controller is called exactly once for each sample, with what is
+        measured at that instant. One in continuous time is part of the equations of a step, at its
+        midpoint. The work of outputs is energy put in through the ports that are driven.
 
         Parameters
         ----------
         name : str
             Unique among everything in the model.
-        law : function, Formula, text, or texts
+        law : function, text or texts, SymPy, state space, or PHSystem
             u = law(t, y): numbers in the order of the ports, where y has all measured numbers in
-            the order of `reads`; with `states`, (u, x_next) = law(t, y, x). A Numba function runs
-            in machine code, and so do formulas, one for each output: `"-20*hinge - 3*hinge_rate"`
-            is one of channels `"hinge"` and `"hinge.rate"`, and may use the time t.
+            the order of `reads`; with `states`, (u, x_next) = law(t, y, x), where x_next are the
+            states at the next sample, in continuous time their rates x'. A Numba function runs
+            in machine code, and so do formulas, as texts or expressions of SymPy, one for each
+            output and then one for each state: `"-20*hinge - 3*hinge_rate"` is one of channels
+            `"hinge"` and `"hinge.rate"`, and may use the time t. A state space of SciPy or
+            python-control gives u = C x + D y; a continuous one is discretised exactly for y that
+            is held. A port-Hamiltonian system takes y as its inputs, and u are its outputs with
+            the opposite sign: negative feedback.
         reads : sequence of str
             Channels as in `add_sensor`, all but reactions. Angles are counted over turns.
         drives : sequence of str
             Ports as in `connect`: `"hinge"`, `"hinge.angle"`, what `add_port` added, or an open
             port of a system such as `"motor.supply"`.
         every : float
-            The sampling time T [s], a multiple of the step of a run.
+            The sampling time T [s], a multiple of the step of a run. None: continuous time.
         delay : float
             How long after a sample its outputs act [s], a multiple of the step; zero before.
         limits : (2,) or (outputs, 2)
             Least and greatest output, in which it saturates.
         rate_limits : float or (outputs,)
             By how much an output may change in a second; it begins at zero.
-        states : (n,)
-            States of the law's own at the start.
+        states : (n,) or mapping
+            States of the law's own at the start. Formulas call them by the names of a mapping, or
+            x_0, x_1 and so on. Those of state spaces and systems are zero unless they are given.
         """
         self._new(name)
         what = f"controller '{name}'"
@@ -438,7 +446,18 @@ class Model:
         names = [name for each in self.connections for name in each.ports]
         names += [port.name for each in self.controllers.values() for port in each.drives]
         implied = {name: self._joint_port(name) for name in names if name not in self.ports}
-        return {**self.ports, **{name: port for name, port in implied.items() if port is not None}}
+        named = {name: port for name, port in implied.items() if port is not None}
+        return {**self.ports, **named, **self._regulation.ports}
+
+    @property
+    def _regulation(self) -> Regulation:
+        """The controllers in continuous time."""
+        regulated = continuous(self.controllers.values())
+        names = [port.name for each in regulated for port in each.drives]
+        names += [name for each in self.connections for name in each.ports]
+        closed = {name: self.ports.get(name) or self._joint_port(name) for name in names}
+        known = {name: place for name, place in closed.items() if place is not None}
+        return Regulation(regulated, self.joints, self.bodies, self.markers, known)
 
     def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
         """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""
@@ -667,7 +686,11 @@ class Model:
         if coordinates is None and chosen == "directors":
             chosen = self.usual_coordinates
         system = self._mechanism(chosen, stabilised=scheme.stabilised)
-        return self._joined(system.in_form(scheme.formulation))
+        whole, regulation = system.in_form(scheme.formulation), self._regulation
+        if not regulation.controllers:
+            return self._joined(whole)
+        members = whole, *self.systems.values(), *regulation.systems
+        return regulation.of(interconnect(*members, connections=self.connections, name=self.name))
 
     # -- statics ------------------------------------------------------------------------------
 

@@ -15,8 +15,11 @@ import numpy as np
 from poinsot.errors import InputError
 from poinsot.kernels.laws import Law
 from poinsot.parts.formula_laws import machine_code
-from poinsot.ph.formulas import Formula
-from poinsot.ph.matrices import Vector
+from poinsot.parts.state_spaces import StateSpace, sampled_system
+from poinsot.ph.formula_rows import FormulaRows
+from poinsot.ph.graphs import Graph
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.system import PHSystem
 
 
 @dataclass(frozen=True)
@@ -77,29 +80,16 @@ class PythonLaw:
         y = np.array(given[1 : 1 + sizes.measured])
         try:
             if not sizes.states:
-                return self._numbers(self._function(given[0], y), sizes.outputs, "")
+                return as_numbers(self._function(given[0], y), sizes.outputs, "")
             value = self._function(given[0], y, np.array(given[1 + sizes.measured :]))
             if not isinstance(value, tuple) or len(value) != 2:
                 raise InputError(f"gives {value!r}, expected two things, (u, x_next)")
-            u = self._numbers(value[0], sizes.outputs, "")
-            return [*u, *self._numbers(value[1], sizes.states, " for its states")]
+            u = as_numbers(value[0], sizes.outputs, "")
+            return [*u, *as_numbers(value[1], sizes.states, " for its states")]
         except BaseException as error:
-            said = str(error) if isinstance(error, InputError) else _raised(error)
+            said = str(error) if isinstance(error, InputError) else raised(error)
             self._failed = said, error
             raise
-
-    def _numbers(self, value: Any, size: int, what: str) -> list[float]:
-        """Return what the law gives as so many numbers."""
-        if isinstance(value, float) and size == 1:
-            numbers = [value]
-        else:
-            try:
-                numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
-            except (TypeError, ValueError):
-                numbers = []
-        if len(numbers) != size or not np.all(np.isfinite(numbers)):
-            raise InputError(f"gives {value!r}{what}, expected {size} finite number(s)")
-        return numbers
 
     def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
         """Return what went wrong when it was called last."""
@@ -110,7 +100,7 @@ class PythonLaw:
 class FormulaLaw:
     """Formulas, one for each output, of (t, y, x); with states, those of the next sample follow."""
 
-    formula: Formula
+    formula: FormulaRows
     sizes: Sizes
     in_python = False
 
@@ -154,15 +144,30 @@ class NumbaLaw:
         try:
             value = self.function(t, y, x) if self.sizes.states else self.function(t, y)
         except Exception as error:
-            return _raised(error), error
+            return raised(error), error
         expected = f"{self.sizes.outputs} finite number(s)"
         if self.sizes.states:
             expected = f"(u, x_next) of {self.sizes.outputs} and {self.sizes.states} finite numbers"
         return f"gives {value!r}, expected {expected}", None
 
 
-def _raised(error: BaseException) -> str:
+def raised(error: BaseException) -> str:
+    """Return what messages say of an exception of a law."""
     return f"raised {type(error).__name__}: {error}"
+
+
+def as_numbers(value: Any, size: int, what: str) -> list[float]:
+    """Return what a law gives as so many numbers; `what` they are for."""
+    if isinstance(value, float) and size == 1:
+        numbers = [value]
+    else:
+        try:
+            numbers = np.asarray(value, dtype=float).reshape(-1).tolist()
+        except (TypeError, ValueError):
+            numbers = []
+    if len(numbers) != size or not np.all(np.isfinite(numbers)):
+        raise InputError(f"gives {value!r}{what}, expected {size} finite number(s)")
+    return numbers
 
 
 @lru_cache(maxsize=256)
@@ -235,10 +240,37 @@ def _put() -> Any:
     return put
 
 
-def control_law(law: Any, sizes: Sizes) -> ControlLaw:
-    """Return a law as a function with an address."""
-    if isinstance(law, Formula):
+#: A state space with more numbers than this in its matrices is called as a Python function.
+MOST = 1000
+
+
+def control_law(law: Any, sizes: Sizes, every: float) -> ControlLaw:
+    """Return a law that is called every so often [s] as a function with an address."""
+    if isinstance(law, PHSystem):
+        return PythonLaw(sampled_system(law, every), sizes)
+    if isinstance(law, StateSpace):
+        linear = law.sampled(every)
+        if sizes.found * (sizes.given - 1) > MOST:
+            return PythonLaw(linear if sizes.states else lambda t, y: linear.D @ y, sizes)
+        return FormulaLaw(sums(linear), sizes)
+    if isinstance(law, FormulaRows):
         return FormulaLaw(law, sizes)
     if hasattr(law, "py_func"):
         return NumbaLaw(law, sizes)
     return PythonLaw(law, sizes)
+
+
+def sums(linear: StateSpace) -> FormulaRows:
+    """Return a state space as formulas of (t, y, x)."""
+    graph, variables = Graph(), ["t", *(f"y_{k}" for k in range(linear.measured))]
+    variables += [f"x_{k}" for k in range(linear.states)]
+    rows = [_sum(graph, row) for row in np.block([[linear.D, linear.C], [linear.B, linear.A]])]
+    return FormulaRows(tuple(variables), graph, tuple(rows), ())
+
+
+def _sum(graph: Graph, factors: Array) -> int:
+    """Return the row of a sum of variables, behind the time, times factors."""
+    total = graph.number(0.0)
+    for k, factor in enumerate(factors.tolist()):
+        total = graph.plus(total, graph.times(graph.number(factor), graph.variable(1 + k)))
+    return total

@@ -1,6 +1,6 @@
 """Controllers: laws of what is measured anywhere in a model, which feed its ports."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import inf
@@ -12,9 +12,12 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError
 from poinsot.inputs import function, number, numbers
 from poinsot.parts.control_laws import Sizes
+from poinsot.parts.state_spaces import StateSpace
+from poinsot.ph.formula_rows import FormulaRows
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.ports import Port
+from poinsot.ph.system import PHSystem
 from poinsot.result.channels import Channel
 
 #: A time may differ from a multiple of another by so much of it.
@@ -23,35 +26,36 @@ ROUNDED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Controller:
-    """A sampled controller: u = f(t, y) at t_k = t_start + k T, held until the next sample.
+    """A controller: u = f(t, y) at t_k = t_start + k T, held until the next sample, or at any time.
 
     Parameters
     ----------
     name : str
         Its name in the model.
-    law : function, or Formula
-        u = f(t, y), or (u, x_next) = f(t, y, x) with states.
+    law : function, FormulaRows, StateSpace or PHSystem
+        u = f(t, y); with states (u, x_next) = f(t, y, x), or (u, x') in continuous time.
     reads : tuple of Channel
         What it measures, in the order of y.
     drives : tuple of Port
         What it feeds, in the order of u.
     every, delay : float
-        Sampling time T, and how long after a sample its outputs act [s].
+        Sampling time T, and how long after a sample its outputs act [s]. T = None: continuous.
     limits : (outputs, 2), rate_limits : (outputs,)
         Least and greatest output; by how much it may change in a second.
-    states : (n,)
-        Its states at the start.
+    states : (n,), state_names : tuple of str
+        Its states at the start, and what formulas call them.
     """
 
     name: str
     law: Any
     reads: tuple[Channel, ...]
     drives: tuple[Port, ...]
-    every: float
+    every: float | None
     delay: float
     limits: Array
     rate_limits: Vector
     states: Vector
+    state_names: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> Sizes:
@@ -59,9 +63,15 @@ class Controller:
         measured = sum(channel.size for channel in self.reads)
         return Sizes(measured, self.states.size, sum(port.size for port in self.drives))
 
+    @property
+    def period(self) -> float:
+        """The sampling time [s]."""
+        assert self.every is not None
+        return self.every
+
     def steps(self, h: float) -> tuple[int, int]:
         """Return its sampling time and its delay in steps of size h [s]; refuse broken ones."""
-        return self._multiple(self.every, h, "every"), self._multiple(self.delay, h, "delay")
+        return self._multiple(self.period, h, "every"), self._multiple(self.delay, h, "delay")
 
     def _multiple(self, time: float, h: float, what: str) -> int:
         ratio = time / h
@@ -82,11 +92,11 @@ def make_controller(
     reads: Sequence[Channel],
     drives: Sequence[Port],
     *,
-    every: float,
+    every: float | None,
     delay: float = 0.0,
     limits: ArrayLike | None = None,
     rate_limits: ArrayLike | None = None,
-    states: ArrayLike | None = None,
+    states: ArrayLike | Mapping[str, float] | None = None,
 ) -> Controller:
     """Return a controller, or say what is wrong with it."""
     what = f"controller '{name}'"
@@ -99,15 +109,26 @@ def make_controller(
     if not drives:
         raise InputError(f"{what}: drives nothing; name the ports that it feeds")
     outputs = sum(port.size for port in drives)
-    period, wait = number(every, f"{what}: every"), number(delay, f"{what}: delay")
-    if period <= 0:
+    period = None if every is None else number(every, f"{what}: every")
+    wait = number(delay, f"{what}: delay")
+    if period is None and (wait or rate_limits is not None):
+        raise InputError(f"{what}: delay and rate_limits are those of samples; give every as well")
+    if period is not None and period <= 0:
         raise InputError(f"{what}: every is {period:g} s; the time between samples is positive")
     if wait < 0:
         raise InputError(f"{what}: delay is {wait:g} s; it cannot be negative")
-    start = np.zeros(0) if states is None else numbers(states, f"{what}: states").reshape(-1)
+    names, start = _states(states, what)
+    sizes = Sizes(sum(channel.size for channel in reads), start.size, outputs)
+    known = _law(law, reads, sizes, names, what)
+    if isinstance(known, StateSpace | PHSystem):
+        start = _own_states(known, states, what)
+        names = tuple(f"x_{k}" for k in range(start.size))
+        _require_sizes(known, sizes, what)
+        if period is None and isinstance(known, StateSpace) and known.dt is not None:
+            raise InputError(f"{what}: its state space is one of samples; give every")
     made = Controller(
         name=name,
-        law=_law(law, reads, start.size, outputs, what),
+        law=known,
         reads=tuple(reads),
         drives=tuple(drives),
         every=period,
@@ -115,6 +136,7 @@ def make_controller(
         limits=_limits(limits, outputs, what),
         rate_limits=_rates(rate_limits, outputs, what),
         states=start,
+        state_names=names,
     )
     return made
 
@@ -154,24 +176,65 @@ def _rates(rates: ArrayLike | None, outputs: int, what: str) -> Vector:
 # -- laws ------------------------------------------------------------------------------------------
 
 
-def _law(law: Any, reads: Sequence[Channel], states: int, outputs: int, what: str) -> Any:
-    """Return a law that can be called, or formulas of (t, y, x)."""
-    measured = sum(channel.size for channel in reads)
-    if isinstance(law, str | list | tuple):
-        names = [name for channel in reads for name in variable_names(channel)]
-        law = Formula([law] if isinstance(law, str) else law, ("t", *names))
-    if not isinstance(law, Formula):
-        return function(law, f"{what}: law")
-    if states:
-        raise InputError(f"{what}: formulas have no states; give a Python or Numba function")
-    if len(law.variables) != 1 + measured:
+def _states(states: Any, what: str) -> tuple[tuple[str, ...], Vector]:
+    """Return the names of states, and their values at the start."""
+    if states is None:
+        return (), np.zeros(0)
+    if isinstance(states, Mapping):
+        return tuple(states), numbers(list(states.values()), f"{what}: states").reshape(-1)
+    start = numbers(states, f"{what}: states").reshape(-1)
+    if not np.all(np.isfinite(start)):
+        raise InputError(f"{what}: states is {states!r}; give finite numbers")
+    return tuple(f"x_{k}" for k in range(start.size)), start
+
+
+def _law(
+    law: Any, reads: Sequence[Channel], sizes: Sizes, states: tuple[str, ...], what: str
+) -> Any:
+    """Return a law that can be called, or what it is besides."""
+    names = [name for channel in reads for name in variable_names(channel)]
+    found: Any = FormulaRows.of_formula(law) if isinstance(law, Formula) else None
+    if found is None:
+        found = FormulaRows.of(law, ("t", *names, *states), f"{what}: law")
+    if found is None:
+        found = StateSpace.of(law, what)
+    if not isinstance(found, FormulaRows):
+        is_known = found is not None or isinstance(law, PHSystem)
+        return found or law if is_known else function(law, f"{what}: law")
+    also = f" and {sizes.states} state(s)" if sizes.states else ""
+    if len(found.variables) != sizes.given:
         raise InputError(
-            f"{what}: its formula is one of ({', '.join(law.variables)}), expected the time and "
-            f"{measured} measured number(s)"
+            f"{what}: its formula is one of ({', '.join(found.variables)}), expected the time and "
+            f"{sizes.measured} measured number(s){also}"
         )
-    if len(law.rows) != outputs:
-        raise InputError(f"{what}: {len(law.rows)} formula(s) for {outputs} output(s)")
-    return law
+    if len(found.rows) != sizes.found:
+        wanted = f"{sizes.outputs} output(s){also}"
+        raise InputError(f"{what}: {len(found.rows)} formula(s) for {wanted}")
+    return found
+
+
+def _own_states(law: StateSpace | PHSystem, states: Any, what: str) -> Vector:
+    """Return the states at the start of a law that knows how many it has."""
+    own = np.zeros(law.states) if isinstance(law, StateSpace) else law.start
+    if states is None:
+        return own
+    if isinstance(states, Mapping) and isinstance(law, PHSystem):
+        return law.state(states)
+    given = _states(states, what)[1]
+    if given.size != own.size:
+        raise InputError(f"{what}: {given.size} states were given, but its law has {own.size}")
+    return given
+
+
+def _require_sizes(law: StateSpace | PHSystem, sizes: Sizes, what: str) -> None:
+    """Refuse a law that takes or gives another number of numbers than there are."""
+    takes, gives = (law.measured, law.outputs) if isinstance(law, StateSpace) else (law.m, law.m)
+    for side, own, there in (
+        ("takes", takes, f"{sizes.measured} are read"),
+        ("gives", gives, f"{sizes.outputs} are driven"),
+    ):
+        if own != int(there.split()[0]):
+            raise InputError(f"{what}: its law {side} {own} number(s), but {there}")
 
 
 def variable_names(channel: Channel) -> Iterator[str]:

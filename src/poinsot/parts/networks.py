@@ -66,7 +66,9 @@ from poinsot.parts.body_loads import (
 )
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
 from poinsot.parts.feedback import Inlet
+from poinsot.parts.regulator_formulas import formula_of
 from poinsot.parts.struts import FORM_0, FORM_1, product
+from poinsot.ph.compiled import CompiledFunction
 from poinsot.ph.matrices import Vector
 from poinsot.ph.network import LinearNetwork, Network
 
@@ -335,7 +337,7 @@ class PortNetworks(Family):
         self.states = np.zeros((5, sum(self.behind)))
         self.left = np.zeros((len(self.networks), OUTPUTS + 2 * max(self.through, default=0)))
         self._laws = [
-            None if each.linear is not None else self._law(k, each)
+            None if each.linear is not None else formula_of(each) or self._law(k, each)
             for k, each in enumerate(self.networks)
         ]
         self.h = 0.0
@@ -356,7 +358,7 @@ class PortNetworks(Family):
         found, first = [], self.first_column
         for network in self.networks:
             sizes = [(port.size, False) for port in network.joined_ports]
-            sizes += [(port.size, True) for port in network.system.ports]
+            sizes += [(port.size, True) for port in network.ports]
             for size, left in sizes:
                 found.append((first, first + size, left))
                 first += size
@@ -385,6 +387,15 @@ class PortNetworks(Family):
         rows = self.rows[first : first + self.networks[network].size]
         return np.array([row.ends for row in rows], dtype=np.intp).reshape(-1, 2)
 
+    def _columns(self, k: int, column: int) -> tuple[int, int]:
+        """Return the first column of a network, and how many numbers pass through its ports.
+
+        What formulas are given stays as it is: they come after it.
+        """
+        if isinstance(self._laws[k], CompiledFunction):
+            return column + self.through[k], 0
+        return column, self.through[k]
+
     def meet(self, graph: Graph) -> None:
         """Join all bodies of a network with each other."""
         moved = {int(body) for body in self.moved}
@@ -401,7 +412,7 @@ class PortNetworks(Family):
         for k, each in enumerate(self.networks):
             count, n, linear = each.size, self.behind[k], each.linear
             ranges = row, row + count, state, state + n
-            networks.append([*ranges, each.system.m, matrices, pair, column, self.through[k]])
+            networks.append([*ranges, each.m, matrices, pair, *self._columns(k, column)])
             ends = self._ends(k)
             i, j = np.divmod(np.arange(count * count), max(1, count))
             pairs.append(tiles.table(graph.pair(ends[i]), graph.pair(ends[j], moving=True)))
@@ -455,7 +466,7 @@ class PortNetworks(Family):
         """Return a network as a function that is called from the engine."""
         count, first = network.size, sum(self.behind[:k])
         own = slice(first, first + self.behind[k])
-        outputs = network.system.m
+        outputs, left = network.m, slice(network.direct, None)
 
         def law(given: list[float], wanted: int) -> Sequence[float]:
             t, h, y, u = given[0], given[1], np.array(given[2 : 2 + count]), given[2 + count :]
@@ -463,7 +474,8 @@ class PortNetworks(Family):
             found, S = step(y)
             x1, stage = step.finish(y)
             self.states[MIDDLE, own], self.states[END, own] = stage.x[count:], x1
-            through = [*network.port_values(stage.x, stage.z, stage.u), (stage.u, stage.y)]
+            through = network.port_values(stage.x, stage.z, stage.u)
+            through.append((stage.u[left], stage.y[left]))
             ports = np.concatenate([pair[side] for side in (0, 1) for pair in through])
             self.left[k, OUTPUTS : OUTPUTS + ports.size] = ports
             whole = np.concatenate([y, x1])
@@ -502,12 +514,13 @@ def _row(ports: Sequence[tuple[int, Inlet]], k: int, bodies: int) -> _Row:
 
 def _through(network: Network) -> int:
     """Return how many numbers pass through ports of members."""
-    return sum(port.size for port in network.joined_ports) + network.system.m
+    return sum(port.size for port in network.joined_ports) + network.m
 
 
 def _numbers(linear: LinearNetwork, h: float) -> Vector:
     """Return all matrices of a linear network one after the other, in the order of the kernels."""
-    inverse, S = linear.over(h)
+    linear = linear.over(h)
+    inverse, S = linear.solved(h)
     matrices = linear.E, linear.M, inverse, linear.B, linear.O, linear.P, linear.Q, S
     return np.concatenate([each.reshape(-1) for each in matrices])
 

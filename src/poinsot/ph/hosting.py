@@ -94,7 +94,7 @@ class Hosting:
         """Ports of the host and then of networks, by name: which, and its numbers among all."""
         ports: list[Port] = [*self.system.ports]
         for network in self.networks:
-            ports += [*network.joined_ports, *network.system.ports]
+            ports += [*network.joined_ports, *network.ports]
         found, first = {}, 0
         for k, port in enumerate(ports):
             found[port.name] = k, slice(first, first + port.size)
@@ -146,8 +146,8 @@ class HostedStages(StageEquations):
             middle[network.states], z[network.states] = stage.x[k:], stage.z[k:]
             lost += float(stage.z @ network.system.resistive(stage.x, stage.z))
             through = network.port_values(stage.x, stage.z, stage.u)
-            inputs += [*(u for u, _ in through), stage.u]
-            outputs += [*(y for _, y in through), stage.y]
+            inputs += [*(u for u, _ in through), stage.u[network.direct :]]
+            outputs += [*(y for _, y in through), stage.y[network.direct :]]
         u, y = np.concatenate(inputs), np.concatenate(outputs)
         places = [hosting.ports[name][1] for name in hosting.order]
         values = [(u[place], y[place]) for place in places]

@@ -29,6 +29,7 @@ from poinsot.result.observer import Observer
 
 if TYPE_CHECKING:
     from poinsot.ph.hosting import Hosting
+    from poinsot.ph.regulators import Regulator
     from poinsot.ph.runner import Runner
     from poinsot.ph.scheme import Scheme
     from poinsot.ph.stages import Newton, StageEquations
@@ -101,6 +102,7 @@ class Interconnection(PHSystem):
     Of the inputs of all parts, one after the other, `joined` are those of the links and `outer`
     those that are left; `exposed` are the rows of x that swapped ports act on, behind these. Last
     come the inputs e that connections leave open, which act by B_c F [LKB26, eq. (44a)].
+    `regulators` feed ports over time steps: see `ph.regulators`.
     """
 
     parts: tuple[PHSystem, ...]
@@ -111,6 +113,7 @@ class Interconnection(PHSystem):
     used: tuple[Port, ...]
     #: Whether time steps are those of any system, even where a mechanism has its own.
     general: bool = False
+    regulators: tuple["Regulator", ...] = ()
 
     # -- layout -------------------------------------------------------------------------------
 
@@ -151,8 +154,13 @@ class Interconnection(PHSystem):
 
     @property
     def start(self) -> Vector:
-        """The starts of the parts, and no multipliers."""
-        return np.concatenate([*(p.start for p in self.parts), np.zeros(self.n - self.inner)])
+        """The starts of the parts and of regulators, and no multipliers."""
+        x = np.concatenate([*(p.start for p in self.parts), np.zeros(self.n - self.inner)])
+        for regulator in self.regulators:
+            places = [np.arange(self.n)[self.slices[name]] for name in regulator.states]
+            if places:
+                x[np.concatenate(places)] = regulator.start
+        return x
 
     @property
     def proven(self) -> bool:
@@ -488,16 +496,6 @@ class Interconnection(PHSystem):
         served = hosting is not None and hosting.serves(h / 2, x, np.zeros(self.m), h)
         return self if served or self.general else replace(self, general=True)
 
-    def in_form(self, formulation: str) -> PHSystem:
-        """Return it also for schemes of any port-Hamiltonian system: it is one as a whole."""
-        return self if formulation == "ph" else super().in_form(formulation)
-
-    def _hosted(self, scheme: "Scheme", t: float, x: Vector, u: Vector, h: float) -> bool:
-        """Tell whether a step is one of a mechanism with networks at its ports."""
-        if self.hosting is None or scheme.formulation != self.formulation:
-            return False
-        return self.hosting.serves(t, x, u, h)
-
     def remembering(self) -> Self:
         """Return the system for one run of Newton's method."""
         return self._with_parts([part.remembering() for part in self.parts])
@@ -506,8 +504,15 @@ class Interconnection(PHSystem):
         self, scheme: "Scheme", t: float, x0: Vector, u: Vector, h: float
     ) -> "StageEquations | None":
         """Return those of a mechanism with networks at its ports, where that suffices."""
-        if self.hosting is not None and self._hosted(scheme, t, x0, u, h):
+        if self.hosting is not None and self.hosting.serves(t, x0, u, h):
             return self.hosting.stages(scheme, t, x0, u, h)
+        for regulator in self.regulators:
+            raise InputError(
+                f"controller '{regulator.name}': a rigid connection to the mechanism leaves no "
+                "time steps of its own to it, which controllers in continuous time need; replace "
+                "the connection by a joint or a gear of the model, or sample the controller: "
+                "every=..."
+            )
         for port in self.ports:
             if port.driven:
                 raise InputError(
@@ -520,13 +525,13 @@ class Interconnection(PHSystem):
     def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
         """Return a mechanism with networks at its ports in the compiled engine."""
         hosting = self.hosting
-        if hosting is None or not self._hosted(scheme, h / 2, x, np.zeros(self.m), h):
+        if hosting is None or not hosting.serves(h / 2, x, np.zeros(self.m), h):
             return None
         return hosting.runner(scheme, x, h, options)
 
     def exact_under(self, scheme: "Scheme") -> bool:
         """Whether a mechanism keeps the balance: networks do in any case; else whether all do."""
-        if self.hosting is not None and scheme.formulation == self.formulation:
+        if self.hosting is not None:
             return self.hosting.system.exact_under(scheme)
         return super().exact_under(scheme)
 

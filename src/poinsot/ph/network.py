@@ -10,8 +10,9 @@ own equations, in either engine, and the network follows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from poinsot.ph.interconnection import Interconnection, Link
 from poinsot.ph.matrices import Array, Matrix, Vector, assemble, dense, diagonal
 from poinsot.ph.newton import solve
 from poinsot.ph.ports import Port
+from poinsot.ph.regulators import Bound, RegulatedStages, Regulator, filled
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Evaluation, Newton, Stage, Tangent
 from poinsot.ph.system import PHSystem, State, Storage
@@ -94,21 +96,48 @@ class Network:
         The terminals, one input of the host each, and all that is joined to them.
     inputs : (k,)
         The inputs of the host that the terminals stand for.
+    joined : (j,)
+        Those of them that connections close: what others put in comes from outside.
     states, open : arrays
         Where the states behind those of the terminals, and the inputs of ports that are left open,
         are in x and u of the whole interconnection.
+    regulators : tuple of Bound
+        Laws that feed some of its ports, and those terminals that no connection closes.
     """
 
     system: Interconnection
     inputs: Indices
+    joined: Indices
     states: Indices
     open: Indices
+    regulators: tuple[Bound, ...] = ()
     _regular: dict[str, bool] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
         """Number of terminals."""
         return self.inputs.size
+
+    @property
+    def direct(self) -> int:
+        """Number of terminals that no connection closes: the first inputs of the system."""
+        return self.inputs.size - self.joined.size
+
+    @cached_property
+    def is_direct(self) -> bool:
+        """Whether there is nothing but regulators, without states."""
+        return not self.joined.size and self.system.n == self.size
+
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        """The ports of members that are left open."""
+        known = {port.name for port in self.system.parts[0].ports}
+        return tuple(port for port in self.system.ports if port.name not in known)
+
+    @property
+    def m(self) -> int:
+        """Number of inputs of members that are left open."""
+        return self.system.m - self.direct
 
     def over(self, t: float, x: Vector, u: Vector, h: float) -> "NetworkStep":
         """Return it over a step of size h [s] with midpoint t, from x and with u of the whole."""
@@ -117,7 +146,11 @@ class Network:
     def over_own(self, t: float, x: Vector, u: Vector, h: float) -> "NetworkStep":
         """Return the same from its own states x and inputs u."""
         start = np.concatenate([np.zeros(self.size), x])
-        return NetworkStep(self, GeneralStages(RULE, t, start, u, h, self.system))
+        known = RULE, t, start, np.concatenate([np.zeros(self.direct), u]), h, self.system
+        if self.regulators:
+            stages = RegulatedStages(*known, self.regulators)
+            return (DirectStep if self.is_direct else NetworkStep)(self, stages)
+        return NetworkStep(self, GeneralStages(*known))
 
     def determines_inputs(self, t: float, x: Vector, u: Vector, h: float) -> bool:
         """Tell whether outputs determine inputs there; a rigid connection asks for the contrary.
@@ -126,7 +159,7 @@ class Network:
         """
         size = f"{h:.2e}"
         if size not in self._regular:
-            self._regular[size] = self._is_regular(self.over(t, x, u, h))
+            self._regular[size] = self._is_regular(replace(self, regulators=()).over(t, x, u, h))
         return self._regular[size]
 
     def _is_regular(self, step: "NetworkStep") -> bool:
@@ -143,8 +176,9 @@ class Network:
 
     @cached_property
     def linear(self) -> "LinearNetwork | None":
-        """Its matrices, if all members are linear."""
-        return LinearNetwork.of(self) if self.system.linear else None
+        """Its matrices, if all members and regulators are linear."""
+        linear = self.system.linear and all(bound.linear for bound in self.regulators)
+        return LinearNetwork.of(self) if linear else None
 
     @cached_property
     def joined_ports(self) -> tuple[Port, ...]:
@@ -199,9 +233,11 @@ class NetworkStep:
     def _solve(self, y: Vector) -> tuple[Vector, Vector, Array]:
         k, h, linear = self.network.size, self.stages.h, self.network.linear
         if linear is not None:
-            xi, u = linear.solution(self.stages.x0[k:], np.concatenate([y, self.stages.u]), h)
+            linear = linear.over(h)
+            outer = self.stages.u[self.network.direct :]
+            xi, u = linear.solution(self.stages.x0[k:], np.concatenate([y, outer]), h)
             x1 = np.where(linear.algebraic, xi, 2 * xi - self.stages.x0[k:])
-            return np.concatenate([y, x1]), u[:k], linear.over(h)[1]
+            return np.concatenate([y, x1]), u[:k], linear.solved(h)[1]
 
         def behind(w: Vector) -> Evaluation:
             here = self.stages.evaluate(np.concatenate([y, w]))
@@ -217,9 +253,30 @@ class NetworkStep:
             w = solve(behind, w, Newton(), self.stages.labels[k:]).x
         w = np.concatenate([y, w])
         F, (T_yy, T_ww, T_yw, T_wy) = self.blocks(w)
-        S = T_yy - T_yw @ np.linalg.solve(T_ww, T_wy)
+        S = T_yy - (T_yw @ np.linalg.solve(T_ww, T_wy) if len(T_ww) else 0.0)
         # The terminals have no derivative: their residual is -h times the input.
         return w, -F[:k] / h, -S / h
+
+
+@dataclass(frozen=True, eq=False)
+class DirectStep(NetworkStep):
+    """The same where outputs meet nothing but the laws of regulators: there is nothing to solve."""
+
+    def finish(self, y: Vector) -> tuple[Vector, Stage]:
+        """Return no states, and the stage of the laws."""
+        w, u, _ = self._solved(y)
+        outer = self.stages.u[w.size :]
+        outputs = np.concatenate([w, np.zeros(outer.size)])
+        return np.zeros(0), Stage(w, w, np.concatenate([u, outer]), outputs)
+
+    def _solve(self, y: Vector) -> tuple[Vector, Vector, Array]:
+        if self.network.linear is not None:
+            return super()._solve(y)
+        t, h, given, S = self.stages.t, self.stages.h, self.stages.u, np.zeros((y.size, y.size))
+        for each in self.network.regulators:
+            law, m = each.regulator.law, each.measured(y, given, h)
+            S[each.drives] = law.slopes(t, m) @ each.dmeasured(y, given, h)
+        return y, filled(self.network.regulators, t, y, given, h)[: y.size], S
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,9 +312,47 @@ class LinearNetwork:
     Q: Array
     through: int
     algebraic: NDArray[np.bool_]
+    regulators: tuple[Bound, ...] = ()
+    direct: int = 0
     _known: dict[float, tuple[Array, Array]] = field(default_factory=dict)
+    _regulated: dict[float, "LinearNetwork"] = field(default_factory=dict)
 
-    def over(self, h: float) -> tuple[Array, Array]:
+    def over(self, h: float) -> "LinearNetwork":
+        r"""Return its matrices for steps of size h [s], with what regulators feed filled in.
+
+        Their laws u = K m make s = \Theta s' of s' = (\xi, y, inputs of members).
+        """
+        if not self.direct and not self.regulators:
+            return self
+        if h not in self._regulated:
+            self._regulated.clear()
+            self._regulated[h] = self._filled(h)
+        return self._regulated[h]
+
+    def _filled(self, h: float) -> "LinearNetwork":
+        n, k = len(self.E), self.O.shape[0] - 2 * self.through
+        inputs = self.B.shape[1] - k
+        theta = np.delete(np.eye(n + k + inputs), np.s_[n + k : n + k + self.direct], axis=1)
+        x, u = np.zeros(k + n), np.zeros(inputs)
+        for each in self.regulators:
+            gains = each.regulator.law.gains
+            assert gains is not None
+            by_x, by_u = gains @ each.dmeasured(x, u, h), gains @ each.dstart(inputs)
+            row = np.hstack([by_x[:, k:], by_x[:, :k], by_u[:, self.direct :]])
+            theta[n + k + each.drives] = row
+        flows = np.hstack([self.M, self.B]) @ theta
+        return LinearNetwork(
+            E=self.E,
+            M=flows[:, :n],
+            B=flows[:, n:],
+            O=self.O @ theta,
+            P=theta.T @ self.P @ theta,
+            Q=self.Q,
+            through=self.through,
+            algebraic=self.algebraic,
+        )
+
+    def solved(self, h: float) -> tuple[Array, Array]:
         """Return (2 E - h M)^-1 and S = du/dy for steps of size h [s]; the last are known."""
         if h not in self._known:
             n, k = len(self.E), self.O.shape[0] - 2 * self.through
@@ -269,7 +364,7 @@ class LinearNetwork:
 
     def solution(self, x0: Vector, w: Vector, h: float) -> tuple[Vector, Vector]:
         """Return xi over a step of size h [s] from x0, refined once, and O s."""
-        inverse, _ = self.over(h)
+        inverse, _ = self.solved(h)
         xi = x0
         for _ in range(2):
             residual = 2 * self.E @ (x0 - xi) + h * (self.M @ xi + self.B @ w)
@@ -293,7 +388,8 @@ class LinearNetwork:
         def ports(s: Vector) -> Vector:
             x, u = s[: system.n], s[system.n :]
             z = dz @ x
-            values = [*network.port_values(x, z, u), (u, B.T @ z)]
+            left = slice(network.direct, None)
+            values = [*network.port_values(x, z, u), (u[left], (B.T @ z)[left])]
             return np.concatenate([pair[side] for side in (0, 1) for pair in values])
 
         unit = np.eye(order.size)
@@ -307,6 +403,8 @@ class LinearNetwork:
             Q=E[k:, k:].T @ dz[k:, k:],
             through=len(through) // 2,
             algebraic=system.algebraic[k:],
+            regulators=network.regulators,
+            direct=network.direct,
         )
 
 
@@ -323,44 +421,77 @@ def networks_of(whole: Interconnection, host: int) -> tuple[Network, ...] | None
         touches = any(place.owner == host for place in link.places)
         if touches and isinstance(law, Coupling) and callable(law.C):
             return None
-    return tuple(_network(whole, host, members, links) for members, links in _groups(whole, host))
+    return tuple(_network(whole, host, *group) for group in _groups(whole, host))
 
 
-def _groups(whole: Interconnection, host: int) -> list[tuple[list[int], list[Link]]]:
-    """Return the parts besides the host in groups that hang together, with their connections."""
-    group = {k: {k} for k in range(len(whole.parts)) if k != host}
-    of_link: list[tuple[set[int], Link]] = []
-    for link in whole.links:
-        joined = set().union(*(group.get(place.owner, set()) for place in link.places))
-        for k in joined:
-            group[k] = joined
-        of_link.append((joined, link))
-    found: list[tuple[list[int], list[Link]]] = []
+#: Members by their numbers, connections, and regulators.
+Group: TypeAlias = tuple[list[int], list[Link], list[Regulator]]
+
+
+def _groups(whole: Interconnection, host: int) -> list[Group]:
+    """Return the parts besides the host in groups that hang together, and what joins them."""
+    owners = {p.name: k for k, part in enumerate(whole.parts) for p in part.ports}
+    owners |= {s.name: k for k, part in enumerate(whole.parts) for s in part.states}
+
+    def node(name: str) -> int | str:
+        """Return the member that has a port or a state; ports of the host are their own nodes."""
+        return name if owners[name] == host else owners[name]
+
+    joins: list[tuple[Link | Regulator, list[int | str]]] = [
+        (link, [node(name) for name in link.connection.ports]) for link in whole.links
+    ]
+    for regulator in whole.regulators:
+        states = [r.source for r in regulator.reads if r.kind == "state"]
+        joins.append((regulator, [node(name) for name in (*regulator.ports, *states)]))
+    group: dict[int | str, set[int | str]] = {k: {k} for k in range(len(whole.parts)) if k != host}
+    for _, nodes in joins:
+        joined = set(nodes).union(*(group.get(each, set()) for each in nodes))
+        for each in joined:
+            group[each] = joined
+    found: list[Group] = []
     for members in {id(each): each for each in group.values()}.values():
-        own = [link for _, link in of_link if any(p.owner in members for p in link.places)]
-        found.append((sorted(members), own))
-    found += [([], [link]) for joined, link in of_link if not joined]
+        own = [join for join, nodes in joins if members.intersection(nodes)]
+        links = [each for each in own if isinstance(each, Link)]
+        regulators = [each for each in own if isinstance(each, Regulator)]
+        found.append((sorted(k for k in members if isinstance(k, int)), links, regulators))
     return found
 
 
 def _network(
-    whole: Interconnection, host: int, members: Sequence[int], links: Sequence[Link]
+    whole: Interconnection,
+    host: int,
+    members: Sequence[int],
+    links: Sequence[Link],
+    regulators: Sequence[Regulator],
 ) -> Network:
-    places = [p for link in links for p in link.places if p.owner == host]
-    ports = tuple(Port(p.port.name, p.port.size, p.port.u_unit, p.port.y_unit) for p in places)
+    joined = [p for link in links for p in link.places if p.owner == host]
+    known = {place.port.name for place in joined}
+    inlet, ports_of = whole.inlets[host], whole.parts[host].port_slices
+    names = dict.fromkeys(name for each in regulators for name in each.ports if name in ports_of)
+    direct = [whole.parts[host].port(name) for name in names if name not in known]
+    places = [place.inputs - inlet.start for place in joined]
+    places += [np.arange(ports_of[p.name].start, ports_of[p.name].stop) for p in direct]
+    ports = tuple(
+        Port(p.name, p.size, p.u_unit, p.y_unit) for p in (*(at.port for at in joined), *direct)
+    )
     states = tuple(State(f"output of {port.name}", port.size) for port in ports)
     parts = (Terminals("terminals", states, ports), *(whole.parts[k] for k in members))
     system = interconnect(*parts, connections=[link.connection for link in links])
     spans, none = [whole.spans[k] for k in members], np.zeros(0, dtype=np.intp)
     behind = [np.arange(span.start, span.stop) for span in spans]
     behind += [np.arange(link.rows.start, link.rows.stop) for link in links]
-    indices = np.arange(whole.m)
-    nowhere = slice(0, 0)
-    left = [indices[whole.port_slices.get(port.name, nowhere)] for port in system.ports]
-    first = whole.inlets[host].start
+    indices, nowhere = np.arange(whole.m), slice(0, 0)
+    outputs = {port.name: system.slices[f"output of {port.name}"] for port in ports}
+    left = [port for port in system.ports if port.name not in outputs]
     return Network(
         system=system,
-        inputs=np.concatenate([none, *(place.inputs - first for place in places)]),
+        inputs=np.concatenate([none, *places]),
+        joined=np.concatenate([none, *places[: len(joined)]]),
         states=np.concatenate([none, *behind]),
-        open=np.concatenate([none, *left]),
+        open=np.concatenate(
+            [none, *(indices[whole.port_slices.get(p.name, nowhere)] for p in left)]
+        ),
+        regulators=tuple(
+            Bound.to(each, outputs, system.slices, system.port_slices) for each in regulators
+        ),
     )

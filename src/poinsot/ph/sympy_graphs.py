@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy
+from sympy.printing.str import StrPrinter
 
 from poinsot.ph.graphs import Graph
 
@@ -76,3 +77,38 @@ def _pieces(expression: Any, known: dict[Any, int], graph: Graph) -> int:
         choice = _row(condition, known, graph)
         row = graph.apply("where", choice, _row(piece, known, graph), row)
     return row
+
+
+class _FormulaPrinter(StrPrinter):  # type: ignore[misc]
+    """Writes expressions as `Formula` reads them."""
+
+    def _print_Piecewise(self, expression: Any) -> str:
+        text = "0/0"
+        for piece, condition in reversed(expression.args):
+            value, test = self._print(piece), self._print(condition)
+            text = value if condition == sympy.true else f"where({test}, {value}, {text})"
+        return text
+
+    def _print_And(self, expression: Any) -> str:
+        return "*".join(f"({self._print(a)})" for a in expression.args)
+
+    def _print_Or(self, expression: Any) -> str:
+        return f"max({', '.join(map(self._print, expression.args))})"
+
+    def _print_Function(self, expression: Any) -> str:
+        kind = expression.func
+        name = FUNCTIONS.get(kind) or CHAINS.get(kind) or kind.__name__
+        return f"{name}({', '.join(map(self._print, expression.args))})"
+
+    def _print_Exp1(self, expression: Any) -> str:
+        return "e"
+
+    _print_Abs = _print_Min = _print_Max = _print_Function
+
+    def _print_Float(self, expression: Any) -> str:
+        return repr(float(expression))
+
+
+def text_of(expression: Any) -> str:
+    """Return an expression as the text of a `Formula`, if formulas know what is in it."""
+    return str(_FormulaPrinter().doprint(expression))

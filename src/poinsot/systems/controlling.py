@@ -1,4 +1,8 @@
-"""Sampled controllers in a run: bound to its system and its steps, the same in both engines."""
+"""Sampled controllers in a run: bound to its system and its steps, the same in both engines.
+
+Those in continuous time are part of the system; what they have to know of the beginning of a step
+is measured here.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +26,7 @@ from poinsot.kernels.tables import Index2
 from poinsot.parts.control_laws import ControlLaw, control_law
 from poinsot.parts.controllers import Controller
 from poinsot.parts.family import index, rows
+from poinsot.parts.regulators import measuring
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Controls
@@ -39,11 +44,15 @@ class Sampled:
     """The controllers of a run: when they are called, what they measure, and what they hold."""
 
     def __init__(self, controllers: Iterable[Controller], system: PHSystem, h: float) -> None:
-        self.controllers = list(controllers)
+        self.controllers = [
+            each
+            for one in controllers
+            for each in (measuring(one, h) if one.every is None else [one])
+        ]
         self.laws: list[ControlLaw] = []
         for each in self.controllers:
             try:
-                self.laws.append(control_law(each.law, each.sizes))
+                self.laws.append(control_law(each.law, each.sizes, each.period))
             except InputError as error:
                 raise InputError(f"controller '{each.name}': {error}") from error
         self.measurements = [Measurement(system, each.reads) for each in self.controllers]
@@ -60,7 +69,7 @@ class Sampled:
             table.append([*times, *channels, *places, found, *outputs, ring])
             channel, given, found = channel + count, given + sizes.given, found + sizes.found
             output, ring = output + sizes.outputs, ring + slots * sizes.outputs
-        periods = [each.every for each in self.controllers for _ in range(each.sizes.outputs)]
+        periods = [each.period for each in self.controllers for _ in range(each.sizes.outputs)]
         limits = [each.limits for each in self.controllers]
         rates = np.concatenate([np.zeros(0), *(each.rate_limits for each in self.controllers)])
         every_row = [row for own in measured for row in own or ()]

@@ -93,7 +93,7 @@ class MechanismRunner(Runner):
 
     def _ports(self) -> NDArray[np.uint32]:
         """Return the columns of ports, and whether energy comes from outside; (ports, 3)."""
-        closed = {int(k) for each in self.networks.networks for k in each.inputs}
+        closed = {int(k) for each in self.networks.networks for k in each.joined}
         own = [
             (piece.start, piece.stop, piece.start not in closed)
             for piece in self.system.port_slices.values()

@@ -1,0 +1,65 @@
+"""Controllers of a model, from their entries in a file and back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.io import controllers as entries
+from poinsot.model.system_files import UnwritableError
+from poinsot.parts.controllers import Controller
+from poinsot.parts.state_spaces import StateSpace
+from poinsot.ph.formula_rows import FormulaRows
+from poinsot.ph.formulas import Formula
+
+#: Arguments of a controller that a file has under the same names.
+OPTIONS = "reads", "drives", "every", "delay", "limits", "rate_limits", "states"
+
+
+def add_controller(name: str, entry: entries.Controllers, add: Callable[..., Any]) -> None:
+    """Add the controller of an entry by `add`, the method of a model."""
+    part = entry.part
+    given = {key: getattr(part, key) for key in OPTIONS if getattr(part, key) is not None}
+    if isinstance(part, entries.FormulaLaw):
+        add(name, part.law, **given)
+    else:
+        assert isinstance(part, entries.StateSpace)
+        what = f"controller '{name}'"
+        add(name, StateSpace.made(part.A, part.B, part.C, part.D, part.dt, what), **given)
+
+
+def describe_controller(name: str, controller: Controller) -> dict[str, Any]:
+    """Return the entry of a controller."""
+    written: dict[str, Any] = {
+        "reads": [channel.text for channel in controller.reads],
+        "drives": [port.name for port in controller.drives],
+    }
+    if controller.every is not None:
+        written["every"] = controller.every
+    if controller.delay:
+        written["delay"] = controller.delay
+    if np.isfinite(controller.limits).all():
+        written["limits"] = controller.limits.tolist()
+    elif np.isfinite(controller.limits).any():
+        raise UnwritableError("a limit is infinite, which no file can hold")
+    if np.isfinite(controller.rate_limits).all():
+        written["rate_limits"] = controller.rate_limits.tolist()
+    elif np.isfinite(controller.rate_limits).any():
+        raise UnwritableError("a rate limit is infinite, which no file can hold")
+    law = controller.law
+    if isinstance(law, StateSpace):
+        matrices = {letter: getattr(law, letter).tolist() for letter in "ABCD"}
+        times = {} if law.dt is None else {"dt": law.dt}
+        return {"state_space": matrices | times | {"states": controller.states.tolist()} | written}
+    if not isinstance(law, FormulaRows):
+        raise UnwritableError("its law is a Python function")
+    try:
+        Formula(law.texts, law.variables)
+    except InputError as error:
+        raise UnwritableError(f"its law cannot be written as formulas: {error}") from None
+    if controller.states.size:
+        written["states"] = dict(
+            zip(controller.state_names, controller.states.tolist(), strict=True)
+        )
+    return {"formula": {"law": list(law.texts)} | written}

@@ -1,0 +1,103 @@
+"""Controllers in continuous time as part of the system of a model."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from poinsot.bodies.body import Body, Marker
+from poinsot.parts.controllers import Controller
+from poinsot.parts.joints import Joint
+from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
+from poinsot.parts.regulators import reading, regulator_law
+from poinsot.ph.interconnection import Interconnection
+from poinsot.ph.regulators import RATES, Reading, Regulator, regulator_system
+from poinsot.ph.system import PHSystem, State
+from poinsot.result.channels import Channel
+
+
+@dataclass(frozen=True)
+class Regulation:
+    """The controllers of a model in continuous time, and what they can measure.
+
+    `closed` are ports that they drive, or that are connected, by name.
+    """
+
+    controllers: tuple[Controller, ...]
+    joints: Mapping[str, Joint]
+    bodies: Mapping[str, Body]
+    markers: Mapping[str, Marker]
+    closed: Mapping[str, PortPlace]
+
+    @property
+    def ports(self) -> dict[str, PortPlace]:
+        """Ports whose outputs are the rates of what is read."""
+        found: dict[str, PortPlace] = {}
+        for controller in self.controllers:
+            for channel in controller.reads:
+                name = self._port(channel)
+                if channel.kind != "state" and name not in self.closed:
+                    found[name] = self._place(channel)
+        return found
+
+    def _port(self, channel: Channel) -> str:
+        """Return the port whose output is the rate of a channel; one that is closed anyway."""
+        if channel.kind == "state":
+            return ""
+        if channel.kind == "motion":
+            turns = channel.which in ("rotation", "angular_velocity")
+            return f"{channel.owner}.{'angular_velocity' if turns else 'velocity'}"
+        for name, place in self.closed.items():
+            if isinstance(place, JointPort) and place.joint == channel.owner:
+                freedoms = [freedom.label for freedom in self.joints[place.joint].freedoms()]
+                if (place.freedom or freedoms[0]) == channel.which:
+                    return name
+        return f"{channel.owner}.{channel.which}.rate"
+
+    def _place(self, channel: Channel) -> PortPlace:
+        """Return where that port is."""
+        if channel.kind != "motion":
+            return JointPort(channel.owner, channel.which)
+        marker = self.markers.get(channel.owner)
+        body = self.bodies[channel.owner] if marker is None else marker.body
+        if channel.which in ("rotation", "angular_velocity"):
+            return TorquePort(body)
+        return ForcePort(body, None if marker is None else marker.position)
+
+    @property
+    def systems(self) -> list[PHSystem]:
+        """What has their states, and ports for what they have measured."""
+        found: list[PHSystem] = []
+        for controller in self.controllers:
+            readings = [reading(channel, "") for channel in controller.reads]
+            seen = sum(each.size for each in readings if each.starts)
+            law, states = controller.law, [State(name) for name in controller.state_names]
+            if isinstance(law, PHSystem):
+                states = []
+                found.append(law.prefixed(controller.name))
+            own = regulator_system(controller.name, states, seen)
+            if own is not None:
+                found.append(own.prefixed(controller.name))
+        return found
+
+    def of(self, system: Interconnection) -> Interconnection:
+        """Return a system whose ports they feed."""
+        return replace(system, regulators=tuple(map(self._regulator, self.controllers)))
+
+    def _regulator(self, controller: Controller) -> Regulator:
+        reads = [reading(channel, self._port(channel)) for channel in controller.reads]
+        drives = [port.name for port in controller.drives]
+        law, name = controller.law, controller.name
+        if isinstance(law, PHSystem):
+            own = law.prefixed(name)
+            states = [(state.name, state.size) for state in own.states]
+            drives += [port.name for port in own.ports]
+        else:
+            states = [(f"{name}.{state}", 1) for state in controller.state_names]
+            drives += [f"{name}.{RATES}"] if states else []
+        reads += [Reading("state", *state) for state in states]
+        made = regulator_law(controller), tuple(reads), tuple(drives)
+        return Regulator(name, *made, tuple(state for state, _ in states), controller.states)
+
+
+def continuous(controllers: Iterable[Controller]) -> tuple[Controller, ...]:
+    """Return those controllers that are not sampled."""
+    return tuple(controller for controller in controllers if controller.every is None)

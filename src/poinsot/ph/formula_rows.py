@@ -1,0 +1,75 @@
+"""Several functions of named variables as one table of operations: of texts, or of SymPy."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from poinsot.errors import InputError, did_you_mean
+from poinsot.ph.formulas import Formula
+from poinsot.ph.graphs import Graph, Program
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaRows:
+    """Rows of a graph, functions of its variables; `texts` are the same as formulas."""
+
+    variables: tuple[str, ...]
+    graph: Graph
+    rows: tuple[int, ...]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of_formula(cls, formula: Formula) -> "FormulaRows":
+        """Return what formulas say."""
+        texts = (formula.text,) if isinstance(formula.text, str) else tuple(formula.text)
+        return cls(tuple(formula.variables), formula.graph, formula.rows, texts)
+
+    @classmethod
+    def of(cls, given: Any, variables: Sequence[str], what: str) -> "FormulaRows | None":
+        """Return what texts or expressions of SymPy say; None if it is something else."""
+        entries = list(given) if isinstance(given, list | tuple) else [given]
+        if _is_sympy(given) and getattr(given, "is_Matrix", False):
+            entries = list(given)
+        if entries and all(isinstance(entry, str) for entry in entries):
+            try:
+                return cls.of_formula(Formula(entries, variables))
+            except InputError as error:
+                raise InputError(f"{what}: {error}") from None
+        if not any(_is_sympy(entry) for entry in entries):
+            return None
+        return cls._of_sympy(entries, tuple(variables), what)
+
+    @classmethod
+    def _of_sympy(
+        cls, entries: Sequence[Any], variables: tuple[str, ...], what: str
+    ) -> "FormulaRows":
+        import sympy
+
+        from poinsot.ph.sympy_graphs import UnknownFunctionError, rows_of, text_of
+
+        expressions, graph = [sympy.sympify(entry) for entry in entries], Graph()
+        used = {s.name: s for e in expressions for s in e.free_symbols}
+        for name in used:
+            if name not in variables:
+                raise InputError(
+                    f"{what}: unknown symbol '{name}'; {did_you_mean(name, variables)}"
+                )
+        symbols = [used.get(name, sympy.Symbol(name)) for name in variables]
+        try:
+            rows = rows_of(expressions, symbols, graph)
+        except UnknownFunctionError as error:
+            raise InputError(f"{what}: SymPy's {error} is not known to formulas") from None
+        return cls(variables, graph, tuple(rows), tuple(text_of(e) for e in expressions))
+
+    @cached_property
+    def program(self) -> Program:
+        """The operations that all of them consist of."""
+        return self.graph.program(*self.rows)
+
+
+def _is_sympy(value: Any) -> bool:
+    """Tell whether something is of SymPy, which nobody loads who does not use it."""
+    sympy = sys.modules.get("sympy")
+    return sympy is not None and isinstance(value, sympy.Basic | sympy.MatrixBase)

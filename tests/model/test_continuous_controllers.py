@@ -1,0 +1,216 @@
+"""Controllers in continuous time: part of the step, exact in energy, of second order."""
+
+import numba
+import numpy as np
+import pytest
+import scipy.signal
+import sympy
+from scipy.integrate import solve_ivp
+
+import poinsot as ps
+
+ENGINES = ("reference", "compiled")
+MASS, LENGTH, GRAVITY = 1.5, 0.8, 9.81
+KP, KD, KI, GOAL = 30.0, 4.0, 25.0, 2.0
+#: About the pin: a bar with a square cross-section of 0.1 m.
+INERTIA = MASS * (LENGTH**2 + 0.1**2) / 12 + MASS * LENGTH**2 / 4
+
+
+def pendulum(law, **options) -> ps.Model:
+    """Return a bar that hangs from a pin and is pushed; it starts with 1 rad/s."""
+    model = ps.Model(gravity=(0, 0, -GRAVITY))
+    bar = model.add_body(
+        "bar",
+        ps.Box(mass=MASS, size=(0.1, 0.1, LENGTH)),
+        position=(0, 0, -LENGTH / 2),
+        angular_velocity=(0, 1, 0),
+    )
+    model.add_joint("pin", ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    given = {"reads": ["pin", "pin.rate"], "drives": ["pin"]}
+    model.add_controller("pd", law, **given | options)
+    return model
+
+
+def pd(t, y):
+    return KP * (GOAL * np.sin(t) - y[0]) - KD * y[1]
+
+
+PD_TEXT = f"{KP}*({GOAL}*sin(t) - pin) - {KD}*pin_rate"
+
+
+def reference(torque, states=(), t_end=1.0):
+    """Return angle and rate from SciPy: J chi'' = -m g l/2 sin(chi) + u, with x' of the law."""
+
+    def rates(t, z):
+        u, dx = torque(t, z[:2], z[2:])
+        return [z[1], (u - MASS * GRAVITY * LENGTH / 2 * np.sin(z[0])) / INERTIA, *dx]
+
+    found = solve_ivp(rates, (0, t_end), [0.0, 1.0, *states], rtol=1e-12, atol=1e-13)
+    return found.y[:, -1]
+
+
+def end(model, h, t_end=1.0, **options):
+    result = ps.simulate(model, h=h, t_end=t_end, **options)
+    assert result.stats.balance_error_max < 1e-12
+    pin = result.joint("pin")
+    return np.array([pin.coordinates["angle"][-1], pin.rates["angle"][-1]])
+
+
+# -- order and engines -----------------------------------------------------------------------------
+
+
+FORMS = [
+    {"engine": "compiled"},
+    {"engine": "compiled", "scheme": "ph-mp-ggl"},
+    {"engine": "compiled", "coordinates": "quaternions"},
+    {"engine": "reference", "coordinates": "rotations"},
+]
+
+
+@pytest.mark.parametrize("options", FORMS)
+def test_a_pd_controlled_pendulum_converges_with_second_order_to_scipy(options):
+    exact = reference(lambda t, y, x: (pd(t, y), ()))
+    errors = [abs(end(pendulum(PD_TEXT), h, **options) - exact).max() for h in (0.02, 0.01)]
+    assert 3.7 < errors[0] / errors[1] < 4.3
+    assert errors[1] < 2e-3
+
+
+def test_all_kinds_of_laws_give_the_same_motion_in_both_engines():
+    pin, rate, t = sympy.symbols("pin pin_rate t")
+    symbols = KP * (GOAL * sympy.sin(t) - pin) - KD * rate
+    expected = end(pendulum(pd), 0.01, t_end=0.2, engine="reference")
+    for law in (pd, numba.njit(pd), PD_TEXT, symbols):
+        found = end(pendulum(law), 0.01, t_end=0.2, engine="compiled")
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def pid(t, y, x):
+    error = GOAL - y[0]
+    return KP * error + KI * x[0] - KD * y[1], [error - 0.1 * x[0]]
+
+
+#: The same about the goal: u = C x + D y, with y the angle less the goal, and its rate.
+PID = scipy.signal.StateSpace([[-0.1]], [[-1.0, 0.0]], [[KI]], [[-KP, -KD]])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_controller_with_states_converges_with_second_order_to_scipy(engine):
+    exact = reference(pid, [0.3])
+    texts = [f"{KP}*({GOAL} - pin) + {KI}*sum - {KD}*pin_rate", f"{GOAL} - pin - 0.1*sum"]
+    errors = []
+    for h in (0.02, 0.01):
+        model = pendulum(texts, states={"sum": 0.3})
+        result = ps.simulate(model, h=h, t_end=1.0, engine=engine)
+        found = np.array([result.joint("pin").coordinates["angle"][-1], result["pd.sum"][-1]])
+        errors.append(abs(found - exact[[0, 2]]).max())
+    assert 3.7 < errors[0] / errors[1] < 4.3
+    by_function = end(pendulum(pid, states=[0.3]), 0.01, t_end=0.3, engine=engine)
+    by_text = end(pendulum(texts, states={"sum": 0.3}), 0.01, t_end=0.3, engine=engine)
+    np.testing.assert_allclose(by_function, by_text, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_state_space_is_a_law_by_matrices(engine):
+    exact = reference(lambda t, y, x: (PID.C[0] @ x + PID.D[0] @ y, PID.A @ x + PID.B @ y), [0.3])
+    found = [end(pendulum(PID, states=[0.3]), h, engine=engine) for h in (0.02, 0.01)]
+    errors = [abs(each - exact[:2]).max() for each in found]
+    assert 3.7 < errors[0] / errors[1] < 4.3
+
+
+# -- energy ----------------------------------------------------------------------------------------
+
+
+def test_a_spring_by_formula_keeps_energy_as_work_of_its_port():
+    result = ps.simulate(pendulum("-50*pin", reads=["pin"]), h=0.01, t_end=5, engine="compiled")
+    chi = result.joint("pin").coordinates["angle"]
+    work = result.port("pin").energy
+    np.testing.assert_allclose(work, result.energy - result.energy[0], rtol=0, atol=1e-12)
+    assert abs(work + 25 * chi**2).max() < 2e-2 * work.max() + 2e-2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_system_as_a_law_is_the_same_as_one_that_is_connected(engine):
+    spring = ps.ph.linear(
+        "spring",
+        states=["x"],
+        J=[[0.0]],
+        R=[[0.02]],
+        Q=[[50.0]],
+        B=[[1.0]],
+        ports=[ps.ph.Port("end", 1, "N m", "rad/s", input="flow")],
+    )
+    by_law = pendulum(spring, reads=["pin.rate"])
+    joined = pendulum(spring, reads=["pin.rate"])
+    del joined.controllers["pd"]
+    joined.add_system("spring", spring)
+    joined.connect(ps.ph.Gyrator("pin", "spring.end"))
+    a, b = (end(model, 0.01, engine=engine) for model in (by_law, joined))
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+
+
+# -- everything that can be read -------------------------------------------------------------------
+
+
+READS = [
+    *("rail", "rail.rate", "pin.angle", "pin.rate", "tip.position", "tip.velocity"),
+    *("rod.rotation", "rod.angular_velocity", "motor.flux"),
+]
+
+
+def crane(law, reads=READS, **options) -> ps.Model:
+    """Return a cart with a pendulum and a coil at its pin; its supply and its rail are driven."""
+    model = ps.Model(gravity=(0, 0, -9.81))
+    cart = model.add_body("cart", ps.Box(mass=2, size=(1, 1, 1)), velocity=(1, 0, 0))
+    rod = model.add_body("rod", ps.Box(mass=1, size=(0.1, 0.1, 1)), position=(0, 0, -0.5))
+    model.add_joint("rail", ps.Prismatic(model.ground, cart, point=(0, 0, 0), axis=(1, 0, 0)))
+    model.add_joint("pin", ps.Revolute(cart, rod, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add_marker("tip", rod, position=(0, 0, -1))
+    coil = ps.ph.linear(
+        "coil",
+        J=[[0.0]],
+        R=[[2.0]],
+        Q=[[10.0]],
+        B=[[1.0, 1.0]],
+        states=["flux"],
+        ports=[ps.ph.Port("shaft"), ps.ph.Port("supply")],
+    )
+    model.add_system("motor", coil)
+    model.connect(ps.ph.Gyrator("motor.shaft", "pin", C=0.5))
+    model.add_port("wind", ps.ForcePort(rod))
+    model.add_controller(
+        "boss", law, reads=reads, drives=["motor.supply", "rail", "wind"], **options
+    )
+    return model
+
+
+def everything(t, y):
+    R = y[10:19].reshape(3, 3)
+    assert abs(R.T @ R - np.eye(3)).max() < 1e-7  # slopes are found by differences
+    wind = -0.5 * y[7:10] + 2 * R[:, 0] - 0.3 * y[19:22] - [y[4], 0, y[6]]
+    return [5 * np.sin(5 * t) - 3 * y[22] - y[3], -3 * y[0] - y[1] + 2 * y[2], *wind]
+
+
+@pytest.mark.parametrize("options", [{}, {"scheme": "ph-mp-ggl"}, {"coordinates": "quaternions"}])
+def test_both_engines_agree_whatever_is_read_and_driven(options):
+    runs = [
+        ps.simulate(crane(everything), h=5e-3, t_end=0.05, engine=engine, **options)
+        for engine in ENGINES
+    ]
+    for run in runs:
+        assert run.stats.balance_error_max < 1e-12
+    for name in ("cart", "rod"):
+        np.testing.assert_allclose(runs[1].position(name), runs[0].position(name), atol=1e-11)
+    np.testing.assert_allclose(runs[1]["motor.flux"], runs[0]["motor.flux"], rtol=0, atol=1e-11)
+    for port in ("motor.supply", "rail", "wind"):
+        np.testing.assert_allclose(runs[1].port(port).u, runs[0].port(port).u, atol=1e-9)
+
+
+def test_sampling_ever_faster_is_continuous_control():
+    def last(h, **options):
+        run = ps.simulate(crane(everything, **options), h=h, t_end=0.2)
+        return np.array([*run.position("rod")[-1], run["motor.flux"][-1]])
+
+    exact, h = last(2e-3), 1e-3
+    errors = [abs(last(h, every=every) - exact).max() for every in (4e-3, 2e-3)]
+    assert errors[0] < 5e-2
+    assert 1.7 < errors[0] / errors[1] < 2.3
