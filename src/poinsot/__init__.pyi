@@ -84,6 +84,8 @@ from poinsot.result import load as load
 from poinsot.run import simulate as simulate
 from poinsot.schemes.records import SCHEMES as SCHEMES
 from poinsot.so3 import Rotation as Rotation
+from poinsot.systems.kinematics.configuration import Configuration as Configuration
+from poinsot.systems.kinematics.inverse import InverseDynamics as InverseDynamics
 from poinsot.systems.livens import LagrangianSystem as LagrangianSystem
 from poinsot.systems.pairs import KinematicPair as KinematicPair
 from poinsot.systems.pairs import external_ports as external_ports

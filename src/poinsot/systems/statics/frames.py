@@ -134,7 +134,7 @@ class FramePlace(Place):
         return float(np.linalg.norm(apart))
 
     def closed(self, f: Vector) -> Self | None:
-        """Return the place near f at which joints and transmissions are closed; None: there is none.
+        """Return the place near f at which joints and transmissions are closed; None: none.
 
         Gauss-Newton, by motions that do little work: a heavy body stays where it is, and a light
         one follows. Drives are where they are to be.

@@ -13,7 +13,6 @@ from poinsot.systems.statics.coordinates import CoordinatePlace
 from poinsot.systems.statics.floating import FloatingPlace
 from poinsot.systems.statics.frames import FramePlace
 
-
 #: Rate below which a drive stands still [rad/s or m/s].
 STILL = 1e-9
 
