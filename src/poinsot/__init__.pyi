@@ -3,6 +3,7 @@
 from poinsot import analysis as analysis
 from poinsot import flexible as flexible
 from poinsot import ph as ph
+from poinsot import so3 as so3
 from poinsot import viz as viz
 from poinsot.bodies.beam import Beam as Beam
 from poinsot.bodies.body import Body as Body

@@ -5,7 +5,7 @@ Interconnection and damping assignment (IDA-PBC) [O02] looks for the input u(x) 
 .. math:: E \dot x = (J - R) z - r + B u \quad\text{becomes}\quad
           E_d \dot x = (J_d - R_d) z_d - r_d, \qquad E_d^\top z_d = \nabla H_d .
 
-Along this motion :math:`\dot H_d = -z_d \cdot (R_d z_d + r_d) \le 0`: the shaped energy cannot rise.
+Along this motion :math:`\dot H_d = -z_d \cdot (R_d z_d + r_d) \le 0`: H_d never rises.
 Where the ports cannot make up for the difference, the desired system does not match.
 """
 
