@@ -153,6 +153,27 @@ def test_quaternions_multiply_as_their_matrices(a, b):
     close(so3.quat_multiply(a, so3.quat_conjugate(a)), [1, 0, 0, 0], 1e-15)
 
 
+@given(vectors(4, 2.0).filter(lambda a: np.linalg.norm(a) > 1e-3), vectors(4, 2.0))
+def test_quaternion_matrices_are_those_of_products_and_of_angular_velocities(a, b):
+    """Eqs. (32), (43), (44) and (50) of [KB24]."""
+    close(so3.quat_left(a) @ b, so3.quat_multiply(a, b), 1e-13)
+    close(so3.quat_right(b) @ a, so3.quat_multiply(a, b), 1e-13)
+    q = a / np.linalg.norm(a)
+    E, G, rate = so3.quat_world(q), so3.quat_body(q), b - q * (q @ b)
+    close(E @ G.T, so3.quat_to_matrix(q))
+    close(so3.quat_multiply(so3.quat_conjugate(q), rate)[1:], G @ rate, 1e-13)
+    close(so3.quat_multiply(rate, so3.quat_conjugate(q))[1:], E @ rate, 1e-13)
+    close(G.T @ G @ rate, rate, 1e-13)
+
+
+@given(vectors())
+def test_the_exponential_map_on_quaternions_is_that_of_rotations(theta):
+    quat = so3.quat_exp(theta)
+    close(so3.quat_to_matrix(quat), so3.exp(theta), 1e-13)
+    generator = np.block([[0, -theta[None]], [theta[:, None], so3.skew(theta)]]) / 2
+    close(so3.quat_left(quat), scipy.linalg.expm(generator), 1e-12)  # [KB24, eq. (36)]
+
+
 @given(directions(4))
 def test_quaternion_is_scipys_with_the_scalar_moved_first(quat):
     theirs = to_scipy(quat)

@@ -3,6 +3,7 @@
 from poinsot import analysis as analysis
 from poinsot import flexible as flexible
 from poinsot import ph as ph
+from poinsot import so3 as so3
 from poinsot import viz as viz
 from poinsot.bodies.beam import Beam as Beam
 from poinsot.bodies.body import Body as Body
@@ -84,6 +85,8 @@ from poinsot.result import load as load
 from poinsot.run import simulate as simulate
 from poinsot.schemes.records import SCHEMES as SCHEMES
 from poinsot.so3 import Rotation as Rotation
+from poinsot.systems.kinematics.configuration import Configuration as Configuration
+from poinsot.systems.kinematics.inverse import InverseDynamics as InverseDynamics
 from poinsot.systems.livens import LagrangianSystem as LagrangianSystem
 from poinsot.systems.pairs import KinematicPair as KinematicPair
 from poinsot.systems.pairs import external_ports as external_ports

@@ -132,6 +132,72 @@ def quat_conjugate(quat: ArrayLike) -> Array:
     return conjugate
 
 
+def quat_left(a: ArrayLike) -> Array:
+    r"""Return the matrix of the product from the left, Q_l(a) b = a b; (..., 4) to (..., 4, 4).
+
+    .. math:: Q_l(a) = \begin{bmatrix} a & G(a)^\top \end{bmatrix}
+              = a_0 I + \begin{bmatrix} 0 & -v^\top \\ v & \widehat v \end{bmatrix},
+              \quad a = (a_0, v)
+
+    [KB24, eq. (33a)]
+    """
+    a = np.asarray(a, dtype=float)
+    return np.concatenate([a[..., :, None], np.swapaxes(quat_body(a), -1, -2)], axis=-1)
+
+
+def quat_right(b: ArrayLike) -> Array:
+    r"""Return the matrix of the product from the right, Q_r(b) a = a b; (..., 4) to (..., 4, 4).
+
+    .. math:: Q_r(b) = \begin{bmatrix} b & E(b)^\top \end{bmatrix}
+              = b_0 I + \begin{bmatrix} 0 & -v^\top \\ v & -\widehat v \end{bmatrix},
+              \quad b = (b_0, v)
+
+    [KB24, eq. (33b)]
+    """
+    b = np.asarray(b, dtype=float)
+    return np.concatenate([b[..., :, None], np.swapaxes(quat_world(b), -1, -2)], axis=-1)
+
+
+def quat_body(a: ArrayLike) -> Array:
+    r"""Return G(a), with Omega = 2 G(q) q' in body axes [rad/s]; (..., 4) to (..., 3, 4).
+
+    .. math:: G(a) = \begin{bmatrix} -v & a_0 I - \widehat v \end{bmatrix}, \quad a = (a_0, v)
+
+    [KB24, eqs. (35a), (43)]; back, q' = G(q)^T Omega / 2, and R(q) = E(q) G(q)^T
+    [KB24, eqs. (44), (50)].
+    """
+    return _vector_part(a, -1.0)
+
+
+def quat_world(b: ArrayLike) -> Array:
+    r"""Return E(b), with omega = 2 E(q) q' in world axes [rad/s]; (..., 4) to (..., 3, 4).
+
+    .. math:: E(b) = \begin{bmatrix} -v & b_0 I + \widehat v \end{bmatrix}, \quad b = (b_0, v)
+
+    [KB24, eqs. (35b), (43)]; back, q' = E(q)^T omega / 2 [KB24, eq. (44)].
+    """
+    return _vector_part(b, 1.0)
+
+
+def _vector_part(a: ArrayLike, sign: float) -> Array:
+    a = np.asarray(a, dtype=float)
+    square = a[..., :1, None] * IDENTITY + sign * skew(a[..., 1:])
+    return np.concatenate([-a[..., 1:, None], square], axis=-1)
+
+
+def quat_exp(theta: ArrayLike) -> Array:
+    r"""Return the unit quaternion of a rotation vector theta [rad]; (..., 3) to (..., 4).
+
+    .. math:: \exp_{S^3}(0, \theta/2)
+              = \Bigl(\cos\frac{|\theta|}{2},\ \sin\frac{|\theta|}{2}\,\frac{\theta}{|\theta|}\Bigr)
+
+    [KB24, eq. (40)]; R(quat_exp(theta)) = exp(theta).
+    """
+    theta = np.asarray(theta, dtype=float)
+    t = np.linalg.norm(theta, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(t / 2), np.sinc(t / (2 * np.pi)) / 2 * theta], axis=-1)
+
+
 def as_unit_quaternion(value: ArrayLike, *, name: str = "quaternion") -> Array:
     """Return a quaternion (w, x, y, z), scalar first, made exactly unit; (4,).
 

@@ -464,3 +464,83 @@ def test_a_rigid_triangle_of_bars_carries_its_weight_without_moving():
     assert found.stability == "stable"
     forces = [found.reaction(f"hinge {k}").force for k in (0, 2)]
     assert forces[0][2] - forces[1][2] == pytest.approx(2 * G)  # the last is on the ground
+
+
+# -- transmissions and drives ------------------------------------------------------------------
+
+
+def geared_arm(efficiency=1.0):
+    """An arm of 1 m on a gear of 20:1 whose fast shaft has a coil spring."""
+    model = ps.Model(gravity=(0, 0, -G), name="geared arm")
+    arm = model.add_body("arm", ps.Box(mass=2.0, size=(1.0, 0.1, 0.1)), position=(0.5, 0, 0))
+    rotor = model.add_body("rotor", ps.RigidBody(mass=1.0, inertia=(0.01,) * 3))
+    for name, body in (("shoulder", arm), ("shaft", rotor)):
+        model.add_joint(name, ps.Revolute(model.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add_force("coil", ps.JointSpring("shaft", stiffness=0.01))
+    gear = ps.Gear("shaft", "shoulder", ratio=20.0, efficiency=efficiency)
+    model.add_transmission("gear", gear)
+    return model
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_a_gear_holds_an_arm_by_the_spring_of_its_fast_shaft(coordinates):
+    """n^2 k theta = m g / 2 cos theta, over several turns of the fast shaft."""
+    found = geared_arm(efficiency=0.8).equilibrium(coordinates)
+    theta, phi = (found.coordinates(name)["angle"] for name in ("shoulder", "shaft"))
+    assert 400 * 0.01 * theta == pytest.approx(G * np.cos(theta), rel=1e-13)
+    assert phi == pytest.approx(20 * theta, rel=1e-14)
+    assert found.reaction("shoulder").force == pytest.approx((0, 0, 2 * G), abs=1e-11)
+    assert found.stability == "stable"
+    assert left_over(found) < 1e-13
+
+
+def test_a_geared_arm_comes_to_rest_where_its_equilibrium_is():
+    model = geared_arm()
+    model.add_force("oil", ps.JointFriction("shaft", viscous=0.02))
+    run = ps.simulate(model, h=0.02, t_end=40.0)
+    found = model.equilibrium()
+    for name in ("shoulder", "shaft"):
+        last = run.joint(name).coordinates["angle"][-1]
+        assert found.coordinates(name)["angle"] == pytest.approx(last, rel=1e-6)
+
+
+def test_a_cam_carries_a_weight_at_its_virtual_work():
+    """tau dphi = m g dy with y = 0.02 (1 - cos phi): a spring k phi_0 balances where slopes do."""
+    model = ps.Model(gravity=(0, 0, -G), name="valve")
+    cam = model.add_body("cam", ps.Cylinder(mass=0.5, radius=0.03, length=0.02))
+    valve = model.add_body("valve", ps.RigidBody(mass=0.2, inertia=(1e-4,) * 3), position=(0, 0, 1))
+    model.add_joint("shaft", ps.Revolute(model.ground, cam, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add_joint("guide", ps.Prismatic(model.ground, valve, point=(0, 0, 1), axis=(0, 0, 1)))
+    model.add_force("coil", ps.JointSpring("shaft", stiffness=0.03, rest=1.2))
+    model.add_transmission("lobe", ps.Cam("shaft", "guide", profile="0.02*(1 - cos(x))"))
+    found = model.equilibrium()
+    phi = found.coordinates("shaft")["angle"]
+    assert found.coordinates("guide")["displacement"] == pytest.approx(0.02 * (1 - np.cos(phi)))
+    assert 0.03 * (1.2 - phi) == pytest.approx(0.2 * G * 0.02 * np.sin(phi), rel=1e-12)
+
+
+def test_a_beam_on_a_gear_rests_where_its_weight_is_carried():
+    model = ps.Model(gravity=(0, 0, -G), name="geared beam")
+    section = ps.RectangularSection(width=0.02, height=0.02)
+    beam = ps.Beam(length=1.0, section=section, youngs_modulus=2e14, density=7800.0, elements=2)
+    model.add_body("beam", beam, position=(0.5, 0, 0))
+    rotor = model.add_body("rotor", ps.RigidBody(mass=1.0, inertia=(0.01,) * 3))
+    for name, body in (("shoulder", model.body("beam.start")), ("shaft", rotor)):
+        model.add_joint(name, ps.Revolute(model.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add_force("coil", ps.JointSpring("shaft", stiffness=0.05))
+    model.add_transmission("gear", ps.Gear("shaft", "shoulder", ratio=20.0))
+    found = model.equilibrium()
+    theta = found.coordinates("shoulder")["angle"]
+    assert found.coordinates("shaft")["angle"] == pytest.approx(20 * theta)
+    assert 20 * theta == pytest.approx(7800 * 4e-4 * G / 2 * np.cos(theta), rel=1e-6)
+
+
+def test_a_drive_that_stands_still_holds_its_joint_and_a_moving_one_is_refused():
+    model = geared_arm()
+    model.add_port("brake", ps.Drive("shoulder", coordinate="0.3*(1 - cos(t))"))
+    found = model.equilibrium(t=np.pi)
+    assert found.coordinates("shaft")["angle"] == pytest.approx(12.0)
+    torque = 400 * 0.01 * 0.6 - G * np.cos(0.6)
+    assert found.state("brake (drive)") == pytest.approx([-torque])
+    with pytest.raises(ps.InputError, match="Drive that stands still"):
+        model.equilibrium(t=1.0)

@@ -436,9 +436,10 @@ def test_schemes_that_do_not_keep_transmissions_say_so(scheme):
         )
 
 
-def test_no_equilibrium_is_looked_for_with_transmissions():
+def test_no_steady_motion_is_looked_for_with_transmissions():
+    model = shafts(ps.Gear("shaft a", "shaft b", ratio=2), torque=None)
     with pytest.raises(ps.InputError, match=r"transmissions \('mesh'\)"):
-        shafts(ps.Gear("shaft a", "shaft b", ratio=2)).equilibrium()
+        ps.analysis.steady_motion(model, axis=(0, 0, 1), rate=1.0)
 
 
 # -- files -----------------------------------------------------------------------------------------

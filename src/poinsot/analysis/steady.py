@@ -40,7 +40,7 @@ from poinsot.systems.statics.coordinates import CoordinatePlace
 from poinsot.systems.statics.equilibrium import Balanced, with_multipliers
 from poinsot.systems.statics.floating import FloatingPlace
 from poinsot.systems.statics.frames import Framed
-from poinsot.systems.statics.places import closed_place
+from poinsot.systems.statics.places import closed_place, require_undriven
 from poinsot.systems.statics.search import find_rest, movers
 
 #: Moments of inertia are the same up to this part of them.
@@ -187,6 +187,7 @@ def steady_motion(
                 "that move, as in rates={'phi': 3.0}"
             )
         )
+    require_undriven(system)
     place = closed_place(system, system.state({} if x0 is None else x0), t)
     guess = float(number(guess, "guess"))
     what = f"steady motion of system '{system.name}'"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames import euler
-from poinsot.so3 import cayley, matrix_to_quat, quat_multiply, skew
+from poinsot.so3 import cayley, matrix_to_quat, quat_body, quat_multiply, quat_world, skew
 
 Array = NDArray[np.float64]
 
@@ -126,14 +126,10 @@ class Matrices(Parametrisation):
 TURNING: Array = np.einsum("kji,ab->iakjb", skew(np.eye(3)), np.eye(3)).reshape(9, 3, 9)
 
 
-def _vector_part(a: Array, sign: float) -> Array:
-    return np.hstack([-a[1:, None], a[0] * np.eye(3) + sign * skew(a[1:])])
-
-
 #: (G(a) b)_i = BODY[i, k, l] a_k b_l: twice that is the angular velocity in body axes.
-BODY: Array = np.stack([_vector_part(a, -1.0) for a in np.eye(4)], axis=1)
+BODY: Array = np.stack(list(quat_body(np.eye(4))), axis=1)
 #: (E(a) b)_i = WORLD[i, k, l] a_k b_l: twice that is the angular velocity in world axes.
-WORLD: Array = np.stack([_vector_part(a, 1.0) for a in np.eye(4)], axis=1)
+WORLD: Array = np.stack(list(quat_world(np.eye(4))), axis=1)
 #: Q_l(a)^T b = (a·b, G(a) b) [KB24, eq. (145)].
 WHOLE: Array = np.concatenate([np.eye(4)[None], BODY])
 #: Directors, three components each: d_k = CURVE[k, a, b] q_a q_b / 2, from R = E(q) G(q)^T

@@ -35,13 +35,16 @@ from poinsot.model.regulation import Regulation, continuous
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.parts.controllers import Controller, make_controller
+from poinsot.parts.coordinates import Coordinate, of_joint
+from poinsot.parts.drives import Drive
+from poinsot.parts.feedback import Inlet
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import JointPort, PortPlace
 from poinsot.parts.rods import RodElements
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.connections import Connection
-from poinsot.ph.interconnect import interconnect
+from poinsot.ph.interconnect import feed, interconnect
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
@@ -50,8 +53,12 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy
 from poinsot.result.channels import Channel, Known, find_channel
 from poinsot.so3 import RotationLike, as_rotation_matrix
-from poinsot.systems.directors import director_system
+from poinsot.systems.directors import DirectorSystem, director_system
 from poinsot.systems.floating.system import FloatingSystem, floating_system
+from poinsot.systems.kinematics.configuration import Configuration
+from poinsot.systems.kinematics.driving import Driving
+from poinsot.systems.kinematics.inverse import InverseDynamics, inverse_dynamics
+from poinsot.systems.kinematics.trajectories import trajectory
 from poinsot.systems.quaternions.systems import quaternion_system
 from poinsot.systems.relaxing import relaxing_system
 from poinsot.systems.rotations.system import rotation_system
@@ -731,6 +738,136 @@ class Model:
         """
         system = self.compile(coordinates)
         return find_equilibrium(system, inputs=inputs, x0=x0, t=t, stable=stable)
+
+    # -- kinematics and inverse dynamics ------------------------------------------------------
+
+    def configuration(
+        self,
+        at: Mapping[str, float] | None = None,
+        *,
+        coordinates: Sequence[str] | None = None,
+    ) -> Configuration:
+        """Return where bodies are at given coordinates of joints, and Jacobians there.
+
+        Loops and transmissions are closed, from the start on in small steps.
+
+        Parameters
+        ----------
+        at : mapping
+            Coordinate -> angle over turns [rad] or displacement [m], zero at the start: `"joint"`,
+            or `"joint.freedom"` of one that has several. Independent ones, as many as there are
+            degrees of freedom; the others follow. Default: the start.
+        coordinates : sequence of str
+            The independent coordinates that Jacobians are taken by; default: those of `at`, or
+            all that there are.
+        """
+        what, values = "configuration", dict(at or {})
+        names = list(values) if coordinates is None and values else coordinates
+        names = self._coordinate_names if names is None else _names(names, f"{what}: coordinates")
+        system = self._plain(what)
+        if values:
+            driving = Driving.of(system, self._coordinates(list(values), what), what)
+            driving.require_determined(self._coordinate_names)
+            held = {
+                name: trajectory(each, 1.0, f"{what}: '{name}'") for name, each in values.items()
+            }
+            there = driving.along(held, 1.0).at(0.0).place
+        else:
+            there = Driving.of(system, {}, what).place
+        by = Driving.of(system, self._coordinates(names, what), what).beside(there)
+        by.require_determined(self._coordinate_names)
+        return Configuration(system, by.names, by)
+
+    def inverse_dynamics(
+        self,
+        motion: Mapping[str, Any],
+        *,
+        times: ArrayLike,
+        by: Sequence[str] | None = None,
+        inputs: Mapping[str, Signal | ArrayLike] | None = None,
+    ) -> InverseDynamics:
+        r"""Return the torques and forces that a motion of joint coordinates takes, and reactions.
+
+        P^T (M f'' + grad V + damping) + K^T lambda = P^T B u + P^T B_a tau, at each time by itself.
+        Closed loops, repeated constraints, transmissions and drives may be there. Controllers do
+        not act: what they would have to do is what is found.
+
+        Parameters
+        ----------
+        motion : mapping
+            Coordinate -> its angle over turns [rad] or displacement [m], zero at the start:
+            `"joint"`, or `"joint.freedom"` of one that has several. A number, a formula of t as
+            text, `Formula`, `Table` (a cubic spline through its points), a function of time [s], or
+            three functions: of coordinate, rate and acceleration. As many independent coordinates
+            as there are degrees of freedom.
+        times : float or (n,)
+            When [s].
+        by : sequence of str
+            What acts: joints (`"joint"`, `"joint.freedom"`) and open ports by name; default: the
+            joints of the motion. Of more than there are degrees of freedom, the smallest forces
+            are returned.
+        inputs : mapping
+            Port name -> input of other ports, as in `simulate`.
+        """
+        what = "inverse_dynamics"
+        if not isinstance(motion, Mapping):
+            raise InputError(f"{what}: expected motions by the names of joints, got {motion!r}")
+        system: PHSystem = self._plain(what)
+        acting: dict[str, tuple[Port, Inlet] | None] = {}
+        for name in list(motion) if by is None else _names(by, f"{what}: by"):
+            place = self.ports.get(name) or self._joint_port(name)
+            if place is None or isinstance(place, Drive):
+                known = [*(n for n, each in self.ports.items() if not isinstance(each, Drive))]
+                known += self.joints
+                raise InputError(f"{what}: no port or joint '{name}'; {did_you_mean(name, known)}")
+            port, inlet = place.place(name, self.joints)
+            if port.status == "fed" or name in (inputs or {}):
+                raise InputError(
+                    f"{what}: port '{name}' is fed already; leave its value, law or input out, or "
+                    "let another one act"
+                )
+            acting[name] = None if name in system.port_slices else (port, inlet)
+        for port_name, signal in (inputs or {}).items():
+            system = feed(system, port_name, signal)
+        assert isinstance(system, DirectorSystem)
+        coordinates = self._coordinates(list(motion), what)
+        return inverse_dynamics(system, coordinates, motion, times, acting, self._coordinate_names)
+
+    def _plain(self, what: str) -> DirectorSystem:
+        """Return the mechanism in directors; refuse what has states of its own."""
+        if self._elastic:
+            name = next(name for name, body in self.bodies.items() if body.deforms)
+            raise InputError(
+                f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
+                "joints; take rigid bodies"
+            )
+        if self.systems:
+            raise InputError(
+                f"{what}: systems ('{next(iter(self.systems))}') have states of their own; take "
+                "the model without them, and let the joints act that they are connected with"
+            )
+        system = self._mechanism("directors", stabilised=False)
+        assert isinstance(system, DirectorSystem)
+        return system
+
+    def _coordinates(self, names: Sequence[str], what: str) -> dict[str, Coordinate]:
+        """Return coordinates of joints by name."""
+        found: dict[str, Coordinate] = {}
+        for name in names:
+            joint, _, freedom = name.rpartition(".") if name not in self.joints else (name, "", "")
+            if joint not in self.joints:
+                raise InputError(f"{what}: no joint '{name}'; {did_you_mean(name, self.joints)}")
+            found[name] = of_joint(joint, self.joints, freedom or None, what)
+        return found
+
+    @property
+    def _coordinate_names(self) -> list[str]:
+        """All coordinates of joints, by the shortest name of each."""
+        found = []
+        for name, joint in self.joints.items():
+            free = [each.label for each in joint.freedoms()]
+            found += [name] if len(free) == 1 else [f"{name}.{label}" for label in free]
+        return found
 
     # -- files --------------------------------------------------------------------------------
 

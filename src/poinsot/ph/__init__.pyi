@@ -35,6 +35,8 @@ from poinsot.ph.ports import Port as Port
 from poinsot.ph.relations import DiracStructure as DiracStructure
 from poinsot.ph.relations import LagrangianSubmanifold as LagrangianSubmanifold
 from poinsot.ph.relations import ResistiveRelation as ResistiveRelation
+from poinsot.ph.shaping import EnergyShaping as EnergyShaping
+from poinsot.ph.shaping import energy_shaping as energy_shaping
 from poinsot.ph.start import consistent_state as consistent_state
 from poinsot.ph.system import PHSystem as PHSystem
 from poinsot.ph.system import State as State

@@ -111,13 +111,17 @@ class CoordinatePlace(Place):
         """How far each motion goes to close constraints, compared with others; (k,)."""
         return self.sizes
 
+    def gaps(self) -> Vector:
+        """Return by how much constraints are open, those of the first rows of K."""
+        return self.g(self.zeta)
+
     def moved(self, w: Vector) -> Self | None:
         """Return the place after unit time at velocities w, constraints closed."""
         there = self.at(self.step(w))
         for _ in range(CLOSINGS):
             if not np.all(np.isfinite(there.zeta)):
                 return None
-            gap = self.g(there.zeta)
+            gap = there.gaps()
             K = dense(there.rows())[: gap.size]
             if np.all(abs(gap) <= CLOSED * np.linalg.norm(K * self.sizes, axis=1)):
                 return there

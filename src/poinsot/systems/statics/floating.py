@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.frames.places import local
 from poinsot.ph.matrices import Array, Vector, dense
 from poinsot.ph.runner import counted
 from poinsot.so3 import log
@@ -28,10 +29,10 @@ class FloatingPlace(CoordinatePlace):
     def of(cls, system: FloatingSystem, x: Vector, t: float) -> Self:  # type: ignore[override]
         """Return where a system is at a state."""
         zeta, angles = system.parts(x)[0], system.angles(x)
-        held, bodies = system.held, system.bodies
+        constraints, bodies = system.held.constraints, system.bodies
 
         def gaps(zeta: Vector) -> Vector:
-            return held.constraints(bodies.directors(zeta))
+            return constraints(bodies.directors(zeta))
 
         near = system.near(angles)
         return cls(near, gaps, zeta, t, system.u(t), angles)
@@ -41,6 +42,15 @@ class FloatingPlace(CoordinatePlace):
         system = self.system
         turned = counted(system.layout.angles(system.bodies.directors(zeta)), self.turned)
         return replace(self, system=system.near(turned), zeta=zeta, turned=turned)
+
+    def gaps(self) -> Vector:
+        """Return gaps of joints, none of contacts, and those of transmissions and drives."""
+        held, f = self.system.held, self.system.bodies.directors(self.zeta)
+        joints = held.constraints(f)
+        if not held.drives:
+            return joints
+        ahead = [-driven.lacking(local(f, driven.bodies), self.t) for driven in held.drives]
+        return np.concatenate([joints, np.zeros(held.m - joints.size - len(ahead)), ahead])
 
     # -- motions ------------------------------------------------------------------------------
 

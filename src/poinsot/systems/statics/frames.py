@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
-from poinsot.frames.places import frame_vectors
+from poinsot.frames.places import frame_vectors, in_columns, local
 from poinsot.frames.twists import (
     CLOSED,
     EPS,
@@ -23,7 +23,7 @@ from poinsot.frames.twists import (
 )
 from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, scale_columns
+from poinsot.ph.matrices import Array, Matrix, Vector, add, assemble, dense, scale_columns
 from poinsot.ph.runner import counted
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
@@ -106,16 +106,17 @@ class FramePlace(Place):
         """Return the place after a motion, every body turned rigidly, joints closed."""
         f = self.step(w)
         closed = self.closed(f)
-        if closed is None or self._distance(f, closed) > self._distance(self.f, f):
+        if closed is None or self._distance(f, closed.f) > self._distance(self.f, f):
             return None
-        if any(at.ended(frame_vectors(closed)[k].reshape(-1)) for _, k, at in self.layout.contacts):
+        if any(
+            at.ended(frame_vectors(closed.f)[k].reshape(-1)) for _, k, at in self.layout.contacts
+        ):
             return None
-        return self.at(closed)
+        return closed
 
     def nearest(self) -> Self | None:
         """Return the nearest place with joints closed; None: they stay open."""
-        f = self.closed(self.f)
-        return None if f is None else self.at(f)
+        return self.closed(self.f)
 
     @property
     def angles(self) -> dict[str, float]:
@@ -132,23 +133,45 @@ class FramePlace(Place):
         apart[:, 0] /= self.held.spans(self.f)[:, None]
         return float(np.linalg.norm(apart))
 
-    def closed(self, f: Vector) -> Vector | None:
-        """Return frames near f at which all joints are closed; None if there are none.
+    def closed(self, f: Vector) -> Self | None:
+        """Return the place near f at which joints and transmissions are closed; None: none.
 
         Gauss-Newton, by motions that do little work: a heavy body stays where it is, and a light
-        one follows.
+        one follows. Drives are where they are to be.
         """
-        forms, scale = self.held.constraints, self._light * self.sizes
+        scale, there = self._light * self.sizes, self.at(f)
         length = float(np.max(self.held.lengths(self.f), initial=0.0)) or 1.0
         far = 8 * EPS * float(np.max(abs(frame_vectors(f)[:, 0]), initial=0.0)) / length
         for _ in range(CLOSINGS):
-            g, J = forms(f), joint_matrix(forms, f)
+            g, J = there.gaps()
             if np.all(abs(g) <= (CLOSED + far) * row_lengths(in_lengths(J, length))):
-                return f
+                return there
             w = scale * shortest_solution(scale_columns(self.twists.by(J), scale), -g, width=6)
             longest = float(np.max(abs(w) / self.sizes, initial=0.0))
-            f = move(f, self.twists.full(w * min(1.0, 0.5 / longest) if longest else w))
+            there = there.at(there.step(w * min(1.0, 0.5 / longest) if longest else w))
         return None
+
+    def gaps(self) -> tuple[Vector, Matrix]:
+        """Return g of joints, transmissions and drives, and what twists of all bodies change it by.
+
+        Relations of coordinates count angles over turns; (rows,), (rows, 6 bodies).
+        """
+        forms, drives = self.held.constraints, self.held.drives
+        g, J = forms(self.f), joint_matrix(forms, self.f)
+        if not drives:
+            return g, J
+        own = [local(self.f, driven.bodies) for driven in drives]
+        ahead = [-driven.lacking(q, self.t) for driven, q in zip(drives, own, strict=True)]
+        lines = [
+            placed
+            for k, (driven, q) in enumerate(zip(drives, own, strict=True))
+            for placed in in_columns(k, driven.bodies, driven.B(q).T)
+        ]
+        rows = assemble((len(drives), forms.n), lines) @ spread(
+            velocity_blocks(frame_vectors(self.f))
+        )
+        total = assemble((forms.m + len(drives), J.shape[1]), [(0, 0, J), (forms.m, 0, rows)])
+        return np.append(g, ahead), total
 
     @cached_property
     def _light(self) -> Vector:

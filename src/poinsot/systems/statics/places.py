@@ -13,6 +13,9 @@ from poinsot.systems.statics.coordinates import CoordinatePlace
 from poinsot.systems.statics.floating import FloatingPlace
 from poinsot.systems.statics.frames import FramePlace
 
+#: Rate below which a drive stands still [rad/s or m/s].
+STILL = 1e-9
+
 
 def place_of(system: MechanicalForm, x: Vector, t: float) -> FramePlace | CoordinatePlace:
     """Return where a mechanical system is at a state."""
@@ -24,11 +27,11 @@ def place_of(system: MechanicalForm, x: Vector, t: float) -> FramePlace | Coordi
 
 
 def closed_place(system: MechanicalForm, x: Vector, t: float) -> FramePlace | CoordinatePlace:
-    """Return where a system is near a state, joints closed; refuse one with drives.
+    """Return where a system is near a state, joints and transmissions closed; refuse drives.
 
-    Such a system moves by itself.
+    A system with a drive moves by itself, unless the drive stands still at time t.
     """
-    require_undriven(system)
+    require_undriven(system, t)
     closed = place_of(system, x, t).nearest()
     if closed is None:
         raise InconsistentStartError(
@@ -38,20 +41,26 @@ def closed_place(system: MechanicalForm, x: Vector, t: float) -> FramePlace | Co
     return closed
 
 
-def require_undriven(system: MechanicalForm) -> None:
-    """Refuse a system whose motion is prescribed."""
-    drives = system.mechanism.drives if isinstance(system, MechanismForm | QuaternionForm) else ()
-    if drives and drives[0].transmits:
-        raise InputError(
-            f"system '{system.name}': no rest and no motion of its own is looked for with "
-            f"transmissions ('{drives[0].name}'); let it come to rest by friction in a run"
-        )
-    if drives:
-        raise InputError(
-            f"system '{system.name}': no rest and no motion of its own is looked for where drives "
-            f"prescribe one ('{drives[0].name}'); leave them out, and hold joints by springs or a "
-            "Weld"
-        )
+def require_undriven(system: MechanicalForm, t: float | None = None) -> None:
+    """Refuse a system whose motion is prescribed, and transmissions in a motion (t is None).
+
+    At rest, at time t [s], transmissions hold, and so do drives that stand still.
+    """
+    if not isinstance(system, MechanismForm | QuaternionForm):
+        return
+    for driven in system.mechanism.drives:
+        still = t is not None and driven.motion.holds and abs(driven.motion(t)).max() <= STILL
+        if driven.transmits and t is None:
+            raise InputError(
+                f"system '{system.name}': no steady or periodic motion is looked for with "
+                f"transmissions ('{driven.name}'); simulate it"
+            )
+        if not driven.transmits and not still:
+            raise InputError(
+                f"system '{system.name}': no rest and no motion of its own is looked for where "
+                f"drives prescribe one ('{driven.name}'); leave them out, and hold joints by "
+                "springs, a Weld, or a Drive that stands still"
+            )
 
 
 def state_at(system: MechanicalForm, place: FramePlace | CoordinatePlace, w: Vector) -> Vector:
