@@ -28,6 +28,9 @@ def test_the_inertia_that_wheels_turn_is_that_of_the_bodies():
     centre = masses @ places / masses.sum()
     whole = -case.wheel * case.radius**2 / 2 * np.eye(3)
     for mass, body in zip(masses, bodies.values(), strict=True):
-        r, inertia = body.position - centre, body.R_WB @ np.asarray(body.shape.inertia_B) @ body.R_WB.T
+        r, inertia = (
+            body.position - centre,
+            body.R_WB @ np.asarray(body.shape.inertia_B) @ body.R_WB.T,
+        )
         whole += inertia + mass * (r @ r * np.eye(3) - np.outer(r, r))
     np.testing.assert_allclose(case.J, whole, rtol=0, atol=1e-12)
