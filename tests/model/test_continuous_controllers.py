@@ -214,3 +214,86 @@ def test_sampling_ever_faster_is_continuous_control():
     errors = [abs(last(h, every=every) - exact).max() for every in (4e-3, 2e-3)]
     assert errors[0] < 5e-2
     assert 1.7 < errors[0] / errors[1] < 2.3
+
+
+# -- what is wrong ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("law", "why"),
+    [
+        (lambda t, y: np.nan if t > 0.05 else 0.0, "gives nan, expected 1 finite number"),
+        (lambda t, y: [1, 2] if t > 0.05 else 0.0, "gives [1, 2], expected 1 finite number"),
+        (lambda t, y: 1 / 0 if t > 0.05 else 0.0, "raised ZeroDivisionError: division by zero"),
+        ("0*log(0.05 - t)", "gives [nan]"),
+    ],
+)
+def test_a_law_that_fails_is_named_with_the_time_and_what_it_got(law, why, engine):
+    with pytest.raises(ps.SimulationError) as raised:
+        ps.simulate(pendulum(law), h=0.01, t_end=0.1, engine=engine)
+    message = str(raised.value)
+    assert f"controller 'pd': its law {why}" in message
+    assert "at t = 0.055 s with y = [0.0544" in message
+
+
+def gate(gain: str) -> ps.Model:
+    """Return a pendulum with a resistor whose voltage a controller reads and feeds."""
+    model = pendulum("0")
+    system = ps.ph.linear(
+        "gate",
+        states=["v"],
+        E=[[0.0]],
+        J=[[0.0]],
+        R=[[1.0]],
+        Q=[[1.0]],
+        B=[[1.0]],
+        ports=[ps.ph.Port("in")],
+    )
+    model.add_system("gate", system)
+    model.add_controller("echo", gain, reads=["gate.v"], drives=["gate.in"])
+    return model
+
+
+def test_an_algebraic_loop_is_solved_where_it_can_be_and_named_where_it_cannot():
+    result = ps.simulate(gate("0.5*gate_v + 3"), h=0.01, t_end=0.02)
+    assert result.port("gate.in").u[-1, 0] == pytest.approx(6.0, abs=1e-12)
+    with pytest.raises(ps.PoinsotError, match="controllers 'echo': an algebraic loop"):
+        ps.simulate(gate("gate_v + 3"), h=0.01, t_end=0.02)
+
+
+def test_a_controller_reads_states_of_another_one_but_not_its_outputs():
+    model = pendulum(["-slow", "pin - slow"], states={"slow": 0.0}, reads=["pin"])
+    model.add_port("tip", ps.TorquePort(model.bodies["bar"]))
+    model.add_controller("other", ["0", "-pd_slow", "0"], reads=["pd.slow"], drives=["tip"])
+    result = ps.simulate(model, h=0.01, t_end=0.1, engine="compiled")
+    middle = (result["pd.slow"][1:] + result["pd.slow"][:-1]) / 2
+    np.testing.assert_allclose(result.port("tip").u[:, 1], -middle, rtol=0, atol=1e-12)
+    with pytest.raises(ps.InputError, match="controllers 'pd' and 'next' at one instant"):
+        model.add_controller("next", "pd", reads=["pd"], drives=["pin"])
+
+
+def test_a_drive_is_no_port_for_a_controller_and_no_second_one_for_a_locked_joint():
+    model = pendulum("0", every=0.01)
+    del model.controllers["pd"]
+    model.add_port("turn", ps.Drive("pin", rate=1.0))
+    with pytest.raises(ps.InputError, match="controller 'pd': port 'turn' is fed already"):
+        model.add_controller("pd", "1", reads=["pin"], drives=["turn"])
+    model.add_joint("stuck", ps.Weld(model.ground, model.bodies["bar"]))
+    with pytest.raises(ps.InputError, match=r"that joints or other drives determine.*'turn'"):
+        ps.simulate(model, h=0.01, t_end=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delay": 0.1}, "delay and rate_limits are those of samples"),
+        ({"limits": (1,)}, "give (low, high)"),
+        ({"states": {"pin": 0.0}}, "'pin' is the name of a state and of what is read"),
+        ({"law": PID.to_discrete(0.1)}, "its state space is one of samples; give every"),
+    ],
+)
+def test_a_continuous_controller_that_makes_no_sense_is_refused(options, message):
+    with pytest.raises(ps.InputError) as raised:
+        pendulum(**{"law": "1", **options})
+    assert message in str(raised.value)

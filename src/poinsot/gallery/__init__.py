@@ -35,6 +35,9 @@ MODULES = {
     "flying-rod": "flying_rod",
     "right-angle-rod": "right_angle_rod",
     "released-ring": "released_ring",
+    "swing-up": "swing_up",
+    "satellite": "satellite",
+    "motor-slider-crank": "motor_slider_crank",
 }
 
 

@@ -390,7 +390,10 @@ class Model:
         """
         self._new(name)
         what = f"controller '{name}'"
-        channels = [find_channel(each, self._channels, what) for each in _names(reads, what)]
+        read = _names(reads, what)
+        for each in read:
+            self._require_no_controller(each, name)
+        channels = [find_channel(each, self._channels, what) for each in read]
         ports = [self._port_named(each, what) for each in _names(drives, what)]
         for port in ports:
             self._require_free(port.name, what)
@@ -419,14 +422,26 @@ class Model:
             if any(port == driven.name for driven in each.drives):
                 raise InputError(f"{what}: port '{port}' is driven by controller '{each.name}'")
 
+    def _require_no_controller(self, channel: str, reader: str) -> None:
+        """Refuse to read what a controller puts out; its states may be read."""
+        owner = str(channel).split(".")[0]
+        known = channel in self._channels.states or channel in self.joints
+        if known or owner not in (*self.controllers, reader):
+            return
+        raise InputError(
+            f"controller '{reader}': cannot read '{channel}': outputs of controllers '{owner}' and "
+            f"'{reader}' at one instant would depend on each other, an algebraic loop; write both "
+            "laws as one, or read states of a controller in continuous time"
+        )
+
     @property
     def _channels(self) -> Known:
         """What sensors can record and controllers read."""
-        joints = self.joints
+        joints, systems = self.joints, [*self.systems.values(), *self._regulation.systems]
         return Known(
             Lazy(joints, lambda name: tuple(f.label for f in joints[name].freedoms())),
             {**dict.fromkeys(self.markers, "marker"), **dict.fromkeys(self.bodies, "body")},
-            {s.name: (s.size, s.unit) for each in self.systems.values() for s in each.states},
+            {s.name: (s.size, s.unit) for each in systems for s in each.states},
         )
 
     def _port_named(self, name: str, what: str) -> Port:

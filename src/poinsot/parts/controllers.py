@@ -147,6 +147,8 @@ def _limits(limits: ArrayLike | None, outputs: int, what: str) -> Array:
         return np.tile([-inf, inf], (outputs, 1))
     try:
         pair = np.asarray(limits, dtype=float)
+        if pair.shape[-1:] != (2,):
+            raise ValueError
         found = np.broadcast_to(pair, (outputs, 2)).copy()
     except (TypeError, ValueError):
         raise InputError(
@@ -193,6 +195,9 @@ def _law(
 ) -> Any:
     """Return a law that can be called, or what it is besides."""
     names = [name for channel in reads for name in variable_names(channel)]
+    for name in states:
+        if name in ("t", *names):
+            raise InputError(f"{what}: '{name}' is the name of a state and of what is read")
     found: Any = FormulaRows.of_formula(law) if isinstance(law, Formula) else None
     if found is None:
         found = FormulaRows.of(law, ("t", *names, *states), f"{what}: law")

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.errors import InputError
 from poinsot.ph.connections import Coupling
 from poinsot.ph.general_stages import GeneralStages
 from poinsot.ph.gradients import Gonzalez
@@ -160,7 +161,19 @@ class Network:
         size = f"{h:.2e}"
         if size not in self._regular:
             self._regular[size] = self._is_regular(replace(self, regulators=()).over(t, x, u, h))
+            if self._regular[size]:
+                self._require_no_loop(t, x, u, h)
         return self._regular[size]
+
+    def _require_no_loop(self, t: float, x: Vector, u: Vector, h: float) -> None:
+        """Refuse regulators that read what they feed at the same instant, and leave it open."""
+        instant = self.system.algebraic[self.size :].any()
+        if self.regulators and instant and not self._is_regular(self.over(t, x, u, h)):
+            names = ", ".join(f"'{each.regulator.name}'" for each in self.regulators)
+            raise InputError(
+                f"controllers {names}: an algebraic loop: what they read follows at the same "
+                "instant from what they feed, and is not determined; sample one of them (every=...)"
+            )
 
     def _is_regular(self, step: "NetworkStep") -> bool:
         try:
