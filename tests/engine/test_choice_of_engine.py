@@ -55,6 +55,16 @@ def test_the_compiled_engine_says_what_it_cannot_run():
         ps.simulate(mechanism(), scheme="ph-dg", engine="compiled", **OPTIONS)
 
 
+def test_repeated_constraints_in_quaternions_are_said_to_need_another_scheme():
+    model = mechanism()
+    wheel = model.bodies["wheel"]
+    model.add_joint("again", ps.Revolute(model.ground, wheel, point=(2, 2.2, 3), axis=(0, 0, 1)))
+    options = {"coordinates": "quaternions", "engine": "compiled", **OPTIONS}
+    with pytest.raises(ps.InputError, match=r"constraints repeat each other; 'eml-mean'"):
+        ps.simulate(model, scheme="eml", **options)
+    assert ps.simulate(model, scheme="eml-mean", **options).engine == "compiled"
+
+
 def test_an_unknown_engine_is_refused_with_the_known_ones():
     with pytest.raises(ps.InputError, match="no engine 'gpu'; choose from auto, reference, comp"):
         ps.simulate(mechanism(), engine="gpu", **OPTIONS)

@@ -30,6 +30,8 @@ class FieldLaw:
         self.p, self.size = p, p.forms.m
         self.error = DIFFERENCES if p.dV is None else EXACT
         self.a0 = self.a1 = self.z = np.full(self.size, nan)
+        #: What a0 was made of.
+        self.start: list[float] = []
         self.dz: NDArray[np.float64] | None = None
         #: How far off a change of z was that dz foresaw, relative to it.
         self.doubt = 1.0
@@ -46,7 +48,7 @@ class FieldLaw:
             return [*self._value(a0, a1, start).tolist()]
         if self.dz is None or start == self.asked_at:
             z, self.dz = self.p.step_and_slope(a0, a1)
-            self.a0, self.a1, self.z, self.doubt = a0, a1, z, 1.0
+            self.start, self.a0, self.a1, self.z, self.doubt = start, a0, a1, z, 1.0
         else:
             z = self._value(a0, a1, start)
         self.asked_at = start
@@ -60,19 +62,20 @@ class FieldLaw:
 
     def _value(self, a0: Vector, a1: Vector, start: list[float]) -> Vector:
         """Return z, foreseen where that is as good."""
-        if self.dz is not None and (a0 == self.a0).all():
+        if self.dz is not None and start == self.start:
             change = self.dz @ (a1 - self.a1)
             z = self.z + change
-            if self.doubt * abs(change).max() <= self.error * abs(z).max():
+            if self.doubt * _largest(change) <= self.error * _largest(z):
                 return self._with_energy(z, a1 - a0, self._V(start), self.p.V(a1))
         z = self.p.step(a0, a1)
         self._learn(a0, a1, z)
+        self.start = start
         return z
 
     def _with_energy(self, z: Vector, e: Vector, V0: float, V1: float) -> Vector:
         """Return z with z e = V1 - V0, where that says more than round-off."""
         missing, known, square = V1 - V0 - float(z @ e), abs(V0) + abs(V1), float(e @ e)
-        drowned = EPS * known > self.error * float(abs(z).max()) * sqrt(square)
+        drowned = EPS * known > self.error * _largest(z) * sqrt(square)
         if square == 0 or (drowned and abs(missing) <= ROUND_OFF * known):
             return z
         return z + missing / square * e
@@ -81,9 +84,14 @@ class FieldLaw:
         """Let slopes explain the last change of z, to which both ends contribute alike."""
         if self.dz is not None:
             way, change = (a0 - self.a0) + (a1 - self.a1), z - self.z
-            size, square = float(abs(change).max()), float(way @ way)
-            if size > SEEN * abs(z).max() and square > 0:
+            size, square = _largest(change), float(way @ way)
+            if size > SEEN * _largest(z) and square > 0:
                 off = change - self.dz @ way
-                self.doubt = float(abs(off).max()) / size
-                self.dz = self.dz + np.outer(off, way / square)
+                self.doubt = _largest(off) / size
+                self.dz = self.dz + off[:, None] * (way / square)
         self.a0, self.a1, self.z = a0, a1, z
+
+
+def _largest(a: Vector) -> float:
+    """Return the largest size of a few numbers, sooner than NumPy does."""
+    return max(map(abs, a.tolist()))

@@ -120,6 +120,14 @@ class QuaternionForm(MomentumForm):
 
         return QuaternionRunner(self, scheme, x, h, options)
 
+    @property
+    def uncompiled(self) -> str:
+        """Constraints that schemes with mean lever arms alone run compiled."""
+        if self.mechanism.holonomic and not self.mechanism.redundant:
+            return ""
+        what = "repeat each other" if self.mechanism.redundant else "are on velocities alone"
+        return f", whose constraints {what}; 'eml-mean' and 'emh-mean' do, and 'ph-mp' in directors"
+
     def require_rule(self, scheme: Scheme) -> None:
         """Refuse derivatives at midpoints of quaternions for drives, too."""
         super().require_rule(scheme)
