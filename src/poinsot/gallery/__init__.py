@@ -35,6 +35,7 @@ MODULES = {
     "flying-rod": "flying_rod",
     "right-angle-rod": "right_angle_rod",
     "released-ring": "released_ring",
+    "robot-arm": "robot_arm",
 }
 
 
