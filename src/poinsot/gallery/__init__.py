@@ -38,6 +38,7 @@ MODULES = {
     "swing-up": "swing_up",
     "satellite": "satellite",
     "motor-slider-crank": "motor_slider_crank",
+    "robot-arm": "robot_arm",
 }
 
 

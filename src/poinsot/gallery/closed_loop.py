@@ -123,8 +123,12 @@ def check(result: Result) -> list[Check]:
 
 
 def plot(result: Result) -> "Figure":
-    """Draw figures 11 to 14 of the paper, and the momentum with the torque put in exactly."""
+    """Draw figures 11 to 14 of the paper, and the momentum with the torque put in exactly.
+
+    Over energy and momentum lie those of Livens' energy-momentum scheme in quaternions, dotted.
+    """
     exact = simulate(model(EXACT), h=result.h, t_end=result.t_end)
+    livens = simulate(model(EXACT), scheme="eml", h=result.h, t_end=result.t_end)
     with drawing(10, 11.5) as figure:
         motion, force, energy, momentum, lost, drift, constraints = panels(
             figure, (1.7, 1, 1, 1), wide=True
@@ -134,8 +138,11 @@ def plot(result: Result) -> "Figure":
         energy.plot(result.time, result.energy, label="stored")
         for name in ("force", "torque"):
             energy.plot(result.time, result.port(name).energy, "--", label=f"put in by the {name}")
+        energy.plot(livens.time, livens.energy, ":", color="k", label="stored, Livens EML")
         describe(energy, "What is put in is stored", "energy [J]")
         plot_momentum(result, momentum, title="Angular momentum", xlim=(0, 2))
+        for L in livens.angular_momentum.T:
+            momentum.plot(livens.time, L, ":", color="k")
         for label, run in (("eq. (32) of the paper", result), ("exact torque", exact)):
             lost.plot(run.time, run.angular_momentum[:, 0], label=label)
         lost.set(xlim=(0.75, 2), ylim=(299, 300.2))

@@ -17,7 +17,7 @@ from poinsot.parts.joints import Cylindrical
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_constraints, plot_drift, plot_momentum
-from poinsot.viz.axes import panels
+from poinsot.viz.axes import describe, panels
 from poinsot.viz.outlines import cylinder_outline, draw, frame, place
 from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
@@ -80,7 +80,7 @@ def model(pair: Pair = Pair()) -> Model:
 def rms_errors(
     steps: Sequence[float], *, scheme: str = "ph-mp", t: float = 0.02, fine: float = 1e-5
 ) -> dict[str, Array]:
-    """Return the root-mean-square errors of q, v and lambda at time t [s] for each step [s].
+    """Return the root-mean-square errors of q, v, lambda, H and L at time t [s] for each step [s].
 
     Against a run with the step `fine`, as [LKB26, eq. (63)].
     """
@@ -94,6 +94,8 @@ def rms_errors(
             "lambda": np.concatenate(
                 [last[k] for k in ("shaft.rigidity", "ring.rigidity", "bush")]
             ),
+            "H": result.energy[-1:],
+            "L": result.angular_momentum[-1],
         }
 
     exact, ours = final(fine), [final(h) for h in steps]
@@ -133,12 +135,16 @@ def plot(result: Result) -> "Figure":
     """Draw figures 6 to 10 of the paper: motion, invariants, constraints, convergence."""
     stabilised = simulate(model(), scheme="ph-mp-ggl", h=result.h, t_end=result.t_end)
     runs = {"PH-MP": result, "PH-MP-GGL": stabilised}
-    with drawing(10, 10.5) as figure:
-        motion, momentum, drift, converge, position, velocity = panels(figure, (1, 1, 1))
+    with drawing(10, 14) as figure:
+        motion, energy, momentum, drift, converge, kept, position, velocity = panels(
+            figure, (1, 1, 1, 1)
+        )
         _plot_motion(result, Pair(), motion)
+        energy.plot(result.time, result.energy)
+        describe(energy, "The Hamiltonian is constant", "H [J]", ylim=(0, 1.2 * result.energy[0]))
         plot_momentum(result, momentum, title="Angular momentum is constant")
-        plot_drift(result, drift, title="So is the energy; what is left is round-off")
-        _plot_convergence(converge)
+        plot_drift(result, drift, title="What is left of both is round-off")
+        _plot_convergence(converge, kept)
         plot_constraints(runs, position, "position", title="Both keep the joint closed ...")
         plot_constraints(runs, velocity, "velocity", title="... only GGL keeps its velocity, too")
     return figure
@@ -162,18 +168,29 @@ def _plot_motion(result: Result, pair: Pair, ax: Any) -> None:
     ax.set_title("A ring runs along a flying shaft")
 
 
-def _plot_convergence(ax: "Axes") -> None:
+def _plot_convergence(states: "Axes", kept: "Axes") -> None:
     steps, names = (1e-2, 1e-3, 1e-4), {"q": "q", "v": "v", "lambda": "λ"}
-    errors = rms_errors(steps)
-    for (name, values), marker in zip(errors.items(), "os^", strict=True):
-        ax.loglog(steps, values, marker=marker, label=f"error of {names[name]}")
+    errors = {scheme: rms_errors(steps, scheme=scheme) for scheme in ("ph-mp", "ph-mp-ggl")}
+    for (name, label), marker, colour in zip(names.items(), "os^", COLOURS, strict=False):
+        plain, stabilised = (errors[scheme][name] for scheme in errors)
+        states.loglog(steps, plain, marker=marker, color=colour, label=f"error of {label}")
+        states.loglog(steps, stabilised, "--", color=colour, label=f"{label}, PH-MP-GGL")
     h = np.array([min(steps), max(steps)])
     for order, name in ((2, "q"), (1, "lambda")):
-        line = 0.3 * errors[name][0] * (h / h[1]) ** order
-        ax.loglog(h, line, ":", color="grey", label=f"slope {order}")
-    ax.set(xlabel="step h [s]", ylabel="RMS error at t = 0.02 s")
-    ax.set_title("Second order in q and v, first in λ")
-    ax.legend()
+        line = 0.3 * errors["ph-mp"][name][0] * (h / h[1]) ** order
+        states.loglog(h, line, ":", color="grey", label=f"slope {order}")
+    states.set(xlabel="step h [s]", ylabel="RMS error at t = 0.02 s")
+    states.set_title("Second order in q and v, first in λ")
+    states.legend(ncols=2, fontsize="x-small")
+    round_off = np.finfo(float).eps
+    for scheme, line in (("ph-mp", "-"), ("ph-mp-ggl", "--")):
+        for name, size, colour in (("H", 107604.72, COLOURS[0]), ("L", 2407.0, COLOURS[1])):
+            relative = np.maximum(errors[scheme][name] / size, round_off)
+            label = f"{name}, {scheme.upper()}"
+            kept.loglog(steps, relative, line, marker=".", color=colour, label=label)
+    kept.set(xlabel="step h [s]", ylabel="relative error at t = 0.02 s", ylim=(1e-17, 1e-10))
+    kept.set_title("H and L have no error but round-off")
+    kept.legend(ncols=2)
 
 
 EXAMPLE = Example(

@@ -16,13 +16,16 @@ from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.model import Model
 from poinsot.parts.joints import Prismatic, Revolute, Spherical, Universal
+from poinsot.ph.matrices import dense
 from poinsot.result import Array, Result
 from poinsot.run import simulate
 from poinsot.viz import animate, picture, plot_constraints, plot_drift
-from poinsot.viz.style import Axes, Figure, drawing
+from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
 SHOWN = 1.2  # s, of the animation, slowed down three times: two turns
 LABELS = {"ph-mp": "PH-MP", "ph-mp-ggl": "PH-MP-GGL"}
+#: Of Newton's method with means of multipliers: most iterations, and residual at which it ends.
+ITERATIONS, TOLERANCE = 20, 1e-9
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,35 @@ def check(result: Result) -> list[Check]:
     ]
 
 
+def averaged_multipliers(h: float, t_end: float = 5.0) -> tuple[Array, Array]:
+    """Return times [s] and speeds of the slider [m/s] of PH-MP with means of multipliers.
+
+    The paper's steps know multipliers at their ends, and take their mean for the midpoint; Newton's
+    method begins with the last ones. They alternate in sign and grow, until it fails
+    [LKB26, fig. 17c]; one multiplier for each step does not.
+    """
+    system = model().compile()
+    x, speed = system.start, system.slices["slider.v"].start
+    times, speeds, u = [0.0], [float(x[speed])], np.zeros(0)
+    while times[-1] < t_end - h / 2:
+        x0 = x
+        for _ in range(ITERATIONS):
+            mid = (x0 + x) / 2
+            E, z = dense(system.E(mid)), system.z(mid)
+            residual = E @ (x - x0) - h * system.flow(mid, z, u)
+            if np.max(abs(residual)) < TOLERANCE:
+                break
+            tangent = dense(system.dflow_dz(mid, z)) @ dense(system.dz(mid))
+            bent = system.dflow(mid, z, u)
+            tangent = tangent if bent is None else tangent + dense(bent)
+            x = x - np.linalg.solve(E - h / 2 * tangent, residual)
+        else:
+            break
+        times.append(times[-1] + h)
+        speeds.append(float(x[speed]))
+    return np.array(times), np.array(speeds)
+
+
 def plot(result: Result) -> "Figure":
     """Draw figures 15 to 17 of the paper: set-up, motion of the slider, and errors."""
     mp, ggl = LABELS
@@ -135,6 +167,10 @@ def plot(result: Result) -> "Figure":
             runs, shown[:3], zoom, title="The end of it: PH-MP oscillates", xlim=(4.2, 5.0)
         )
         _plot_speeds(runs, shown[3:], coarse, title="h = 0.02 s: both run to the end")
+        times, speeds = averaged_multipliers(0.02, result.t_end)
+        coarse.plot(times, speeds, color=COLOURS[2], label="means of multipliers")
+        coarse.plot(times[-1], speeds[-1], "x", color=COLOURS[6], label="Newton fails")
+        coarse.legend(loc="lower center", ncols=2, fontsize="x-small")
         plot_drift(result, drift, momentum=False, title="Energy is constant")
         chosen = {
             f"{LABELS[scheme]}, h = {h:g} s": run
