@@ -209,7 +209,7 @@ def test_a_number_of_modes_that_is_none_is_refused():
 def test_a_mode_that_there_is_not_is_refused(look):
     found = modes(known.pendulum()[0])
     for number in (1, -2, 0.0, None):
-        with pytest.raises(ps.InputError, match="no mode .*; there are 1"):
+        with pytest.raises(ps.InputError, match=r"no mode .*; there are 1"):
             getattr(found, look)(number)
 
 

@@ -180,7 +180,8 @@ def reduced(car: Car = Car()) -> Reduction:
     B = dense(full.matrix_B)
 
     def upwards(*ports: str) -> Array:
-        return np.sum([B[:, full.port_slices[name].start + 2] for name in ports], axis=0)
+        places = [full.port_slices[name].start + 2 for name in ports]
+        return np.asarray(B[:, places].sum(axis=1))
 
     axles = [[f"{name} road" for name in WHEELS[at : at + 2]] for at in (0, 2)]
     columns = np.stack([*(upwards(*axle) for axle in axles), upwards("driver")], axis=1)
