@@ -1,4 +1,4 @@
-"""How long linear analysis takes, on one core: `python -m benchmarks.analysis`."""
+"""CPU time of linear analysis, on one core: `python -m benchmarks.analysis`."""
 
 import time
 from collections.abc import Callable
@@ -53,9 +53,9 @@ def _seconds(task: Callable[[], object], repeats: int) -> float:
     task()
     tries = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         task()
-        tries.append(time.perf_counter() - start)
+        tries.append(time.process_time() - start)
     return median(tries)
 
 

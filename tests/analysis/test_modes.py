@@ -183,9 +183,19 @@ def test_a_singular_pencil_is_named():
 
 def test_a_state_that_no_equation_knows_is_named():
     loose = ps.ph.linear(
-        "loose", states=["a", "b"], E=np.diag([1.0, 0]), J=0 * np.eye(2), Q=np.eye(2)
+        "loose",
+        states=["a", "b"],
+        E=np.diag([1.0, 0]),
+        J=0 * np.eye(2),
+        Q=np.eye(2),
+        B=np.eye(2, 1),
+        ports=[ps.ph.Port("p", 1)],
     )
-    for look in (modes, ps.analysis.minimal, ps.analysis.poles):
+
+    def response(system):
+        return ps.analysis.frequency_response(system, [1.0])
+
+    for look in (modes, ps.analysis.minimal, ps.analysis.poles, response):
         with pytest.raises(ps.SingularPencilError, match=r"'loose'.*'b'"):
             look(loose)
 
@@ -193,6 +203,14 @@ def test_a_state_that_no_equation_knows_is_named():
 def test_a_number_of_modes_that_is_none_is_refused():
     with pytest.raises(ps.InputError, match="count"):
         modes(known.pendulum()[0], 0)
+
+
+@pytest.mark.parametrize("look", ["shape", "bodies", "energies", "largest", "moves_most", "motion"])
+def test_a_mode_that_there_is_not_is_refused(look):
+    found = modes(known.pendulum()[0])
+    for number in (1, -2, 0.0, None):
+        with pytest.raises(ps.InputError, match=r"no mode .*; there are 1"):
+            getattr(found, look)(number)
 
 
 @pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])

@@ -238,6 +238,20 @@ def test_what_cannot_be_reduced_is_refused(arguments, message):
         A.reduce(chain(), **arguments)
 
 
+def test_irka_starts_from_ports_that_move_something_and_independently():
+    # A wheel on its guide takes up two of three forces, and a second port acts like the first.
+    model, _ = known.chain(6)
+    for k in range(6):
+        model.add_force(f"d{k}", ps.JointSpring(f"j{k}", stiffness=0.0, damping=0.5))
+    model.add_port("push", ps.ForcePort(model.bodies["b5"]))
+    alone = A.reduce(model, 4, "irka")
+    model.add_port("again", ps.ForcePort(model.bodies["b5"]))
+    both = A.reduce(model, 4, "irka")
+    assert alone.passive
+    assert both.passive
+    assert both.h_infinity_error == pytest.approx(alone.h_infinity_error, rel=1e-3)
+
+
 def test_poles_missing_ports_and_missing_damping_are_refused():
     undamped = chain(40, damping=0.0)
     pole = 2j * np.sqrt(STIFF / MASS) * np.sin(np.pi / 162)

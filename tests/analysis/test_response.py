@@ -71,6 +71,15 @@ def test_ports_are_chosen_by_name():
         found.between("x", "motor")
 
 
+@pytest.mark.parametrize("frequencies", [[], [1.0, np.nan], np.inf, "fast"])
+def test_frequencies_and_speeds_that_are_none_are_refused(frequencies):
+    model, *_ = known.pendulum()
+    with pytest.raises(ps.InputError, match="frequencies: expected"):
+        A.frequency_response(model, frequencies)
+    with pytest.raises(ps.InputError, match="speeds: expected"):
+        A.campbell(lambda speed: model, frequencies)
+
+
 def test_a_port_without_effect_is_named():
     model, *_ = known.pendulum()
     model.add_port("along", ps.TorquePort(model.bodies["rod"]))

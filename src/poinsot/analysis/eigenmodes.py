@@ -135,9 +135,16 @@ class Modes:
         terms = np.where(self.eigenvalues == 0, whole, terms)
         return float(np.max(gap / np.where(terms > 0, terms, 1.0), initial=0.0))
 
+    def checked(self, mode: int) -> int:
+        """Return the number of a mode, counted from 0; those below are counted from the end."""
+        whole = isinstance(mode, int | np.integer) and not isinstance(mode, bool)
+        if not whole or not -len(self) <= mode < len(self):
+            raise InputError(f"modes: no mode {mode!r}; there are {len(self)}, counted from 0")
+        return int(mode) % len(self)
+
     def shape(self, mode: int, state: str | None = None) -> Any:
         """Return a mode by the names of states, or what it is of one of them; complex."""
-        column = self.shapes[:, mode]
+        column = self.shapes[:, self.checked(mode)]
         blocks = self.linear.slices
         if state is None:
             return {name: column[at] for name, at in blocks.items()}
@@ -155,7 +162,7 @@ class Modes:
         """
         self._require_bodies()
         at: Any = self.linear.about
-        change = np.asarray(at.T @ self.shapes[:, mode])
+        change = np.asarray(at.T @ self.shapes[:, self.checked(mode)])
         moved = _frames_along(at.system, at.x, change.real) + 1j * _frames_along(
             at.system, at.x, change.imag
         )
@@ -172,7 +179,7 @@ class Modes:
         moved.
         """
         self._require_bodies()
-        place, w = motion_of(self, mode)
+        place, w = motion_of(self, self.checked(mode))
         M, names = place.masses(), np.array(place.names)
         p, parts = M @ w, dict[str, tuple[float, float]]()
         for name in dict.fromkeys(place.names):
@@ -209,7 +216,7 @@ class Modes:
 
         Sizes of states in different units are compared as numbers; see `energies` for bodies.
         """
-        moving = np.where(_moving(self.linear), abs(self.shapes[:, mode]), -1.0)
+        moving = np.where(_moving(self.linear), abs(self.shapes[:, self.checked(mode)]), -1.0)
         return labels(self.linear.states)[int(np.argmax(moving))]
 
     def moves_most(self, mode: int) -> str:

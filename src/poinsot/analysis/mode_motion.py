@@ -34,8 +34,7 @@ def mode_motion(modes: "Modes", mode: int, amplitude: float | None, frames: int)
     at, name = modes.linear.about, modes.linear.name
     if at is None:
         raise InputError(f"modes: '{name}' was not linearised, so that there is nothing to show")
-    if not -len(modes) <= mode < len(modes):
-        raise InputError(f"modes: no mode {mode}; there are {len(modes)}, counted from 0")
+    mode = modes.checked(mode)
     count(frames, "modes: frames", 3)
     if amplitude is not None and not number(amplitude, "modes: amplitude") > 0:
         raise InputError(f"modes: amplitude is {amplitude:g}; it must be positive")
@@ -55,7 +54,7 @@ def mode_motion(modes: "Modes", mode: int, amplitude: float | None, frames: int)
         # The largest displacement of a shape is 1 already.
         scale = amplitude or _scale(shape, system.sizes(at.x), None)
         states = at.x + scale * (np.exp(1j * phases)[:, None] * shape).real
-    told = f"mode {mode % len(modes)}, {modes.kinds[mode]} at {modes.hertz[mode]:.4g} Hz"
+    told = f"mode {mode}, {modes.kinds[mode]} at {modes.hertz[mode]:.4g} Hz"
     return _shown(system, phases / (2 * np.pi) * period, states, told)
 
 

@@ -409,9 +409,10 @@ def _require_order(pencil: Pencil, order: int | None, method: str, points: Any) 
             f"'{name}'"
         )
     if paired and method not in ("irka", "prbt") and order % 2:
+        near = f"{order - 1} or {order + 1}" if order > 1 else "2"
         raise InputError(
             f"reduce: order {order} is odd, and the method '{method}' keeps displacements and "
-            f"velocities of system '{name}' in pairs; choose {order - 1 or 2} or {order + 1}"
+            f"velocities of system '{name}' in pairs; choose {near}"
         )
 
 

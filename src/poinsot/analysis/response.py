@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.analysis.conversion import port_labels
 from poinsot.analysis.eigenmodes import eigen
-from poinsot.analysis.elimination import CUT, eliminate, null_space, scales
+from poinsot.analysis.elimination import CUT, eliminate, null_space, require_determined, scales
 from poinsot.analysis.linear import AnyLinear, sparse
 from poinsot.analysis.linearisation import linearise
 from poinsot.analysis.slowest_modes import independent_parts
@@ -115,7 +115,12 @@ def frequency_response(
         An input that moves nothing at any of the frequencies, or an output that nothing moves.
     """
     linear = linearise(system, at, coordinates=coordinates)
+    require_determined(linear)
     omega = np.atleast_1d(numbers(frequencies, "frequency_response: frequencies")).reshape(-1)
+    if not omega.size or not np.isfinite(omega).all():
+        raise InputError(
+            f"frequency_response: frequencies: expected finite numbers [rad/s], got {frequencies!r}"
+        )
     columns, rows = _chosen(linear, inputs, "inputs"), _chosen(linear, outputs, "outputs")
     labels = port_labels(linear.ports)
     B, C = dense(linear.matrix_B)[:, columns], dense(linear.matrix_C)[rows]
@@ -166,7 +171,7 @@ def _chosen(linear: AnyLinear, given: str | Sequence[str] | None, what: str) -> 
         elif name in labels:
             found.append(labels.index(name))
         else:
-            known = [*linear.port_slices, *labels]
+            known = dict.fromkeys([*linear.port_slices, *labels])
             raise InputError(
                 f"system '{linear.name}': {what}: no port '{name}'; {did_you_mean(name, known)}"
             )

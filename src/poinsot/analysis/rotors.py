@@ -82,6 +82,8 @@ def campbell(
     if count is not None:
         checked_count(count, "campbell: count", 1)
     given = np.atleast_1d(numbers(speeds, "campbell: speeds")).reshape(-1)
+    if not given.size or not np.isfinite(given).all():
+        raise InputError(f"campbell: speeds: expected finite numbers [rad/s], got {speeds!r}")
     lines = []
     for speed in given:
         there = motion(float(speed))

@@ -18,7 +18,8 @@ from poinsot.analysis.eigenmodes import eigen
 from poinsot.analysis.elimination import null_space_of
 from poinsot.analysis.linear import LinearPHSystem
 from poinsot.analysis.minimal_form import MinimalForm
-from poinsot.errors import InputError, StructureError
+from poinsot.errors import InputError, NoEffectError, StructureError
+from poinsot.ph.dependence import dependent_rows, row_lengths
 from poinsot.ph.matrices import Array, dense
 from poinsot.ph.system import State
 
@@ -142,11 +143,24 @@ def irka(small: MinimalForm, order: int) -> MinimalForm:
     require_energy(small, Q.T @ E)
     poles = np.linalg.eigvals(np.linalg.solve(E, dense(small.matrix_A)))
     rates = abs(poles[abs(poles) > ZERO * np.max(abs(poles))])
-    b = np.tile(np.eye(small.m), (order // small.m + 1, 1))[:order]
+    # Ports that constraints take up, or that act like others, span no directions of their own.
+    acts = dense(small.matrix_B).T
+    sizes = row_lengths(acts)
+    acts = np.where((sizes > ZERO * np.max(sizes, initial=0.0))[:, None], acts, 0.0)
+    own = np.eye(small.m)[~dependent_rows(acts, SEEN)]
+    if not len(own):
+        raise NoEffectError(f"system '{small.name}': no port has an effect, so nothing is kept")
+    b = np.tile(own, (order // len(own) + 1, 1))[:order]
     start = {"sigma": np.geomspace(np.min(rates), np.max(rates), order), "b": b, "c": b}
     with _quiet():
         reductor = reductors.PHIRKAReductor(to_pymor(small))
-        reductor.reduce(start, projection="orth")
+        try:
+            reductor.reduce(start, projection="orth")
+        except ValueError as error:  # its vectors depend on each other, and it goes on with fewer
+            raise InputError(
+                f"reduce: the ports of system '{small.name}' reach fewer than {order} independent "
+                "states, so that 'irka' has no such order; choose a lower one"
+            ) from error
     return in_energy(small, _columns(reductor.V))
 
 
