@@ -94,4 +94,4 @@ class FieldLaw:
 
 def _largest(a: Vector) -> float:
     """Return the largest size of a few numbers, sooner than NumPy does."""
-    return max(map(abs, a.tolist()))
+    return float(max(map(abs, a.tolist())))
