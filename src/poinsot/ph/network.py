@@ -131,9 +131,9 @@ class Network:
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
-        """The ports of members that are left open."""
-        known = {port.name for port in self.system.parts[0].ports}
-        return tuple(port for port in self.system.ports if port.name not in known)
+        """The ports of members that are left open, or swapped: those after the terminals'."""
+        slices = self.system.port_slices
+        return tuple(p for p in self.system.ports if slices[p.name].start >= self.direct)
 
     @property
     def m(self) -> int:
@@ -495,7 +495,8 @@ def _network(
     behind += [np.arange(link.rows.start, link.rows.stop) for link in links]
     indices, nowhere = np.arange(whole.m), slice(0, 0)
     outputs = {port.name: system.slices[f"output of {port.name}"] for port in ports}
-    left = [port for port in system.ports if port.name not in outputs]
+    first = sum(port.size for port in direct)
+    left = [port for port in system.ports if system.port_slices[port.name].start >= first]
     return Network(
         system=system,
         inputs=np.concatenate([none, *places]),
