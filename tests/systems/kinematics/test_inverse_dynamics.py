@@ -122,10 +122,10 @@ def test_a_drive_exerts_the_same_torque_in_a_run_and_joints_the_same_reactions()
     found = model.inverse_dynamics({}, times=run.time[100:-1:100])
     # Multipliers of the midpoint rule alternate about their means by as much as h.
     torque = (run.port("motor").y[:-1] + run.port("motor").y[1:])[99::100, 0] / 2
-    assert found.force("motor") == pytest.approx(torque, abs=5e-5)
+    assert found.force("motor") == pytest.approx(torque, abs=2e-4)
     pulls = run.reaction("hinge 2").force
     means = (pulls[:-1] + pulls[1:])[99::100] / 2
-    assert found.reaction("hinge 2").force == pytest.approx(means, abs=5e-5)
+    assert found.reaction("hinge 2").force == pytest.approx(means, abs=2e-4)
 
 
 def test_torques_fed_back_into_a_run_make_the_motion():
