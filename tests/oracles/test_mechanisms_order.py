@@ -6,6 +6,7 @@ from functools import cache
 import mechanisms
 import numpy as np
 import pytest
+from in_turn import in_turn
 from mechanisms import FORCED, KINDS, SCHEMES
 from mechanisms_newton_euler import Reference
 from numerics import observed_orders
@@ -59,8 +60,7 @@ def errors(kind, scheme):
     return np.array(found)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "scheme"), in_turn(KINDS, SCHEMES))
 def test_positions_and_velocities_converge_with_order_two(kind, scheme):
     found = errors(kind, scheme)
     assert found[0].min() > 1e-7  # well above what the reference itself is worth

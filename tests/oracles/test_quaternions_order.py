@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from in_turn import in_turn
 from mechanisms import COORDINATES, FORCED, KINDS
 from numerics import observed_orders
 from test_mechanisms_order import loaded
@@ -48,8 +49,7 @@ def errors(kind, scheme):
     return np.array(found)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "scheme"), in_turn(KINDS, SCHEMES))
 def test_motion_in_quaternions_converges_with_order_two(kind, scheme):
     found = errors(kind, scheme)
     assert found[0].min() > 1e-7  # well above what the reference itself is worth

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from in_turn import in_turn
 from numerics import observed_orders
 from scipy.integrate import solve_ivp
 
@@ -180,8 +181,7 @@ def held_chain(slip, bars=3):
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("slip", [1e-2, 1e-3, 1e-5])
+@pytest.mark.parametrize(("scheme", "slip"), in_turn(SCHEMES, [1e-2, 1e-3, 1e-5]))
 def test_large_steps_through_sticking_and_slipping_keep_the_balance(slip, scheme, engine):
     result = ps.simulate(held_chain(slip), scheme=scheme, h=0.05, t_end=2.0, engine=engine)
     assert result.stats.balance_error_max < 1e-11 * result.dissipated[-1]

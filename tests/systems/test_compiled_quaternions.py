@@ -6,6 +6,7 @@ import mechanisms
 import numpy as np
 import pytest
 from engines import finished
+from in_turn import in_turn
 
 import poinsot as ps
 from poinsot.gallery import closed_loop, spatial_slider_crank
@@ -88,8 +89,7 @@ MODELS = {
 REPEATED = ("four-bar", "random 3", "random 7")
 CASES = [
     (name, scheme)
-    for name in MODELS
-    for scheme in SCHEMES
+    for name, scheme in in_turn(MODELS, SCHEMES, times=3)
     if ps.SCHEMES[scheme].mean_lever_arms or name not in REPEATED
 ]
 

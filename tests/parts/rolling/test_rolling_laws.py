@@ -5,6 +5,7 @@ import pytest
 from engines import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_turn import in_turn
 from rolling_models import GRAVITY, MODELS, ball, coin, sleigh, slips
 
 import poinsot as ps
@@ -12,8 +13,9 @@ import poinsot as ps
 SCHEMES = ("ph-mp", "emh-mean")
 
 
-@pytest.mark.parametrize("scheme", [*SCHEMES, "eml", "null-eml"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "scheme"), in_turn(MODELS, [*SCHEMES, "eml", "null-eml"], times=2)
+)
 def test_energy_heights_and_contacts_at_rest_are_exact(name, scheme):
     model, _ = MODELS[name]()
     result = ps.simulate(model, h=0.02, t_end=1.0, scheme=scheme, engine="reference")

@@ -6,6 +6,7 @@ import mechanisms
 import numpy as np
 import pytest
 from balance import step_errors, turnover
+from in_turn import in_turn
 from numerics import observed_orders
 from schemes import EXACT_QUATERNIONS
 
@@ -105,8 +106,7 @@ def difference(one, other):
     )
 
 
-@pytest.mark.parametrize("scheme", EXACT_QUATERNIONS)
-@pytest.mark.parametrize("what", LOADS)
+@pytest.mark.parametrize(("what", "scheme"), in_turn(LOADS, EXACT_QUATERNIONS, times=2))
 def test_the_balance_of_energy_is_exact_with_every_load(what, scheme):
     result = run(what, scheme, STEPS[0])
     assert abs(result.balance_error).max() < 1e-12 * turnover(result)
@@ -115,8 +115,7 @@ def test_the_balance_of_energy_is_exact_with_every_load(what, scheme):
     assert (result.dissipated[-1] > 1e-3) == ("damper" in what)
 
 
-@pytest.mark.parametrize("scheme", ["eml", "emh", "emh-mean"])
-@pytest.mark.parametrize("what", LOADS)
+@pytest.mark.parametrize(("what", "scheme"), in_turn(LOADS, ["eml", "emh", "emh-mean"]))
 def test_motion_under_every_load_converges_to_that_in_directors(what, scheme):
     found = [difference(run(what, scheme, steps), run(what, "ph-mp", steps)) for steps in STEPS]
     effect = difference(run(what, scheme, STEPS[0]), run(None, scheme, STEPS[0]))
