@@ -5,6 +5,7 @@ import atexit
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,18 +58,26 @@ class Build:
         return min(1.0, _text(self.log).count("\n") / KERNELS)
 
     def wait(self, show: Callable[[float], None] = lambda done: None) -> None:
-        """Wait for the end; an interrupt ends the build as well."""
+        """Wait for the end; an interrupt ends the build as well, so that the next may begin."""
         try:
             while self.process.poll() is None:
                 show(self.done)
                 sleep(0.1)
         except BaseException:
-            self.process.kill()
+            self._end()
             raise
         if self.process.returncode:
             raise BuildError(
                 f"the compiled engine cannot be built here: {self._said}; use engine='reference'"
             )
+
+    def _end(self) -> None:
+        """End the process and those that it has started."""
+        if sys.platform == "win32":
+            self.process.kill()
+        else:
+            with suppress(ProcessLookupError):  # ended by itself
+                os.killpg(self.process.pid, signal.SIGTERM)
 
     @cached_property
     def _said(self) -> str:
@@ -141,6 +150,7 @@ def _work(forms: Sequence[str], folder: Path, log: Path) -> None:
 
     Every kernel is a line of the log, which goes away at the end: while it grows, others wait.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # and the log goes away
     while not all(_is_there(folder, form) for form in forms):
         try:
             lines = log.open("x", encoding="utf-8")
