@@ -96,4 +96,4 @@ def test_hamilton_s_form_keeps_momenta_normal_to_quaternions(scheme):
 
 
 def test_the_figure_is_drawn():
-    assert len(EXAMPLE.plot(EXAMPLE.run()).axes) == 9
+    assert len(EXAMPLE.plot(EXAMPLE.run()).axes) == 11

@@ -25,6 +25,14 @@ FLAGS = (
 )
 
 
+def until(condition, seconds=60):
+    """Wait for something that is seen in time, however slow the machine."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "not in time"
+        time.sleep(0.02)
+
+
 class Browser:
     """A running browser; use it in a `with` statement."""
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from browser import Browser
+from browser import Browser, until
 from runs import EVIL, run
 
 import poinsot as ps
@@ -309,8 +309,7 @@ def test_a_notebook_shows_a_page_in_place(results, folder, chromium):
     path.write_text(f"<!doctype html><meta charset=utf-8>{inline._repr_html_()}")
     tab = chromium.open(path.as_uri())
     tab.settle()
-    seen = tab.screenshot()[50:350, 50:900]
-    assert len(np.unique(seen.reshape(-1, 3), axis=0)) > 50
+    until(lambda: len(np.unique(tab.screenshot()[50:350, 50:900].reshape(-1, 3), axis=0)) > 50)
     assert tab.evaluate("window.hit") is None
     assert tab.complaints == []
     tab.close()

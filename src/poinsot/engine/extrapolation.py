@@ -21,7 +21,7 @@ ALTERNATING = 5
 
 
 @kernel
-def extrapolate(past: Array, x: Array, start: int, first: int, order: int) -> int:
+def extrapolate(past: Array, x: Array, start: int, first: int, order: int, reverses: bool) -> int:
     """Guess the next values of x, from row `start` and column `first` on, by a polynomial.
 
     Returns the best order for the guess after that.
@@ -29,8 +29,8 @@ def extrapolate(past: Array, x: Array, start: int, first: int, order: int) -> in
     `past` (n, 5, 4 for each 3 columns) are the last values and their backward differences D1 ...
     D4, brought up to date here. A guess of order k is the sum of the first k, and the next
     difference is about what it lacks: the order with the smallest one is the best. `ALTERNATING` is
-    the cubic polynomial beside a part that changes its sign from step to step, as velocities across
-    constraints do: of this part a, D4 is 16 a, and what the cubic polynomial makes of it is 15 a.
+    the cubic polynomial beside a part that changes its sign from step to step, if any `reverses`:
+    of this part a, D4 is 16 a, and what the cubic polynomial makes of it is 15 a.
     """
     zero = wide((0.0, 0.0, 0.0))
     w1, w2 = 1.0 if order > 0 else 0.0, 1.0 if order > 1 else 0.0
@@ -65,7 +65,7 @@ def extrapolate(past: Array, x: Array, start: int, first: int, order: int) -> in
         best, lack = 3, _total(lack_3)
     if _total(lack_4) < lack:
         best, lack = 4, _total(lack_4)
-    return ALTERNATING if _total(lack_5) < lack else best
+    return ALTERNATING if reverses and _total(lack_5) < lack else best
 
 
 @arithmetic

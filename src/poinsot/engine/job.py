@@ -58,7 +58,7 @@ class Run(NamedTuple):
     `gap` (nodes, 3) is what constraints lacked at the start of the run, and keep lacking; `stage`
     and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
     `past_multiplier` (..., 5, 4 for each 3) those of the last step and their differences, `order`
-    (2,) those of the next guesses; `turns` (2, turn counters) sine and full turns of turn counters.
+    (1,) that of the next guess; `turns` (2, turn counters) sine and full turns of turn counters.
     """
 
     gap: Real2

@@ -74,10 +74,9 @@ def run(job: Job) -> tuple[int, int]:
         accept(machine.parts)
         account(job, n, H, h, power, iterations, residual)
         state, ahead, before = ahead, before, state
-        most = known + n
-        order[0] = extrapolate(carried.past, stage, 0, V, min(order[0], most))
-        past = carried.past_multiplier
-        order[1] = extrapolate(past, multiplier, joints, 0, min(order[1], most))
+        guessed, reverses = min(order[0], known + n), _reverses(machine.stabilised)
+        order[0] = extrapolate(carried.past, stage, 0, V, guessed, reverses)
+        extrapolate(carried.past_multiplier, multiplier, joints, 0, guessed, reverses)
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:
             _straighten(machine, machine.spins, state)
@@ -97,6 +96,12 @@ def run(job: Job) -> tuple[int, int]:
 @inline
 def _in_quaternions(spins: Spins | None) -> bool:
     return spins is not None
+
+
+@inline
+def _reverses(stabilised: Array) -> bool:
+    """Tell whether velocities across constraints change their sign from step to step."""
+    return stabilised is None
 
 
 @inline

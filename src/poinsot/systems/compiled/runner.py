@@ -72,7 +72,7 @@ class MechanismRunner(Runner):
             multiplier=np.zeros((nodes, 3)),
             past=aligned(moving, 5, 4 * made.graph.of_body),
             past_multiplier=aligned(nodes, 5, 4),
-            order=np.ones(2, dtype=np.uint32),
+            order=np.ones(1, dtype=np.uint32),
             turns=np.zeros((2, self.machine.turn_counters.shape[0])),
         )
         self.work = made.work(*self.parts.room)
