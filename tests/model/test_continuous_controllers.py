@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.signal
 import sympy
+from cranes import crane
 from scipy.integrate import solve_ivp
 
 import poinsot as ps
@@ -157,32 +158,6 @@ READS = [
 ]
 
 
-def crane(law, reads=READS, **options) -> ps.Model:
-    """Return a cart with a pendulum and a coil at its pin; its supply and its rail are driven."""
-    model = ps.Model(gravity=(0, 0, -9.81))
-    cart = model.add_body("cart", ps.Box(mass=2, size=(1, 1, 1)), velocity=(1, 0, 0))
-    rod = model.add_body("rod", ps.Box(mass=1, size=(0.1, 0.1, 1)), position=(0, 0, -0.5))
-    model.add_joint("rail", ps.Prismatic(model.ground, cart, point=(0, 0, 0), axis=(1, 0, 0)))
-    model.add_joint("pin", ps.Revolute(cart, rod, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.add_marker("tip", rod, position=(0, 0, -1))
-    coil = ps.ph.linear(
-        "coil",
-        J=[[0.0]],
-        R=[[2.0]],
-        Q=[[10.0]],
-        B=[[1.0, 1.0]],
-        states=["flux"],
-        ports=[ps.ph.Port("shaft"), ps.ph.Port("supply")],
-    )
-    model.add_system("motor", coil)
-    model.connect(ps.ph.Gyrator("motor.shaft", "pin", C=0.5))
-    model.add_port("wind", ps.ForcePort(rod))
-    model.add_controller(
-        "boss", law, reads=reads, drives=["motor.supply", "rail", "wind"], **options
-    )
-    return model
-
-
 def everything(t, y):
     R = y[10:19].reshape(3, 3)
     assert abs(R.T @ R - np.eye(3)).max() < 1e-7  # slopes are found by differences
@@ -193,7 +168,7 @@ def everything(t, y):
 @pytest.mark.parametrize("options", [{}, {"scheme": "ph-mp-ggl"}, {"coordinates": "quaternions"}])
 def test_both_engines_agree_whatever_is_read_and_driven(options):
     runs = [
-        ps.simulate(crane(everything), h=5e-3, t_end=0.05, engine=engine, **options)
+        ps.simulate(crane(everything, READS), h=5e-3, t_end=0.05, engine=engine, **options)
         for engine in ENGINES
     ]
     for run in runs:
@@ -207,7 +182,7 @@ def test_both_engines_agree_whatever_is_read_and_driven(options):
 
 def test_sampling_ever_faster_is_continuous_control():
     def last(h, **options):
-        run = ps.simulate(crane(everything, **options), h=h, t_end=0.2)
+        run = ps.simulate(crane(everything, READS, **options), h=h, t_end=0.2)
         return np.array([*run.position("rod")[-1], run["motor.flux"][-1]])
 
     exact, h = last(2e-3), 1e-3

@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 import pytest
+from cranes import crane
 from scipy.linalg import expm, solve_discrete_are
 
 import poinsot as ps
@@ -80,31 +81,6 @@ CRANE = [
 ]
 
 
-def crane(law) -> ps.Model:
-    """Return a cart with a pendulum, a coil at its pin, and a controller that reads everything."""
-    model = ps.Model(gravity=(0, 0, -9.81))
-    cart = model.add_body("cart", ps.Box(mass=2, size=(1, 1, 1)), velocity=(1, 0, 0))
-    rod = model.add_body("rod", ps.Box(mass=1, size=(0.1, 0.1, 1)), position=(0, 0, -0.5))
-    model.add_joint("rail", ps.Prismatic(model.ground, cart, point=(0, 0, 0), axis=(1, 0, 0)))
-    model.add_joint("pin", ps.Revolute(cart, rod, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.add_marker("tip", rod, position=(0, 0, -1))
-    coil = ps.ph.linear(
-        "coil",
-        J=[[0.0]],
-        R=[[2.0]],
-        Q=[[10.0]],
-        B=[[1.0, 1.0]],
-        states=["flux"],
-        ports=[ps.ph.Port("shaft"), ps.ph.Port("supply")],
-    )
-    model.add_system("motor", coil)
-    model.connect(ps.ph.Gyrator("motor.shaft", "pin", C=0.5))
-    model.add_port("wind", ps.ForcePort(rod))
-    drives = ["motor.supply", "rail", "wind"]
-    model.add_controller("boss", law, reads=CRANE, drives=drives, every=1e-2)
-    return model
-
-
 @pytest.mark.parametrize("options", [{}, {"scheme": "ph-mp-ggl"}, {"coordinates": "quaternions"}])
 def test_both_engines_measure_the_same_and_give_the_same_motion(options):
     seen, runs = {}, {}
@@ -115,7 +91,9 @@ def test_both_engines_measure_the_same_and_give_the_same_motion(options):
             got.append(y.copy())
             return np.array([5 * np.sin(5 * t), -0.1 * y[1], 0.3, y[4], -y[7]])
 
-        run = runs[engine] = ps.simulate(crane(law), h=5e-3, t_end=0.06, engine=engine, **options)
+        run = runs[engine] = ps.simulate(
+            crane(law, CRANE, every=1e-2), h=5e-3, t_end=0.06, engine=engine, **options
+        )
         assert run.engine == engine
         assert run.stats.balance_error_max < 1e-12
     np.testing.assert_allclose(seen["compiled"], seen["reference"], rtol=0, atol=1e-11)
