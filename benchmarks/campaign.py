@@ -40,8 +40,10 @@ def run(
         for plan in QUICK_CONTESTS if quick else CONTESTS:
             found = contest(plan, engine, repeats, quick=quick)
             results["work_precision"].append(found)
-            times = ", ".join(f"{k} {1e3 * v:.4g}" for k, v in found["times"].items() if v)
-            print(f"milliseconds to {found['target']:g} m, {plan.count} bars: {times}", flush=True)
+            for k, target in enumerate(found["targets"]):
+                known = {name: times[k] for name, times in found["times"].items() if times[k]}
+                times = ", ".join(f"{name} {1e3 * time:.4g}" for name, time in known.items())
+                print(f"milliseconds to {target:g} m, {plan.title}: {times}", flush=True)
     if "startup" in asked:
         results["startup"] = startup(engine, repeats)
     if million:

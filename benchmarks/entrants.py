@@ -27,10 +27,10 @@ class Entrant:
         return f"{self.code} {self.scheme}"
 
 
-def poinsot(engine: str = ENGINE) -> Entrant:
-    """Return Poinsot with its default scheme."""
+def poinsot(engine: str = ENGINE, scheme: str = "PH-MP") -> Entrant:
+    """Return Poinsot with its default scheme, or another one."""
     return Entrant(
-        "Poinsot", "PH-MP", lambda m, h, _: PoinsotSimulation(m, h, "ph-mp", engine=engine)
+        "Poinsot", scheme, lambda m, h, _: PoinsotSimulation(m, h, scheme.lower(), engine=engine)
     )
 
 

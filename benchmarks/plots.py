@@ -14,6 +14,8 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 #: Colour, marker and line of everybody; shapes tell them apart without colour, too.
 LOOKS: dict[str, dict[str, Any]] = {
     "Poinsot PH-MP": {"color": COLOURS[0], "marker": "o", "linewidth": 2.4},
+    "Poinsot PH-MP-4": {"color": COLOURS[0], "marker": "P", "linestyle": "--"},
+    "Poinsot PH-MP-6": {"color": COLOURS[0], "marker": "*", "linestyle": ":"},
     "Exudyn TrapezoidalIndex2": {"color": COLOURS[1], "marker": "s"},
     "Exudyn GeneralizedAlpha": {"color": COLOURS[4], "marker": "D", "linestyle": "--"},
     "MuJoCo RK4": {"color": COLOURS[2], "marker": "^"},
@@ -41,12 +43,14 @@ def draw(results: Results, folder: Path = IMAGES) -> list[Path]:
     return written
 
 
-def _figure(columns: int, height: float = 3.8) -> tuple[Any, list["Axes"]]:
+def _figure(count: int, height: float = 3.8) -> tuple[Any, list["Axes"]]:
+    """Return a figure with so many axes, two in a row."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(4.4 * columns, height), layout="constrained")
-    axes = figure.subplots(1, columns, squeeze=False)[0]
-    return figure, list(axes)
+    columns, rows = min(count, 2), -(-count // 2)
+    figure = Figure(figsize=(4.4 * columns, height * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    return figure, list(axes[:count])
 
 
 def _chains(results: Results) -> Any:
@@ -110,10 +114,11 @@ def _contests(results: Results) -> Any:
                 errors, seconds = zip(*points, strict=True)
                 times = [1e3 * time for time in seconds]
                 ax.loglog(errors, times, label=name, markersize=4, **LOOKS[name])
-        ax.axvline(contest["target"], color="#888888", linewidth=0.8)
+        for target in contest["targets"]:
+            ax.axvline(target, color="#888888", linewidth=0.8)
         ax.invert_xaxis()
         ax.set(
-            title=f"Chain of {contest['bars']} bars, {contest['t_end']:g} s",
+            title=f"{contest['title']}, {contest['t_end']:g} s".capitalize(),
             xlabel="error [m]",
             ylabel="time [ms]",
         )

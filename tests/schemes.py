@@ -2,12 +2,15 @@
 
 import poinsot as ps
 
+#: Steps of these are composed of substeps, some of which go back in time.
+COMPOSED = [name for name, scheme in ps.SCHEMES.items() if len(scheme.substeps) > 1]
+SIMPLE = [name for name in ps.SCHEMES if name not in COMPOSED]
 GENERAL = [
     name
-    for name, scheme in ps.SCHEMES.items()
-    if scheme.formulation == "ph" and not scheme.stabilised
+    for name in SIMPLE
+    if ps.SCHEMES[name].formulation == "ph" and not ps.SCHEMES[name].stabilised
 ]
 EXACT_FOR_ANY = [s for s in GENERAL if ps.SCHEMES[s].exact_energy == "any"]
 #: The schemes of models in unit quaternions.
-QUATERNIONS = [name for name, scheme in ps.SCHEMES.items() if scheme.formulation != "ph"]
+QUATERNIONS = [name for name in SIMPLE if ps.SCHEMES[name].formulation != "ph"]
 EXACT_QUATERNIONS = [s for s in QUATERNIONS if ps.SCHEMES[s].exact_energy == "any"]

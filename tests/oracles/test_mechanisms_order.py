@@ -10,6 +10,7 @@ from in_turn import in_turn
 from mechanisms import FORCED, KINDS, SCHEMES
 from mechanisms_newton_euler import Reference
 from numerics import observed_orders
+from schemes import COMPOSED
 
 import poinsot as ps
 
@@ -19,7 +20,7 @@ MIDPOINTS = (np.arange(16) + 0.5) * END / 16
 
 
 @cache
-def loaded(kind):
+def loaded(kind, damping=0.6):
     """Two bodies on a joint, under gravity, a spring-damper to the ground, and loads."""
     plan = mechanisms.pair(kind, 7, gravity=True, speed=1.5)
     loads = mechanisms.ports(plan, 8).ports
@@ -31,7 +32,7 @@ def loaded(kind):
         "point_a": end + np.array([0.5, 1.0, 0.7]),
         "point_b": end,
         "stiffness": 15.0,
-        "damping": 0.6,
+        "damping": damping,
     }
     plan = replace(plan, ports=loads, forces={"spring": ("Spring", spring)})
     model = plan.model()
@@ -96,3 +97,38 @@ def test_stabilised_reactions_converge_with_order_two(kind):
     """With velocities on the constraints there is nothing that alternates."""
     found = reaction_errors(kind, "ph-mp-ggl")
     assert -observed_orders([16, 48, 144], found)[-1] == pytest.approx(2.0, abs=0.1), found
+
+
+def end_errors(kind, scheme, coordinates, steps):
+    """Errors of q and v at the end, without damping: not every substep of a composition has any."""
+    plan, model, _, _, exact = loaded(kind, damping=0.0)
+    found = []
+    for count in steps:
+        result = ps.simulate(
+            model, scheme=scheme, coordinates=coordinates, h=END / count, t_end=END
+        )
+        ends = [[], []]
+        for i, name in enumerate(plan.bodies):
+            body = result.body(name)
+            q = np.append(body.position[-1], body.rotation[-1])
+            ends[0].append(abs(q - exact[-1, i, :12]).max())
+            v = np.append(body.velocity[-1], body.angular_velocity[-1])
+            ends[1].append(abs(v - exact[-1, i, 12:]).max())
+        found.append([max(errors) for errors in ends])
+    return np.array(found)
+
+
+IN_BODY_AXES = [("ph-mp-4", "rotations"), ("ph-mp-6", "rotations-quaternion")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"), in_turn(KINDS, [*((s, None) for s in COMPOSED), *IN_BODY_AXES], times=2)
+)
+def test_compositions_have_their_order_in_positions_and_velocities(kind, method):
+    order = ps.SCHEMES[method[0]].order
+    steps = (8, 16) if order == 6 else (16, 32)
+    found = end_errors(kind, *method, steps)
+    assert found[0].max() > 1e-9  # well above what the reference itself is worth
+    for errors in found.T:
+        observed = -observed_orders(steps, errors)[-1]
+        assert observed == pytest.approx(order, abs=0.6 if order == 6 else 0.1), found

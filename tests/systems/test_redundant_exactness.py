@@ -226,7 +226,7 @@ def test_loops_of_heavy_and_light_bodies_run_in_compiled_steps(formulation, rati
 def test_others_are_left_out_where_those_come_in_with_large_coefficients():
     """Two arms of three are in line twice in a turn, and their hinges repeat each other there."""
     system = parallelogram().compile()
-    runner = DirectorRunner(system, system.state({}), H, Newton())
+    runner = DirectorRunner(system, ps.SCHEMES["ph-mp"], system.state({}), H, Newton())
     choices = set()
 
     def remember(self, kept):

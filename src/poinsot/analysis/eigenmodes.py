@@ -9,7 +9,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from poinsot.analysis.elimination import eliminate, null_space, scales
-from poinsot.analysis.linear import AnyLinear, labels, nonzero, symmetric
+from poinsot.analysis.linear import AnyLinear, labels, symmetric
 from poinsot.analysis.linearisation import linearise
 from poinsot.analysis.mode_motion import mode_motion, motion_of
 from poinsot.analysis.slowest_modes import is_singular, slowest
@@ -17,7 +17,7 @@ from poinsot.analysis.steady_frames import frames, is_mechanism
 from poinsot.errors import InputError, SingularPencilError, did_you_mean
 from poinsot.inputs import count as checked_count
 from poinsot.ph.derivatives import COEFFICIENTS, RELATIVE_STEP
-from poinsot.ph.matrices import Array, large
+from poinsot.ph.matrices import Array, large, nonzero
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result
 

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from poinsot.analysis.linear import AnyLinear, LinearPHSystem, labels, matrices, nonzero, sparse
+from poinsot.analysis.linear import AnyLinear, LinearPHSystem, labels, matrices, sparse
 from poinsot.errors import SingularPencilError
 from poinsot.ph.dependence import spanning_rows, unit_rows
 from poinsot.ph.matrices import (
@@ -32,6 +32,7 @@ from poinsot.ph.matrices import (
     diagonal,
     is_sparse,
     largest,
+    nonzero,
     scale_columns,
 )
 from poinsot.ph.null_space import null_space as sparse_null_space

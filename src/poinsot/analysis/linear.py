@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.ph.linear import LinearSystem
-from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, diagonal, is_sparse
+from poinsot.ph.matrices import Array, Matrix, Vector, add, dense, diagonal, nonzero
 from poinsot.ph.ports import Port
 from poinsot.ph.system import PHSystem, State, slices, zero_columns
 
@@ -205,8 +205,3 @@ def symmetric(a: Matrix) -> Matrix:
 def is_identity(a: Matrix) -> bool:
     """Tell whether a matrix is the identity."""
     return a.shape[0] == a.shape[1] and not nonzero(add(a, -1.0 * diagonal(np.ones(a.shape[0]))))
-
-
-def nonzero(a: Matrix) -> bool:
-    """Tell whether a matrix has an entry that is not zero."""
-    return bool(a.count_nonzero() if is_sparse(a) else np.any(dense(a)))

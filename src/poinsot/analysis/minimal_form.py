@@ -18,11 +18,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.analysis.elimination import eliminate, null_space_of
-from poinsot.analysis.linear import LinearPHSystem, as_linear, nonzero, sparse, symmetric
+from poinsot.analysis.linear import LinearPHSystem, as_linear, sparse, symmetric
 from poinsot.errors import InputError, StructureError
 from poinsot.ph.dirac import require_structure
 from poinsot.ph.linear import LinearSystem
-from poinsot.ph.matrices import Array, Matrix, assemble, dense, diagonal, is_sparse, largest
+from poinsot.ph.matrices import (
+    Array,
+    Matrix,
+    assemble,
+    dense,
+    diagonal,
+    is_sparse,
+    largest,
+    nonzero,
+)
 from poinsot.ph.system import State
 
 #: Energy or power that is left over, as a part of the whole, by round-off.

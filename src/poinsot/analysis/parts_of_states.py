@@ -17,10 +17,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from poinsot.analysis.linear import LinearPHSystem, nonzero, sparse
+from poinsot.analysis.linear import LinearPHSystem, sparse
 from poinsot.analysis.minimal_form import ProjectedForm, mechanical
 from poinsot.errors import InputError, StructureError, did_you_mean
-from poinsot.ph.matrices import Array, dense, large
+from poinsot.ph.matrices import Array, dense, large, nonzero
 from poinsot.ph.system import State
 
 Indices = NDArray[np.intp]

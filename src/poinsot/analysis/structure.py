@@ -15,7 +15,6 @@ from poinsot.analysis.linear import (
     LinearDescriptor,
     LinearPHSystem,
     is_identity,
-    nonzero,
     sparse,
     symmetric,
 )
@@ -28,6 +27,7 @@ from poinsot.ph.matrices import (
     dense,
     diagonal,
     is_sparse,
+    nonzero,
     scale_columns,
 )
 

@@ -79,7 +79,7 @@ def translate(bodies: Part, b: int, h: float, v: Vec, dv: Vec, x: Array, tiles: 
     put(x, places[b, tables.T], 0, axpy(mass2, dv, scale(h, weight)))
     if tiles is not None and not places[b, tables.CONDENSED]:
         put_tile(tiles, places[b, tables.TT], times(mass2, UNIT))
-    terms: float = mass2 * (2.0 * size(v) + size(dv)) + h * size(weight)
+    terms: float = mass2 * (2.0 * size(v) + size(dv)) + abs(h) * size(weight)
     return terms
 
 
@@ -165,12 +165,12 @@ def stabilised_bodies(
             put_tile(tiles, at[tables.KR_R], K_M)
             put_tile(tiles, at[tables.RR], M_K)
             put_tile(tiles, at[tables.R_R], M_M)
-            push = m * (size(v) + size(v1) + size(v0)) + h * size(weight)
+            push = m * (size(v) + size(v1) + size(v0)) + abs(h) * size(weight)
             spin = size(w) + size(w1) + max(size(V0[0]), size(V0[1]), size(V0[2]))
             enlarge(sizes, tables.LASTING + tables.OF_TRANSLATION, push)
             enlarge(sizes, tables.LASTING + tables.OF_ROTATION, size(E) * spin)
             enlarge(sizes, tables.LASTING + tables.OF_CLOSURE, max(size(v), size(w)))
-            way = size(vector(state, b, tables.POSITION)) / h
+            way = size(vector(state, b, tables.POSITION)) / abs(h)
             enlarge(sizes, tables.LASTING + tables.OF_POSITION, max(size(v), way))
 
 

@@ -223,7 +223,7 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
         lost += dot(nu, damped)
     momentum = m * (size(V) + size(v0)) + size(Sv0)
     spin = size(p_r0) + size(p_r1)
-    measure(step, max(momentum, forces), spin + h * size(mean) * size(V))
+    measure(step, max(momentum, forces), spin + abs(h) * size(mean) * size(V))
     look_inside(step, inside, 0.0, 0.0)
     step.sizes[LOST_POWER] += lost
     if tiles is None:

@@ -16,6 +16,8 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.kernel import arithmetic, kernel
 
+#: Rows of what is remembered: the last values and four differences.
+ROWS = 5
 #: Orders are 0 to 4, and this.
 ALTERNATING = 5
 

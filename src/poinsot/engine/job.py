@@ -59,6 +59,8 @@ class Run(NamedTuple):
     and `multiplier` (nodes, 3, times h) are the unknowns, or a guess of them; `past` and
     `past_multiplier` (..., 5, 4 for each 3) those of the last step and their differences, `order`
     (1,) that of the next guess; `turns` (2, turn counters) sine and full turns of turn counters.
+    Steps that are composed of substeps have `weights` of guesses, see `engine.prediction`; `past`
+    is what these remember, and `order` 1 if they are better than none.
     """
 
     gap: Real2
@@ -68,6 +70,7 @@ class Run(NamedTuple):
     past_multiplier: Real3
     order: Index1
     turns: Real2
+    weights: Real3
 
 
 class Work(NamedTuple):

@@ -8,7 +8,8 @@ from poinsot.engine import DRIFT
 from poinsot.engine.control import control
 from poinsot.engine.extrapolation import extrapolate, go_back
 from poinsot.engine.families import accept, end, ended, energy, save
-from poinsot.engine.job import Job, Machine, account
+from poinsot.engine.job import Job, Machine, Run, account
+from poinsot.engine.prediction import predict
 from poinsot.engine.step import take_step
 from poinsot.engine.turn_counters import count_turns, read_turns
 from poinsot.kernels.algebra import Array
@@ -74,9 +75,12 @@ def run(job: Job) -> tuple[int, int]:
         accept(machine.parts)
         account(job, n, H, h, power, iterations, residual)
         state, ahead, before = ahead, before, state
-        guessed, reverses = min(order[0], known + n), _reverses(machine.stabilised)
-        order[0] = extrapolate(carried.past, stage, 0, V, guessed, reverses)
-        extrapolate(carried.past_multiplier, multiplier, joints, 0, guessed, reverses)
+        if carried.weights.shape[1] == 0:
+            guessed, reverses = min(order[0], known + n), _reverses(machine.stabilised)
+            order[0] = extrapolate(carried.past, stage, 0, V, guessed, reverses)
+            extrapolate(carried.past_multiplier, multiplier, joints, 0, guessed, reverses)
+        else:
+            _predict(carried, done + n + 1, known + n + 1, stage, multiplier, joints)
         taken += 1
         if (done + taken) % STRAIGHTEN == 0:
             _straighten(machine, machine.spins, state)
@@ -91,6 +95,19 @@ def run(job: Job) -> tuple[int, int]:
         h = times[n + 1] - times[n]
         _save(job, machine.spins, machine.stabilised, rows, n, h, state, before)
     return taken, rows
+
+
+@kernel
+def _predict(
+    carried: Run, number: int, known: int, stage: Array, multiplier: Array, joints: int
+) -> None:
+    """Guess the unknowns of a substep, by its number in the run; so many before it are known."""
+    weights, order = carried.weights, carried.order
+    count = weights.shape[2]
+    k, slot, trusted = number % weights.shape[1], number % count, order[0] == 1 and known >= count
+    nearer = predict(carried.past, stage, 0, V, weights[0, k], slot, trusted)
+    predict(carried.past_multiplier, multiplier, joints, 0, weights[1, k], slot, trusted)
+    order[0] = 1 if nearer else 0
 
 
 @inline

@@ -58,7 +58,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
     if tiles is not None:
         for k in range(INSIDE_TRANSLATION, step.sizes.size):
             step.sizes[k] = 0.0
-        step.sizes[LASTING + OF_CLOSURE] = REST / step.h
+        step.sizes[LASTING + OF_CLOSURE] = REST / abs(step.h)
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
     look_away(machine.repeated, step.x)
@@ -149,9 +149,9 @@ def _look_inside(bodies: tables.Part, kinds: Array, step: Step) -> float:
     for b in range(numbers.shape[0]):
         v, w = twist(step.stage, b)
         push, spin = vector(x, places[b, T], 0), vector(x, places[b, R], 0)
-        way = size(vector(step.state, b, tables.POSITION)) / h
+        way = size(vector(step.state, b, tables.POSITION)) / abs(h)
         momentum = numbers[b, tables.MASS2] * way
-        turning = size(vector(numbers, b, tables.EULER2)) / h
+        turning = size(vector(numbers, b, tables.EULER2)) / abs(h)
         enlarge(sizes, INSIDE_TRANSLATION, momentum)
         enlarge(sizes, INSIDE_ROTATION, turning)
         energy += dot(v, push) + dot(w, spin)
@@ -305,11 +305,11 @@ def take_step(
         _unfold(machine, machine.stabilised, x)
         stabilised, spins, auxiliary = machine.stabilised, machine.spins, machine.auxiliary
         spin, turn = _correct(step.bodies, stabilised, spins, auxiliary, stage, multiplier, x)
-        if 0.5 * step.h * spin > HALF_TURN:
+        if 0.5 * abs(step.h) * spin > HALF_TURN:
             break
         if iteration == 0 and not _well_chosen(machine, machine.stabilised, tiles, room, x):
             break
-        turned += step.h * turn
+        turned += abs(step.h) * turn
         rate = residual / previous
         if previous == inf:
             rate = residual if machine.exact and fresh else 1.0

@@ -90,7 +90,7 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
         by_torque, turning = _on_quaternion(a, mean)
     force, torque = apply(by_force, given), apply(turning, given)
     push(step, b, scale(-h, force), scale(-h, torque))
-    measure(step, h * size(force), h * size(torque))
+    measure(step, abs(h) * size(force), abs(h) * size(torque))
     y[port], y[port + 1], y[port + 2] = add(combine(v, by_force), combine(w, by_torque))
     if tiles is not None:
         f, TT, TR, RT, RR = 0.5 * h * h, at[OWN], at[OWN + 1], at[OWN + 2], at[OWN + 3]

@@ -137,7 +137,7 @@ def _force(drags: Part, k: int, step: Step, tiles: Array) -> None:
     force, slope = drag(drags.numbers, k, y)
     torque = cross(across, force)
     push(step, b, scale(h, force), scale(h, torque))
-    measure(step, h * size(force), h * size(torque))
+    measure(step, abs(h) * size(force), abs(h) * size(torque))
     step.sizes[LOST_POWER] += dot(force, y)
     if tiles is not None:
         # rho changes by -(h/2) C [rho] dw.
@@ -161,7 +161,7 @@ def _torque(drags: Part, k: int, step: Step, tiles: Array) -> None:
     met = UNIT if step.arms_at == DIRECTORS else on_arms(half_turn(stage, b))
     turning = apply(met, torque)
     push(step, b, NONE, scale(h, turning))
-    measure(step, 0.0, h * size(turning))
+    measure(step, 0.0, abs(h) * size(turning))
     step.sizes[LOST_POWER] += dot(torque, w)
     if tiles is not None:
         add_tile(tiles, at[OWN + 3], times(h, multiply(met, slope)))

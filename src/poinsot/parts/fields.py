@@ -215,9 +215,11 @@ def _add_stiffness(fields: FieldTable, k: int, step: Step, tiles: Array) -> None
             b = bodies[j]
             rho_j = combine(vector(numbers, j, 1), frame(stage, b)[1])
             slope = times(h * h, _slope(found, count, count, i - first, j - first))
-            inside = largest(slope) / h * size(_vector(fields, j, stage))
+            inside = largest(slope) / abs(h) * size(_vector(fields, j, stage))
             way = size(sub(_vector(fields, i, stage), _vector(fields, i, step.state)))
-            look_inside(step, numbers[i, 0] * inside, inside * size(rho), inside * 2.0 / h * way)
+            look_inside(
+                step, numbers[i, 0] * inside, inside * size(rho), inside * 2.0 / abs(h) * way
+            )
             by_v = times(numbers[j, 0], slope)
             by_w = times(-1.0, multiply(slope, lever(half_turn(stage, b), rho_j)))
             pair = fields.pairs[place]

@@ -111,8 +111,8 @@ def stabilised_points(points: Part, step: Step, tiles: Array) -> None:
             reach = max(size(vector(numbers, k, ON_A)), size(vector(numbers, k, ON_B)))
             force = max(size(mu), size(gamma))
             measure_reaction(step, force, force * reach)
-            enlarge(step.sizes, OF_POSITION, reach / h)
-            enlarge(step.sizes, LASTING + OF_POSITION, reach / h)
+            enlarge(step.sizes, OF_POSITION, reach / abs(h))
+            enlarge(step.sizes, LASTING + OF_POSITION, reach / abs(h))
 
 
 @kernel
@@ -203,8 +203,8 @@ def stabilised_rows(rows: Part, step: Step, tiles: Array) -> None:
             _add_change(kind, nu, middle, end, mean, mean, 0.5, at[M_M:], tiles)
             force, reach = abs(mu) + abs(gamma), max(size(g[1]), size(g[3]))
             measure_reaction(step, force * size(g[0]), force * reach)
-            enlarge(step.sizes, OF_POSITION, reach / h)
-            enlarge(step.sizes, LASTING + OF_POSITION, reach / h)
+            enlarge(step.sizes, OF_POSITION, reach / abs(h))
+            enlarge(step.sizes, LASTING + OF_POSITION, reach / abs(h))
 
 
 @inline

@@ -147,9 +147,9 @@ def _straight(struts: Along, k: int, step: Step, tiles: Array) -> None:
         both, end = h * h * (0.5 * dt_middle[0][0] + dt_end[0][0]), h * h * dt_end[0][0]
         n_t = axpy(end, dn, scale(both, n))
         lengths = size(r_A) + size(rho_A) + size(r_B) + size(rho_B)
-        inside = size(n_t) * (lengths / h + size(v_A) + size(v_B))
+        inside = size(n_t) * (lengths / abs(h) + size(v_A) + size(v_B))
         torque = max(size(torque_A), size(torque_B))
-        look_inside(step, inside * size(n), inside * torque, inside * abs(ds) / h)
+        look_inside(step, inside * size(n), inside * torque, inside * abs(ds / h))
         on_A, on_B = cross(turn_back(half_A, n_t), rho_A), cross(rho_B, turn_back(half_B, n_t))
         if offset:
             on_A = add(on_A, cross(a, turn_back(half_A, axpy(end, dp, scale(both, p)))))
@@ -225,10 +225,10 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
         counted = 1.0
         for j in range(at[FIRST], at[LAST]):
             counted = max(counted, abs(struts.chi[0, j]))
-        spins = counted / h + 2.0 / h * (size(half_A) + size(half_B))
+        spins = (counted + 2.0 * (size(half_A) + size(half_B))) / abs(h)
         inside_0 = spins * (size(by_A[0]) + size(by_B[0]))
         inside_1 = spins * (size(by_A[1]) + size(by_B[1]))
-        energy = (inside_0 * abs(ds[0]) + inside_1 * abs(ds[1])) / h
+        energy = (inside_0 * abs(ds[0]) + inside_1 * abs(ds[1])) / abs(h)
         look_inside(step, 0.0, inside_0 * size(m_0) + inside_1 * size(m_1), energy)
         pulled = plus(times(0.5 * h * pull[0], K_0), times(0.5 * h * pull[1], K_1))
         turned_A, turned_B = turned(C_A, pulled), turned(C_B, transposed(pulled))

@@ -42,7 +42,7 @@ class GeneralStages(StageEquations):
         dflow_dz = system.dflow_dz(step.mid, costate.z)
         residual = step.e - h * system.flow(step.mid, costate.z, u)
         flows = abs(dflow_dz) @ abs(costate.z) + abs(system.B(step.mid)) @ abs(u)
-        sizes = abs(step.E) @ (abs(self.x0) + abs(w)) + h * flows
+        sizes = abs(step.E) @ (abs(self.x0) + abs(w)) + abs(h) * flows
         blocks = [state.size for state in system.states]
         sizes = largest_of_each(sizes, blocks)
 

@@ -354,9 +354,12 @@ class Interconnection(PHSystem):
     def r(self, x: Vector, z: Vector) -> Vector | None:
         """Return the parts' nonlinear dissipation, and B_c rho(B_c^T z) of nonlinear resistors."""
         rho, effort = self._rho(self._joined_y(x, z)), np.zeros(self.n)
+        own = self._each(lambda p, x, z: p.r(x, z), x, z)
+        if rho is None and all(r is None for r in own):
+            return None
         if rho is not None:
             effort[: self.inner] = self._B(x)[:, self.joined] @ rho[0]
-        for span, r in zip(self.spans, self._each(lambda p, x, z: p.r(x, z), x, z), strict=True):
+        for span, r in zip(self.spans, own, strict=True):
             if r is not None:
                 effort[span] += r
         return effort

@@ -53,6 +53,11 @@ def dense(a: Matrix) -> Array:
     return a.toarray() if is_sparse(a) else np.asarray(a)
 
 
+def nonzero(a: Matrix) -> bool:
+    """Tell whether a matrix has an entry that is not zero."""
+    return bool(a.count_nonzero() if is_sparse(a) else np.any(dense(a)))
+
+
 def alike(M: Any, B: Matrix) -> Matrix:
     """Return M, sparse where B is: products of both then stay sparse."""
     return sp.csr_array(M) if is_sparse(B) else M

@@ -13,23 +13,38 @@ from poinsot.result.history import Saved
 
 @dataclass(frozen=True)
 class Clock:
-    """Steps of length h [s] from `start` to `end`; the last one ends there, and may be shorter."""
+    """Steps of length h [s] from `start` to `end`; the last one ends there, and may be shorter.
+
+    Each of the `whole` steps is taken in substeps, so many `fractions` of it.
+    """
 
     start: float
     end: float
     h: float
-    steps: int
+    whole: int
+    fractions: tuple[float, ...] = (1.0,)
+
+    @property
+    def steps(self) -> int:
+        """How many substeps there are."""
+        return self.whole * len(self.fractions)
 
     def at(self, n: int) -> float:
-        """Return the time after n steps [s]."""
-        return self.end if n == self.steps else self.start + n * self.h
+        """Return the time after n substeps [s]."""
+        return float(self.span(n, n)[0])
 
     def span(self, first: int, last: int) -> Array:
-        """Return the times after `first`, ..., `last` steps [s]."""
-        times = self.start + self.h * np.arange(first, last + 1, dtype=np.float64)
-        if last == self.steps:
-            times[-1] = self.end
+        """Return the times after `first`, ..., `last` substeps [s]."""
+        step, inside = np.divmod(np.arange(first, last + 1), len(self.fractions))
+        times = self._whole(step)
+        if len(self.fractions) > 1:
+            passed = np.concatenate([[0.0], np.cumsum(self.fractions[:-1])])
+            times += passed[inside] * (self._whole(step + 1) - times)
         return times
+
+    def _whole(self, n: Array) -> Array:
+        """Return the times after n steps [s]."""
+        return np.where(n == self.whole, self.end, self.start + self.h * n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,9 @@ class Scheme:
         Whether lever arms are those of the mean rotation of a step; only for models.
     exact_momentum : {"any", "free", "none"}
         Whether the angular momentum of jointed bodies stays exact, or only that of free ones.
+    substeps : tuple of float
+        What a step is composed of: fractions of h, one after the other, that add up to one.
+        Negative ones go back in time, without which no composition is of an order above two.
     citations : tuple of str
         Keys of the bibliography.
     """
@@ -50,6 +53,7 @@ class Scheme:
     condensation: str = "full"
     mean_lever_arms: bool = False
     exact_momentum: str = "any"
+    substeps: tuple[float, ...] = (1.0,)
     citations: tuple[str, ...] = field(default=())
 
     @property

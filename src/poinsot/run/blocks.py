@@ -43,11 +43,12 @@ def run_in_blocks(
     `poll` is called after each block.
     """
     recorder.start_clock()
+    whole = len(clock.fractions)
     count = 1 if runner.calls_python else max(1, FIRST // system.n)
     largest = max(1, ROOM * recorder.save_every // (16 * system.n))
     while recorder.done < clock.steps:
         first = recorder.done
-        count = min(count, largest, clock.steps - first)
+        count = min(max(count // whole, 1) * whole, largest * whole, clock.steps - first)
         u = _inputs(system, clock.span(first, first + count))
         started = time.perf_counter()
         with held_back() as interrupts:

@@ -59,6 +59,8 @@ class Recorder:
         Initial state, its angles counted over turns [rad], and time [s].
     steps, save_every : int
         How many steps there will be, and which of them are saved: every so many, and the last.
+    substeps : int
+        How many each of them is composed of; what is added are these.
     keep : bool
         Whether all of them stay here; if not, somebody takes them and calls `forget`.
     """
@@ -71,10 +73,12 @@ class Recorder:
         t0: float,
         steps: int,
         save_every: int,
+        substeps: int = 1,
         *,
         keep: bool = True,
     ) -> None:
-        self.system, self.steps, self.save_every = system, steps, save_every
+        self.system, self.substeps = system, substeps
+        self.steps, self.save_every = steps * substeps, save_every * substeps
         self.ports = (*system.ports, *system.connected)
         self.observer = system.observer()
         self.totals = Totals(system.near(turned).H(x0), 0.0, np.zeros(len(self.ports)), turned)
@@ -118,6 +122,8 @@ class Recorder:
         error = energy - totals.energy0 - outer + lost
         totals.lost, totals.supplied, totals.turn = lost, supplied, turned
         self._count(1, t1, solution.iterations, solution.residual, abs(error), dissipation)
+        if self.done % self.substeps:
+            return
         self.pending = {
             "time": t1,
             "x": solution.x,
@@ -149,7 +155,7 @@ class Recorder:
         self.sample.add(saved)
         if block.steps:
             self.pending = None
-        if block.pending is not None:
+        if block.pending is not None and (self.done + block.steps) % self.substeps == 0:
             columns = block.pending.columns()
             self.pending = {name: column[0].copy() for name, column in columns.items()}
         self._count(
@@ -262,7 +268,7 @@ class Recorder:
             dissipated=history.at_times("dissipated"),
             balance_error=history.at_times("balance_error"),
             stats=Stats(
-                steps=self.done,
+                steps=self.done // self.substeps,
                 newton_iterations=self.total_iterations,
                 iterations=history.iterations,
                 residual_max=self.residual_max,

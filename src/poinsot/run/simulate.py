@@ -42,6 +42,7 @@ from poinsot.run.blocks import prepare, run_in_blocks
 from poinsot.run.progress import Progress
 from poinsot.run.recorder import Facts, Recorder
 from poinsot.run.stream import Stream
+from poinsot.schemes.compositions import require_reversible
 from poinsot.schemes.records import find_scheme
 from poinsot.schemes.step import take_step
 from poinsot.systems.controlling import Sampled
@@ -107,7 +108,8 @@ def simulate(
     scheme : str
         `"ph-mp"` (midpoint), `"ph-mp-ggl"` (with velocity constraints, for models), `"ph-dg"`
         (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; `"eml"`, `"emh-mean"` and others for models
-        in quaternions and Lagrangians; see `SCHEMES`. Default: `"ph-mp"` for a model, `"eml"` for a
+        in quaternions and Lagrangians; `"ph-mp-4"`, `"ph-mp-6"` and others of a higher order,
+        without dissipation; see `SCHEMES`. Default: `"ph-mp"` for a model, `"eml"` for a
         Lagrangian, `"ph-dg"` for a system.
     coordinates : str
         How a model describes rotations: `"directors"`, `"quaternions"`, or, with velocities in
@@ -186,7 +188,7 @@ def simulate(
         if port in driven:
             raise InputError(f"inputs: port '{port}' is driven by controller '{driven[port]}'")
         system = feed(system, port, signal)
-    sampled = Sampled(controllers.values(), system, h)
+    sampled = Sampled(controllers.values(), system, h, len(method.substeps))
     system = sampled.feed(system)
     x = system.state({} if x0 is None else x0)
     turned = _turned(system, x, angles)
@@ -199,8 +201,10 @@ def simulate(
             "its E depends on the state; use 'ph-dg'"
         )
     x = check_start(system, x, t_start)
+    continuous = [each.name for each in controllers.values() if each.every is None]
+    require_reversible(method, system, x, continuous)
     system = system.in_steps(method, x, h)
-    clock = Clock(t_start, t_end, h, steps)
+    clock = Clock(t_start, t_end, h, steps, method.substeps)
     runner = None if engine == "reference" else system.runner(method, x, h, options)
     if runner is not None and controllers:
         measured = sampled.compiled and runner.control(sampled.controls(system))
@@ -224,7 +228,9 @@ def simulate(
         runner = None
     if runner is not None and angles:
         runner.start(x, turned)
-    recorder = Recorder(system, x, turned, t_start, steps, save_every, keep=place is None)
+    recorder = Recorder(
+        system, x, turned, t_start, steps, save_every, len(method.substeps), keep=place is None
+    )
     document: Callable[[], str] = str
     if x0 is None and not angles and not isinstance(model, PHSystem):
         document = model.document(
@@ -270,7 +276,7 @@ def simulate(
             if runner is not None:
                 run_in_blocks(runner, system, clock, recorder, bar, step, poll)
             else:
-                for n in range(steps):
+                for n in range(clock.steps):
                     x = step(n, x)
                     bar.advance()
                     poll()

@@ -6,6 +6,7 @@ from typing import Any
 from poinsot.errors import InputError, did_you_mean
 from poinsot.ph.gradients import Gonzalez, MeanValue, Midpoint, Partitioned
 from poinsot.ph.scheme import Scheme
+from poinsot.schemes.compositions import composed
 
 
 def _of_lagrangians() -> Iterator[Scheme]:
@@ -24,7 +25,7 @@ def _of_lagrangians() -> Iterator[Scheme]:
     yield Scheme("emh-mean", exact, 2, "any", mean_lever_arms=True, **hamiltonian)
 
 
-SCHEMES: dict[str, Scheme] = {
+_SECOND_ORDER: dict[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
         Scheme("ph-mp", Midpoint(), 2, "quadratic", citations=("LKB26",)),
@@ -34,6 +35,12 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("ph-avf", MeanValue(), 2, "polynomial", constant_E=True, citations=("QM08",)),
         *_of_lagrangians(),
     )
+}
+#: Schemes that steps of higher order are composed of.
+_COMPOSED = "ph-mp", "ph-mp-ggl", "emh-mean"
+SCHEMES: dict[str, Scheme] = _SECOND_ORDER | {
+    scheme.name: scheme
+    for scheme in (composed(_SECOND_ORDER[name], order) for name in _COMPOSED for order in (4, 6))
 }
 
 

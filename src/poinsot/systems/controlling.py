@@ -41,9 +41,14 @@ class Held(Constant):
 
 
 class Sampled:
-    """The controllers of a run: when they are called, what they measure, and what they hold."""
+    """The controllers of a run: when they are called, what they measure, and what they hold.
 
-    def __init__(self, controllers: Iterable[Controller], system: PHSystem, h: float) -> None:
+    Steps of size h [s] may be composed of so many `substeps`, which is what they count.
+    """
+
+    def __init__(
+        self, controllers: Iterable[Controller], system: PHSystem, h: float, substeps: int
+    ) -> None:
         self.controllers = [
             each
             for one in controllers
@@ -65,7 +70,8 @@ class Sampled:
             slots, count = delay // every + 2, len(own or ())
             places = [given, given + 1 + sizes.measured, given + sizes.given]
             outputs = [output, output + sizes.outputs]
-            times, channels = [every, delay, slots], [channel, channel + count]
+            times = [every * substeps, delay * substeps, slots]
+            channels = [channel, channel + count]
             table.append([*times, *channels, *places, found, *outputs, ring])
             channel, given, found = channel + count, given + sizes.given, found + sizes.found
             output, ring = output + sizes.outputs, ring + slots * sizes.outputs

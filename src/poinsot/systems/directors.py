@@ -93,7 +93,7 @@ class DirectorForm(MechanismForm):
             return None
         from poinsot.systems.compiled.runner import DirectorRunner  # imports this module
 
-        return DirectorRunner(self, x, h, options)
+        return DirectorRunner(self, scheme, x, h, options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -313,7 +313,7 @@ class RelaxingSystem(DirectorSystem):
             return None
         from poinsot.systems.compiled.runner import RelaxingRunner  # imports this module
 
-        return RelaxingRunner(self, x, h, options)
+        return RelaxingRunner(self, scheme, x, h, options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,9 +160,9 @@ class MechanismStages(ConstrainedStages):
         inertia, momenta = self.inertia(v, at)
         rates = DRIFT / h * self._gap if N is None else DRIFT / h * self._gap - N @ u
         closure = self.combined(G @ at.rate + rates)
-        forces = h * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
+        forces = abs(h) * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
         sizes = largest_of_kind(momenta + at.sizes(forces), self.translate)
-        reach = abs(G) @ (at.reach(v) + abs(at.q) * REST / h)
+        reach = abs(G) @ (at.reach(v) + abs(at.q) * REST / abs(h))
 
         def tangent() -> Tangent:
             loads, by_rate = held.dloads(self.t, at.q, at.rate, u)
@@ -184,7 +184,7 @@ class MechanismStages(ConstrainedStages):
 
         def inner() -> Vector:
             forces = held.inner(self.t, at.q, at.rate, u)
-            return in_rows(w.size, 0, h * at.sizes(forces))
+            return in_rows(w.size, 0, abs(h) * at.sizes(forces))
 
         return Evaluation(
             F=np.concatenate([inertia + at.back(force), closure]),
@@ -311,14 +311,14 @@ class StabilisedStages(ConstrainedStages):
         translate = mechanism.unknowns.translate
         momenta = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
         momenta += 2 * mass * (abs(v) + abs(v0))
-        momenta += h * (abs(dV) + abs(B) @ abs(u) + abs(damping))
+        momenta += abs(h) * (abs(dV) + abs(B) @ abs(u) + abs(damping))
         sizes = np.concatenate(
             [
-                mass * largest_of_kind(abs(q1) + abs(q0) + h * abs(v), translate)
+                mass * largest_of_kind(abs(q1) + abs(q0) + abs(h * v), translate)
                 + abs(G).T @ abs(nu),
                 largest_of_kind(momenta, translate),
                 largest(abs(G1) @ abs(q1), self._m),
-                largest(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1) / h), self._m),
+                largest(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1 / h)), self._m),
             ]
         )
         n, m = mechanism.n, self._m
@@ -352,8 +352,8 @@ class StabilisedStages(ConstrainedStages):
         def inner() -> Vector:
             forces = mechanism.inner(self.t, q_mid, rate, u)
             # Velocities are differences of rounded positions, at rest, too.
-            momenta = mass / h * largest_of_kind(abs(q1), translate)
-            return in_rows(w.size, n, h * forces + momenta)
+            momenta = mass * largest_of_kind(abs(q1 / h), translate)
+            return in_rows(w.size, n, abs(h) * forces + momenta)
 
         return Evaluation(residual, sizes, tangent, inner)
 

@@ -15,6 +15,12 @@ CITATIONS = {
     "mph": ("KB24", "BS09"),
     "eml-mean": ("KB24", "G96"),
     "emh-mean": ("KB24", "BS09"),
+    "ph-mp-4": ("LKB26", "S90", "HLW06"),
+    "ph-mp-6": ("LKB26", "SS05", "HLW06"),
+    "ph-mp-ggl-4": ("LKB26", "S90", "HLW06"),
+    "ph-mp-ggl-6": ("LKB26", "SS05", "HLW06"),
+    "emh-mean-4": ("KB24", "BS09", "S90", "HLW06"),
+    "emh-mean-6": ("KB24", "BS09", "SS05", "HLW06"),
 }
 
 #: Key -> reference and address.
@@ -46,6 +52,21 @@ REFERENCES = {
         "G. R. W. Quispel, D. I. McLaren. A new class of energy-preserving numerical integration "
         "methods. Journal of Physics A 41(4), 045206, 2008.",
         "https://doi.org/10.1088/1751-8113/41/4/045206",
+    ),
+    "S90": (
+        "M. Suzuki. Fractal decomposition of exponential operators with applications to many-body "
+        "theories and Monte Carlo simulations. Physics Letters A 146(6), 319–323, 1990.",
+        "https://doi.org/10.1016/0375-9601(90)90962-N",
+    ),
+    "SS05": (
+        "M. Sofroniou, G. Spaletta. Derivation of symmetric composition constants for symmetric "
+        "integrators. Optimization Methods and Software 20(4–5), 597–613, 2005.",
+        "https://doi.org/10.1080/10556780500140664",
+    ),
+    "HLW06": (
+        "E. Hairer, C. Lubich, G. Wanner. Geometric Numerical Integration: Structure-Preserving "
+        "Algorithms for Ordinary Differential Equations. Second edition, Springer, 2006.",
+        "https://doi.org/10.1007/3-540-30666-8",
     ),
 }
 

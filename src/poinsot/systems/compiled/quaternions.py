@@ -39,7 +39,7 @@ class QuaternionRunner(MechanismRunner):
             auxiliary=AUXILIARY[scheme.condensation] if self.livens else tables.SHORTEST,
             first=system.n - lagrangian.held.m,
         )
-        super().__init__(system, x, h, options)
+        super().__init__(system, scheme, x, h, options)
 
     def _fill(self, x: Vector) -> Array:
         lagrangian, state = self.system.lagrangian, self.state[:-1]

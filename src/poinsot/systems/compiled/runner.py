@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine import job, machine_code
+from poinsot.engine import extrapolation, job, machine_code, prediction
 from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
@@ -18,6 +18,7 @@ from poinsot.parts.networks import PortNetworks
 from poinsot.parts.relaxing_connections import Relaxations
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Controls, Runner, Totals
+from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import EPS, Newton
 from poinsot.result.history import Saved
 from poinsot.systems.compiled.machine import Parts, Tables, Turning
@@ -52,7 +53,9 @@ class MechanismRunner(Runner):
     turning: Turning | None = None
 
     @no_collection()
-    def __init__(self, system: MechanismSystem, x: Vector, h: float, options: Newton) -> None:
+    def __init__(
+        self, system: MechanismSystem, scheme: Scheme, x: Vector, h: float, options: Newton
+    ) -> None:
         self.system, self.options = system, options
         self.parts = Parts.of(system.mechanism, system.layout)
         made = self.tables(decoupled=self._decouples)
@@ -66,14 +69,17 @@ class MechanismRunner(Runner):
         stage[:, : tables.VELOCITY] = self.state[:, : tables.VELOCITY]
         if self.turning is not None:
             stage[:, tables.ARMS :] = np.eye(3).reshape(-1)
+        weights = prediction.weights(scheme.substeps)
+        remembered = prediction.RING + weights.shape[2] if weights.size else extrapolation.ROWS
         self.carried = job.Run(
             gap=np.zeros((nodes, 3)),
             stage=stage,
             multiplier=np.zeros((nodes, 3)),
-            past=aligned(moving, 5, 4 * made.graph.of_body),
-            past_multiplier=aligned(nodes, 5, 4),
+            past=aligned(moving, remembered, 4 * made.graph.of_body),
+            past_multiplier=aligned(nodes, remembered, 4),
             order=np.ones(1, dtype=np.uint32),
             turns=np.zeros((2, self.machine.turn_counters.shape[0])),
+            weights=weights,
         )
         self.work = made.work(*self.parts.room)
         self.h = h
@@ -276,7 +282,7 @@ class MechanismRunner(Runner):
         if not len(self.networks):
             return inputs, times
         h = np.diff(times)
-        same = abs(h - h[0]) <= SAME * h[0]
+        same = abs(h - h[0]) <= SAME * abs(h[0])
         count = same.size if same.all() else int(np.argmin(same))
         self.networks.prepare(float(h[0]))
         states = np.zeros((count, self.networks.states.shape[1]))

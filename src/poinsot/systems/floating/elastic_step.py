@@ -96,8 +96,8 @@ class ElasticStep:
         sizes = np.concatenate(
             [
                 abs(P1) + abs(P0),
-                abs(p1[3:6]) + abs(p0[3:6]) + h * abs(turned),
-                abs(p1[6:]) + abs(p0[6:]) + h * (abs(elastic) + abs(damping) + abs(push)),
+                abs(p1[3:6]) + abs(p0[3:6]) + abs(h * turned),
+                abs(p1[6:]) + abs(p0[6:]) + abs(h) * (abs(elastic) + abs(damping) + abs(push)),
             ]
         )
         if not data.deformed:

@@ -214,7 +214,7 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
             impulse=h * (B @ u - dV) - mu @ G,
             tangent=tangent,
             G=G,
-            sizes=h * (abs(B) @ abs(u) + abs(dV)) + abs(mu) @ abs(G),
+            sizes=abs(h) * (abs(B) @ abs(u) + abs(dV)) + abs(mu) @ abs(G),
             inner=lambda: abs(tangent) @ abs(q1),
             u=u,
             y=(q1 - q0) @ B / h,

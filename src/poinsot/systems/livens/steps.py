@@ -146,8 +146,8 @@ class LivensStages(_LagrangianStages):
         momenta = abs(p0) + abs(p1)
         sizes = np.concatenate(
             [
-                lagrangian.alike(abs(self.q0) + abs(q1) + h * abs(v)),
-                lagrangian.alike(momenta + h * abs(T.by_q) + push.sizes),
+                lagrangian.alike(abs(self.q0) + abs(q1) + abs(h * v)),
+                lagrangian.alike(momenta + abs(h * T.by_q) + push.sizes),
                 lagrangian.alike(momenta + abs(T.by_s)),
                 reach,
             ]
@@ -243,7 +243,7 @@ class CondensedStages(LivensStages):
 
     def terms(self, T: Slopes, push: Push) -> Vector:
         """Return the sizes of the terms of the balance."""
-        return 2 * (abs(T.by_s) + abs(self.p0)) + self.h * abs(T.by_q) + push.sizes
+        return 2 * (abs(T.by_s) + abs(self.p0)) + abs(self.h * T.by_q) + push.sizes
 
     def dbalance(self, T: Slopes, push: Push, dtravel: Matrix | None) -> Matrix:
         """Return the derivative of the balance by q1, with dv1/dq1 = 2/h."""
@@ -326,8 +326,8 @@ class HamiltonianStages(_LagrangianStages):
         )
         sizes = np.concatenate(
             [
-                lagrangian.alike(abs(self.q0) + abs(q1) + h * abs(T.by_s)),
-                lagrangian.alike(abs(self.p0) + abs(p1) + h * abs(T.by_q) + push.sizes),
+                lagrangian.alike(abs(self.q0) + abs(q1) + abs(h * T.by_s)),
+                lagrangian.alike(abs(self.p0) + abs(p1) + abs(h * T.by_q) + push.sizes),
                 reach,
             ]
         )

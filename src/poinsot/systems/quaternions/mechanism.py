@@ -114,7 +114,7 @@ class QuaternionMechanism(QuaternionBodies):
         if losses is not None:
             damping, pull = damping + losses.force, G + losses.by_lam.T
         force = h * (B @ through_directors - dV - damping) - G.T @ inner
-        forces = h * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
+        forces = abs(h) * (abs(B) @ abs(u) + abs(dV) + abs(damping)) + abs(G).T @ abs(inner)
         by_d, by_rate = mechanism.dloads(step.t, at.d, rate, through_directors)
         dforce = [*(h * slope @ at.dd for slope in by_d), *(slope @ at.D1 for slope in by_rate)]
         if inner.size:
@@ -137,7 +137,7 @@ class QuaternionMechanism(QuaternionBodies):
             tangent=at.dpull(force, dforce) + self.square(None, dturning / 2),
             G=self._stack(units, pull @ at.S),
             sizes=abs(at.S).T @ forces + abs(units).T @ abs(mu[: self.units]),
-            inner=lambda: h * (abs(at.S).T @ mechanism.inner(step.t, at.d, rate, u)),
+            inner=lambda: abs(h) * (abs(at.S).T @ mechanism.inner(step.t, at.d, rate, u)),
             u=u,
             y=y,
             lost=float(damping @ rate),

@@ -139,7 +139,7 @@ class RedundantStages(ConstrainedStages):
 
     def _terms(self, at: _Middle) -> Vector:
         """Return the sum of the sizes of all terms, of every equation."""
-        h, laws, (zeta0, w0, _, _) = self.h, self.system.laws, self.system.split(self.x0)
+        h, laws, (zeta0, w0, _, _) = abs(self.h), self.system.laws, self.system.split(self.x0)
         place, w, Z = abs(at.zeta1), abs(at.w), abs(at.Z)
         push = laws.size_M @ (abs(w0) + abs(at.w1)) + h * (abs(at.G) @ w + abs(at.B) @ abs(self.u))
         push += Z.T @ (h * abs(at.dV) + abs(at.L) @ abs(at.dc)) + h * abs(at.tau_d)
