@@ -1,10 +1,12 @@
 """Machine code is taken only if it is whole, of this source and for this machine; else built."""
 
+import errno
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -266,12 +268,71 @@ def test_a_build_that_fails_says_why(tmp_path, monkeypatch):
         build.Build(tmp_path).wait()
 
 
-def test_without_a_place_to_keep_it_code_goes_to_a_temporary_folder(tmp_path):
-    file = tmp_path / "file"
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """Neither package nor cache can be written; returns the folder for temporary files."""
+    file, temporary = tmp_path / "file", tmp_path / "tmp"
     file.write_text("")
-    folder = build._writable([file / "objects", file])
-    assert folder.is_dir()
-    assert folder.parent != tmp_path
+    temporary.mkdir(mode=0o700)
+    monkeypatch.setattr(machine_code, "beside_the_package", lambda: file / "objects")
+    monkeypatch.setenv(machine_code.CACHE, str(file))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    return temporary
+
+
+def test_without_a_place_to_keep_it_code_goes_to_the_users_own_temporary_folder(nowhere):
+    assert list(machine_code.places())[2:] == []  # looking makes no folder
+    folder = build._writable(machine_code.places(make=True))
+    assert folder == machine_code.among_temporary_files()
+    assert folder.parent == nowhere
+    assert folder.stat().st_mode & 0o777 == 0o700
+    machine_code.write(folder, "plain", b"code")
+    assert machine_code.find("plain") == b"code"  # by any later process
+    assert build._writable(machine_code.places(make=True)) == folder
+
+
+def of_anybody(folder, monkeypatch):
+    folder.chmod(0o777)
+
+
+def of_a_group(folder, monkeypatch):
+    folder.chmod(0o770)
+
+
+def a_link(folder, monkeypatch):
+    folder.rename(folder.with_name("elsewhere"))
+    folder.symlink_to("elsewhere")
+
+
+def of_somebody_else(folder, monkeypatch):
+    other = folder.stat().st_uid + 1
+    monkeypatch.setattr(os, "getuid", lambda: other)
+    folder.rename(machine_code.among_temporary_files())
+
+
+def to_be_exchanged(folder, monkeypatch):
+    folder.parent.chmod(0o777)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="temporary files are the user's own there")
+@pytest.mark.parametrize(
+    "change", [of_anybody, of_a_group, a_link, of_somebody_else, to_be_exchanged]
+)
+def test_code_that_another_user_may_have_put_there_is_not_run(nowhere, monkeypatch, change):
+    folder = build._writable(machine_code.places(make=True))
+    machine_code.write(folder, "plain", b"code")
+    change(folder, monkeypatch)
+    assert machine_code.find("plain") is None
+    assert build._writable(machine_code.places(make=True)) != machine_code.among_temporary_files()
+
+
+def test_where_nothing_at_all_can_be_written_builds_fail_and_look_ups_do_not(nowhere, monkeypatch):
+    def none():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(machine_code, "gettempdir", none)
+    assert machine_code.find("plain") is None
+    assert len(list(machine_code.places(make=True))) == 2
 
 
 def child(code, monkeypatch):

@@ -34,15 +34,14 @@ class Build:
     """A build of all forms that goes on by itself, in a process of its own.
 
     Object files go to `folder`: by default beside the package, or else to the user's cache, or else
-    to a temporary folder that lasts as long as this process.
+    to his own folder among temporary files, or else to one that lasts as long as this process.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         what = f"building the compiled engine for {machine_code.processor()}"
         note = f"poinsot: {what}: once, about {DURATION:.0f} s on two cores"
         print(note, file=sys.stderr, flush=True)
-        usual = machine_code.beside_the_package(), machine_code.of_the_user()
-        self.folder = _writable(usual if folder is None else (folder,))
+        self.folder = _writable(machine_code.places(make=True) if folder is None else (folder,))
         self.log = self.folder / "build.log"
         self.process = subprocess.Popen(
             [*_command(), "--to", str(self.folder), "--log", str(self.log), *ORDER],

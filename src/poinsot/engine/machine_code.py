@@ -11,10 +11,13 @@ import json
 import os
 import platform
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, TypeAlias
 
 from poinsot.engine.calls import pack
@@ -115,6 +118,37 @@ def of_the_user() -> Path:
     return base / "poinsot"
 
 
+def among_temporary_files() -> Path:
+    """Return the user's own folder among temporary files, for who can write nowhere else."""
+    base = Path(gettempdir())
+    return base / ("poinsot" if sys.platform == "win32" else f"poinsot-{os.getuid()}")
+
+
+def places(*, make: bool = False) -> Iterator[Path]:
+    """Return the folders that may hold machine code, the best first.
+
+    The last one, among temporary files, is made if there is none, when it is asked for; it is
+    left out if anybody else could have put files there.
+    """
+    yield beside_the_package()
+    yield of_the_user()
+    with suppress(OSError):  # there may be no place for temporary files
+        folder = among_temporary_files()
+        if make:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        if _is_private(folder):
+            yield folder
+
+
+def _is_private(folder: Path) -> bool:
+    """Tell whether this is a folder, no link, that only this user can write or exchange."""
+    if sys.platform == "win32":
+        return folder.is_dir()  # temporary files are the user's own
+    others, own, around = stat.S_IWGRP | stat.S_IWOTH, folder.lstat(), folder.parent.stat()
+    mine = stat.S_ISDIR(own.st_mode) and own.st_uid == os.getuid() and not own.st_mode & others
+    return mine and bool(around.st_mode & stat.S_ISVTX or not around.st_mode & others)
+
+
 def write(folder: Path, form: str, code: bytes) -> None:
     """Keep the machine code of a form; whoever reads meanwhile sees all of it or nothing.
 
@@ -162,7 +196,7 @@ def find(form: str) -> bytes | None:
 
 
 def _candidates(form: str) -> Iterator[Path]:
-    for folder in (beside_the_package(), of_the_user()):
+    for folder in places():
         path = folder / name_of(form)
         try:
             if path.is_file():

@@ -12,6 +12,7 @@ from poinsot.result.attributes import TOLD, attributes, progress
 from poinsot.result.draft import Draft
 from poinsot.result.hdf5 import attribute_places, length_place
 from poinsot.result.result import Result
+from poinsot.result.seal import Piece, seal
 from poinsot.result.store import require_space
 from poinsot.result.variables import TIME, Label, Variable, labels, variables
 
@@ -47,6 +48,13 @@ class Places:
     columns: dict[str, Column]
     attributes: dict[str, int]
     room: dict[str, int]
+
+    @property
+    def changing(self) -> list[Piece]:
+        """What of the file changes besides numbers."""
+        known = [(place, self.room.get(name, 8)) for name, place in self.attributes.items()]
+        known += [(column.length, 8) for column in self.columns.values()]
+        return [(place, place + size) for place, size in known]
 
 
 def create(path: Path, result: Result, rows: int) -> Places:
@@ -90,7 +98,7 @@ def create(path: Path, result: Result, rows: int) -> Places:
     with open(path, "w+b", buffering=0) as raw:
         draft.copy_to(raw)
         where = attribute_places(raw, root)
-        return Places(
+        places = Places(
             columns={
                 name: Column(
                     dim=variable.dims[0],
@@ -105,6 +113,8 @@ def create(path: Path, result: Result, rows: int) -> Places:
             attributes={name: where[name] for name in progress(result)},
             room=room,
         )
+        seal(raw, draft.written, places.changing)
+    return places
 
 
 def chunk_places(dataset: H5) -> NDArray[np.uint64]:

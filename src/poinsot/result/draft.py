@@ -18,6 +18,8 @@ class Draft(io.RawIOBase):
     def __init__(self) -> None:
         super().__init__()
         self.pages: dict[int, bytearray] = {}
+        #: What was written: from where to where.
+        self.written: list[tuple[int, int]] = []
         self.size = self.place = 0
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
@@ -46,6 +48,7 @@ class Draft(io.RawIOBase):
     def write(self, data: "memoryview") -> int:  # type: ignore[override]
         """Write."""
         view = memoryview(data).cast("B")
+        self.written.append((self.place, self.place + len(view)))
         for number, inside, part in self._parts(len(view)):
             page = self.pages.setdefault(number, bytearray(PAGE))
             page[inside : inside + part.stop - part.start] = view[part]

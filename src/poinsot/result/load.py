@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from poinsot.errors import InputError, StorageError
+from poinsot.result import seal, trial
 from poinsot.result.attributes import FACTS, STATS, TOLD, unfinished
 from poinsot.result.records import (
     BodyRecord,
@@ -66,6 +67,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise InputError(f"load: '{place}' is not a result file: it is not netCDF-4 (HDF5)")
     try:
         opening = Opening(place)
+        _require_whole(opening, place)
         source = read(opening, place)
         rows = _rows(source)
 
@@ -84,6 +86,15 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise InputError(
             f"load: '{place}' is damaged, or not a result file ({why}); run the model again"
         ) from error
+
+
+def _require_whole(opening: Opening, place: Path) -> None:
+    """Refuse a file that libhdf5 might not survive."""
+    intact = seal.holds(opening.content())
+    if intact is None:  # another program wrote it
+        intact = trial.survives(place)
+    if not intact:
+        raise ValueError("it is not what was written")
 
 
 def _rows(source: Source) -> dict[str, int]:
