@@ -16,6 +16,7 @@ from poinsot.elements.sections import CrossSection
 from poinsot.errors import InputError
 from poinsot.io.variables import OF_TIME
 from poinsot.model.assemblies import BodyAssembly, Start
+from poinsot.model.contents import ENDS, Contents
 from poinsot.model.controller_files import describe_controller
 from poinsot.model.kinds import (
     FORCES,
@@ -26,7 +27,6 @@ from poinsot.model.kinds import (
     SHAPES,
     TRANSMISSIONS,
 )
-from poinsot.model.model import ENDS, Model
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.system_files import UnwritableError, describe_connection, describe_system
@@ -48,7 +48,7 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def describe(
-    model: Model, simulation: Simulation | None, inputs: Mapping[str, Any] | None = None
+    model: Contents, simulation: Simulation | None, inputs: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return what a model file says of a model; `inputs` replace those of its ports."""
     refused: list[str] = []
@@ -113,7 +113,7 @@ def describe(
     return {key: value for key, value in content.items() if value or key == "gravity"}
 
 
-def _own_parts(model: Model) -> dict[str, dict[str, Any]]:
+def _own_parts(model: Contents) -> dict[str, dict[str, Any]]:
     """Return what is no part of a rod or a beam: their nodes, ends and elements follow."""
     whole = {node: name for name in model.assemblies for node in model.forces[name].bodies}
     bodies: dict[str, Any] = {}
