@@ -167,6 +167,8 @@ class AtPlane(AtPoint):
 
     normal: Vector
     """Normal of the plane, any length."""
+    x: Vector | None = None
+    """Where displacement 1 leads along the plane, any length; some direction if left out."""
 
 
 class Universal(AtPoint):

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Ground, Marker
+from poinsot.bodies.flexible import Flexible, Place
 from poinsot.errors import InputError, did_you_mean, printable
 from poinsot.inputs import require_name, vector3
 from poinsot.model.assemblies import BodyAssembly, Start
@@ -16,6 +17,7 @@ from poinsot.parts.controllers import Controller
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
+from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.connections import Connection
 from poinsot.ph.matrices import Vector
@@ -69,6 +71,15 @@ class Contents:
         self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
         self.simulation: Simulation | None = None
         self._projection: Projection | None = None
+
+    @property
+    def gravity(self) -> Vector:
+        """Acceleration of gravity [m/s^2], world axes."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, gravity: ArrayLike) -> None:
+        self._gravity = vector3(gravity, "gravity")
 
     def __repr__(self) -> str:
         """One line: name and counts."""
@@ -149,6 +160,23 @@ def all_or_nothing(model: Contents, add: Callable[[], T]) -> T:
     except InputError:
         vars(model).update(before)
         raise
+
+
+def own_parts(model: Contents) -> dict[str, dict[str, Any]]:
+    """Return what is no part of a rod or a beam: their nodes, ends and elements follow."""
+    whole = {node: name for name in model.assemblies for node in model.forces[name].bodies}
+    bodies: dict[str, Any] = {}
+    for name, body in model.bodies.items():
+        if body in whole:
+            bodies[whole[body]] = model.assemblies[whole[body]]
+        elif not isinstance(body, Place):
+            bodies[name] = body
+    slender = [name for name, body in bodies.items() if isinstance(body, Flexible | tuple)]
+    ends = {f"{name}.{end}" for name in slender for end in ENDS}
+    forces = {name: part for name, part in model.forces.items() if name not in model.assemblies}
+    markers = {name: part for name, part in model.markers.items() if name not in ends}
+    joints = {name: j for name, j in model.joints.items() if not isinstance(j, RigidStrains)}
+    return {"bodies": bodies, "markers": markers, "forces": forces, "joints": joints}
 
 
 def list_of_names(names: Sequence[str], what: str) -> list[str]:

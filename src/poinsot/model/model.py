@@ -7,7 +7,7 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, Marker, loaded_body
+from poinsot.bodies.body import Body, Ground, Marker, loaded_body, partner
 from poinsot.bodies.flexible import Flexible
 from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
@@ -29,6 +29,7 @@ from poinsot.model.contents import (
 from poinsot.model.coordinates import choose_scheme
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
+from poinsot.model.submodels import Submodel
 from poinsot.model.wiring import Wiring
 from poinsot.parts.controllers import Controller, make_controller
 from poinsot.parts.forces import Force
@@ -46,6 +47,22 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 from poinsot.systems.kinematics.configuration import Configuration
 from poinsot.systems.kinematics.inverse import InverseDynamics
 from poinsot.systems.statics.equilibrium import Equilibrium, find_equilibrium
+
+
+def _start(
+    what: str,
+    position: ArrayLike,
+    rotation: RotationLike,
+    velocity: ArrayLike | None,
+    spin: ArrayLike | None,
+) -> Start:
+    """Return where something is at the start and how it moves, checked."""
+    return Start(
+        vector3(position, f"{what}: position"),
+        as_rotation_matrix(rotation, name=f"{what}: rotation"),
+        None if velocity is None else vector3(velocity, f"{what}: velocity"),
+        None if spin is None else vector3(spin, f"{what}: angular_velocity"),
+    )
 
 
 class Model(Contents):
@@ -119,14 +136,7 @@ class Model(Contents):
         """
         require_new(self, name)
         what = f"body '{name}'"
-        start = Start(
-            vector3(position, f"{what}: position"),
-            as_rotation_matrix(rotation, name=f"{what}: rotation"),
-            None if velocity is None else vector3(velocity, f"{what}: velocity"),
-            None
-            if angular_velocity is None
-            else vector3(angular_velocity, f"{what}: angular_velocity"),
-        )
+        start = _start(what, position, rotation, velocity, angular_velocity)
         if isinstance(shape, BodyAssembly):
             added = all_or_nothing(self, lambda: shape.add_to(self, name, start))
             self.assemblies[name] = shape, start
@@ -209,20 +219,84 @@ class Model(Contents):
         self.ports[name] = port
         return port
 
-    def add_system(self, name: str, system: PHSystem) -> PHSystem:
-        """Add a port-Hamiltonian system of any kind: a circuit, a hydraulic drive, a controller.
+    @overload
+    def add_system(self, name: str, system: PHSystem) -> PHSystem: ...
 
-        Its states and ports are called `name.state` and `name.port` in the model; `connect` joins
-        its ports with others. What is left open takes inputs of `simulate`.
+    @overload
+    def add_system(
+        self,
+        name: str,
+        system: "Model",
+        *,
+        position: ArrayLike = ...,
+        rotation: RotationLike = ...,
+        velocity: ArrayLike | None = ...,
+        angular_velocity: ArrayLike | None = ...,
+        ground: Body | Ground | None = ...,
+    ) -> dict[str, Body]: ...
+
+    def add_system(self, name: str, system: "PHSystem | Model", **placing: Any) -> Any:
+        """Add a system with ports, such as a circuit, or another model as a sub-assembly.
+
+        A port-Hamiltonian system of any kind has states and ports, called `name.state` and
+        `name.port` here; `connect` joins its ports with others. What is left open takes inputs of
+        `simulate`.
+
+        All parts of a model are added as they are now, and called `name.part` here: bodies,
+        joints, systems, sensors, controllers and all others. Its bodies are returned by the names
+        that they have in it. Its gravity does not count here; forces and torques in world axes keep
+        their direction.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        system : PHSystem or Model
+            What to add. The rest is for models.
+        position : (3,)
+            Where its origin is, world axes [m].
+        rotation
+            How its axes are turned: 3x3 matrix, scalar-first quaternion, or `Rotation`.
+        velocity, angular_velocity : (3,)
+            Its bodies move so as a whole [m/s], [rad/s], about `position`, in addition to how they
+            move in their own model. Left out: velocities that were left out there are completed
+            here.
+        ground : Body
+            What stands for its ground: joints and forces that attach to that attach to this body;
+            default: the ground.
         """
         require_new(self, name)
+        if isinstance(system, Contents):
+            return self._add_model(name, system, **placing)
+        if placing:
+            raise InputError(f"system '{name}': {next(iter(placing))} is for models, not systems")
         if not isinstance(system, PHSystem):
             raise InputError(
                 f"system '{name}': expected a port-Hamiltonian system, such as ps.ph.linear(...) "
-                f"or ps.ph.symbolic(...), got {system!r}"
+                f"or ps.ph.symbolic(...), or a Model, got {system!r}"
             )
         self.systems[name] = system.prefixed(name)
         return self.systems[name]
+
+    def _add_model(
+        self,
+        name: str,
+        model: Contents,
+        *,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+        ground: Body | Ground | None = None,
+    ) -> dict[str, Body]:
+        """Add the parts of another model."""
+        what = f"system '{name}'"
+        if model is self:
+            raise InputError(f"{what}: a model cannot be a part of itself")
+        ground = self.ground if ground is None else partner(ground, f"{what}: ground")
+        require_own(self, ground, f"{what}: ground")
+        start = _start(what, position, rotation, velocity, angular_velocity)
+        return all_or_nothing(self, Submodel(self, name, model, start, ground).add)
 
     def connect(self, connection: Connection) -> Connection:
         """Join ports of systems, joints and bodies, power for power.
