@@ -35,7 +35,7 @@ from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formulas import Formula
-from poinsot.ph.signals import Constant, Table
+from poinsot.ph.signals import Constant, Table, as_signal
 from poinsot.ph.stages import Newton
 from poinsot.so3 import Rotation
 
@@ -209,6 +209,7 @@ def _arguments(kind: type[Any]) -> list[tuple[str, Any]]:
 
 def _function(key: str, value: Any, variables: tuple[str, ...]) -> Any:
     """Return a law or an input as a file holds it."""
+    value = as_signal(value)
     if isinstance(value, Constant):
         value = value.value
     if isinstance(value, Table):

@@ -491,7 +491,8 @@ class Model(Contents):
         coordinates : str
             Those of the system that the state belongs to, see `compile`; the place is the same.
         inputs : mapping
-            Port name -> constant, or function whose value at time t counts; open ports have u = 0.
+            Port name -> constant, or function or formula whose value at time t counts; open ports
+            have u = 0.
         x0 : array or mapping
             Where to start from instead.
         t : float
