@@ -123,10 +123,7 @@ def in_numbers(
     equations.require_independent()
     placed = [force.place(name, joints) for name, force in forces.items()]
     inlets = [port.place(name, joints) for name, port in ports.items()]
-    drives = [inlet.driven for _, inlet in inlets if inlet.driven is not None]
-    rows = [
-        f"{driven.name} ({'transmission' if driven.transmits else 'drive'})" for driven in drives
-    ]
+    rows = [driven.label for _, inlet in inlets for driven in inlet.drives]
     inertia = np.array([body.inertia for body in bodies])
     q, free = positions(bodies), np.zeros(len(bodies), dtype=bool)
     movable = [body.index for body in equations.movable]

@@ -13,7 +13,7 @@ def equations_of(model: Contents) -> JointEquations:
     """Return the equations of the joints, with those of transmissions and drives."""
     parts = Wiring(model).with_ports.items()
     inlets = (part.place(name, model.joints)[1] for name, part in parts)
-    drives = [inlet.driven for inlet in inlets if inlet.driven is not None]
+    drives = [driven for inlet in inlets for driven in inlet.drives]
     return JointEquations(list(model.bodies.values()), model.joints, drives)
 
 

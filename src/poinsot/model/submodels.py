@@ -13,6 +13,7 @@ from poinsot.model.assemblies import Start
 from poinsot.model.contents import Contents, own_parts, require_new
 from poinsot.model.initial import start_velocities
 from poinsot.model.wiring import Wiring
+from poinsot.parts.body_drives import BodyDrive
 from poinsot.parts.controllers import Controller, variable_names
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint, OnPlane
@@ -188,8 +189,10 @@ class Submodel:
                 changed[name] = self._named(value)
             elif name in POINTS:
                 changed[name] = self._point(np.asarray(value))
-            elif name in DIRECTIONS + ROTATIONS:
+            elif name in DIRECTIONS + ROTATIONS and not callable(value):
                 changed[name] = self.setting.R_WB @ np.asarray(value)
+        if isinstance(part, BodyDrive):
+            changed |= part.moved(self.setting.position, self.setting.R_WB)
         moved = replace(part, **changed)  # type: ignore[type-var]
         if isinstance(part, OnPlane) and isinstance(moved, OnPlane):
             x = self.setting.R_WB @ np.asarray(part.in_plane[0])

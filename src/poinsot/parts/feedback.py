@@ -18,7 +18,7 @@ from poinsot.frames.charts import Chart
 from poinsot.frames.directions import Charted, Direction, Torque
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.stacks import Forms
-from poinsot.parts.driven import Driven
+from poinsot.parts.driven import Driven, DrivenDirection
 from poinsot.ph.derivatives import single_differences
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector
@@ -266,9 +266,14 @@ class Inlet:
     law: Feedback | None = None
 
     @property
-    def driven(self) -> Driven | None:
-        """The coordinate whose motion it prescribes, if it does."""
-        return self.direction if isinstance(self.direction, Driven) else None
+    def driven(self) -> DrivenDirection | None:
+        """The direction whose motion it prescribes, if it does."""
+        return self.direction if isinstance(self.direction, DrivenDirection) else None
+
+    @property
+    def drives(self) -> tuple[Driven, ...]:
+        """The relations that it prescribes."""
+        return () if self.driven is None else self.driven.relations
 
     def remembering(self) -> "Inlet":
         """Return the same for one run of Newton's method."""
