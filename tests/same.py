@@ -24,7 +24,7 @@ def numbers(result):
         seen.bodies,
         seen.markers,
         seen.joints,
-        result.sensors,
+        {name: result.sensor(name) for name in result.sensors},
     ):
         for record in records.values():
             where = f"{type(record).__name__}.{record.name}"

@@ -42,6 +42,7 @@ from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
 from poinsot.model.rods import ElasticRod as ElasticRod
+from poinsot.parts.body_drives import BodyDrive as BodyDrive
 from poinsot.parts.bushings import Bushing as Bushing
 from poinsot.parts.drags import Drag as Drag
 from poinsot.parts.drives import Drive as Drive

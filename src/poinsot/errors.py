@@ -83,6 +83,13 @@ class InexactRunWarning(UserWarning):
     """A run reached its end, but its own balance or constraints are off by more than round-off."""
 
 
+def failure(error: BaseException) -> str:
+    """Return what messages say of a user's function that failed."""
+    return (
+        str(error) if isinstance(error, InputError) else f"raised {type(error).__name__}: {error}"
+    )
+
+
 def printable(text: str) -> str:
     """Return a text as one line for a terminal: control characters are written as escapes."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -12,7 +12,7 @@ from poinsot.analysis import modes as find_modes
 from poinsot.cli.app import app, require_outputs, say, warn, writing
 from poinsot.cli.operating_point import linear_at, source_of
 from poinsot.errors import InputError
-from poinsot.model.compiling import COORDINATES
+from poinsot.model.coordinates import COORDINATES
 from poinsot.ph.matrices import Array
 from poinsot.result import load
 from poinsot.viz import plot_bode, write_page, write_report

@@ -13,7 +13,7 @@ from poinsot.cli.task import Described, Task, find_task
 from poinsot.errors import InputError
 from poinsot.gallery import MODULES
 from poinsot.model import Model
-from poinsot.model.compiling import COORDINATES, require_coordinates
+from poinsot.model.coordinates import COORDINATES, require_coordinates
 from poinsot.result import Result, SimulationError, load
 
 #: Schemes that save the states which a linearisation starts from, where the default one does not.

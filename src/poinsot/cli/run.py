@@ -12,7 +12,7 @@ from poinsot.cli.summary import show, summarise
 from poinsot.cli.task import Task, find_task
 from poinsot.errors import InexactRunWarning, InputError
 from poinsot.gallery import MODULES
-from poinsot.model.compiling import COORDINATES
+from poinsot.model.coordinates import COORDINATES
 from poinsot.result import Result, SimulationError
 from poinsot.run.simulate import ENGINES
 from poinsot.schemes.records import SCHEMES

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
 from poinsot.model import Model
-from poinsot.model.compiling import fits
+from poinsot.model.coordinates import fits
 from poinsot.ph import PHSystem
 from poinsot.result import Result, SimulationError
 from poinsot.run import simulate

@@ -167,6 +167,8 @@ class AtPlane(AtPoint):
 
     normal: Vector
     """Normal of the plane, any length."""
+    x: Vector | None = None
+    """Where displacement 1 leads along the plane, any length; some direction if left out."""
 
 
 class Universal(AtPoint):
@@ -549,6 +551,27 @@ class Drive(Part):
     """Its rate instead [rad/s or m/s]: a number, a formula of t, or a table."""
 
 
+class BodyDrive(Part):
+    """A prescribed motion of a body along a path."""
+
+    body: Name
+    """The body by name."""
+    position: VectorSignal | None = None
+    """Where its point is [m]: numbers, formulas of t, or a table; left out: free."""
+    rotation: Rotation | None = None
+    """How it is turned, for good."""
+    axis: Vector | None = None
+    """Direction of the world that it turns about instead, any length."""
+    angle: ScalarSignal | None = None
+    """By how much about that axis, since the start [rad]: a number, a formula of t, or a table."""
+    sequence: str | None = None
+    """Axes of Euler angles instead, such as ZXZ."""
+    angles: VectorSignal | None = None
+    """Euler angles [rad]: numbers, formulas of t, or a table."""
+    point: Vector | None = None
+    """Which point is led, where it is at the start [m]; default: the centre of mass."""
+
+
 class Ports(OneOf):
     """The kinds of ports."""
 
@@ -556,3 +579,4 @@ class Ports(OneOf):
     torque: TorquePort | None = None
     joint: JointPort | None = None
     drive: Drive | None = None
+    body_drive: BodyDrive | None = None

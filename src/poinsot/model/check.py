@@ -2,7 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from poinsot.bodies.flexible import Flexible
 from poinsot.errors import printable
+from poinsot.model.compiling import is_elastic, mechanism_of
+from poinsot.model.contents import Contents
+from poinsot.model.equations import JointEquations
+from poinsot.model.initial import equations_of, twists_of
+from poinsot.systems.floating.system import FloatingSystem
 
 
 @dataclass(frozen=True)
@@ -38,3 +46,34 @@ class ModelCheck:
         for joints in self.singular:
             lines.append(f"singular position   {printable(', '.join(joints))}")
         return "\n".join(lines)
+
+
+def check(model: Contents) -> ModelCheck:
+    """Return degrees of freedom, repeated constraints and singular positions."""
+    equations = equations_of(model)
+    twists_of(model, equations)
+    repeated = _repeated(model, equations)
+    equations.require_independent()
+    names = [f"{name}: {label}" for name, label in equations.labels]
+    free = sum(6 if body.turns else 3 for body in equations.movable)
+    free += sum(b.elastic.data.n for b in equations.bodies if isinstance(b, Flexible))
+    return ModelCheck(
+        bodies=len(equations.movable),
+        joints=len(model.joints),
+        constraints=len(names),
+        freedoms=free - len(names) + len(repeated) - len(equations.drives),
+        repeated=tuple(names[k] for k in sorted(repeated)),
+        singular=tuple(loop.joints for loop in equations.singular),
+        drives=sum(not driven.transmits for driven in equations.drives),
+        transmissions=len(model.transmissions),
+    )
+
+
+def _repeated(model: Contents, equations: JointEquations) -> list[int]:
+    """Return the constraints that repeat others, as deformations of elastic bodies allow."""
+    if is_elastic(model):
+        system = mechanism_of(model, None, stabilised=False)
+        assert isinstance(system, FloatingSystem)
+        found = np.flatnonzero(system.redundancy.repeated[: len(equations.labels)])
+        return [int(k) for k in found]
+    return [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]

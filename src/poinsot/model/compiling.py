@@ -7,84 +7,108 @@ from typing import TypeAlias
 import numpy as np
 
 from poinsot.bodies.body import Marker
-from poinsot.errors import InputError, did_you_mean
+from poinsot.errors import InputError
 from poinsot.frames.parametrisations import PARAMETRISATIONS
+from poinsot.garbage import no_collection
+from poinsot.model.contents import Contents
+from poinsot.model.coordinates import coordinates_of, require_body_axes, require_coordinates
 from poinsot.model.equations import JointEquations, positions
+from poinsot.model.initial import equations_of, twists_of
+from poinsot.model.wiring import Wiring
 from poinsot.parts.forces import Force
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.relaxation import maxwell_elements
 from poinsot.parts.transmissions import Transmission
-from poinsot.ph.gradients import Rule
+from poinsot.ph.interconnect import interconnect
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
-from poinsot.schemes.records import find_scheme
+from poinsot.ph.system import PHSystem
 from poinsot.systems import slender
-from poinsot.systems.directors import DirectorSystem, StabilisedSystem
-from poinsot.systems.floating.system import FloatingSystem
+from poinsot.systems.directors import DirectorSystem, StabilisedSystem, director_system
+from poinsot.systems.floating.system import FloatingSystem, floating_system
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.quaternions.systems import QuaternionForm
-from poinsot.systems.rotations.system import RotationSystem
+from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
+from poinsot.systems.relaxing import relaxing_system
+from poinsot.systems.rotations.system import RotationSystem, rotation_system
 
 #: What a model compiles to.
 System: TypeAlias = (
     DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem | FloatingSystem
 )
 
-#: What rotations are described by, and the scheme for it unless another one is given.
-COORDINATES = {
-    "directors": "ph-mp",
-    "quaternions": "emh-mean",
-    **dict.fromkeys(PARAMETRISATIONS, "ph-mp"),
-}
+
+def is_elastic(model: Contents) -> bool:
+    """Tell whether there are elastic bodies."""
+    return any(body.deforms for body in model.bodies.values())
 
 
-def require_coordinates(coordinates: str) -> None:
-    """Refuse coordinates that there are not."""
-    if not isinstance(coordinates, str):
-        raise InputError(f"coordinates: expected one of {', '.join(COORDINATES)}")
-    if coordinates not in COORDINATES:
-        hint = did_you_mean(coordinates, COORDINATES)
-        raise InputError(f"no coordinates '{coordinates}'; {hint}")
+def usual_coordinates(model: Contents) -> str:
+    """Return those that are taken unless others are asked for: elastic bodies need body axes."""
+    return "rotations" if is_elastic(model) else "directors"
 
 
-def require_body_axes(coordinates: str) -> str:
-    """Return coordinates that elastic bodies can have, or say which."""
-    if coordinates in PARAMETRISATIONS:
-        return coordinates
-    raise InputError(
-        f"elastic bodies have velocities in body axes, not coordinates '{coordinates}'; leave the "
-        "coordinates out, or take 'rotations' with scheme 'ph-mp'"
-    )
+def compiled(model: Contents, coordinates: str | None, stabilised: bool) -> PHSystem:
+    """Return the system of a model."""
+    return _joined(model, mechanism_of(model, coordinates, stabilised))
 
 
-def choose_scheme(scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
-    """Return the scheme for a model in some coordinates; None: those that the scheme needs."""
+def compiled_for(model: Contents, scheme: Scheme, coordinates: str | None) -> PHSystem:
+    """Return the system that a scheme integrates, in coordinates that suit it."""
+    chosen = coordinates or coordinates_of(scheme)
+    if coordinates is None and chosen == "directors":
+        chosen = usual_coordinates(model)
+    system = mechanism_of(model, chosen, stabilised=scheme.stabilised)
+    whole, regulation = system.in_form(scheme.formulation), Wiring(model).regulation
+    if not regulation.controllers:
+        return _joined(model, whole)
+    members = whole, *model.systems.values(), *regulation.systems
+    return regulation.of(interconnect(*members, connections=model.connections, name=model.name))
+
+
+def _joined(model: Contents, mechanism: PHSystem) -> PHSystem:
+    """Return the mechanism with all systems, joined by the connections."""
+    if not model.systems and not model.connections:
+        return mechanism
+    members = mechanism, *model.systems.values()
+    return interconnect(*members, connections=model.connections, name=model.name)
+
+
+@no_collection()
+def mechanism_of(model: Contents, coordinates: str | None, stabilised: bool) -> System:
+    """Return the system of bodies, joints, forces and ports."""
     if coordinates is None:
-        return find_scheme(scheme or COORDINATES["directors"])
+        coordinates = usual_coordinates(model)
     require_coordinates(coordinates)
-    method = find_scheme(scheme or COORDINATES[coordinates])
-    if not fits(method, coordinates):
+    if not model.bodies:
+        raise InputError(f"model '{model.name}' has no bodies; add one by model.add_body(...)")
+    equations = equations_of(model)
+    bodies = equations.bodies
+    mechanism, layout, ports = in_numbers(
+        equations, model.markers.values(), model.forces, Wiring(model).with_ports, model.gravity
+    )
+    q, motion = positions(bodies), equations.of_all(twists_of(model, equations))
+    require_directors(mechanism, coordinates, stabilised)
+    if stabilised and coordinates != "directors":
         raise InputError(
-            f"scheme '{method.name}' runs in {coordinates_of(method)}, not in {coordinates}; "
-            f"leave the coordinates out, or take another scheme such as "
-            f"'{COORDINATES[coordinates]}'"
+            "velocity constraints are stabilised in directors only; use scheme 'ph-mp'"
         )
-    return method
-
-
-def coordinates_of(scheme: Scheme) -> str:
-    """Return the coordinates that a scheme needs, or takes unless told otherwise."""
-    return "directors" if scheme.formulation == "ph" else "quaternions"
-
-
-def fits(scheme: Scheme, coordinates: str) -> bool:
-    """Tell whether a scheme integrates models in these coordinates."""
+    if stabilised:
+        mechanism = stabilisable(mechanism)
+    if coordinates == "quaternions":
+        slender.require_thickness(list(model.bodies), np.array([body.inertia for body in bodies]))
+        mechanism = replace(mechanism, least=np.full(len(bodies), slender.SPUN))
+    known = model.name, mechanism, layout, ports, q, motion
+    if mechanism.elastic:
+        return floating_system(*known, require_body_axes(coordinates))
+    if coordinates == "quaternions":
+        return quaternion_system(*known)
     if coordinates in PARAMETRISATIONS:
-        midpoint = scheme.formulation == "ph" and scheme.rule is Rule.MIDPOINT
-        return midpoint and not scheme.stabilised
-    return coordinates_of(scheme) == coordinates
+        return rotation_system(*known, coordinates)
+    if mechanism.relaxing:
+        return relaxing_system(*known)
+    return director_system(*known, stabilised=stabilised)
 
 
 def in_numbers(
@@ -99,10 +123,7 @@ def in_numbers(
     equations.require_independent()
     placed = [force.place(name, joints) for name, force in forces.items()]
     inlets = [port.place(name, joints) for name, port in ports.items()]
-    drives = [inlet.driven for _, inlet in inlets if inlet.driven is not None]
-    rows = [
-        f"{driven.name} ({'transmission' if driven.transmits else 'drive'})" for driven in drives
-    ]
+    rows = [driven.label for _, inlet in inlets for driven in inlet.drives]
     inertia = np.array([body.inertia for body in bodies])
     q, free = positions(bodies), np.zeros(len(bodies), dtype=bool)
     movable = [body.index for body in equations.movable]

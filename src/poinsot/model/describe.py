@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Ground, Marker
-from poinsot.bodies.flexible import Flexible, Place
+from poinsot.bodies.flexible import Place
 from poinsot.bodies.shapes import Composite, Part, Shape
 from poinsot.elements.sections import CrossSection
 from poinsot.errors import InputError
 from poinsot.io.variables import OF_TIME
 from poinsot.model.assemblies import BodyAssembly, Start
+from poinsot.model.contents import Contents, own_parts
 from poinsot.model.controller_files import describe_controller
 from poinsot.model.kinds import (
     FORCES,
@@ -26,17 +27,15 @@ from poinsot.model.kinds import (
     SHAPES,
     TRANSMISSIONS,
 )
-from poinsot.model.model import ENDS, Model
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.system_files import UnwritableError, describe_connection, describe_system
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
-from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formulas import Formula
-from poinsot.ph.signals import Constant, Table
+from poinsot.ph.signals import Constant, Table, as_signal
 from poinsot.ph.stages import Newton
 from poinsot.so3 import Rotation
 
@@ -48,7 +47,7 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def describe(
-    model: Model, simulation: Simulation | None, inputs: Mapping[str, Any] | None = None
+    model: Contents, simulation: Simulation | None, inputs: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return what a model file says of a model; `inputs` replace those of its ports."""
     refused: list[str] = []
@@ -62,7 +61,7 @@ def describe(
                 refused.append(f"{what} '{name}': {error}")
         return written
 
-    fed, projection, own = inputs or {}, model.projection, _own_parts(model)
+    fed, projection, own = inputs or {}, model.projection, own_parts(model)
     repeatable = projection is not None and projection.joints == len(model.joints)
     twists = None if projection is None or repeatable else projection.twists.reshape(-1, 2, 3)
     movable = [name for name, body in model.bodies.items() if not isinstance(body, Place)]
@@ -111,23 +110,6 @@ def describe(
             "Python functions use poinsot.Formula or poinsot.Table"
         )
     return {key: value for key, value in content.items() if value or key == "gravity"}
-
-
-def _own_parts(model: Model) -> dict[str, dict[str, Any]]:
-    """Return what is no part of a rod or a beam: their nodes, ends and elements follow."""
-    whole = {node: name for name in model.assemblies for node in model.forces[name].bodies}
-    bodies: dict[str, Any] = {}
-    for name, body in model.bodies.items():
-        if body in whole:
-            bodies[whole[body]] = model.assemblies[whole[body]]
-        elif not isinstance(body, Place):
-            bodies[name] = body
-    slender = [name for name, body in bodies.items() if isinstance(body, Flexible | tuple)]
-    ends = {f"{name}.{end}" for name in slender for end in ENDS}
-    forces = {name: part for name, part in model.forces.items() if name not in model.assemblies}
-    markers = {name: part for name, part in model.markers.items() if name not in ends}
-    joints = {name: j for name, j in model.joints.items() if not isinstance(j, RigidStrains)}
-    return {"bodies": bodies, "markers": markers, "forces": forces, "joints": joints}
 
 
 def _rod(shape: BodyAssembly, start: Start, projected: bool) -> dict[str, Any]:
@@ -227,6 +209,7 @@ def _arguments(kind: type[Any]) -> list[tuple[str, Any]]:
 
 def _function(key: str, value: Any, variables: tuple[str, ...]) -> Any:
     """Return a law or an input as a file holds it."""
+    value = as_signal(value)
     if isinstance(value, Constant):
         value = value.value
     if isinstance(value, Table):

@@ -20,7 +20,7 @@ from poinsot.parts.driven import Driven
 from poinsot.parts.joints import Joint
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
 from poinsot.so3 import skew
 from poinsot.systems.branches import Branching, find_branching
 from poinsot.systems.redundancy import DEPENDENT, Loop, find_loops, find_repeated, longest_arm
@@ -113,13 +113,8 @@ class JointEquations:
         slips = contact_matrix(list(self.contacts.values()), q)
         placed: list[Placed] = [(0, 0, held), (self.forms.m, 0, slips)]
         for k, driven in enumerate(self.drives, start=self.m):
-            for term in driven.terms:
-                bodies = [driven.bodies[j] for j in term.at]
-                own = local(q, bodies)
-                motions = dense(twists.joint_matrix(term.forms, own))
-                row = term.weight(own, None)[0] * term.chart.slope(term.forms(own)) @ motions
-                for body, part in zip(bodies, row.reshape(-1, 1, 6), strict=True):
-                    placed.append((k, 6 * body, part))
+            row = driven.on_twists(local(q, driven.bodies)).reshape(-1, 1, 6)
+            placed += [(k, 6 * body, part) for body, part in zip(driven.bodies, row, strict=True)]
         return assemble((self.m + len(self.drives), 6 * len(self.bodies)), placed)
 
     @cached_property
@@ -189,6 +184,7 @@ class JointEquations:
             (True, "transmissions tie joints that cannot move, or that others tie already"),
         ):
             names_of = [f"'{driven.name}'" for driven in held if driven.transmits is kind]
+            names_of = list(dict.fromkeys(names_of))
             if names_of:
                 raise InputError(
                     f"{text}, at the start: {', '.join(names_of[:LISTED])}; leave them out, or "

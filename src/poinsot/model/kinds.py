@@ -8,6 +8,7 @@ from poinsot.bodies.beam import Beam
 from poinsot.elements import sections
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling, transmissions
+from poinsot.parts.body_drives import BodyDrive
 from poinsot.parts.bushings import Bushing
 from poinsot.parts.drags import Drag
 from poinsot.parts.drives import Drive
@@ -79,6 +80,7 @@ PORTS: dict[str, type[PortPlace]] = {
     "torque": TorquePort,
     "joint": JointPort,
     "drive": Drive,
+    "body_drive": BodyDrive,
 }
 
 _SPRING = {
@@ -94,5 +96,6 @@ FUNCTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "torque": {"value": OF_TIME},
     "joint": {"value": OF_TIME, "law": OF_MOTION},
     "drive": {"coordinate": OF_TIME, "rate": OF_TIME},
+    "body_drive": dict.fromkeys(("position", "angle", "angles"), OF_TIME),
     "cam": {"profile": OF_COORDINATE},
 }

@@ -1,107 +1,71 @@
-"""The model: named bodies, joints, transmissions, forces and ports, checked as it grows."""
+"""The model: it grows part by part, checked as it grows, and becomes a system."""
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy, deepcopy
-from dataclasses import dataclass, replace
+from copy import deepcopy
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, Ground, Marker, loaded_body
+from poinsot.bodies.body import Body, Ground, Marker, loaded_body, partner
 from poinsot.bodies.flexible import Flexible
 from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
-from poinsot.errors import InconsistentStartError, InputError, did_you_mean, printable
-from poinsot.frames.parametrisations import PARAMETRISATIONS
-from poinsot.garbage import no_collection
+from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import require_name, vector3
+from poinsot.model import compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
-from poinsot.model.check import ModelCheck
-from poinsot.model.compiling import (
-    System,
-    choose_scheme,
-    coordinates_of,
-    in_numbers,
-    require_body_axes,
-    require_coordinates,
-    require_directors,
-    stabilisable,
+from poinsot.model.check import ModelCheck, check
+from poinsot.model.contents import (
+    ENDS,
+    Contents,
+    all_or_nothing,
+    list_of_names,
+    require_new,
+    require_own,
+    require_part,
 )
-from poinsot.model.equations import JointEquations, positions
-from poinsot.model.regulation import Regulation, continuous
+from poinsot.model.coordinates import choose_scheme
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
+from poinsot.model.submodels import Submodel
+from poinsot.model.wiring import Wiring
 from poinsot.parts.controllers import Controller, make_controller
-from poinsot.parts.coordinates import Coordinate, of_joint
-from poinsot.parts.drives import Drive
-from poinsot.parts.feedback import Inlet
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
-from poinsot.parts.loads import JointPort, PortPlace
+from poinsot.parts.loads import PortPlace
 from poinsot.parts.rods import RodElements
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.connections import Connection
-from poinsot.ph.interconnect import feed, interconnect
 from poinsot.ph.matrices import Vector
-from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
-from poinsot.result import Lazy
-from poinsot.result.channels import Channel, Known, find_channel
+from poinsot.result.channels import Channel, find_channel
 from poinsot.so3 import RotationLike, as_rotation_matrix
-from poinsot.systems.directors import DirectorSystem, director_system
-from poinsot.systems.floating.system import FloatingSystem, floating_system
 from poinsot.systems.kinematics.configuration import Configuration
-from poinsot.systems.kinematics.driving import Driving
-from poinsot.systems.kinematics.inverse import InverseDynamics, inverse_dynamics
-from poinsot.systems.kinematics.trajectories import trajectory
-from poinsot.systems.quaternions.systems import quaternion_system
-from poinsot.systems.relaxing import relaxing_system
-from poinsot.systems.rotations.system import rotation_system
-from poinsot.systems.slender import SPUN, require_thickness
-from poinsot.systems.start import given_twists
+from poinsot.systems.kinematics.inverse import InverseDynamics
 from poinsot.systems.statics.equilibrium import Equilibrium, find_equilibrium
 
-T = TypeVar("T")
 
-#: What a part is called -> where a model keeps all of them by name.
-PARTS = {
-    "body": "bodies",
-    "marker": "markers",
-    "joint": "joints",
-    "transmission": "transmissions",
-    "force": "forces",
-    "port": "ports",
-    "system": "systems",
-    "sensor": "sensors",
-    "controller": "controllers",
-}
-#: What the ends of beams and rods are called.
-ENDS = "start", "end"
-
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """Velocities at the start that were made to suit so many joints; twists (6 bodies,)."""
-
-    twists: Vector
-    joints: int
+def _start(
+    what: str,
+    position: ArrayLike,
+    rotation: RotationLike,
+    velocity: ArrayLike | None,
+    spin: ArrayLike | None,
+) -> Start:
+    """Return where something is at the start and how it moves, checked."""
+    return Start(
+        vector3(position, f"{what}: position"),
+        as_rotation_matrix(rotation, name=f"{what}: rotation"),
+        None if velocity is None else vector3(velocity, f"{what}: velocity"),
+        None if spin is None else vector3(spin, f"{what}: angular_velocity"),
+    )
 
 
-def _names(names: Sequence[str], what: str) -> list[str]:
-    """Return a list of names; a single one is a list, too."""
-    if isinstance(names, str):
-        return [names]
-    if not isinstance(names, Sequence):
-        raise InputError(f"{what}: expected a list of names, got {names!r}")
-    return list(names)
-
-
-class Model:
+class Model(Contents):
     """A mechanism: bodies, joints, transmissions, forces and ports by name.
 
     Parameters
@@ -113,30 +77,7 @@ class Model:
     """
 
     def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:
-        self.gravity = vector3(gravity, "gravity")
-        self.name = require_name(name, "a model")
-        self.ground = Ground()
-        self.bodies: dict[str, Body] = {}
-        self.markers: dict[str, Marker] = {}
-        self.joints: dict[str, Joint] = {}
-        self.transmissions: dict[str, Transmission] = {}
-        self.forces: dict[str, Force] = {}
-        self.ports: dict[str, PortPlace] = {}
-        self.systems: dict[str, PHSystem] = {}
-        self.connections: list[Connection] = []
-        #: Names of sensors -> the channels that they record.
-        self.sensors: dict[str, str] = {}
-        self.controllers: dict[str, Controller] = {}
-        #: What was added as several bodies, and how.
-        self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
-        self.simulation: Simulation | None = None
-        self._projection: Projection | None = None
-
-    def __repr__(self) -> str:
-        """One line: name and counts."""
-        parts = {part: len(getattr(self, part)) for part in PARTS.values()}
-        counts = [f"{count} {part}" for part, count in parts.items() if count]
-        return f"<Model '{printable(self.name)}': {', '.join(counts) or 'empty'}>"
+        super().__init__(gravity, name)
 
     # -- growing ------------------------------------------------------------------------------
 
@@ -193,18 +134,11 @@ class Model:
             whole, about the origin of its curve, and moves so; with an angular velocity alone,
             that point is at rest.
         """
-        self._new(name)
+        require_new(self, name)
         what = f"body '{name}'"
-        start = Start(
-            vector3(position, f"{what}: position"),
-            as_rotation_matrix(rotation, name=f"{what}: rotation"),
-            None if velocity is None else vector3(velocity, f"{what}: velocity"),
-            None
-            if angular_velocity is None
-            else vector3(angular_velocity, f"{what}: angular_velocity"),
-        )
+        start = _start(what, position, rotation, velocity, angular_velocity)
         if isinstance(shape, BodyAssembly):
-            added = self._all_or_nothing(lambda: shape.add_to(self, name, start))
+            added = all_or_nothing(self, lambda: shape.add_to(self, name, start))
             self.assemblies[name] = shape, start
             return added
         if not isinstance(shape, Shape):
@@ -217,7 +151,7 @@ class Model:
             **vars(start),
         )
         if isinstance(body, Flexible):
-            self._all_or_nothing(lambda: self._add_elastic(body))
+            all_or_nothing(self, lambda: self._add_elastic(body))
         else:
             self.bodies[name] = body
         return body
@@ -225,7 +159,7 @@ class Model:
     def _add_elastic(self, body: Flexible) -> None:
         """Add an elastic body, its places, and markers on its ends."""
         for part in (body, *body.places):
-            self._new(part.name)
+            require_new(self, part.name)
             self.bodies[part.name] = part
         self.mark_ends(body.name, body.start, body.end)
 
@@ -240,8 +174,8 @@ class Model:
         self, name: str, body: Body, *, position: ArrayLike, rotation: RotationLike = None
     ) -> Marker:
         """Attach a frame to a body: a point [m] and axes, given in the world at the start."""
-        self._new(name)
-        self._own(loaded_body(body, f"marker '{name}'"), f"marker '{name}'")
+        require_new(self, name)
+        require_own(self, loaded_body(body, f"marker '{name}'"), f"marker '{name}'")
         what = f"marker '{name}'"
         self.markers[name] = Marker(
             name,
@@ -253,7 +187,7 @@ class Model:
 
     def add_joint(self, name: str, joint: Joint) -> Joint:
         """Add a joint; it must fit where the bodies are, to 1e-8 of its size."""
-        self._check_part(name, joint, Joint, "joint", "Revolute")
+        require_part(self, name, joint, Joint, "joint", "Revolute")
         gaps = joint.equations.gaps
         for k, gap in enumerate(gaps):
             if gap > 0 and gap > joint.allowed_gaps()[k]:
@@ -266,39 +200,103 @@ class Model:
 
     def add_transmission(self, name: str, transmission: Transmission) -> Transmission:
         """Add a `Gear`, `Belt`, `RackAndPinion`, `Screw`, `Differential` or `Cam` of joints."""
-        self._check_part(name, transmission, Transmission, "transmission", "Gear")
+        require_part(self, name, transmission, Transmission, "transmission", "Gear")
         transmission.place(name, self.joints)
         self.transmissions[name] = transmission
         return transmission
 
     def add_force(self, name: str, force: Force) -> Force:
         """Add a spring or damper."""
-        self._check_part(name, force, Force, "force", "Spring")
+        require_part(self, name, force, Force, "force", "Spring")
         force.place(name, self.joints)
         self.forces[name] = force
         return force
 
     def add_port(self, name: str, port: PortPlace) -> PortPlace:
         """Add a port: `ForcePort`, `TorquePort`, `JointPort`, or a `Drive`."""
-        self._check_part(name, port, PortPlace, "port", "JointPort")
+        require_part(self, name, port, PortPlace, "port", "JointPort")
         port.place(name, self.joints)
         self.ports[name] = port
         return port
 
-    def add_system(self, name: str, system: PHSystem) -> PHSystem:
-        """Add a port-Hamiltonian system of any kind: a circuit, a hydraulic drive, a controller.
+    @overload
+    def add_system(self, name: str, system: PHSystem) -> PHSystem: ...
 
-        Its states and ports are called `name.state` and `name.port` in the model; `connect` joins
-        its ports with others. What is left open takes inputs of `simulate`.
+    @overload
+    def add_system(
+        self,
+        name: str,
+        system: "Model",
+        *,
+        position: ArrayLike = ...,
+        rotation: RotationLike = ...,
+        velocity: ArrayLike | None = ...,
+        angular_velocity: ArrayLike | None = ...,
+        ground: Body | Ground | None = ...,
+    ) -> dict[str, Body]: ...
+
+    def add_system(self, name: str, system: "PHSystem | Model", **placing: Any) -> Any:
+        """Add a system with ports, such as a circuit, or another model as a sub-assembly.
+
+        A port-Hamiltonian system of any kind has states and ports, called `name.state` and
+        `name.port` here; `connect` joins its ports with others. What is left open takes inputs of
+        `simulate`.
+
+        All parts of a model are added as they are now, and called `name.part` here: bodies,
+        joints, systems, sensors, controllers and all others. Its bodies are returned by the names
+        that they have in it. Its gravity does not count here; forces and torques in world axes keep
+        their direction.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        system : PHSystem or Model
+            What to add. The rest is for models.
+        position : (3,)
+            Where its origin is, world axes [m].
+        rotation
+            How its axes are turned: 3x3 matrix, scalar-first quaternion, or `Rotation`.
+        velocity, angular_velocity : (3,)
+            Its bodies move so as a whole [m/s], [rad/s], about `position`, in addition to how they
+            move in their own model. Left out: velocities that were left out there are completed
+            here.
+        ground : Body
+            What stands for its ground: joints and forces that attach to that attach to this body;
+            default: the ground.
         """
-        self._new(name)
+        require_new(self, name)
+        if isinstance(system, Contents):
+            return self._add_model(name, system, **placing)
+        if placing:
+            raise InputError(f"system '{name}': {next(iter(placing))} is for models, not systems")
         if not isinstance(system, PHSystem):
             raise InputError(
                 f"system '{name}': expected a port-Hamiltonian system, such as ps.ph.linear(...) "
-                f"or ps.ph.symbolic(...), got {system!r}"
+                f"or ps.ph.symbolic(...), or a Model, got {system!r}"
             )
         self.systems[name] = system.prefixed(name)
         return self.systems[name]
+
+    def _add_model(
+        self,
+        name: str,
+        model: Contents,
+        *,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+        ground: Body | Ground | None = None,
+    ) -> dict[str, Body]:
+        """Add the parts of another model."""
+        what = f"system '{name}'"
+        if model is self:
+            raise InputError(f"{what}: a model cannot be a part of itself")
+        ground = self.ground if ground is None else partner(ground, f"{what}: ground")
+        require_own(self, ground, f"{what}: ground")
+        start = _start(what, position, rotation, velocity, angular_velocity)
+        return all_or_nothing(self, Submodel(self, name, model, start, ground).add)
 
     def connect(self, connection: Connection) -> Connection:
         """Join ports of systems, joints and bodies, power for power.
@@ -312,9 +310,10 @@ class Model:
         """
         if not isinstance(connection, Connection):
             raise InputError(f"connect: expected a connection such as Gyrator, got {connection!r}")
+        wiring = Wiring(self)
         for name in connection.ports:
-            self._require_free(name, "connect")
-        joined = [self._port_named(name, "connect") for name in connection.ports]
+            wiring.require_free(name, "connect")
+        joined = [wiring.port(name, "connect") for name in connection.ports]
         connection.check(joined)
         self.connections.append(connection)
         return connection
@@ -333,8 +332,8 @@ class Model:
             `"rod.angular_velocity"` of a body or marker, world axes; `"motor.flux"`, a state of a
             system.
         """
-        self._new(name)
-        found = find_channel(channel, self._channels, f"sensor '{name}'")
+        require_new(self, name)
+        found = find_channel(channel, Wiring(self).channels, f"sensor '{name}'")
         self.sensors[name] = channel
         return found
 
@@ -388,24 +387,13 @@ class Model:
             States of the law's own at the start. Formulas call them by the names of a mapping, or
             x_0, x_1 and so on. Those of state spaces and systems are zero unless they are given.
         """
-        self._new(name)
-        what = f"controller '{name}'"
-        read = _names(reads, what)
-        for each in read:
-            self._require_no_controller(each, name)
-        channels = [find_channel(each, self._channels, what) for each in read]
-        ports = [self._port_named(each, what) for each in _names(drives, what)]
-        for port in ports:
-            self._require_free(port.name, what)
-            if port.status == "fed":
-                raise InputError(f"{what}: port '{port.name}' is fed already")
-        if len({port.name for port in ports}) < len(ports):
-            raise InputError(f"{what}: drives names a port twice")
+        require_new(self, name)
+        what, wiring = f"controller '{name}'", Wiring(self)
         self.controllers[name] = make_controller(
             name,
             law,
-            channels,
-            ports,
+            wiring.read(list_of_names(reads, what), name),
+            wiring.driven(list_of_names(drives, what), what),
             every=every,
             delay=delay,
             limits=limits,
@@ -414,73 +402,6 @@ class Model:
         )
         return self.controllers[name]
 
-    def _require_free(self, port: str, what: str) -> None:
-        """Refuse a port that is connected or driven."""
-        if any(port in each.ports for each in self.connections):
-            raise InputError(f"{what}: port '{port}' is connected twice")
-        for each in self.controllers.values():
-            if any(port == driven.name for driven in each.drives):
-                raise InputError(f"{what}: port '{port}' is driven by controller '{each.name}'")
-
-    def _require_no_controller(self, channel: str, reader: str) -> None:
-        """Refuse to read what a controller puts out; its states may be read."""
-        owner = str(channel).split(".")[0]
-        known = channel in self._channels.states or channel in self.joints
-        if known or owner not in (*self.controllers, reader):
-            return
-        raise InputError(
-            f"controller '{reader}': cannot read '{channel}': outputs of controllers '{owner}' and "
-            f"'{reader}' at one instant would depend on each other, an algebraic loop; write both "
-            "laws as one, or read states of a controller in continuous time"
-        )
-
-    @property
-    def _channels(self) -> Known:
-        """What sensors can record and controllers read."""
-        joints, systems = self.joints, [*self.systems.values(), *self._regulation.systems]
-        return Known(
-            Lazy(joints, lambda name: tuple(f.label for f in joints[name].freedoms())),
-            {**dict.fromkeys(self.markers, "marker"), **dict.fromkeys(self.bodies, "body")},
-            {s.name: (s.size, s.unit) for each in systems for s in each.states},
-        )
-
-    def _port_named(self, name: str, what: str) -> Port:
-        """Return a port of a system, one that was added, or that of a joint's free direction."""
-        of_systems = {port.name: port for system in self.systems.values() for port in system.ports}
-        if name in of_systems:
-            return of_systems[name]
-        place = self.ports.get(name) or self._joint_port(name)
-        if place is None:
-            known = [*of_systems, *self.ports, *self.joints]
-            raise InputError(f"{what}: no port '{name}'; {did_you_mean(name, known)}")
-        return place.place(name, self.joints)[0]
-
-    def _joint_port(self, name: str) -> JointPort | None:
-        """Return a port on a free direction of a joint, `joint` or `joint.freedom`; or None."""
-        joint, _, freedom = name.rpartition(".")
-        if name in self.joints:
-            return JointPort(name)
-        return JointPort(joint, freedom) if joint in self.joints else None
-
-    @property
-    def _all_ports(self) -> dict[str, PortPlace]:
-        """The ports that were added, and those of joints that are connected or driven."""
-        names = [name for each in self.connections for name in each.ports]
-        names += [port.name for each in self.controllers.values() for port in each.drives]
-        implied = {name: self._joint_port(name) for name in names if name not in self.ports}
-        named = {name: port for name, port in implied.items() if port is not None}
-        return {**self.ports, **named, **self._regulation.ports}
-
-    @property
-    def _regulation(self) -> Regulation:
-        """The controllers in continuous time."""
-        regulated = continuous(self.controllers.values())
-        names = [port.name for each in regulated for port in each.drives]
-        names += [name for each in self.connections for name in each.ports]
-        closed = {name: self.ports.get(name) or self._joint_port(name) for name in names}
-        known = {name: place for name, place in closed.items() if place is not None}
-        return Regulation(regulated, self.joints, self.bodies, self.markers, known)
-
     def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
         """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""
         if not isinstance(assembly, Assembly):
@@ -488,91 +409,16 @@ class Model:
                 f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
             )
         require_name(name, "an assembly")
-        return self._all_or_nothing(lambda: assembly.add_to(self, name))
-
-    def _all_or_nothing(self, add: Callable[[], T]) -> T:
-        """Add several parts; if one fails, none is left whose name would be taken next time."""
-        before = {parts: dict(getattr(self, parts)) for parts in PARTS.values()}
-        try:
-            return add()
-        except InputError:
-            vars(self).update(before)
-            raise
-
-    def body(self, name: str) -> Body:
-        """Return a body by its name, or by that of a marker on it, such as `beam.end`."""
-        if name in self.markers:
-            return self.markers[name].body
-        if name not in self.bodies:
-            raise InputError(
-                f"no body '{name}'; {did_you_mean(name, [*self.bodies, *self.markers])}"
-            )
-        return self.bodies[name]
-
-    def _new(self, name: str) -> None:
-        if require_name(name, "a part of a model") == self.ground.name:
-            raise InputError(f"'{name}' cannot be a name: it is that of the ground")
-        for kind, parts in PARTS.items():
-            if name in getattr(self, parts):
-                raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")
-
-    def _check_part(
-        self,
-        name: str,
-        part: Joint | Transmission | Force | PortPlace,
-        kind: type,
-        what: str,
-        example: str,
-    ) -> None:
-        """Refuse a name that is taken, a part of another kind, and bodies of another model."""
-        self._new(name)
-        if not isinstance(part, kind):
-            raise InputError(f"{what} '{name}': expected a {what} such as {example}, got {part!r}")
-        bodies: tuple[Body | Ground, ...] = ()
-        if isinstance(part, Joint):
-            bodies = part.a, part.b
-        elif not isinstance(part, Transmission):
-            bodies = part.bodies
-        for body in bodies:
-            self._own(body, f"{what} '{name}'")
-
-    def _own(self, partner: Body | Ground, what: str) -> None:
-        if isinstance(partner, Body) and self.bodies.get(partner.name) is not partner:
-            raise InputError(
-                f"{what}: body '{partner.name}' is not in this model; "
-                + did_you_mean(partner.name, self.bodies)
-            )
+        return all_or_nothing(self, lambda: assembly.add_to(self, name))
 
     # -- the start ----------------------------------------------------------------------------
-
-    @property
-    def _equations(self) -> JointEquations:
-        """The equations of the joints, with those of transmissions and drives."""
-        parts = self._with_ports.items()
-        inlets = (part.place(name, self.joints)[1] for name, part in parts)
-        drives = [inlet.driven for inlet in inlets if inlet.driven is not None]
-        return JointEquations(list(self.bodies.values()), self.joints, drives)
-
-    @property
-    def _with_ports(self) -> dict[str, Transmission | PortPlace]:
-        """All that has a port."""
-        return {**self.transmissions, **self._all_ports}
-
-    def _velocities(self, equations: JointEquations) -> Vector:
-        """Return the twists at the start, completed; refuse what contradicts the joints."""
-        known, given = given_twists(equations.movable)
-        if self.projection is not None:
-            known, given = self.projection.twists, np.ones_like(given)
-        return equations.completed(known, given)
 
     def start_velocities(self) -> dict[str, tuple[Vector, Vector]]:
         """Return velocity [m/s] and angular velocity [rad/s] of every body at the start, by name.
 
         World axes; with what was left out completed, or projected where that was asked for.
         """
-        equations = self._equations
-        pairs = equations.of_all(self._velocities(equations)).reshape(-1, 2, 3)
-        return {name: (v, omega) for name, (v, omega) in zip(self.bodies, pairs, strict=True)}
+        return initial.start_velocities(self)
 
     def project_velocities(self) -> None:
         """Start from the nearest velocities, in kinetic energy, that suit the joints.
@@ -580,50 +426,14 @@ class Model:
         What was left out is completed first, as well as the joints allow. A body that is added
         later undoes this.
         """
-        equations = self._equations
-        nearest = equations.nearest(*given_twists(equations.movable))
-        self._projection = Projection(nearest, len(self.joints))
-
-    @property
-    def projection(self) -> Projection | None:
-        """What `project_velocities` found, unless a body was added since."""
-        if self._projection is None:
-            return None
-        if self._projection.twists.size != 6 * len(self._equations.movable):
-            return None
-        return self._projection
+        self._projection = initial.projected(self)
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom, repeated constraints and singular positions.
 
         Refuses an inconsistent start.
         """
-        equations = self._equations
-        self._velocities(equations)
-        repeated = self._repeated(equations)
-        equations.require_independent()
-        names = [f"{name}: {label}" for name, label in equations.labels]
-        free = sum(6 if body.turns else 3 for body in equations.movable)
-        free += sum(b.elastic.data.n for b in equations.bodies if isinstance(b, Flexible))
-        return ModelCheck(
-            bodies=len(equations.movable),
-            joints=len(self.joints),
-            constraints=len(names),
-            freedoms=free - len(names) + len(repeated) - len(equations.drives),
-            repeated=tuple(names[k] for k in sorted(repeated)),
-            singular=tuple(loop.joints for loop in equations.singular),
-            drives=sum(not driven.transmits for driven in equations.drives),
-            transmissions=len(self.transmissions),
-        )
-
-    def _repeated(self, equations: JointEquations) -> list[int]:
-        """Return the constraints that repeat others, as deformations of elastic bodies allow."""
-        if self._elastic:
-            system = self._mechanism(None, stabilised=False)
-            assert isinstance(system, FloatingSystem)
-            found = np.flatnonzero(system.redundancy.repeated[: len(equations.labels)])
-            return [int(k) for k in found]
-        return [int(k) for loop in equations.loops for k in loop.rows[loop.repeated]]
+        return check(self)
 
     # -- compiling ----------------------------------------------------------------------------
 
@@ -643,76 +453,20 @@ class Model:
         stabilised : bool
             Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
         """
-        mechanism = self._mechanism(coordinates, stabilised)
-        return self._joined(mechanism)
-
-    def _joined(self, mechanism: PHSystem) -> PHSystem:
-        """Return the mechanism with all systems, joined by the connections."""
-        if not self.systems and not self.connections:
-            return mechanism
-        members = mechanism, *self.systems.values()
-        return interconnect(*members, connections=self.connections, name=self.name)
-
-    @no_collection()
-    def _mechanism(self, coordinates: str | None, stabilised: bool) -> System:
-        """Return the system of bodies, joints, forces and ports."""
-        if coordinates is None:
-            coordinates = self.usual_coordinates
-        require_coordinates(coordinates)
-        if not self.bodies:
-            raise InputError(f"model '{self.name}' has no bodies; add one by model.add_body(...)")
-        equations = self._equations
-        bodies = equations.bodies
-        mechanism, layout, ports = in_numbers(
-            equations, self.markers.values(), self.forces, self._with_ports, self.gravity
-        )
-        q, motion = positions(bodies), equations.of_all(self._velocities(equations))
-        require_directors(mechanism, coordinates, stabilised)
-        if stabilised and coordinates != "directors":
-            raise InputError(
-                "velocity constraints are stabilised in directors only; use scheme 'ph-mp'"
-            )
-        if stabilised:
-            mechanism = stabilisable(mechanism)
-        if coordinates == "quaternions":
-            require_thickness(list(self.bodies), np.array([body.inertia for body in bodies]))
-            mechanism = replace(mechanism, least=np.full(len(bodies), SPUN))
-        known = self.name, mechanism, layout, ports, q, motion
-        if mechanism.elastic:
-            return floating_system(*known, require_body_axes(coordinates))
-        if coordinates == "quaternions":
-            return quaternion_system(*known)
-        if coordinates in PARAMETRISATIONS:
-            return rotation_system(*known, coordinates)
-        if mechanism.relaxing:
-            return relaxing_system(*known)
-        return director_system(*known, stabilised=stabilised)
+        return compiling.compiled(self, coordinates, stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
         """Return the scheme that a model runs with; refuse one that needs other coordinates."""
         return choose_scheme(scheme, coordinates)
 
     @property
-    def _elastic(self) -> bool:
-        """Whether there are elastic bodies."""
-        return any(body.deforms for body in self.bodies.values())
-
-    @property
     def usual_coordinates(self) -> str:
         """Those that are taken unless others are asked for: elastic bodies need body axes."""
-        return "rotations" if self._elastic else "directors"
+        return compiling.usual_coordinates(self)
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
         """Return the system that a scheme integrates, in coordinates that suit it."""
-        chosen = coordinates or coordinates_of(scheme)
-        if coordinates is None and chosen == "directors":
-            chosen = self.usual_coordinates
-        system = self._mechanism(chosen, stabilised=scheme.stabilised)
-        whole, regulation = system.in_form(scheme.formulation), self._regulation
-        if not regulation.controllers:
-            return self._joined(whole)
-        members = whole, *self.systems.values(), *regulation.systems
-        return regulation.of(interconnect(*members, connections=self.connections, name=self.name))
+        return compiling.compiled_for(self, scheme, coordinates)
 
     # -- statics ------------------------------------------------------------------------------
 
@@ -737,7 +491,8 @@ class Model:
         coordinates : str
             Those of the system that the state belongs to, see `compile`; the place is the same.
         inputs : mapping
-            Port name -> constant, or function whose value at time t counts; open ports have u = 0.
+            Port name -> constant, or function or formula whose value at time t counts; open ports
+            have u = 0.
         x0 : array or mapping
             Where to start from instead.
         t : float
@@ -776,22 +531,7 @@ class Model:
             The independent coordinates that Jacobians are taken by; default: those of `at`, or
             all that there are.
         """
-        what, values = "configuration", dict(at or {})
-        names = list(values) if coordinates is None and values else coordinates
-        names = self._coordinate_names if names is None else _names(names, f"{what}: coordinates")
-        system = self._plain(what)
-        if values:
-            driving = Driving.of(system, self._coordinates(list(values), what), what)
-            driving.require_determined(self._coordinate_names)
-            held = {
-                name: trajectory(each, 1.0, f"{what}: '{name}'") for name, each in values.items()
-            }
-            there = driving.along(held, 1.0).at(0.0).place
-        else:
-            there = Driving.of(system, {}, what).place
-        by = Driving.of(system, self._coordinates(names, what), what).beside(there)
-        by.require_determined(self._coordinate_names)
-        return Configuration(system, by.names, by)
+        return motions.configuration(self, at, coordinates)
 
     def inverse_dynamics(
         self,
@@ -824,65 +564,7 @@ class Model:
         inputs : mapping
             Port name -> input of other ports, as in `simulate`.
         """
-        what = "inverse_dynamics"
-        if not isinstance(motion, Mapping):
-            raise InputError(f"{what}: expected motions by the names of joints, got {motion!r}")
-        system: PHSystem = self._plain(what)
-        acting: dict[str, tuple[Port, Inlet] | None] = {}
-        for name in list(motion) if by is None else _names(by, f"{what}: by"):
-            place = self.ports.get(name) or self._joint_port(name)
-            if place is None or isinstance(place, Drive):
-                known = [*(n for n, each in self.ports.items() if not isinstance(each, Drive))]
-                known += self.joints
-                raise InputError(f"{what}: no port or joint '{name}'; {did_you_mean(name, known)}")
-            port, inlet = place.place(name, self.joints)
-            if port.status == "fed" or name in (inputs or {}):
-                raise InputError(
-                    f"{what}: port '{name}' is fed already; leave its value, law or input out, or "
-                    "let another one act"
-                )
-            acting[name] = None if name in system.port_slices else (port, inlet)
-        for port_name, signal in (inputs or {}).items():
-            system = feed(system, port_name, signal)
-        assert isinstance(system, DirectorSystem)
-        coordinates = self._coordinates(list(motion), what)
-        return inverse_dynamics(system, coordinates, motion, times, acting, self._coordinate_names)
-
-    def _plain(self, what: str) -> DirectorSystem:
-        """Return the mechanism in directors; refuse what has states of its own."""
-        if self._elastic:
-            name = next(name for name, body in self.bodies.items() if body.deforms)
-            raise InputError(
-                f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
-                "joints; take rigid bodies"
-            )
-        if self.systems:
-            raise InputError(
-                f"{what}: systems ('{next(iter(self.systems))}') have states of their own; take "
-                "the model without them, and let the joints act that they are connected with"
-            )
-        system = self._mechanism("directors", stabilised=False)
-        assert isinstance(system, DirectorSystem)
-        return system
-
-    def _coordinates(self, names: Sequence[str], what: str) -> dict[str, Coordinate]:
-        """Return coordinates of joints by name."""
-        found: dict[str, Coordinate] = {}
-        for name in names:
-            joint, _, freedom = name.rpartition(".") if name not in self.joints else (name, "", "")
-            if joint not in self.joints:
-                raise InputError(f"{what}: no joint '{name}'; {did_you_mean(name, self.joints)}")
-            found[name] = of_joint(joint, self.joints, freedom or None, what)
-        return found
-
-    @property
-    def _coordinate_names(self) -> list[str]:
-        """All coordinates of joints, by the shortest name of each."""
-        found = []
-        for name, joint in self.joints.items():
-            free = [each.label for each in joint.freedoms()]
-            found += [name] if len(free) == 1 else [f"{name}.{label}" for label in free]
-        return found
+        return motions.inverse_dynamics(self, motion, times, by, inputs)
 
     # -- files --------------------------------------------------------------------------------
 
@@ -929,9 +611,7 @@ class Model:
 
         It gives an empty text if the model cannot be written.
         """
-        as_now = copy(self)
-        for parts in (*PARTS.values(), "assemblies"):
-            setattr(as_now, parts, dict(getattr(self, parts)))
+        as_now = self.as_now()
         given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
 
         def text() -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from poinsot.errors import InputError
 from poinsot.inputs import number
-from poinsot.model.compiling import choose_scheme, fits
+from poinsot.model.coordinates import choose_scheme, fits
 from poinsot.ph.stages import Newton
 from poinsot.run.simulate import ENGINES
 from poinsot.schemes.records import find_scheme

@@ -46,7 +46,7 @@ from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, Acts, frame, half_turn, twist
 from poinsot.kernels.terms import NONE, UNIT, ZERO
 from poinsot.kernels.turning import cosine, on_arms
-from poinsot.parts.driven import Driven
+from poinsot.parts.driven import DrivenDirection
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
 from poinsot.parts.feedback import BodyLaw, Inlet
 
@@ -244,7 +244,7 @@ class Loads(Family):
     kernels: ClassVar = Kernels(loads_act, loads_act)
 
     def __init__(self, assembly: Assembly) -> None:
-        along = Charted, Driven
+        along = Charted, DrivenDirection
         found = [(k, i) for k, i in assembly.ports if not isinstance(i.direction, along)]
         self.places = rows([[kind_of(i.direction), *i.direction.bodies, k] for k, i in found], 3)
         self.numbers = rows([numbers_of(i) for _, i in found], 12)

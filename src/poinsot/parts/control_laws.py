@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from poinsot.errors import InputError
+from poinsot.errors import InputError, failure
 from poinsot.kernels.laws import Law
 from poinsot.parts.formula_laws import machine_code
 from poinsot.parts.state_spaces import StateSpace, sampled_system
@@ -87,7 +87,7 @@ class PythonLaw:
             u = as_numbers(value[0], sizes.outputs, "")
             return [*u, *as_numbers(value[1], sizes.states, " for its states")]
         except BaseException as error:
-            said = str(error) if isinstance(error, InputError) else raised(error)
+            said = failure(error)
             self._failed = said, error
             raise
 
@@ -144,16 +144,11 @@ class NumbaLaw:
         try:
             value = self.function(t, y, x) if self.sizes.states else self.function(t, y)
         except Exception as error:
-            return raised(error), error
+            return failure(error), error
         expected = f"{self.sizes.outputs} finite number(s)"
         if self.sizes.states:
             expected = f"(u, x_next) of {self.sizes.outputs} and {self.sizes.states} finite numbers"
         return f"gives {value!r}, expected {expected}", None
-
-
-def raised(error: BaseException) -> str:
-    """Return what messages say of an exception of a law."""
-    return f"raised {type(error).__name__}: {error}"
 
 
 def as_numbers(value: Any, size: int, what: str) -> list[float]:

@@ -21,6 +21,7 @@ but its first coordinate friction acts in proportion to the load :math:`\tau_k =
 so that what comes out is :math:`\eta` of what goes in, whichever end drives the other.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import pi
@@ -35,6 +36,7 @@ from poinsot.frames.directions import Direction
 from poinsot.frames.forms import GROUND
 from poinsot.frames.places import WIDTH, in_both, local, scatter
 from poinsot.frames.stacks import Forms
+from poinsot.frames.twists import joint_matrix
 from poinsot.parts.profiles import Profile
 from poinsot.parts.resistance import SLIP, Friction, Resistance
 from poinsot.ph.matrices import Vector, assemble, dense
@@ -115,12 +117,34 @@ class Loss(NamedTuple):
     by_lam: Vector
 
 
+class DrivenDirection(Direction):
+    """A direction along which a motion is prescribed, as one relation or several."""
+
+    @property
+    @abstractmethod
+    def relations(self) -> "tuple[Driven, ...]":
+        """Each relation, one input and one multiplier."""
+
+    @abstractmethod
+    def since(self, start: Vector) -> Self:
+        """Return the same for a step that begins there."""
+
+    @abstractmethod
+    def near(self, angles: Mapping[str, float]) -> Self:
+        """Return the same near angles of joints [rad] counted over turns, by name."""
+
+    @abstractmethod
+    def remembering(self) -> Self:
+        """Return the same for one run of Newton's method: friction has slopes for it."""
+
+
 @dataclass(frozen=True, eq=False)
-class Driven(Direction):
+class Driven(DrivenDirection):
     """A relation between coordinates of joints with a prescribed motion, by the name of its part.
 
     `start` is where the step in hand begins. Of a transmission, `what` it is called in messages,
-    its `efficiency`, and the friction of load 1 along all terms but the first.
+    its `efficiency`, and the friction of load 1 along all terms but the first; `of` a body that is
+    led, the component.
     """
 
     name: str
@@ -130,12 +154,23 @@ class Driven(Direction):
     what: str = "port"
     efficiency: float = 1.0
     friction: tuple[Resistance, ...] = field(default=(Friction(coulomb=1.0, slip=SLIP),))
+    of: str = ""
     size: ClassVar[int] = 1
+
+    @property
+    def relations(self) -> "tuple[Driven, ...]":
+        """Itself."""
+        return (self,)
 
     @property
     def title(self) -> str:
         """What it is called."""
         return f"{self.what} '{self.name}'"
+
+    @property
+    def label(self) -> str:
+        """What its multiplier is called."""
+        return f"{self.name} ({self.of or ('transmission' if self.transmits else 'drive')})"
 
     @property
     def transmits(self) -> bool:
@@ -166,6 +201,15 @@ class Driven(Direction):
                 local(q, term.at),
                 None if self.start is None else local(self.start, term.at),
             )
+
+    def on_twists(self, q: Vector) -> Array:
+        """Return the rate as a row on the twists (v, omega) of its bodies; (6 bodies,)."""
+        total = np.zeros((len(self.bodies), 6))
+        for term, own, _ in self._each(q):
+            motions = dense(joint_matrix(term.forms, own))
+            row = term.weight(own, None)[0] * term.chart.slope(term.forms(own)) @ motions
+            total[list(term.at)] += row.reshape(-1, 6)
+        return total.reshape(-1)
 
     def B(self, q: Vector) -> Array:
         """Return the direction of the force as a column."""

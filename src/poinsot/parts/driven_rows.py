@@ -7,6 +7,7 @@ derivatives.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
+from math import cos, sin, sqrt
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ from poinsot.kernels.algebra import (
     add,
     add_column,
     add_row,
+    apply,
     axial,
     axpy,
     combine,
@@ -30,9 +32,11 @@ from poinsot.kernels.algebra import (
     matrix,
     minus,
     multiply,
+    outer,
     plus,
     put,
     scale,
+    skew,
     skew_times,
     sub,
     times,
@@ -42,10 +46,10 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import cayley, lever, turn_back
 from poinsot.kernels.charts import ANGLE, chart_secant, chart_slope
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.laws import Called, Law
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, arm, enlarge
+from poinsot.kernels.step import Step, arm, enlarge, measure, push
 from poinsot.kernels.tables import (
     DIRECTORS,
     KIND,
@@ -60,10 +64,12 @@ from poinsot.kernels.tables import (
     half_turn,
     twist,
 )
-from poinsot.kernels.terms import DOT, NONE
+from poinsot.kernels.terms import DOT, NONE, UNIT
+from poinsot.kernels.turning import on_arms
 from poinsot.parts.driven import Driven
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real, rows
 from poinsot.parts.formula_laws import machine_code
+from poinsot.parts.paths import Turn
 from poinsot.parts.profiles import ByFormula, Profile, Profiles, Spline, profile_at, profile_mean
 from poinsot.parts.resistance import Friction, friction
 from poinsot.parts.struts import (
@@ -83,8 +89,8 @@ from poinsot.ph.matrices import Vector
 
 #: Columns of relations: input; the one with the mean rate, before that with the sum at the start,
 #: if it is prescribed (1) and not the rate alone (0); node of the multiplier; first term and the
-#: one after the last.
-PORT, RATE, HELD, NODE, FIRST, LAST = range(6)
+#: one after the last; and 1, 2 or 3 of a component of an angular velocity, else 0.
+PORT, RATE, HELD, NODE, FIRST, LAST, ABOUT = range(7)
 #: Columns of terms: tiles of the node with (T_A, R_A, T_B, R_B), column and row.
 COLUMN, ROW = 0, 4
 #: Columns of numbers of terms: coefficient; shares of the load that are lost where power goes into
@@ -116,11 +122,14 @@ def driven_rows(drives: Driving, step: Step, tiles: Array) -> None:
         at, u = drives.relations[j], step.u
         load, moved, behind = step.multiplier[at[NODE], 0] / step.h, 0.0, u[at[RATE] + 1]
         for k in range(at[FIRST], at[LAST]):
-            if along.places[k, KIND] == DOT:
+            if at[ABOUT] != 0:
+                turned, left = _led(drives, k, at, load, step, tiles)
+                moved, behind = moved + turned, left
+            elif along.places[k, KIND] == DOT:
                 moved += _turning(drives, k, load, step, tiles)
             else:
                 moved += _sliding(drives, k, load, step, tiles)
-            if at[HELD] == 1:
+            if at[HELD] == 1 and at[ABOUT] == 0:
                 value, _, _ = profile_at(
                     drives.profiles, k, along.chi[0, k], step.given, step.found
                 )
@@ -227,6 +236,68 @@ def _sliding(drives: Driving, k: int, load: float, step: Step, tiles: Array) -> 
 
 
 @inline
+def _led(
+    drives: Driving, k: int, at: Array, load: float, step: Step, tiles: Array
+) -> tuple[float, float]:
+    """Return what a body turns by about an axis, and by how much it is behind where it is led.
+
+    It acts by a torque. The rotation vector of where it is led is that of three relations, one
+    after the other, at the start of the step.
+    """
+    body, n = drives.along.places[k, B], _axis(at[ABOUT])
+    (_, D), (_, w), a = (
+        frame(step.stage, body),
+        twist(step.stage, body),
+        half_turn(step.stage, body),
+    )
+    torque = n
+    if step.arms_at != DIRECTORS:
+        torque = apply(on_arms(a), n)
+    push(step, body, NONE, scale(step.h * load, torque))
+    measure(step, 0.0, abs(step.h * load))
+    if tiles is not None:
+        add_column(tiles, drives.terms[k, COLUMN + 3], 0, torque)
+        add_row(tiles, drives.terms[k, ROW + 3], 0, n)
+    first = at[RATE] - 2 * (at[ABOUT] - 1) + 1
+    led = _rotated((step.u[first], step.u[first + 2], step.u[first + 4]))
+    return step.h * dot(n, w), dot(n, _off(minus(D, _crossed(a, D)), led))
+
+
+@inline
+def _axis(number: int) -> Vec:
+    """Return the first, second or third axis of the world."""
+    return (
+        1.0 if number == 1 else 0.0,
+        1.0 if number == 2 else 0.0,
+        1.0 if number == 3 else 0.0,
+    )
+
+
+@inline
+def _rotated(theta: Vec) -> Mat:
+    """Return the directors that are turned by a rotation vector: rows, as all frames are."""
+    angle = sqrt(dot(theta, theta))
+    if angle == 0.0:
+        return UNIT
+    n = scale(1.0 / angle, theta)
+    turned = plus(times(cos(angle), UNIT), times(-sin(angle), skew(n)))
+    return plus(turned, times(1.0 - cos(angle), outer(n, n)))
+
+
+@arithmetic
+def _crossed(a: Vec, D: Mat) -> Mat:
+    """Return a x d_i."""
+    return cross(a, D[0]), cross(a, D[1]), cross(a, D[2])
+
+
+@arithmetic
+def _off(D: Mat, led: Mat) -> Vec:
+    """Return the small rotation vector from directors to where they are led."""
+    parts = [cross(d, to) for d, to in zip(D, led, strict=True)]
+    return scale(0.5, add(add(parts[0], parts[1]), parts[2]))
+
+
+@inline
 def _gather_column(tiles: Array, at: Array, weight: float, n: Vec, on_A: Vec, on_B: Vec) -> None:
     """Add what the multiplier does to both bodies, a force n on B and torques."""
     add_column(tiles, at[COLUMN], 0, scale(-weight, n))
@@ -290,6 +361,9 @@ class DrivenRows(Family):
         self.inputs = sum(inlet.size for inlet in assembly.inlets)
         self.chi = np.zeros((2, len(self.terms)))
         self.memory = np.full((len(self.terms), 2), np.nan)
+        motions = [driven.motion for driven in self.drives]
+        about = [each.axis + 1 if isinstance(each, Turn) else 0 for each in motions]
+        self.about = np.array(about, dtype=np.intp)
         self.formulas = [law_of(term.profile) for term in self.terms]
 
     def __len__(self) -> int:
@@ -332,7 +406,7 @@ class DrivenRows(Family):
         own = node[self.relation][:, None]
         return Driving(
             along,
-            index(ports, rate, held, node, first, last),
+            index(ports, rate, held, node, first, last, self.about),
             index(table(M, own), table(own, K)),
             rows([numbers for driven in self.drives for numbers in _numbers(driven)], 3),
             rows([law for driven in self.drives for law in _friction(driven)], 4),

@@ -115,9 +115,12 @@ class Assembly:
 
     @property
     def drives(self) -> list[tuple[int, Driven]]:
-        """The input of every drive, and its coordinate."""
-        found = ((port, inlet.driven) for port, inlet in self.ports)
-        return [(port, driven) for port, driven in found if driven is not None]
+        """The input of every relation that is driven, and the relation."""
+        return [
+            (port + k, driven)
+            for port, inlet in self.ports
+            for k, driven in enumerate(inlet.drives)
+        ]
 
 
 class Family(ABC):

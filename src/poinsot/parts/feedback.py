@@ -13,12 +13,12 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import InputError
+from poinsot.errors import InputError, failure
 from poinsot.frames.charts import Chart
 from poinsot.frames.directions import Charted, Direction, Torque
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.stacks import Forms
-from poinsot.parts.driven import Driven
+from poinsot.parts.driven import Driven, DrivenDirection
 from poinsot.ph.derivatives import single_differences
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector
@@ -71,6 +71,11 @@ class Feedback(ABC):
         return False
 
 
+def _failed(name: str, error: Exception, t: float, at: str) -> InputError:
+    """Return what is to be said of a law that failed at time t [s], where it saw so much."""
+    return InputError(f"port '{name}': its law {failure(error)}, at t = {t:g} s with {at}")
+
+
 def _checked(value: Any, size: int, name: str, t: float) -> list[float]:
     """Return what a law gives as so many numbers, or say what is wrong with it."""
     try:
@@ -109,7 +114,12 @@ class JointLaw(Feedback):
 
     def value(self, t: float, seen: Sequence[float]) -> list[float]:
         """Return the torque or force where coordinate and rate are seen, one number."""
-        return _checked(self.law(t, *seen), 1, self.name, t)
+        try:
+            found = self.law(t, *seen)
+        except Exception as error:
+            at = "x = {:g}, v = {:g}".format(*seen)
+            raise _failed(self.name, error, t, at) from error
+        return _checked(found, 1, self.name, t)
 
     def value_and_slope(self, t: float, seen: Sequence[float]) -> tuple[list[float], list[float]]:
         """Return the torque or force, and its slopes by coordinate and rate."""
@@ -197,9 +207,18 @@ class BodyLaw(Feedback):
         position, velocity = (self._weights @ frame_vectors(a)[0] for a in (q, v))
         return [*position.tolist(), *rotation.T.reshape(-1).tolist(), *velocity.tolist(), *spin]
 
+    def _asked(self, t: float, motion: Glance) -> list[float]:
+        """Return what the law gives, three numbers."""
+        try:
+            found = self.load(t, motion)
+        except Exception as error:
+            at = f"position {motion.position.tolist()}"
+            raise _failed(self.name, error, t, at) from error
+        return _checked(found, 3, self.name, t)
+
     def value(self, t: float, seen: Sequence[float]) -> list[float]:
         """Return the force or torque where a motion is seen, three numbers."""
-        return _checked(self.load(t, Glance(seen)), 3, self.name, t)
+        return self._asked(t, Glance(seen))
 
     def value_and_slope(self, t: float, seen: Sequence[float]) -> tuple[list[float], list[float]]:
         """Return the force or torque, and its slopes (3, 18), row by row.
@@ -207,7 +226,7 @@ class BodyLaw(Feedback):
         Only what the law reads is varied: it cannot depend on anything else.
         """
         motion, by_seen = Glance(seen), [0.0] * 54
-        value = _checked(self.load(t, motion), 3, self.name, t)
+        value = self._asked(t, motion)
         read = motion.read
         slopes = single_differences(lambda at: self.value(t, at), seen, value, read)
         for j, column in zip(read, slopes, strict=True):
@@ -247,9 +266,14 @@ class Inlet:
     law: Feedback | None = None
 
     @property
-    def driven(self) -> Driven | None:
-        """The coordinate whose motion it prescribes, if it does."""
-        return self.direction if isinstance(self.direction, Driven) else None
+    def driven(self) -> DrivenDirection | None:
+        """The direction whose motion it prescribes, if it does."""
+        return self.direction if isinstance(self.direction, DrivenDirection) else None
+
+    @property
+    def drives(self) -> tuple[Driven, ...]:
+        """The relations that it prescribes."""
+        return () if self.driven is None else self.driven.relations
 
     def remembering(self) -> "Inlet":
         """Return the same for one run of Newton's method."""

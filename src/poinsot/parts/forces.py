@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Ground, partner
-from poinsot.errors import InputError, StructureError
+from poinsot.errors import InputError, StructureError, failure
 from poinsot.frames.charts import Linear
 from poinsot.inputs import function, number, vector3
 from poinsot.parts.coordinates import Coordinate, distance, of_joint
@@ -49,7 +49,10 @@ def _one_number(f: Law, what: str) -> Law:
         return cast(Law, f)
 
     def law(x: float) -> float:
-        value = f(x)
+        try:
+            value = f(x)
+        except Exception as error:
+            raise InputError(f"{what} {failure(error)}, at {x:g}") from error
         if isinstance(value, float):
             return value
         try:

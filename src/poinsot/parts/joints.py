@@ -87,8 +87,9 @@ class Joint(ABC):
         if a is b or (isinstance(a, Ground) and isinstance(b, Ground)):
             raise InputError(f"{self.kind}: joins '{a.name}' with itself")
         for field in fields(self):
-            if field.name not in ("a", "b"):
-                given = vector3(getattr(self, field.name), f"{self.kind}: {field.name}")
+            value = getattr(self, field.name)
+            if field.name not in ("a", "b") and value is not None:
+                given = vector3(value, f"{self.kind}: {field.name}")
                 object.__setattr__(self, field.name, given)
         for end, body, place in zip("ab", (a, b), self._places(), strict=True):
             object.__setattr__(self, end, body.at(place))
@@ -326,31 +327,52 @@ class Universal(_AtPoint):
 
 
 @dataclass(frozen=True, eq=False)
-class _OnPlane(_AtPoint):
-    """A joint with a point and a plane."""
+class OnPlane(_AtPoint):
+    """A joint with a point and a plane; `x` says where displacement 1 leads along the plane.
+
+    What x has along the normal does not count; left out, it is some direction across the normal.
+    """
 
     normal: ArrayLike
+    x: ArrayLike | None = None
 
-    @property
+    def __post_init__(self) -> None:
+        """Check the axes."""
+        super().__post_init__()
+        _ = self.in_plane
+
+    @cached_property
     def _n(self) -> Array:
         """Unit normal at the start."""
         return unit3(self.normal, f"{self.kind}: normal")
 
+    @cached_property
+    def in_plane(self) -> tuple[Vector3, Vector3]:
+        """Two unit vectors along the plane, at the start, right-handed with the normal."""
+        if self.x is None:
+            return perpendicular(self._n)
+        x = unit3(self.x, f"{self.kind}: x")
+        across = np.cross(self._n, x)
+        if np.linalg.norm(across) < PERPENDICULAR:
+            raise InputError(f"{self.kind}: x is along the normal; give a direction in the plane")
+        second = unit3(across, f"{self.kind}: x")
+        return three(np.cross(second, self._n)), three(second)
+
     def freedoms(self) -> tuple[Freedom, ...]:
         """Two displacements in the plane."""
-        m1, m2 = perpendicular(self._n)
+        m1, m2 = self.in_plane
         return (
             _displacement(self, m1, "displacement 1"),
             _displacement(self, m2, "displacement 2"),
         )
 
 
-class Planar(_OnPlane):
+class Planar(OnPlane):
     """A plate sliding on a plane of A: three equations, two displacements and an angle."""
 
     def rows(self) -> tuple[Row, ...]:
         """One offset and two dots."""
-        m1, m2 = perpendicular(self._n)
+        m1, m2 = self.in_plane
         return (
             _offset_row(self, self._n, "offset"),
             _dot_row(self, self._n, m1, "tilt 1"),
@@ -359,7 +381,7 @@ class Planar(_OnPlane):
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """Two displacements in the plane and the angle about its normal."""
-        return (*super().freedoms(), _angle(self, perpendicular(self._n)))
+        return (*super().freedoms(), _angle(self, self.in_plane))
 
 
 class Weld(Joint):
@@ -446,7 +468,7 @@ class PointOnLine(_Axial):
         return (_displacement(self, self._n),)
 
 
-class PointOnPlane(_OnPlane):
+class PointOnPlane(OnPlane):
     """A point of B stays on a plane of A: one equation."""
 
     def rows(self) -> tuple[Row, ...]:

@@ -51,7 +51,10 @@ def _port(
     """Return a port along a direction, open or closed by a value or a law."""
     if value is not None and law is not None:
         raise InputError(f"port '{name}': give either a value or a law, not both")
-    signal = None if value is None else as_signal(value)
+    try:
+        signal = None if value is None else as_signal(value)
+    except InputError as error:
+        raise InputError(f"port '{name}': {error}") from None
     return Port(name, size, *units, signal=signal, by_law=law is not None), Inlet(line, size, law)
 
 
@@ -64,10 +67,10 @@ def _axes(body: Body) -> tuple[tuple[float, float, float], ...]:
 class ForcePort(PortPlace):
     """A force [N] at a point of a body, in world or body axes; y is the point's velocity [m/s].
 
-    `point` in world axes at the start, the centre of mass by default. `value` (constant or a
-    function of time) or `law` (t, motion) -> force closes the port by an input. `published=True`
-    puts an eccentric force in as [LKB26, eq. (32)] does, by its torque about the centre of mass:
-    slightly less of it than asked for, in the reference engine.
+    `point` in world axes at the start, the centre of mass by default. `value` (constant, formula
+    of t, or function of time) or `law` (t, motion) -> force closes the port by an input.
+    `published=True` puts an eccentric force in as [LKB26, eq. (32)] does, by its torque about the
+    centre of mass: slightly less of it than asked for, in the reference engine.
     """
 
     body: Body
@@ -113,9 +116,10 @@ class ForcePort(PortPlace):
 class TorquePort(PortPlace):
     """A torque [N m] on a body, in world or body axes; y is the angular velocity [rad/s].
 
-    `value` (constant or a function of time) or `law` (t, motion) -> torque closes the port by an
-    input. `published=True` uses the directors as [LKB26, eq. (32)] does instead of the reciprocal
-    ones: it reproduces that paper's numbers, and puts in slightly less than the torque asked for.
+    `value` (constant, formula of t or function of time) or `law` (t, motion) -> torque closes the
+    port by an input. `published=True` uses the directors as [LKB26, eq. (32)] does instead of the
+    reciprocal ones: it reproduces that paper's numbers, and puts in slightly less than the torque
+    asked for.
     """
 
     body: Body
@@ -152,8 +156,8 @@ class TorquePort(PortPlace):
 class JointPort(PortPlace):
     """A motor on a free direction of a joint: torque [N m] and rate [rad/s], or force and speed.
 
-    `value` (constant or a function of time) or `law` (t, coordinate, rate) -> torque or force
-    closes the port by an input; an angle is given to it as counted over turns.
+    `value` (constant, formula of t or function of time) or `law` (t, coordinate, rate) -> torque or
+    force closes the port by an input; an angle is given to it as counted over turns.
     """
 
     joint: str

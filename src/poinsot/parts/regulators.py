@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.errors import InputError
-from poinsot.parts.control_laws import as_numbers, raised, sums
+from poinsot.errors import InputError, failure
+from poinsot.parts.control_laws import as_numbers, sums
 from poinsot.parts.controllers import Controller
 from poinsot.parts.state_spaces import StateSpace
 from poinsot.ph.derivatives import single_differences
@@ -41,8 +41,7 @@ class Limited(RegulatorLaw):
         try:
             return what(t, m)
         except Exception as error:
-            said = str(error) if isinstance(error, InputError) else raised(error)
-            raise self._refusal(said, t, m) from error
+            raise self._refusal(failure(error), t, m) from error
 
     def _refusal(self, why: str, t: float, m: Vector) -> InputError:
         y = m[: self.controller.sizes.measured]

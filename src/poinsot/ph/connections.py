@@ -8,8 +8,8 @@ with neither resistor (D, rho) nor input (w, e) creates and destroys nothing.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,10 @@ class Connection(ABC):
     @abstractmethod
     def ports(self) -> tuple[str, ...]:
         """The names of the ports that it joins, in order."""
+
+    @abstractmethod
+    def between(self, ports: Sequence[str]) -> Self:
+        """Return the same between other ports, by name in the same order."""
 
     @abstractmethod
     def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
@@ -103,6 +107,10 @@ class Coupling(Connection):
     def ports(self) -> tuple[str, ...]:
         """The two ports."""
         return self.a, self.b
+
+    def between(self, ports: Sequence[str]) -> Self:
+        """Return the same between other ports."""
+        return replace(self, a=ports[0], b=ports[1])
 
     @property
     def linear(self) -> bool:
@@ -220,6 +228,10 @@ class Junction(Connection):
         """The joined ports."""
         return self.joined
 
+    def between(self, ports: Sequence[str]) -> Self:
+        """Return the same between other ports."""
+        return replace(self, joined=tuple(ports))
+
     def check(self, ports: Sequence[Port]) -> None:
         """Refuse fewer than two ports, or ports of other size or unit."""
         if len(ports) < 2:
@@ -259,6 +271,10 @@ class OnePort(Connection):
     def ports(self) -> tuple[str, ...]:
         """The port."""
         return (self.port,)
+
+    def between(self, ports: Sequence[str]) -> Self:
+        """Return the same at another port."""
+        return replace(self, port=ports[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,18 @@
 """Several functions of named variables as one table of operations: of texts, or of SymPy."""
 
+import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.ph.formulas import Formula
 from poinsot.ph.graphs import Graph, Program
+
+#: A name in a formula; that of an exponent in 1e5 is none.
+NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,12 @@ class FormulaRows:
         except UnknownFunctionError as error:
             raise InputError(f"{what}: SymPy's {error} is not known to formulas") from None
         return cls(variables, graph, tuple(rows), tuple(text_of(e) for e in expressions))
+
+    def renamed(self, names: Mapping[str, str]) -> "FormulaRows":
+        """Return the same functions of variables by other names."""
+        texts = tuple(NAME.sub(lambda found: names.get(found[0], found[0]), t) for t in self.texts)
+        variables = tuple(names.get(name, name) for name in self.variables)
+        return replace(self, variables=variables, texts=texts)
 
     @cached_property
     def program(self) -> Program:

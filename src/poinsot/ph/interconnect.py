@@ -11,7 +11,7 @@ from poinsot.ph.connections import Connection, Coupling, Gyrator, Resistor, Swap
 from poinsot.ph.derivatives import warn_missing
 from poinsot.ph.interconnection import Interconnection, Link, Place, slices
 from poinsot.ph.ports import Port
-from poinsot.ph.signals import Signal, as_signal
+from poinsot.ph.signals import Constant, Signal, as_signal
 from poinsot.ph.system import PHSystem, State
 
 
@@ -148,7 +148,7 @@ def _taken_apart(
 
 
 def feed(system: PHSystem, port: str, signal: Signal | ArrayLike) -> PHSystem:
-    """Close a port by an input: a function of time [s], or a constant."""
+    """Close a port by an input: a function of time [s], a formula of t as text, or a constant."""
     target = system.port(port)
     if target.by_law:
         raise InputError(f"port '{port}' is closed by a law already; leave that out to feed it")
@@ -157,8 +157,11 @@ def feed(system: PHSystem, port: str, signal: Signal | ArrayLike) -> PHSystem:
             f"port '{port}' is a drive, whose motion is prescribed already; change that, or take a "
             "JointPort to feed a force"
         )
-    fed = replace(target, signal=as_signal(signal))
-    if not callable(signal):
+    try:
+        fed = replace(target, signal=as_signal(signal))
+    except InputError as error:
+        raise InputError(f"port '{port}': {error}") from None
+    if isinstance(fed.signal, Constant):
         fed.u(0.0)
     return replace(system, ports=tuple(fed if p is target else p for p in system.ports))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poinsot.errors import InputError
+from poinsot.errors import InputError, failure
 from poinsot.ph.derivatives import RELATIVE_STEP, slope_by
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Array
@@ -104,13 +104,22 @@ def _values(signal: Signal, times: Array) -> Array:
     if isinstance(signal, Constant | Table | Formula):
         values = signal.over(times)
     else:
-        values = np.array([np.atleast_1d(signal(t)) for t in times.tolist()], dtype=float)
+        values = np.array([_value(signal, t) for t in times.tolist()])
     if values.size != times.size:
         raise InputError(
             f"a prescribed motion is one number at a time; at t = {times[0]:g} s it is "
             f"{values[0].tolist()}"
         )
     return values.reshape(-1, 1)
+
+
+def _value(signal: Signal, t: float) -> Array:
+    """Return what a function gives at time t [s] as numbers."""
+    try:
+        return np.atleast_1d(np.asarray(signal(t), dtype=float))
+    except Exception as error:
+        said = f"a prescribed motion {failure(error)}, at t = {t:g} s"
+        raise InputError(said) from error
 
 
 def _slopes(table: Table, times: Array) -> Array:

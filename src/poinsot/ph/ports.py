@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from poinsot.errors import InputError
+from poinsot.errors import InputError, failure
 from poinsot.inputs import require_name
 from poinsot.ph import units
 from poinsot.ph.formulas import Formula
@@ -109,14 +109,30 @@ class Port:
             return u
         u = np.empty((times.size, self.size))
         for k, t in enumerate(times.tolist()):
-            value = self.signal(t)
-            if self.size > 1 or not isinstance(value, float):
-                value = np.atleast_1d(np.asarray(value, dtype=float))
-                if value.shape != (self.size,):
-                    self._check(value[None], times[k:])
+            value = self._asked(self.signal, t)
+            if not isinstance(value, float) and value.shape != (self.size,):
+                self._check(value[None], times[k:])
             u[k] = value
         self._check(u, times)
         return u
+
+    def _asked(self, signal: Signal, t: float) -> Any:
+        """Return what a function gives at time t [s], one number or an array of numbers."""
+        try:
+            value = signal(t)
+        except Exception as error:
+            raise InputError(
+                f"port '{self.name}': the input {failure(error)}, at t = {t:g} s"
+            ) from error
+        if self.size == 1 and isinstance(value, float):
+            return value
+        try:
+            return np.atleast_1d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"port '{self.name}': the input at t = {t:g} s is {value!r}, expected "
+                f"{self.size} number(s)"
+            ) from None
 
     def u_of_steps(self, times: Array) -> Array:
         """Evaluate the input of every step between times [s], checked; shape (steps, size).
@@ -126,7 +142,10 @@ class Port:
         middle = (times[:-1] + times[1:]) / 2
         if not isinstance(self.signal, Prescribed):
             return self.u_over(middle)
-        u = self.signal.mean(times)
+        try:
+            u = self.signal.mean(times)
+        except InputError as error:
+            raise InputError(f"port '{self.name}': {error}") from error
         self._check(u, middle)
         return u
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
+from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Array
 
 #: A function of time [s].
@@ -75,11 +76,20 @@ class Table:
 
 
 def as_signal(value: Signal | ArrayLike) -> Signal:
-    """Make a signal of a function of time, or of a constant."""
+    """Make a signal of a function of time, a formula of t as text, or a constant.
+
+    A vector may be given by several texts and numbers.
+    """
     if callable(value):
         return value
+    if isinstance(value, str):
+        return Formula(value)
+    if isinstance(value, list | tuple) and any(isinstance(each, str) for each in value):
+        return Formula([each if isinstance(each, str) else f"{each!r}" for each in value])
     try:
         constant = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"a signal is a function of time or numbers, got {value!r}") from None
+        raise InputError(
+            f"a signal is a function of time, a formula of t or numbers, got {value!r}"
+        ) from None
     return Constant(constant)

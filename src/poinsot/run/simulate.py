@@ -124,7 +124,8 @@ def simulate(
         turns of another run: a state tells angles only up to whole turns. Default: those within
         half a turn.
     inputs : mapping
-        Port name -> function of time [s] or constant; open ports have u = 0.
+        Port name -> constant, function of time [s], or formula of t as text, such as
+        `"2*sin(3*t)"`, or one for each component; open ports have u = 0.
     engine : {"auto", "compiled", "reference"}
         The compiled engine runs mechanisms, fast; the reference engine, NumPy and SciPy, runs
         everything. By default the compiled one where it can.

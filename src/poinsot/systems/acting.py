@@ -110,8 +110,7 @@ class Acting(Mechanics):
             if inlet.law is not None:
                 what = f"port '{inlet.law.name}'"
                 acting.append((what, inlet.direction.bodies, inlet.law.loses))
-            if inlet.driven is not None:
-                acting.append((inlet.driven.title, inlet.driven.bodies, inlet.driven.loses))
+            acting += [(each.title, each.bodies, each.loses) for each in inlet.drives]
         for what, bodies, loses in acting:
             if loses(local(f0, bodies), local(f_mid, bodies)):
                 raise InputError(

@@ -35,6 +35,11 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
                     "its first coordinate; coordinates count from where the model starts, angles "
                     "over turns: give all of these by simulate(..., angles={'joint.angle': ...})"
                 )
+            if driven.of:
+                raise InconsistentStartError(
+                    f"{what}: at t = {t:g} s its {driven.of} is {behind:.9g} {unit} ahead of the "
+                    "body; let it begin where the body is, or put the body there"
+                )
             raise InconsistentStartError(
                 f"{what}: its motion is at {here + behind:.9g} {unit} at t = {t:g} s, while the "
                 f"joint is at {here:.9g} {unit}{_remedy(driven, behind)}"

@@ -167,7 +167,7 @@ class Mechanism(Acting):
     @cached_property
     def drives(self) -> tuple[Driven, ...]:
         """The relations whose motion is prescribed, those of transmissions among them."""
-        return tuple(inlet.driven for inlet in self.inlets if inlet.driven is not None)
+        return tuple(driven for inlet in self.inlets for driven in inlet.drives)
 
     @property
     def driven_motion(self) -> str:
@@ -180,7 +180,7 @@ class Mechanism(Acting):
     def _driven(self) -> list[int]:
         """The input of every drive."""
         pairs = zip(self.inlets, self._ranges, strict=True)
-        return [first for inlet, (first, _) in pairs if inlet.driven is not None]
+        return [first + k for inlet, (first, _) in pairs for k in range(len(inlet.drives))]
 
     @cached_property
     def imposed(self) -> Matrix | None:

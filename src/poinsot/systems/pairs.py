@@ -11,8 +11,9 @@ free directions stay open as a port with inputs e, the outputs of which are the 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -165,6 +166,10 @@ class KinematicPair(Connection):
     def ports(self) -> tuple[str, ...]:
         """The ports that it joins."""
         return (self.port_a,) if self.port_b is None else (self.port_a, self.port_b)
+
+    def between(self, ports: Sequence[str]) -> Self:
+        """Return the same joint between other ports."""
+        return replace(self, port_a=ports[0], port_b=ports[1] if len(ports) > 1 else None)
 
     def check(self, ports: Sequence[Port]) -> None:
         """Refuse ports that are not those of free bodies."""

@@ -51,6 +51,11 @@ def require_coordinates(system: DirectorSystem, what: str) -> None:
             raise InputError(
                 f"{what}: {driven.title} prescribes a rate; give it the coordinate instead"
             )
+        if not isinstance(driven.motion, ByPosition | Held):
+            raise InputError(
+                f"{what}: {driven.title} leads a whole body, which coordinates of joints do not "
+                "tell; let joints move it"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +112,7 @@ class Driving:
         """Return the same with a trajectory for every drive."""
         rest, inlets = iter(motions), []
         for inlet in self.place.held.inlets:
-            if inlet.driven is not None:
+            if isinstance(inlet.driven, Driven):
                 inlet = replace(inlet, direction=replace(inlet.driven, motion=next(rest)))
             inlets.append(inlet)
         held = replace(self.place.held, inlets=tuple(inlets))

@@ -1,0 +1,188 @@
+"""What a model holds: parts by name, and what names and parts it takes."""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+from numpy.typing import ArrayLike
+
+from poinsot.bodies.body import Body, Ground, Marker
+from poinsot.bodies.flexible import Flexible, Place
+from poinsot.errors import InputError, did_you_mean, printable
+from poinsot.inputs import require_name, vector3
+from poinsot.model.assemblies import BodyAssembly, Start
+from poinsot.model.simulation import Simulation
+from poinsot.parts.controllers import Controller
+from poinsot.parts.forces import Force
+from poinsot.parts.joints import Joint
+from poinsot.parts.loads import PortPlace
+from poinsot.parts.rigid_strains import RigidStrains
+from poinsot.parts.transmissions import Transmission
+from poinsot.ph.connections import Connection
+from poinsot.ph.matrices import Vector
+from poinsot.ph.system import PHSystem
+
+T = TypeVar("T")
+
+#: What a part is called -> where a model keeps all of them by name.
+PARTS = {
+    "body": "bodies",
+    "marker": "markers",
+    "joint": "joints",
+    "transmission": "transmissions",
+    "force": "forces",
+    "port": "ports",
+    "system": "systems",
+    "sensor": "sensors",
+    "controller": "controllers",
+}
+#: What the ends of beams and rods are called.
+ENDS = "start", "end"
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Velocities at the start that were made to suit so many joints; twists (6 bodies,)."""
+
+    twists: Vector
+    joints: int
+
+
+class Contents:
+    """What a model holds."""
+
+    def __init__(self, gravity: ArrayLike, name: str) -> None:
+        self.gravity = vector3(gravity, "gravity")
+        self.name = require_name(name, "a model")
+        self.ground = Ground()
+        self.bodies: dict[str, Body] = {}
+        self.markers: dict[str, Marker] = {}
+        self.joints: dict[str, Joint] = {}
+        self.transmissions: dict[str, Transmission] = {}
+        self.forces: dict[str, Force] = {}
+        self.ports: dict[str, PortPlace] = {}
+        self.systems: dict[str, PHSystem] = {}
+        self.connections: list[Connection] = []
+        #: Names of sensors -> the channels that they record.
+        self.sensors: dict[str, str] = {}
+        self.controllers: dict[str, Controller] = {}
+        #: What was added as several bodies, and how.
+        self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
+        self.simulation: Simulation | None = None
+        self._projection: Projection | None = None
+
+    @property
+    def gravity(self) -> Vector:
+        """Acceleration of gravity [m/s^2], world axes."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, gravity: ArrayLike) -> None:
+        self._gravity = vector3(gravity, "gravity")
+
+    def __repr__(self) -> str:
+        """One line: name and counts."""
+        parts = {part: len(getattr(self, part)) for part in PARTS.values()}
+        counts = [f"{count} {part}" for part, count in parts.items() if count]
+        return f"<Model '{printable(self.name)}': {', '.join(counts) or 'empty'}>"
+
+    def body(self, name: str) -> Body:
+        """Return a body by its name, or by that of a marker on it, such as `beam.end`."""
+        if name in self.markers:
+            return self.markers[name].body
+        if name not in self.bodies:
+            raise InputError(
+                f"no body '{name}'; {did_you_mean(name, [*self.bodies, *self.markers])}"
+            )
+        return self.bodies[name]
+
+    @property
+    def projection(self) -> Projection | None:
+        """What `project_velocities` found, unless a body was added since."""
+        movable = sum(not body.carried for body in self.bodies.values())
+        found = self._projection
+        return found if found is not None and found.twists.size == 6 * movable else None
+
+    def as_now(self) -> Self:
+        """Return a copy to which nothing is added later."""
+        now = copy(self)
+        for parts in (*PARTS.values(), "assemblies"):
+            setattr(now, parts, dict(getattr(self, parts)))
+        now.connections = list(self.connections)
+        return now
+
+
+def require_new(model: Contents, name: str) -> None:
+    """Refuse a name that is taken."""
+    if require_name(name, "a part of a model") == model.ground.name:
+        raise InputError(f"'{name}' cannot be a name: it is that of the ground")
+    for kind, parts in PARTS.items():
+        if name in getattr(model, parts):
+            raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")
+
+
+def require_own(model: Contents, partner: Body | Ground, what: str) -> None:
+    """Refuse a body of another model."""
+    if isinstance(partner, Body) and model.bodies.get(partner.name) is not partner:
+        raise InputError(
+            f"{what}: body '{partner.name}' is not in this model; "
+            + did_you_mean(partner.name, model.bodies)
+        )
+
+
+def require_part(
+    model: Contents,
+    name: str,
+    part: Joint | Transmission | Force | PortPlace,
+    kind: type,
+    what: str,
+    example: str,
+) -> None:
+    """Refuse a name that is taken, a part of another kind, and bodies of another model."""
+    require_new(model, name)
+    if not isinstance(part, kind):
+        raise InputError(f"{what} '{name}': expected a {what} such as {example}, got {part!r}")
+    bodies: tuple[Body | Ground, ...] = ()
+    if isinstance(part, Joint):
+        bodies = part.a, part.b
+    elif not isinstance(part, Transmission):
+        bodies = part.bodies
+    for body in bodies:
+        require_own(model, body, f"{what} '{name}'")
+
+
+def all_or_nothing(model: Contents, add: Callable[[], T]) -> T:
+    """Add several parts; if one fails, none is left whose name would be taken next time."""
+    before = vars(model.as_now())
+    try:
+        return add()
+    except InputError:
+        vars(model).update(before)
+        raise
+
+
+def own_parts(model: Contents) -> dict[str, dict[str, Any]]:
+    """Return what is no part of a rod or a beam: their nodes, ends and elements follow."""
+    whole = {node: name for name in model.assemblies for node in model.forces[name].bodies}
+    bodies: dict[str, Any] = {}
+    for name, body in model.bodies.items():
+        if body in whole:
+            bodies[whole[body]] = model.assemblies[whole[body]]
+        elif not isinstance(body, Place):
+            bodies[name] = body
+    slender = [name for name, body in bodies.items() if isinstance(body, Flexible | tuple)]
+    ends = {f"{name}.{end}" for name in slender for end in ENDS}
+    forces = {name: part for name, part in model.forces.items() if name not in model.assemblies}
+    markers = {name: part for name, part in model.markers.items() if name not in ends}
+    joints = {name: j for name, j in model.joints.items() if not isinstance(j, RigidStrains)}
+    return {"bodies": bodies, "markers": markers, "forces": forces, "joints": joints}
+
+
+def list_of_names(names: Sequence[str], what: str) -> list[str]:
+    """Return a list of names; a single one is a list, too."""
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Sequence):
+        raise InputError(f"{what}: expected a list of names, got {names!r}")
+    return list(names)

@@ -1,0 +1,116 @@
+"""Motions of joint coordinates: configurations of a model, and what its motions take."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from poinsot.errors import InputError, did_you_mean
+from poinsot.model.compiling import is_elastic, mechanism_of
+from poinsot.model.contents import Contents, list_of_names
+from poinsot.model.wiring import Wiring
+from poinsot.parts.coordinates import Coordinate, of_joint
+from poinsot.parts.drives import Drive
+from poinsot.parts.feedback import Inlet
+from poinsot.ph.interconnect import feed
+from poinsot.ph.ports import Port
+from poinsot.ph.signals import Signal
+from poinsot.ph.system import PHSystem
+from poinsot.systems.directors import DirectorSystem
+from poinsot.systems.kinematics import inverse
+from poinsot.systems.kinematics.configuration import Configuration
+from poinsot.systems.kinematics.driving import Driving
+from poinsot.systems.kinematics.trajectories import trajectory
+
+
+def configuration(
+    model: Contents, at: Mapping[str, float] | None, coordinates: Sequence[str] | None
+) -> Configuration:
+    """Return where bodies are at given coordinates of joints, and Jacobians there."""
+    what, values = "configuration", dict(at or {})
+    names = list(values) if coordinates is None and values else coordinates
+    every = _coordinate_names(model)
+    names = every if names is None else list_of_names(names, f"{what}: coordinates")
+    system = _plain(model, what)
+    if values:
+        driving = Driving.of(system, _coordinates(model, list(values), what), what)
+        driving.require_determined(every)
+        held = {name: trajectory(each, 1.0, f"{what}: '{name}'") for name, each in values.items()}
+        there = driving.along(held, 1.0).at(0.0).place
+    else:
+        there = Driving.of(system, {}, what).place
+    by = Driving.of(system, _coordinates(model, names, what), what).beside(there)
+    by.require_determined(every)
+    return Configuration(system, by.names, by)
+
+
+def inverse_dynamics(
+    model: Contents,
+    motion: Mapping[str, Any],
+    times: ArrayLike,
+    by: Sequence[str] | None,
+    inputs: Mapping[str, Signal | ArrayLike] | None,
+) -> inverse.InverseDynamics:
+    """Return the torques and forces that a motion of joint coordinates takes, and reactions."""
+    what = "inverse_dynamics"
+    if not isinstance(motion, Mapping):
+        raise InputError(f"{what}: expected motions by the names of joints, got {motion!r}")
+    system: PHSystem = _plain(model, what)
+    acting: dict[str, tuple[Port, Inlet] | None] = {}
+    for name in list(motion) if by is None else list_of_names(by, f"{what}: by"):
+        place = Wiring(model).place(name)
+        if place is None or isinstance(place, Drive):
+            known = [n for n, each in model.ports.items() if not isinstance(each, Drive)]
+            hint = did_you_mean(name, [*known, *model.joints])
+            raise InputError(f"{what}: no port or joint '{name}'; {hint}")
+        port, inlet = place.place(name, model.joints)
+        if port.status == "fed" or name in (inputs or {}):
+            raise InputError(
+                f"{what}: port '{name}' is fed already; leave its value, law or input out, or "
+                "let another one act"
+            )
+        acting[name] = None if name in system.port_slices else (port, inlet)
+    for port_name, signal in (inputs or {}).items():
+        system = feed(system, port_name, signal)
+    assert isinstance(system, DirectorSystem)
+    coordinates = _coordinates(model, list(motion), what)
+    every = _coordinate_names(model)
+    return inverse.inverse_dynamics(system, coordinates, motion, times, acting, every)
+
+
+def _plain(model: Contents, what: str) -> DirectorSystem:
+    """Return the mechanism in directors; refuse what has states of its own."""
+    if is_elastic(model):
+        name = next(name for name, body in model.bodies.items() if body.deforms)
+        raise InputError(
+            f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
+            "joints; take rigid bodies"
+        )
+    if model.systems:
+        raise InputError(
+            f"{what}: systems ('{next(iter(model.systems))}') have states of their own; take "
+            "the model without them, and let the joints act that they are connected with"
+        )
+    system = mechanism_of(model, "directors", stabilised=False)
+    assert isinstance(system, DirectorSystem)
+    return system
+
+
+def _coordinates(model: Contents, names: Sequence[str], what: str) -> dict[str, Coordinate]:
+    """Return coordinates of joints by name."""
+    found: dict[str, Coordinate] = {}
+    for name in names:
+        joint, _, freedom = name.rpartition(".") if name not in model.joints else (name, "", "")
+        if joint not in model.joints:
+            raise InputError(f"{what}: no joint '{name}'; {did_you_mean(name, model.joints)}")
+        found[name] = of_joint(joint, model.joints, freedom or None, what)
+    return found
+
+
+def _coordinate_names(model: Contents) -> list[str]:
+    """Return all coordinates of joints, by the shortest name of each."""
+    found = []
+    for name, joint in model.joints.items():
+        free = [each.label for each in joint.freedoms()]
+        found += [name] if len(free) == 1 else [f"{name}.{label}" for label in free]
+    return found

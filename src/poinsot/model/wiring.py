@@ -1,0 +1,114 @@
+"""The wiring of a model: its ports and channels by name, and what is joined to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from poinsot.errors import InputError, did_you_mean
+from poinsot.model.contents import Contents
+from poinsot.model.regulation import Regulation, continuous
+from poinsot.parts.loads import JointPort, PortPlace
+from poinsot.parts.transmissions import Transmission
+from poinsot.ph.ports import Port
+from poinsot.result import Lazy
+from poinsot.result.channels import Channel, Known, find_channel
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Ports and channels of a model by name."""
+
+    model: Contents
+
+    def port(self, name: str, what: str) -> Port:
+        """Return a port of a system, one that was added, or that of a joint's free direction."""
+        model = self.model
+        of_systems = {port.name: port for system in model.systems.values() for port in system.ports}
+        if name in of_systems:
+            return of_systems[name]
+        place = self.place(name)
+        if place is None:
+            known = [*of_systems, *model.ports, *model.joints]
+            raise InputError(f"{what}: no port '{name}'; {did_you_mean(name, known)}")
+        return place.place(name, model.joints)[0]
+
+    def place(self, name: str) -> PortPlace | None:
+        """Return where a port that was added is, or that of a joint, `joint` or `joint.freedom`."""
+        joint, _, freedom = name.rpartition(".")
+        if name in self.model.ports:
+            return self.model.ports[name]
+        if name in self.model.joints:
+            return JointPort(name)
+        return JointPort(joint, freedom) if joint in self.model.joints else None
+
+    def require_free(self, port: str, what: str) -> None:
+        """Refuse a port that is connected or driven."""
+        if any(port in each.ports for each in self.model.connections):
+            raise InputError(f"{what}: port '{port}' is connected twice")
+        for each in self.model.controllers.values():
+            if any(port == driven.name for driven in each.drives):
+                raise InputError(f"{what}: port '{port}' is driven by controller '{each.name}'")
+
+    def driven(self, names: Sequence[str], what: str) -> list[Port]:
+        """Return the ports that a controller drives; each must be free."""
+        ports = [self.port(name, what) for name in names]
+        for port in ports:
+            self.require_free(port.name, what)
+            if port.status == "fed":
+                raise InputError(f"{what}: port '{port.name}' is fed already")
+        if len({port.name for port in ports}) < len(ports):
+            raise InputError(f"{what}: drives names a port twice")
+        return ports
+
+    def read(self, names: Sequence[str], reader: str) -> list[Channel]:
+        """Return the channels that a controller reads."""
+        for name in names:
+            self._require_no_controller(name, reader)
+        return [find_channel(name, self.channels, f"controller '{reader}'") for name in names]
+
+    def _require_no_controller(self, channel: str, reader: str) -> None:
+        """Refuse to read what a controller puts out; its states may be read."""
+        owner = str(channel).split(".")[0]
+        known = channel in self.channels.states or channel in self.model.joints
+        if known or owner not in (*self.model.controllers, reader):
+            return
+        raise InputError(
+            f"controller '{reader}': cannot read '{channel}': outputs of controllers '{owner}' and "
+            f"'{reader}' at one instant would depend on each other, an algebraic loop; write both "
+            "laws as one, or read states of a controller in continuous time"
+        )
+
+    @property
+    def channels(self) -> Known:
+        """What sensors can record and controllers read."""
+        model = self.model
+        joints, systems = model.joints, [*model.systems.values(), *self.regulation.systems]
+        return Known(
+            Lazy(joints, lambda name: tuple(f.label for f in joints[name].freedoms())),
+            {**dict.fromkeys(model.markers, "marker"), **dict.fromkeys(model.bodies, "body")},
+            {s.name: (s.size, s.unit) for each in systems for s in each.states},
+        )
+
+    @property
+    def _closed(self) -> dict[str, PortPlace]:
+        """Ports of the mechanism that are connected or driven."""
+        names = [name for each in self.model.connections for name in each.ports]
+        names += [p.name for each in self.model.controllers.values() for p in each.drives]
+        places = {name: self.place(name) for name in names}
+        return {name: place for name, place in places.items() if place is not None}
+
+    @property
+    def with_ports(self) -> dict[str, Transmission | PortPlace]:
+        """All parts that have a port: those of joints only if something is joined to them."""
+        model = self.model
+        added: dict[str, Transmission | PortPlace] = {**model.transmissions, **model.ports}
+        return {**added, **self._closed, **self.regulation.ports}
+
+    @property
+    def regulation(self) -> Regulation:
+        """The controllers in continuous time."""
+        model = self.model
+        regulated = continuous(model.controllers.values())
+        driven = [port.name for each in regulated for port in each.drives]
+        joined = [name for each in model.connections for name in each.ports]
+        known = {name: place for name, place in self._closed.items() if name in driven + joined}
+        return Regulation(regulated, model.joints, model.bodies, model.markers, known)
