@@ -216,7 +216,7 @@ def test_every_free_direction_of_every_joint_can_be_driven(kind, coordinates, sc
     driven = drive(model, 7)
     model.project_velocities()
     options = {"coordinates": coordinates, "scheme": scheme}
-    fast, slow = both(model, h=0.02, t_end=0.3, **options)
+    fast, slow = both(model, h=0.02, t_end=0.1, **options)
     assert_same(fast, slow)
     assert fast.stats.single_steps == 0
     for k, (name, label) in enumerate(driven):
@@ -247,7 +247,7 @@ def test_both_engines_drive_random_mechanisms_alike(seed):
     model = plan.model(project=False)
     drive(model, seed, every=2)
     model.project_velocities()
-    assert_same(*both(model, h=0.01, t_end=0.08))
+    assert_same(*both(model, h=0.01, t_end=0.05))
 
 
 def test_a_drive_between_free_bodies_keeps_both_momenta():

@@ -129,7 +129,7 @@ def discretise_first(a, b, kind, C, x0, h, steps):
 @pytest.mark.parametrize("kind", ["transformer", "gyrator"])
 def test_interconnection_and_discretisation_commute(kind, make, C):
     a, b = make(1), make(2)
-    h, steps = 0.1, 5
+    h, steps = 0.1, 3
     connection = {"transformer": ph.Transformer, "gyrator": ph.Gyrator}[kind]
     coupling = C(None, None) if C is constant else C
     if C is modulated:
