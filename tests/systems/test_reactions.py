@@ -112,7 +112,7 @@ def test_stabilised_reactions_obey_newton_and_euler_to_second_order(seed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_action_is_reaction(kind, scheme):
     plan = mechanisms.pair(kind, 21, gravity=True)
-    result = ps.simulate(plan.model(), scheme=scheme, h=H, t_end=10 * H)
+    result = ps.simulate(plan.model(), scheme=scheme, h=H, t_end=5 * H)
     J = result.reaction("J")
     lever = joint_point(result, plan, "J", "b") - joint_point(result, plan, "J", "a")
     scale = max(1.0, abs(J.force).max(), abs(J.torque).max())
