@@ -44,7 +44,7 @@ class CompiledFunction:
         if given.shape != (self.sizes[0],):
             raise ValueError(f"expected {self.sizes[0]} numbers, got an array {given.shape}")
         # Half the time of asking both arrays for their addresses.
-        self._call(given.tobytes(), self._rooms[which].from_buffer(found), which)
+        self._call(given.tobytes(), self._rooms[which].from_buffer(found.data), which)
         return found
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
