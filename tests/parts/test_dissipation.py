@@ -188,8 +188,7 @@ def test_large_steps_through_sticking_and_slipping_keep_the_balance(slip, scheme
     assert result.stats.dissipation_min >= 0
 
 
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("scheme", "engine"), in_turn(SCHEMES, ["compiled", "reference"]))
 def test_a_slip_that_is_lost_in_round_off_is_solved_or_refused(scheme, engine):
     """Rates of bodies that move at 1 m/s are known to 1e-16 m/s: forces to 1e-8 of dry friction."""
     try:

@@ -62,8 +62,7 @@ def joined(kind):
     return replace(free, bodies=bodies, joints=joints, forces=forces, ports=ports)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "scheme"), in_turn(KINDS, SCHEMES))
 def test_every_joint_moves_alike(kind, scheme):
     assert_same(*both(finished(joined(kind)), scheme=scheme, h=0.02, t_end=0.08))
 

@@ -4,6 +4,8 @@ A body that moves with velocity v and angular velocity omega (world axes) has th
 velocities omega x d_i; rigidity is then satisfied by itself, and only the joints are left to ask.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
@@ -51,7 +53,7 @@ def lever_arms(J: Matrix) -> Vector:
     """
     moved, turned = _squares(J)
     if not is_sparse(moved):
-        ratios = np.divide(turned, moved, out=np.zeros(moved.shape), where=dense(moved) > 0)
+        ratios = np.divide(turned, moved, out=np.zeros(moved.shape), where=moved > 0)
         return np.asarray(np.sqrt(np.max(ratios, axis=0, initial=0.0)))
     moved = sp.coo_array(moved)
     moved.data = 1 / moved.data
@@ -60,15 +62,15 @@ def lever_arms(J: Matrix) -> Vector:
     return arms
 
 
-def _squares(J: Matrix) -> tuple[Matrix, Matrix]:
-    """Return |g|^2 and |r x g|^2 of every row and body of a joint matrix; two of (m, bodies)."""
+def _squares(J: Matrix) -> tuple[Any, Any]:
+    """Return |g|^2 and |r x g|^2 of every row and body, sparse if J is; each (m, bodies)."""
     if not is_sparse(J):
         rows = dense(J).reshape(J.shape[0], J.shape[1] // 6, 2, 3)
-        moved, turned = np.moveaxis((rows * rows).sum(axis=3), 2, 0)
-        return moved, turned
+        squares = (rows * rows).sum(axis=3)
+        return squares[:, :, 0], squares[:, :, 1]
     parts = sp.kron(sp.eye_array(J.shape[1] // 3), np.ones((3, 1)), format="csr")
-    squares = sp.csr_array((J * J) @ parts)
-    return squares[:, ::2], squares[:, 1::2]
+    both = sp.csr_array((J * J) @ parts)
+    return both[:, ::2], both[:, 1::2]
 
 
 def gap_sizes(forms: Forms, q: Vector, J: Matrix, lengths: Vector) -> Vector:
@@ -86,7 +88,7 @@ def gap_sizes(forms: Forms, q: Vector, J: Matrix, lengths: Vector) -> Vector:
     squares = forms.terms.form[forms.terms.a == forms.terms.b]
     smaller[squares] = np.maximum(smaller[squares], along[squares])
     far = float(np.max(np.linalg.norm(frame_vectors(q)[:, 0], axis=1), initial=0.0))
-    return np.where(along > 0, along * (smaller + FAR * far), about)
+    return np.asarray(np.where(along > 0, along * (smaller + FAR * far), about))
 
 
 def in_lengths(J: Matrix, lengths: ArrayLike) -> Matrix:
