@@ -67,13 +67,13 @@ def test_every_method_leaves_a_passive_port_hamiltonian_system_whose_error_is_th
     assert found.stable
     assert found.passive
     peaks = 2 * np.sqrt(STIFF / MASS) * np.sin((2 * np.arange(1, 4) - 1) * np.pi / 242)
-    omega = np.concatenate([np.linspace(0, 20, 801), *np.outer(peaks, (0.99, 1.0, 1.01))])
+    omega = np.concatenate([np.linspace(0, 20, 401), *np.outer(peaks, (0.99, 1.0, 1.01))])
     full = np.array([exact(1j * w)[0, 0] for w in omega])
     gaps = abs(full - [of(small, 1j * w)[0, 0] for w in omega])
     assert np.max(gaps) <= (1 + 1e-3) * found.band_error * np.max(abs(full)) + 1e-12
     assert np.max(gaps) >= 0.8 * found.band_error * np.max(abs(full)) - 1e-12
     assert found.band_error <= (1 + 1e-6) * found.h_infinity_error
-    everywhere = np.geomspace(1e-2, 1e3, 300)
+    everywhere = np.geomspace(1e-2, 1e3, 100)
     power = [of(small, 1j * w)[0, 0].real for w in everywhere]
     assert np.min(power) > -1e-9 * np.max(power)
 

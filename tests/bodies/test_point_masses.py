@@ -32,8 +32,8 @@ FORMS = ("directors", "stabilised", "quaternions", "rotations", "rotations-euler
 ENGINES = ("reference", "compiled")
 runs = pytest.mark.parametrize(("scheme", "coordinates"), RUNS, ids=[" in ".join(r) for r in RUNS])
 engines = pytest.mark.parametrize("engine", ENGINES)
-#: All in the compiled engine, one of each form of the equations in the reference engine.
-PAIRS = [(*each, "compiled") for each in RUNS] + [(*RUNS[k], "reference") for k in (0, 1, 5, 6)]
+#: One of each form of the equations in the reference engine, all others in the compiled one.
+PAIRS = [(*each, "reference" if k in (0, 1, 5, 6) else "compiled") for k, each in enumerate(RUNS)]
 pairs = pytest.mark.parametrize(
     ("scheme", "coordinates", "engine"),
     PAIRS,
@@ -340,7 +340,7 @@ def test_redundant_constraints_on_a_point_mass_are_found_and_handled(scheme, coo
     check = model.check()
     assert (check.freedoms, len(check.repeated)) == (1, 1)
     options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
-    result = ps.simulate(model, h=0.01, t_end=0.3, **options)
+    result = ps.simulate(model, h=0.01, t_end=0.15, **options)
     assert result.stats.balance_error_max < 1e-8
     assert result.constraint_error.max() < 1e-10
     J = (1 + 0.01) / 12 + 0.25 + 2.0

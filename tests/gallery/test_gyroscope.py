@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from in_turn import in_turn
 from scipy.integrate import solve_ivp
 
 import poinsot as ps
@@ -84,8 +85,7 @@ def test_the_kinematics_is_that_of_the_rotation():
         np.testing.assert_allclose(by_angles, by_columns, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("aside", [0.1, 0.5, 1.0, -0.5])
-@pytest.mark.parametrize("h", [0.02, 0.007])
+@pytest.mark.parametrize(("aside", "h"), in_turn([0.1, 0.5, 1.0, -0.5], [0.02, 0.007]))
 def test_angles_stop_in_gimbal_lock_and_say_when(aside, h):
     spin, lock = towards_lock(aside=aside)
     with pytest.raises(ps.SimulationError) as stopped:

@@ -35,12 +35,12 @@ def test_the_limit_of_small_steps_is_the_exact_motion():
 
 
 def test_bodies_and_joints_move_alike():
-    """A `Model` in directors with the same inertia about A and B; all times up to 0.2 s."""
-    assert apart_from_bodies(0.2) < 1e-8
+    """A `Model` in directors with the same inertia about A and B; all times up to 0.1 s."""
+    assert apart_from_bodies(0.1) < 1e-8
 
 
 def test_the_energy_of_the_torque_is_kinetic():
-    result = ps.simulate(model(), h=0.005, t_end=1.0, x0=start())
+    result = ps.simulate(model(), h=0.005, t_end=0.4, x0=start())
     turned = result["zeta"][:, 0] - result["zeta"][0, 0]
     np.testing.assert_allclose(result.energy - result.energy[0], 0.02 * turned, atol=1e-13)
 
@@ -55,7 +55,7 @@ def test_the_reference_belongs_to_a_rod_that_only_a_slider_keeps_from_negative_e
 
 
 def test_friction_only_takes_energy():
-    result = ps.simulate(model(Mechanism(friction=1e-3)), h=0.005, t_end=1.0, x0=start())
+    result = ps.simulate(model(Mechanism(friction=1e-3)), h=0.005, t_end=0.6, x0=start())
     assert np.diff(result.dissipated).min() > 0
     assert result.stats.balance_error_max < 1e-13
     assert result.dissipated[-1] > 0.05

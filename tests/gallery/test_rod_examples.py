@@ -20,7 +20,7 @@ from poinsot.gallery.flying_rod import (
 @pytest.mark.parametrize("name", ["flying-rod", "right-angle-rod", "released-ring"])
 def test_the_figure_is_drawn(name):
     example = find_example(name)
-    assert example.plot(example.run()).axes
+    assert example.plot(example.run(h=4 * example.h)).axes
 
 
 def test_numbers_in_space_are_those_of_spectral_elements():

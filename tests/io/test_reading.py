@@ -122,7 +122,7 @@ def test_any_text_is_a_model_or_an_error(text):
         ps.Model.from_yaml_text(text)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.binary(max_size=200), st.booleans())
 def test_any_file_is_a_model_or_an_error(tmp_path_factory, data, headed):
     path = tmp_path_factory.mktemp("fuzz") / "a.yaml"
@@ -130,7 +130,7 @@ def test_any_file_is_a_model_or_an_error(tmp_path_factory, data, headed):
     assert all(problem.startswith(f"{path}:") for problem in problems(ps.Model.from_yaml, path))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     st.integers(0, len(GOOD)),
     st.integers(0, 8),

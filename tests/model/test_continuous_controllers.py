@@ -105,8 +105,8 @@ def test_a_controller_with_states_converges_with_second_order_to_scipy(engine):
         found = np.array([result.joint("pin").coordinates["angle"][-1], result["pd.sum"][-1]])
         errors.append(abs(found - exact[[0, 2]]).max())
     assert 3.7 < errors[0] / errors[1] < 4.3
-    by_function = end(pendulum(pid, states=[0.3]), 0.01, t_end=0.3, engine=engine)
-    by_text = end(pendulum(texts, states={"sum": 0.3}), 0.01, t_end=0.3, engine=engine)
+    by_function = end(pendulum(pid, states=[0.3]), 0.01, t_end=0.1, engine=engine)
+    by_text = end(pendulum(texts, states={"sum": 0.3}), 0.01, t_end=0.1, engine=engine)
     np.testing.assert_allclose(by_function, by_text, rtol=0, atol=1e-12)
 
 

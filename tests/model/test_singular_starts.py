@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from in_turn import in_turn
 from mechanisms import laws
 
 import poinsot as ps
@@ -118,8 +119,10 @@ def test_next_to_it_nothing_is_singular(angle):
     np.testing.assert_allclose(rates_of(model), (3, 0, 3), atol=1e-8)
 
 
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
-@pytest.mark.parametrize(("scheme", "coordinates"), RUNS)
+@pytest.mark.parametrize(
+    ("scheme", "coordinates", "engine"),
+    [(*run, engine) for run, engine in in_turn(RUNS, ["reference", "compiled"])],
+)
 def test_a_motion_through_a_singular_position_stays_on_its_branch(scheme, coordinates, engine):
     """The parallelogram keeps its coupler parallel; the other branch turns it by -2 a."""
     options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
@@ -166,8 +169,10 @@ def test_rods_that_hold_a_mass_on_their_line_leave_it_no_velocity():
         held((0, 1, 0)).check()
 
 
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
-@pytest.mark.parametrize(("scheme", "coordinates"), RUNS)
+@pytest.mark.parametrize(
+    ("scheme", "coordinates", "engine"),
+    [(*run, engine) for run, engine in in_turn(RUNS, ["reference", "compiled"])],
+)
 def test_out_of_rest_no_engine_chooses_a_branch(scheme, coordinates, engine):
     options = {"scheme": scheme, "coordinates": coordinates, "engine": engine}
     resting = ps.simulate(four_bar(LINKS, (None,) * 3), h=0.01, t_end=0.05, **options)

@@ -15,7 +15,7 @@ from schemes import COMPOSED
 import poinsot as ps
 
 END = 0.32
-STEPS = np.array([16, 32, 64])
+STEPS = np.array([32, 64])
 MIDPOINTS = (np.arange(16) + 0.5) * END / 16
 
 

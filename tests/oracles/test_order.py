@@ -13,7 +13,7 @@ from sksundae.ida import IDA
 import poinsot as ps
 from poinsot import ph
 
-T_END = 1.0
+T_END = 0.5
 STEPS = [0.05, 0.025]
 
 

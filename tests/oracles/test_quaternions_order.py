@@ -57,8 +57,7 @@ def test_motion_in_quaternions_converges_with_order_two(kind, scheme):
         assert order_of(column) == pytest.approx(2.0, abs=0.1), found
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("kind", FORCED)
+@pytest.mark.parametrize(("kind", "scheme"), in_turn(FORCED, SCHEMES))
 def test_means_of_reactions_of_two_steps_converge_with_order_two(kind, scheme):
     reference, right = loaded(kind)[2], exact(kind)
     force = np.array([reference.reaction(TIMES[k], right[k]) for k in range(1, 8)])
@@ -81,8 +80,9 @@ def test_reactions_of_single_steps_alternate_by_a_term_of_order_one(kind, scheme
     assert order_of(found) == pytest.approx(1.0, abs=0.2), found
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if COORDINATES[kind]])
+@pytest.mark.parametrize(
+    ("kind", "scheme"), in_turn([kind for kind in KINDS if COORDINATES[kind]], SCHEMES)
+)
 def test_coordinates_of_joints_converge_to_those_in_directors(kind, scheme):
     for name in COORDINATES[kind]:
         found = []

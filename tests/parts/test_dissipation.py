@@ -183,17 +183,16 @@ def held_chain(slip, bars=3):
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize(("scheme", "slip"), in_turn(SCHEMES, [1e-2, 1e-3, 1e-5]))
 def test_large_steps_through_sticking_and_slipping_keep_the_balance(slip, scheme, engine):
-    result = ps.simulate(held_chain(slip), scheme=scheme, h=0.05, t_end=2.0, engine=engine)
+    result = ps.simulate(held_chain(slip), scheme=scheme, h=0.05, t_end=1.0, engine=engine)
     assert result.stats.balance_error_max < 1e-11 * result.dissipated[-1]
     assert result.stats.dissipation_min >= 0
 
 
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("scheme", "engine"), in_turn(SCHEMES, ["compiled", "reference"]))
 def test_a_slip_that_is_lost_in_round_off_is_solved_or_refused(scheme, engine):
     """Rates of bodies that move at 1 m/s are known to 1e-16 m/s: forces to 1e-8 of dry friction."""
     try:
-        result = ps.simulate(held_chain(1e-8), scheme=scheme, h=0.05, t_end=1.0, engine=engine)
+        result = ps.simulate(held_chain(1e-8), scheme=scheme, h=0.05, t_end=0.5, engine=engine)
     except ps.SimulationError as error:
         result = error.result
     assert result.stats.balance_error_max < 1e-8 * max(result.dissipated[-1], 1.0)

@@ -1,5 +1,8 @@
 """Potentials: gradients by differences, exact differences over a step, and at rest no surprises."""
 
+from dataclasses import replace
+
+import mechanisms
 import numpy as np
 import pytest
 from hypothesis import given
@@ -166,3 +169,22 @@ def test_a_field_of_unknown_derivatives_does_not_depend_on_units_of_length(unit,
         lengths = np.repeat([unit, 1.0], 3)
         found.append(p.step(a0 * lengths, (a0 + share * e) * lengths) * lengths)
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=2e-12)
+
+
+@pytest.mark.parametrize("along", [None, np.array([0.7, 0, 0])], ids=["any way", "along an axis"])
+@laws(12)
+@given(seed=st.integers(0, 10**6), bodies=st.integers(1, 3))
+def test_a_derivative_that_is_off_by_a_thousandth_is_refused_in_any_mechanism(along, seed, bodies):
+    plan = mechanisms.tree(seed, bodies=bodies)
+    first, *_, last = ("ground", *plan.bodies)[-2:]
+    end = plan.bodies[last]["position"]
+    start = end + (mechanisms.unit(np.random.default_rng(seed)) if along is None else along)
+
+    def sprung(slope):
+        law = {"potential": lambda l: 5 * l**2, "dpotential": lambda l: slope * l}
+        spring = {"a": first, "b": last, "point_a": start, "point_b": end, **law}
+        return replace(plan, forces={"spring": ("Spring", spring)}).model()
+
+    assert ps.simulate(sprung(10.0), h=0.001, t_end=0.001).status == "done"
+    with pytest.raises(ps.StructureError, match=r"E\^T z is not the gradient of H"):
+        ps.simulate(sprung(10.01), h=0.001, t_end=0.001)

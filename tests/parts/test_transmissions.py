@@ -279,7 +279,7 @@ def test_losses_are_never_negative_and_the_balance_closes_where_the_load_changes
 @pytest.mark.parametrize(("coordinates", "scheme"), FORMS)
 def test_a_lossy_gear_runs_alike_in_both_engines(coordinates, scheme):
     model = shafts(ps.Gear("shaft a", "shaft b", ratio=-2.0, efficiency=0.9))
-    assert_same(*both(model, h=2e-3, t_end=0.05, coordinates=coordinates, scheme=scheme))
+    assert_same(*both(model, h=2e-3, t_end=0.03, coordinates=coordinates, scheme=scheme))
 
 
 @pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])

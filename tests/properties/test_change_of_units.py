@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from in_turn import in_turn
 from scaled_units import Units
 
 import poinsot as ps
@@ -136,8 +137,7 @@ def test_a_ball_may_float_by_round_off_and_no_more_at_every_size(radius, part, a
             model.add_joint("contact", contact)
 
 
-@pytest.mark.parametrize("units", EXTREME)
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("units", "form"), in_turn(EXTREME, FORMS, times=2))
 @pytest.mark.parametrize(("part", "accepted"), [(1e-12, True), (1e-3, False)])
 def test_joints_of_a_given_state_may_be_open_by_round_off_and_no_more_in_all_units(
     units, form, part, accepted
@@ -160,8 +160,7 @@ def test_joints_of_a_given_state_may_be_open_by_round_off_and_no_more_in_all_uni
 # -- the motion -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("form", "engine"), in_turn(FORMS, ["compiled", "reference"]))
 @mechanisms.laws(2)
 @given(SEEDS, UNITS)
 def test_a_random_mechanism_moves_the_same_in_all_units(form, engine, seed, units):
@@ -171,8 +170,7 @@ def test_a_random_mechanism_moves_the_same_in_all_units(form, engine, seed, unit
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("units", EXTREME[:2])
+@pytest.mark.parametrize(("form", "units"), in_turn(FORMS, EXTREME[:2]))
 def test_a_redundant_four_bar_moves_the_same_in_all_units(form, engine, units):
     plan = four_bar()
     here, there = (run(plan, u, form, engine, project=False) for u in (Units(), units))

@@ -41,7 +41,7 @@ def balance_from_matrices(system, result):
     return np.diff(H) - h * supplied + h * lost
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(case=linear_systems(), scheme=st.sampled_from(GENERAL))
 def test_power_balance_is_exact_for_random_linear_systems(case, scheme):
     system, x0 = case
@@ -56,9 +56,9 @@ def test_power_balance_is_exact_for_random_linear_systems(case, scheme):
 
 
 @pytest.mark.parametrize(
-    ("singularity", "steps"), [(s, 3000 if s == "rotated" else 1000) for s in SINGULARITIES]
+    ("singularity", "steps"), [(s, 2000 if s == "rotated" else 500) for s in SINGULARITIES]
 )
-def test_power_balance_of_a_linear_system_holds_over_thousands_of_steps(singularity, steps):
+def test_power_balance_of_a_linear_system_holds_over_many_steps(singularity, steps):
     system = fed(as_system(random_matrices(7, 5, 2, singularity)))
     x0 = ph.consistent_state(system, np.ones(system.n))
     result = ps.simulate(system, h=0.01, t_end=0.01 * steps, x0=x0, scheme="ph-mp")
@@ -67,7 +67,7 @@ def test_power_balance_of_a_linear_system_holds_over_thousands_of_steps(singular
     assert_never_gains_from_dissipation(result)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     kind=st.sampled_from(list(ENERGIES)),
     scheme=st.sampled_from(EXACT_FOR_ANY),
@@ -90,8 +90,8 @@ def test_power_balance_is_exact_for_any_energy_with_a_discrete_gradient(
 )
 def test_power_balance_of_any_energy_holds_over_hundreds_of_steps(kind, scheme):
     system = ph.feed(nonlinear(kind, 0.05, 0.1), "body.force", np.cos)
-    result = ps.simulate(system, h=0.02, t_end=8.0, x0=[0.9, 0.2], scheme=scheme)
-    assert result.stats.steps == 400
+    result = ps.simulate(system, h=0.02, t_end=4.0, x0=[0.9, 0.2], scheme=scheme)
+    assert result.stats.steps == 200
     assert_balanced(result)
     assert_never_gains_from_dissipation(result)
 

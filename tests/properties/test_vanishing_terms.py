@@ -38,7 +38,7 @@ def balanced(seed, *, gravity, powers=(0, 0), bob=True):
 
 @pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])
 @given(seed=seeds, gravity=st.sampled_from([0.0, 9.81]), powers=units, bob=st.booleans())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_a_hinge_that_is_held_at_the_centre_of_a_body_stays_at_rest(
     coordinates, seed, gravity, powers, bob
 ):
@@ -79,7 +79,7 @@ def test_a_hinge_that_is_moved_follows_in_three_iterations(coordinates):
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
 @given(seed=seeds, gravity=st.sampled_from([0.0, 9.81]), powers=units, bob=st.booleans())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_a_mechanism_in_balance_stays_at_rest(engine, seed, gravity, powers, bob):
     model = balanced(seed, gravity=gravity, powers=powers, bob=bob)
     result = ps.simulate(model, h=H, t_end=5 * H, engine=engine)
@@ -93,7 +93,7 @@ def test_a_mechanism_in_balance_stays_at_rest(engine, seed, gravity, powers, bob
     spin=st.sampled_from([0.0, 2.0]),
     kind=st.sampled_from([ps.Revolute, ps.Spherical]),
 )
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_bodies_joined_at_their_centres_move_as_in_one_model(seed, gravity, spin, kind):
     random = np.random.default_rng(seed)
     model = ps.Model(gravity=(0, 0, -gravity))
@@ -128,7 +128,7 @@ def test_an_equation_without_terms_does_not_end_the_iteration_of_all_others(sche
     model.add_joint("lower", ps.Revolute(model.ground, one, point=(0, 0, 0), axis=(0, 0, 1)))
     model.add_joint("upper", ps.Revolute(one, other, point=(0, 0, 0.5), axis=(0, 0, 1)))
     result = ps.simulate(
-        model, h=0.02, t_end=1.5, coordinates="quaternions", scheme=scheme, engine="reference"
+        model, h=0.02, t_end=0.6, coordinates="quaternions", scheme=scheme, engine="reference"
     )
     assert result.stats.balance_error_max < 1e-14
     assert result.stats.residual_max < 1e-14

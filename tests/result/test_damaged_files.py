@@ -223,7 +223,7 @@ def use(result, path):
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     deadline=None,
-    max_examples=150,
+    max_examples=80,
 )
 def test_a_damaged_file_is_refused_or_can_be_used(tmp_path, untried, whole, data):
     path = tmp_path / "run.nc"
@@ -241,7 +241,7 @@ def test_a_damaged_file_is_refused_or_can_be_used(tmp_path, untried, whole, data
 
 @given(data=st.data())
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
 )
 def test_a_file_that_is_cut_anywhere_is_refused(tmp_path, untried, whole, data):
     content = data.draw(st.sampled_from(whole)).read_bytes()

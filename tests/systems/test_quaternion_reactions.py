@@ -3,6 +3,7 @@
 import mechanisms
 import numpy as np
 import pytest
+from in_turn import in_turn
 from mechanisms import KINDS
 from numerics import observed_orders
 from test_reactions import joint_point, loaded, wrench_on
@@ -51,8 +52,7 @@ def test_every_body_obeys_newton_and_euler_to_second_order_with_others(seed, sch
         assert found[-1] < 1e-10 or observed_orders(steps, found)[0] > 1.5, found
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "scheme"), in_turn(KINDS, SCHEMES))
 def test_action_is_reaction(kind, scheme):
     plan = mechanisms.pair(kind, 21, gravity=True)
     result = run(plan.model(), scheme, 0.01, 4)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from engines import assert_same, both
 from hypothesis import given
+from in_turn import in_turn
 from mechanisms import laws, place_joint, unit
 from strategies import seeds
 
@@ -66,7 +67,7 @@ def in_both(model, scheme, **options):
 def test_a_torsion_spring_keeps_the_energy_over_turns(coordinates, scheme):
     """Wound up by two and a half turns and back again, every third step saved."""
     model = wheel(spin=10.0, stiffness=0.2)
-    one, other = in_both(model, scheme, coordinates=coordinates, h=0.1, t_end=4.0, save_every=3)
+    one, other = in_both(model, scheme, coordinates=coordinates, h=0.125, t_end=4.0, save_every=3)
     for result in (one, other):
         assert angle(result).max() > 4.5 * np.pi
         assert angle(result)[-1] < angle(result).max() - 1
@@ -223,7 +224,7 @@ def test_the_balance_of_springs_over_turns_is_exact_in_any_formulation(seed):
     if scheme.startswith("mp"):
         coordinates, scheme = "quaternions", "emh-mean"
     result = ps.simulate(
-        model, scheme=scheme, coordinates=coordinates, h=0.004, t_end=2.0, save_every=7
+        model, scheme=scheme, coordinates=coordinates, h=0.004, t_end=1.0, save_every=7
     )
     scale = abs(result.energy).max() + abs(result.port("servo").energy).max()
     assert result.stats.balance_error_max < 1e-11 * scale
@@ -282,9 +283,11 @@ def counter_rotating(spin, part):
     return model
 
 
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
 @pytest.mark.parametrize("part", ["coil", "servo"])
-@pytest.mark.parametrize(("coordinates", "scheme"), FAST)
+@pytest.mark.parametrize(
+    ("coordinates", "scheme", "engine"),
+    [(*way, engine) for way, engine in in_turn(FAST, ["reference", "compiled"])],
+)
 def test_a_step_of_more_than_half_a_turn_is_refused(coordinates, scheme, part, engine):
     """Each disc turns by a quarter of a turn and more, so that both turn by half against another.
 
@@ -316,8 +319,10 @@ def test_what_is_streamed_and_loaded_has_the_turns(coordinates, scheme, tmp_path
         np.testing.assert_allclose(parts, kept.energy, rtol=1e-10)
 
 
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
-@pytest.mark.parametrize(("coordinates", "scheme"), GOING_ON)
+@pytest.mark.parametrize(
+    ("coordinates", "scheme", "engine"),
+    [(*way, engine) for way, engine in in_turn(GOING_ON, ["reference", "compiled"])],
+)
 def test_a_run_goes_on_with_the_turns_of_another(coordinates, scheme, engine):
     model = wheel(spin=10.0, stiffness=0.2)
     options = {"scheme": scheme, "coordinates": coordinates, "h": 0.1, "engine": engine}

@@ -262,7 +262,7 @@ class Forms:
         """What is left of the forms at q = 0."""
         form, coefficient, a, b = self.terms
         constants = self.vectors.constants
-        products = coefficient * np.einsum("ij,ij->i", constants[a], constants[b])
+        products = coefficient * np.vecdot(constants[a], constants[b])
         total = self.c + np.bincount(form, weights=products, minlength=self.m)
         for number, height in self.heights.items():
             total[number] += height.constant
@@ -295,7 +295,7 @@ class Forms:
         """Return the values s(q); shape (m,)."""
         (form, coefficient, a, b), vectors = self.terms, self.vectors.constants
         vectors = vectors + self.vectors.rates(q)
-        products = coefficient * np.einsum("ij,ij->i", vectors[a], vectors[b])
+        products = coefficient * np.vecdot(vectors[a], vectors[b])
         values: Vector = self.c + np.bincount(form, weights=products, minlength=self.m)
         if self.heights:
             frames = dict(enumerate(frame_vectors(q).tolist()))

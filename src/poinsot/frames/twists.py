@@ -4,6 +4,8 @@ A body that moves with velocity v and angular velocity omega (world axes) has th
 velocities omega x d_i; rigidity is then satisfied by itself, and only the joints are left to ask.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
@@ -49,38 +51,44 @@ def lever_arms(J: Matrix) -> Vector:
 
     A row that asks for the velocity of a point has g·(v + omega x r): |r x g| / |g|.
     """
-    if not is_sparse(J):
-        rows = dense(J).reshape(J.shape[0], J.shape[1] // 6, 2, 3)
-        along, about = np.linalg.norm(rows, axis=3).transpose(2, 0, 1)
-        ratios = np.divide(about, along, out=np.zeros(along.shape), where=along > 0)
-        return np.asarray(np.max(ratios, axis=0, initial=0.0))
-    parts = sp.kron(sp.eye_array(J.shape[1] // 3), np.ones((3, 1)), format="csr")
-    squares = sp.csr_array((J * J) @ parts)
-    moved, turned = sp.coo_array(squares[:, ::2]), sp.csr_array(squares[:, 1::2])
+    moved, turned = _squares(J)
+    if not is_sparse(moved):
+        ratios = np.divide(turned, moved, out=np.zeros(moved.shape), where=moved > 0)
+        return np.asarray(np.sqrt(np.max(ratios, axis=0, initial=0.0)))
+    moved = sp.coo_array(moved)
     moved.data = 1 / moved.data
     found, arms = sp.coo_array(moved * turned), np.zeros(moved.shape[1])
     np.maximum.at(arms, found.coords[1], np.sqrt(found.data))
     return arms
 
 
-def gap_sizes(forms: Forms, q: Vector, lengths: Vector) -> Vector:
+def _squares(J: Matrix) -> tuple[Any, Any]:
+    """Return |g|^2 and |r x g|^2 of every row and body, sparse if J is; each (m, bodies)."""
+    if not is_sparse(J):
+        rows = dense(J).reshape(J.shape[0], J.shape[1] // 6, 2, 3)
+        squares = (rows * rows).sum(axis=3)
+        return squares[:, :, 0], squares[:, :, 1]
+    parts = sp.kron(sp.eye_array(J.shape[1] // 3), np.ones((3, 1)), format="csr")
+    both = sp.csr_array((J * J) @ parts)
+    return both[:, ::2], both[:, 1::2]
+
+
+def gap_sizes(forms: Forms, q: Vector, J: Matrix, lengths: Vector) -> Vector:
     """Return what the gaps of joints are measured by, with the size [m] of every body; (m,).
 
-    A point is held as precisely as the smaller one of its bodies is large, a distance by itself.
-    Positions far from the origin have more round-off.
+    J is their matrix at q. A point is held as precisely as the smaller one of its bodies is large,
+    a distance by itself. Positions far from the origin have more round-off.
     """
-    J = joint_matrix(forms, q)
-    parts = sp.kron(sp.eye_array(J.shape[1] // 3), np.ones((3, 1)), format="csr")
-    moved, turned = (sp.csr_array((J * J) @ parts[:, k::2]) for k in (0, 1))
+    moved, turned = _squares(J)
     along, about = (np.sqrt(np.asarray(part.sum(axis=1)).reshape(-1)) for part in (moved, turned))
-    sizes = np.where(lengths > 0, lengths, np.inf)[moved.indices]
-    smaller = np.full(forms.m, np.inf)
-    np.minimum.at(smaller, np.repeat(np.arange(forms.m), np.diff(moved.indptr)), sizes)
+    rows, bodies = moved.nonzero()
+    sizes, smaller = np.where(lengths > 0, lengths, np.inf), np.full(forms.m, np.inf)
+    np.minimum.at(smaller, rows, sizes[bodies])
     smaller[~np.isfinite(smaller)] = 0.0
     squares = forms.terms.form[forms.terms.a == forms.terms.b]
     smaller[squares] = np.maximum(smaller[squares], along[squares])
     far = float(np.max(np.linalg.norm(frame_vectors(q)[:, 0], axis=1), initial=0.0))
-    return np.where(along > 0, along * (smaller + FAR * far), about)
+    return np.asarray(np.where(along > 0, along * (smaller + FAR * far), about))
 
 
 def in_lengths(J: Matrix, lengths: ArrayLike) -> Matrix:

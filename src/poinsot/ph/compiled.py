@@ -36,13 +36,15 @@ class CompiledFunction:
         self._engine = _translated(_text(programs))
         self.address = int(self._engine.get_function_address("law"))
         self._call = SIGNATURE(self.address)
+        self._rooms = [ctypes.c_double * count for count in self.counts]
 
     def __call__(self, arguments: Array, which: int = 0) -> Array:
         """Return the values of one of the programs."""
-        given, found = np.ascontiguousarray(arguments, dtype=float), np.empty(self.counts[which])
+        given, found = np.asarray(arguments, dtype=float), np.empty(self.counts[which])
         if given.shape != (self.sizes[0],):
             raise ValueError(f"expected {self.sizes[0]} numbers, got an array {given.shape}")
-        self._call(given.ctypes.data, found.ctypes.data, which)
+        # Half the time of asking both arrays for their addresses.
+        self._call(given.tobytes(), self._rooms[which].from_buffer(found.data), which)
         return found
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:

@@ -130,8 +130,13 @@ def lagrangian_defect(system: PHSystem, x: Vector) -> float:
 
 def resistive_relation(system: PHSystem, x: Vector, *, seed: int = 0) -> ResistiveRelation:
     """Return the relation of z and the dissipative effort R z + r(x, z) [BHRS25, def. 6]."""
-    own = system.z(x)[None, :]
-    return ResistiveRelation(lambda z: system.resistive(x, z), system.n, own, seed)
+    own, R = system.z(x)[None, :], system.R(x)
+
+    def effort(z: Vector) -> Vector:
+        r = system.r(x, z)
+        return np.asarray(R @ z if r is None else R @ z + r)
+
+    return ResistiveRelation(effort, system.n, own, seed)
 
 
 def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
@@ -146,14 +151,17 @@ def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
 def gradient_defect(system: PHSystem, x: Vector) -> float:
     """Return max|d·(E^T z - grad H)|, relative, with grad H by finite differences of H alone.
 
-    The directions d are those of the states, or some random ones where there are many states; they
-    are as long as states are large by nature.
+    The directions d are those of the states, or some random ones where there are many states or
+    where all but laws of the user's is known to be right; they are as long as states are large by
+    nature.
     """
     H, n = system.H(x), system.n
     random = np.random.default_rng(0)
     parabola = system.by_construction and all(part.quadratic for part in system.storages)
-    count = 2 if parabola else WAYS
-    ways = np.eye(n) if n <= SINGLY else random.choice([-1.0, 1.0], (count, n))
+    count, singly = (2, 2) if system.by_construction else (WAYS, SINGLY)
+    # No two entries alike: what is wrong about one state cannot cancel what is about another.
+    some = random.choice([-1.0, 1.0], (count, n)) * random.uniform(0.5, 1.0, (count, n))
+    ways = np.eye(n) if n <= singly else some
     ways = ways * system.sizes(x)
     claimed = ways @ system.grad_H(x)
     if parabola:

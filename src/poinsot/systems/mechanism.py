@@ -358,8 +358,12 @@ class Mechanism(Acting):
 
     def lengths(self, f: Vector) -> Vector:
         """Return how large bodies are [m], from their joints or across; 0: a point; (bodies,)."""
+        return self._lengths(twists.joint_matrix(self.held.constraints, f))
+
+    def _lengths(self, J: Matrix) -> Vector:
+        """Return the same by the matrix of the joints."""
         mass, *euler = self.inertia.T
-        arms = twists.lever_arms(twists.joint_matrix(self.held.constraints, f))
+        arms = twists.lever_arms(J)
         across = np.divide(sum(euler), mass, out=np.zeros_like(mass), where=mass > 0)
         return np.asarray(np.maximum(arms, np.sqrt(across)))
 
@@ -375,7 +379,8 @@ class Mechanism(Acting):
     def gap_sizes(self, f: Vector) -> Vector:
         """Return what gaps of the constraints on positions are measured by: 1 for rigidity."""
         joints = self.held.constraints
-        return np.append(np.ones(self.rigid), twists.gap_sizes(joints, f, self.lengths(f)))
+        J = twists.joint_matrix(joints, f)
+        return np.append(np.ones(self.rigid), twists.gap_sizes(joints, f, J, self._lengths(J)))
 
     # -- constraints --------------------------------------------------------------------------
 

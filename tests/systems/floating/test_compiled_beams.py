@@ -39,7 +39,7 @@ def shell():
     return ps.FlexibleBody.from_matrices(M, K, nodes=nodes, interfaces=ends, modes=4)
 
 
-def assert_engines_agree(model, h=1e-3, steps=5):
+def assert_engines_agree(model, h=1e-3, steps=3):
     runs = [ps.simulate(model, h=h, t_end=steps * h, engine=e) for e in ("compiled", "reference")]
     compiled, reference = runs
     assert compiled.engine == "compiled"
@@ -70,9 +70,9 @@ def test_a_body_of_matrices_moves_alike_in_both_engines():
 
 
 @pytest.mark.parametrize("option", ["undeformed", "planar", "end masses"])
-def test_thousands_of_steps_keep_energy_and_joints(option):
+def test_two_thousand_steps_keep_energy_and_joints(option):
     model = arm(option, youngs_modulus=2e9)
-    result = ps.simulate(model, h=1e-3, t_end=5, save_every=500, engine="compiled")
+    result = ps.simulate(model, h=1e-3, t_end=2, save_every=200, engine="compiled")
     assert result.status == "done"
     assert result.stats.balance_error_max < 1e-10 * abs(result.energy).max()
     assert result.constraint_error.max() < 1e-11
@@ -84,7 +84,7 @@ def test_a_free_beam_keeps_both_momenta_for_long():
     beam = model.add_body("beam", soft(4, length=1, youngs_modulus=2e9), **motion)
     box = model.add_body("box", ps.Box(mass=0.5, size=(0.1, 0.2, 0.3)), position=(0.5, 0, -0.15))
     model.add_joint("hinge", ps.Revolute(beam, box, point=(0.5, 0, 0), axis=(0, 1, 0)))
-    result = ps.simulate(model, h=1e-3, t_end=5, save_every=100, engine="compiled")
+    result = ps.simulate(model, h=1e-3, t_end=2, save_every=100, engine="compiled")
     for momentum in (result.linear_momentum, result.angular_momentum):
         assert abs(momentum - momentum[0]).max() < 1e-11 * np.linalg.norm(momentum[0])
     assert result.stats.balance_error_max < 1e-11 * result.energy[0]

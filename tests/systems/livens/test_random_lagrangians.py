@@ -51,7 +51,7 @@ def arguments(singular):
 lagrangians, regular = arguments(st.booleans()), arguments(st.just(False))
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(lagrangians)
 def test_energy_constraints_and_supply_are_exact(made):
     own, start = random_lagrangian(*made)
@@ -63,7 +63,7 @@ def test_energy_constraints_and_supply_are_exact(made):
             assert result.constraint_error.max() < 1e-13
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(regular)
 def test_hamilton_s_form_is_exact_where_the_mass_is_regular(made):
     own, start = random_lagrangian(*made)
@@ -71,7 +71,7 @@ def test_hamilton_s_form_is_exact_where_the_mass_is_regular(made):
     assert result.stats.balance_error_max < 1e-11 * max(1.0, abs(result.energy).max())
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(lagrangians, st.sampled_from([Rule.MIDPOINT, Rule.DISCRETE]))
 def test_derivatives_of_a_step_have_exact_tangents_and_directionality(made, rule):
     own, start = random_lagrangian(*made)
@@ -108,7 +108,7 @@ def test_derivatives_of_a_step_have_exact_tangents_and_directionality(made, rule
     )
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(lagrangians, st.integers(1, 14))
 def test_derivatives_of_a_tiny_step_do_not_lose_digits(made, digits):
     own, start = random_lagrangian(*made)

@@ -106,7 +106,7 @@ def difference(one, other):
     )
 
 
-@pytest.mark.parametrize(("what", "scheme"), in_turn(LOADS, EXACT_QUATERNIONS, times=2))
+@pytest.mark.parametrize(("what", "scheme"), in_turn(LOADS, EXACT_QUATERNIONS))
 def test_the_balance_of_energy_is_exact_with_every_load(what, scheme):
     result = run(what, scheme, STEPS[0])
     assert abs(result.balance_error).max() < 1e-12 * turnover(result)

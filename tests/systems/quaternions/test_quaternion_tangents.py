@@ -3,6 +3,7 @@
 import loads
 import numpy as np
 import pytest
+from in_turn import in_turn
 from mechanisms import random_state
 from schemes import QUATERNIONS
 
@@ -128,7 +129,9 @@ def test_the_tangent_map_of_rotations_is_exact_for_all_angles(angle):
         np.testing.assert_allclose(T @ a, turn, atol=1e-9 if angle > 1e-4 else 1e-4)
 
 
-@pytest.mark.parametrize("scheme", QUATERNIONS)
+@pytest.mark.parametrize(
+    ("scheme", "case"), in_turn(QUATERNIONS, MODELS, times=2), indirect=["case"]
+)
 def test_the_newton_matrix_of_a_step_is_exact_away_from_its_solution(case, scheme):
     system, tolerance = case
     method = ps.SCHEMES[scheme]

@@ -97,7 +97,7 @@ def test_a_mechanism_left_alone_keeps_energy_and_momenta(coordinates, seed, bodi
 @cache
 def pair(kind, coordinates, steps):
     model = mechanisms.ports(mechanisms.pair(kind, 7, gravity=True, speed=1.5), 8).model()
-    return run(model, coordinates, steps, 0.16 / steps)
+    return run(model, coordinates, steps, 0.16 / steps, engine="auto")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,7 +13,7 @@ COORDINATES = ("rotations", "rotations-quaternion", "rotations-euler")
 
 
 def run(model, coordinates, engine="reference"):
-    return ps.simulate(model, coordinates=coordinates, h=0.01, t_end=0.15, engine=engine)
+    return ps.simulate(model, coordinates=coordinates, h=0.01, t_end=0.08, engine=engine)
 
 
 def motion(result):
