@@ -20,6 +20,7 @@ from poinsot.result.observer import Observer
 if TYPE_CHECKING:
     from poinsot.ph.dirac import Defects
     from poinsot.ph.network import Attached
+    from poinsot.ph.operations import Operations
     from poinsot.ph.runner import Runner
     from poinsot.ph.scheme import Scheme
     from poinsot.ph.stages import Newton, StageEquations
@@ -166,6 +167,11 @@ class PHSystem(Stores):
     def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
         """Return the inputs with those filled in that depend on the state; default: none do."""
         return u
+
+    @property
+    def operations(self) -> "Operations | None":
+        """Its equations as operations, which machine code is made of; None: there are none."""
+        return None
 
     # -- what is known of the whole -----------------------------------------------------------
 
