@@ -147,15 +147,10 @@ def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) 
 
 
 def stabilisable(mechanism: Mechanism) -> Mechanism:
-    """Return a mechanism whose mass can be inverted; refuse all but joints on positions."""
+    """Return a mechanism whose mass can be inverted; refuse drives and transmissions."""
     if mechanism.drives:
         raise InputError(
-            f"the stabilised form keeps joints only, not {mechanism.driven_motion}; use scheme "
-            "'ph-mp'"
-        )
-    if not mechanism.holonomic:
-        raise InputError(
-            "the stabilised form keeps joints only, not contacts that cannot slip; use scheme "
-            "'ph-mp'"
+            f"the stabilised form does not keep {mechanism.driven_motion}: what it asks of "
+            "velocities at the ends of steps is known of their means only; use scheme 'ph-mp'"
         )
     return replace(mechanism, inertia=slender.thickened(mechanism.inertia))

@@ -112,7 +112,7 @@ class SymbolicSystem(FunctionSystem):
 
         def rows(given: Any, *more: int) -> list[int] | None:
             """Return the entries of a matrix of the state, or of a function of x and z."""
-            function = given.function if isinstance(given, MatrixOfState) else given
+            function: Any = given.function if isinstance(given, MatrixOfState) else given
             if function is None:
                 return flat(numbers(graph, given.value))
             found: list[int] | None = function.rows(graph, [*x, *more])

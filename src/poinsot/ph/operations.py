@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from poinsot.ph.graphs import Graph, Program
 from poinsot.ph.matrices import Array, Matrix, Vector, dense
@@ -192,7 +191,7 @@ class JoinedOperations(Operations):
         """Return every part's flow under its total input, and w - N^T y for every connection."""
         inputs, y = self._inputs(graph, x, z, u)
         shares = self._parted(x), self._parted(z), self._parted(inputs, 1)
-        flow = []
+        flow = list[int]()
         for part, x_, z_, u_ in zip(self.parts, *shares, strict=True):
             flow += part.flow(graph, x_, z_, u_)
         flow += product(graph, numbers(graph, -dense(self.N).T), y)
@@ -251,7 +250,7 @@ def table(rows: Rows, columns: int) -> Table:
     return [rows[k : k + columns] for k in range(0, len(rows), columns or 1)]
 
 
-def numbers(graph: Graph, A: Matrix | ArrayLike) -> Table:
+def numbers(graph: Graph, A: Matrix) -> Table:
     """Return a matrix of numbers."""
     return [[graph.number(a) for a in row] for row in dense(A).tolist()]
 

@@ -214,8 +214,8 @@ def _indices(piece: slice) -> Indices:
 def _turned(graph: Graph, w: Rows, R: Table) -> Table:
     """Return cayley(w) R as operations, see `so3.cayley`."""
     half, zero = [graph.times(graph.number(0.5), row) for row in w], graph.number(0.0)
-    (a, b, c), (_a, _b, _c) = half, (graph.minus(zero, row) for row in half)
-    S = [[zero, _c, b], [c, zero, _a], [_b, a, zero]]
+    (a, b, c), (minus_a, minus_b, minus_c) = half, (graph.minus(zero, row) for row in half)
+    S = [[zero, minus_c, b], [c, zero, minus_a], [minus_b, a, zero]]
     factor = graph.over(graph.number(2.0), graph.plus(graph.number(1.0), dot(graph, half, half)))
 
     def turned(column: Rows) -> Rows:

@@ -228,6 +228,35 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
             )
         return rule
 
+    # -- steps with velocity constraints as well, see `StabilisedStages` ----------------------
+
+    @property
+    def positions(self) -> int:
+        """All constraints."""
+        return self.m
+
+    def gap(self, q: Vector) -> Vector:
+        """Return the constraints."""
+        return self.g(q)
+
+    def discrete_dV(self, q0: Vector, q1: Vector) -> tuple[Vector, Array]:
+        """Return the discrete gradient of V over a step, and its derivative by q1."""
+        steps = [chord(Rule.DISCRETE, part, q0, q1) for part in self.potentials]
+        dV = sum((step.jacobian[0] for step in steps), np.zeros(self.n))
+        return dV, sum((step.tangent(np.ones(1)) for step in steps), np.zeros((self.n, self.n)))
+
+    def dloads(
+        self, t: float, q: Vector, v: Vector, u: Vector
+    ) -> tuple[Sequence[Array], Sequence[Array]]:
+        """Return the derivative of B u by q, if there is one; nothing depends on v."""
+        dB = self.dB(q, u)
+        return ([] if dB is None else [dB]), []
+
+    def inner(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
+        """Return the sizes of what cancels inside of forces."""
+        stiffness = abs(self.ddV(q)) @ abs(q)
+        return np.asarray(sum((abs(dB) @ abs(q) for dB in self.dloads(t, q, v, u)[0]), stiffness))
+
     # -- checks -------------------------------------------------------------------------------
 
     def check(self, q: Vector, v: Vector) -> None:
