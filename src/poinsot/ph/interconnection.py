@@ -102,6 +102,12 @@ class Interconnection(JoinedSystem):
                 "the connection by a joint or a gear of the model, or sample the controller: "
                 "every=..."
             )
+        for part in self.parts:
+            if part.own_steps_only:
+                raise InputError(
+                    f"system '{self.name}': {part.own_steps_only}; a rigid connection to the "
+                    "mechanism leaves no time steps of its own to it"
+                )
         for port in self.ports:
             if port.driven:
                 raise InputError(

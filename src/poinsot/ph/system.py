@@ -252,6 +252,11 @@ class PHSystem(Stores):
         """Return the system as a run from x by steps of size h [s] takes it; by default itself."""
         return self
 
+    @property
+    def own_steps_only(self) -> str:
+        """Why it cannot be joined where the general steps of any system are taken; "" if it can."""
+        return ""
+
     def exact_under(self, scheme: "Scheme") -> bool:
         """Whether the scheme keeps the energy balance of this system but for round-off."""
         quadratic = self.exact_costate and all(part.quadratic for part in self.storages)

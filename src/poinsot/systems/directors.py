@@ -24,6 +24,7 @@ from poinsot.ph.system import State
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.slender import FLAT
 from poinsot.systems.stabilised import StabilisedForm, StabilisedStages
 from poinsot.systems.steps import DirectorStages
 from poinsot.systems.views import DirectorView
@@ -86,9 +87,9 @@ class DirectorForm(MechanismForm):
         return None
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
-        """Return a runner for the midpoint rule; rigid strains and contacts it does not stabilise."""
+        """Return a runner for the midpoint rule; it stabilises joints on positions alone."""
         rigid = any(isinstance(place.joint, RigidStrains) for place in self.layout.joints)
-        special = rigid or not self.mechanism.holonomic
+        special = rigid or bool(self.mechanism.below)
         if scheme.rule is not Rule.MIDPOINT or (self.stabilised and special):
             return None
         if not self.mechanism.compiled:
@@ -138,6 +139,18 @@ class StabilisedSystem(StabilisedForm, DirectorForm):
     def inverse_mass(self) -> Vector:
         """The diagonal of M^-1."""
         return 1 / self.mechanism.mass
+
+    @property
+    def own_steps_only(self) -> str:
+        """Where bodies are flat: general steps divide by what they hardly have of inertia."""
+        euler = self.mechanism.inertia[:, 1:]
+        flat = euler.min(axis=1) <= FLAT * euler.max(axis=1)
+        names = self.layout.among(flat & self.mechanism.unknowns.turns)
+        shown = ", ".join(f"'{name}'" for name in names)
+        return shown and (
+            f"its general steps with velocity constraints divide by the inertia of flat bodies "
+            f"({shown}) across their planes; give these a thickness, or use scheme 'ph-mp'"
+        )
 
     def by_mass(self, A: Any) -> Any:
         """Return M^-1 A."""

@@ -6,6 +6,7 @@ Of a constant mass matrix, that can be inverted, and constraints that are quadra
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +20,14 @@ from poinsot.systems.mechanical import MechanicalForm, Mechanics
 
 class Stabilisable(Mechanics, Protocol):
     """What acts on a system over a step, too."""
+
+    @abstractmethod
+    def since(self, q: Vector) -> "Stabilisable":
+        """Return the same for a step from q, its constraints taken by what they change over it."""
+
+    @abstractmethod
+    def asked(self, u: Vector, t: float, h: float, q: Vector) -> Vector:
+        """Return the inputs of a step from q, and what takes back what round-off left."""
 
     @property
     @abstractmethod
@@ -233,7 +242,8 @@ class StabilisedStages(ConstrainedStages):
 
     G, W = dG v/dq and B at the midpoint. Constraints are taken at the end of the step: for
     quadratic g that is the same as the rows of (61), since their increments are exact, and does
-    not drift. Contacts have no g, but G (q1 - q0) = 0, and a discrete W along d = q1 - q0,
+    not drift. Contacts and transmissions have no quadratic g, but G (q1 - q0) = 0, and a discrete W
+    along d = q1 - q0,
 
         W d = G(q1) v1 - G(q0) v0 - G (v1 - v0),
 
@@ -270,9 +280,18 @@ class StabilisedStages(ConstrainedStages):
         mu, nu = w[2 * n : 2 * n + m], w[2 * n + m :]
         return w[:n], w[n : 2 * n], self.spread(mu), self.spread(nu)
 
+    @cached_property
+    def held(self) -> Stabilisable:
+        """What acts over this step."""
+        return self.system.mechanics.since(self.system.parts(self.x0)[0])
+
     def _gap(self, q1: Vector, travel: Vector) -> Vector:
-        """Return what must vanish of g(q1), and of the travel that contacts forbid."""
-        first, gap = self.system.mechanics.positions, self.system.mechanics.gap(q1)
+        """Return what must vanish of g(q1), and of the travel that is forbidden without g."""
+        mechanics, h = self.system.mechanics, self.h
+        first, gap, N = mechanics.positions, mechanics.gap(q1), mechanics.imposed
+        if N is not None:
+            q0 = self.system.parts(self.x0)[0]
+            travel = travel - h * N @ mechanics.asked(self.u, self.t - h / 2, h, q0)
         gap[first:] = travel[first:]
         return gap
 
@@ -281,19 +300,19 @@ class StabilisedStages(ConstrainedStages):
         mechanics, first = self.system.mechanics, self.system.mechanics.positions
         if first == mechanics.m:
             return G1
-        own = (G + 0.5 * mechanics.slope(q, d))[first:]
+        own = (G + 0.5 * self.held.slope(q, d))[first:]
         return assemble((mechanics.m, mechanics.n), [(0, 0, G1[:first]), (first, 0, own)])
 
     def _slope(self, q: Vector, d: Vector, v: Vector) -> Matrix:
-        """Return W at the midpoint, that of contacts corrected along d."""
+        """Return W at the midpoint, corrected along d where there is no quadratic g."""
         mechanics, first = self.system.mechanics, self.system.mechanics.positions
-        W, push = mechanics.slope(q, v), self.system.mass @ d
+        W, push = self.held.slope(q, v), self.system.mass @ d
         work = float(d @ push)
         if first == mechanics.m or work == 0:
             return W
         v0 = self.system.parts(self.x0)[1]
         ends = [mechanics.K(q + way) @ rate for way, rate in ((d / 2, 2 * v - v0), (-d / 2, v0))]
-        lack = ends[0] - ends[1] - 2 * (mechanics.K(q) @ (v - v0)) - W @ d
+        lack = ends[0] - ends[1] - 2 * (self.held.K(q) @ (v - v0)) - W @ d
         return add(W, assemble(W.shape, [(first, 0, np.outer(lack[first:] / work, push))]))
 
     def evaluate(self, w: Vector) -> Evaluation:
@@ -303,7 +322,7 @@ class StabilisedStages(ConstrainedStages):
         q1, v, mu, nu = self._split(w)
         q_mid, v1, rate = (q0 + q1) / 2, 2 * v - v0, (q1 - q0) / h
         u = mechanics.feedback(self.t, q_mid, rate, self.u)
-        G, W, G1 = mechanics.K(q_mid), self._slope(q_mid, q1 - q0, v), mechanics.K(q1)
+        G, W, G1 = self.held.K(q_mid), self._slope(q_mid, q1 - q0, v), mechanics.K(q1)
         B = mechanics.B(q_mid)
         dV, ddV = mechanics.discrete_dV(q0, q1)
         damping = mechanics.damping(q_mid, rate)
@@ -333,7 +352,7 @@ class StabilisedStages(ConstrainedStages):
 
         def tangent() -> Tangent:
             pull, back = self.pull(G), self.pull(W)
-            C_mu, C_nu = mechanics.curvature(q_mid, mu), mechanics.curvature(q_mid, nu)
+            C_mu, C_nu = self.held.curvature(q_mid, mu), self.held.curvature(q_mid, nu)
             by_q, by_rate = mechanics.dloads(self.t, q_mid, rate, u)
             placed: list[Placed] = [
                 (0, 0, M),
@@ -378,5 +397,7 @@ class StabilisedStages(ConstrainedStages):
         z = np.concatenate([dV, v, multipliers])
         x1 = np.concatenate([q1, 2 * v - v0, multipliers])
         u = mechanics.feedback(self.t, q_mid, rate, self.u)
-        y = np.asarray(mechanics.B(q_mid).T @ rate)
+        y, N = np.asarray(mechanics.B(q_mid).T @ rate), mechanics.imposed
+        if N is not None:
+            y = y - N.T @ multipliers[: mechanics.m]
         return x1, Stage(x_mid, z, u, y, lost=float(rate @ mechanics.damping(q_mid, rate)))
