@@ -48,7 +48,6 @@ FAR = 0.3
 #: What these mechanisms may rightly be refused for, as the message says it.
 EXCUSES = (
     "contacts forbid velocities that are forbidden already",
-    "the stabilised form keeps joints only, not contacts that cannot slip",
     "one Euler value is zero, and the stabilised form needs the inverse of the mass",
     "gimbal lock",
     "falls",

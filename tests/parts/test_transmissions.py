@@ -428,7 +428,7 @@ def test_a_joint_with_several_angles_says_how_to_name_them():
     assert model.check().freedoms == 3
 
 
-@pytest.mark.parametrize("scheme", ["ph-mp-ggl", "ph-dg", "mpl"])
+@pytest.mark.parametrize("scheme", ["ph-dg", "mpl"])
 def test_schemes_that_do_not_keep_transmissions_say_so(scheme):
     with pytest.raises(ps.PoinsotError, match=r"transmissions in step \('mesh'\)"):
         ps.simulate(

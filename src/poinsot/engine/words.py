@@ -8,16 +8,15 @@ written by `calls.pack`.
 
 from typing import Any, get_args, get_type_hints
 
-from llvmlite import ir
 from numba import types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 from numba.np import arrayobj, numpy_support
 
 from poinsot.engine.calls import RETURNED
+from poinsot.engine.tracing import WORD
 
 arrays: Any = arrayobj
-WORD = ir.IntType(64)
 NUMBERS: dict[type, Any] = {int: types.int64, bool: types.boolean, float: types.float64}
 
 

@@ -168,15 +168,17 @@ def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) 
 
 
 def stabilisable(mechanism: Mechanism) -> Mechanism:
-    """Return a mechanism whose mass can be inverted; refuse all but joints on positions."""
-    if mechanism.drives:
-        raise InputError(
-            f"the stabilised form keeps joints only, not {mechanism.driven_motion}; use scheme "
-            "'ph-mp'"
-        )
-    if not mechanism.holonomic:
-        raise InputError(
-            "the stabilised form keeps joints only, not contacts that cannot slip; use scheme "
-            "'ph-mp'"
-        )
+    """Return a mechanism whose mass can be inverted; refuse drives and lossy transmissions."""
+    for driven in mechanism.drives:
+        if not driven.transmits:
+            raise InputError(
+                f"the stabilised form does not keep the motion of drives ('{driven.name}'): their "
+                "rates are known as means over steps, not at the ends of these; use scheme 'ph-mp'"
+            )
+        if not driven.lossless:
+            raise InputError(
+                f"the stabilised form does not know the friction of transmissions "
+                f"('{driven.name}'), which is in proportion to one multiplier, and has two; use "
+                "scheme 'ph-mp'"
+            )
     return replace(mechanism, inertia=slender.thickened(mechanism.inertia))

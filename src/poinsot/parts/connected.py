@@ -1,51 +1,32 @@
 """Connections of frames in the compiled engine: their kernels, and the family of all of them."""
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from poinsot.frames.forms import GROUND
 from poinsot.frames.places import local
 from poinsot.frames.relative import COORDINATES, Placed, coordinates
-from poinsot.kernels import terms
 from poinsot.kernels.algebra import (
     Array,
     Mat,
     Vec,
     add,
-    apply,
-    axpy,
     combine,
-    cross,
-    dot,
-    minus,
     multiply,
-    plus,
     put_four,
     scale,
-    skew,
-    skew_times,
     sub,
     three,
-    times,
-    transposed,
 )
-from poinsot.kernels.cayley import ahead, cayley, lever, turned
 from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.lanes import (
     Lane,
     Places4,
     across,
-    add_tiles,
     apart,
-    gather_lanes,
-    greatest,
-    larger,
-    largest_of,
     matrix_of,
-    size_of,
-    subtract_tiles,
     total,
     vector_of,
 )
@@ -55,7 +36,6 @@ from poinsot.kernels.relative import (
     Middle,
     Six,
     add_blocks,
-    changed,
     dot_six,
     forms_of,
     placed,
@@ -63,30 +43,56 @@ from poinsot.kernels.relative import (
     stiffness,
     tensions,
     times_six,
-    twisted,
 )
-from poinsot.kernels.step import Step, look_inside, measure
+from poinsot.kernels.step import Step, look_inside
 from poinsot.kernels.tables import (
     DIRECTORS,
     HALF,
     LOST_POWER,
     POSITION,
     Index2,
-    R,
     Real2,
-    T,
     V,
 )
-from poinsot.kernels.terms import UNIT
+from poinsot.parts.connection_forces import (
+    AXES_A,
+    AXES_B,
+    DAMPED,
+    DAMPING,
+    FIRST,
+    OFFSET,
+    POINT_A,
+    POINT_B,
+    REST,
+    SECOND,
+    STIFFNESS,
+    Ends,
+    add_tension,
+    add_to_tiles,
+    before_cancelling,
+    column,
+    course,
+    elastic_tension,
+    forces_of,
+    off_centre,
+    push_apart,
+    scale_tension,
+    slopes_of,
+    torques_by_arms,
+    viscous_tension,
+)
 from poinsot.parts.connections import ElasticConnection, LinearResistance, RelativeMotion
-from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
+from poinsot.parts.family import (
+    Assembly,
+    Family,
+    Indices,
+    Kernels,
+    Real,
+    index,
+    real,
+)
 from poinsot.ph.matrices import Vector
 
-#: Columns of numbers: point and axes (as rows) on A and on B; S and D by blocks; chi at rest. Of
-#: places: bodies A and B, whether points are off the centres, whether it is damped, and tiles of
-#: (T_A, R_A, T_B, R_B) with each other.
-POINT_A, AXES_A, POINT_B, AXES_B, STIFFNESS, DAMPING, REST = 0, 3, 12, 15, 24, 51, 78
-FIRST, SECOND, OFFSET, DAMPED, PAIR = range(5)
 #: Columns of what is kept of a state: x, t, chi - rest, w; of the start of a step also the mean of
 #: chi - rest over the last one.
 X, TURN, STRAIN, COSINE, LAST = 0, 3, 6, 12, 13
@@ -94,15 +100,6 @@ X, TURN, STRAIN, COSINE, LAST = 0, 3, 6, 12, 13
 
 #: So many connections are evaluated side by side.
 ABREAST = 4
-
-#: Of connections side by side: axes and lever arms of both ends, and what is between their points.
-Ends: TypeAlias = tuple[Mat, Mat, Vec, Vec, Vec]
-#: How forms and t change over a step: x, 2 a^x, w, t.
-Change: TypeAlias = tuple[Vec, Vec, Lane, Vec]
-#: Tensions n, m and mu.
-Tension: TypeAlias = tuple[Vec, Vec, Lane]
-#: How the force and the torques on A and B change with v_B - v_A, w_A and w_B.
-Slopes: TypeAlias = tuple[Mat, Mat, Mat, Mat, Mat, Mat, Mat, Mat, Mat]
 
 
 class Connected(NamedTuple):
@@ -128,20 +125,20 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
         motion_A, motion_B = _motion(stage, first), _motion(stage, second)
         S, start = _stiffness(numbers, rows), _start(kept, rows)
         ends = _ends(numbers, rows, motion_A, motion_B)
-        turns, change, m = _course(h, motion_A, motion_B, ends, start)
+        turns, change, m = course(h, motion_A, motion_B, ends, start)
         mean = Middle(m[0], m[1], m[2], m[3])
-        tension = _elastic(mean, S, change, start)
+        tension = elastic_tension(mean, S, change, start)
         if _any(places, k, DAMPED) > 0:
             D = _damping(numbers, rows)
-            more, lost = _viscous(h, D, ends, change)
-            tension = _add_tension(tension, more)
+            more, lost = viscous_tension(h, D, ends, change)
+            tension = add_tension(tension, more)
             step.sizes[LOST_POWER] += lost
-        tension = _scale_tension(h, tension)
-        F, torque_A, torque_B = _forces(tension, ends, turns)
+        tension = scale_tension(h, tension)
+        F, torque_A, torque_B = forces_of(tension, ends, turns)
         if step.arms_at != DIRECTORS:
             arms = _arms(stage, step.arms_at, first), _arms(stage, step.arms_at, second)
-            torque_A, torque_B = _torques(numbers, rows, arms, tension, ends, F)
-        _push(step, first, second, F, torque_A, torque_B)
+            torque_A, torque_B = torques_by_arms(numbers, rows, arms, tension, ends, F)
+        push_apart(step, first, second, F, torque_A, torque_B)
         if tiles is not None:
             # Where stiff directions meet soft ones, forces of a guess are far off. In the matrix
             # they are therefore those of the step before, as if they were unknowns themselves.
@@ -152,12 +149,12 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
             A, B, rho_A, rho_B, r = ends
             stiff = stiffness(mean, S, f[0], (A, B), r, (rho_A, rho_B), turns)
             halves = motion_A[2], motion_B[2]
-            tension = _scale_tension(h, tensions(mean, f))
-            slopes = _slopes(h, halves, stiff, ends, tension)
+            tension = scale_tension(h, tensions(mean, f))
+            slopes = slopes_of(h, halves, stiff, ends, tension)
             if _any(places, k, OFFSET) > 0:
-                slopes = _off_centre(h, halves, slopes, ends, tension)
-            _add_to_tiles(tiles, places, k, slopes)
-            along, about, energy = _inside(h, S, motion_A, motion_B, ends, change)
+                slopes = off_centre(h, halves, slopes, ends, tension)
+            add_to_tiles(tiles, places, k, slopes)
+            along, about, energy = before_cancelling(h, S, motion_A, motion_B, ends, change)
             look_inside(step, along, about, energy)
 
 
@@ -167,13 +164,7 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
 @arithmetic
 def _which(places: Array, k: int) -> tuple[Places4, Places4, Places4]:
     """Return rows of connections from k on, and their bodies A and B."""
-    return (k, k + 1, k + 2, k + 3), _column(places, k, FIRST), _column(places, k, SECOND)
-
-
-@arithmetic
-def _column(places: Array, k: int, at: int) -> Places4:
-    """Return a column of places of four connections from k on."""
-    return places[k, at], places[k + 1, at], places[k + 2, at], places[k + 3, at]
+    return (k, k + 1, k + 2, k + 3), column(places, k, FIRST), column(places, k, SECOND)
 
 
 @arithmetic
@@ -245,252 +236,6 @@ def _ends(
     rho_A = combine(vector_of(columns, POINT_A), D_A)
     rho_B = combine(vector_of(columns, POINT_B), D_B)
     return A, B, rho_A, rho_B, sub(add(r_B, rho_B), add(r_A, rho_A))
-
-
-# -- forces ----------------------------------------------------------------------------------------
-
-
-@arithmetic
-def _course(
-    h: float,
-    motion_A: tuple[Vec, Mat, Vec, Vec],
-    motion_B: tuple[Vec, Mat, Vec, Vec],
-    ends: Ends,
-    start: tuple[Vec, Vec, Vec, Vec, Lane],
-) -> tuple[tuple[Mat, Vec], Change, tuple[Vec, Vec, Lane, Vec]]:
-    """Return how turns change forms, how these change over a step, and their middle."""
-    (_, _, half_A, v_A), (_, _, half_B, v_B) = motion_A, motion_B
-    (A, B, rho_A, rho_B, r), (x0, t0, _, _, w0) = ends, start
-    arms = sub(cross(half_B, rho_B), cross(half_A, rho_A))
-    dr, turn = axpy(h, sub(v_B, v_A), scale(2.0, arms)), sub(half_A, half_B)
-    rows, whole = twisted(A, B)
-    by_A = apply(A, axpy(0.5, dr, cross(r, half_A)))
-    dx = add(by_A, apply(B, axpy(0.5, dr, cross(r, half_B))))
-    dturn, dw = apply(rows, turn), 0.5 * dot(whole, turn)
-    dt = scale(0.5 / (w0 + dw), axpy(-2.0 * dw, t0, dturn))
-    c0, c1 = cross(t0, x0), cross(add(t0, dt), add(x0, dx))
-    middle = axpy(0.5, dx, x0), axpy(0.5, dt, t0), w0 + 0.5 * dw, scale(0.5, add(c0, c1))
-    return (rows, whole), (dx, dturn, dw, dt), middle
-
-
-@arithmetic
-def _elastic(
-    mean: Middle, S: Blocks, change: Change, start: tuple[Vec, Vec, Vec, Vec, Lane]
-) -> Tension:
-    """Return tensions by the mean strain of a step."""
-    (dx, dturn, _, dt), (_, _, u0, v0, _) = change, start
-    du, dv = changed(mean, dx, dturn, dt)
-    return tensions(mean, times_six(S, (axpy(0.5, du, u0), axpy(0.5, dv, v0))))
-
-
-@arithmetic
-def _viscous(h: float, D: Blocks, ends: Ends, change: Change) -> tuple[Tension, float]:
-    """Return tensions by the rate at the midpoint, and the power that they take."""
-    (A, B, _, _, r), (dx, dturn, dw, _) = ends, change
-    x, turn, w = forms_of(A, B, r)
-    t = scale(0.5 / w, turn)
-    at = Middle(x, t, w, cross(t, x))
-    du, dv = changed(at, dx, dturn, scale(0.5 / w, axpy(-2.0 * dw, t, dturn)))
-    rate = scale(1.0 / h, du), scale(1.0 / h, dv)
-    f = times_six(D, rate)
-    return tensions(at, f), total(dot_six(f, rate))
-
-
-@arithmetic
-def _add_tension(a: Tension, b: Tension) -> Tension:
-    return add(a[0], b[0]), add(a[1], b[1]), a[2] + b[2]
-
-
-@arithmetic
-def _scale_tension(s: float, a: Tension) -> Tension:
-    return scale(s, a[0]), scale(s, a[1]), s * a[2]
-
-
-@arithmetic
-def _forces(tension: Tension, ends: Ends, turns: tuple[Mat, Vec]) -> tuple[Vec, Vec, Vec]:
-    """Return the force on B, and the torques on A and B.
-
-    Of the force half comes by the axes of A, half by those of B.
-    """
-    (n, m, mu), (A, B, rho_A, rho_B, r) = tension, ends
-    g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
-    F, q = add(g_A, g_B), _turning(m, mu, turns)
-    torque_A = add(sub(cross(g_A, r), cross(rho_A, F)), q)
-    return F, torque_A, sub(add(cross(g_B, r), cross(rho_B, F)), q)
-
-
-@arithmetic
-def _torques(
-    numbers: Array,
-    rows: Places4,
-    arms: tuple[Mat, Mat],
-    tension: Tension,
-    ends: Ends,
-    F: Vec,
-) -> tuple[Vec, Vec]:
-    """Return the torques on A and B, with lever arms of their own."""
-    columns, (L_A, L_B), (n, m, mu), (A, B, _, _, r) = (
-        across(numbers, rows, 0, 6),
-        arms,
-        tension,
-        ends,
-    )
-    A_arm, B_arm = (
-        multiply(matrix_of(columns, AXES_A), L_A),
-        multiply(matrix_of(columns, AXES_B), L_B),
-    )
-    rho_A = combine(vector_of(columns, POINT_A), L_A)
-    rho_B = combine(vector_of(columns, POINT_B), L_B)
-    torque_A = sub(cross(scale(0.5, combine(n, A_arm)), r), cross(rho_A, F))
-    torque_B = add(cross(scale(0.5, combine(n, B_arm)), r), cross(rho_B, F))
-    return (
-        add(torque_A, _turning(m, mu, twisted(A_arm, B))),
-        sub(torque_B, _turning(m, mu, twisted(A, B_arm))),
-    )
-
-
-@arithmetic
-def _turning(m: Vec, mu: Lane, turns: tuple[Mat, Vec]) -> Vec:
-    """Return the torque of tensions of turns."""
-    rows, whole = turns
-    return axpy(0.25 * mu, whole, scale(0.5, combine(m, rows)))
-
-
-@arithmetic
-def _push(
-    step: Step, first: Places4, second: Places4, F: Vec, torque_A: Vec, torque_B: Vec
-) -> None:
-    """Add forces and torques on bodies to their residuals."""
-    x, bodies = step.x, step.bodies
-    gather_lanes(x, _nodes(bodies, first, T), scale(-1.0, F))
-    gather_lanes(x, _nodes(bodies, first, R), torque_A)
-    gather_lanes(x, _nodes(bodies, second, T), F)
-    gather_lanes(x, _nodes(bodies, second, R), torque_B)
-    torques = larger(size_of(torque_A), size_of(torque_B))
-    measure(step, greatest(size_of(F)), greatest(torques))
-
-
-@arithmetic
-def _nodes(bodies: Array, which: Places4, at: int) -> Places4:
-    a, b, c, d = which
-    return bodies[a, at], bodies[b, at], bodies[c, at], bodies[d, at]
-
-
-# -- tiles -----------------------------------------------------------------------------------------
-
-
-@arithmetic
-def _slopes(
-    h: float,
-    halves: tuple[Vec, Vec],
-    stiff: tuple[Mat, Mat, Mat, Mat, Mat, Mat],
-    ends: Ends,
-    tension: Tension,
-) -> Slopes:
-    """Return how forces change, with the stiffness at the midpoint; the tension is times h.
-
-    Over a step chi changes by G(q_m) h v: as the midpoint turns with w, and moves with v. The first
-    of these cancels in P w; by the second, what v changes is seen from the end of the step.
-    """
-    (half_A, half_B), (F_v, F_A, F_B, A_A, A_B, B_B) = halves, stiff
-    (A, B, _, _, r), (n, m, mu) = ends, tension
-    square, half, half_turned = h * h, 0.5 * h, scale(0.5, add(half_A, half_B))
-    A_v, B_v = _all_ahead(half_turned, transposed(F_A)), _all_ahead(half_turned, transposed(F_B))
-    F_v, B_A = times(square, _all_ahead(half_turned, F_v)), transposed(A_B)
-    # With the directors at the midpoint, tensions being what they are.
-    g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
-    by_A, by_B = times(-half, lever(half_A, g_A)), times(-half, lever(half_B, g_B))
-    N = plus(times(0.25 * mu, UNIT), times(0.5, skew(m)))
-    K = times(half, multiply(transposed(A), multiply(N, B)))
-    q_A, q_B = turned(cayley(half_A), K), turned(cayley(half_B), transposed(K))
-    return (
-        F_v,
-        plus(times(square, F_A), by_A),
-        plus(times(square, F_B), by_B),
-        plus(times(square, A_v), skew(scale(half, g_A))),
-        plus(times(square, A_A), minus(q_A, skew_times(r, by_A))),
-        minus(times(square, A_B), q_B),
-        plus(times(square, B_v), skew(scale(half, g_B))),
-        minus(times(square, B_A), q_A),
-        plus(times(square, B_B), minus(q_B, skew_times(r, by_B))),
-    )
-
-
-@arithmetic
-def _off_centre(
-    h: float, halves: tuple[Vec, Vec], slopes: Slopes, ends: Ends, tension: Tension
-) -> Slopes:
-    """Add that points turn about the centres of their bodies."""
-    (half_A, half_B), (A, B, rho_A, rho_B, _), half = halves, ends, 0.5 * h
-    F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B = slopes
-    n = tension[0]
-    g_A, g_B = scale(0.5, combine(n, A)), scale(0.5, combine(n, B))
-    by_A, by_B = times(-half, lever(half_A, g_A)), times(-half, lever(half_B, g_B))
-    P_A, P_B = times(-half, lever(half_A, rho_A)), times(-half, lever(half_B, rho_B))
-    A_A = plus(minus(A_A, skew_times(rho_A, by_A)), skew_times(g_B, P_A))
-    A_B = plus(minus(A_B, skew_times(rho_A, by_B)), skew_times(g_A, P_B))
-    B_A = minus(plus(B_A, skew_times(rho_B, by_A)), skew_times(g_B, P_A))
-    B_B = minus(plus(B_B, skew_times(rho_B, by_B)), skew_times(g_A, P_B))
-    return F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B
-
-
-@arithmetic
-def _all_ahead(half: Vec, A: Mat) -> Mat:
-    """Return vectors of a body, given at the midpoint, at the end."""
-    return ahead(half, A[0]), ahead(half, A[1]), ahead(half, A[2])
-
-
-@arithmetic
-def _add_to_tiles(tiles: Array, places: Array, k: int, slopes: Slopes) -> None:
-    """Add how the force on B, the opposite on A, and torques change with v_B - v_A, w_A, w_B."""
-    F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B = slopes
-    for at, B in (
-        (terms.TA_TA, F_v),
-        (terms.TB_TB, F_v),
-        (terms.TB_RA, F_A),
-        (terms.TB_RB, F_B),
-        (terms.RA_TB, A_v),
-        (terms.RA_RA, A_A),
-        (terms.RA_RB, A_B),
-        (terms.RB_TB, B_v),
-        (terms.RB_RA, B_A),
-        (terms.RB_RB, B_B),
-    ):
-        add_tiles(tiles, _column(places, k, PAIR + at), B)
-    for at, B in (
-        (terms.TA_TB, F_v),
-        (terms.TB_TA, F_v),
-        (terms.TA_RA, F_A),
-        (terms.TA_RB, F_B),
-        (terms.RA_TA, A_v),
-        (terms.RB_TA, B_v),
-    ):
-        subtract_tiles(tiles, _column(places, k, PAIR + at), B)
-
-
-@arithmetic
-def _inside(
-    h: float,
-    S: Blocks,
-    motion_A: tuple[Vec, Mat, Vec, Vec],
-    motion_B: tuple[Vec, Mat, Vec, Vec],
-    ends: Ends,
-    change: Change,
-) -> tuple[float, float, float]:
-    """Return what forces are before they cancel, as velocities are rounded, and their energy.
-
-    Start and strains are what they are.
-    """
-    (_, _, half_A, v_A), (_, _, half_B, v_B) = motion_A, motion_B
-    _, _, rho_A, rho_B, r = ends
-    arms = sub(cross(half_B, rho_B), cross(half_A, rho_A))
-    dr = axpy(h, sub(v_B, v_A), scale(2.0, arms))
-    spins, reach = size_of(half_A) + size_of(half_B), size_of(r)
-    far = h * (size_of(v_A) + size_of(v_B)) + spins * (reach + size_of(rho_A) + size_of(rho_B))
-    along, about = 2.0 * h * largest_of(S[0]) * far, 2.0 * h * largest_of(S[2]) * spins
-    about = about + along * reach
-    energy = (along * size_of(dr) + about * size_of(change[1])) / h
-    return greatest(along), greatest(about), greatest(energy)
 
 
 @kernel

@@ -68,12 +68,12 @@ class PythonLaw:
     def __init__(self, function: Callable[..., Any], sizes: Sizes) -> None:
         self._function, self._sizes = function, sizes
         self._failed: tuple[str, BaseException | None] = "gives nothing", None
-        self._law = Law(self._answer, sizes.given, sizes.found)
+        self.called = Law(self._answer, sizes.given, sizes.found)
 
     @property
     def address(self) -> int:
         """Where it is."""
-        return self._law.address
+        return self.called.address
 
     def _answer(self, given: list[float], wanted: int) -> Sequence[float]:
         sizes = self._sizes
@@ -213,8 +213,9 @@ def _put() -> Any:
     def _(room: Any, value: Any) -> Any:
         if isinstance(value, numba.types.BaseTuple):
             lines = [f"        room[{k}] = value[{k}]" for k in range(len(value))]
-            space: dict[str, Any] = {}
-            head = "def put(room, value):", f"    if room.size == {len(value)}:"
+            # With the annotations of this function: Numba compares them.
+            space: dict[str, Any] = {"Any": Any}
+            head = "def put(room: Any, value: Any):", f"    if room.size == {len(value)}:"
             exec("\n".join([*head, *lines]), space)
             return space["put"]
         if isinstance(value, numba.types.Array):

@@ -1,111 +1,56 @@
-r"""Networks at the ports of a mechanism in the compiled engine.
+"""Networks at the ports of a mechanism in the compiled engine.
 
 Each closes ports of joints and bodies by inputs u(y) of all their outputs at once; see
-`ph.network`. Ports become rows, y_i = n·(v_B - v_A) + t_A·w_A + t_B·w_B at midpoints. Inputs are
-set here before the ports themselves act, and what is added to the matrix is how they follow from
-velocities, B S B^T; how rows turn with the bodies is left out, a term of order h.
+`ph.network`. Inputs are set here before the ports themselves act. A network is solved by its
+matrices if it is linear, by machine code if it is made of expressions, and in Python otherwise.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.frames.charts import Angle
-from poinsot.frames.directions import Charted, Direction
-from poinsot.frames.products import Kind, lines, struts
-from poinsot.frames.stacks import Forms
-from poinsot.kernels import terms
-from poinsot.kernels.algebra import (
-    Array,
-    Vec,
-    add,
-    add_tile,
-    axial,
-    axpy,
-    combine,
-    cross,
-    dot,
-    matrix,
-    outer,
-    put,
-    scale,
-    sub,
-    times,
-    trace,
-    transposed,
-    vector,
-)
-from poinsot.kernels.charts import ANGLE, LINEAR, chart_slope
-from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.algebra import Array
+from poinsot.kernels.kernel import kernel
 from poinsot.kernels.laws import Called, Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import (
-    KIND,
-    LOST_POWER,
-    A,
-    Addresses,
-    B,
-    Index2,
-    Real1,
-    Real2,
-    frame,
-    twist,
-)
-from poinsot.kernels.terms import NONE
-from poinsot.parts.body_loads import (
-    AXES,
-    GENERALISED,
-    POINT,
-    PUBLISHED_TORQUE,
-    directions_of,
-    kind_of,
-    numbers_of,
-)
+from poinsot.kernels.tables import LOST_POWER
+from poinsot.parts.control_laws import PythonLaw
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
-from poinsot.parts.feedback import Inlet
-from poinsot.parts.regulator_formulas import formula_of
-from poinsot.parts.struts import FORM_0, FORM_1, product
-from poinsot.ph.compiled import CompiledFunction
+from poinsot.parts.network_code import NetworkCode
+from poinsot.parts.network_matrices import end_by_matrices, matrices_of, solve_by_matrices
+from poinsot.parts.network_steps import begin_by_code, end_by_code, room_of, solve_by_code
+from poinsot.parts.network_table import (
+    ALGEBRAIC,
+    BY_CALL,
+    BY_CODE,
+    BY_MATRICES,
+    COLUMN,
+    END,
+    ENERGY,
+    IN,
+    INPUT,
+    LOST,
+    MIDDLE,
+    OPEN,
+    OUTPUTS,
+    RESIDUAL,
+    ROW,
+    ROWS_END,
+    SLOPE,
+    START,
+    STATE,
+    STATES_END,
+    THROUGH,
+    WAY,
+    Networks,
+    outer_input,
+)
+from poinsot.parts.port_rows import TURN, couple, look_along, row_of
 from poinsot.ph.matrices import Vector
-from poinsot.ph.network import LinearNetwork, Network
-
-#: Kinds of rows: along an angle, along an offset; from there on, of the kinds of loads.
-TURN, SLIDE, LOAD = 0, 1, 2
-#: Columns of rows, after kind, A and B: the component of a load, the input.
-COMPONENT, INPUT = 3, 4
-#: Columns of work: force n on B, torques on A and B; output; input.
-FORCE, TORQUE_A, TORQUE_B, OUT, IN = 0, 3, 6, 9, 10
-#: Columns of networks: rows from, to; states from, to; how many inputs of ports that are left
-#: open; the first number of matrices; the first pair of rows; the first column of u and y, with
-#: how many numbers pass through ports; and where it stands among those of laws.
-ROW, ROWS_END, STATE, STATES_END, OPEN, MATRICES, PAIRS, COLUMN, THROUGH = range(9)
-#: Rows of states: at the start, at the midpoint, at the end; residuals; 1 where algebraic.
-START, MIDDLE, END, RESIDUAL, ALGEBRAIC = range(5)
-#: Columns of what a law leaves, before its ports: energy at the end [J], power lost [W].
-ENERGY, LOST, OUTPUTS = 0, 1, 2
-#: So often is a solution refined.
-REFINED = 2
-
-
-class Networks(NamedTuple):
-    """Networks: rows with their numbers and room for them, states, matrices, tiles of pairs.
-
-    `left` holds what a network leaves after a step: its energy, the power lost, and inputs and
-    outputs of its ports, one row each.
-    """
-
-    numbers: Real2
-    places: Index2
-    work: Real2
-    networks: Index2
-    states: Real2
-    matrices: Real1
-    left: Real2
-    pairs: Index2
-    laws: Addresses
+from poinsot.ph.network import Network
 
 
 @kernel
@@ -114,107 +59,22 @@ def close_ports(table: Networks, step: Step, tiles: Array) -> None:
     for k in range(table.networks.shape[0]):
         at = table.networks[k]
         for i in range(at[ROW], at[ROWS_END]):
-            _look_along(table, i, step)
-        if table.laws[k] != 0:
-            _by_law(table, k, step, tiles is not None)
+            look_along(table, i, step)
+        if at[WAY] == BY_MATRICES:
+            solve_by_matrices(table, k, step)
+        elif at[WAY] == BY_CODE:
+            solve_by_code(table, k, step, tiles is not None)
         else:
-            _by_matrices(table, k, step)
+            _call(table, k, step, tiles is not None)
         step.sizes[LOST_POWER] += table.left[k, LOST]
         for i in range(at[ROW], at[ROWS_END]):
             step.u[table.places[i, INPUT]] = table.work[i, IN]
         if tiles is not None:
-            _couple(table, k, step, tiles)
-
-
-@inline
-def _look_along(table: Networks, i: int, step: Step) -> None:
-    """Set row i at the midpoint, and its output."""
-    numbers, at, stage, work = table.numbers, table.places[i], step.stage, table.work
-    first, second = at[A], at[B]
-    (r_A, D_A), (r_B, D_B) = frame(stage, first), frame(stage, second)
-    (v_A, w_A), (v_B, w_B) = twist(stage, first), twist(stage, second)
-    n, on_A, on_B = NONE, NONE, NONE
-    if at[KIND] == TURN:
-        K_0 = product(matrix(numbers, i, FORM_0), D_A, D_B)
-        K_1 = product(matrix(numbers, i, FORM_1), D_A, D_B)
-        d = chart_slope(ANGLE, (trace(K_0), trace(K_1)))
-        on_A = axpy(d[0], axial(K_0), scale(d[1], axial(K_1)))
-        on_B = scale(-1.0, on_A)
-    elif at[KIND] == SLIDE:
-        rho_B = combine(vector(numbers, i, terms.POINT_B), D_B)
-        along = combine(vector(numbers, i, terms.DIRECTION_A), D_A)
-        n = scale(numbers[i, terms.COEFFICIENT], along)
-        on_A, on_B = cross(n, sub(add(r_B, rho_B), r_A)), cross(rho_B, n)
-    else:
-        rho, axes = combine(vector(numbers, i, POINT), D_B), matrix(numbers, i, AXES)
-        by_force, by_torque = directions_of(at[KIND] - LOAD, axes, D_B, rho)
-        n, on_B = transposed(by_force)[0], transposed(by_torque)[0]
-        if at[COMPONENT] == 1:
-            n, on_B = transposed(by_force)[1], transposed(by_torque)[1]
-        if at[COMPONENT] == 2:
-            n, on_B = transposed(by_force)[2], transposed(by_torque)[2]
-    put(work, i, FORCE, n)
-    put(work, i, TORQUE_A, on_A)
-    put(work, i, TORQUE_B, on_B)
-    work[i, OUT] = dot(n, sub(v_B, v_A)) + dot(on_A, w_A) + dot(on_B, w_B)
-
-
-@inline
-def _outer_input(table: Networks, k: int, j: int, step: Step) -> float:
-    """Return number j of w = (outputs of the rows, inputs of ports that are left open)."""
-    at = table.networks[k]
-    count = at[ROWS_END] - at[ROW]
-    if j < count:
-        return float(table.work[at[ROW] + j, OUT])
-    return float(step.u[at[COLUMN] + at[THROUGH] - at[OPEN] + j - count])
+            couple(table, k, step, tiles)
 
 
 @kernel
-def _by_matrices(table: Networks, k: int, step: Step) -> None:
-    """Solve for the states at the midpoint, 2 E (xi - x0) = h (M xi + B w), and set inputs."""
-    at, x, m = table.networks[k], table.states, table.matrices
-    first, n = at[STATE], at[STATES_END] - at[STATE]
-    count = at[ROWS_END] - at[ROW]
-    w, h = count + at[OPEN], step.h
-    E = at[MATRICES]
-    M, inverse = E + n * n, E + 2 * n * n
-    B_ = E + 3 * n * n
-    O = B_ + n * w
-    P = O + (count + 2 * at[THROUGH]) * (n + w)
-    for _ in range(REFINED):
-        for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += 2.0 * m[E + i * n + j] * (x[START, first + j] - x[MIDDLE, first + j])
-                total += h * m[M + i * n + j] * x[MIDDLE, first + j]
-            for j in range(w):
-                total += h * m[B_ + i * w + j] * _outer_input(table, k, j, step)
-            x[RESIDUAL, first + i] = total
-        for i in range(n):
-            for j in range(n):
-                x[MIDDLE, first + i] += m[inverse + i * n + j] * x[RESIDUAL, first + j]
-    for i in range(count):
-        table.work[at[ROW] + i, IN] = _row_of(table, k, O + i * (n + w), n, w, step)
-    lost = 0.0
-    for i in range(n + w):
-        s = x[MIDDLE, first + i] if i < n else _outer_input(table, k, i - n, step)
-        lost += s * _row_of(table, k, P + i * (n + w), n, w, step)
-    table.left[k, LOST] = lost
-
-
-@inline
-def _row_of(table: Networks, k: int, place: int, n: int, w: int, step: Step) -> float:
-    """Return a row of a matrix, from that place on, times s = (xi, w)."""
-    m, first, total = table.matrices, table.networks[k, STATE], 0.0
-    for j in range(n):
-        total += m[place + j] * table.states[MIDDLE, first + j]
-    for j in range(w):
-        total += m[place + n + j] * _outer_input(table, k, j, step)
-    return total
-
-
-@kernel
-def _by_law(table: Networks, k: int, step: Step, slopes: bool) -> None:
+def _call(table: Networks, k: int, step: Step, slopes: bool) -> None:
     """Ask a Python function for the inputs, and for their slopes where they are wanted.
 
     It leaves states, ports, energy and power lost in the table.
@@ -223,69 +83,35 @@ def _by_law(table: Networks, k: int, step: Step, slopes: bool) -> None:
     count = at[ROWS_END] - at[ROW]
     given[0], given[1] = step.t, step.h
     for j in range(count + at[OPEN]):
-        given[2 + j] = _outer_input(table, k, j, step)
+        given[2 + j] = outer_input(table, k, j, step)
     call_law(table.laws[k], given, found, slopes)
     for i in range(count):
         table.work[at[ROW] + i, IN] = found[i]
     if slopes:
         for i in range(count * count):
-            table.matrices[at[MATRICES] + i] = found[count + i]
+            table.matrices[at[SLOPE] + i] = found[count + i]
 
 
 @kernel
-def _couple(table: Networks, k: int, step: Step, tiles: Array) -> None:
-    """Add -h B S B^T."""
-    at, work = table.networks[k], table.work
-    count, n = at[ROWS_END] - at[ROW], at[STATES_END] - at[STATE]
-    S = at[MATRICES]
-    if table.laws[k] == 0:
-        w = count + at[OPEN]
-        S += 3 * n * n + n * w + (count + 2 * at[THROUGH]) * (n + w) + (n + w) * (n + w) + n * n
-    for i in range(count):
-        for j in range(count):
-            gain = -step.h * table.matrices[S + i * count + j]
-            if gain != 0.0:
-                a, b = at[ROW] + i, at[ROW] + j
-                places = table.pairs[at[PAIRS] + i * count + j]
-                n_a, n_b = vector(work, a, FORCE), vector(work, b, FORCE)
-                _add_row(tiles, places, 0, scale(-gain, n_a), n_b, work, b)
-                _add_row(tiles, places, 4, scale(gain, vector(work, a, TORQUE_A)), n_b, work, b)
-                _add_row(tiles, places, 8, scale(gain, n_a), n_b, work, b)
-                _add_row(tiles, places, 12, scale(gain, vector(work, a, TORQUE_B)), n_b, work, b)
-
-
-@inline
-def _add_row(tiles: Array, places: Array, first: int, a: Vec, n: Vec, work: Array, b: int) -> None:
-    """Add a times the row b of (v_A, w_A, v_B, w_B)."""
-    add_tile(tiles, places[first], times(-1.0, outer(a, n)))
-    add_tile(tiles, places[first + 1], outer(a, vector(work, b, TORQUE_A)))
-    add_tile(tiles, places[first + 2], outer(a, n))
-    add_tile(tiles, places[first + 3], outer(a, vector(work, b, TORQUE_B)))
+def begin_networks(table: Networks, state: Array) -> None:
+    """Prepare for another run of Newton's method."""
+    for k in range(table.networks.shape[0]):
+        if table.networks[k, WAY] == BY_CODE:
+            begin_by_code(table, k)
 
 
 @kernel
 def end_networks(table: Networks, step: Step, state: Array) -> None:
     """Set the states after the step, and what went through ports."""
-    x, m = table.states, table.matrices
+    x = table.states
     for k in range(table.networks.shape[0]):
         at = table.networks[k]
         first, n = at[STATE], at[STATES_END] - at[STATE]
         through = at[THROUGH]
-        if table.laws[k] == 0:
-            count = at[ROWS_END] - at[ROW]
-            w = count + at[OPEN]
-            O = at[MATRICES] + 3 * n * n + n * w + count * (n + w)
-            Q = O + 2 * through * (n + w) + (n + w) * (n + w)
-            for i in range(n):
-                middle, x0 = x[MIDDLE, first + i], x[START, first + i]
-                x[END, first + i] = middle if x[ALGEBRAIC, first + i] == 1.0 else 2.0 * middle - x0
-            for i in range(2 * through):
-                table.left[k, OUTPUTS + i] = _row_of(table, k, O + i * (n + w), n, w, step)
-            energy = 0.0
-            for i in range(n):
-                for j in range(n):
-                    energy += 0.5 * x[END, first + i] * m[Q + i * n + j] * x[END, first + j]
-            table.left[k, ENERGY] = energy
+        if at[WAY] == BY_MATRICES:
+            end_by_matrices(table, k, step)
+        elif at[WAY] == BY_CODE:
+            end_by_code(table, k)
         for i in range(through):
             step.u[at[COLUMN] + i] = table.left[k, OUTPUTS + i]
             step.y[at[COLUMN] + i] = table.left[k, OUTPUTS + through + i]
@@ -319,6 +145,7 @@ class PortNetworks(Family):
     kernels: ClassVar = Kernels(
         close_ports,
         close_ports,
+        begin=begin_networks,
         end=end_networks,
         energy=network_energy,
         accept=go_on_from_there,
@@ -328,7 +155,7 @@ class PortNetworks(Family):
         self.networks = [each.network for each in assembly.networks]
         ports = assembly.ports
         self.rows = [
-            _row(ports, int(k), assembly.count) for each in self.networks for k in each.inputs
+            row_of(ports, int(k), assembly.count) for each in self.networks for k in each.inputs
         ]
         targets = 2 * len(assembly.drives)
         self.first_column = sum(inlet.size for inlet in assembly.inlets) + targets
@@ -336,9 +163,16 @@ class PortNetworks(Family):
         self.through = [_through(each) for each in self.networks]
         self.states = np.zeros((5, sum(self.behind)))
         self.left = np.zeros((len(self.networks), OUTPUTS + 2 * max(self.through, default=0)))
-        self._laws = [
-            None if each.linear is not None else formula_of(each) or self._law(k, each)
-            for k, each in enumerate(self.networks)
+        linear = [each.linear is not None for each in self.networks]
+        self.codes = [
+            None if known else NetworkCode.of(each)
+            for known, each in zip(linear, self.networks, strict=True)
+        ]
+        self.calls = [
+            None if known or code is not None else self._law(k, each)
+            for k, (known, code, each) in enumerate(
+                zip(linear, self.codes, self.networks, strict=True)
+            )
         ]
         self.h = 0.0
         self.matrices = np.zeros(0)
@@ -366,8 +200,9 @@ class PortNetworks(Family):
 
     @property
     def laws(self) -> list[Called | None]:
-        """Those of networks that are not linear."""
-        return [*self._laws]
+        """Functions of Python: networks that are called, and laws that others call."""
+        called = [law for code in self.codes if code is not None for law in code.laws]
+        return [*self.calls, *(law.called for law in called if isinstance(law, PythonLaw))]
 
     @property
     def exact(self) -> bool:
@@ -387,15 +222,6 @@ class PortNetworks(Family):
         rows = self.rows[first : first + self.networks[network].size]
         return np.array([row.ends for row in rows], dtype=np.intp).reshape(-1, 2)
 
-    def _columns(self, k: int, column: int) -> tuple[int, int]:
-        """Return the first column of a network, and how many numbers pass through its ports.
-
-        What formulas are given stays as it is: they come after it.
-        """
-        if isinstance(self._laws[k], CompiledFunction):
-            return column + self.through[k], 0
-        return column, self.through[k]
-
     def meet(self, graph: Graph) -> None:
         """Join all bodies of a network with each other."""
         moved = {int(body) for body in self.moved}
@@ -407,17 +233,27 @@ class PortNetworks(Family):
 
     def table(self, graph: Graph, tiles: Tiles) -> Networks:
         """Return rows, matrices, and tiles of all pairs of rows."""
-        places, pairs, networks = [], [], []
-        row, state, column, matrices, pair = 0, 0, self.first_column, 0, 0
-        for k, each in enumerate(self.networks):
+        places, pairs, networks, codes = [], [], [], []
+        called = [law for code in self.codes if code is not None for law in code.laws]
+        sizes = [size for code in self.codes if code is not None for size in code.sizes]
+        row, state, column, matrices, pair, room, law = 0, 0, self.first_column, 0, 0, 0, 0
+        for k, (each, code) in enumerate(zip(self.networks, self.codes, strict=True)):
             count, n, linear = each.size, self.behind[k], each.linear
-            ranges = row, row + count, state, state + n
-            networks.append([*ranges, each.m, matrices, pair, *self._columns(k, column)])
+            ranges, first = [row, row + count, state, state + n, each.m], matrices
+            way = BY_CALL if code is None else BY_CODE
+            matrices += count * count
+            if linear is not None:
+                way, matrices = BY_MATRICES, first + matrices_of(linear, 1.0).size
+            slope = matrices - count * count
+            networks.append([*ranges, first, slope, pair, column, self.through[k], way])
+            codes.append([0] * 13)
+            if code is not None:
+                codes[-1], room = room_of(each, code, room, law)
+                law += len(code.laws)
             ends = self._ends(k)
             i, j = np.divmod(np.arange(count * count), max(1, count))
             pairs.append(tiles.table(graph.pair(ends[i]), graph.pair(ends[j], moving=True)))
             row, state, column = row + count, state + n, column + self.through[k]
-            matrices += count * count if linear is None else _numbers(linear, 1.0).size
             pair += count * count
         for one in self.rows:
             places.append([one.kind, *graph.ends(np.array(one.ends)), one.component, one.input])
@@ -430,13 +266,21 @@ class PortNetworks(Family):
             rows([one.numbers for one in self.rows], 18),
             index(rows(places, 5)),
             np.zeros((len(self.rows), IN + 1)),
-            index(rows(networks, 9)),
+            index(rows(networks, 11)),
             self.states,
             self.matrices,
             self.left,
             index(np.concatenate([none, *pairs])),
-            addresses(self._laws),
+            addresses([code.function if code else call for code, call in self._functions]),
+            index(rows(codes, 13)),
+            np.zeros(room),
+            np.array([law.address for law in called], dtype=np.int64),
+            index(rows(sizes, 2)),
         )
+
+    @property
+    def _functions(self) -> Sequence[tuple[NetworkCode | None, Law | None]]:
+        return list(zip(self.codes, self.calls, strict=True))
 
     # -- the run ------------------------------------------------------------------------------
 
@@ -447,7 +291,7 @@ class PortNetworks(Family):
 
     def remember(self, x: Vector) -> None:
         """Begin with these states."""
-        self.states[: END + 1] = x
+        self.states[: END + 1], self.states[RESIDUAL] = x, 0.0
 
     def prepare(self, h: float) -> None:
         """Make matrices for steps of size h [s]."""
@@ -458,7 +302,7 @@ class PortNetworks(Family):
             if each.linear is None:
                 first += each.size**2
                 continue
-            numbers = _numbers(each.linear, h)
+            numbers = matrices_of(each.linear, h)
             self.matrices[first : first + numbers.size] = numbers
             first += numbers.size
 
@@ -486,55 +330,6 @@ class PortNetworks(Family):
         return Law(law, 2 + count + outputs, count + count * count)
 
 
-class _Row(NamedTuple):
-    """One output of a port as a row: its bodies, numbers, component and input."""
-
-    kind: int
-    ends: tuple[int, int]
-    numbers: list[float]
-    component: int
-    input: int
-
-
-def _row(ports: Sequence[tuple[int, Inlet]], k: int, bodies: int) -> _Row:
-    """Return input k as a row."""
-    first, inlet = next((at, inlet) for at, inlet in ports if at <= k < at + inlet.size)
-    direction = inlet.direction
-    if isinstance(direction, Charted):
-        chart = ANGLE if isinstance(direction.chart, Angle) else LINEAR
-        forms = Forms([direction.forms.onto(direction.bodies)], bodies)
-        one = struts(lines(forms, [direction.forms.m]), [chart])
-        kind = TURN if one.kind[0] == Kind.DOT else SLIDE
-        a, b = one.ends[0].tolist()
-        return _Row(kind, (a, b), one.numbers[0].tolist(), 0, k)
-    (body,) = direction.bodies
-    numbers = [*numbers_of(inlet), *([0.0] * 6)]
-    return _Row(LOAD + kind_of(direction), (-1, body), numbers, k - first, k)
-
-
 def _through(network: Network) -> int:
     """Return how many numbers pass through ports of members."""
     return sum(port.size for port in network.joined_ports) + network.m
-
-
-def _numbers(linear: LinearNetwork, h: float) -> Vector:
-    """Return all matrices of a linear network one after the other, in the order of the kernels."""
-    linear = linear.over(h)
-    inverse, S = linear.solved(h)
-    matrices = linear.E, linear.M, inverse, linear.B, linear.O, linear.P, linear.Q, S
-    return np.concatenate([each.reshape(-1) for each in matrices])
-
-
-def closes(inlets: Sequence[Inlet], inputs: Indices) -> bool:
-    """Tell whether there are rows for all of these inputs."""
-    first = np.cumsum([0, *(inlet.size for inlet in inlets)])
-    owners = {int(np.searchsorted(first, k, side="right")) - 1 for k in inputs}
-    return all(_has_rows(inlets[k].direction) for k in owners)
-
-
-def _has_rows(direction: Direction) -> bool:
-    if not isinstance(direction, Charted):
-        return kind_of(direction) not in (PUBLISHED_TORQUE, GENERALISED)
-    bodies = 1 + max(direction.bodies, default=0)
-    along = lines(Forms([direction.forms.onto(direction.bodies)], bodies), [direction.forms.m])
-    return bool(along.products.kind[0] in (Kind.DOT, Kind.OFFSET))

@@ -3,18 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from poinsot.errors import InputError, failure
-from poinsot.parts.control_laws import as_numbers, sums
+from poinsot.parts.control_laws import ControlLaw, PythonLaw, as_numbers, control_law, sums
 from poinsot.parts.controllers import Controller
 from poinsot.parts.state_spaces import StateSpace
 from poinsot.ph.derivatives import single_differences
 from poinsot.ph.formula_rows import FormulaRows
 from poinsot.ph.graphs import Graph
 from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.operations import Rows
 from poinsot.ph.ports import Port
 from poinsot.ph.regulators import MEASURED, Reading, RegulatorLaw
 from poinsot.ph.system import PHSystem
@@ -57,6 +59,25 @@ class Limited(RegulatorLaw):
         found[:outputs][(value < low) | (value > high)] = 0.0
         return found
 
+    def limited(self, graph: Graph, found: Rows) -> Rows:
+        """Return outputs between their limits, then rates of states."""
+        rows = list(found)
+        for k, (low, high) in enumerate(self.controller.limits.tolist()):
+            rows[k] = graph.apply("max", rows[k], graph.number(low)) if isfinite(low) else rows[k]
+            rows[k] = graph.apply("min", rows[k], graph.number(high)) if isfinite(high) else rows[k]
+        return rows
+
+    @property
+    def called(self) -> ControlLaw:
+        """The law without limits, called as that of a sampled controller is."""
+        sizes, value = self.controller.sizes, self.value
+
+        def function(t: float, y: Vector, *x: Vector) -> Any:
+            found = value(t, np.concatenate([y, *x]))
+            return (found[: sizes.outputs], found[sizes.outputs :]) if x else found
+
+        return PythonLaw(function, sizes)
+
     def value(self, t: float, m: Vector) -> Vector:
         """Return (u, x') without limits."""
         raise NotImplementedError
@@ -84,9 +105,23 @@ class ByFunction(Limited):
         u = as_numbers(found[0], sizes.outputs, "")
         return np.array([*u, *as_numbers(found[1], sizes.states, " for the rates of its states")])
 
+    @property
+    def called(self) -> ControlLaw:
+        """The function itself."""
+        return control_law(self.controller.law, self.controller.sizes, 0.0)
+
 
 class BySystem(Limited):
     """A port-Hamiltonian system by negative feedback: u = -y(x), and its inputs are measured."""
+
+    def rows(self, graph: Graph, t: int, m: Rows) -> Rows | None:
+        """Return (u, inputs) as operations, if the system has such."""
+        own, measured = self.controller.law.operations, self.controller.sizes.measured
+        if own is None:
+            return None
+        y, x = m[:measured], m[measured:]
+        u = [graph.minus(graph.number(0.0), row) for row in own.y(graph, x, own.z(graph, x))]
+        return self.limited(graph, [*u, *y])
 
     def value(self, t: float, m: Vector) -> Vector:
         """Return (u, inputs)."""
@@ -99,25 +134,29 @@ class ByFormulas(Limited):
     """Formulas of (t, y, x), with exact slopes."""
 
     @cached_property
-    def rows(self) -> FormulaRows:
+    def formulas(self) -> FormulaRows:
         """The formulas; those of a state space are sums."""
         law = self.controller.law
         return sums(law) if isinstance(law, StateSpace) else law
 
     @cached_property
     def _slopes(self) -> Any:
-        graph, rows = self.rows.graph, self.rows.rows
-        count = len(self.rows.variables)
+        graph, rows = self.formulas.graph, self.formulas.rows
+        count = len(self.formulas.variables)
         return graph.program(*(graph.slope(row, k) for row in rows for k in range(1, count)))
+
+    def rows(self, graph: Graph, t: int, m: Rows) -> Rows:
+        """Return their operations."""
+        return self.limited(graph, graph.include(self.formulas.program, [t, *m]))
 
     def value(self, t: float, m: Vector) -> Vector:
         """Return what they give."""
-        return np.array(self.rows.program(*map(np.float64, (t, *m))), dtype=float)
+        return np.array(self.formulas.program(*map(np.float64, (t, *m))), dtype=float)
 
     def dvalue(self, t: float, m: Vector) -> Array:
         """Return exact slopes."""
         found = self._slopes(*map(np.float64, (t, *m)))
-        return np.array(found, dtype=float).reshape(len(self.rows.rows), m.size)
+        return np.array(found, dtype=float).reshape(len(self.formulas.rows), m.size)
 
     @property
     def gains(self) -> Array | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,15 @@ from poinsot.errors import InputError, StructureError
 from poinsot.ph.compiled import LARGEST, compiled
 from poinsot.ph.dirac import require_structure
 from poinsot.ph.functions import FunctionSystem, MatrixOfState
-from poinsot.ph.graphs import Graph
+from poinsot.ph.graphs import Graph, Program
 from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.operations import Computed, Written, flat, numbers
 from poinsot.ph.ports import Port
 from poinsot.ph.sympy_graphs import UnknownFunctionError, rows_of
 from poinsot.ph.system import State, Storage
 
 
-class Compiled:
+class Compiled(Computed):
     """A matrix of expressions as one function: constant entries are stored, the rest computed.
 
     Its values have the shape of the matrix, or another one that is asked for.
@@ -39,7 +41,10 @@ class Compiled:
         )
         self.fixed = self.constant.reshape(self.shape)
         self.fixed.flags.writeable = False
-        self.function = _function(arguments, [flat[i] for i in varying]) if varying else None
+        self.program: Program | None = Program((), ())
+        self.function = None
+        if varying:
+            self.program, self.function = _function(arguments, [flat[i] for i in varying])
 
     @property
     def is_zero(self) -> bool:
@@ -54,9 +59,24 @@ class Compiled:
         values[self.indices] = self.function(*arguments)
         return values.reshape(self.shape)
 
+    def rows(self, graph: Graph, arguments: Sequence[int]) -> list[int] | None:
+        """Return its entries; None where an expression holds a function that graphs lack."""
+        if self.program is None:
+            return None
+        found = [graph.number(value) for value in self.constant.tolist()]
+        varying = graph.include(self.program, arguments)
+        for k, row in zip(self.indices.tolist(), varying, strict=True):
+            found[k] = row
+        return found
 
-def _function(arguments: Sequence[Sequence[sympy.Symbol]], entries: Sequence[Any]) -> Any:
-    """Return expressions as one function: machine code, or Python where that is not possible."""
+
+def _function(
+    arguments: Sequence[Sequence[sympy.Symbol]], entries: Sequence[Any]
+) -> tuple[Program | None, Any]:
+    """Return expressions as operations and as one function.
+
+    That is machine code, or Python where there are no such operations, or too many of them.
+    """
     graph, symbols = Graph(), [symbol for group in arguments for symbol in group]
     try:
         program = graph.program(*rows_of(entries, symbols, graph))
@@ -64,7 +84,7 @@ def _function(arguments: Sequence[Sequence[sympy.Symbol]], entries: Sequence[Any
         program = None
     if program is not None and len(program.rows) <= LARGEST:
         machine_code = compiled(len(symbols), program)
-        return lambda *values: machine_code(np.concatenate(values))
+        return program, lambda *values: machine_code(np.concatenate(values))
     python = sympy.lambdify(arguments, entries, modules="math", cse=True)
 
     def function(*values: Vector) -> Any:
@@ -73,7 +93,7 @@ def _function(arguments: Sequence[Sequence[sympy.Symbol]], entries: Sequence[Any
         except (ValueError, ZeroDivisionError, OverflowError, TypeError):
             return np.nan
 
-    return function
+    return program, function
 
 
 class SymbolicSystem(FunctionSystem):
@@ -83,6 +103,32 @@ class SymbolicSystem(FunctionSystem):
     def proven(self) -> bool:
         """Whether R is constant; J was checked as expressions."""
         return self.matrix_R.function is None
+
+    @cached_property
+    def operations(self) -> Written | None:
+        """Its expressions, unless they hold functions that graphs do not know."""
+        graph, n = Graph(), self.n
+        x, z = ([graph.variable(k) for k in range(at, at + n)] for at in (0, n))
+
+        def rows(given: Any, *more: int) -> list[int] | None:
+            """Return the entries of a matrix of the state, or of a function of x and z."""
+            function: Any = given.function if isinstance(given, MatrixOfState) else given
+            if function is None:
+                return flat(numbers(graph, given.value))
+            found: list[int] | None = function.rows(graph, [*x, *more])
+            return found
+
+        matrices = [rows(A) for A in (self.matrix_J, self.matrix_R, self.matrix_B)]
+        storage = [rows(A) for A in (self.matrix_E, self.costate, self.energy)]
+        resistance = [] if self.resistance is None else rows(self.resistance, *z)
+        if resistance is None or None in (*matrices, *storage):
+            return None
+        first, second = (
+            graph.program(*(row for part in parts for row in part or ()))
+            for parts in (matrices, storage)
+        )
+        r = None if self.resistance is None else graph.program(*resistance)
+        return Written(n, self.m, first, second, r)
 
 
 def symbolic(

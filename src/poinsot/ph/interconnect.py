@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InputError, did_you_mean
 from poinsot.ph.connections import Connection, Coupling, Gyrator, Resistor, Swap, Transformer
 from poinsot.ph.derivatives import warn_missing
-from poinsot.ph.interconnection import Interconnection, Link, Place, slices
+from poinsot.ph.interconnection import Interconnection
+from poinsot.ph.joined import Link, Place, slices
 from poinsot.ph.ports import Port
 from poinsot.ph.signals import Constant, Signal, as_signal
 from poinsot.ph.system import PHSystem, State

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.ph.dirac import require_structure
 from poinsot.ph.matrices import Matrix, Vector, add, as_matrix
+from poinsot.ph.operations import Written, constant
 from poinsot.ph.ports import Port
 from poinsot.ph.system import PHSystem, State, Storage, as_states, nonzero_rows, zero_columns
 
@@ -68,6 +69,12 @@ class LinearSystem(PHSystem):
     @cached_property
     def _conduction(self) -> Matrix:
         return add(self.matrix_J, -self.matrix_R)
+
+    @cached_property
+    def operations(self) -> Written:
+        """Sums of products."""
+        E, J, R = self.matrix_E, self.matrix_J, self.matrix_R
+        return constant(E, J, R, self.matrix_B, self.matrix_Q)
 
     @cached_property
     def algebraic(self) -> NDArray[np.bool_]:

@@ -9,15 +9,17 @@ Where a quantity was at the beginning of the step, m^0, is the input of a port w
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.ph.general_stages import GeneralStages
 from poinsot.ph.gradients import Step
+from poinsot.ph.graphs import Graph
 from poinsot.ph.linear import LinearSystem, linear
 from poinsot.ph.matrices import Array, Vector, add, alike, scale_columns
+from poinsot.ph.operations import Rows, Table, dot, flat, product, table
 from poinsot.ph.ports import Port
 from poinsot.ph.stages import Evaluation, Stage, Tangent
 from poinsot.ph.system import State
@@ -44,6 +46,19 @@ class RegulatorLaw(ABC):
     def gains(self) -> Array | None:
         """The slopes, if the law is u = gains m; else None."""
         return None
+
+    def rows(self, graph: Graph, t: int, m: Rows) -> Rows | None:
+        """Return the inputs as operations; None: the law is `called`."""
+        return None
+
+    @abstractmethod
+    def limited(self, graph: Graph, found: Rows) -> Rows:
+        """Return the inputs that follow from what a law that is called gives."""
+
+    @property
+    @abstractmethod
+    def called(self) -> Any:
+        """The law as a function with an address: it is given (t, m) and finds the inputs."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +160,21 @@ class Bound:
                     found.append((turn @ u[began].reshape(3, 3)).reshape(-1))
         return np.concatenate(found)
 
+    def rows(self, graph: Graph, x: Rows, u: Rows, h: int) -> Rows:
+        """Return the same as operations."""
+        half, found = graph.times(graph.number(0.5), h), list[int]()
+        for reading, at, began in self.places:
+            rates, start = [x[k] for k in at], [u[k] for k in began]
+            ways = [graph.times(half, rate) for rate in rates]
+            match reading.kind:
+                case "rate" | "state":
+                    found += rates
+                case "integral":
+                    found += [graph.plus(a, b) for a, b in zip(start, ways, strict=True)]
+                case "rotation":
+                    found += flat(_turned(graph, ways, table(start, 3)))
+        return found
+
     def dmeasured(self, x: Vector, u: Vector, h: float) -> Array:
         """Return its derivative by x; that of a turn to first order."""
         found = []
@@ -179,6 +209,23 @@ class Bound:
 
 def _indices(piece: slice) -> Indices:
     return np.arange(piece.start, piece.stop)
+
+
+def _turned(graph: Graph, w: Rows, R: Table) -> Table:
+    """Return cayley(w) R as operations, see `so3.cayley`."""
+    half, zero = [graph.times(graph.number(0.5), row) for row in w], graph.number(0.0)
+    (a, b, c), (minus_a, minus_b, minus_c) = half, (graph.minus(zero, row) for row in half)
+    S = [[zero, minus_c, b], [c, zero, minus_a], [minus_b, a, zero]]
+    factor = graph.over(graph.number(2.0), graph.plus(graph.number(1.0), dot(graph, half, half)))
+
+    def turned(column: Rows) -> Rows:
+        # (I - S)^-1 (I + S) = I + 2 (S + S^2) / (1 + s·s).
+        once = product(graph, S, column)
+        more = zip(column, once, product(graph, S, once), strict=True)
+        return [graph.plus(x, graph.times(factor, graph.plus(y, z))) for x, y, z in more]
+
+    columns = [turned([row[k] for row in R]) for k in range(3)]
+    return [[column[i] for column in columns] for i in range(3)]
 
 
 def filled(bound: Sequence[Bound], t: float, x: Vector, u: Vector, h: float) -> Vector:

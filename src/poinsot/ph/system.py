@@ -20,6 +20,7 @@ from poinsot.result.observer import Observer
 if TYPE_CHECKING:
     from poinsot.ph.dirac import Defects
     from poinsot.ph.network import Attached
+    from poinsot.ph.operations import Operations
     from poinsot.ph.runner import Runner
     from poinsot.ph.scheme import Scheme
     from poinsot.ph.stages import Newton, StageEquations
@@ -167,6 +168,11 @@ class PHSystem(Stores):
         """Return the inputs with those filled in that depend on the state; default: none do."""
         return u
 
+    @property
+    def operations(self) -> "Operations | None":
+        """Its equations as operations, which machine code is made of; None: there are none."""
+        return None
+
     # -- what is known of the whole -----------------------------------------------------------
 
     @property
@@ -245,6 +251,11 @@ class PHSystem(Stores):
     def in_steps(self, scheme: "Scheme", x: Vector, h: float) -> "PHSystem":
         """Return the system as a run from x by steps of size h [s] takes it; by default itself."""
         return self
+
+    @property
+    def own_steps_only(self) -> str:
+        """Why it cannot be joined where the general steps of any system are taken; "" if it can."""
+        return ""
 
     def exact_under(self, scheme: "Scheme") -> bool:
         """Whether the scheme keeps the energy balance of this system but for round-off."""

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from poinsot.bodies.rigid import RIGIDITY
 from poinsot.errors import InputError
@@ -15,7 +15,7 @@ from poinsot.frames.places import frame_vectors
 from poinsot.frames.twists import velocities
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector, assemble, balancing, dense, diagonal, is_sparse
+from poinsot.ph.matrices import Matrix, Vector, dense, diagonal, is_sparse
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
@@ -24,7 +24,9 @@ from poinsot.ph.system import State
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
-from poinsot.systems.steps import DirectorStages, StabilisedStages
+from poinsot.systems.slender import FLAT
+from poinsot.systems.stabilised import StabilisedForm, StabilisedStages
+from poinsot.systems.steps import DirectorStages
 from poinsot.systems.views import DirectorView
 
 
@@ -85,9 +87,10 @@ class DirectorForm(MechanismForm):
         return None
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
-        """Return a runner for the midpoint rule; rigid strains are not stabilised there."""
+        """Return a runner for the midpoint rule; it stabilises joints on positions alone."""
         rigid = any(isinstance(place.joint, RigidStrains) for place in self.layout.joints)
-        if scheme.rule is not Rule.MIDPOINT or (self.stabilised and rigid):
+        special = rigid or bool(self.mechanism.below)
+        if scheme.rule is not Rule.MIDPOINT or (self.stabilised and special):
             return None
         if not self.mechanism.compiled:
             return None
@@ -119,25 +122,18 @@ class DirectorSystem(DirectorForm):
 
 
 @dataclass(frozen=True, eq=False)
-class StabilisedSystem(DirectorForm):
-    r"""The same with velocity constraints [LKB26, eq. (61)], x = (q, v, lambda, gamma).
+class StabilisedSystem(StabilisedForm, DirectorForm):
+    """The same with velocity constraints [LKB26, eq. (61)]."""
 
-    The GGL principle adds multipliers gamma that keep G v = 0; with W = dG(q)v/dq,
+    @property
+    def mechanics(self) -> Mechanism:
+        """The mechanism itself."""
+        return self.mechanism
 
-    .. math::
-
-        J = \begin{bmatrix}
-        0 & I & 0 & M^{-1} G^\top \\
-        -I & 0 & -G^\top & -W^\top \\
-        0 & G & 0 & G M^{-1} G^\top \\
-        -G M^{-1} & W & -G M^{-1} G^\top & J_{44} \end{bmatrix}, \quad
-        J_{44} = W M^{-1} G^\top - G M^{-1} W^\top .
-
-    A force B u enters the rates of both constraints, so the port matrix is (0, B, 0, G M^-1 B) and
-    the output is B^T times the velocity of the coordinates, v + M^-1 G^T gamma.
-    """
-
-    stabilised = True
+    @cached_property
+    def mass(self) -> Matrix:
+        """M, diagonal."""
+        return diagonal(self.mechanism.mass)
 
     @cached_property
     def inverse_mass(self) -> Vector:
@@ -145,136 +141,22 @@ class StabilisedSystem(DirectorForm):
         return 1 / self.mechanism.mass
 
     @property
-    def followers(self) -> NDArray[np.bool_]:
-        """All but gamma, which vanishes where velocities are consistent, and hides where not."""
-        return self.algebraic & (np.arange(self.n) < self._gam)
+    def own_steps_only(self) -> str:
+        """Where bodies are flat: general steps divide by what they hardly have of inertia."""
+        euler = self.mechanism.inertia[:, 1:]
+        flat = euler.min(axis=1) <= FLAT * euler.max(axis=1)
+        names = self.layout.among(flat & self.mechanism.unknowns.turns)
+        shown = ", ".join(f"'{name}'" for name in names)
+        return shown and (
+            f"its general steps with velocity constraints divide by the inertia of flat bodies "
+            f"({shown}) across their planes; give these a thickness, or use scheme 'ph-mp'"
+        )
 
-    def sizes(self, x: Vector) -> Vector:
-        """Return how large states are; G^T gamma is a momentum."""
-        sizes, q = super().sizes(x), self.parts(x)[0]
-        momenta = self.mechanism.mass * self.parts(sizes)[1]
-        gam = sizes[self._gam :]
-        gam[:] = np.maximum(gam, balancing(self.mechanism.G(q), momenta))
-        return sizes
-
-    def _scaled(self, A: Matrix) -> Matrix:
+    def by_mass(self, A: Any) -> Any:
         """Return M^-1 A."""
         if is_sparse(A):
             return sp.csr_array(sp.diags_array(self.inverse_mass) @ A)
-        return self.inverse_mass[:, None] * dense(A)
-
-    def _MG(self, x: Vector) -> Matrix:
-        """Return M^-1 G^T."""
-        return self._scaled(self.mechanism.G(self.parts(x)[0]).T)
-
-    @property
-    def _gam(self) -> int:
-        """Where the multipliers gamma begin."""
-        return 2 * self.mechanism.n + self.mechanism.m
-
-    def J(self, x: Vector) -> Matrix:
-        """Return the structure matrix."""
-        n, lam, gam, (q, v, _) = self.mechanism.n, 2 * self.mechanism.n, self._gam, self.parts(x)
-        G, W = self.mechanism.G(q), self.mechanism.slope(q, v)
-        identity, MG = diagonal(np.ones(n)), self._scaled(G.T)
-        GMG, WMG = G @ MG, W @ MG
-        return assemble(
-            (self.n, self.n),
-            [
-                (0, n, identity),
-                (0, gam, MG),
-                (n, 0, -identity),
-                (n, lam, -G.T),
-                (n, gam, -W.T),
-                (lam, n, G),
-                (lam, gam, GMG),
-                (gam, 0, -MG.T),
-                (gam, n, W),
-                (gam, lam, -GMG),
-                (gam, gam, WMG - WMG.T),
-            ],
-        )
-
-    def B(self, x: Vector) -> Matrix:
-        """Return (0, B, 0, G M^-1 B)."""
-        B = self.mechanism.B(self.parts(x)[0])
-        return assemble(
-            (self.n, self.m), [(self.mechanism.n, 0, B), (self._gam, 0, self._MG(x).T @ B)]
-        )
-
-    def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
-        """Return the inputs with state-dependent loads filled in, at the rate of q."""
-        return self.mechanism.feedback(t, self.parts(x)[0], self.rate(x, z), u)
-
-    def rate(self, x: Vector, z: Vector) -> Vector:
-        """Return the velocity of the coordinates, v + M^-1 G^T gamma."""
-        G = self.mechanism.G(self.parts(x)[0])
-        return np.asarray(self.parts(z)[1] + self.inverse_mass * (G.T @ z[self._gam :]))
-
-    def r(self, x: Vector, z: Vector) -> Vector | None:
-        """Return the damping effort; it acts like a port, so on the rate of G v too."""
-        if self.mechanism.lossless:
-            return None
-        effort, force = np.zeros(self.n), self.mechanism.damping(self.parts(x)[0], self.rate(x, z))
-        self.parts(effort)[1][:] = force
-        effort[self._gam :] = self._MG(x).T @ force
-        return effort
-
-    def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of r with respect to z."""
-        slopes = self.mechanism.ddamping(self.parts(x)[0], self.rate(x, z))
-        if slopes is None:
-            return None
-        D, MG, n, gam = slopes[1], self._MG(x), self.mechanism.n, self._gam
-        DMG = D @ MG
-        return assemble(
-            (self.n, self.n),
-            [(n, n, D), (n, gam, DMG), (gam, n, DMG.T), (gam, gam, MG.T @ DMG)],
-        )
-
-    def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of J z - r + B u with respect to x = (q, v, ...)."""
-        mechanism, n, m = self.mechanism, self.mechanism.n, self.mechanism.m
-        (q, v, _), (force, _, multipliers) = self.parts(x), self.parts(z)
-        lam, gam = multipliers[:m], multipliers[m:]
-        G, W, MG, rate = mechanism.G(q), mechanism.slope(q, v), self._MG(x), self.rate(x, z)
-        C_gam = mechanism.curvature(q, gam)
-        MC_gam = self._scaled(C_gam)
-        # What the momentum equation says of M v', whose M^-1 enters the last row through G.
-        push = -force - G.T @ lam - W.T @ gam
-        dpush: Matrix = -mechanism.curvature(q, lam)
-        dB, slopes = mechanism.dB(q, u), mechanism.ddamping(q, rate)
-        if dB is not None:
-            push = push + mechanism.B(q) @ u
-            dpush = dpush + dB
-        if slopes is not None:
-            push = push - mechanism.damping(q, rate)
-            dpush = dpush - slopes[0] - slopes[1] @ MC_gam
-        row_lam, row_gam = 2 * n, self._gam
-        return assemble(
-            (self.n, self.n),
-            [
-                (0, 0, MC_gam),
-                (n, 0, dpush),
-                (n, n, -C_gam),
-                (row_lam, 0, mechanism.slope(q, rate)),
-                (row_lam, 0, G @ MC_gam),
-                (row_gam, 0, mechanism.slope(q, self.inverse_mass * push)),
-                (row_gam, 0, MG.T @ dpush),
-                (row_gam, 0, W @ MC_gam),
-                (row_gam, n, mechanism.slope(q, rate)),
-                (row_gam, n, -(MG.T @ C_gam)),
-            ],
-        )
-
-    def dy(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of B^T (v + M^-1 G^T gamma) with respect to x."""
-        q = self.parts(x)[0]
-        dy = self.mechanism.dy(q, self.rate(x, z))
-        if dy is None:
-            return None
-        MC = self._scaled(self.mechanism.curvature(q, z[self._gam :]))
-        return assemble((self.m, self.n), [(0, 0, dy), (0, 0, self.mechanism.B(q).T @ MC)])
+        return (self.inverse_mass * dense(A).T).T
 
 
 def director_system(

@@ -38,6 +38,7 @@ from poinsot.parts.relaxation import MaxwellElement
 from poinsot.ph.dependence import row_lengths
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, diagonal, large
+from poinsot.ph.stages import largest_of_kind
 from poinsot.systems.acting import Acting
 from poinsot.systems.branches import Branching
 from poinsot.systems.mechanical import Losses
@@ -293,6 +294,10 @@ class Mechanism(Acting):
         """Rows of joints in loops with repeated constraints."""
         return np.concatenate([np.zeros(0, dtype=np.intp), *(loop.rows for loop in self.loops)])
 
+    def alike(self, sizes: Vector) -> Vector:
+        """Raise sizes of numbers like q to the largest of their kind: positions, or directors."""
+        return largest_of_kind(sizes, self.unknowns.translate)
+
     def independent(self, q: Vector) -> Matrix | None:
         """Return T, whose rows take independent constraints out of all; None: all are.
 
@@ -383,6 +388,11 @@ class Mechanism(Acting):
         return np.append(np.ones(self.rigid), twists.gap_sizes(joints, f, J, self._lengths(J)))
 
     # -- constraints --------------------------------------------------------------------------
+
+    @property
+    def positions(self) -> int:
+        """How many constraints have a position equation: the first ones."""
+        return self.constraints.m
 
     def gap(self, q: Vector) -> Vector:
         """Return g(q), and nothing for constraints without a position equation; shape (m,)."""

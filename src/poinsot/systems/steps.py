@@ -7,7 +7,7 @@ what changes is how many equations Newton's method sees.
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from poinsot.ph.stages import (
 )
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.mechanism import Mechanism
-
-if TYPE_CHECKING:
-    from poinsot.systems.directors import StabilisedSystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,138 +239,6 @@ class DirectorStages(MechanismStages):
         x_mid, z = np.concatenate([at.q, v, lam]), np.concatenate([dV, v, lam])
         u, lost = mechanism.feedback(self.t, at.q, v, self.given), mechanism.lost(at.q, v, lam)
         return np.concatenate([at.q1, v1, lam]), Stage(x_mid, z, u, self.system.y(x_mid, z), lost)
-
-
-@dataclass(frozen=True, eq=False)
-class StabilisedStages(ConstrainedStages):
-    """PH-MP-GGL for the unknowns (q1, v_mid, h lambda, h gamma) [LKB26, eq. (61)].
-
-        M (q1 - q0 - h v_mid) = G^T h gamma
-        2 M (v_mid - v0) + h (dV - B u) + G^T h lambda + W^T h gamma = 0
-        g(q1) = 0,    G(q1) v1 = 0
-
-    G, W = dG v/dq and B at the midpoint. Constraints are taken at the end of the step: for
-    quadratic g that is the same as the rows of (61), since their increments are exact, and does
-    not drift.
-    """
-
-    system: "StabilisedSystem"
-
-    def combination(self) -> Matrix | None:
-        """Return what combines the constraints to independent ones, at the start of the step."""
-        return self.system.mechanism.independent(self.system.parts(self.x0)[0])
-
-    @property
-    def _m(self) -> int:
-        """Number of independent constraints."""
-        return self.system.mechanism.m if self.T is None else int(self.T.shape[0])
-
-    @property
-    def guess(self) -> Vector:
-        """Start from the state before, with multipliers zero: old ones can lead astray."""
-        q, v, _ = self.system.parts(self.x0)
-        return np.concatenate([q + self.h * v, v, np.zeros(2 * self._m)])
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The names of the system's own equations."""
-        n, m, labels = self.system.mechanism.n, self.system.mechanism.m, self.system.labels
-        position, velocity = labels[2 * n : 2 * n + m], labels[2 * n + m :]
-        return (*labels[: 2 * n], *self.combined_labels(position), *self.combined_labels(velocity))
-
-    def _split(self, w: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return q1, v_mid and both multipliers times h, of all constraints."""
-        n, m = self.system.mechanism.n, self._m
-        mu, nu = w[2 * n : 2 * n + m], w[2 * n + m :]
-        return w[:n], w[n : 2 * n], self.spread(mu), self.spread(nu)
-
-    def evaluate(self, w: Vector) -> Evaluation:
-        """Return the residual of kinematics, momentum and both constraints."""
-        mechanism, h = self.system.mechanism, self.h
-        mass = mechanism.mass
-        q0, v0, _ = self.system.parts(self.x0)
-        q1, v, mu, nu = self._split(w)
-        q_mid, v1, rate = (q0 + q1) / 2, 2 * v - v0, (q1 - q0) / h
-        u = mechanism.feedback(self.t, q_mid, rate, self.u)
-        G, W, G1 = mechanism.G(q_mid), mechanism.slope(q_mid, v), mechanism.G(q1)
-        B = mechanism.B(q_mid)
-        dV, ddV = mechanism.discrete_dV(q0, q1)
-        damping = mechanism.damping(q_mid, rate)
-        force = dV - B @ u + damping
-        residual = np.concatenate(
-            [
-                mass * (q1 - q0 - h * v) - G.T @ nu,
-                2 * mass * (v - v0) + h * force + G.T @ mu + W.T @ nu,
-                self.combined(mechanism.gap(q1)),
-                self.combined(G1 @ v1),
-            ]
-        )
-        translate = mechanism.unknowns.translate
-        momenta = abs(G).T @ abs(mu) + abs(W).T @ abs(nu)
-        momenta += 2 * mass * (abs(v) + abs(v0))
-        momenta += abs(h) * (abs(dV) + abs(B) @ abs(u) + abs(damping))
-        sizes = np.concatenate(
-            [
-                mass * largest_of_kind(abs(q1) + abs(q0) + abs(h * v), translate)
-                + abs(G).T @ abs(nu),
-                largest_of_kind(momenta, translate),
-                largest(abs(G1) @ abs(q1), self._m),
-                largest(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1 / h)), self._m),
-            ]
-        )
-        n, m = mechanism.n, self._m
-        lam, gam = 2 * n, 2 * n + m
-
-        def tangent() -> Tangent:
-            pull, back = self.pull(G), self.pull(W)
-            C_mu, C_nu = mechanism.curvature(q_mid, mu), mechanism.curvature(q_mid, nu)
-            M = diagonal(mass)
-            by_q, by_rate = mechanism.dloads(self.t, q_mid, rate, u)
-            placed: list[Placed] = [
-                (0, 0, M),
-                (0, 0, -0.5 * C_nu),
-                (0, n, -h * M),
-                (0, gam, -pull),
-                (n, 0, 0.5 * C_mu),
-                *((n, 0, -h / 2 * slope) for slope in by_q),
-                *((n, 0, -slope) for slope in by_rate),
-                (n, n, 2 * M),
-                (n, n, C_nu),
-                (n, lam, pull),
-                (n, gam, back),
-                (lam, 0, self.combined(G1)),
-                (gam, 0, self.combined(mechanism.slope(q_mid, v1))),
-                (gam, n, 2 * self.combined(G1)),
-            ]
-            if ddV is not None:
-                placed.append((n, 0, h * ddV))
-            return Tangent.of(2 * n + 2 * m, placed)
-
-        def inner() -> Vector:
-            forces = mechanism.inner(self.t, q_mid, rate, u)
-            # Velocities are differences of rounded positions, at rest, too.
-            momenta = mass * largest_of_kind(abs(q1 / h), translate)
-            return in_rows(w.size, n, abs(h) * forces + momenta)
-
-        return Evaluation(residual, sizes, tangent, inner)
-
-    def finish(self, w: Vector) -> tuple[Vector, Stage]:
-        """Return q1, v1 = 2 v_mid - v0 and the multipliers.
-
-        The rate of q is v + M^-1 G^T gamma, but not to round-off where masses hardly are there.
-        """
-        mechanism, h = self.system.mechanism, self.h
-        q0, v0, _ = self.system.parts(self.x0)
-        q1, v, mu, nu = self._split(w)
-        q_mid, rate = (q0 + q1) / 2, (q1 - q0) / h
-        multipliers = np.concatenate(mechanism.smallest_pair(q_mid, v, mu / h, nu / h))
-        dV, _ = mechanism.discrete_dV(q0, q1)
-        x_mid = np.concatenate([q_mid, v, multipliers])
-        z = np.concatenate([dV, v, multipliers])
-        x1 = np.concatenate([q1, 2 * v - v0, multipliers])
-        u = mechanism.feedback(self.t, q_mid, rate, self.u)
-        y = np.asarray(mechanism.B(q_mid).T @ rate)
-        return x1, Stage(x_mid, z, u, y, lost=float(rate @ mechanism.damping(q_mid, rate)))
 
 
 def massless_from_others(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:

@@ -149,11 +149,6 @@ def test_what_is_forbidden_already_is_refused_with_its_name():
             act()
 
 
-def test_the_stabilised_form_refuses_contacts():
-    with pytest.raises(ps.InputError, match="not contacts that cannot slip; use scheme 'ph-mp'"):
-        ps.simulate(coin()[0], h=0.01, t_end=0.1, scheme="ph-mp-ggl")
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

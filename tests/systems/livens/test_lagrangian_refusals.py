@@ -97,7 +97,7 @@ STARTS = [
     (spherical(), (1, 1, 0), (0, 0, 0), "eml-mean", "'eml-mean' is for models.*'eml'"),
     (spherical(), (1, 1, 0), (0, 0, 0), "emh-mean", "'emh-mean' is for models"),
     (spherical(), (1, 1, 0), (0, 0, 0), "null-eml", "'null-eml' is for models.*'reml'"),
-    (spherical(), (1, 1, 0), (0, 0, 0), "ph-mp-ggl", "'ph-mp-ggl' is for models.*'ph-dg'"),
+    (spherical(), (1, 1, 0), (0, 0, 0), "ph-mp-ggl", "M depends on q.*'ph-dg'"),
 ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import sympy
 
 from poinsot.ph.expressions import Compiled
-from poinsot.systems.livens.invariants import recognise
+from poinsot.systems.livens.invariants import degree, recognise
 from poinsot.systems.livens.smooth import Field, Smooth, composed
 
 
@@ -32,9 +32,10 @@ def smooth(
 
     `everywhere` corrects discrete derivatives along all q. Otherwise they keep the symmetries of
     what the values are functions of: the `invariants` (symbol -> expression) that are in them, and
-    those that are recognised.
+    those that are recognised. Quadratic values keep all their symmetries at the midpoint.
     """
-    if not everywhere:
+    orders = [degree(q, sympy.sympify(value).subs(invariants or {})) for value in values]
+    if not everywhere and not all(order is not None and order <= 2 for order in orders):
         found = recognise(q, values, invariants or {})
         if found is not None:
             pi = smooth(q, list(found.forms), everywhere=True)

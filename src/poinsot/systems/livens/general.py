@@ -9,6 +9,7 @@ Kinetic energies are quadratic in velocities or momenta, with a matrix that depe
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,6 +228,39 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
                 "'eml' or 'emh'"
             )
         return rule
+
+    # -- steps with velocity constraints as well, see `StabilisedStages` ----------------------
+
+    def since(self, q: Vector) -> Self:
+        """Return the same: quadratic constraints change by their slope at the midpoint."""
+        return self
+
+    @property
+    def positions(self) -> int:
+        """All constraints."""
+        return self.m
+
+    def gap(self, q: Vector) -> Vector:
+        """Return the constraints."""
+        return self.g(q)
+
+    def discrete_dV(self, q0: Vector, q1: Vector) -> tuple[Vector, Array]:
+        """Return the discrete gradient of V over a step, and its derivative by q1."""
+        steps = [chord(Rule.DISCRETE, part, q0, q1) for part in self.potentials]
+        dV = sum((step.jacobian[0] for step in steps), np.zeros(self.n))
+        return dV, sum((step.tangent(np.ones(1)) for step in steps), np.zeros((self.n, self.n)))
+
+    def dloads(
+        self, t: float, q: Vector, v: Vector, u: Vector
+    ) -> tuple[Sequence[Array], Sequence[Array]]:
+        """Return the derivative of B u by q, if there is one; nothing depends on v."""
+        dB = self.dB(q, u)
+        return ([] if dB is None else [dB]), []
+
+    def inner(self, t: float, q: Vector, v: Vector, u: Vector) -> Vector:
+        """Return the sizes of what cancels inside of forces."""
+        stiffness = abs(self.ddV(q)) @ abs(q)
+        return np.asarray(sum((abs(dB) @ abs(q) for dB in self.dloads(t, q, v, u)[0]), stiffness))
 
     # -- checks -------------------------------------------------------------------------------
 

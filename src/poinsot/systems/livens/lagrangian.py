@@ -271,6 +271,12 @@ class Lagrangian(Mechanics):
         """Return the smallest multipliers that do the same as `lam` over a step."""
         return lam
 
+    def smallest_pair(
+        self, q: Vector, v: Vector, lam: Vector, gam: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return the smallest multipliers that do the same: these."""
+        return lam, gam
+
     def names(self) -> tuple[str, ...]:
         """Return the name of every constraint."""
         return tuple(f"g[{k}]" for k in range(self.m))

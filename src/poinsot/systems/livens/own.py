@@ -19,6 +19,7 @@ from poinsot.systems.livens import masses
 from poinsot.systems.livens.functions import OfCoordinates, Reader
 from poinsot.systems.livens.general import GeneralLagrangian
 from poinsot.systems.livens.smooth import composed
+from poinsot.systems.livens.stabilised import StabilisedVelocitySystem, require_stabilisable
 from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, VelocitySystem
 
 
@@ -306,8 +307,17 @@ class LagrangianSystem:
             self.lagrangian.velocity(nowhere, nowhere)  # refuses a singular M
         return HamiltonianSystem(self.name, self._states("q", "p"), self.ports, self.lagrangian)
 
-    def port_hamiltonian(self) -> PHSystem:
-        """Return the form x = (q, v, lam) with E = diag(I, M, 0) [LKB26, eqs. (8), (19)]."""
+    def port_hamiltonian(self, *, stabilised: bool = False) -> PHSystem:
+        """Return the form x = (q, v, lam) with E = diag(I, M, 0) [LKB26, eqs. (8), (19)].
+
+        `stabilised` adds velocity constraints with multipliers gam [LKB26, eq. (61)]: with a
+        constant M that can be inverted, and constraints that are quadratic in q.
+        """
+        if stabilised:
+            require_stabilisable(self.name, self.lagrangian)
+            states, m = self._states("q", "v"), self.lagrangian.m
+            states = (*states, State("gam", m)) if m else states
+            return StabilisedVelocitySystem(self.name, states, self.ports, self.lagrangian)
         if self.derived is not None:
             return self.derived()
         return VelocitySystem(self.name, self._states("q", "v"), self.ports, self.lagrangian)
@@ -327,9 +337,10 @@ class LagrangianSystem:
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
         """Return the form that a scheme integrates."""
-        if scheme.mean_lever_arms or scheme.stabilised or scheme.condensation == "null-space":
+        if scheme.stabilised:
+            return self.port_hamiltonian(stabilised=True)
+        if scheme.mean_lever_arms or scheme.condensation == "null-space":
             instead = "eml" if scheme.mean_lever_arms else "reml"
-            instead = "ph-dg" if scheme.stabilised else instead
             raise InputError(
                 f"scheme '{scheme.name}' is for models of bodies, not for the Lagrangian "
                 f"'{self.name}'; use '{instead}'"

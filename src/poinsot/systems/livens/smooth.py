@@ -30,7 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.ph.gradients import NODES, Rule, without_loss
+from poinsot.ph.graphs import Graph
 from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.operations import Computed, Rows
 
 EPS = float(np.finfo(float).eps)
 #: (q, a) -> derivative by q of the product of a matrix and a.
@@ -70,6 +72,10 @@ class Field:
     def size(self) -> int:
         """Number of values."""
         return math.prod(self.shape)
+
+    def rows(self, graph: Graph, q: Rows) -> list[int] | None:
+        """Return F as operations, one row a value; None if it is not made of expressions."""
+        return self.value.rows(graph, q) if isinstance(self.value, Computed) else None
 
     def along(self, q: Vector, a: Vector) -> Array:
         """Return the derivative of a matrix product F(q) a by q; shape (rows, n)."""
@@ -204,6 +210,13 @@ class Smooth(Field):
     def is_quadratic(self) -> bool:
         """Whether all values are."""
         return bool(self.quadratic.all())
+
+    def rows(self, graph: Graph, q: Rows) -> list[int] | None:
+        """Return F as operations; through its invariants, if it has such."""
+        if self.through is None:
+            return super().rows(graph, q)
+        pi = self.through.pi.rows(graph, q)
+        return None if pi is None else self.through.outer.rows(graph, pi)
 
     def on(self, places: NDArray[np.intp], n: int) -> Self:
         """Return F as a function of n coordinates, of which its own have these places."""

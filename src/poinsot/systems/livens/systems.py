@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Self
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InconsistentStartError, InputError
 from poinsot.ph.gradients import Rule
+from poinsot.ph.graphs import Graph
 from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble, dense, diagonal, total
+from poinsot.ph.operations import Written, dot, flat, product, table
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
 from poinsot.ph.start import TOLERANCE, VANISHED, require_satisfied
@@ -407,6 +409,37 @@ class VelocitySystem(LagrangianForm):
         return np.array(by_q) - turned, np.array(by_v).T - lagrangian.dM(q, a).T
 
     # -- what is known of the whole -----------------------------------------------------------
+
+    @cached_property
+    def operations(self) -> Written | None:
+        """The same as operations, all derivatives by them, if the Lagrangian is of expressions."""
+        own, graph, n = self.lagrangian, Graph(), self.lagrangian.n
+        x = [graph.variable(k) for k in range(self.n)]
+        (q, v, lam), zero, one = (x[:n], x[n : 2 * n], x[2 * n :]), *map(graph.number, (0.0, 1.0))
+        functions = (own.mass, own.constraints, own.inlets, *own.potentials)
+        found = [function.rows(graph, q) for function in functions]
+        a = [zero] * n if own.a is None else own.a.rows(graph, q)
+        if a is None or None in found:
+            return None
+        mass, g, inlets, *potentials = (rows or [] for rows in found)
+        M = table(mass, n)
+        p = [graph.plus(row, own) for row, own in zip(product(graph, M, v), a, strict=True)]
+        V = reduce(graph.plus, (rows[0] for rows in potentials), zero)
+        T = graph.times(graph.number(0.5), dot(graph, v, product(graph, M, v)))
+        H = graph.plus(T, V)
+        z = [*(graph.slope(H, k) for k in range(n)), *v, *lam]
+        D = [[graph.slope(row, k) for k in range(n)] for row in p]
+        G = [[graph.slope(row, k) for k in range(n)] for row in g]
+        J, E, B = ([[zero] * width for _ in x] for width in (self.n, self.n, self.m))
+        for i in range(n):
+            J[i][n + i], J[n + i][i], E[i][i] = one, graph.number(-1.0), one
+            E[n + i][n : 2 * n], B[n + i] = M[i], inlets[i * self.m : (i + 1) * self.m]
+            for j in range(n):
+                J[n + i][n + j] = graph.minus(D[j][i], D[i][j])
+            for j, row in enumerate(G):
+                J[2 * n + j][n + i], J[n + i][2 * n + j] = row[i], graph.minus(zero, row[i])
+        matrices = graph.program(*flat(J), *[zero] * self.n**2, *flat(B))
+        return Written(self.n, self.m, matrices, graph.program(*flat(E), *z, H))
 
     @property
     def massless(self) -> NDArray[np.bool_]:

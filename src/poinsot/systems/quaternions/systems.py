@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import BODY, WHOLE, WORLD, world
 from poinsot.frames.places import frame_vectors
-from poinsot.parts.networks import closes
+from poinsot.parts.port_rows import closes
 from poinsot.ph.gradients import Rule
 from poinsot.ph.matrices import Vector
 from poinsot.ph.network import Attached
