@@ -33,6 +33,7 @@ class Kind:
 
 def kinds() -> list[Kind]:
     """Return all kinds of laws; the first is none."""
+    import numba
     import numpy as np
 
     import poinsot as ps
@@ -65,6 +66,10 @@ def kinds() -> list[Kind]:
             ),
         ),
         Kind(
+            "JointPort, law by Numba",
+            port(lambda bar: ps.JointPort("hinge", law=numba.njit(_feedback))),
+        ),
+        Kind(
             "TorquePort, law of time",
             port(lambda bar: ps.TorquePort(bar, law=lambda t, m: (0.0, sin(t), 0.0))),
         ),
@@ -77,9 +82,12 @@ def kinds() -> list[Kind]:
         Kind("spring, potential(x)", force(potential=lambda x: x**4)),
         Kind("spring, potential, slopes", force(potential=lambda x: x**4, **slopes)),
         Kind("spring, force by Formula", force(force=formula("4*x**3", "x"))),
+        Kind("spring, force by Numba", force(force=numba.njit(lambda x: 4 * x**3))),
         Kind("spring, potential by Formula", force(potential=formula("x**4", "x"))),
+        Kind("spring, potential by Numba", force(potential=numba.njit(lambda x: x**4))),
         Kind("damper, law(v)", force(law=lambda v: 0.1 * v**3)),
         Kind("damper, law by Formula", force(law=formula("0.1*v**3", "v"))),
+        Kind("damper, law by Numba", force(law=numba.njit(lambda v: 0.1 * v**3))),
         Kind("field, potential", field(potential=lambda p, d: float(p[0] @ p[0]) ** 2)),
         Kind(
             "field, potential by Formula",

@@ -33,7 +33,7 @@ def sealed(content):
 
 def refused(path, content):
     path.write_bytes(content)
-    with pytest.raises(ps.InputError, match="is damaged|is not netCDF"):
+    with pytest.raises(ps.InputError, match=r"is damaged|is not netCDF"):
         ps.load(path)
 
 

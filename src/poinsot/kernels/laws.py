@@ -8,11 +8,10 @@ is taken again by the reference engine, which says what is wrong.
 import ctypes
 from collections.abc import Callable, Sequence
 from math import nan
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import kernel
-from poinsot.ph.compiled import CompiledFunction
 
 #: What a law is asked for.
 VALUES, SLOPES, ENERGY = 0, 1, 2
@@ -84,8 +83,18 @@ def keeping_slopes(
     return law
 
 
-#: What kernels call by an address.
-Called: TypeAlias = Law | CompiledFunction
+class Called(Protocol):
+    """What kernels call by an address; it lives as long as this object."""
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+        ...
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many numbers it is given, and finds."""
+        ...
 
 
 def call_at(address: int, given: int, found: int, wanted: int) -> None:

@@ -190,15 +190,22 @@ class ByEnergy(Elastic):
 
     def mean_and_slope(self, chi: float, dchi: float) -> tuple[float, float]:
         """Return it with its derivative by the end of the increment."""
-        step = self._step(RELATIVE_STEP, chi)
-        V0, V1 = self.V(chi), self.V(chi + dchi)
-        if abs(dchi) <= 2 * step:
-            mean, slope = mean_by_values(self.V, chi, dchi, step)
-            if abs(V1 - V0 - mean * dchi) <= ROUND_OFF * (abs(V0) + abs(V1)) or dchi == 0:
-                return mean, slope
-        mean, step = (V1 - V0) / dchi, self._step(ROUGH_STEP, chi)
-        end = (self.V(chi + dchi + step) - self.V(chi + dchi - step)) / (2 * step)
-        return mean, (end - mean) / dchi
+        return mean_by_energy(self.V, self.scale, chi, dchi)
+
+
+def mean_by_energy(
+    V: Callable[[float], float], scale: float, chi: float, dchi: float
+) -> tuple[float, float]:
+    """Return the mean of dV/dchi over an increment, and its derivative by the increment's end."""
+    size = max(scale, abs(chi))
+    step, V0, V1 = RELATIVE_STEP * size, V(chi), V(chi + dchi)
+    if abs(dchi) <= 2 * step:
+        mean, slope = mean_by_values(V, chi, dchi, step)
+        if abs(V1 - V0 - mean * dchi) <= ROUND_OFF * (abs(V0) + abs(V1)) or dchi == 0:
+            return mean, slope
+    mean, step = (V1 - V0) / dchi, ROUGH_STEP * size
+    end = (V(chi + dchi + step) - V(chi + dchi - step)) / (2 * step)
+    return mean, (end - mean) / dchi
 
 
 def affine(force: float, stiffness: float, rest: float) -> "Affine":

@@ -21,7 +21,6 @@ from poinsot.parts.elastic import ByEnergy, ByForce, Elastic, Integral, affine
 from poinsot.parts.joints import Joint
 from poinsot.parts.potentials import CoordinatePotential, Potential
 from poinsot.parts.resistance import AnyLaw, Damper, Friction, Resistance
-from poinsot.ph.derivatives import RELATIVE_STEP, slope_by
 from poinsot.ph.formulas import Formula, Slope
 
 Law: TypeAlias = Callable[[float], float]
@@ -43,24 +42,31 @@ class Force(ABC):
         """Return its potentials and dampers."""
 
 
-def _one_number(f: Law, what: str) -> Law:
-    """Return a law that says by name if it is asked for a number and gives something else."""
-    if isinstance(f, Formula) and f.is_of(1):
-        return cast(Law, f)
+@dataclass(frozen=True)
+class OneNumber:
+    """A law that says by name if it is asked for a number and gives something else."""
 
-    def law(x: float) -> float:
+    function: Law
+    what: str
+
+    def __call__(self, x: float) -> float:
+        """Return the number."""
         try:
-            value = f(x)
+            value = self.function(x)
         except Exception as error:
-            raise InputError(f"{what} {failure(error)}, at {x:g}") from error
+            raise InputError(f"{self.what} {failure(error)}, at {x:g}") from error
         if isinstance(value, float):
             return value
         try:
             return float(np.asarray(value, dtype=float).reshape(()))
         except (TypeError, ValueError):
-            raise InputError(f"{what} gives {value!r} at {x:g}, expected a number") from None
+            what = f"{self.what} gives {value!r} at {x:g}, expected a number"
+            raise InputError(what) from None
 
-    return law
+
+def _one_number(f: Law, what: str) -> Law:
+    """Return a law of one number, checked unless it is a formula."""
+    return cast(Law, f) if isinstance(f, Formula) and f.is_of(1) else OneNumber(f, what)
 
 
 def _derived(f: Law) -> Law | None:
@@ -157,10 +163,7 @@ class SpringDamper(Force):
         for rate in np.concatenate([-np.logspace(3, -3, 13), np.logspace(-3, 3, 13)]):
             if law(float(rate)) * rate < 0:
                 raise StructureError(f"{what}: the law creates energy at a rate of {rate:g}")
-        # Rates have no scale but themselves, and laws vanish with them.
-        dlaw = _derived(law) or (
-            lambda rate: slope_by(law, rate, RELATIVE_STEP * (abs(rate) or 1.0))
-        )
+        dlaw = _derived(law)
         if self.dlaw is not None:
             dlaw = _one_number(self.dlaw, f"{what}: dlaw")
         return AnyLaw(c, law, dlaw)

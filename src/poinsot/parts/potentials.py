@@ -238,7 +238,7 @@ class FieldPotential(Potential):
         z = (_ODD @ odd) @ directions / (RELATIVE_STEP * sizes)
         V0, V1 = self.V(a0), self.V(a0 + e)
         if length <= 2 * RELATIVE_STEP:
-            _, c3, c5 = odd_part(odd[:, 0].tolist())
+            _, c3, c5 = odd_part(*odd[:, 0].tolist())
             half = length / (2 * RELATIVE_STEP)
             correction = 2 * half**3 * (c3 + half * half * c5)
             if abs(V1 - V0 - float(z @ e) - correction) <= ROUND_OFF * (abs(V0) + abs(V1)):

@@ -18,6 +18,7 @@ from poinsot.inputs import number
 from poinsot.kernels.algebra import Array, Mat, Vec, dot, outer, plus, scale, times, vector
 from poinsot.kernels.kernel import inline
 from poinsot.kernels.terms import UNIT
+from poinsot.ph.derivatives import RELATIVE_STEP, slope_by
 from poinsot.ph.matrices import Vector
 
 #: Rate at which dry friction has 71 % of its full value, unless told otherwise [rad/s or m/s].
@@ -131,11 +132,14 @@ class Remembering(Resistance):
 
 @dataclass(frozen=True, eq=False)
 class AnyLaw(Resistance):
-    """Any law of a single rate besides a viscous one: f(y) = viscous y + law(y)."""
+    """Any law of a single rate besides a viscous one: f(y) = viscous y + law(y).
+
+    Its derivative is found by differences if it is not known.
+    """
 
     viscous: float
     law: Callable[[float], float]
-    dlaw: Callable[[float], float]
+    dlaw: Callable[[float], float] | None = None
 
     def value(self, rate: float) -> float:
         """Return f of a rate."""
@@ -143,7 +147,8 @@ class AnyLaw(Resistance):
 
     def derivative(self, rate: float) -> float:
         """Return df/dy of a rate."""
-        return self.viscous + self.dlaw(rate)
+        dlaw = slope_of_rate(self.law, rate) if self.dlaw is None else self.dlaw(rate)
+        return self.viscous + dlaw
 
     def __call__(self, y: Vector) -> Vector:
         """Return f(y)."""
@@ -152,6 +157,12 @@ class AnyLaw(Resistance):
     def slope(self, y: Vector) -> NDArray[np.float64]:
         """Return df/dy."""
         return np.array([[self.derivative(float(y[0]))]], dtype=float)
+
+
+def slope_of_rate(law: Callable[[float], float], rate: float) -> float:
+    """Return the slope of a law of a rate: rates have no scale but themselves."""
+    size = abs(rate)
+    return slope_by(law, rate, RELATIVE_STEP * (size if size > 0.0 else 1.0))
 
 
 @dataclass(frozen=True, eq=False)

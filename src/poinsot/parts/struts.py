@@ -56,7 +56,7 @@ from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, Acts, B, R, frame, half_turn, twist
 from poinsot.kernels.terms import DIRECTION_A, DOT, OFFSET, UNIT, gather_blocks
-from poinsot.parts import formula_laws
+from poinsot.parts import formula_laws, numba_laws
 from poinsot.parts.elastic import Affine
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, real, rows
 from poinsot.parts.feedback import JointLaw
@@ -440,9 +440,9 @@ def _spring(p: CoordinatePotential) -> Pull:
         return Pull(p, SPRING, (elastic.force, elastic.stiffness, elastic.rest, 0.0))
     if isinstance(elastic, OneSided):
         return Pull(p, STOP, tuple(elastic.numbers[0].tolist()))
-    by_formula = formula_laws.of_spring(elastic)
-    if by_formula is not None:
-        function, kind, numbers = by_formula
+    machine = formula_laws.of_spring(elastic) or numba_laws.of_spring(elastic)
+    if machine is not None:
+        function, kind, numbers = machine
         return Pull(p, SPRING, numbers, function, kind)
 
     def law(given: list[float], wanted: int) -> Sequence[float]:
@@ -462,9 +462,9 @@ def _damper(d: Damper) -> Pull:
         return Pull(d.direction, CUSHION, tuple(d.law.numbers[0].tolist()))
     any_law = d.law
     assert isinstance(any_law, AnyLaw)
-    by_formula = formula_laws.of_damper(any_law)
-    if by_formula is not None:
-        return Pull(d.direction, DAMPER, law=by_formula)
+    machine = formula_laws.of_damper(any_law) or numba_laws.of_damper(any_law)
+    if machine is not None:
+        return Pull(d.direction, DAMPER, law=machine)
 
     def law(given: list[float], wanted: int) -> Sequence[float]:
         (rate,) = given
@@ -485,9 +485,9 @@ def _motors(assembly: Assembly) -> list[Pull]:
 
 
 def _servo(feedback: JointLaw) -> Called:
-    by_formula = formula_laws.of_motor(feedback)
-    if by_formula is not None:
-        return by_formula
+    machine = formula_laws.of_motor(feedback) or numba_laws.of_motor(feedback)
+    if machine is not None:
+        return machine
 
     law = keeping_slopes(
         lambda given: feedback.value(given[0], given[1:]),

@@ -58,13 +58,14 @@ def single_differences(
 
 def slope_by(f: Callable[[float], float], x: float, step: float) -> float:
     """Return df/dx of a function of one number by sixth-order central differences."""
-    terms = (c * (f(x + k * step) - f(x - k * step)) for k, c in enumerate(COEFFICIENTS, 1))
-    return sum(terms) / step
+    total = 0.0
+    for k in (1, 2, 3):
+        total += COEFFICIENTS[k - 1] * (f(x + k * step) - f(x - k * step))
+    return total / step
 
 
-def odd_part(values: Sequence[float]) -> tuple[float, float, float]:
+def odd_part(one: float, two: float, three: float) -> tuple[float, float, float]:
     """Return c1, c3, c5 of the odd polynomial c1 x + c3 x^3 + c5 x^5 with values at 1, 2, 3."""
-    one, two, three = values
     c5 = ((three - 3 * one) - 4 * (two - 2 * one)) / 120
     c3 = (two - 2 * one) / 6 - 5 * c5
     return one - c3 - c5, c3, c5
@@ -79,8 +80,9 @@ def mean_by_values(
     middle; the interval is to be no wider than two steps.
     """
     middle, a = start + width / 2, width / (2 * step)
-    values = [f(middle + k * step) for k in range(-3, 4)]
-    c1, c3, c5 = odd_part([(values[3 + k] - values[3 - k]) / 2 for k in (1, 2, 3)])
+    values = [f(middle + k * step) for k in (-3, -2, -1, 0, 1, 2, 3)]
+    one, two, three = values[4] - values[2], values[5] - values[1], values[6] - values[0]
+    c1, c3, c5 = odd_part(one / 2, two / 2, three / 2)
     mean = (c1 + a * a * (c3 + a * a * c5)) / step
     bend = (values[4] - 2 * values[3] + values[2]) / step**2
     return mean, bend / 2 + a * (c3 + 2 * a * a * c5) / step**2
