@@ -353,5 +353,5 @@ def test_a_port_has_one_driver():
         model.add_controller("other", pd, reads=["hinge", "hinge.rate"], drives=["hinge"], every=1)
     with pytest.raises(ps.InputError, match="port 'hinge' is driven by controller 'pd'"):
         ps.simulate(model, h=1e-2, t_end=1, inputs={"hinge": 1.0})
-    with pytest.raises(ps.InputError, match="say what of controller 'pd' it reads: 'pd.output'"):
+    with pytest.raises(ps.InputError, match=r"say what of controller 'pd' it reads: 'pd.output'"):
         model.add_controller("other", pd, reads=["pd"], drives=["hinge.angle"], every=1)
