@@ -440,7 +440,7 @@ def test_models_bodies_and_results_introduce_themselves_in_one_line():
     bar = model.add_body("bar", ps.Box(mass=1, size=(1, 0.1, 0.1)), position=(0.5, 0, 0))
     pin = ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 1, 0))
     model.add_joint("pin", pin)
-    assert repr(model) == "<Model 'swing': 1 bodies, 1 joints>"
+    assert repr(model) == "<Model 'swing': 1 body, 1 joint>"
     assert repr(pin).startswith("Revolute(a=<ground>, b=<Body 'bar': Box, 1 kg>, point=")
     result = ps.simulate(model, h=0.1, t_end=0.2, engine="reference")
     assert repr(result) == "<Result of 'swing': ph-mp, h = 0.1 s, 2 steps, 0 to 0.2 s (done)>"

@@ -222,3 +222,38 @@ def test_parts_of_the_kinetic_energy_are_those_of_a_hinged_rod(coordinates):
     moves, turns = ps.analysis.modes(model, coordinates=coordinates).energies(0)["rod"]
     assert moves == pytest.approx(0.25 / (0.25 + 1.01 / 12), rel=1e-12)
     assert moves + turns == pytest.approx(1.0, rel=1e-15)
+
+
+def geared(ratio, *, efficiency=1.0):
+    """Two wheels with a gear between them, the second one on a spring; its frequency [rad/s]."""
+    model, J_a, J_b, k = ps.Model(), 0.005, 0.16, 3.0
+    for name, shape, x in (
+        ("a", ps.Cylinder(mass=1, radius=0.1, length=0.1), 0),
+        ("b", ps.Cylinder(mass=8, radius=0.2, length=0.1), 1),
+    ):
+        body = model.add_body(name, shape, position=(x, 0, 0))
+        hinge = ps.Revolute(model.ground, body, point=(x, 0, 0), axis=(0, 0, 1))
+        model.add_joint(name.upper(), hinge)
+    model.add_transmission("gear", ps.Gear("A", "B", ratio=ratio, efficiency=efficiency))
+    model.add_force("spring", ps.JointSpring("B", stiffness=k))
+    model.add_port("motor", ps.JointPort("A"))
+    return model, np.sqrt(k / (J_b + ratio**2 * J_a))
+
+
+@pytest.mark.parametrize("coordinates", known.COORDINATES)
+def test_a_geared_model_has_as_many_modes_as_degrees_of_freedom(coordinates):
+    model, exact = geared(-4.0)
+    found = modes(model, coordinates=coordinates)
+    assert len(found) == 1
+    assert found.frequencies[0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_a_motor_feels_the_inertia_and_the_spring_behind_its_gear():
+    model, exact = geared(3.0)
+    linear = ps.analysis.linearise(model)
+    assert [port.name for port in linear.ports] == ["motor"]
+    s, inertia = 2.0j, 0.005 + 0.16 / 9
+    expected = 1 / (inertia * s + 3.0 / 9 / s)
+    response = ps.analysis.frequency_response(linear, [s.imag])
+    assert complex(np.squeeze(response.values)) == pytest.approx(expected, rel=1e-10)
+    assert exact == pytest.approx(np.sqrt(3.0 / 9 / inertia), rel=1e-12)

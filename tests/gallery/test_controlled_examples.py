@@ -14,6 +14,16 @@ def test_the_figure_is_drawn(name):
     assert example.plot(example.run(t_end=100 * example.h)).axes
 
 
+def test_the_film_of_the_satellite_is_small_and_its_hull_turns(tmp_path):
+    from PIL import Image
+
+    example, path = find_example("satellite"), tmp_path / "satellite.gif"
+    example.animate(example.run(h=0.1, t_end=0.5), path)
+    with Image.open(path) as film:
+        assert film.n_frames == 6
+    assert path.stat().st_size < 6 * 40e3
+
+
 def test_the_inertia_of_a_slider_crank_has_the_slope_that_is_told():
     machine = Machine()
     for x in np.linspace(0.1, 6.0, 7):

@@ -324,7 +324,6 @@ def test_a_law_that_fails_is_named_with_the_time_and_what_it_got(engine, law, wh
         ({"every": 0.0}, "every is 0 s; the time between samples is positive"),
         ({"delay": -1.0}, "delay is -1 s"),
         ({"reads": ["hinge.angel"]}, "no 'angel' of joint 'hinge'; did you mean 'angle'?"),
-        ({"reads": ["hinge.force"]}, "cannot read 'hinge.force': reactions are known only after"),
         ({"drives": ["hing"]}, "no port 'hing'; did you mean 'hinge'?"),
         ({"drives": []}, "drives nothing"),
         ({"drives": ["hinge", "hinge"]}, "drives names a port twice"),
@@ -354,5 +353,5 @@ def test_a_port_has_one_driver():
         model.add_controller("other", pd, reads=["hinge", "hinge.rate"], drives=["hinge"], every=1)
     with pytest.raises(ps.InputError, match="port 'hinge' is driven by controller 'pd'"):
         ps.simulate(model, h=1e-2, t_end=1, inputs={"hinge": 1.0})
-    with pytest.raises(ps.InputError, match="controllers 'pd' and 'other' at one instant"):
+    with pytest.raises(ps.InputError, match=r"say what of controller 'pd' it reads: 'pd.output'"):
         model.add_controller("other", pd, reads=["pd"], drives=["hinge.angle"], every=1)

@@ -332,3 +332,55 @@ def test_what_does_not_fit_is_refused_by_name_and_leaves_nothing_behind():
     with pytest.raises(ps.InputError, match="ground"):
         model.add_system("b", rolling, ground=model.body("a.upper"))
     assert model.to_yaml() == before
+
+
+HALL = """
+poinsot: 1
+gravity: [0, 0, -9.81]
+bodies:
+  trolley: {box: {mass: 5, size: [1, 0.2, 0.2]}, position: [0, 0, 1], velocity: [0.3, 0, 0]}
+joints:
+  rail: {prismatic: {bodies: [ground, trolley], point: [0, 0, 1], axis: [1, 0, 0]}}
+systems:
+  left:
+    model:
+      file: parts/arm.yaml
+      position: [-0.5, 0, 1]
+      rotation: [[-1, 0, 0], [0, -1, 0], [0, 0, 1]]
+      ground: trolley
+  right: {model: {file: parts/arm.yaml, position: [0.5, 0, 1], ground: trolley}}
+"""
+
+
+def hall(tmp_path, text=HALL):
+    (tmp_path / "parts").mkdir(exist_ok=True)
+    arm().to_yaml(tmp_path / "parts" / "arm.yaml")
+    (tmp_path / "hall.yaml").write_text(text, encoding="utf-8")
+    return ps.Model.from_yaml(tmp_path / "hall.yaml")
+
+
+def test_a_file_takes_others_as_sub_assemblies(tmp_path):
+    found, expected = hall(tmp_path), two_arms()
+    options = {"h": 2e-3, "t_end": 0.1, "inputs": {"left.motor.supply": 12.0}}
+    one, other = (ps.simulate(m, **options) for m in (found, expected))
+    assert abs(one.position("left.lower") - other.position("left.lower")).max() < 1e-13
+    assert ps.Model.from_yaml_text(found.to_yaml()).to_yaml() == found.to_yaml()
+
+
+def test_parts_of_files_within_files_are_named_and_missing_ones_are_refused(tmp_path):
+    more = HALL.replace("systems:", "  grip: {weld: {bodies: [right.lower, load]}}\nsystems:")
+    more = more.replace("joints:", "  load: {sphere: {mass: 1, radius: 0.1}}\njoints:", 1)
+    motor = "ports:\n  extra: {joint: {joint: left.elbow, value: 1}}\n"
+    assert hall(tmp_path, more + motor).joints["grip"].a.name == "right.lower"
+    for old, new, message in (
+        ("right.lower", "right.lowr", "no body 'right.lowr'; did you mean 'right.lower'"),
+        ("left.elbow", "left.elbw", "no joint 'left.elbw'; did you mean 'left.elbow'"),
+        ("right.lower", "write.lower", "no body 'write.lower'"),
+        ("parts/arm.yaml", "parts/leg.yaml", "leg.yaml"),
+        ("ground: trolley", "ground: floor", "no body 'floor'"),
+        ("parts/arm.yaml", "hall.yaml", "cannot be a part of itself: 'hall.yaml' in 'hall.yaml'"),
+        ("ground: trolley", "grund: trolley", "unknown key 'grund'; did you mean 'ground'"),
+    ):
+        with pytest.raises(ps.ModelFileError) as raised:
+            hall(tmp_path, (more + motor).replace(old, new))
+        assert message in str(raised.value)

@@ -158,11 +158,12 @@ def _descriptor(
     E, B, L, dz = system.E(x), system.B(x), system.dflow_dz(x, z), system.dz(x)
     A = add(add(L @ dz, system.dflow(x, z, u)), _minus(system.dE(x, rate)))
     C = add(B.T @ dz, system.dy(x, z))
-    free = np.ones(system.m, dtype=bool)
+    free, by_law = np.ones(system.m, dtype=bool), np.zeros(system.m, dtype=bool)
     for port in system.ports:
-        free[system.port_slices[port.name]] = not port.by_law
-    if not free.all():
-        A = add(A, B[:, ~free] @ _law_slopes(system, x, u, t)[~free])
+        free[system.port_slices[port.name]] = port.takes_inputs
+        by_law[system.port_slices[port.name]] = port.by_law
+    if by_law.any():
+        A = add(A, B[:, by_law] @ _law_slopes(system, x, u, t)[by_law])
     motion = np.zeros(x.size)
     if frame is not None:
         X, motion = _carried(system, frame, x)
@@ -177,7 +178,7 @@ def _descriptor(
     return LinearDescriptor(
         name=system.name,
         states=xi.states,
-        ports=tuple(replace(p, signal=None) for p in system.ports if not p.by_law),
+        ports=tuple(replace(p, signal=None) for p in system.ports if p.takes_inputs),
         matrix_E=tidy(E),
         matrix_A=tidy(A),
         matrix_B=tidy(B[:, free]),

@@ -13,6 +13,8 @@ from poinsot.kernels.sampling import (
     CHANNEL,
     CHANNELS_END,
     GIVEN,
+    MEMORY,
+    SIGNAL,
     STATE,
     WHICH,
     decide,
@@ -51,7 +53,7 @@ def control(job: Job, number: int, n: int, state: Array) -> bool:
             decide(table, c, number, job.times[n])
     fine = hold(table, number)
     for k in range(table.columns.size):
-        job.u[n, table.columns[k]] = table.held[k]
+        job.u[n, table.columns[k]] = table.held[table.driving[k]]
     return fine
 
 
@@ -63,6 +65,10 @@ def _measured(job: Job, row: int, state: Array) -> float:
     if at[KIND] == STATE:
         parts: Any = machine.parts
         return float(parts.PortNetworks.states[0, at[WHICH]])
+    if at[KIND] == SIGNAL:
+        return float(table.last[at[WHICH]])
+    if at[KIND] == MEMORY:
+        return float(table.given[at[WHICH]])
     if at[KIND] == ANGLE or at[KIND] == ANGLE_RATE:
         c, s, dc, ds = _turning(machine, at[WHICH], state)
         if at[KIND] == ANGLE_RATE:

@@ -10,7 +10,7 @@ The law is sampled: from sample to sample the right-hand side is constant.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -20,11 +20,12 @@ from poinsot.model import Model
 from poinsot.parts.joints import Revolute
 from poinsot.result import Array, Result
 from poinsot.so3 import Rotation, matrix_to_quat
-from poinsot.viz import plot_balance
+from poinsot.viz import animate, plot_balance
 from poinsot.viz.axes import describe
 from poinsot.viz.style import Figure, drawing
 
 AXES = dict(zip("xyz", np.eye(3), strict=True))
+SHOWN = 30.0  # s, of the animation: the rest is a slow end
 
 
 @dataclass(frozen=True)
@@ -154,4 +155,5 @@ EXAMPLE = Example(
     model=model,
     check=check,
     plot=plot,
+    animate=partial(animate, end=SHOWN, bodies=("hull",)),
 )

@@ -10,8 +10,10 @@ class Controller(Part):
 
     reads: list[Name]
     """Channels that it measures, such as hinge or rod.position."""
-    drives: list[Name]
+    drives: list[Name] | None = None
     """Ports that it feeds: port, system.port, joint or joint.freedom."""
+    outputs: int | None = None
+    """How many numbers it puts out, if more than the ports take; those are for others to read."""
     every: Number | None = None
     """Time between samples [s], a multiple of the step; default: continuous time."""
     delay: Number | None = None

@@ -117,6 +117,7 @@ def check_names(document: Document) -> Iterator[Problem]:
     """Yield what is wrong with the names in a document."""
     taken: dict[str, str] = {}
     known = _partners(document)
+    joints = _WithSubModels(document.joints, document)
     for section in SECTIONS:
         for name, entry in getattr(document, section).items():
             path = (section, name)
@@ -127,13 +128,13 @@ def check_names(document: Document) -> Iterator[Problem]:
                 yield Problem(path, f"the name is taken in {where}.{name}; choose another one")
             taken[name] = section
             if isinstance(entry, OneOf):
-                yield from _references(entry.part, (*path, entry.kind), document, known)
+                yield from _references(entry.part, (*path, entry.kind), joints, known)
             else:
-                yield from _references(entry, path, document, known)
+                yield from _references(entry, path, joints, known)
 
 
 def _references(
-    part: Entry, path: tuple[str, ...], document: Document, known: Collection[str]
+    part: Entry, path: tuple[str, ...], joints: Collection[str], known: Collection[str]
 ) -> Iterator[Problem]:
     """Yield what is wrong with the names that a part refers to, wherever it has such keys."""
     pair = getattr(part, "bodies", ())
@@ -147,12 +148,12 @@ def _references(
         yield Problem((*path, "body"), "the ground cannot move; name a body")
     elif body is not None and body not in known:
         yield _unknown("body", body, (*path, "body"), known)
-    if joint is not None and joint not in document.joints:
-        yield _unknown("joint", joint, (*path, "joint"), document.joints)
+    if joint is not None and joint not in joints:
+        yield _unknown("joint", joint, (*path, "joint"), joints)
     for key in getattr(part, "ties", ()):
         tied = getattr(part, key)
-        if tied is not None and not is_joint(tied, document.joints):
-            yield _unknown("joint", tied, (*path, key), document.joints)
+        if tied is not None and not is_joint(tied, joints):
+            yield _unknown("joint", tied, (*path, key), joints)
 
 
 def is_joint(name: str, joints: Collection[str]) -> bool:
@@ -171,7 +172,24 @@ def _partners(document: Document) -> Collection[str]:
         if slender is not None:
             places = "start", *range(slender.nodes), "end"
             names |= dict.fromkeys(f"{name}.{place}" for place in places)
-    return names
+    return _WithSubModels(names, document)
+
+
+class _WithSubModels(Collection[str]):
+    """Names of a document; those of parts of its sub-models count as known until these are read."""
+
+    def __init__(self, names: Collection[str], document: Document) -> None:
+        self.names = names
+        self.inside = tuple(f"{name}." for name, one in document.systems.items() if one.model)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names or (isinstance(name, str) and name.startswith(self.inside))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 def _unknown(kind: str, name: str, path: KeyPath, known: Iterable[str], *more: str) -> Problem:

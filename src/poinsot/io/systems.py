@@ -6,7 +6,7 @@ from pydantic import Field
 
 from poinsot.io.entries import Entry, OneOf, Part
 from poinsot.io.inputs import ScalarSignal
-from poinsot.io.numbers import Name, Number, PortPair
+from poinsot.io.numbers import Name, Number, PortPair, Rotation, Vector
 
 #: Rows of numbers.
 Rows: TypeAlias = list[list[Number]]
@@ -53,10 +53,28 @@ class Linear(Part):
     """Ports by name, in the order of the columns of B."""
 
 
+class SubModel(Part):
+    """Another model file as a sub-assembly, all of its parts as `name.part`."""
+
+    file: str
+    """Its path, from the folder of this file."""
+    position: Vector | None = None
+    """Where its origin is [m]; default: at that of the world."""
+    rotation: Rotation | None = None
+    """How its axes are turned."""
+    velocity: Vector | None = None
+    """It moves so as a whole besides [m/s]."""
+    angular_velocity: Vector | None = None
+    """It turns so as a whole besides [rad/s]."""
+    ground: Name | None = None
+    """The body that stands for its ground; default: the ground."""
+
+
 class Systems(OneOf):
     """The kinds of systems."""
 
     linear: Linear | None = None
+    model: SubModel | None = None
 
 
 class Coupling(Part):

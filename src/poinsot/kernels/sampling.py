@@ -17,10 +17,10 @@ from poinsot.kernels.terms import COEFFICIENT, DIRECTION_A, NONE, POINT_A, POINT
 
 #: Kinds of measured numbers: an angle over turns, and its rate; a displacement along a direction of
 #: body A or of the world, and its rate; of body A: position, velocity, a column of the rotation,
-#: angular velocity; a state of a network.
+#: angular velocity; a state of a network; what controllers put out last, and a state of one.
 ANGLE, ANGLE_RATE, OFFSET, OFFSET_RATE, AXIS, AXIS_RATE = range(6)
-POSITION, VELOCITY, ROTATION, SPIN, STATE = range(6, 11)
-#: Columns of channels, after kind, A and B: component; turn counter, or state.
+POSITION, VELOCITY, ROTATION, SPIN, STATE, SIGNAL, MEMORY = range(6, 13)
+#: Columns of channels, after kind, A and B: component; turn counter, state, output or number given.
 COMPONENT, WHICH = 3, 4
 #: Columns of controllers: steps between samples, steps of delay, places in the ring; the first
 #: channel and the one after the last; the first number given and the first of its states, and the
@@ -36,8 +36,8 @@ class Sampling(NamedTuple):
     """Controllers, one row each; their laws; what these are given and find; what is held.
 
     `sampled` (controllers,) is the number of the step in which each was called last, -1: never;
-    `held` (outputs,) is what they put out now, which goes into `columns` of u, `last` what they
-    decided upon last. Angles of turn counters begin at `base` [rad].
+    `held` (outputs,) is what they put out now, of which those that are `driving` go into `columns`
+    of u, `last` what they decided upon last. Angles of turn counters begin at `base` [rad].
     """
 
     controllers: Index2
@@ -48,6 +48,7 @@ class Sampling(NamedTuple):
     ring: Real1
     limits: Real2
     columns: Index1
+    driving: Index1
     held: Real1
     last: Real1
     numbers: Real2
@@ -67,6 +68,7 @@ def no_controllers() -> Sampling:
         ring=none,
         limits=np.zeros((0, 3)),
         columns=np.zeros(0, dtype=np.uint32),
+        driving=np.zeros(0, dtype=np.uint32),
         held=none,
         last=none,
         numbers=np.zeros((0, 13)),

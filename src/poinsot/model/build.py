@@ -15,11 +15,11 @@ from poinsot.io.entries import Entry, OneOf
 from poinsot.io.inputs import ScalarInput, VectorInput
 from poinsot.io.numbers import AxisAngle, Turn
 from poinsot.io.parts import Composite, Shapes
-from poinsot.io.reading import ModelFile, is_joint
+from poinsot.io.reading import ModelFile, is_joint, read_file
 from poinsot.io.slender import ElasticRod as RodEntry
 from poinsot.io.slender import Sections
 from poinsot.io.source import Problem
-from poinsot.io.systems import Connections, Systems
+from poinsot.io.systems import Connections, SubModel, Systems
 from poinsot.io.variables import OF_TIME
 from poinsot.model.controller_files import add_controller
 from poinsot.model.kinds import (
@@ -44,16 +44,22 @@ from poinsot.so3 import Rotation, RotationLike
 PAIRED = {"t_end": "t_start", "coordinates": "scheme"}
 
 
-def build(file: ModelFile) -> Model:
-    """Return the model of a file, or the list of the parts that cannot be built."""
+def build(file: ModelFile, within: tuple[Path, ...] = ()) -> Model:
+    """Return the model of a file, or the list of the parts that cannot be built.
+
+    `within` are the files that it is a sub-model of.
+    """
     document = file.document
     stem = Path(file.source.name).stem if file.source.name.endswith((".yaml", ".yml")) else "model"
-    builder = _Builder(Model(gravity=document.gravity, name=document.name or stem))
+    model = Model(gravity=document.gravity, name=document.name or stem)
+    builder = _Builder(model, (*within, Path(file.source.name).resolve()))
     for name, body in document.bodies.items():
         builder.attempt(("bodies", name), builder.add_body, name, body)
     for name, marker in document.markers.items():
         builder.attempt(("markers", name), builder.add_marker, name, marker)
-    model = builder.model
+    for name, system in document.systems.items():
+        if system.model is not None:
+            builder.attempt(("systems", name), builder.add_model, name, system.model)
     for section, entries, add, kinds in (
         ("joints", document.joints, model.add_joint, JOINTS),
         ("transmissions", document.transmissions, model.add_transmission, TRANSMISSIONS),
@@ -63,7 +69,8 @@ def build(file: ModelFile) -> Model:
         for name, entry in entries.items():
             builder.attempt((section, name), builder.add, name, entry, add, kinds)
     for name, system in document.systems.items():
-        builder.attempt(("systems", name), builder.add_system, name, system)
+        if system.model is None:
+            builder.attempt(("systems", name), builder.add_system, name, system)
     for name, connection in document.connections.items():
         builder.attempt(("connections", name), builder.connect, connection)
     for name, channel in document.sensors.items():
@@ -84,6 +91,7 @@ class _Builder:
     """A model that grows, and what could not be added to it."""
 
     model: Model
+    within: tuple[Path, ...]
     problems: list[Problem] = field(default_factory=list)
 
     def attempt(
@@ -133,11 +141,24 @@ class _Builder:
                 arguments["body"] = body
             elif key == "rotation":
                 arguments[key] = _rotation(value)
-            elif key in ties and not is_joint(value, self.model.joints):
+            elif key in ties and self.problems and not is_joint(value, self.model.joints):
                 return
             else:
                 arguments[key] = _function(value, functions[key]) if key in functions else value
         add(name, kinds[entry.kind](**arguments))
+
+    def add_model(self, name: str, entry: SubModel) -> None:
+        """Add the model of another file."""
+        path = (self.within[-1].parent / entry.file).resolve()
+        if path in self.within:
+            files = " in ".join(f"'{each.name}'" for each in (path, *reversed(self.within)))
+            raise InputError(f"a model cannot be a part of itself: {files}")
+        placing = {key: value for key, value in _given(entry).items() if key != "file"}
+        if "rotation" in placing:
+            placing["rotation"] = _rotation(placing["rotation"])
+        if "ground" in placing:
+            placing["ground"] = self.partner(placing["ground"])
+        self.model.add_system(name, build(read_file(path), self.within), **placing)
 
     def add_system(self, name: str, entry: Systems) -> None:
         """Add a system."""
@@ -163,6 +184,8 @@ class _Builder:
         try:
             return self.model.body(name)
         except InputError:
+            if not self.problems:
+                raise
             return None
 
     def set_simulation(self, entry: files.Simulation) -> None:

@@ -22,6 +22,7 @@ from poinsot.parts.transmissions import Transmission
 from poinsot.ph.connections import Connection
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
+from poinsot.result.cards import card
 
 T = TypeVar("T")
 
@@ -37,6 +38,8 @@ PARTS = {
     "sensor": "sensors",
     "controller": "controllers",
 }
+#: A line names at most so many bodies.
+LISTED = 4
 #: What the ends of beams and rods are called.
 ENDS = "start", "end"
 
@@ -83,9 +86,23 @@ class Contents:
 
     def __repr__(self) -> str:
         """One line: name and counts."""
-        parts = {part: len(getattr(self, part)) for part in PARTS.values()}
-        counts = [f"{count} {part}" for part, count in parts.items() if count]
+        counts = [
+            f"{len(getattr(self, several))} {one if len(getattr(self, several)) == 1 else several}"
+            for one, several in PARTS.items()
+            if getattr(self, several)
+        ]
         return f"<Model '{printable(self.name)}': {', '.join(counts) or 'empty'}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: all parts by kind."""
+        lists = {
+            several.capitalize(): [
+                (name, _in_words(part)) for name, part in getattr(self, several).items()
+            ]
+            for several in PARTS.values()
+        }
+        gravity = ", ".join(f"{g:g}" for g in self.gravity)
+        return card(repr(self)[1:-1], [("gravity", f"({gravity}) m/s²")], lists)
 
     def body(self, name: str) -> Body:
         """Return a body by its name, or by that of a marker on it, such as `beam.end`."""
@@ -111,6 +128,32 @@ class Contents:
             setattr(now, parts, dict(getattr(self, parts)))
         now.connections = list(self.connections)
         return now
+
+
+def _in_words(part: Any) -> str:
+    """Return what a part is, and what it acts on."""
+    kind = type(part).__name__
+    match part:
+        case str():
+            return part
+        case Body():
+            return f"{type(part.shape).__name__}, {part.mass:g} kg"
+        case Marker():
+            return f"on {part.body.name}"
+        case Joint():
+            return f"{kind} of {part.a.name} and {part.b.name}"
+        case Force() | PortPlace():
+            names = [body.name for body in part.bodies]
+            return f"{kind}{' on ' if names else ''}{', '.join(names[:LISTED])}"
+        case Controller():
+            reads, drives = (
+                ", ".join(name for name in names) or "nothing"
+                for names in ([c.text for c in part.reads], [p.name for p in part.drives])
+            )
+            return f"reads {reads}; drives {drives}"
+        case PHSystem():
+            return repr(part)[1:-1]
+    return kind
 
 
 def require_new(model: Contents, name: str) -> None:

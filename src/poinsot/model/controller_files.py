@@ -14,7 +14,7 @@ from poinsot.ph.formula_rows import FormulaRows
 from poinsot.ph.formulas import Formula
 
 #: Arguments of a controller that a file has under the same names.
-OPTIONS = "reads", "drives", "every", "delay", "limits", "rate_limits", "states"
+OPTIONS = "reads", "drives", "every", "delay", "limits", "rate_limits", "states", "outputs"
 
 
 def add_controller(name: str, entry: entries.Controllers, add: Callable[..., Any]) -> None:
@@ -33,17 +33,20 @@ def describe_controller(name: str, controller: Controller) -> dict[str, Any]:
     """Return the entry of a controller."""
     written: dict[str, Any] = {
         "reads": [channel.text for channel in controller.reads],
-        "drives": [port.name for port in controller.drives],
     }
+    if controller.drives:
+        written["drives"] = [port.name for port in controller.drives]
+    if controller.outputs is not None:
+        written["outputs"] = controller.outputs
     if controller.every is not None:
         written["every"] = controller.every
     if controller.delay:
         written["delay"] = controller.delay
-    if np.isfinite(controller.limits).all():
+    if controller.limits.size and np.isfinite(controller.limits).all():
         written["limits"] = controller.limits.tolist()
     elif np.isfinite(controller.limits).any():
         raise UnwritableError("a limit is infinite, which no file can hold")
-    if np.isfinite(controller.rate_limits).all():
+    if controller.rate_limits.size and np.isfinite(controller.rate_limits).all():
         written["rate_limits"] = controller.rate_limits.tolist()
     elif np.isfinite(controller.rate_limits).any():
         raise UnwritableError("a rate limit is infinite, which no file can hold")

@@ -343,12 +343,13 @@ class Model(Contents):
         law: Any,
         *,
         reads: Sequence[str],
-        drives: Sequence[str],
+        drives: Sequence[str] = (),
         every: float | None = None,
         delay: float = 0.0,
         limits: ArrayLike | None = None,
         rate_limits: ArrayLike | None = None,
         states: ArrayLike | Mapping[str, float] | None = None,
+        outputs: int | None = None,
     ) -> Controller:
         """Let a law feed ports with what it measures: at t_k = t_start + k T, held in between.
 
@@ -371,7 +372,10 @@ class Model(Contents):
             is held. A port-Hamiltonian system takes y as its inputs, and u are its outputs with
             the opposite sign: negative feedback.
         reads : sequence of str
-            Channels as in `add_sensor`, all but reactions. Angles are counted over turns.
+            Channels as in `add_sensor`; angles are counted over turns. A sampled controller reads
+            reactions of the step before, zero at the start (such runs take the reference engine),
+            and of other sampled ones that were added before it `"pilot.output"`, their newest
+            outputs, and `"pilot.x_0"`, their states by name.
         drives : sequence of str
             Ports as in `connect`: `"hinge"`, `"hinge.angle"`, what `add_port` added, or an open
             port of a system such as `"motor.supply"`.
@@ -386,6 +390,9 @@ class Model(Contents):
         states : (n,) or mapping
             States of the law's own at the start. Formulas call them by the names of a mapping, or
             x_0, x_1 and so on. Those of state spaces and systems are zero unless they are given.
+        outputs : int
+            How many numbers the law puts out, if it is more than the ports take: those after are
+            only read by other controllers.
         """
         require_new(self, name)
         what, wiring = f"controller '{name}'", Wiring(self)
@@ -399,6 +406,7 @@ class Model(Contents):
             limits=limits,
             rate_limits=rate_limits,
             states=states,
+            outputs=outputs,
         )
         return self.controllers[name]
 

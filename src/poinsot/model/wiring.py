@@ -1,7 +1,7 @@
 """The wiring of a model: its ports and channels by name, and what is joined to them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.model.contents import Contents
@@ -61,21 +61,35 @@ class Wiring:
 
     def read(self, names: Sequence[str], reader: str) -> list[Channel]:
         """Return the channels that a controller reads."""
+        known = self.channels
+        signals = [each.signals for each in self.model.controllers.values()]
+        known = replace(known, signals={k: v for each in signals for k, v in each.items()})
         for name in names:
-            self._require_no_controller(name, reader)
-        return [find_channel(name, self.channels, f"controller '{reader}'") for name in names]
+            self._require_no_loop(name, reader, known)
+        return [find_channel(name, known, f"controller '{reader}'") for name in names]
 
-    def _require_no_controller(self, channel: str, reader: str) -> None:
-        """Refuse to read what a controller puts out; its states may be read."""
-        owner = str(channel).split(".")[0]
-        known = channel in self.channels.states or channel in self.model.joints
-        if known or owner not in (*self.model.controllers, reader):
+    def _require_no_loop(self, channel: str, reader: str, known: Known) -> None:
+        """Refuse to read what a controller of continuous time puts out, or the reader itself."""
+        owner = str(channel).rpartition(".")[0] or channel
+        if channel in (*known.states, *known.signals) or channel in self.model.joints:
             return
-        raise InputError(
-            f"controller '{reader}': cannot read '{channel}': outputs of controllers '{owner}' and "
-            f"'{reader}' at one instant would depend on each other, an algebraic loop; write both "
-            "laws as one, or read states of a controller in continuous time"
-        )
+        if owner == reader:
+            raise InputError(
+                f"controller '{reader}': cannot read '{channel}': what it puts out would depend on "
+                "itself, an algebraic loop; give it states, which remember"
+            )
+        if channel in self.model.controllers and self.model.controllers[channel].signals:
+            there = ", ".join(f"'{name}'" for name in self.model.controllers[channel].signals)
+            raise InputError(
+                f"controller '{reader}': say what of controller '{channel}' it reads: {there}"
+            )
+        if owner in self.model.controllers and self.model.controllers[owner].every is None:
+            raise InputError(
+                f"controller '{reader}': cannot read '{channel}': outputs of controllers '{owner}' "
+                f"and '{reader}' at one instant would depend on each other, an algebraic loop; "
+                "write both laws as one, read states of a controller in continuous time, or give "
+                "every to both"
+            )
 
     @property
     def channels(self) -> Known:

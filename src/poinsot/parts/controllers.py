@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
-from poinsot.inputs import function, number, numbers
+from poinsot.inputs import count, function, number, numbers
 from poinsot.parts.control_laws import Sizes
 from poinsot.parts.state_spaces import StateSpace
 from poinsot.ph.formula_rows import FormulaRows
@@ -22,6 +22,8 @@ from poinsot.result.channels import Channel
 
 #: A time may differ from a multiple of another by so much of it.
 ROUNDED = 1e-9
+#: What the outputs of a controller are called.
+OUTPUT = "output"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,8 @@ class Controller:
         Least and greatest output; by how much it may change in a second.
     states : (n,), state_names : tuple of str
         Its states at the start, and what formulas call them.
+    outputs : int
+        How many it has, those that feed ports first; None: no more than these.
     """
 
     name: str
@@ -56,12 +60,27 @@ class Controller:
     rate_limits: Vector
     states: Vector
     state_names: tuple[str, ...] = ()
+    outputs: int | None = None
 
     @property
     def sizes(self) -> Sizes:
         """How many numbers its law takes and gives."""
         measured = sum(channel.size for channel in self.reads)
-        return Sizes(measured, self.states.size, sum(port.size for port in self.drives))
+        outputs = self.driven if self.outputs is None else self.outputs
+        return Sizes(measured, self.states.size, outputs)
+
+    @property
+    def driven(self) -> int:
+        """How many inputs of ports it feeds."""
+        return sum(port.size for port in self.drives)
+
+    @property
+    def signals(self) -> dict[str, int]:
+        """What others can read of it, if it is sampled: its outputs and its states."""
+        if self.every is None:
+            return {}
+        named = {f"{self.name}.{state}": 1 for state in self.state_names}
+        return {f"{self.name}.{OUTPUT}": self.sizes.outputs, **named}
 
     @property
     def period(self) -> float:
@@ -97,18 +116,22 @@ def make_controller(
     limits: ArrayLike | None = None,
     rate_limits: ArrayLike | None = None,
     states: ArrayLike | Mapping[str, float] | None = None,
+    outputs: int | None = None,
 ) -> Controller:
     """Return a controller, or say what is wrong with it."""
     what = f"controller '{name}'"
-    for channel in reads:
-        if channel.kind == "reaction":
-            raise InputError(
-                f"{what}: cannot read '{channel.text}': reactions are known only after a step; "
-                "record them by a sensor"
-            )
-    if not drives:
-        raise InputError(f"{what}: drives nothing; name the ports that it feeds")
-    outputs = sum(port.size for port in drives)
+    if every is None:
+        _require_continuous(reads, outputs, what)
+    if not drives and outputs is None:
+        raise InputError(
+            f"{what}: drives nothing; name the ports that it feeds, or say by outputs=... how many "
+            "numbers it puts out for others to read"
+        )
+    driven = sum(port.size for port in drives)
+    if outputs is None:
+        outputs = driven
+    elif count(outputs, f"{what}: outputs", 0) < driven:
+        raise InputError(f"{what}: outputs is {outputs}, but {driven} are driven")
     period = None if every is None else number(every, f"{what}: every")
     wait = number(delay, f"{what}: delay")
     if period is None and (wait or rate_limits is not None):
@@ -137,8 +160,29 @@ def make_controller(
         rate_limits=_rates(rate_limits, outputs, what),
         states=start,
         state_names=names,
+        outputs=None if drives and outputs == driven else outputs,
     )
+    if OUTPUT in names:
+        raise InputError(f"{what}: a state cannot be called '{OUTPUT}'")
     return made
+
+
+def _require_continuous(reads: Sequence[Channel], outputs: int | None, what: str) -> None:
+    """Refuse what laws in continuous time cannot read, nor put out."""
+    if outputs is not None:
+        raise InputError(f"{what}: outputs for others to read are those of samples; give every")
+    for channel in reads:
+        if channel.kind == "reaction":
+            raise InputError(
+                f"{what}: cannot read '{channel.text}': in continuous time reactions depend on "
+                "what the law puts out, an algebraic loop; give every, to read that of the step "
+                "before"
+            )
+        if channel.kind == "signal":
+            raise InputError(
+                f"{what}: cannot read '{channel.text}': that changes from sample to sample; give "
+                "every"
+            )
 
 
 def _limits(limits: ArrayLike | None, outputs: int, what: str) -> Array:

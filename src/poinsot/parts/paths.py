@@ -67,7 +67,11 @@ class Orientation:
 
     def _rate(self, t: float) -> Array:
         step = RELATIVE_STEP * max(1.0, abs(t))
-        dR = [slope_by(lambda at, k=k: float(self._asked(at).flat[k]), t, step) for k in range(9)]
+
+        def entry(k: int) -> Callable[[float], float]:
+            return lambda at: float(self._asked(at).flat[k])
+
+        dR = [slope_by(entry(k), t, step) for k in range(9)]
         return axial(np.reshape(dR, (3, 3)) @ self._asked(t).T)
 
     def means(self, times: Array) -> Array:

@@ -29,6 +29,8 @@ class Prescribed(ABC):
 
     #: Whether the coordinate itself is prescribed, and not its rate alone.
     holds: bool
+    #: Whether it never moves, as in a transmission, which nothing is put into.
+    still: bool = False
 
     @abstractmethod
     def positions(self, times: Array) -> Array:
@@ -49,6 +51,11 @@ class ByPosition(Prescribed):
     coordinate: Signal
     rate: Signal | None = None
     holds = True
+
+    @property
+    def still(self) -> bool:  # type: ignore[override]
+        """Whether coordinate and rate are constant."""
+        return isinstance(self.coordinate, Constant) and isinstance(self.rate, Constant)
 
     def over(self, times: Array) -> Array:
         """Return the derivative of the coordinate."""

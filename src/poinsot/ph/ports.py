@@ -84,6 +84,12 @@ class Port:
         return isinstance(self.signal, Prescribed)
 
     @property
+    def takes_inputs(self) -> bool:
+        """Whether something can be put in: not where a law feeds it, nor into a transmission."""
+        still = isinstance(self.signal, Prescribed) and self.signal.still
+        return not (self.by_law or still)
+
+    @property
     def swapped(self) -> "Port":
         """The same port with input and output exchanged."""
         return replace(self, input="flow" if self.input == "effort" else "effort", signal=None)

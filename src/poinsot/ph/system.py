@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.errors import InputError, did_you_mean
+from poinsot.errors import InputError, did_you_mean, printable
 from poinsot.inputs import numbers, require_name
 from poinsot.ph.matrices import Matrix, Vector, add, assemble
 from poinsot.ph.ports import Port
+from poinsot.result.cards import card
 from poinsot.result.observer import Observer
 
 if TYPE_CHECKING:
@@ -111,6 +112,32 @@ class PHSystem(Stores):
     name: str
     states: tuple[State, ...]
     ports: tuple[Port, ...]
+
+    def __init_subclass__(cls) -> None:
+        """Keep dataclasses from showing all of their arrays."""
+        super().__init_subclass__()
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = PHSystem.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """One line: its kind, name, and how many states and ports it has."""
+        size, ports = f"{self.n} state{'s' * (self.n != 1)}", len(self.ports)
+        counts = f"{size}, {ports} port{'s' * (ports != 1)}"
+        return f"<{type(self).__name__} '{printable(self.name)}': {counts}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: states and ports."""
+        states = [(s.name, f"size {s.size}", s.unit or "") for s in self.states]
+        ports = [
+            (
+                p.name,
+                f"size {p.size}",
+                f"u [{p.u_unit}], y [{p.y_unit}]" if p.u_unit else "",
+                p.status,
+            )
+            for p in self.ports
+        ]
+        return card(repr(self)[1:-1], [], {"States": states, "Ports": ports})
 
     # -- the ingredients besides E, z and H --------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 `"hinge"` or `"hinge.angle"` is the coordinate of a joint, `"hinge.rate"` or `"hinge.angle.rate"`
 its rate, `"hinge.force"` its reaction; `"rod.position"` belongs to a body or a marker, and
-`"motor.flux"` is the state of a system.
+`"motor.flux"` is the state of a system. Controllers also read `"pilot.output"`, what another one
+puts out, and `"pilot.lag"`, a state of it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from poinsot.errors import InputError, did_you_mean
 
-Kind: TypeAlias = Literal["coordinate", "rate", "motion", "reaction", "state"]
+Kind: TypeAlias = Literal["coordinate", "rate", "motion", "reaction", "state", "signal"]
 
 #: What there is of a body or marker, and of the reaction of a joint: shape and unit.
 MOTION: dict[str, tuple[tuple[int, ...], str]] = {
@@ -54,11 +55,14 @@ class Known:
         Names of bodies and markers -> which of the two each is.
     states : mapping
         Names of states -> how many numbers each has, and its unit.
+    signals : mapping
+        Names of outputs and states of sampled controllers -> how many numbers each has.
     """
 
     joints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     frames: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, tuple[int, str | None]] = field(default_factory=dict)
+    signals: Mapping[str, int] = field(default_factory=dict)
 
 
 def freedom_unit(freedom: str) -> str:
@@ -72,6 +76,9 @@ def find_channel(text: str, known: Known, what: str) -> Channel:
         raise InputError(
             f"{what}: expected the name of a channel such as 'hinge.angle', got {text!r}"
         )
+    if text in known.signals:
+        size = known.signals[text]
+        return Channel(text, "signal", text, "", () if size == 1 else (size,))
     joint, frame = _owner(text, known.joints), _owner(text, known.frames)
     if text in known.states and joint is None and frame is None:
         size, unit = known.states[text]
@@ -80,7 +87,7 @@ def find_channel(text: str, known: Known, what: str) -> Channel:
         return _of_joint(text, joint, known.joints[joint], what)
     if frame is not None:
         return _of_frame(text, frame, known.frames[frame], what)
-    owners = [*known.joints, *known.frames, *known.states]
+    owners = [*known.joints, *known.frames, *known.states, *known.signals]
     owner = text.split(".")[0]
     hint = did_you_mean(text if "." not in text else owner, owners)
     raise InputError(f"{what}: nothing is called '{owner}' in '{text}'; {hint}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from poinsot.errors import InputError, PoinsotError, did_you_mean, printable
+from poinsot.result.cards import card
 from poinsot.result.channels import Channel, Known, find_channel
 from poinsot.result.records import (
     Array,
@@ -103,6 +104,18 @@ class Result:
         how = f"{self.scheme}, h = {self.h:g} s, {self.stats.steps} steps"
         return f"<Result of '{printable(self.model)}': {how}, {span} ({self.status})>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the balance of the run, and what there is by name."""
+        ports = [(p.name, f"u [{p.u_unit}], y [{p.y_unit}]") for p in self.ports.values()]
+        lists: dict[str, list[tuple[str, ...]]] = {
+            "Bodies": [(name,) for name in self.bodies],
+            "Joints": [(name,) for name in self.joints],
+            "Systems": [(name,) for name in self.systems],
+            "Ports": [*ports],
+            "Sensors": [(name, channel) for name, channel in self.sensors.items()],
+        }
+        return card(repr(self)[1:-1], self._facts, lists)
+
     def __getitem__(self, name: str) -> Array:
         """Return a state by name: (times,) if it has one entry, else (times, size)."""
         values = _named(self.states, name, "state").values
@@ -144,8 +157,7 @@ class Result:
             case "reaction":
                 reaction = self.reaction(channel.owner)
                 return reaction.time, getattr(reaction, channel.which)
-            case "state":
-                return self.time, self[channel.owner]
+        return self.time, self[channel.owner]
 
     # -- mechanisms ---------------------------------------------------------------------------
 
@@ -268,8 +280,9 @@ class Result:
         """Energy put in through all outer ports since the start [J]; shape (times,)."""
         return sum((port.energy for port in self.outer_ports), np.zeros_like(self.time))
 
-    def summary(self) -> str:
-        """Return the balance of the run as a few lines of text."""
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """What a summary says."""
         rows = [
             ("model", self.model),
             ("scheme", f"{self.scheme}, h = {self.h:g} s, {self.stats.steps} steps"),
@@ -286,7 +299,11 @@ class Result:
         if self.message:
             rows.append(("stopped", self.message))
         rows += [("note", text) for text in self.notes]
-        rows += [("WARNING", text) for text in self.warnings]
+        return rows + [("WARNING", text) for text in self.warnings]
+
+    def summary(self) -> str:
+        """Return the balance of the run as a few lines of text."""
+        rows = self._facts
         width = max(len(label) for label, _ in rows)
         return "\n".join(printable(f"{label:<{width}}  {value}") for label, value in rows)
 

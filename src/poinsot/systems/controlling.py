@@ -15,6 +15,9 @@ from poinsot.kernels.sampling import (
     FOUND,
     GIVEN,
     GIVEN_END,
+    MEMORY,
+    OUTPUT,
+    SIGNAL,
     STATES,
     Sampling,
     decide,
@@ -60,37 +63,55 @@ class Sampled:
                 self.laws.append(control_law(each.law, each.sizes, each.period))
             except InputError as error:
                 raise InputError(f"controller '{each.name}': {error}") from error
-        self.measurements = [Measurement(system, each.reads) for each in self.controllers]
+        places, given, found, output, ring = [], 0, 0, 0, 0
+        for each in self.controllers:
+            sizes, (every, delay) = each.sizes, each.steps(h)
+            slots = delay // every + 2
+            own = [given, given + 1 + sizes.measured, given + sizes.given, found]
+            outputs = [output, output + sizes.outputs]
+            times = [every * substeps, delay * substeps, slots]
+            places.append((times, [*own, *outputs, ring]))
+            given, found = given + sizes.given, found + sizes.found
+            output, ring = output + sizes.outputs, ring + slots * sizes.outputs
+        numbers, last = np.zeros(given), np.zeros(output)
+        signals = self._signals([own for _, own in places])
+        self.measurements = [
+            Measurement(system, each.reads, signals, numbers, last) for each in self.controllers
+        ]
         measured = [each.rows() for each in self.measurements]
         #: Whether the compiled engine can measure all that they read.
         self.compiled = all(each is not None for each in measured)
-        table, channel, given, found, output, ring = [], 0, 0, 0, 0, 0
-        for each, own in zip(self.controllers, measured, strict=True):
-            sizes, (every, delay) = each.sizes, each.steps(h)
-            slots, count = delay // every + 2, len(own or ())
-            places = [given, given + 1 + sizes.measured, given + sizes.given]
-            outputs = [output, output + sizes.outputs]
-            times = [every * substeps, delay * substeps, slots]
-            channels = [channel, channel + count]
-            table.append([*times, *channels, *places, found, *outputs, ring])
-            channel, given, found = channel + count, given + sizes.given, found + sizes.found
-            output, ring = output + sizes.outputs, ring + slots * sizes.outputs
+        table, channel = [], 0
+        for (times, own), rows_of in zip(places, measured, strict=True):
+            channels = [channel, channel + len(rows_of or ())]
+            table.append([*times, *channels, *own])
+            channel = channels[1]
         periods = [each.period for each in self.controllers for _ in range(each.sizes.outputs)]
         limits = [each.limits for each in self.controllers]
         rates = np.concatenate([np.zeros(0), *(each.rate_limits for each in self.controllers)])
         every_row = [row for own in measured for row in own or ()]
+        driving = np.concatenate(
+            [
+                np.zeros(0, dtype=np.intp),
+                *(
+                    own[OUTPUT - GIVEN] + np.arange(each.driven)
+                    for (_, own), each in zip(places, self.controllers, strict=True)
+                ),
+            ]
+        )
         bodies = len(self.measurements[0].layout.bodies) if self.measurements else 0
         self.table = Sampling(
             controllers=index(rows(table, 12)),
             laws=np.array([law.address for law in self.laws], dtype=np.int64),
             sampled=np.full(len(table), -1, dtype=np.int64),
-            given=np.zeros(given),
+            given=numbers,
             found=np.zeros(found),
             ring=np.zeros(ring),
             limits=np.column_stack([np.concatenate([np.zeros((0, 2)), *limits]), rates * periods]),
-            columns=np.zeros(output, dtype=np.uint32),
+            columns=np.zeros(driving.size, dtype=np.uint32),
+            driving=driving.astype(np.uint32),
             held=np.zeros(output),
-            last=np.zeros(output),
+            last=last,
             numbers=rows([row.numbers for row in every_row], 13),
             channels=_channels(every_row, bodies),
             base=np.zeros(len(self.measurements[0].layout.angle_names) if bodies else 0),
@@ -100,12 +121,23 @@ class Sampled:
 
     def feed(self, system: PHSystem) -> PHSystem:
         """Return the system with its driven ports fed by what is held."""
-        first = 0
-        for each in self.controllers:
+        for each, at in zip(self.controllers, self.table.controllers.tolist(), strict=True):
+            first = at[OUTPUT]
             for port in each.drives:
                 system = feed(system, port.name, Held(self.table.held[first : first + port.size]))
                 first += port.size
         return system
+
+    def _signals(self, places: Sequence[Sequence[int]]) -> dict[str, tuple[int, slice]]:
+        """Return where outputs (`last`) and states (`given`) of controllers are, by name."""
+        found: dict[str, tuple[int, slice]] = {}
+        for each, at in zip(self.controllers, places, strict=True):
+            first, states = at[OUTPUT - GIVEN], at[STATES - GIVEN]
+            outputs, *named = each.signals
+            found[outputs] = SIGNAL, slice(first, first + each.sizes.outputs)
+            for k, name in enumerate(named):
+                found[name] = MEMORY, slice(states + k, states + k + 1)
+        return found
 
     def controls(self, system: PHSystem) -> Controls:
         """Return what the compiled engine needs to know."""

@@ -1,6 +1,6 @@
 """Measures channels of a model: of one state for the reference engine, by rows for the compiled."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -46,10 +46,21 @@ class Row:
 
 
 class Measurement:
-    """What there is to measure of a system with a mechanism as its first part, or as the whole."""
+    """What there is to measure of a system with a mechanism as its first part, or as the whole.
 
-    def __init__(self, system: PHSystem, channels: Sequence[Channel]) -> None:
-        self.system = system
+    Signals of controllers are in what these were `given` or put out `last`, by kind and place.
+    """
+
+    def __init__(
+        self,
+        system: PHSystem,
+        channels: Sequence[Channel],
+        signals: Mapping[str, tuple[int, slice]],
+        given: Vector,
+        last: Vector,
+    ) -> None:
+        self.system, self.signals = system, signals
+        self.kept = {sampling.SIGNAL: last, sampling.MEMORY: given}
         host, self.span = system, slice(0, system.n)
         if isinstance(system, Interconnection):
             host, self.span = system.parts[0], system.spans[0]
@@ -71,6 +82,11 @@ class Measurement:
             case "state":
                 piece = self.system.slices[channel.owner]
                 return lambda q, v, turned, x: x[piece]
+            case "signal":
+                signal, place = self.signals[channel.owner]
+                return lambda q, v, turned, x: self.kept[signal][place]
+            case "reaction":
+                return self._reaction(channel)
             case "motion":
                 frame, which = self._frame(channel.owner), MOTION.index(channel.which)
                 at = frame.bodies
@@ -91,6 +107,16 @@ class Measurement:
             return np.array([chart.slope(forms(f[0])) @ forms.rates(f, df)[0]])
 
         return value if channel.kind == "coordinate" else rate
+
+    def _reaction(self, channel: Channel) -> Look:
+        """Return a reaction, by the multipliers of the step before."""
+        joint, side, start = self.observer.joint(channel.owner), channel.which, self.span.start
+
+        def reaction(q: Array, v: Array, turned: Vector, x: Vector) -> Vector:
+            own: Vector = joint.reaction(q[joint.bodies], x[start + joint.multipliers], side)
+            return own
+
+        return reaction
 
     def _frame(self, name: str) -> Frames:
         frames = self.observer.frames
@@ -122,6 +148,11 @@ class Measurement:
             case "state":
                 piece = self.system.slices[channel.owner]
                 return [Row(sampling.STATE, which=k) for k in range(piece.start, piece.stop)]
+            case "signal":
+                kind, place = self.signals[channel.owner]
+                return [Row(kind, which=k) for k in range(place.start, place.stop)]
+            case "reaction":
+                return None
             case "motion":
                 return self._of_frame(channel)
         coordinate, rated = self._coordinate(channel), channel.kind == "rate"

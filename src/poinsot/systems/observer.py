@@ -182,6 +182,11 @@ class Joints:
             torque[:, at, side] = -torque[:, at, 1 - side] - np.cross(arm, partner)
         return force[:, :, 0], torque[:, :, 0], force[:, :, 1], torque[:, :, 1]
 
+    def reaction(self, blocks: Array, lam: Array, side: str) -> Array:
+        """Return one of the `REACTIONS` of the first joint, of frames and multipliers."""
+        found = self._reactions(blocks[None], lam[None, : self.rows], lam[None, self.rows :])
+        return np.asarray(found[REACTIONS.index(side)][0, 0])
+
     def record(self, k: int, history: History, seen: Mapping[str, Array]) -> JointRecord:
         """Return one of them, of what all show."""
         joint, own = self.joints[k], slice(self.first[k], self.first[k + 1])
@@ -247,6 +252,12 @@ class MechanismObserver(Observer):
         """Return joints from number `first` to before `last`, which join these bodies."""
         followed = np.arange(self._angles[first], self._angles[last])
         return Joints(self.layout.joints[first:last], bodies, followed, self.view)
+
+    def joint(self, name: str) -> Joints:
+        """Return one joint."""
+        k = [place.name for place in self.layout.joints].index(name)
+        ends = {self.layout.joints[k].joint.a.index, self.layout.joints[k].joint.b.index}
+        return self._joints(k, k + 1, np.array(sorted(ends - {GROUND}), dtype=np.intp))
 
     @cached_property
     def _all_joints(self) -> Joints:

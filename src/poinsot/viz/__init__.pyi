@@ -14,6 +14,7 @@ from poinsot.viz.plots import plot_energy_kinds as plot_energy_kinds
 from poinsot.viz.plots import plot_iterations as plot_iterations
 from poinsot.viz.plots import plot_momentum as plot_momentum
 from poinsot.viz.plots import plot_overview as plot_overview
+from poinsot.viz.plots import plot_ports as plot_ports
 from poinsot.viz.plots import plot_power as plot_power
 from poinsot.viz.plots import plot_reactions as plot_reactions
 from poinsot.viz.plots import plot_sensors as plot_sensors

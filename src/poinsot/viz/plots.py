@@ -181,6 +181,29 @@ def plot_sensors(
     return figure_of(ax)
 
 
+def plot_ports(
+    result: Result,
+    ax: "Axes | None" = None,
+    *,
+    ports: Iterable[str] | None = None,
+    kind: Literal["input", "output"] = "input",
+    **settings: Any,
+) -> "Figure":
+    """Plot inputs u or outputs y of outer ports, or of those named, each in its own unit.
+
+    The torque of a motor is an input, that of a drive an output.
+    """
+    chosen = result.outer_ports if ports is None else [result.port(name) for name in ports]
+    with over_time(ax, f"{kind}s of ports", **settings) as ax:
+        for port in chosen:
+            values, unit = (port.u, port.u_unit) if kind == "input" else (port.y, port.y_unit)
+            for k, column in enumerate(values.T):
+                own = f" {k + 1}" if values.shape[1] > 1 else ""
+                label = plain(f"{port.name}{own}" + (f" [{unit}]" if unit else ""))
+                draw_line(ax, port.time, column, label=label)
+    return figure_of(ax)
+
+
 def plot_states(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
     """Plot the states of a system, each in its own unit."""
     with over_time(ax, "states", **settings) as ax:
@@ -240,6 +263,8 @@ def overview(result: Result) -> dict[str, Drawing]:
     drawings["Balance of energy"] = partial(plot_balance, result)
     if result.outer_ports:
         drawings["Power at the ports"] = partial(plot_power, result)
+        drawings["Inputs of ports"] = partial(plot_ports, result)
+        drawings["Outputs of ports"] = partial(plot_ports, result, kind="output")
     if result.sensors:
         drawings["Sensors"] = partial(plot_sensors, result)
     if seen.bodies:
