@@ -66,9 +66,10 @@ SHARING = ("tests/viz/", "tests/oracles/")
 LONGEST = (
     "tests/docs/test_gallery_pages.py",
     *SHARING,
-    "tests/systems/livens/test_lagrangian_schemes.py",
-    "tests/systems/test_redundant_exactness.py",
+    "tests/run/test_blocks.py",
+    "tests/run/test_streaming.py",
     "tests/systems/test_springs_over_turns.py",
+    "tests/engine/test_machine_code.py",
 )
 
 

@@ -46,7 +46,8 @@ def reference(torque, states=(), t_end=1.0):
         u, dx = torque(t, z[:2], z[2:])
         return [z[1], (u - MASS * GRAVITY * LENGTH / 2 * np.sin(z[0])) / INERTIA, *dx]
 
-    found = solve_ivp(rates, (0, t_end), [0.0, 1.0, *states], rtol=1e-12, atol=1e-13)
+    start = [0.0, 1.0, *states]
+    found = solve_ivp(rates, (0, t_end), start, "DOP853", rtol=1e-12, atol=1e-13)
     return found.y[:, -1]
 
 

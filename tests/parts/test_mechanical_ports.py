@@ -117,7 +117,7 @@ def test_a_constant_torque_in_body_axes_follows_eulers_equations():
         return np.linalg.solve(J, tau - np.cross(w, J @ w))
 
     start = body.R_WB.T @ body.angular_velocity
-    exact = solve_ivp(euler, (0, 0.64), start, rtol=1e-11, atol=1e-12).y[:, -1]
+    exact = solve_ivp(euler, (0, 0.64), start, "DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
     steps, errors = np.array([0.02, 0.01, 0.005]), []
     for h in steps:
         result = ps.simulate(model, h=h, t_end=0.64)

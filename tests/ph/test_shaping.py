@@ -59,7 +59,7 @@ def test_the_closed_loop_moves_like_the_desired_system_and_its_energy_never_rise
     def rate(_, x):
         return system.flow(x, system.z(x), shaping.control(x))
 
-    x = solve_ivp(rate, (0, 1.5), START, rtol=1e-9, atol=1e-9).y[:, -1]
+    x = solve_ivp(rate, (0, 1.5), START, "DOP853", rtol=1e-9, atol=1e-9).y[:, -1]
     assert run["q"][-1] == pytest.approx(x[:2], abs=2e-4)
 
 

@@ -30,7 +30,7 @@ CASES += in_turn([name for name in MECHANISMS if name not in (*PLAIN, *LEFT)], S
 @pytest.mark.parametrize(("name", "scheme"), CASES)
 def test_an_example_is_the_same_in_both_engines(name, scheme):
     example = find_example(name)
-    options = {"scheme": scheme, "t_end": 5 * example.h}
+    options = {"scheme": scheme, "t_end": 10 * example.h}
     one, other = (example.run(engine=engine, **options) for engine in ("compiled", "reference"))
     assert (one.engine, other.engine) == ("compiled", "reference")
     assert_same(one, other)

@@ -29,6 +29,10 @@ def _algebraic_rows(system: PHSystem, x: Vector) -> Matrix:
     """Return a basis of the combinations of equations that contain no derivative; shape (n, k)."""
     E = system.E(x)
     if not is_sparse(E):
+        # Most often rows are empty or tell the derivative of one state: nothing to be combined.
+        entries = dense(E) != 0
+        if np.all(entries.sum(axis=0) <= 1) and np.all(entries.sum(axis=1) <= 1):
+            return np.eye(system.n)[:, ~entries.any(axis=1)]
         # Row by row: masses may differ by any power of ten.
         size = np.max(abs(dense(E)), axis=1, keepdims=True)
         size[size == 0] = 1.0

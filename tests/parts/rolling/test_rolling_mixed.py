@@ -124,7 +124,8 @@ def test_a_robot_on_two_wheels_moves_as_its_reduced_equations_say():
             (turn - mass * ahead * omega * v) / I,
         ]
 
-    exact = solve_ivp(rate, (0, 2), [0, 0, 0, 0.3, 0], rtol=1e-12, atol=1e-13).y[:, -1]
+    start = [0, 0, 0, 0.3, 0]
+    exact = solve_ivp(rate, (0, 2), start, "DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
     model = robot(mass, inertia, ahead, track, (wheel_mass, radius))
     steps, errors = (0.02, 0.01), []
     inputs = {"drive.left.motor": left, "drive.right.motor": right}
