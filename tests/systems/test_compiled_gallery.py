@@ -15,8 +15,8 @@ def test_most_examples_are_mechanisms():
     assert len(MECHANISMS) >= 8
 
 
-#: The stabilised form has no contacts that cannot slip, no elastic bodies, no rigid strains and no
-#: transmissions.
+#: In the compiled engine the stabilised form has no contacts that cannot slip, no elastic bodies,
+#: no rigid strains and no transmissions.
 PLAIN = (
     *("rolling-coin", "flexible-crank-slider", "hinged-beam", "released-ring"),
     *("motor-slider-crank", "robot-arm"),

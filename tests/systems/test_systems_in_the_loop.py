@@ -116,10 +116,36 @@ def with_lagrangian() -> ps.Model:
     return model
 
 
+def with_joined_systems() -> ps.Model:
+    """Return the arm with a motor that is joined of two circuits, one of them swapped."""
+    model, charge = arm(), sympy.Symbol("charge")
+    capacitor = ph.symbolic(
+        "capacitor",
+        states={"charge": charge},
+        H=40 * charge**2 + 30 * charge**4,
+        J=[[0]],
+        R=[[0.1]],
+        B=[[1, 1]],
+        ports=[ph.Port("pole", 1, "A", "V"), ph.Port("leak", 1, "A", "V")],
+    )
+    joined = ph.interconnect(
+        saturating_motor().prefixed("motor"),
+        capacitor,
+        connections=[ph.Gyrator("motor.supply", "pole"), ph.Resistor("leak", 0.2)],
+    )
+    model.add_system("drive", joined)
+    model.connect(ph.Gyrator("A", "drive.motor.coil", C=-0.5, unit="N m/A"))
+    swapped = ph.swap(saturating_motor(), "supply")
+    model.add_system("brake", swapped)
+    model.connect(ph.Gyrator("B", "brake.coil", C=-0.3, unit="N m/A"))
+    return model
+
+
 STARTS = {
     with_motors: {"motor A.flux": 0.3},
     with_modulated_gyrator: {"top.L": [0.3, -0.2, 0.1]},
     with_pendulum: {"swing.q": 0.4},
+    with_joined_systems: {"drive.charge": 0.4},
     with_lagrangian: {"bead.q": [1.0, 0.5], "bead.v": [0.4, 0.4]},
 }
 
@@ -283,6 +309,25 @@ def test_a_law_is_the_same_however_it_is_written(options):
         assert result.stats.single_steps == 0 or result.engine == "reference"
         assert result.stats.balance_error_max < 1e-13
         require_same(first, result)
+
+
+def test_a_system_as_a_law_runs_in_machine_code(monkeypatch):
+    calls, (x, v) = calls_of_python(monkeypatch), sympy.symbols("x v")
+    law = ph.symbolic(
+        "absorber",
+        states={"x": x, "v": v},
+        H=20 * x**2 + 5 * x**4 + v**2,
+        J=[[0, 1], [-1, 0]],
+        R=[[0, 0], [0, 0.3]],
+        B=[[0], [1]],
+        ports=[ph.Port("end")],
+    )
+    model = arm()
+    model.add_controller("absorber", law, reads=["A.rate"], drives=["A"], limits=(-2.0, 2.0))
+    results = [run(model, engine) for engine in ENGINES]
+    require_same(*results)
+    assert results[1].stats.balance_error_max < 1e-13
+    assert not calls
 
 
 def test_a_law_in_python_is_called_few_times_a_step(monkeypatch):

@@ -18,7 +18,7 @@ from poinsot.kernels.step import Step
 from poinsot.parts.network_code import END as AT_END
 from poinsot.parts.network_code import SIZES as OF_TERMS
 from poinsot.parts.network_code import SLOPES as WITH_SLOPES
-from poinsot.parts.network_code import NetworkCode
+from poinsot.parts.network_code import VALUES, NetworkCode
 from poinsot.parts.network_table import (
     ALGEBRAIC,
     ASKS,
@@ -81,7 +81,7 @@ def solve_by_code(table: Networks, k: int, step: Step, slopes: bool) -> None:
     anew = slopes and room[flags + ASKED] > 0.0
     previous, residual, tried = inf, inf, False
     for iteration in range(LIMIT):
-        _ask(table, k, found, WITH_SLOPES)
+        _ask(table, k, found, WITH_SLOPES if slopes or unknowns > 0 else VALUES)
         if given > 0 and (n > 0 or iteration == 0):
             _call(table, k, step.t, anew or room[flags + KNOWN] == 0.0)
             anew = False
@@ -105,6 +105,8 @@ def solve_by_code(table: Networks, k: int, step: Step, slopes: bool) -> None:
         for i in range(unknowns):
             room[place + i] -= room[equations + i * (unknowns + 1) + unknowns]
     solved = residual <= ACCEPTED
+    if not solved:
+        room[flags + KNOWN] = 0.0
     for i in range(count):
         table.work[first + i, IN] = room[found + i] if solved else nan
     table.left[k, LOST] = room[found + count]

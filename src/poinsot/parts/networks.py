@@ -262,6 +262,8 @@ class PortNetworks(Family):
         if self.matrices.size != matrices:
             self.matrices, self.h = np.zeros(matrices), 0.0
         none = np.zeros((0, 16), dtype=np.intp)
+        both = zip(self.codes, self.calls, strict=True)
+        functions = [code.function if code is not None else call for code, call in both]
         return Networks(
             rows([one.numbers for one in self.rows], 18),
             index(rows(places, 5)),
@@ -271,16 +273,12 @@ class PortNetworks(Family):
             self.matrices,
             self.left,
             index(np.concatenate([none, *pairs])),
-            addresses([code.function if code else call for code, call in self._functions]),
+            addresses(functions),
             index(rows(codes, 13)),
             np.zeros(room),
             np.array([law.address for law in called], dtype=np.int64),
             index(rows(sizes, 2)),
         )
-
-    @property
-    def _functions(self) -> Sequence[tuple[NetworkCode | None, Law | None]]:
-        return list(zip(self.codes, self.calls, strict=True))
 
     # -- the run ------------------------------------------------------------------------------
 

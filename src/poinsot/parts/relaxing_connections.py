@@ -18,7 +18,6 @@ from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER, Index2, Real2
 from poinsot.parts.connected import (
     LAST,
-    STIFFNESS,
     STRAIN,
     Connected,
     Connections,
@@ -27,6 +26,7 @@ from poinsot.parts.connected import (
     go_on,
     room_for,
 )
+from poinsot.parts.connection_forces import STIFFNESS
 from poinsot.parts.family import Assembly, Kernels, index
 from poinsot.ph.matrices import Vector
 

@@ -117,7 +117,8 @@ class StabilisedForm(MechanicalForm):
 
     def _MG(self, x: Vector) -> Matrix:
         """Return M^-1 G^T."""
-        return self.by_mass(self.mechanics.K(self.parts(x)[0]).T)
+        MG: Matrix = self.by_mass(self.mechanics.K(self.parts(x)[0]).T)
+        return MG
 
     @property
     def _gam(self) -> int:

@@ -194,6 +194,10 @@ class MechanismRunner(Runner):
         angle = self.system.angles(x)
         carried.turns[0], carried.turns[1] = np.sin(angle), 0.0
         self.base, self.known = turned - angle, 0
+        self._count_turns_from_here()
+
+    def _count_turns_from_here(self) -> None:
+        """Tell controllers where angles begin, if any of them is there."""
         if self.sampling.base.size:
             self.sampling.base[:] = self.base
 
@@ -315,8 +319,8 @@ class MechanismRunner(Runner):
         shift = self.networks.first_column - own if len(self.networks) else 0
         table = controls.table
         table.columns[:] = controls.columns + np.where(controls.columns < own, 0, shift)
-        table.base[:] = self.base
         self.sampling, self._control_in_python = table, controls.calls_python
+        self._count_turns_from_here()
         return True
 
     @property

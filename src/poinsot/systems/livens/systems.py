@@ -423,7 +423,7 @@ class VelocitySystem(LagrangianForm):
             return None
         mass, g, inlets, *potentials = (rows or [] for rows in found)
         M = table(mass, n)
-        p = [graph.plus(row, own) for row, own in zip(product(graph, M, v), a, strict=True)]
+        p = [graph.plus(row, by_a) for row, by_a in zip(product(graph, M, v), a, strict=True)]
         V = reduce(graph.plus, (rows[0] for rows in potentials), zero)
         T = graph.times(graph.number(0.5), dot(graph, v, product(graph, M, v)))
         H = graph.plus(T, V)
