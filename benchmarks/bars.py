@@ -51,6 +51,7 @@ def _bars(results: Results) -> Iterator[Bar]:
     ratio = _ratio(results, "slider-crank", 1, EXUDYN)
     yield Bar("spatial slider-crank: faster than Exudyn by", 6, ratio)
     yield Bar("ladder of 40 loops: faster than Exudyn by", 5, _ratio(results, "ladder", 40, EXUDYN))
+    yield Bar("flying rod: µs an element and step", 1.5, _each(results), ceiling=True)
     for kind in ("cable", "geometrically exact beam"):
         yield Bar(f"flying rod: faster than Exudyn's {kind} by", 10, _rod(results, kind))
     beams = {row["name"]: 1 / row["seconds"] for row in results.get("beams", [])}
@@ -58,6 +59,12 @@ def _bars(results: Results) -> Iterator[Bar]:
         label = f"ten floating beams of ten elements that bend {where}: steps per second"
         yield Bar(label, 3000, beams.get(where))
     yield _to_the_same_error(results)
+
+
+def _each(results: Results) -> float | None:
+    """Return the time of one of our elements and a step [µs]."""
+    rods = results.get("rods")
+    return 1e6 * rods["rows"][0]["seconds"] / rods["elements"] if rods else None
 
 
 def _rod(results: Results, kind: str) -> float | None:
