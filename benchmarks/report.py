@@ -114,20 +114,25 @@ def _rods(results: Results) -> str:
     if not found:
         return ""
     ours = found["rows"][0]["seconds"]
+    contests = found["contests"]
     rows = [
         (
             row["name"],
             _number(1e6 * row["seconds"] / found["elements"]),
             _number(row["seconds"] / ours),
             f"{row['apart']:.1e}",
+            *(_number(_thousand(contest["seconds"][row["name"]])) for contest in contests),
         )
         for row in found["rows"]
     ]
     head = "element", "µs per element and step", "times ours", "ends apart [m]"
+    head += tuple(f"ms to the same error, force × {contest['times']:g}" for contest in contests)
     return (
         f"### A flying rod of {found['elements']} elements\n\nPushed at one end, h = 1 ms; how "
         f"far apart ends are after {found['t_end']:g} s tells whether the elements mean the "
-        "same rod.\n\n" + _table(head, rows, "lrrr")
+        f"same rod. Then with as many elements as each needs for an error of {found['target']:g} m "
+        "in its end, against its own converged solution.\n\n"
+        + _table(head, rows, "lrrr" + "r" * len(contests))
     )
 
 
@@ -266,6 +271,11 @@ def _number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}".rstrip(".")
+
+
+def _thousand(value: float | None) -> float | None:
+    """Return seconds in milliseconds."""
+    return None if value is None else 1e3 * value
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]], align: str) -> str:

@@ -108,6 +108,20 @@ def coefficients_along(body: Flexibility, u: Vector, change: Vector) -> Array:
     return bend
 
 
+def coefficients_bend(body: Flexibility, u: Vector, pull: Array) -> Array:
+    """Return the second derivative of the sum of pull times coefficients by u; (n, n).
+
+    Coefficients depend on u by the three rotations of each place; pull: (places, 4, 3).
+    """
+    theta, axes = body.Theta @ u, np.eye(3)
+    every = np.broadcast_to(axes, (len(theta), 3, 3))
+    bend = np.empty((len(theta), 3, 3))
+    for k, axis in enumerate(axes):
+        twice = _turned_twice(theta, np.broadcast_to(axis, theta.shape), every)
+        bend[:, k] = np.einsum("pmi,pkim->pk", pull[:, 1:], twice)
+    return np.asarray(np.einsum("pan,pal->nl", body.Theta, bend @ body.Theta))
+
+
 # -- over a step -----------------------------------------------------------------------------------
 
 

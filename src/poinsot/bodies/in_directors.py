@@ -23,6 +23,7 @@ with X_i = E_i (d_i1 - d_i0 - h V_i), completes these to the angular momentum:
 """
 
 from functools import reduce
+from typing import TypeAlias
 
 from poinsot.kernels import tables
 from poinsot.kernels.algebra import (
@@ -51,9 +52,34 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import cayley, change_rows, lever, turned
 from poinsot.kernels.kernel import arithmetic, inline, kernel
+from poinsot.kernels.lanes import (
+    ABREAST,
+    Lane,
+    Places4,
+    across,
+    greatest,
+    larger,
+    largest_of,
+    last_of,
+    matrix_of,
+    places_of,
+    put_across,
+    put_lanes,
+    put_tiles,
+    size_of,
+    total,
+    vector_of,
+)
 from poinsot.kernels.step import enlarge
-from poinsot.kernels.tables import Part, frame, gained, rates, twist, twist_at_end
+from poinsot.kernels.tables import DV, DW, Part, frame, rates, twist, twist_at_end
 from poinsot.kernels.terms import UNIT
+
+#: Of bodies side by side: position, directors, U and w0 at the start; v, w, dv and dw.
+Motion: TypeAlias = tuple[tuple[Vec, Mat, Mat, Vec], tuple[Vec, Vec, Vec, Vec]]
+#: 2 m, 2 E and the weight.
+Inertia: TypeAlias = tuple[Lane, Vec, Vec]
+#: a = h w / 2, what directors gain, and these at the midpoint.
+Turn: TypeAlias = tuple[Vec, Mat, Mat]
 
 # -- inertia and weight ----------------------------------------------------------------------------
 
@@ -72,13 +98,11 @@ def place_at_midpoint(b: int, h: float, state: Array, stage: Array) -> tuple[Vec
 
 
 @inline
-def translate(bodies: Part, b: int, h: float, v: Vec, dv: Vec, x: Array, tiles: Array) -> float:
-    """Set the residual of translation, and its tile unless None; return the size of its terms."""
+def translate(bodies: Part, b: int, h: float, v: Vec, dv: Vec, x: Array) -> float:
+    """Set the residual of translation, whose tile is constant; return the size of its terms."""
     numbers, places = bodies
     mass2, weight = numbers[b, tables.MASS2], vector(numbers, b, tables.WEIGHT)
     put(x, places[b, tables.T], 0, axpy(mass2, dv, scale(h, weight)))
-    if tiles is not None and not places[b, tables.CONDENSED]:
-        put_tile(tiles, places[b, tables.TT], times(mass2, UNIT))
     terms: float = mass2 * (2.0 * size(v) + size(dv)) + abs(h) * size(weight)
     return terms
 
@@ -96,45 +120,101 @@ def begin_bodies(state: Array, stage: Array) -> None:
 def free_bodies(
     bodies: Part, h: float, state: Array, stage: Array, x: Array, tiles: Array, sizes: Array
 ) -> None:
-    """Place the bodies at the midpoint; set residuals in x (nodes, 3), and tiles unless None."""
+    """Place the bodies at the midpoint; set residuals in x (nodes, 4), and tiles unless None."""
     numbers, places = bodies
-    forces, torques, speeds = 0.0, 0.0, 0.0
-    for b in range(numbers.shape[0]):
-        (v, w), (dv, dw), (_, U) = twist(stage, b), gained(stage, b), rates(state, b)
-        w0 = vector(state, b, tables.SPUN)
-        a, D0, gain, D = place_at_midpoint(b, h, state, stage)
-        force = translate(bodies, b, h, v, dv, x, tiles)
-        E2 = vector(numbers, b, tables.EULER2)
-        M = scale(E2[0], D[0]), scale(E2[1], D[1]), scale(E2[2], D[2])
-        put(x, places[b, tables.R], 0, _spun_up(dw, w0, D, gain, M, U))
+    count, forces, torques, speeds = numbers.shape[0], 0.0, 0.0, 0.0
+    for group in range((count + ABREAST - 1) // ABREAST):
+        rows = _group(ABREAST * group, count - 1)
+        motion, inertia = _motion(state, stage, rows), _inertia(numbers, rows)
+        turn = _place(h, motion, stage, rows)
+        _spin_up(h, motion, inertia, turn, x, places, rows)
         if tiles is not None:
-            V0 = plus(_spinning(w0, D0), U)
-            put_tile(tiles, places[b, tables.RR], _rotation(h, a, D0, M, V0))
-            spin = size(w) + max(size(V0[0]), size(V0[1]), size(V0[2]))
-            forces, torques = max(forces, force), max(torques, size(E2) * spin)
-            speeds = max(speeds, size(v), size(w))
+            force, torque, speed = _rotate(h, motion, inertia, turn, tiles, places, rows)
+            forces, torques = max(forces, force), max(torques, torque)
+            speeds = max(speeds, speed)
     enlarge(sizes, tables.LASTING + tables.OF_TRANSLATION, forces)
     enlarge(sizes, tables.LASTING + tables.OF_ROTATION, torques)
     enlarge(sizes, tables.LASTING + tables.OF_CLOSURE, speeds)
 
 
+@inline
+def _group(k: int, last: int) -> Places4:
+    """Return four bodies from k on; the last one fills up the last group."""
+    return k, min(k + 1, last), min(k + 2, last), min(k + 3, last)
+
+
 @arithmetic
-def _spun_up(dw: Vec, w0: Vec, D: Mat, gain: Mat, M: Mat, U: Mat) -> Vec:
-    """Return the residual of rotation; M are the directors times 2 E_i."""
+def _motion(state: Array, stage: Array, rows: Places4) -> Motion:
+    known = across(state, rows, 0, 7)
+    position, D0 = vector_of(known, tables.POSITION), matrix_of(known, tables.DIRECTORS)
+    U, w0 = matrix_of(known, tables.RATES), vector_of(known, tables.SPUN)
+    unknown = across(stage, rows, tables.V, 3)
+    v, w, dv, dw = (vector_of(unknown, at - tables.V) for at in (tables.V, tables.W, DV, DW))
+    return (position, D0, U, w0), (v, w, dv, dw)
+
+
+@arithmetic
+def _inertia(numbers: Array, rows: Places4) -> Inertia:
+    columns = across(numbers, rows, 0, 1) + across(numbers, rows, tables.WEIGHT - 1, 1)
+    return columns[0], vector_of(columns, tables.EULER2), vector_of(columns, 5)
+
+
+@arithmetic
+def _place(h: float, motion: Motion, stage: Array, rows: Places4) -> Turn:
+    """Place bodies at the midpoint."""
+    (position, D0, _, _), (v, w, _, _) = motion
+    a, position = scale(0.5 * h, w), axpy(0.5 * h, v, position)
+    gain = change_rows(a, D0)
+    D = plus(D0, gain)
+    # Four columns at a time, of which the last one is the first of v.
+    put_across(stage, rows, tables.POSITION, (*position, *D[0], *D[1], *D[2], *a, v[0]))
+    return a, gain, D
+
+
+@arithmetic
+def _spin_up(
+    h: float, motion: Motion, inertia: Inertia, turn: Turn, x: Array, places: Array, rows: Places4
+) -> None:
+    """Set the residuals of translation and rotation."""
+    (_, _, U, w0), (_, _, dv, dw) = motion
+    (mass2, E2, weight), (_, gain, D) = inertia, turn
+    put_lanes(x, places_of(places, rows, tables.T), axpy(mass2, dv, scale(h, weight)))
     z = minus(plus(_spinning(dw, D), _spinning(w0, gain)), U)
-    return reduce(add, [cross(m, change) for m, change in zip(M, z, strict=True)])
+    torque = reduce(add, [cross(m, change) for m, change in zip(_weighted(E2, D), z, strict=True)])
+    put_lanes(x, places_of(places, rows, tables.R), torque)
 
 
 @arithmetic
-def _rotation(h: float, a: Vec, D0: Mat, M: Mat, V0: Mat) -> Mat:
-    """Return the derivative of the rotation's residual with respect to w.
+def _rotate(
+    h: float,
+    motion: Motion,
+    inertia: Inertia,
+    turn: Turn,
+    tiles: Array,
+    places: Array,
+    rows: Places4,
+) -> tuple[float, float, float]:
+    """Set the derivative of rotation's residual with respect to w; return the sizes of terms.
 
     Because h w x d_i = 2 (d_i - d_i0), the residual is the sum of -(2/h) 2 E_i d_i x z_i with
     z_i = d_i0 + (h/2) V_i0, which does not change in a step. (It is not computed like that: what is
     left of the large terms is small.)
     """
+    (_, D0, U, w0), (v, w, dv, _) = motion
+    (mass2, E2, weight), (a, _, D) = inertia, turn
+    V0 = plus(_spinning(w0, D0), U)
     z = plus(times(0.5 * h, V0), D0)
-    return times(-1.0, turned(cayley(a), multiply(transposed(M), z)))
+    slope = turned(cayley(a), multiply(transposed(_weighted(E2, D)), z))
+    put_tiles(tiles, places_of(places, rows, tables.RR), times(-1.0, slope))
+    force = mass2 * (2.0 * size_of(v) + size_of(dv)) + abs(h) * size_of(weight)
+    torque = size_of(E2) * (size_of(w) + largest_of(V0))
+    return greatest(force), greatest(torque), greatest(larger(size_of(v), size_of(w)))
+
+
+@arithmetic
+def _weighted(E: Vec, D: Mat) -> Mat:
+    """Return directors times E_i."""
+    return scale(E[0], D[0]), scale(E[1], D[1]), scale(E[2], D[2])
 
 
 # -- the stabilised form ---------------------------------------------------------------------------
@@ -212,40 +292,71 @@ def _stabilised_slopes(
 
 
 @kernel
-def move(
-    bodies: Part, stabilised: Array, h: float, state: Array, stage: Array, ahead: Array
-) -> float:
+def move(bodies: Part, h: float, state: Array, stage: Array, ahead: Array) -> float:
     """Set the motion at the end of a step; return kinetic energy and that of gravity [J].
 
-    q1 = q0 + h v,  v1 = v0 + 2 dv, for positions and for directors; in the stabilised form
-    (`stabilised` is not None) velocities at the end are unknowns themselves. What rounding takes
-    from the position comes with the next step: in uniform motion it is always the same.
+    q1 = q0 + h v,  v1 = v0 + 2 dv, for positions and for directors. What rounding takes from the
+    position comes with the next step: in uniform motion it is always the same.
     """
     numbers, places = bodies
+    H, count = 0.0, numbers.shape[0]
+    for group in range((count + ABREAST - 1) // ABREAST):
+        k, last = ABREAST * group, count - 1
+        H += _move(numbers, h, state, stage, ahead, _group(k, last), max(k + ABREAST - count, 0))
+    for b in range(count):
+        if places[b, tables.FLAT] < 3:
+            D1, U = matrix(ahead, b, tables.DIRECTORS), matrix(ahead, b, tables.RATES)
+            put_matrix(ahead, b, tables.RATES, _without_mass(places[b, tables.FLAT], D1, U))
+    return H
+
+
+@arithmetic
+def _move(
+    numbers: Array, h: float, state: Array, stage: Array, ahead: Array, rows: Places4, again: int
+) -> float:
+    """Move four bodies, of which the last one is there so many times again; return the energy."""
+    (position, D0, U, w0), (v, w, dv, dw) = _motion(state, stage, rows)
+    v0 = vector_of(across(state, rows, tables.VELOCITY, 1), 0)
+    rounded = vector_of(across(state, rows, tables.ROUNDED - 1, 1), 1)
+    D1 = plus(D0, times(2.0, change_rows(scale(0.5 * h, w), D0)))
+    way = axpy(h, v, rounded)
+    place = add(position, way)
+    left = sub(way, sub(place, position))
+    velocity, w1 = axpy(2.0, dv, v0), add(w0, dw)
+    exact = add(dw, sub(dw, sub(w1, w0)))
+    U = minus(_spinning(exact, D0), U)
+    moved = *place, *D1[0], *D1[1], *D1[2], *velocity, *U[0], *U[1], *U[2], *w1
+    put_across(ahead, rows, 0, (*moved, left[0]))
+    put_across(ahead, rows, tables.ROUNDED - 1, (w1[2], *left))
+    mass2, E2, weight = _inertia(numbers, rows)
+    spun = plus(_spinning(w1, D1), U)
+    kinetic = mass2 * dot(velocity, velocity)
+    for E, rate in zip(E2, spun, strict=True):
+        kinetic = kinetic + E * dot(rate, rate)
+    energy = 0.25 * kinetic + dot(weight, place)
+    return total(energy) - again * last_of(energy)
+
+
+@kernel
+def move_stabilised(bodies: Part, h: float, state: Array, stage: Array, ahead: Array) -> float:
+    """Set the motion at the end of a step in the stabilised form; return the energies of `move`.
+
+    Velocities at the end are unknowns themselves.
+    """
+    numbers = bodies.numbers
     H = 0.0
     for b in range(numbers.shape[0]):
-        (v, w), (position, D0), (v0, U) = twist(stage, b), frame(state, b), rates(state, b)
-        gain = change_rows(scale(0.5 * h, w), D0)
-        D1, way = plus(D0, times(2.0, gain)), axpy(h, v, vector(state, b, tables.ROUNDED))
+        (v, w), (position, D0) = twist(stage, b), frame(state, b)
+        D1 = plus(D0, times(2.0, change_rows(scale(0.5 * h, w), D0)))
+        way = axpy(h, v, vector(state, b, tables.ROUNDED))
         place = add(position, way)
+        velocity, w1 = twist_at_end(stage, b)
+        spun = _spinning(w1, D1)
         put(ahead, b, tables.POSITION, place)
         put(ahead, b, tables.ROUNDED, sub(way, sub(place, position)))
         put_matrix(ahead, b, tables.DIRECTORS, D1)
-        if stabilised is None:
-            (dv, dw), w0 = gained(stage, b), vector(state, b, tables.SPUN)
-            velocity, w1 = axpy(2.0, dv, v0), add(w0, dw)
-            exact = add(dw, sub(dw, sub(w1, w0)))
-            U = minus(_spinning(exact, D0), U)
-            if places[b, tables.FLAT] < 3:
-                U = _without_mass(places[b, tables.FLAT], D1, U)
-            put_matrix(ahead, b, tables.RATES, U)
-            put(ahead, b, tables.SPUN, w1)
-            spun = plus(_spinning(w1, D1), U)
-        else:
-            velocity, w1 = twist_at_end(stage, b)
-            spun = _spinning(w1, D1)
-            put_matrix(ahead, b, tables.RATES, spun)
         put(ahead, b, tables.VELOCITY, velocity)
+        put_matrix(ahead, b, tables.RATES, spun)
         squares = dot(spun[0], spun[0]), dot(spun[1], spun[1]), dot(spun[2], spun[2])
         spin = dot(vector(numbers, b, tables.EULER2), squares)
         H += 0.25 * (numbers[b, tables.MASS2] * dot(velocity, velocity) + spin)

@@ -218,8 +218,10 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
         inner = add(inner, combine(lifted, S))
         gather(x, node, 0, axpy(h, inner, gained))
         terms = size(vector(room, g, M_V)) + size(vector(room, g, M_V0))
-        forces = max(forces, terms + h * (size(elastic) + size(pushed)))
-        inside = max(inside, h * (size(vector(room, g, K_U)) + h * size(vector(room, g, K_V))))
+        forces = max(forces, terms + abs(h) * (size(elastic) + size(pushed)))
+        inside = max(
+            inside, abs(h) * (size(vector(room, g, K_U)) + abs(h) * size(vector(room, g, K_V)))
+        )
         lost += dot(nu, damped)
     momentum = m * (size(V) + size(v0)) + size(Sv0)
     spin = size(p_r0) + size(p_r1)

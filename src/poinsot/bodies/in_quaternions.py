@@ -86,7 +86,7 @@ def quaternion_bodies(
         D1 = minus(times(2.0, D), D0)
         if not spins.mean:
             put_matrix(stage, b, tables.ARMS, arms_of(a, D))
-        force = translate(bodies, b, h, v, sub(v, vector(state, b, tables.VELOCITY)), x, tiles)
+        force = translate(bodies, b, h, v, sub(v, vector(state, b, tables.VELOCITY)), x)
         if bodies.numbers[b, tables.MASS2] == 0.0:
             # A body without inertia of its own, see `in_floating_frames`.
             put(x, places[b, R], 0, NONE)

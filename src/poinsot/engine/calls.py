@@ -5,7 +5,8 @@ address and its shape, a number as itself, None as nothing. The other side reads
 the same order, see `build`.
 """
 
-from typing import Any
+from functools import cache
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +25,28 @@ def pack(record: Any) -> NDArray[np.int64]:
     return np.array(words, dtype=np.int64)
 
 
-def _append(words: list[int], value: Any) -> None:
+def _append(words: list[int], value: Any, known: int = 0) -> None:
     if isinstance(value, tuple):
-        for field in value:
-            _append(words, field)
+        hints = _hints(type(value)) or len(value) * (None,)
+        for field, hint in zip(value, hints, strict=True):
+            _append(words, field, columns(hint))
     elif isinstance(value, np.ndarray):
         assert value.flags.c_contiguous
+        assert known in (0, value.shape[-1])
         words += (value.ctypes.data, *value.shape)
     elif isinstance(value, float):
         words.append(int(np.float64(value).view(np.int64)))
     elif value is not None:
         words.append(int(value))
+
+
+@cache
+def _hints(record: type) -> tuple[Any, ...]:
+    """Return what the fields of a record are."""
+    return tuple(get_type_hints(record, include_extras=True).values())
+
+
+def columns(hint: Any) -> int:
+    """Return how many columns an array has, as its type says; 0 if that is not known."""
+    of = get_args(hint)
+    return of[2] if len(of) > 2 and isinstance(of[2], int) else 0

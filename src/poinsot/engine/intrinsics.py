@@ -66,10 +66,10 @@ def _four(a: Array, i: Any, at: Any) -> Number:
     return Number(a.builder, a.builder.load(place, align=8), FOUR)
 
 
-def _put_four(a: Array, i: Any, at: Any, b: Number) -> None:
+def _put_four(a: Array, i: Any, at: Any, b: Any) -> None:
     if a.builder is not None:
         place = a.builder.bitcast(a.place((i, at)), VECTOR.as_pointer())
-        a.builder.store(b.value, place, align=8)
+        a.builder.store(value_of(a.builder, b, FOUR), place, align=8)
 
 
 def _exchanged(*rows: Any) -> tuple[Number, ...]:
@@ -99,6 +99,8 @@ ON_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
     lanes.larger: larger,
     lanes.side_by_side: _exchanged,
     lanes.apart: _exchanged,
+    lanes.lane: _four,
+    lanes.put_lane: _put_four,
     algebra.wide: _wide,
     algebra.three: _three,
     algebra.four: _four,

@@ -9,7 +9,18 @@ from poinsot.engine.families import Tables
 from poinsot.engine.tiles import Refinement, Schedule, Template
 from poinsot.kernels.kernel import inline
 from poinsot.kernels.sampling import Sampling
-from poinsot.kernels.tables import Index1, Index2, Part, Real1, Real2, Real3, Repeated, Spins
+from poinsot.kernels.tables import (
+    Index1,
+    Index2,
+    Part,
+    Real1,
+    Real2,
+    Real3,
+    Repeated,
+    Rows4,
+    Rows12,
+    Spins,
+)
 
 
 class Machine(NamedTuple):
@@ -79,11 +90,12 @@ class Work(NamedTuple):
     `sizes` (12,): of the terms of translation, rotation, and constraints on velocities and on
     positions; power lost; what cancels inside of terms of translation and rotation, and its energy;
     the first four of bodies alone. `given`, `found`: of laws. `refinement` has room where it is
-    needed. `factorised` (1,): whether tiles hold the factors of an earlier step's matrix.
+    needed. `factorised` (1,): how many corrections the last step took, whose factors tiles hold; 0
+    if they hold none.
     """
 
-    x: Real2
-    tiles: Real2
+    x: Rows4
+    tiles: Rows12
     refinement: Refinement
     gap: Real2
     sizes: Real1

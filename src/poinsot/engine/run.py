@@ -2,7 +2,7 @@
 
 from math import inf
 
-from poinsot.bodies.in_directors import move, save_directors, straighten
+from poinsot.bodies.in_directors import move, move_stabilised, save_directors, straighten
 from poinsot.bodies.in_quaternions import move_quaternions, save_quaternions
 from poinsot.engine import DRIFT
 from poinsot.engine.control import control
@@ -66,7 +66,7 @@ def run(job: Job) -> tuple[int, int]:
             go_back(carried.past, stage, V)
             go_back(carried.past_multiplier, multiplier, 0)
             break
-        H = _move(machine, machine.spins, h, state, stage, ahead)
+        H = _move(machine, machine.stabilised, machine.spins, h, state, stage, ahead)
         end(machine.parts, step, ahead)
         H += energy(machine.parts, ahead, step)
         power = work.sizes[LOST_POWER]
@@ -123,11 +123,19 @@ def _reverses(stabilised: Array) -> bool:
 
 @inline
 def _move(
-    machine: Machine, spins: Spins | None, h: float, state: Array, stage: Array, ahead: Array
+    machine: Machine,
+    stabilised: Array,
+    spins: Spins | None,
+    h: float,
+    state: Array,
+    stage: Array,
+    ahead: Array,
 ) -> float:
     """Set the motion at the end of a step; return kinetic energy and that of gravity [J]."""
+    if stabilised is not None:
+        return move_stabilised(machine.bodies, h, state, stage, ahead)
     if spins is None:
-        return move(machine.bodies, machine.stabilised, h, state, stage, ahead)
+        return move(machine.bodies, h, state, stage, ahead)
     return move_quaternions(machine.bodies, spins, h, state, stage, ahead)
 
 

@@ -44,6 +44,8 @@ SOLVED = 1e-13
 #: the factors of an earlier step, if three more like it would not do: a new matrix costs little
 #: more than a correction, and two are enough with it.
 SLOW = 0.02
+#: Factors serve the next step unless this one took more corrections.
+KEPT = 4
 #: So many corrections may lead over a hill first, where the guess is far off; any number where dry
 #: friction may begin to stick.
 FAR = 3
@@ -188,7 +190,7 @@ def _correct(
             _subtract(stage, b, W, x, node)
             if spins is None:
                 _subtract(stage, b, tables.DV, x, places[b, T])
-                _subtract(stage, b, tables.DW, x, places[b, R])
+                _subtract(stage, b, tables.DW, x, node)
             for k in range(auxiliary):
                 _subtract(stage, b, tables.AUXILIARY + 3 * k, x, min(places[b, R] + 1 + k, nobody))
         else:
@@ -252,8 +254,9 @@ def take_step(
 
     Infinite residual: not solved.
     """
-    stage, multiplier, x, schedule = step.stage, step.multiplier, step.x, machine.schedule
-    tiles, room, kept = work.tiles, work.refinement, machine.costly and work.factorised[0] == 1
+    stage, multiplier, x, schedule = step.stage, step.multiplier, work.x, machine.schedule
+    tiles, room = work.tiles, work.refinement
+    kept = machine.costly and 0 < work.factorised[0] <= KEPT
     begin(machine.parts, step.state)
     _begin(machine.stabilised, machine.spins, step.state, stage)
     work.factorised[0] = 0
@@ -277,7 +280,7 @@ def take_step(
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
             known = known and fresh and residual <= rtol and not falls
             if stalled and (reached <= ROUND_OFF or known):
-                work.factorised[0] = 1
+                work.factorised[0] = iteration
                 return iteration, reached
             if stalled and fresh and iteration > FAR and not (machine.dry or falls):
                 return limit, inf
@@ -320,7 +323,7 @@ def take_step(
             left = min(left, (turned + SOLVED) * residual + turned * turned)
             foreseen = machine.unloaded
         if left < NEGLIGIBLE and (foreseen or (residual <= EPS and iteration > 0)):
-            work.factorised[0] = 1
+            work.factorised[0] = iteration + 1
             return iteration + 1, left
         previous = residual
     return limit, inf

@@ -37,9 +37,9 @@ from poinsot.kernels.algebra import (
     vector,
     wide,
 )
-from poinsot.kernels.kernel import arithmetic, kernel
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Places, Tiles
-from poinsot.kernels.tables import Index1, Index2, Real2
+from poinsot.kernels.tables import Index1, Rows4, Rows12, Triples
 
 #: A pivot of a larger condition number has an inverse that is not good enough.
 ROUGH = 1e4
@@ -47,21 +47,20 @@ ROUGH = 1e4
 #: How often solutions are refined where that is asked for.
 REFINED = 3
 
-#: Columns of the schedule's pivots and entries.
+#: Columns of the schedule's pivots.
 PIVOT, NODE, FIRST = range(3)
-LOWER, UPPER, OTHER = range(3)
 
 
 class Schedule(NamedTuple):
     """The elimination as lists.
 
-    `pivots` (P + 1, 3): diagonal tile, node, and first entry of each pivot; `entries` (k, 3): the
-    tiles below and right of the pivot, and their node; `updates`: the tiles that all products of
-    lower and upper ones are subtracted from, in order.
+    `pivots` (P + 1, 3): diagonal tile, node, and first entry of each pivot; `entries` (k,): the
+    nodes that it meets, whose tiles below and then right of the pivot follow its own; `updates`:
+    the tiles that all products of lower and upper ones are subtracted from, in order.
     """
 
-    pivots: Index2
-    entries: Index2
+    pivots: Triples
+    entries: Index1
     updates: Index1
 
 
@@ -71,7 +70,7 @@ class Template(NamedTuple):
     The others hold zero.
     """
 
-    tiles: Real2
+    tiles: Rows12
     places: Index1
 
 
@@ -81,9 +80,9 @@ class Refinement(NamedTuple):
     These (nodes, 4) are the right-hand side, and what a solution lacks.
     """
 
-    matrix: Real2
-    right: Real2
-    lacking: Real2
+    matrix: Rows12
+    right: Rows4
+    lacking: Rows4
 
 
 class Pattern(NamedTuple):
@@ -131,7 +130,7 @@ def analyse(nodes: int, edges: ArrayLike, after: Sequence[Sequence[int]]) -> Pat
     )
     schedule = Schedule(
         _index(np.append(own, 0), np.append(order, 0), first),
-        _index(lower, upper, other),
+        other.astype(np.uint32),
         place(other[third], other[entry]).astype(np.uint32),
     )
     return Pattern(keys.size, place, schedule)
@@ -170,7 +169,7 @@ def arrange(
     pattern = analyse(count, number[graph.edges], after)
     back, schedule = np.flatnonzero(kept).astype(np.uint32), pattern.schedule
     schedule.pivots[:-1, NODE] = back[schedule.pivots[:-1, NODE]]
-    schedule.entries[:, OTHER] = back[schedule.entries[:, OTHER]]
+    schedule.entries[:] = back[schedule.entries]
     return Tiles(pattern.tiles, pattern.place, number), schedule
 
 
@@ -203,18 +202,26 @@ def clear(template: Template, tiles: Array) -> None:
         put_columns(tiles, template.places[k], columns(template.tiles, k))
 
 
+@inline
+def row_of(pivots: Array, p: int) -> tuple[int, int, int, int]:
+    """Return node, first entry, number of entries and tile of a pivot, as numbers with a sign."""
+    first = 0 + pivots[p, FIRST]
+    return 0 + pivots[p, NODE], first, pivots[p + 1, FIRST] - first, 0 + pivots[p, PIVOT]
+
+
 @kernel
 def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
-    """Replace tiles by their factors: pivots by their inverses, those right of them by U.
+    """Replace tiles by their factors: pivots by their inverses, those right of them by U, below L.
 
-    U has units on its diagonal; L stays what was eliminated. The right-hand side x (nodes, 4)
-    becomes L^-1 x on the way. `hardly`: pivots may be hardly regular, since some equations repeat
-    others, springs are much stiffer than inertia, or bodies slender: cofactors would cancel.
+    Both have units on their diagonals, the matrix is L D U: nothing that `reduce` and `solve` find
+    has to wait for a pivot. The right-hand side x (nodes, 4) becomes L^-1 x on the way. `hardly`:
+    pivots may be hardly regular, since some equations repeat others, springs are much stiffer than
+    inertia, or bodies slender: cofactors would cancel.
     """
     pivots, entries, updates = schedule
     k = 0
     for p in range(pivots.shape[0] - 1):
-        pivot, node = pivots[p, PIVOT], pivots[p, NODE]
+        node, first, count, pivot = row_of(pivots, p)
         # Products go on with the adjugate; division by the determinant takes longer than they do.
         A, own = tile(tiles, pivot), columns(tiles, pivot)
         by_rows, d = (inverse_by_rows(A), 1.0) if hardly else adjugate(A)
@@ -222,11 +229,9 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
         inverse = wide(D[0]), wide(D[1]), wide(D[2])
         rough = hardly and largest(A) * largest(by_rows) > ROUGH
         put_columns(tiles, pivot, _scaled(d, inverse))
-        y = scale_four(d, apply_columns(inverse, vector(x, node, 0)))
-        put_four(x, node, 0, y)
-        first, last = pivots[p, FIRST], pivots[p + 1, FIRST]
-        for j in range(first, last):
-            B, other = tile_columns(tiles, entries[j, UPPER]), entries[j, OTHER]
+        lower, upper = pivot + 1, pivot + 1 + count
+        for j in range(count):
+            B = tile_columns(tiles, upper + j)
             U = (
                 apply_columns(inverse, B[0]),
                 apply_columns(inverse, B[1]),
@@ -238,16 +243,28 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
                     _refined(inverse, own, B[1], U[1]),
                     _refined(inverse, own, B[2], U[2]),
                 )
-            put_columns(tiles, entries[j, UPPER], _scaled(d, U))
-            L = columns(tiles, entries[j, LOWER])
-            put_four(x, other, 0, less(four(x, other, 0), L, three(y)))
-        for j in range(first, last):
-            u = tile_columns(tiles, entries[j, UPPER])
-            for i in range(first, last):
-                L, C = columns(tiles, entries[i, LOWER]), columns(tiles, updates[k])
+            put_columns(tiles, upper + j, _scaled(d, U))
+        for j in range(count):
+            u = tile_columns(tiles, upper + j)
+            for i in range(count):
+                L, C = columns(tiles, lower + i), columns(tiles, updates[k])
                 C = less(C[0], L, u[0]), less(C[1], L, u[1]), less(C[2], L, u[2])
                 put_columns(tiles, updates[k], C)
                 k += 1
+        known = vector(x, node, 0)
+        for i in range(count):
+            L = columns(tiles, lower + i)
+            L = apply_columns(L, D[0]), apply_columns(L, D[1]), apply_columns(L, D[2])
+            L = _scaled(d, L)
+            put_columns(tiles, lower + i, L)
+            _subtract(x, entries, first + i, L, known)
+
+
+@arithmetic
+def _subtract(x: Array, entries: Array, i: int, L: Columns, known: Vec) -> None:
+    """Subtract L times what is known from the row of an entry."""
+    other = entries[i]
+    put_four(x, other, 0, less(four(x, other, 0), L, known))
 
 
 @arithmetic
@@ -270,25 +287,30 @@ def reduce(schedule: Schedule, tiles: Array, x: Array) -> None:
     """Replace x (nodes, 4) by L^-1 x, tiles being factors."""
     pivots, entries = schedule.pivots, schedule.entries
     for p in range(pivots.shape[0] - 1):
-        node = pivots[p, NODE]
-        y = apply_columns(columns(tiles, pivots[p, PIVOT]), vector(x, node, 0))
-        put_four(x, node, 0, y)
-        for i in range(pivots[p, FIRST], pivots[p + 1, FIRST]):
-            L, other = columns(tiles, entries[i, LOWER]), entries[i, OTHER]
-            put_four(x, other, 0, less(four(x, other, 0), L, three(y)))
+        node, first, count, pivot = row_of(pivots, p)
+        known = vector(x, node, 0)
+        for i in range(count):
+            _subtract(x, entries, first + i, columns(tiles, pivot + 1 + i), known)
 
 
 @kernel
 def solve(schedule: Schedule, tiles: Array, x: Array) -> None:
-    """Replace x (nodes, 4) by U^-1 x, tiles being factors."""
+    """Replace x (nodes, 4) by (D U)^-1 x, tiles being factors."""
     pivots, entries = schedule.pivots, schedule.entries
     for p in range(pivots.shape[0] - 2, -1, -1):
-        xp = four(x, pivots[p, NODE], 0)
+        node, first, count, pivot = row_of(pivots, p)
+        xp = apply_columns(columns(tiles, pivot), vector(x, node, 0))
+        last, upper = first + count, pivot + 1 + 2 * count
         # The unknowns found last come last: nothing has to wait for them.
-        for i in range(pivots[p + 1, FIRST], pivots[p, FIRST], -1):
-            known = vector(x, entries[i - 1, OTHER], 0)
-            xp = less(xp, columns(tiles, entries[i - 1, UPPER]), known)
-        put_four(x, pivots[p, NODE], 0, xp)
+        for i in range(1, count + 1):
+            xp = less(xp, columns(tiles, upper - i), _known(x, entries, last - i))
+        put_four(x, node, 0, xp)
+
+
+@arithmetic
+def _known(x: Array, entries: Array, i: int) -> Vec:
+    """Return the unknowns of an entry."""
+    return vector(x, entries[i], 0)
 
 
 @kernel
@@ -311,12 +333,12 @@ def refine(schedule: Schedule, tiles: Array, room: Refinement, x: Array) -> None
     for _ in range(REFINED if room.matrix.shape[0] > 0 else 0):
         keep(room.right, lacking)
         for p in range(pivots.shape[0] - 1):
-            node = pivots[p, NODE]
+            node, first, count, pivot = row_of(pivots, p)
             own, rest = vector(x, node, 0), four(lacking, node, 0)
-            rest = less(rest, columns(room.matrix, pivots[p, PIVOT]), own)
-            for i in range(pivots[p, FIRST], pivots[p + 1, FIRST]):
-                L, other = columns(room.matrix, entries[i, LOWER]), entries[i, OTHER]
-                U = columns(room.matrix, entries[i, UPPER])
+            rest = less(rest, columns(room.matrix, pivot), own)
+            for i in range(count):
+                L, other = columns(room.matrix, pivot + 1 + i), entries[first + i]
+                U = columns(room.matrix, pivot + 1 + count + i)
                 rest = less(rest, U, vector(x, other, 0))
                 put_four(lacking, other, 0, less(four(lacking, other, 0), L, own))
             put_four(lacking, node, 0, rest)

@@ -13,7 +13,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 from numba.np import arrayobj, numpy_support
 
-from poinsot.engine.calls import RETURNED
+from poinsot.engine.calls import RETURNED, columns
 from poinsot.engine.tracing import WORD
 
 arrays: Any = arrayobj
@@ -24,12 +24,12 @@ class RecordType(types.Type):
     """The type of a record in memory, some fields of which are absent: they are None."""
 
     def __init__(self, record: type, absent: tuple[str, ...]) -> None:
-        fields: dict[str, tuple[int, Any]] = {}
+        fields: dict[str, tuple[int, Any, int]] = {}
         word, lacks = 0, list[str]()
         for name, hint in get_type_hints(record, include_extras=True).items():
             kind = types.none if name in absent else _type_of(_present(hint), absent)
             lacks += [name] if name in absent else getattr(kind, "lacks", ())
-            fields[name] = word, kind
+            fields[name] = word, kind, columns(hint)
             word += _words(kind)
         self.fields, self.words, self.lacks = fields, word, lacks
         # Forms whose record is the same share the kernels that take it.
@@ -54,11 +54,11 @@ def _type_of(hint: Any, absent: tuple[str, ...]) -> Any:
         return NUMBERS[hint]
     if isinstance(hint, type) and issubclass(hint, tuple):
         record = RecordType(hint, absent)
-        kinds = [kind for _, kind in record.fields.values()]
+        kinds = [kind for _, kind, _ in record.fields.values()]
         if any(isinstance(kind, RecordType | types.BaseTuple) for kind in kinds):
             return record
         return types.BaseTuple.from_types(kinds, hint)  # type: ignore[no-untyped-call]
-    array, dimensions = get_args(hint)
+    array, dimensions, *_ = get_args(hint)
     number = get_args(get_args(array)[1])[0]
     return types.Array(numpy_support.from_dtype(number), dimensions, "C")
 
@@ -92,24 +92,22 @@ class _Fields(AttributeTemplate):
 @lower_getattr_generic(RecordType)  # type: ignore[no-untyped-call, untyped-decorator]
 def _field(context: Any, builder: Any, record: Any, words: Any, name: str) -> Any:
     """Read a field."""
-    word, kind = record.fields[name]
-    return _read(context, builder, words, word, kind)
+    return _read(context, builder, words, *record.fields[name])
 
 
-def _read(context: Any, builder: Any, words: Any, word: int, kind: Any) -> Any:
-    """Return the value that begins at a word."""
+def _read(context: Any, builder: Any, words: Any, word: int, kind: Any, known: int = 0) -> Any:
+    """Return the value that begins at a word; how many columns it has, if that is known."""
     if kind is types.none:
         return context.get_dummy_value()
     if isinstance(kind, RecordType):
         return builder.gep(words, [WORD(word)], inbounds=True)
     if isinstance(kind, types.BaseTuple):
-        parts = []
-        for each in list(kind):  # type: ignore[call-overload]
-            parts.append(_read(context, builder, words, word, each))
-            word += _words(each)
+        parts, named = [], RecordType(kind.instance_class, ())
+        for at, each, columns_of_it in named.fields.values():
+            parts.append(_read(context, builder, words, word + at, each, columns_of_it))
         return context.make_tuple(builder, kind, parts)
     if isinstance(kind, types.Array):
-        return _read_array(context, builder, words, word, kind)
+        return _read_array(context, builder, words, word, kind, known)
     value = _load(builder, words, word)
     if kind is types.boolean:
         return builder.icmp_unsigned("!=", value, WORD(0))
@@ -123,9 +121,11 @@ def _load(builder: Any, words: Any, word: int) -> Any:
     return value
 
 
-def _read_array(context: Any, builder: Any, words: Any, word: int, kind: Any) -> Any:
+def _read_array(context: Any, builder: Any, words: Any, word: int, kind: Any, known: int) -> Any:
     """Return an array, of which words hold the address and the shape."""
     data, *shape = (_load(builder, words, word + k) for k in range(1 + kind.ndim))
+    if known:
+        shape[-1] = WORD(known)
     element = context.get_data_type(kind.dtype)
     size = WORD(context.get_abi_sizeof(element))
     strides = [size]

@@ -7,6 +7,7 @@ of them; in plain Python it is an array of four.
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.kernels.algebra import (
     Array,
@@ -21,10 +22,24 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.kernel import arithmetic
 
+#: So many rows are side by side.
+ABREAST = 4
+
 #: A number of each of four rows.
 Lane: TypeAlias = Any
 #: Four rows of a table, or places of four parts.
 Places4: TypeAlias = tuple[int, int, int, int]
+
+
+def in_groups(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a table (4 groups, columns) with the numbers of four rows side by side.
+
+    (groups, 4 columns): nothing need be exchanged to read them.
+    """
+    count, columns = table.shape
+    groups = table.reshape(count // ABREAST, ABREAST, columns).swapaxes(1, 2)
+    return np.ascontiguousarray(groups).reshape(count // ABREAST, ABREAST * columns)
+
 
 # -- single instructions in machine code, see `intrinsics` -----------------------------------------
 
@@ -46,6 +61,16 @@ def larger(a: Lane, b: Lane) -> Lane:
     return np.maximum(a, b)
 
 
+def lane(a: Array, i: int, at: int) -> Lane:
+    """Return the numbers that lie side by side in row i of an array, from column `at` on."""
+    return np.array(a[i, at : at + ABREAST])
+
+
+def put_lane(a: Array, i: int, at: int, x: Lane) -> None:
+    """Store numbers side by side in row i of an array, from column `at` on."""
+    a[i, at : at + ABREAST] = x
+
+
 # -- reading and writing ---------------------------------------------------------------------------
 
 
@@ -58,6 +83,35 @@ def across(a: Array, rows: Places4, at: int, count: int) -> tuple[Lane, ...]:
         n = at + 4 * c
         found += side_by_side(four(a, i, n), four(a, j, n), four(a, k, n), four(a, m, n))
     return tuple(found)
+
+
+@arithmetic
+def beside(a: Array, group: int, at: int, count: int) -> tuple[Lane, ...]:
+    """Return columns of a table `in_groups`."""
+    return tuple(lane(a, group, ABREAST * (at + c)) for c in range(count))
+
+
+@arithmetic
+def put_beside(a: Array, group: int, at: int, columns: tuple[Lane, ...]) -> None:
+    """Store columns in a table `in_groups`."""
+    for c, x in enumerate(columns):
+        put_lane(a, group, ABREAST * (at + c), x)
+
+
+@arithmetic
+def put_across(a: Array, rows: Places4, at: int, columns: tuple[Lane, ...]) -> None:
+    """Store columns, four times as many as wanted, in four rows, from column `at` on."""
+    for c in range(0, len(columns), ABREAST):
+        x, y, z, w = columns[c : c + ABREAST]
+        for row, own in zip(rows, apart(x, y, z, w), strict=True):
+            put_four(a, row, at + c, own)
+
+
+@arithmetic
+def places_of(places: Array, rows: Places4, at: int) -> Places4:
+    """Return a column of places of four rows."""
+    a, b, c, d = rows
+    return places[a, at], places[b, at], places[c, at], places[d, at]
 
 
 @arithmetic
@@ -77,6 +131,20 @@ def gather_lanes(a: Array, rows: Places4, b: Vec) -> None:
     """Add vectors to the first four columns of four rows, one after the other."""
     for row, own in zip(rows, apart(b[0], b[1], b[2], 0.0), strict=True):
         put_four(a, row, 0, add_four(four(a, row, 0), own))
+
+
+@arithmetic
+def put_lanes(a: Array, rows: Places4, b: Vec) -> None:
+    """Store vectors in the first four columns of four rows, followed by a zero."""
+    put_across(a, rows, 0, (*b, 0.0))
+
+
+@arithmetic
+def put_tiles(tiles: Array, places: Places4, B: Mat) -> None:
+    """Store matrices in four tiles."""
+    zero = 0.0
+    first, second, third = ((B[0][c], B[1][c], B[2][c], zero) for c in range(3))
+    put_across(tiles, places, 0, first + second + third)
 
 
 @arithmetic
@@ -122,3 +190,9 @@ def total(a: Lane) -> float:
     """Return the sum over all rows."""
     first, second, third, fourth = (three(row)[0] for row in apart(a, a, a, a))
     return (first + second) + (third + fourth)
+
+
+@arithmetic
+def last_of(a: Lane) -> float:
+    """Return the number of the last row."""
+    return three(apart(a, a, a, a)[3])[0]

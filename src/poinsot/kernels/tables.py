@@ -17,9 +17,13 @@ from poinsot.kernels.kernel import arithmetic
 Real1: TypeAlias = Annotated[NDArray[np.float64], 1]
 Real2: TypeAlias = Annotated[NDArray[np.float64], 2]
 Real3: TypeAlias = Annotated[NDArray[np.float64], 3]
-#: Unsigned: no kernel need ask whether an index counts from the end.
+#: Those whose rows have 4 or 12 columns, which no kernel need ask for.
+Rows4: TypeAlias = Annotated[NDArray[np.float64], 2, 4]
+Rows12: TypeAlias = Annotated[NDArray[np.float64], 2, 12]
+#: Unsigned: no kernel need ask whether an index counts from the end. The last have 3 columns.
 Index1: TypeAlias = Annotated[NDArray[np.uint32], 1]
 Index2: TypeAlias = Annotated[NDArray[np.uint32], 2]
+Triples: TypeAlias = Annotated[NDArray[np.uint32], 2, 3]
 #: Addresses of functions.
 Addresses: TypeAlias = Annotated[NDArray[np.int64], 1]
 
@@ -139,12 +143,6 @@ def twist(stage: Array, b: int) -> tuple[Vec, Vec]:
 def twist_at_end(stage: Array, b: int) -> tuple[Vec, Vec]:
     """Return velocity and angular velocity at the end of a step, in the stabilised form."""
     return vector(stage, b, V1), vector(stage, b, W1)
-
-
-@arithmetic
-def gained(stage: Array, b: int) -> tuple[Vec, Vec]:
-    """Return what v has more than at the start of the step, w than in the last: the plain form."""
-    return vector(stage, b, DV), vector(stage, b, DW)
 
 
 @arithmetic

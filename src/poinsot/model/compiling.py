@@ -91,8 +91,10 @@ def mechanism_of(model: Contents, coordinates: str | None, stabilised: bool) -> 
     q, motion = positions(bodies), equations.of_all(twists_of(model, equations))
     require_directors(mechanism, coordinates, stabilised)
     if stabilised and coordinates != "directors":
+        elastic = ", and elastic bodies have velocities in body axes"
         raise InputError(
-            "velocity constraints are stabilised in directors only; use scheme 'ph-mp'"
+            "velocity constraints are stabilised in directors only"
+            f"{elastic if mechanism.elastic else ''}; use scheme 'ph-mp'"
         )
     if stabilised:
         mechanism = stabilisable(mechanism)

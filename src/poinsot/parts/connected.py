@@ -15,18 +15,20 @@ from poinsot.kernels.algebra import (
     add,
     combine,
     multiply,
-    put_four,
     scale,
     sub,
-    three,
 )
 from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.lanes import (
+    ABREAST,
     Lane,
     Places4,
     across,
-    apart,
+    beside,
+    in_groups,
     matrix_of,
+    places_of,
+    put_beside,
     total,
     vector_of,
 )
@@ -70,7 +72,6 @@ from poinsot.parts.connection_forces import (
     add_tension,
     add_to_tiles,
     before_cancelling,
-    column,
     course,
     elastic_tension,
     forces_of,
@@ -89,7 +90,6 @@ from poinsot.parts.family import (
     Kernels,
     Real,
     index,
-    real,
 )
 from poinsot.ph.matrices import Vector
 
@@ -98,14 +98,11 @@ from poinsot.ph.matrices import Vector
 X, TURN, STRAIN, COSINE, LAST = 0, 3, 6, 12, 13
 
 
-#: So many connections are evaluated side by side.
-ABREAST = 4
-
-
 class Connected(NamedTuple):
-    """Connections; what is kept of the start of a step, and of its end, has a row for each.
+    """Connections; what is kept of the start of a step, and of its end.
 
-    They fill up whole groups of `ABREAST`, with some between the ground and itself at the end.
+    They fill up whole groups, with some between the ground and itself at the end. Numbers and what
+    is kept are there `in_groups`, places have a row for each.
     """
 
     numbers: Real2
@@ -119,17 +116,17 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
     """Add residuals, and tiles unless None; adds up the power lost."""
     h, stage, numbers, kept = step.h, step.stage, connections.numbers, connections.start
     places = connections.places
-    for group in range(places.shape[0] // ABREAST):
-        k = ABREAST * group
-        rows, first, second = _which(places, k)
+    for group in range(numbers.shape[0]):
+        rows = _rows(group)
+        first, second = places_of(places, rows, FIRST), places_of(places, rows, SECOND)
         motion_A, motion_B = _motion(stage, first), _motion(stage, second)
-        S, start = _stiffness(numbers, rows), _start(kept, rows)
-        ends = _ends(numbers, rows, motion_A, motion_B)
+        S, start = _stiffness(numbers, group), _start(kept, group)
+        ends = _ends(numbers, group, motion_A, motion_B)
         turns, change, m = course(h, motion_A, motion_B, ends, start)
         mean = Middle(m[0], m[1], m[2], m[3])
         tension = elastic_tension(mean, S, change, start)
-        if _any(places, k, DAMPED) > 0:
-            D = _damping(numbers, rows)
+        if _any(places, rows, DAMPED) > 0:
+            D = _damping(numbers, group)
             more, lost = viscous_tension(h, D, ends, change)
             tension = add_tension(tension, more)
             step.sizes[LOST_POWER] += lost
@@ -137,23 +134,23 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
         F, torque_A, torque_B = forces_of(tension, ends, turns)
         if step.arms_at != DIRECTORS:
             arms = _arms(stage, step.arms_at, first), _arms(stage, step.arms_at, second)
-            torque_A, torque_B = torques_by_arms(numbers, rows, arms, tension, ends, F)
+            torque_A, torque_B = torques_by_arms(numbers, group, arms, tension, ends, F)
         push_apart(step, first, second, F, torque_A, torque_B)
         if tiles is not None:
             # Where stiff directions meet soft ones, forces of a guess are far off. In the matrix
             # they are therefore those of the step before, as if they were unknowns themselves.
-            f = times_six(S, _last(kept, rows))
+            f = times_six(S, _last(kept, group))
             S = scale_blocks(0.5, S)
-            if _any(places, k, DAMPED) > 0:
-                S = add_blocks(S, scale_blocks(1.0 / h, _damping(numbers, rows)))
+            if _any(places, rows, DAMPED) > 0:
+                S = add_blocks(S, scale_blocks(1.0 / h, _damping(numbers, group)))
             A, B, rho_A, rho_B, r = ends
             stiff = stiffness(mean, S, f[0], (A, B), r, (rho_A, rho_B), turns)
             halves = motion_A[2], motion_B[2]
             tension = scale_tension(h, tensions(mean, f))
             slopes = slopes_of(h, halves, stiff, ends, tension)
-            if _any(places, k, OFFSET) > 0:
+            if _any(places, rows, OFFSET) > 0:
                 slopes = off_centre(h, halves, slopes, ends, tension)
-            add_to_tiles(tiles, places, k, slopes)
+            add_to_tiles(tiles, places, rows, slopes)
             along, about, energy = before_cancelling(h, S, motion_A, motion_B, ends, change)
             look_inside(step, along, about, energy)
 
@@ -162,16 +159,17 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
 
 
 @arithmetic
-def _which(places: Array, k: int) -> tuple[Places4, Places4, Places4]:
-    """Return rows of connections from k on, and their bodies A and B."""
-    return (k, k + 1, k + 2, k + 3), column(places, k, FIRST), column(places, k, SECOND)
+def _rows(group: int) -> Places4:
+    """Return the rows of a group."""
+    k = ABREAST * group
+    return k, k + 1, k + 2, k + 3
 
 
 @arithmetic
-def _any(places: Array, k: int, at: int) -> int:
+def _any(places: Array, rows: Places4, at: int) -> int:
     """Return of how many something is true."""
-    count: int = places[k, at] + places[k + 1, at] + places[k + 2, at] + places[k + 3, at]
-    return count
+    a, b, c, d = places_of(places, rows, at)
+    return a + b + c + d
 
 
 @arithmetic
@@ -183,13 +181,13 @@ def _motion(stage: Array, bodies: Places4) -> tuple[Vec, Mat, Vec, Vec]:
 
 
 @arithmetic
-def _stiffness(numbers: Array, rows: Places4) -> Blocks:
-    return _blocks(across(numbers, rows, STIFFNESS, 7))
+def _stiffness(numbers: Array, group: int) -> Blocks:
+    return _blocks(beside(numbers, group, STIFFNESS, DAMPING - STIFFNESS))
 
 
 @arithmetic
-def _damping(numbers: Array, rows: Places4) -> Blocks:
-    return _blocks(across(numbers, rows, DAMPING, 7))
+def _damping(numbers: Array, group: int) -> Blocks:
+    return _blocks(beside(numbers, group, DAMPING, REST - DAMPING))
 
 
 @arithmetic
@@ -198,18 +196,24 @@ def _blocks(columns: tuple[Lane, ...]) -> Blocks:
 
 
 @arithmetic
-def _start(kept: Array, rows: Places4) -> tuple[Vec, Vec, Vec, Vec, Lane]:
+def _start(kept: Array, group: int) -> tuple[Vec, Vec, Vec, Vec, Lane]:
     """Return x, t, both parts of chi - rest, and w."""
-    columns = across(kept, rows, 0, 4)
+    columns = beside(kept, group, 0, LAST)
     u, v = vector_of(columns, STRAIN), vector_of(columns, STRAIN + 3)
     return vector_of(columns, X), vector_of(columns, TURN), u, v, columns[COSINE]
 
 
 @arithmetic
-def _last(kept: Array, rows: Places4) -> Six:
+def _last(kept: Array, group: int) -> Six:
     """Return the mean of chi - rest over the last step."""
-    columns = across(kept, rows, LAST, 1) + across(kept, rows, LAST + 2, 1)
-    return vector_of(columns, 0), (columns[5], columns[6], columns[7])
+    return six_of(kept, group, LAST)
+
+
+@arithmetic
+def six_of(table: Array, group: int, at: int) -> Six:
+    """Return six columns of a table in groups."""
+    columns = beside(table, group, at, COORDINATES)
+    return vector_of(columns, 0), vector_of(columns, 3)
 
 
 @arithmetic
@@ -223,12 +227,12 @@ def _arms(stage: Array, at: int, bodies: Places4) -> Mat:
 @arithmetic
 def _ends(
     numbers: Array,
-    rows: Places4,
+    group: int,
     motion_A: tuple[Vec, Mat, Vec, Vec],
     motion_B: tuple[Vec, Mat, Vec, Vec],
 ) -> Ends:
     (r_A, D_A, _, _), (r_B, D_B, _, _) = motion_A, motion_B
-    columns = across(numbers, rows, 0, 6)
+    columns = beside(numbers, group, 0, STIFFNESS)
     A, B = (
         multiply(matrix_of(columns, AXES_A), D_A),
         multiply(matrix_of(columns, AXES_B), D_B),
@@ -242,50 +246,47 @@ def _ends(
 def connected_energy(connections: Connected, state: Array, step: Step) -> float:
     """Return the energy of all [J]; keep where they are."""
     energy, numbers, kept = 0.0, connections.numbers, connections.end
-    for group in range(connections.places.shape[0] // ABREAST):
-        rows, first, second = _which(connections.places, ABREAST * group)
-        energy += _keep(numbers, kept, state, rows, first, second)
+    for group in range(numbers.shape[0]):
+        energy += _keep(numbers, kept, state, group, connections.places)
     return energy
 
 
 @arithmetic
-def _keep(
-    numbers: Array, kept: Array, state: Array, rows: Places4, first: Places4, second: Places4
-) -> float:
-    """Keep where four connections are; return their energy."""
-    ends = _ends(numbers, rows, _motion(state, first), _motion(state, second))
-    A, B, _, _, r = ends
+def _keep(numbers: Array, kept: Array, state: Array, group: int, places: Array) -> float:
+    """Keep where the connections of a group are; return their energy."""
+    rows = _rows(group)
+    motions = (_motion(state, places_of(places, rows, at)) for at in (FIRST, SECOND))
+    A, B, _, _, r = _ends(numbers, group, *motions)
     x, turn, w = forms_of(A, B, r)
     t = scale(0.5 / w, turn)
-    u, v = placed(t, turn, x)
-    rest = across(numbers, rows, REST - 2, 2)
-    strain = u, v = sub(u, vector_of(rest, 2)), sub(v, vector_of(rest, 5))
-    columns = *x, *t, *u, *v
-    for at in range(0, COSINE, 4):
-        for row, own in zip(rows, apart(*columns[at : at + 4]), strict=True):
-            put_four(kept, row, at, own)
-    for row, own in zip(rows, apart(w, w, w, w), strict=True):
-        kept[row, COSINE] = three(own)[0]
-    S = _stiffness(numbers, rows)
-    return total(0.5 * dot_six(times_six(S, strain), strain))
+    (u, v), (u0, v0) = placed(t, turn, x), six_of(numbers, group, REST)
+    strain = u, v = sub(u, u0), sub(v, v0)
+    put_beside(kept, group, 0, (*x, *t, *u, *v, w))
+    return total(0.5 * dot_six(times_six(_stiffness(numbers, group), strain), strain))
 
 
 @kernel
 def go_on(connections: Connected) -> None:
     """Go on from where connections are after the step."""
     start, end = connections.start, connections.end
-    for k in range(start.shape[0]):
-        for i in range(6):
-            start[k, LAST + i] = 0.5 * (start[k, STRAIN + i] + end[k, STRAIN + i])
-        for i in range(LAST):
-            start[k, i] = end[k, i]
+    for group in range(start.shape[0]):
+        for i in range(ABREAST * COORDINATES):
+            k = ABREAST * STRAIN + i
+            start[group, ABREAST * LAST + i] = 0.5 * (start[group, k] + end[group, k])
+        for i in range(ABREAST * LAST):
+            start[group, i] = end[group, i]
 
 
 def room_for(count: int) -> Real:
-    """Return room for what is kept of connections, in whole groups; (2, rows, columns)."""
-    kept = np.zeros((2, -(-count // ABREAST) * ABREAST, LAST + COORDINATES))
-    kept[:, :, COSINE] = 1.0
+    """Return room for what is kept of connections at both ends of a step, in groups."""
+    kept = np.zeros((2, -(-count // ABREAST), ABREAST * (LAST + COORDINATES)))
+    kept[:, :, ABREAST * COSINE : ABREAST * LAST] = 1.0
     return kept
+
+
+def of_group(kept: Real, k: int) -> Real:
+    """Return what is kept of a connection, as a view; (2, columns)."""
+    return kept[:, k // ABREAST, k % ABREAST :: ABREAST]
 
 
 class Connections(Family):
@@ -293,6 +294,7 @@ class Connections(Family):
 
     Table: ClassVar = Connected
     kernels: ClassVar = Kernels(connect, connect, energy=connected_energy, accept=go_on)
+    costly: ClassVar = True
 
     def __init__(self, assembly: Assembly) -> None:
         elastic = {p.connection: p for p in assembly.potentials if isinstance(p, ElasticConnection)}
@@ -339,7 +341,7 @@ class Connections(Family):
                 self.found, self.stiffness, self.damping, self.rest, strict=True
             )
         ]
-        spare = self.kept.shape[1] - len(self)
+        spare = ABREAST * self.kept.shape[1] - len(self)
         nothing = np.zeros(REST + COORDINATES)
         nothing[[AXES_A, AXES_A + 4, AXES_A + 8, AXES_B, AXES_B + 4, AXES_B + 8]] = 1.0
         numbers += spare * [nothing]
@@ -348,7 +350,7 @@ class Connections(Family):
         offset = [bool(c.points.any()) for c in self.found] + spare * [False]
         damped = [bool(D.any()) for D in self.damping] + spare * [False]
         places = index(graph.ends(ends), offset, damped, pairs)
-        return Connected(real(np.reshape(numbers, (-1, nothing.size))), places, *self.kept)
+        return Connected(in_groups(np.reshape(numbers, (-1, nothing.size))), places, *self.kept)
 
     def start(self, q: Vector, angles: Mapping[str, float]) -> None:
         """Begin with where connections are at q."""
@@ -356,4 +358,4 @@ class Connections(Family):
             s = c.forms(local(q, c.bodies))
             at = Placed.at(s)
             strain = coordinates(s) - rest
-            self.kept[:, k] = [*at.x, *at.t, *strain, at.w, *strain]
+            of_group(self.kept, k)[:] = [*at.x, *at.t, *strain, at.w, *strain]

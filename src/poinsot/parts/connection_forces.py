@@ -33,13 +33,14 @@ from poinsot.kernels.kernel import arithmetic
 from poinsot.kernels.lanes import (
     Lane,
     Places4,
-    across,
     add_tiles,
+    beside,
     gather_lanes,
     greatest,
     larger,
     largest_of,
     matrix_of,
+    places_of,
     size_of,
     subtract_tiles,
     total,
@@ -73,12 +74,6 @@ Change: TypeAlias = tuple[Vec, Vec, Lane, Vec]
 Tension: TypeAlias = tuple[Vec, Vec, Lane]
 #: How the force and the torques on A and B change with v_B - v_A, w_A and w_B.
 Slopes: TypeAlias = tuple[Mat, Mat, Mat, Mat, Mat, Mat, Mat, Mat, Mat]
-
-
-@arithmetic
-def column(places: Array, k: int, at: int) -> Places4:
-    """Return a column of places of four connections from k on."""
-    return places[k, at], places[k + 1, at], places[k + 2, at], places[k + 3, at]
 
 
 @arithmetic
@@ -155,7 +150,7 @@ def forces_of(tension: Tension, ends: Ends, turns: tuple[Mat, Vec]) -> tuple[Vec
 @arithmetic
 def torques_by_arms(
     numbers: Array,
-    rows: Places4,
+    group: int,
     arms: tuple[Mat, Mat],
     tension: Tension,
     ends: Ends,
@@ -163,7 +158,7 @@ def torques_by_arms(
 ) -> tuple[Vec, Vec]:
     """Return the torques on A and B, with lever arms of their own."""
     columns, (L_A, L_B), (n, m, mu), (A, B, _, _, r) = (
-        across(numbers, rows, 0, 6),
+        beside(numbers, group, 0, STIFFNESS),
         arms,
         tension,
         ends,
@@ -195,18 +190,12 @@ def push_apart(
 ) -> None:
     """Add forces and torques on bodies to their residuals."""
     x, bodies = step.x, step.bodies
-    gather_lanes(x, _nodes(bodies, first, T), scale(-1.0, F))
-    gather_lanes(x, _nodes(bodies, first, R), torque_A)
-    gather_lanes(x, _nodes(bodies, second, T), F)
-    gather_lanes(x, _nodes(bodies, second, R), torque_B)
+    gather_lanes(x, places_of(bodies, first, T), scale(-1.0, F))
+    gather_lanes(x, places_of(bodies, first, R), torque_A)
+    gather_lanes(x, places_of(bodies, second, T), F)
+    gather_lanes(x, places_of(bodies, second, R), torque_B)
     torques = larger(size_of(torque_A), size_of(torque_B))
     measure(step, greatest(size_of(F)), greatest(torques))
-
-
-@arithmetic
-def _nodes(bodies: Array, which: Places4, at: int) -> Places4:
-    a, b, c, d = which
-    return bodies[a, at], bodies[b, at], bodies[c, at], bodies[d, at]
 
 
 # -- tiles -----------------------------------------------------------------------------------------
@@ -274,7 +263,7 @@ def _all_ahead(half: Vec, A: Mat) -> Mat:
 
 
 @arithmetic
-def add_to_tiles(tiles: Array, places: Array, k: int, slopes: Slopes) -> None:
+def add_to_tiles(tiles: Array, places: Array, rows: Places4, slopes: Slopes) -> None:
     """Add how the force on B, the opposite on A, and torques change with v_B - v_A, w_A, w_B."""
     F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B = slopes
     for at, B in (
@@ -289,7 +278,7 @@ def add_to_tiles(tiles: Array, places: Array, k: int, slopes: Slopes) -> None:
         (terms.RB_RA, B_A),
         (terms.RB_RB, B_B),
     ):
-        add_tiles(tiles, column(places, k, PAIR + at), B)
+        add_tiles(tiles, places_of(places, rows, PAIR + at), B)
     for at, B in (
         (terms.TA_TB, F_v),
         (terms.TB_TA, F_v),
@@ -298,7 +287,7 @@ def add_to_tiles(tiles: Array, places: Array, k: int, slopes: Slopes) -> None:
         (terms.RA_TA, A_v),
         (terms.RB_TA, B_v),
     ):
-        subtract_tiles(tiles, column(places, k, PAIR + at), B)
+        subtract_tiles(tiles, places_of(places, rows, PAIR + at), B)
 
 
 @arithmetic
@@ -318,9 +307,9 @@ def before_cancelling(
     _, _, rho_A, rho_B, r = ends
     arms = sub(cross(half_B, rho_B), cross(half_A, rho_A))
     dr = axpy(h, sub(v_B, v_A), scale(2.0, arms))
-    spins, reach = size_of(half_A) + size_of(half_B), size_of(r)
-    far = h * (size_of(v_A) + size_of(v_B)) + spins * (reach + size_of(rho_A) + size_of(rho_B))
-    along, about = 2.0 * h * largest_of(S[0]) * far, 2.0 * h * largest_of(S[2]) * spins
+    span, spins, reach = abs(h), size_of(half_A) + size_of(half_B), size_of(r)
+    far = span * (size_of(v_A) + size_of(v_B)) + spins * (reach + size_of(rho_A) + size_of(rho_B))
+    along, about = 2.0 * span * largest_of(S[0]) * far, 2.0 * span * largest_of(S[2]) * spins
     about = about + along * reach
-    energy = (along * size_of(dr) + about * size_of(change[1])) / h
+    energy = (along * size_of(dr) + about * size_of(change[1])) / span
     return greatest(along), greatest(about), greatest(energy)

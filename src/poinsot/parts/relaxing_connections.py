@@ -10,10 +10,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from poinsot.frames.relative import COORDINATES
-from poinsot.kernels.algebra import Array, axpy, put, scale, sub, vector
-from poinsot.kernels.kernel import kernel
+from poinsot.kernels.algebra import Array, axpy, scale, sub
+from poinsot.kernels.kernel import arithmetic, kernel
+from poinsot.kernels.lanes import ABREAST, Lane, beside, matrix_of, put_beside, total
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.relative import blocks, dot_six, times_six
+from poinsot.kernels.relative import dot_six, times_six
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER, Index2, Real2
 from poinsot.parts.connected import (
@@ -24,15 +25,17 @@ from poinsot.parts.connected import (
     connect,
     connected_energy,
     go_on,
+    of_group,
     room_for,
+    six_of,
 )
 from poinsot.parts.connection_forces import STIFFNESS
 from poinsot.parts.family import Assembly, Kernels, index
 from poinsot.ph.matrices import Vector
 
-#: Columns of numbers: S by blocks, the relaxation time, the step that the connection was softened
-#: for, chi at the start and at the end of a step. Of places: how many strains, which, and where
-#: they are in x.
+#: Columns of numbers, in groups: S by blocks, the relaxation time, the step that the connection was
+#: softened for, chi at the start and at the end of a step. Of places: how many strains, which, and
+#: where they are in x.
 SPRING, TIME, STEP, BEFORE, AFTER = 0, 27, 28, 29, 35
 COUNT, WHICH, COLUMN = 0, 1, 7
 
@@ -48,14 +51,27 @@ class Relaxing(NamedTuple):
 @kernel
 def relax(relaxing: Relaxing, step: Step, tiles: Array) -> None:
     """Add residuals, and tiles unless None."""
-    numbers, connected = relaxing.numbers, relaxing.connected.numbers
-    for k in range(numbers.shape[0]):
-        if numbers[k, STEP] != step.h:
-            numbers[k, STEP] = step.h
-            share = 1.0 / (1.0 + 0.5 * step.h / numbers[k, TIME])
-            for i in range(TIME):
-                connected[k, STIFFNESS + i] = share * numbers[k, SPRING + i]
+    numbers = relaxing.numbers
+    for group in range(numbers.shape[0]):
+        if numbers[group, ABREAST * STEP] != step.h:
+            _soften(relaxing.connected.numbers, numbers, group, step.h)
     connect(relaxing.connected, step, tiles)
+
+
+@arithmetic
+def _soften(connected: Array, numbers: Array, group: int, h: float) -> None:
+    """Make connections as soft as they are over a step."""
+    share, _ = _share(numbers, group, h)
+    stiffness = beside(numbers, group, SPRING, TIME)
+    put_beside(connected, group, STIFFNESS, tuple(share * each for each in stiffness))
+    put_beside(numbers, group, STEP, (h,))
+
+
+@arithmetic
+def _share(numbers: Array, group: int, h: float) -> tuple[Lane, Lane]:
+    """Return which share of a change of strain springs take over half a step, and tau."""
+    (tau,) = beside(numbers, group, TIME, 1)
+    return 1.0 / (1.0 + 0.5 * h / tau), tau
 
 
 @kernel
@@ -63,24 +79,30 @@ def relaxed_energy(relaxing: Relaxing, state: Array, step: Step) -> float:
     """Return the energy of all [J]; keep where they are, and add up the power lost."""
     numbers, start, end = relaxing.numbers, relaxing.connected.start, relaxing.connected.end
     connected_energy(relaxing.connected, state, step)
-    total = 0.0
-    for k in range(numbers.shape[0]):
-        tau, S = numbers[k, TIME], blocks(numbers, k, SPRING)
-        share = 1.0 / (1.0 + 0.5 * step.h / tau)
-        u0, v0 = vector(start, k, STRAIN), vector(start, k, STRAIN + 3)
-        # Connections keep chi here.
-        chi_u, chi_v = vector(end, k, STRAIN), vector(end, k, STRAIN + 3)
-        du, dv = sub(chi_u, vector(numbers, k, BEFORE)), sub(chi_v, vector(numbers, k, BEFORE + 3))
-        mean = scale(share, axpy(0.5, du, u0)), scale(share, axpy(0.5, dv, v0))
-        step.sizes[LOST_POWER] += dot_six(times_six(S, mean), mean) / tau
-        u, v = axpy(2.0, mean[0], scale(-1.0, u0)), axpy(2.0, mean[1], scale(-1.0, v0))
-        put(numbers, k, AFTER, chi_u)
-        put(numbers, k, AFTER + 3, chi_v)
-        put(end, k, STRAIN, u)
-        put(end, k, STRAIN + 3, v)
-        strain = u, v
-        total += 0.5 * dot_six(times_six(S, strain), strain)
-    return total
+    energy = 0.0
+    for group in range(numbers.shape[0]):
+        own, lost = _relaxed(numbers, start, end, group, step.h)
+        energy += own
+        step.sizes[LOST_POWER] += lost
+    return energy
+
+
+@arithmetic
+def _relaxed(numbers: Array, start: Array, end: Array, group: int, h: float) -> tuple[float, float]:
+    """Set strains at the end of a step; return their energy and the power lost."""
+    share, tau = _share(numbers, group, h)
+    columns = beside(numbers, group, SPRING, TIME)
+    S = matrix_of(columns, 0), matrix_of(columns, 9), matrix_of(columns, 18)
+    # Connections keep chi in the place of strains.
+    chi = six_of(end, group, STRAIN)
+    before, strain = six_of(numbers, group, BEFORE), six_of(start, group, STRAIN)
+    change = sub(chi[0], before[0]), sub(chi[1], before[1])
+    mean = tuple(scale(share, axpy(0.5, d, e)) for d, e in zip(change, strain, strict=True))
+    lost = dot_six(times_six(S, mean), mean) / tau
+    after = tuple(axpy(2.0, m, scale(-1.0, e)) for m, e in zip(mean, strain, strict=True))
+    put_beside(numbers, group, AFTER, (*chi[0], *chi[1]))
+    put_beside(end, group, STRAIN, (*after[0], *after[1]))
+    return total(0.5 * dot_six(times_six(S, after), after)), total(lost)
 
 
 @kernel
@@ -88,9 +110,9 @@ def go_on_relaxing(relaxing: Relaxing) -> None:
     """Go on from where elements are after the step."""
     go_on(relaxing.connected)
     numbers = relaxing.numbers
-    for k in range(numbers.shape[0]):
-        for i in range(6):
-            numbers[k, BEFORE + i] = numbers[k, AFTER + i]
+    for group in range(numbers.shape[0]):
+        for i in range(ABREAST * COORDINATES):
+            numbers[group, ABREAST * BEFORE + i] = numbers[group, ABREAST * AFTER + i]
 
 
 @kernel
@@ -98,9 +120,11 @@ def save_strains(relaxing: Relaxing, x: Array, mid: Array) -> None:
     """Write the strains after a step, and in its middle."""
     places, start = relaxing.places, relaxing.connected.start
     for k in range(places.shape[0]):
+        group, one = k // ABREAST, k % ABREAST
         for i in range(places[k, COUNT]):
             which, column = places[k, WHICH + i], places[k, COLUMN + i]
-            x[column], mid[column] = start[k, STRAIN + which], start[k, LAST + which]
+            x[column] = start[group, ABREAST * (STRAIN + which) + one]
+            mid[column] = start[group, ABREAST * (LAST + which) + one]
 
 
 class Relaxations(Connections):
@@ -119,15 +143,18 @@ class Relaxations(Connections):
         self.stiffness = [each.ratio * each.spring.stiffness for each in self.elements]
         self.ends = np.array([c.ends for c in self.found], dtype=np.intp).reshape(-1, 2)
         self.kept = room_for(len(self.found))
-        self.numbers = np.zeros((len(self.found), AFTER + COORDINATES))
+        self.numbers = np.zeros((self.kept.shape[1], ABREAST * (AFTER + COORDINATES)))
         self.first = assembly.strains_at
 
     def table(self, graph: Graph, tiles: Tiles) -> Relaxing:  # type: ignore[override]
         """Return connections, their stiffness and times, and where strains are in x."""
         connected = super().table(graph, tiles)
-        there = slice(0, len(self.found))
-        self.numbers[:, SPRING:TIME] = connected.numbers[there, STIFFNESS : STIFFNESS + TIME]
-        self.numbers[:, TIME] = [element.time for element in self.elements]
+        first = ABREAST * STIFFNESS
+        springs = connected.numbers[:, first : first + ABREAST * TIME]
+        self.numbers[:, ABREAST * SPRING : ABREAST * TIME] = springs
+        self.numbers[:, ABREAST * TIME : ABREAST * STEP] = 1.0
+        for k, element in enumerate(self.elements):
+            self.numbers[k // ABREAST, ABREAST * TIME + k % ABREAST] = element.time
         places, column = np.zeros((len(self.elements), COLUMN + COORDINATES), np.intp), self.first
         for k, element in enumerate(self.elements):
             own, size = element.strains, element.size
@@ -139,21 +166,23 @@ class Relaxations(Connections):
     def start(self, q: Vector, angles: Mapping[str, float]) -> None:
         """Begin with where connections are at q."""
         super().start(q, angles)
-        there = slice(0, len(self.found))
-        self.numbers[:, BEFORE:AFTER] = self.kept[0, there, STRAIN : STRAIN + COORDINATES]
+        first, last = ABREAST * STRAIN, ABREAST * (STRAIN + COORDINATES)
+        self.numbers[:, ABREAST * BEFORE : ABREAST * AFTER] = self.kept[0, :, first:last]
 
     @property
     def strains(self) -> Vector:
         """The strains e of all elements."""
-        pieces = [self.kept[0, k, STRAIN + each.strains] for k, each in enumerate(self.elements)]
+        pieces = [
+            of_group(self.kept, k)[0, STRAIN + each.strains] for k, each in enumerate(self.elements)
+        ]
         return np.concatenate([np.zeros(0), *pieces])
 
     def remember(self, e: Vector) -> None:
         """Begin with these strains of all elements."""
-        self.kept[:, :, STRAIN : STRAIN + COORDINATES] = 0.0
         first = 0
         for k, element in enumerate(self.elements):
-            own = e[first : first + element.size]
-            self.kept[:, k, STRAIN + element.strains] = own
+            kept = of_group(self.kept, k)
+            kept[:, STRAIN : STRAIN + COORDINATES] = 0.0
+            kept[:, STRAIN + element.strains] = e[first : first + element.size]
+            kept[:, LAST:] = kept[:, STRAIN : STRAIN + COORDINATES]
             first += element.size
-        self.kept[:, :, LAST:] = self.kept[:, :, STRAIN : STRAIN + COORDINATES]

@@ -4,7 +4,7 @@ There it is one in quaternions, whose bodies include the frames that elastic bod
 elastic coordinates in groups of three. States are translated as they go in and as they are saved.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,20 @@ from poinsot.bodies.unknowns import Unknowns
 from poinsot.frames.parametrisations import BODY, Matrices, directors
 from poinsot.frames.places import frame_vectors
 from poinsot.parts.elastic_bodies import groups_of
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Matrix, Vector, diagonal
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
+from poinsot.result.history import Saved
 from poinsot.so3 import matrix_to_quat
 from poinsot.systems.compiled.quaternions import QuaternionRunner
 from poinsot.systems.compiled.rotations import RotationRunner
+from poinsot.systems.compiled.runner import recover
+from poinsot.systems.floating.bodies import FloatingBodies
+from poinsot.systems.floating.redundancy import Redundancy
+from poinsot.systems.floating.steps import FloatingStages
 from poinsot.systems.floating.system import FloatingSystem
 from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
+from poinsot.systems.redundancy import Loop
 
 Array = NDArray[np.float64]
 
@@ -44,7 +50,7 @@ class FloatingRunner(RotationRunner):
     def __init__(
         self, system: FloatingSystem, scheme: Scheme, x: Vector, h: float, options: Newton
     ) -> None:
-        self.system = system
+        self.system, self.scheme = system, scheme
         self.there, mean = _in_quaternions(system), replace(scheme, mean_lever_arms=True)
         self.inner = _Inner(self.there, mean, self._there(x), h, options)
 
@@ -84,8 +90,6 @@ class FloatingRunner(RotationRunner):
         q, p = self._parts(rows)
         quat = q[:, :count, 3:]
         d = directors(quat)
-        if theta is None:
-            theta = d if isinstance(own.parametrisation, Matrices) else quat
         mass = np.where(own.mass > 0, own.mass, 1.0)[:, None]
         inertia = np.where(own.inertia > 0, own.inertia, 1.0)
         v = np.einsum("tnij,tnj->tni", d.reshape(states, count, 3, 3), p[:, :count, :3]) / mass
@@ -93,23 +97,80 @@ class FloatingRunner(RotationRunner):
         for body in own.elastic:
             v[:, body.frame] = p[:, body.frame, :3]
             Omega[:, body.frame] *= inertia[body.frame]
-        zeta = np.concatenate([q[:, :count, :3], theta], axis=2)
-        w = np.concatenate([v, Omega], axis=2)
-        zeta, w = (a.reshape(states, count * a.shape[2]) for a in (zeta, w))
-        elastic = [self._elastic(part[:, count:, :3]) for part in (q, p)]
-        pieces = rigid.unknowns.own(zeta), elastic[0], rigid.velocities.own(w), elastic[1]
+        w = np.concatenate([v, Omega], axis=2).reshape(states, 6 * count)
+        zeta = _zeta(own, q[:, :, :3], quat, d)
+        pieces = zeta, rigid.velocities.own(w), _elastic(own, p[:, count:, :3])
         return np.hstack([*pieces, rows[:, rows.shape[1] - m :]])
 
-    def _elastic(self, groups: Array) -> Array:
-        """Return elastic coordinates of all bodies, of groups (states, groups, 3)."""
-        found, first = [], 0
-        for body in self.system.mechanism.elastic:
-            of = body.data.groups
-            values, there = np.zeros((len(groups), body.data.n)), of >= 0
-            values[:, of[there]] = groups[:, first : first + len(of)][:, there]
-            found.append(values)
-            first += len(of)
-        return np.hstack(found)
+    @property
+    def recovered(self) -> frozenset[str]:
+        """The multipliers of joints where some repeat others."""
+        names = {joint.name for joint in self.system.layout.joints}
+        return frozenset(names if self.system.redundancy.repeated.any() else ())
+
+    def recover(self, saved: Saved) -> tuple[Array, Array]:
+        """Return x and stage_x with the smallest multipliers of joints that do the same."""
+        system = self.system
+        own, n = system.bodies, system.mechanics.n
+
+        def smallest(h: float, end: Vector, middle: Vector, u: Vector, turned: Vector) -> Vector:
+            start, lam = 2 * middle - end, system.parts(end)[2]
+            frames = [frame_vectors(own.rigid.directors(x[: own.rigid.n])) for x in (start, end)]
+            (r0, R0), (r1, R1) = ((f[:, 0], np.swapaxes(f[:, 1:], 1, 2)) for f in frames)
+            turn = (R1 - R0) @ np.linalg.inv((R0 + R1) / 2) / h
+            twists = np.hstack([(r1 - r0) / h, turn[:, [2, 0, 1], [1, 2, 0]]])
+            moved = (end - start)[own.rigid.n : n] / h
+            w = np.concatenate([own.rigid.velocities.own(twists.reshape(-1)), moved])
+            stages = FloatingStages(self.scheme, 0.0, start, u, h, system)
+            at = stages.middle(w)
+            return system.redundancy.smallest(stages.held.G(at.q) @ at.S, lam)
+
+        return recover(saved, smallest)
+
+
+def _zeta(own: FloatingBodies, positions: Array, quat: Array, d: Array) -> Array:
+    """Return zeta of frames and groups; positions (states, frames + groups, 3)."""
+    count = own.count
+    theta = d if isinstance(own.parametrisation, Matrices) else quat
+    zeta = np.concatenate([positions[:, :count], theta], axis=2).reshape(len(positions), -1)
+    return np.hstack([own.rigid.unknowns.own(zeta), _elastic(own, positions[:, count:])])
+
+
+def _elastic(own: FloatingBodies, groups: Array) -> Array:
+    """Return elastic coordinates of all bodies, of groups (states, groups, 3)."""
+    found, first = [], 0
+    for body in own.elastic:
+        of = body.data.groups
+        values, there = np.zeros((len(groups), body.data.n)), of >= 0
+        values[:, of[there]] = groups[:, first : first + len(of)][:, there]
+        found.append(values)
+        first += len(of)
+    return np.hstack(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Repeated(Loop):
+    """All constraints of a mechanism of elastic bodies, some of which repeat others."""
+
+    redundancy: Redundancy
+
+    def jacobian(self, q: Vector) -> Matrix:
+        """Return what motions violate, those of elastic coordinates included."""
+        own, frames = self.redundancy.bodies, frame_vectors(q)
+        d = frames[: own.count, 1:]
+        quat = matrix_to_quat(np.swapaxes(d, 1, 2))
+        zeta = _zeta(own, frames[None, :, 0], quat[None], d.reshape(1, own.count, 9))
+        return own.K(zeta[0]) @ diagonal(self.redundancy.sizes)
+
+
+def _loops(system: FloatingSystem) -> tuple[Loop, ...]:
+    """Return the constraints as one loop, if some of them repeat others."""
+    redundancy, forms = system.redundancy, system.mechanism.constraints
+    if not redundancy.repeated.any():
+        return ()
+    rows = system.mechanism.rigid + np.arange(redundancy.repeated.size)
+    bodies, length = np.arange(system.bodies.count), float(np.max(redundancy.sizes))
+    return (_Repeated(rows, bodies, forms, redundancy.repeated, length, redundancy),)
 
 
 def _in_quaternions(system: FloatingSystem) -> QuaternionForm:
@@ -137,6 +198,7 @@ def _in_quaternions(system: FloatingSystem) -> QuaternionForm:
         unknowns=unknowns,
         constraints=replace(mechanism.constraints, bodies=count),
         least=None,
+        loops=_loops(system),
     )
     axes = np.tile(np.eye(3), (len(names), 1, 1))
     named = replace(

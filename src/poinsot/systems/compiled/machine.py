@@ -322,10 +322,16 @@ class Tables:
         radii = np.sqrt(euler / mass)[self.mechanism.unknowns.turns]
         return np.array([radii.min(), radii.max()]) if radii.size else np.array([0.0, 1.0])
 
-    def _body_tables(self) -> tables.Part:
-        mass, weight = self.mechanism.inertia.copy(), self.mechanism.weight
+    @cached_property
+    def _inertia(self) -> Real:
+        """Mass and Euler values of bodies; elastic bodies have theirs in tables of their own."""
+        inertia = self.mechanism.inertia.copy()
         for _, parts in self._elastic:
-            mass[parts] = 0.0
+            inertia[parts] = 0.0
+        return inertia
+
+    def _body_tables(self) -> tables.Part:
+        mass, weight = self._inertia, self.mechanism.weight
         light = np.vstack([mass[:, 1:] == 0, np.zeros(3, dtype=bool)])
         flat = np.where(light.any(axis=1), light.argmax(axis=1), 3)
         at, everyone = self.tiles.at, np.append(np.arange(self.count), GROUND)
@@ -350,6 +356,9 @@ class Tables:
         tiles, graph = self.tiles, self.graph
         template = np.zeros((tiles.count + 1, SLOTS, SLOTS))
         self._leave_out(template)
+        if not self.stabilised:
+            T, mass = graph.motion(np.arange(self.count))[:, 0], self._inertia[:, 0]
+            np.add.at(template, tiles.at(T, T), 2 * mass[:, None, None] * np.eye(SLOTS))
         for family in self.parts.families:
             family.add_constants(template, graph, tiles, self.mechanism.masses)
         filled = np.flatnonzero(template[: tiles.count].any(axis=(1, 2)))

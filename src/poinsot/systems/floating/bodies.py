@@ -267,13 +267,7 @@ class FloatingBodies(ByDirectors):
         for body, u, first in zip(self.elastic, self.deformations(zeta), self._first, strict=False):
             forces, d = frame_vectors(f)[_carried(body)], frames[body.frame, 1:]
             pull = np.einsum("pmx,ix->pmi", forces, d)
-            bend = np.array(
-                [
-                    np.einsum("pmi,pmin->n", pull, attached.coefficients_along(body.data, u, unit))
-                    for unit in np.eye(body.data.n)
-                ]
-            )
-            blocks.append((first, first, bend))
+            blocks.append((first, first, attached.coefficients_bend(body.data, u, pull)))
         size = self._first[-1]
         return assemble((size, size), blocks)
 

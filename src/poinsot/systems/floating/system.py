@@ -143,24 +143,12 @@ class FloatingSystem(BodyAxesForm):
         return FloatingStages(scheme, t, x0, u, h, self)
 
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
-        """Return a runner for the midpoint rule; None where constraints repeat each other."""
+        """Return a runner for the midpoint rule."""
         if not self.compiles(scheme) or self.coordinates == "rotations-euler":
-            return None
-        if self.redundancy.repeated.any():
             return None
         from poinsot.systems.compiled.floating import FloatingRunner  # imports this
 
         return FloatingRunner(self, scheme, x, h, options)
-
-    @property
-    def uncompiled(self) -> str:
-        """Repeated constraints."""
-        if not self.redundancy.repeated.any():
-            return ""
-        return (
-            ", whose constraints repeat each other; close loops of planar beams by joints that "
-            "repeat none, such as PointOnPlane"
-        )
 
 
 def floating_system(
