@@ -87,8 +87,12 @@ def test_numbers_become_constants_and_functions_stay():
     assert as_signal(np.cos) is np.cos
     assert as_signal(table) is table
     assert isinstance(as_signal([1, 2, 3]), Constant)
-    with pytest.raises(ps.InputError, match="a function of time or numbers, got 'fast'"):
+    assert as_signal("2*t")(3.0) == 6.0
+    assert as_signal(["2*t", 1])(3.0).tolist() == [6.0, 1.0]
+    with pytest.raises(ps.InputError, match="unknown name 'fast'"):
         as_signal("fast")
+    with pytest.raises(ps.InputError, match=r"a formula of t or numbers, got {}"):
+        as_signal({})
 
 
 @pytest.mark.parametrize("signal", [None, 2.0, Table(TIMES, [0, 3, 1.0]), lambda t: np.cos(t)])

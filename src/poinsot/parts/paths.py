@@ -49,11 +49,12 @@ class Orientation:
     def at(self, times: Array) -> Array:
         """Return R at times [s]; shape (times, 3, 3)."""
         key = times.tobytes()
-        if key not in self._last:
+        found = self._last.get(key)
+        if found is None:
             found = np.array([self._asked(t) for t in times.tolist()]).reshape(-1, 3, 3)
             self._last.clear()
             self._last[key] = found
-        return self._last[key]
+        return found
 
     def _asked(self, t: float) -> Array:
         try:

@@ -33,9 +33,12 @@ class Connection(ABC):
     def ports(self) -> tuple[str, ...]:
         """The names of the ports that it joins, in order."""
 
-    @abstractmethod
     def between(self, ports: Sequence[str]) -> Self:
         """Return the same between other ports, by name in the same order."""
+        raise InputError(
+            f"a {type(self).__name__} cannot be a part of a sub-assembly: it has no method "
+            "`between(ports)`, which returns the same between other ports"
+        )
 
     @abstractmethod
     def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
