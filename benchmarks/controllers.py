@@ -1,7 +1,8 @@
 """What controllers cost, by `python -m benchmarks.controllers`.
 
 Microseconds for a call of a sampled controller on a pendulum, by the kind of its law: the step with
-it less the step without. And how much faster than real time an arm with six axes runs under a
+it less the step without. The same for a step with a controller in continuous time, which is part of
+the equations. And how much faster than real time an arm with six axes runs under a
 Numba controller at 1 kHz. Processor times of the shortest of several runs.
 """
 
@@ -32,8 +33,8 @@ def laws() -> dict[str, Any]:
     }
 
 
-def pendulum(law: Any = None) -> Any:
-    """Return a pendulum, with a controller if there is a law."""
+def pendulum(law: Any = None, every: float | None = H) -> Any:
+    """Return a pendulum, with a controller if there is a law; None: in continuous time."""
     import poinsot as ps
 
     model = ps.Model(gravity=(0, 0, -9.81))
@@ -43,7 +44,7 @@ def pendulum(law: Any = None) -> Any:
         model.add_port("hinge motor", ps.JointPort("hinge", value=0.1))
     else:
         reads = ["hinge", "hinge.rate"]
-        model.add_controller("law", law, reads=reads, drives=["hinge"], every=H)
+        model.add_controller("law", law, reads=reads, drives=["hinge"], every=every)
     return model
 
 
@@ -111,8 +112,9 @@ def main() -> None:
     alone = seconds(pendulum(), steps, repeats) / steps
     print(f"{'a step without a controller':32} {1e6 * alone:8.2f} us")
     for name, law in laws().items():
-        call = seconds(pendulum(law), steps, repeats) / steps - alone
-        print(f"{f'a call, {name}':32} {1e6 * call:8.2f} us")
+        for kind, every in (("a call", H), ("continuous", None)):
+            more = seconds(pendulum(law, every), steps, repeats) / steps - alone
+            print(f"{f'{kind}, {name}':32} {1e6 * more:8.2f} us")
     took = seconds(arm(), steps, repeats)
     factor = steps * H / took
     print(f"{'arm with six axes, 1 kHz':32} {1e6 * took / steps:8.2f} us a step")

@@ -368,6 +368,23 @@ def test_limits_hold_inside_the_loop():
         assert result.port("A").u.min() == -0.5
 
 
+def test_large_systems_with_a_law_are_not_written_out(monkeypatch):
+    calls, n, model = calls_of_python(monkeypatch), 120, arm()
+    tied = np.diag(np.ones(n - 1), 1)
+    B = np.zeros((n, 2))
+    B[0, 0] = B[-1, 1] = 1
+    ports = [ph.Port("a"), ph.Port("b")]
+    states = [ph.State("x", n)]
+    chain = ph.linear("chain", states=states, J=tied - tied.T, Q=np.eye(n), B=B, ports=ports)
+    monkeypatch.setattr(type(chain), "operations", property(lambda self: 1 / 0))
+    model.add_system("chain", chain)
+    model.connect(ph.Gyrator("A", "chain.a", C=0.3))
+    model.add_controller("law", "sin(A)", reads=["A"], drives=["chain.b"])
+    results = [run(model, engine, h=1e-2, t_end=0.05) for engine in ENGINES]
+    require_same(*results)
+    assert calls
+
+
 # -- kernels ---------------------------------------------------------------------------------------
 
 

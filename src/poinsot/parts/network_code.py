@@ -44,8 +44,8 @@ class NetworkCode:
     @classmethod
     def of(cls, network: Network) -> "NetworkCode | None":
         """Return it; None if members are not made of expressions, or of too many."""
-        operations = network.system.operations
-        if operations is None or network.system.n > MOST:
+        operations = network.system.operations if network.system.n <= MOST else None
+        if operations is None:
             return None
         step = _NetworkStep(network, operations)
         if len(step.graph.rows) > LONG:
