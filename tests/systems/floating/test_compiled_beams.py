@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from beam_models import OPTIONS, soft
+from beam_models import OPTIONS, flying, soft
 
 import poinsot as ps
 
@@ -88,6 +88,13 @@ def test_a_free_beam_keeps_both_momenta_for_long():
     for momentum in (result.linear_momentum, result.angular_momentum):
         assert abs(momentum - momentum[0]).max() < 1e-11 * np.linalg.norm(momentum[0])
     assert result.stats.balance_error_max < 1e-11 * result.energy[0]
+
+
+def test_many_steps_may_pass_before_one_is_saved():
+    model = flying(soft(1))
+    last = ps.simulate(model, h=1e-3, t_end=0.5, save_every=500, engine="compiled")
+    every = ps.simulate(model, h=1e-3, t_end=0.5, engine="compiled")
+    assert np.array_equal(last.position("beam")[-1], every.position("beam")[-1])
 
 
 def planar_four_bar():
