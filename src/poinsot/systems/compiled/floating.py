@@ -161,7 +161,8 @@ class _Repeated(Loop):
         d = frames[: own.count, 1:]
         quat = matrix_to_quat(np.swapaxes(d, 1, 2))
         zeta = _zeta(own, frames[None, :, 0], quat[None], d.reshape(1, own.count, 9))
-        return own.K(zeta[0]) @ diagonal(self.redundancy.sizes)
+        K: Matrix = own.K(zeta[0]) @ diagonal(self.redundancy.sizes)
+        return K
 
 
 def _loops(system: FloatingSystem) -> tuple[Loop, ...]:
