@@ -114,7 +114,7 @@ def _rods(results: Results) -> str:
     if not found:
         return ""
     ours = found["rows"][0]["seconds"]
-    contests = found["contests"]
+    contests = found.get("contests", [])
     rows = [
         (
             row["name"],
@@ -130,8 +130,8 @@ def _rods(results: Results) -> str:
     return (
         f"### A flying rod of {found['elements']} elements\n\nPushed at one end, h = 1 ms; how "
         f"far apart ends are after {found['t_end']:g} s tells whether the elements mean the "
-        f"same rod. Then with as many elements as each needs for an error of {found['target']:g} m "
-        "in its end, against its own converged solution.\n\n"
+        "same rod. Then with as many elements as each needs for the same error in its end, 1 mm "
+        "times the force, against its own converged solution.\n\n"
         + _table(head, rows, "lrrr" + "r" * len(contests))
     )
 

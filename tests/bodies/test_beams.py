@@ -178,6 +178,8 @@ def test_things_attach_where_a_beam_has_a_node():
         ps.Weld(model.ground, body)
     with pytest.raises(ps.InputError, match="name one of its places"):
         ps.TorquePort(body)
+    with pytest.raises(ps.InputError, match=r"'beam' has no place 3; its places are 0 to 2"):
+        ps.TorquePort(body[3])
 
 
 def test_a_beam_is_no_part_of_a_rigid_body():

@@ -1,5 +1,6 @@
 """Elastic bodies: a floating frame, and the frames at their places that everything attaches to."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, NamedTuple, NoReturn
@@ -89,8 +90,17 @@ class Flexible(Rigid):
         return self.places[-1]
 
     def __getitem__(self, k: int) -> Place:
-        """Return one of its places."""
+        """Return one of its places; negative numbers count from the end."""
+        count = len(self.places)
+        if not isinstance(k, int | np.integer) or not -count <= k < count:
+            raise InputError(
+                f"body '{self.name}' has no place {k!r}; its places are 0 to {count - 1}"
+            )
         return self.places[k]
+
+    def __iter__(self) -> Iterator[Place]:
+        """Go through its places."""
+        return iter(self.places)
 
     def at(self, world: ArrayLike | None) -> Place:
         """Return the place whose section holds a point, given in world axes at the start."""

@@ -90,8 +90,8 @@ class Work(NamedTuple):
     `sizes` (12,): of the terms of translation, rotation, and constraints on velocities and on
     positions; power lost; what cancels inside of terms of translation and rotation, and its energy;
     the first four of bodies alone. `given`, `found`: of laws. `refinement` has room where it is
-    needed. `factorised` (1,): how many corrections the last step took, whose factors tiles hold; 0
-    if they hold none.
+    needed. `factorised` (2,): how many corrections the last step took, whose factors tiles hold, 0
+    if they hold none; and the step that made these.
     """
 
     x: Rows4

@@ -44,8 +44,9 @@ SOLVED = 1e-13
 #: the factors of an earlier step, if three more like it would not do: a new matrix costs little
 #: more than a correction, and two are enough with it.
 SLOW = 0.02
-#: Factors serve the next step unless this one took more corrections.
-KEPT = 4
+#: Factors serve the next step if this one took at most so many more corrections than the one that
+#: made them.
+MORE = 1
 #: So many corrections may lead over a hill first, where the guess is far off; any number where dry
 #: friction may begin to stick.
 FAR = 3
@@ -246,6 +247,14 @@ def _unfold(machine: Machine, stabilised: Array, x: Array) -> None:
         unfold(machine.parts, machine.bodies, x)
 
 
+@inline
+def _remember(factorised: Array, corrections: int, made: int) -> None:
+    """Note how many corrections a step took, and how many since it made its matrix, if it did."""
+    factorised[0] = corrections
+    if made >= 0:
+        factorised[1] = corrections - made
+
+
 @kernel
 def take_step(
     machine: Machine, step: Step, carried: Run, work: Work, rtol: float, limit: int
@@ -256,14 +265,14 @@ def take_step(
     """
     stage, multiplier, x, schedule = step.stage, step.multiplier, work.x, machine.schedule
     tiles, room = work.tiles, work.refinement
-    kept = machine.costly and 0 < work.factorised[0] <= KEPT
+    kept = machine.costly and 0 < work.factorised[0] <= work.factorised[1] + MORE
     begin(machine.parts, step.state)
     _begin(machine.stabilised, machine.spins, step.state, stage)
     work.factorised[0] = 0
     if not _look_at_gaps(machine, machine.stabilised, carried.gap, step):
         return limit, inf
     residual, previous, hidden, fresh, turned = inf, inf, inf, not kept, 0.0
-    old = kept
+    old, made = kept, -1
     for iteration in range(limit + 1):
         if iteration > 0 or kept:
             evaluate(machine, step, None)
@@ -280,7 +289,7 @@ def take_step(
             known = (machine.exact or machine.dry) and (iteration > 1 or not machine.keeping)
             known = known and fresh and residual <= rtol and not falls
             if stalled and (reached <= ROUND_OFF or known):
-                work.factorised[0] = iteration
+                _remember(work.factorised, iteration, made)
                 return iteration, reached
             if stalled and fresh and iteration > FAR and not (machine.dry or falls):
                 return limit, inf
@@ -288,7 +297,7 @@ def take_step(
             slow = rate > SLOW or (old and residual * rate * rate * rate > EPS)
             fresh = slow and residual > ROUND_OFF
         if fresh:
-            turned, old = 0.0, False
+            turned, old, made = 0.0, False, iteration
             clear(machine.template, tiles)
             evaluate(machine, step, tiles)
             hold(machine.repeated, tiles)
@@ -323,7 +332,7 @@ def take_step(
             left = min(left, (turned + SOLVED) * residual + turned * turned)
             foreseen = machine.unloaded
         if left < NEGLIGIBLE and (foreseen or (residual <= EPS and iteration > 0)):
-            work.factorised[0] = iteration + 1
+            _remember(work.factorised, iteration + 1, made)
             return iteration + 1, left
         previous = residual
     return limit, inf

@@ -102,9 +102,11 @@ def _read(context: Any, builder: Any, words: Any, word: int, kind: Any, known: i
     if isinstance(kind, RecordType):
         return builder.gep(words, [WORD(word)], inbounds=True)
     if isinstance(kind, types.BaseTuple):
-        parts, named = [], RecordType(kind.instance_class, ())
-        for at, each, columns_of_it in named.fields.values():
-            parts.append(_read(context, builder, words, word + at, each, columns_of_it))
+        of: Any = kind
+        parts = [
+            _read(context, builder, words, word + at, each, known)
+            for at, each, known in RecordType(of.instance_class, ()).fields.values()
+        ]
         return context.make_tuple(builder, kind, parts)
     if isinstance(kind, types.Array):
         return _read_array(context, builder, words, word, kind, known)

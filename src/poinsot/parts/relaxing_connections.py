@@ -95,11 +95,11 @@ def _relaxed(numbers: Array, start: Array, end: Array, group: int, h: float) -> 
     S = matrix_of(columns, 0), matrix_of(columns, 9), matrix_of(columns, 18)
     # Connections keep chi in the place of strains.
     chi = six_of(end, group, STRAIN)
-    before, strain = six_of(numbers, group, BEFORE), six_of(start, group, STRAIN)
-    change = sub(chi[0], before[0]), sub(chi[1], before[1])
-    mean = tuple(scale(share, axpy(0.5, d, e)) for d, e in zip(change, strain, strict=True))
+    before, (u0, v0) = six_of(numbers, group, BEFORE), six_of(start, group, STRAIN)
+    du, dv = sub(chi[0], before[0]), sub(chi[1], before[1])
+    mean = u, v = scale(share, axpy(0.5, du, u0)), scale(share, axpy(0.5, dv, v0))
     lost = dot_six(times_six(S, mean), mean) / tau
-    after = tuple(axpy(2.0, m, scale(-1.0, e)) for m, e in zip(mean, strain, strict=True))
+    after = axpy(2.0, u, scale(-1.0, u0)), axpy(2.0, v, scale(-1.0, v0))
     put_beside(numbers, group, AFTER, (*chi[0], *chi[1]))
     put_beside(end, group, STRAIN, (*after[0], *after[1]))
     return total(0.5 * dot_six(times_six(S, after), after)), total(lost)

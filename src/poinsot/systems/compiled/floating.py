@@ -132,8 +132,9 @@ def _zeta(own: FloatingBodies, positions: Array, quat: Array, d: Array) -> Array
     """Return zeta of frames and groups; positions (states, frames + groups, 3)."""
     count = own.count
     theta = d if isinstance(own.parametrisation, Matrices) else quat
-    zeta = np.concatenate([positions[:, :count], theta], axis=2).reshape(len(positions), -1)
-    return np.hstack([own.rigid.unknowns.own(zeta), _elastic(own, positions[:, count:])])
+    zeta = np.concatenate([positions[:, :count], theta], axis=2)
+    zeta = own.rigid.unknowns.own(zeta.reshape(len(zeta), count * zeta.shape[2]))
+    return np.hstack([zeta, _elastic(own, positions[:, count:])])
 
 
 def _elastic(own: FloatingBodies, groups: Array) -> Array:
@@ -160,7 +161,8 @@ class _Repeated(Loop):
         d = frames[: own.count, 1:]
         quat = matrix_to_quat(np.swapaxes(d, 1, 2))
         zeta = _zeta(own, frames[None, :, 0], quat[None], d.reshape(1, own.count, 9))
-        return own.K(zeta[0]) @ diagonal(self.redundancy.sizes)
+        K: Matrix = own.K(zeta[0]) @ diagonal(self.redundancy.sizes)
+        return K
 
 
 def _loops(system: FloatingSystem) -> tuple[Loop, ...]:

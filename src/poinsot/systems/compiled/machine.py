@@ -213,7 +213,7 @@ class Tables:
             sizes=np.zeros(12),
             given=np.zeros(given),
             found=np.zeros(found),
-            factorised=np.zeros(1, dtype=np.uint32),
+            factorised=np.zeros(2, dtype=np.uint32),
         )
 
     def machine(self) -> job.Machine:
