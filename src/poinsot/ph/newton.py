@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
@@ -152,7 +152,7 @@ def _scales(T: Matrix) -> tuple[Vector, Vector]:
     Which pivots are good then depends on no unit. They are found by taking square roots of
     largest entries of rows and columns at once, which halves all distances from one [R01].
     """
-    entries = sp.coo_array(T)
+    entries: Any = sp.coo_array(cast(Any, T))
     entries.eliminate_zeros()
     logs = np.log2(abs(entries.data))
     scales = [np.zeros(size) for size in T.shape]
