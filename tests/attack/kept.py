@@ -18,4 +18,23 @@ KEPT: tuple[tuple[str, Case], ...] = (
         "in_both_engines[quaternions-mpl]",
         Case(seed=0, bodies=1, ground=False, points=True, acting=("field",), length=-8),
     ),
+    # Rows and columns of Newton's tangent, brought to one size, which can be done in many ways.
+    (
+        "in_both_engines[quaternions-eml-mean]",
+        Case(
+            seed=569470,
+            bodies=3,
+            points=True,
+            acting=("gravity", "springs", "resistances", "attraction", "field"),
+            ratio=1,
+            length=-8,
+            mass=-12,
+            step=0.001,
+        ),
+    ),
+    # A force on a body that starts at the origin: its lever arm was not counted among the lengths.
+    (
+        "in_both_engines[quaternions-emh]",
+        Case(seed=433, bodies=1, ground=False, bulk="flat", acting=("ports",), step=1e-4),
+    ),
 )

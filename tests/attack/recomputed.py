@@ -94,6 +94,9 @@ class Motion:
         for _, at in (*self.plan.joints.values(), *self.plan.forces.values()):
             if "a" in at and ("point" in at or "point_a" in at):
                 found += [abs(r).max() for r in self.ends(at)]
+        for _, at in self.plan.ports.values():
+            if at.get("point") is not None:
+                found.append(abs(self.point(at["body"], at["point"])).max())
         return max(found)
 
     # -- joints -------------------------------------------------------------------------------

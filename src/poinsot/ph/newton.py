@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -15,8 +14,6 @@ from poinsot.ph.stages import EPS, ROUND_OFF, STALLED, Evaluation, Newton, Tange
 
 #: Where residuals fall below this part of their terms, Newton's method was on its way.
 NEARLY = 1e-6
-#: So many times the sizes of equations and unknowns are brought closer to one.
-PASSES = 6
 
 #: What equations raise far from a solution: directors of a far too large turn, numbers too large.
 OFF_RANGE = (np.linalg.LinAlgError, OverflowError)
@@ -105,13 +102,15 @@ def _iterate(
             accepted = solution  # and on, as long as it gains
         if iteration == options.max_iterations:
             break
-        correction = _correction(here.tangent(), -here.F)
+        tangent = here.tangent()
+        weights = _row_weights(tangent.T)
+        correction = _correction(tangent, -here.F, weights)
         if correction is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
             advice = "determine this state, or leave one of the constraints out"
             raise NewtonFailure(reason, history, labels[worst], advice)
         dx = correction.dx
-        fraction = _search(problem, x, dx, here, correction.weights) if line_search else 1.0
+        fraction = _search(problem, x, dx, here, weights) if line_search else 1.0
         if fraction is None:
             reason = "no progress, even with steps shortened a thousandfold"
             raise NewtonFailure(reason, history, labels[worst])
@@ -146,75 +145,50 @@ def _search(
     return None
 
 
-def _scales(T: Matrix) -> tuple[Vector, Vector]:
-    """Return powers of two for rows and columns by which the largest of each is about one.
-
-    Which pivots are good then depends on no unit. They are found by taking square roots of
-    largest entries of rows and columns at once, which halves all distances from one [R01].
-    """
-    entries = sp.coo_array(T)
-    entries.eliminate_zeros()
-    logs = np.log2(abs(entries.data))
-    scales = [np.zeros(size) for size in T.shape]
-    places = [_grouped(index) for index in entries.coords]
-    for _ in range(PASSES):
-        rows, columns = entries.coords
-        here = logs + scales[0][rows] + scales[1][columns]
-        for scale, (order, first, which) in zip(scales, places, strict=True):
-            scale[which] -= np.maximum.reduceat(here[order], first) / 2
-    left, right = (np.exp2(np.rint(scale)) for scale in scales)
-    return left, right
-
-
-def _grouped(index: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
-    """Return an order of entries by row or column, where each begins, and which they are."""
-    order = np.argsort(index, kind="stable")
-    which, first = np.unique(index[order], return_index=True)
-    return order, first, which
+def _row_weights(T: Matrix) -> Vector:
+    """Return what brings the rows of T to one size."""
+    rows = abs(T).max(axis=1)
+    largest: Vector = np.asarray(rows.toarray() if is_sparse(rows) else rows).reshape(-1)
+    weights = np.ones_like(largest)
+    weights[largest > 0] /= largest[largest > 0]
+    return weights
 
 
 @dataclass(frozen=True)
 class _Correction:
-    """The solution dx of equations T dx = ..., found by A = L U with rows exchanged.
-
-    A is T with weighted rows, and columns in the `units` of the unknowns.
-    """
+    """The solution dx of weighted equations A dx = ..., found by A = L U with rows exchanged."""
 
     dx: Vector
     A: Matrix
     lu: scipy.sparse.linalg.SuperLU | None
     weights: Vector
-    units: Vector
 
     def rounded(self, x: Vector) -> Vector:
         """Return the sizes of all that elimination adds up for x, |L| |U| |x|, in each equation."""
-        y = abs(x) / self.units
         if self.lu is None:
             rows, L, U = scipy.linalg.lu(dense(self.A), p_indices=True)
-            return np.asarray((abs(L) @ (abs(U) @ y))[rows] / self.weights)
-        y = y[np.argsort(self.lu.perm_c)]
+            return np.asarray((abs(L) @ (abs(U) @ abs(x)))[rows] / self.weights)
+        y = abs(x)[np.argsort(self.lu.perm_c)]
         return np.asarray((abs(self.lu.L) @ (abs(self.lu.U) @ y))[self.lu.perm_r] / self.weights)
 
 
-def _correction(D: Tangent, right: Vector) -> _Correction | None:
-    """Solve (T + U V^T) dx = right; None if singular."""
-    weights, units = _scales(D.T)
+def _correction(D: Tangent, right: Vector, weights: Vector) -> _Correction | None:
+    """Solve (T + U V^T) dx = right with weighted rows; None if singular."""
     rights, lu = weights[:, None] * np.column_stack([right, D.U]), None
     solution: NDArray[np.float64]
     A: Matrix
     try:
         if is_sparse(D.T):
-            A = sp.csc_array(sp.diags_array(weights) @ D.T @ sp.diags_array(units))
+            A = sp.csc_array(sp.diags_array(weights) @ D.T)
             lu = scipy.sparse.linalg.splu(A)
             solution = np.asarray(lu.solve(rights))
         else:
-            A = weights[:, None] * dense(D.T) * units
+            A = weights[:, None] * dense(D.T)
             solution = np.asarray(np.linalg.solve(dense(A), rights))
-        solution = units[:, None] * solution
         dx, TU = solution[:, 0], solution[:, 1:]
         if TU.shape[1]:  # Sherman-Morrison-Woodbury for the low-rank part
             core = np.eye(TU.shape[1]) + D.V.T @ TU
             dx = dx - TU @ np.linalg.solve(core, D.V.T @ dx)
     except (np.linalg.LinAlgError, RuntimeError, ValueError):
         return None
-    return _Correction(dx, A, lu, weights, units) if np.all(np.isfinite(dx)) else None
+    return _Correction(dx, A, lu, weights) if np.all(np.isfinite(dx)) else None

@@ -29,9 +29,11 @@ def seal(file: FileIO, written: Iterable[Piece], changing: Iterable[Piece]) -> N
         file.seek(start)
         return file.read(stop - start)
 
-    pieces = [*_without(_joined(written), sorted(changing))]
+    end = file.seek(0, SEEK_END)
+    there = ((start, min(stop, end)) for start, stop in written if start < end)
+    pieces = [*_without(_joined(there), sorted(changing))]
     text = json.dumps({"pieces": pieces, "hash": _hash(pieces, read)}).encode()
-    file.seek(0, SEEK_END)
+    file.seek(end)
     write_all(file, memoryview(text + len(text).to_bytes(8, "little") + MARK))
 
 
