@@ -138,28 +138,3 @@ def test_where_nothing_repeats_the_message_says_how_far_it_gets():
         analysis.periodic_motion(pendulum(1.0), period=1.0, hold="amplitude")
     with pytest.raises(ps.InputError, match="must be positive"):
         analysis.periodic_motion(pendulum(1.0), period=-1.0)
-
-
-@pytest.mark.parametrize("coordinates", ["directors", "quaternions"])
-def test_a_pendulum_with_a_flywheel_behind_a_gear_swings_as_one_of_more_inertia(coordinates):
-    angle, ratio, errors = 1.2, 5.0, []
-    model = pendulum(angle)
-    wheel = model.add_body("wheel", ps.Cylinder(mass=1, radius=0.1, length=0.1), position=(0, 1, 0))
-    model.add_joint("axle", ps.Revolute(model.ground, wheel, point=(0, 1, 0), axis=(0, 0, 1)))
-    model.add_transmission("gear", ps.Gear("axle", "hinge", ratio=ratio))
-    inertia = 2.0 * (1 + 0.01) / 12 + 2.0 * 0.25
-    slower = np.sqrt(1 + ratio**2 * 0.005 / inertia)
-    for steps in (40, 80):
-        found = analysis.periodic_motion(model, period=2.0, steps=steps, coordinates=coordinates)
-        errors.append(found.period - exact_period(angle) * slower)
-    assert abs(errors[1]) < 5e-3
-    assert errors[0] / errors[1] == pytest.approx(4, abs=0.2)
-
-
-def test_steady_motions_refuse_transmissions_by_name():
-    model = pendulum(0.3)
-    wheel = model.add_body("wheel", ps.Cylinder(mass=1, radius=0.1, length=0.1), position=(0, 1, 0))
-    model.add_joint("axle", ps.Revolute(model.ground, wheel, point=(0, 1, 0), axis=(0, 0, 1)))
-    model.add_transmission("gear", ps.Gear("axle", "hinge", ratio=2))
-    with pytest.raises(ps.InputError, match=r"no steady motion is looked for with .* \('gear'\)"):
-        analysis.steady_motion(model, axis=(0, 0, 1), rate=1.0)
