@@ -63,7 +63,7 @@ ROTATIONS = [
 QUATERNIONS = [
     Formulation("quaternions", name)
     for name, scheme in ps.SCHEMES.items()
-    if scheme.formulation != "ph"
+    if scheme.formulation != "ph" and len(scheme.substeps) == 1
 ]
 FORMULATIONS = [*DIRECTORS, *ROTATIONS, *QUATERNIONS]
 
