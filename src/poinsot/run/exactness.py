@@ -209,8 +209,8 @@ class Run:
                 f"reactions of {_listed(names)} are one of many: redundant constraints leave them "
                 "undetermined, and the smallest are shown"
             )
-        part, what = self._astray
-        if LARGE < part <= DRIVEN:
+        changed, what = self._astray
+        if LARGE < changed <= DRIVEN:
             yield what
         rows = self._constraints.get("velocity_constraint_error")
         if rows is None or self.scheme.stabilised:
