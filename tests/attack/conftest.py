@@ -18,7 +18,7 @@ once its cause is mended, copy it to `kept.py`.
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, example, given, seed, settings
 from kept import KEPT
 from plans import cases
 from ranges import ALL, HELD
@@ -38,8 +38,8 @@ class Attack:
         """Try a law on kept cases, and on random ones: a few, or as many as were asked for."""
         for name, case in KEPT:
             if name in self.name:
-                law(case)
-        phases = (Phase.generate, Phase.shrink) if self.thorough else (Phase.generate,)
+                law = example(case=case)(law)
+        phases = [Phase.explicit, Phase.generate, *[Phase.shrink] * self.thorough]
         options = settings(
             max_examples=self.examples if self.thorough else few,
             database=None,

@@ -37,4 +37,19 @@ KEPT: tuple[tuple[str, Case], ...] = (
         "in_both_engines[quaternions-emh]",
         Case(seed=433, bodies=1, ground=False, bulk="flat", acting=("ports",), step=1e-4),
     ),
+    # A light body on a free axis between heavy ones, driven by lever arms that are not the means.
+    (
+        "in_both_engines[quaternions-reml]",
+        Case(
+            seed=510510,
+            form="shaft",
+            doubled=1,
+            bulk="flat",
+            points=True,
+            contact="RollingDisc",
+            acting=("gravity", "resistances", "attraction", "field", "ports"),
+            ratio=11,
+            step=0.03,
+        ),
+    ),
 )

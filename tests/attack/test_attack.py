@@ -53,6 +53,8 @@ EXCUSES = (
     "falls",
     "about its axis, about which the body has no inertia",
 )
+#: Published lever arms may drive a light body until there is no next step; the run tells of that.
+DRIVEN = "which are not the means of a step"
 
 
 def excused(refusal):
@@ -60,7 +62,10 @@ def excused(refusal):
     cause = refusal.__cause__
     if cause is not None and not isinstance(cause, ps.PoinsotError):
         return False
-    return any(excuse in str(refusal) for excuse in EXCUSES) or coarse(refusal)
+    if any(excuse in str(refusal) for excuse in EXCUSES) or coarse(refusal):
+        return True
+    told = getattr(getattr(refusal, "result", None), "warnings", ())
+    return any(DRIVEN in warning for warning in told)
 
 
 def coarse(refusal):

@@ -289,6 +289,13 @@ class PHSystem(Stores):
         quadratic = self.exact_costate and all(part.quadratic for part in self.storages)
         return scheme.exact_energy == "any" or quadratic
 
+    def astray(self, scheme: "Scheme", x_mid: Vector, x1: Vector, h: float) -> tuple[float, str]:
+        """Return the part by which a scheme changes a motion in a step against the laws, and whose.
+
+        What balances and constraints do not show; by default there is nothing of that kind.
+        """
+        return 0.0, ""
+
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return why a step of size h [s] from x0 may have failed, if something is to be seen."""
         return ""

@@ -29,10 +29,12 @@ from poinsot.result.observer import Observer, Rows
 MULTIPLE = 1000
 #: A start in which constraints are off may let a run be off by so many times that.
 START = 100
-#: Velocities that leave constraints by this part of their size are told of.
+#: Velocities that leave constraints by this part of their size are told of, and spins.
 LARGE = 0.02
 #: So many states of a run are looked at: at most, at least, and numbers in all of them.
 MOST, FEW, NUMBERS = 256, 16, 500_000
+#: Lever arms that change spins in a step by this part of them leave no true motion.
+DRIVEN = 0.1
 #: So many names are listed.
 LISTED = 5
 #: What a sample keeps of a saved step, by the names of `Saved`.
@@ -126,6 +128,22 @@ class Run:
                 what = f"{PROMISES[name]} are off by {errors[worst]:.2g}{where}"
                 yield from self._compare(what, errors[worst], scales[worst], "")
 
+        part, what = self._astray
+        if part > DRIVEN:
+            yield f"{what}: do not trust this run", False
+
+    @cached_property
+    def _astray(self) -> tuple[float, str]:
+        """Return the largest part by which a step changes a motion against the laws, in words."""
+        steps = ((row["stage_x"], row["x"], row["time"] - row["stage_time"]) for row in self._few)
+        part, name = max(
+            self.system.astray(self.scheme, middle, end, 2 * float(half))
+            for middle, end, half in steps
+        )
+        arms = f"the lever arms of '{self.scheme.name}', which are not the means of a step, change"
+        better = "a half of the step leaves an eighth, 'emh-mean' nothing"
+        return part, f"{arms} the spin of '{name}' by {part:.2g} of itself in a step; {better}"
+
     def _compare(
         self, what: str, error: float, scale: float, of: str
     ) -> Iterator[tuple[str, bool]]:
@@ -150,13 +168,17 @@ class Run:
             why = f"as constraints are off by {np.max(abs(rows.error[0])):.2g} at the start"
             yield START * float(gap) * scale, f"{why}; give positions and rotations more digits"
 
+    @cached_property
+    def _few(self) -> list[dict[str, Array]]:
+        """A few rows, the last one among them."""
+        return [*self.rows[:: -(-len(self.rows) // (2 * FEW))], self.rows[-1]]
+
     def _round_off(self, scale: Size) -> Size:
         return EPS * sqrt(self.steps) * scale
 
     def _energy_scale(self) -> float:
         """Return what the energy of this run is known to a relative eps of [J]."""
-        some = self.rows[:: -(-len(self.rows) // (2 * FEW))]
-        states = [self.x0, *(row["x"] for row in some), self.rows[-1]["x"]]
+        states = [self.x0, *(row["x"] for row in self._few)]
         stored = max(
             abs(self.system.H(x)) + np.nansum(abs(x * self.system.grad_H(x))) for x in states
         )
@@ -187,6 +209,9 @@ class Run:
                 f"reactions of {_listed(names)} are one of many: redundant constraints leave them "
                 "undetermined, and the smallest are shown"
             )
+        changed, what = self._astray
+        if LARGE < changed <= DRIVEN:
+            yield what
         rows = self._constraints.get("velocity_constraint_error")
         if rows is None or self.scheme.stabilised:
             return

@@ -19,12 +19,15 @@ from poinsot.frames.directions import Torque
 from poinsot.frames.parametrisations import WORLD, director_slopes, world
 from poinsot.frames.places import frame_vectors, slopes
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector, total
+from poinsot.ph.matrices import Matrix, Vector, dense, total
 from poinsot.so3 import skew
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.quaternions.bodies import QuaternionBodies
 
 Array = NDArray[np.float64]
+
+#: Directions that constraints hold by no more than this part of others are free.
+RANK = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,36 @@ class MeanLeverArms(LeverArms):
         dtorque = -np.einsum("nkij,nkjb->nib", skew(forces), turning) / 2
         own = self.of.square(None, by_turn + np.swapaxes(self._turn, 1, 2) @ dtorque)
         return total(own, *(self.S.T @ term for term in df))
+
+
+def turned_aside(of: QuaternionBodies, at: LeverArms, f: Vector, G: Matrix, least: float) -> Array:
+    r"""Return the spins [rad/s] that an impulse f on directors adds by other than mean lever arms.
+
+    The torque :math:`\sum_i (d_i(q_m) - \bar d_i) \times f_i` grows with the square of the angle of
+    the step and with f, whatever the inertia of the body: a light one that passes large forces on
+    is driven by it. Constraints, G by directors at the end of the step, take up what they can;
+    spins up to `least` are not asked about. Shape (bodies,).
+    """
+    own = of.theta(at.S.T @ f - MeanLeverArms(of, at.q0, at.q1).S.T @ f)
+    torque = np.einsum("nia,na->ni", world(at.quat), own) / 2
+    d = frame_vectors(at.d1)[:, 1:]
+    # By roots of masses, in principal axes: all of one kind.
+    easy = np.zeros((of.count, 6))
+    masses = np.hstack([np.repeat(of.mass[:, None], 3, axis=1), of.inertia])
+    np.divide(1.0, np.sqrt(masses), out=easy, where=masses > 0)
+    given = np.hstack([np.zeros_like(torque), np.einsum("nij,nj->ni", d, torque)]) * easy
+    free = given
+    if G.shape[0] and np.max(abs(given * easy), initial=0.0) > least:
+        by_frames = dense(G).reshape(-1, of.count, 4, 3)
+        turning = np.einsum("nij,mnj->mni", d, np.cross(d, by_frames[:, :, 1:]).sum(axis=2))
+        A = (np.concatenate([by_frames[:, :, 0], turning], axis=2) * easy).reshape(
+            len(by_frames), -1
+        )
+        sizes = np.linalg.norm(A, axis=1)
+        A = (A[sizes > 0] / sizes[sizes > 0, None]).T
+        held = A @ np.linalg.lstsq(A, given.ravel(), rcond=RANK)[0]
+        free = given - held.reshape(given.shape)
+    return np.asarray(np.linalg.norm((free * easy)[:, 3:], axis=1))
 
 
 def lever_arms(rule: Rule, of: QuaternionBodies, q0: Vector, q1: Vector) -> LeverArms:

@@ -26,7 +26,12 @@ from poinsot.systems.livens.lagrangian import Chart, Interval, Push
 from poinsot.systems.mechanical import Losses
 from poinsot.systems.quaternions.bodies import QuaternionBodies
 from poinsot.systems.quaternions.charts import TurnChart
-from poinsot.systems.quaternions.lever_arms import LeverArms, PublishedTorques, lever_arms
+from poinsot.systems.quaternions.lever_arms import (
+    LeverArms,
+    PublishedTorques,
+    lever_arms,
+    turned_aside,
+)
 
 Array = NDArray[np.float64]
 
@@ -142,6 +147,13 @@ class QuaternionMechanism(QuaternionBodies):
             y=y,
             lost=float(damping @ rate),
         )
+
+    def astray(self, rule: Rule, step: Interval, mu: Vector, least: float) -> Array:
+        """Return the spins that lever arms add to bodies over a step; see `turned_aside`."""
+        at = lever_arms(rule, self, step.q0, step.q1)
+        mechanism = self.held.since(at.d0)
+        force = -step.h * self._potential(rule, at)[0] - mechanism.G(at.d).T @ mu[self.units :]
+        return turned_aside(self, at, force, mechanism.G(at.d1), least)
 
     def closure(self, rule: Rule, step: Interval) -> tuple[Vector, Matrix]:
         """Return g(q1), below it how far contacts slip and drives are off, and the derivatives."""

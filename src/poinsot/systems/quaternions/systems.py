@@ -24,6 +24,7 @@ from poinsot.so3 import matrix_to_quat
 from poinsot.systems.departure import require_one_way
 from poinsot.systems.driving import require_driven
 from poinsot.systems.layout import Layout
+from poinsot.systems.livens.lagrangian import Interval
 from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, MomentumForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
@@ -31,6 +32,13 @@ from poinsot.systems.quaternions.mechanism import QuaternionMechanism
 from poinsot.systems.views import Indices, View, blocks
 
 Array = NDArray[np.float64]
+
+#: Turns of directors in a step are compared with no less than this [rad].
+SLOW = 1e-4
+#: Spins of no more than this part of others need not be looked at.
+ASIDE = 0.01
+#: Of more bodies it would take too long to see what constraints take up.
+MOST = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +144,22 @@ class QuaternionForm(MomentumForm):
                 f"scheme '{scheme.name}' does not keep {self.mechanism.driven_motion}; use "
                 "'emh-mean', or 'ph-mp' in directors"
             )
+
+    def astray(self, scheme: Scheme, x_mid: Vector, x1: Vector, h: float) -> tuple[float, str]:
+        """Return what lever arms add to spins, as a part of the largest, and the name of the body.
+
+        Angles below `SLOW` in a step count as that. More than `MOST` bodies are not looked at.
+        """
+        if scheme.mean_lever_arms or self.lagrangian.count > MOST:
+            return 0.0, ""
+        q0, q1 = 2 * self.q(x_mid) - self.q(x1), self.q(x1)
+        moved = frame_vectors(self.lagrangian.directors(q1) - self.lagrangian.directors(q0))
+        turned = np.linalg.norm(moved[:, 1:], axis=2)
+        spin = max(float(np.max(turned)), SLOW) / h
+        step = Interval(0.0, h, q0, q1, np.zeros(0))
+        added = self.lagrangian.astray(scheme.rule, step, h * self.lam(x_mid), ASIDE * spin)
+        worst = int(np.argmax(added))
+        return float(added[worst]) / spin, self.layout.bodies[worst]
 
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse rest in a singular position out of which forces push, too."""
