@@ -373,8 +373,8 @@ class Model(Contents):
             the opposite sign: negative feedback.
         reads : sequence of str
             Channels as in `add_sensor`; angles are counted over turns. A sampled controller reads
-            reactions of the step before, zero at the start (such runs take the reference engine),
-            and of other sampled ones that were added before it `"pilot.output"`, their newest
+            reactions of the step before, zero at the start (runs in which they are one of many, or
+            those of rolling, take the reference engine), and of other sampled ones that were added before it `"pilot.output"`, their newest
             outputs, and `"pilot.x_0"`, their states by name.
         drives : sequence of str
             Ports as in `connect`: `"hinge"`, `"hinge.angle"`, what `add_port` added, or an open
