@@ -272,6 +272,32 @@ def test_linear_laws_with_states_read_each_other_by_matrices(scheme):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_three_functions_in_a_row_are_solved_by_as_few_iterations_as_one(engine):
+    """Each is far from linear, so that a slope that were missing would be seen."""
+    laws = [
+        lambda t, y: np.sin(3 * y[0]) - y[1],
+        lambda t, y: 2 * np.tanh(y[0]) - 0.3 * y[1] ** 2,
+        lambda t, y: 4 * np.cos(y[0]) - 5 * y[1] - y[2],
+    ]
+
+    def nested(t, y):
+        first = laws[0](t, y)
+        second = laws[1](t, [first, y[1]])
+        return laws[2](t, [second, y[1], first])
+
+    rows, one = pendulum(), pendulum()
+    rows.add_controller("a", laws[0], reads=["hinge", "hinge.rate"], outputs=1)
+    rows.add_controller("b", laws[1], reads=["a.output", "hinge.rate"], outputs=1)
+    reads = ["b.output", "hinge.rate", "a.output"]
+    rows.add_controller("c", laws[2], reads=reads, drives="hinge")
+    one.add_controller("one", nested, reads=["hinge", "hinge.rate"], drives="hinge")
+    found, expected = (run(model, engine, h=0.01, t_end=0.5) for model in (rows, one))
+    np.testing.assert_allclose(found.position("rod"), expected.position("rod"), atol=1e-12)
+    most = 1.1 * expected.stats.newton_iterations
+    assert found.stats.newton_iterations <= most
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_outputs_are_read_within_their_limits_and_those_of_samples_as_held(engine):
     limited = run(continuous(outer="100*hinge", limits=(-0.1, 0.1)), engine)
     assert abs(limited.port("speed.outputs").u).max() == 0.1
