@@ -245,7 +245,7 @@ def test_a_controller_reads_states_of_another_one_by_name():
     result = ps.simulate(model, h=0.01, t_end=0.1, engine="compiled")
     middle = (result["pd.slow"][1:] + result["pd.slow"][:-1]) / 2
     np.testing.assert_allclose(result.port("tip").u[:, 1], -middle, rtol=0, atol=1e-12)
-    with pytest.raises(ps.InputError, match="say what of controller 'pd' it reads: 'pd.output'"):
+    with pytest.raises(ps.InputError, match=r"say what of controller 'pd' it reads: 'pd\.output'"):
         model.add_controller("next", "pd", reads=["pd"], drives=["pin"])
 
 
