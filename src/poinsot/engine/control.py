@@ -12,10 +12,16 @@ from poinsot.kernels.sampling import (
     ANGLE_RATE,
     CHANNEL,
     CHANNELS_END,
+    FIRST,
     GIVEN,
     MEMORY,
+    MULTIPLIER,
+    REACTION,
+    SECOND,
     SIGNAL,
     STATE,
+    TERM,
+    TERMS_END,
     WHICH,
     decide,
     hold,
@@ -49,7 +55,7 @@ def control(job: Job, number: int, n: int, state: Array) -> bool:
             at = table.controllers[c]
             first, place = 0 + at[CHANNEL], 1 + at[GIVEN]
             for i in range(0 + at[CHANNELS_END] - at[CHANNEL]):
-                table.given[place + i] = _measured(job, first + i, state)
+                table.given[place + i] = _measured(job, first + i, n, state)
             decide(table, c, number, job.times[n])
     fine = hold(table, number)
     for k in range(table.columns.size):
@@ -58,8 +64,8 @@ def control(job: Job, number: int, n: int, state: Array) -> bool:
 
 
 @kernel
-def _measured(job: Job, row: int, state: Array) -> float:
-    """Return a measured number."""
+def _measured(job: Job, row: int, n: int, state: Array) -> float:
+    """Return a measured number, at the beginning of step n of the block."""
     machine, table = job.machine, job.sampling
     at = table.channels[row]
     if at[KIND] == STATE:
@@ -69,6 +75,8 @@ def _measured(job: Job, row: int, state: Array) -> float:
         return float(table.last[at[WHICH]])
     if at[KIND] == MEMORY:
         return float(table.given[at[WHICH]])
+    if at[KIND] == REACTION:
+        return _reaction(job, 0 + at[TERM], 0 + at[TERMS_END], n, state)
     if at[KIND] == ANGLE or at[KIND] == ANGLE_RATE:
         c, s, dc, ds = _turning(machine, at[WHICH], state)
         if at[KIND] == ANGLE_RATE:
@@ -76,6 +84,22 @@ def _measured(job: Job, row: int, state: Array) -> float:
         whole = job.carried.turns[1, at[WHICH]]
         return float(atan2(s, c) + tau * whole + table.base[at[WHICH]])
     return measure(table, row, _moving(machine, at[A], state), _moving(machine, at[B], state))
+
+
+@kernel
+def _reaction(job: Job, first: int, last: int, n: int, state: Array) -> float:
+    """Return a component of a reaction, of the multipliers of the step before."""
+    table, places, total = job.sampling, job.places, 0.0
+    h = table.past[0] if n == 0 else job.times[n] - job.times[n - 1]
+    for k in range(first, last):
+        of = table.factors[k]
+        at = places[of[MULTIPLIER]]
+        lam = job.carried.past_multiplier[at[0], 0, at[1]]
+        if at[3] == 1:
+            lam /= h
+        a, b = state[of[FIRST], of[FIRST + 1]], state[of[SECOND], of[SECOND + 1]]
+        total += table.pulls[k] * lam * a * b
+    return total
 
 
 @inline

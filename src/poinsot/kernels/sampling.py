@@ -17,11 +17,16 @@ from poinsot.kernels.terms import COEFFICIENT, DIRECTION_A, NONE, POINT_A, POINT
 
 #: Kinds of measured numbers: an angle over turns, and its rate; a displacement along a direction of
 #: body A or of the world, and its rate; of body A: position, velocity, a column of the rotation,
-#: angular velocity; a state of a network; what controllers put out last, and a state of one.
+#: angular velocity; a state of a network; what controllers put out last, and a state of one; the
+#: reaction of a joint.
 ANGLE, ANGLE_RATE, OFFSET, OFFSET_RATE, AXIS, AXIS_RATE = range(6)
-POSITION, VELOCITY, ROTATION, SPIN, STATE, SIGNAL, MEMORY = range(6, 13)
+POSITION, VELOCITY, ROTATION, SPIN, STATE, SIGNAL, MEMORY, REACTION = range(6, 14)
 #: Columns of channels, after kind, A and B: component; turn counter, state, output or number given.
 COMPONENT, WHICH = 3, 4
+#: Of reactions: the first term and the one after the last.
+TERM, TERMS_END = COMPONENT, WHICH
+#: Columns of terms of reactions: the multiplier, and body and column in a state of two factors.
+MULTIPLIER, FIRST, SECOND = 0, 1, 3
 #: Columns of controllers: steps between samples, steps of delay, places in the ring; the first
 #: channel and the one after the last; the first number given and the first of its states, and the
 #: one after the last; the first number found; the first output and the one after the last; the
@@ -38,6 +43,9 @@ class Sampling(NamedTuple):
     `sampled` (controllers,) is the number of the step in which each was called last, -1: never;
     `held` (outputs,) is what they put out now, of which those that are `driving` go into `columns`
     of u, `last` what they decided upon last. Angles of turn counters begin at `base` [rad].
+    Reactions are sums of `pulls` (terms,), each times a multiplier and two coordinates of frames by
+    `factors` (terms, 5), of the step before, whose size `past` (1,) [s] is known where a block of
+    steps begins.
     """
 
     controllers: Index2
@@ -54,6 +62,9 @@ class Sampling(NamedTuple):
     numbers: Real2
     channels: Index2
     base: Real1
+    pulls: Real1
+    factors: Index2
+    past: Real1
 
 
 def no_controllers() -> Sampling:
@@ -74,6 +85,9 @@ def no_controllers() -> Sampling:
         numbers=np.zeros((0, 13)),
         channels=np.zeros((0, 5), dtype=np.uint32),
         base=none,
+        pulls=none,
+        factors=np.zeros((0, 5), dtype=np.uint32),
+        past=np.zeros(1),
     )
 
 

@@ -372,10 +372,12 @@ class Model(Contents):
             is held. A port-Hamiltonian system takes y as its inputs, and u are its outputs with
             the opposite sign: negative feedback.
         reads : sequence of str
-            Channels as in `add_sensor`; angles are counted over turns. A sampled controller reads
-            reactions of the step before, zero at the start (such runs take the reference engine),
-            and of other sampled ones that were added before it `"pilot.output"`, their newest
-            outputs, and `"pilot.x_0"`, their states by name.
+            Channels as in `add_sensor`; angles are counted over turns; and of controllers that were
+            added before it `"pilot.output"`, what they put out, and `"pilot.x_0"`, their states by
+            name. Of sampled ones these are the newest; what one in continuous time puts out is
+            there for others of its kind only. A sampled controller reads reactions of the step
+            before, zero at the start; runs in which they are one of many, or those of rolling, take
+            the reference engine.
         drives : sequence of str
             Ports as in `connect`: `"hinge"`, `"hinge.angle"`, what `add_port` added, or an open
             port of a system such as `"motor.supply"`.
@@ -399,7 +401,7 @@ class Model(Contents):
         self.controllers[name] = make_controller(
             name,
             law,
-            wiring.read(list_of_names(reads, what), name),
+            wiring.read(list_of_names(reads, what), name, sampled=every is not None),
             wiring.driven(list_of_names(drives, what), what),
             every=every,
             delay=delay,

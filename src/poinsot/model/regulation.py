@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from poinsot.bodies.body import Body, Marker
-from poinsot.parts.controllers import Controller
+from poinsot.parts.controllers import OUTPUT, Controller
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 from poinsot.parts.regulators import reading, regulator_law
 from poinsot.ph.interconnection import Interconnection
-from poinsot.ph.regulators import RATES, Reading, Regulator, regulator_system
+from poinsot.ph.regulators import OUTPUTS, RATES, Reading, Regulator, regulator_system
 from poinsot.ph.system import PHSystem, State
 from poinsot.result.channels import Channel
 
@@ -34,13 +34,16 @@ class Regulation:
         for controller in self.controllers:
             for channel in controller.reads:
                 name = self._port(channel)
-                if channel.kind != "state" and name not in self.closed:
+                if name and name not in self.closed:
                     found[name] = self._place(channel)
         return found
 
     def _port(self, channel: Channel) -> str:
-        """Return the port whose output is the rate of a channel; one that is closed anyway."""
-        if channel.kind == "state":
+        """Return the port whose output is the rate of a channel; one that is closed anyway.
+
+        States and what controllers put out have none.
+        """
+        if channel.kind in ("state", "signal", "output"):
             return ""
         if channel.kind == "motion":
             turns = channel.which in ("rotation", "angular_velocity")
@@ -73,7 +76,8 @@ class Regulation:
             if isinstance(law, PHSystem):
                 states = []
                 found.append(law.prefixed(controller.name))
-            own = regulator_system(controller.name, states, seen)
+            told = controller.sizes.outputs - controller.driven
+            own = regulator_system(controller.name, states, seen, told)
             if own is not None:
                 found.append(own.prefixed(controller.name))
         return found
@@ -83,8 +87,8 @@ class Regulation:
         return replace(system, regulators=tuple(map(self._regulator, self.controllers)))
 
     def _regulator(self, controller: Controller) -> Regulator:
-        reads = [reading(channel, self._port(channel)) for channel in controller.reads]
-        drives = [port.name for port in controller.drives]
+        reads = [each for channel in controller.reads for each in self._readings(channel)]
+        drives = [name for name, _ in _fed(controller)]
         law, name = controller.law, controller.name
         if isinstance(law, PHSystem):
             own = law.prefixed(name)
@@ -96,6 +100,20 @@ class Regulation:
         reads += [Reading("state", *state) for state in states]
         made = regulator_law(controller), tuple(reads), tuple(drives)
         return Regulator(name, *made, tuple(state for state, _ in states), controller.states)
+
+    def _readings(self, channel: Channel) -> list[Reading]:
+        """Return how a channel is read: what another one puts out, port by port."""
+        if channel.kind != "output":
+            return [reading(channel, self._port(channel))]
+        names = {f"{each.name}.{OUTPUT}": each for each in self.controllers}
+        return [Reading("input", *port) for port in _fed(names[channel.owner])]
+
+
+def _fed(controller: Controller) -> list[tuple[str, int]]:
+    """Return the ports that take what a controller puts out, and their sizes."""
+    driven = [(port.name, port.size) for port in controller.drives]
+    told = controller.sizes.outputs - controller.driven
+    return driven + ([(f"{controller.name}.{OUTPUTS}", told)] if told else [])
 
 
 def continuous(controllers: Iterable[Controller]) -> tuple[Controller, ...]:

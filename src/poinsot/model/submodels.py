@@ -204,7 +204,8 @@ class Submodel:
     def _controller(self, controller: Controller) -> Controller:
         """Return a controller of channels and ports as they are called here."""
         name, wiring = self._named(controller.name), Wiring(self.outer)
-        reads = wiring.read([self._named(channel.text) for channel in controller.reads], name)
+        known = [self._named(channel.text) for channel in controller.reads]
+        reads = wiring.read(known, name, sampled=controller.every is not None)
         drives = [self._named(port.name) for port in controller.drives]
         law = controller.law
         if isinstance(law, FormulaRows):

@@ -59,36 +59,38 @@ class Wiring:
             raise InputError(f"{what}: drives names a port twice")
         return ports
 
-    def read(self, names: Sequence[str], reader: str) -> list[Channel]:
-        """Return the channels that a controller reads."""
-        known = self.channels
-        signals = [each.signals for each in self.model.controllers.values()]
-        known = replace(known, signals={k: v for each in signals for k, v in each.items()})
+    def read(self, names: Sequence[str], reader: str, *, sampled: bool) -> list[Channel]:
+        """Return the channels that a controller reads, which is sampled or not."""
+        there: dict[bool, dict[str, int]] = {True: {}, False: {}}
+        for each in self.model.controllers.values():
+            there[each.every is not None].update(each.signals)
+        outputs = {} if sampled else there[False]
+        known = replace(self.channels, signals=there[True], outputs=outputs)
         for name in names:
             self._require_no_loop(name, reader, known)
         return [find_channel(name, known, f"controller '{reader}'") for name in names]
 
     def _require_no_loop(self, channel: str, reader: str, known: Known) -> None:
-        """Refuse to read what a controller of continuous time puts out, or the reader itself."""
+        """Refuse samples of what a controller of continuous time puts out, or the reader itself."""
         owner = str(channel).rpartition(".")[0] or channel
-        if channel in (*known.states, *known.signals) or channel in self.model.joints:
+        signals = *known.signals, *known.outputs
+        if channel in (*known.states, *signals) or channel in self.model.joints:
             return
         if owner == reader:
             raise InputError(
                 f"controller '{reader}': cannot read '{channel}': what it puts out would depend on "
                 "itself, an algebraic loop; give it states, which remember"
             )
-        if channel in self.model.controllers and self.model.controllers[channel].signals:
+        if channel in self.model.controllers:
             there = ", ".join(f"'{name}'" for name in self.model.controllers[channel].signals)
             raise InputError(
                 f"controller '{reader}': say what of controller '{channel}' it reads: {there}"
             )
         if owner in self.model.controllers and self.model.controllers[owner].every is None:
             raise InputError(
-                f"controller '{reader}': cannot read '{channel}': outputs of controllers '{owner}' "
-                f"and '{reader}' at one instant would depend on each other, an algebraic loop; "
-                "write both laws as one, read states of a controller in continuous time, or give "
-                "every to both"
+                f"controller '{reader}': cannot read '{channel}': at the instant of a sample what "
+                f"'{owner}' puts out follows from what '{reader}' does, an algebraic loop; read "
+                f"states of '{owner}', leave out every, or give it to both"
             )
 
     @property

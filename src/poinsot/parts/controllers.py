@@ -76,11 +76,11 @@ class Controller:
 
     @property
     def signals(self) -> dict[str, int]:
-        """What others can read of it, if it is sampled: its outputs and its states."""
+        """What others can read of it: its outputs and, if it is sampled, its states."""
+        own = {f"{self.name}.{OUTPUT}": self.sizes.outputs}
         if self.every is None:
-            return {}
-        named = {f"{self.name}.{state}": 1 for state in self.state_names}
-        return {f"{self.name}.{OUTPUT}": self.sizes.outputs, **named}
+            return own
+        return own | {f"{self.name}.{state}": 1 for state in self.state_names}
 
     @property
     def period(self) -> float:
@@ -121,7 +121,7 @@ def make_controller(
     """Return a controller, or say what is wrong with it."""
     what = f"controller '{name}'"
     if every is None:
-        _require_continuous(reads, outputs, what)
+        _require_no_reactions(reads, what)
     if not drives and outputs is None:
         raise InputError(
             f"{what}: drives nothing; name the ports that it feeds, or say by outputs=... how many "
@@ -167,21 +167,14 @@ def make_controller(
     return made
 
 
-def _require_continuous(reads: Sequence[Channel], outputs: int | None, what: str) -> None:
-    """Refuse what laws in continuous time cannot read, nor put out."""
-    if outputs is not None:
-        raise InputError(f"{what}: outputs for others to read are those of samples; give every")
+def _require_no_reactions(reads: Sequence[Channel], what: str) -> None:
+    """Refuse what laws in continuous time cannot read."""
     for channel in reads:
         if channel.kind == "reaction":
             raise InputError(
                 f"{what}: cannot read '{channel.text}': in continuous time reactions depend on "
                 "what the law puts out, an algebraic loop; give every, to read that of the step "
                 "before"
-            )
-        if channel.kind == "signal":
-            raise InputError(
-                f"{what}: cannot read '{channel.text}': that changes from sample to sample; give "
-                "every"
             )
 
 

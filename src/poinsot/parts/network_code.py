@@ -87,7 +87,7 @@ class _NetworkStep:
         given, place = [zero] * network.direct + open_, self.corrections.stop
         self.u, self.m, self.called = list(given), list[int](), list[Bound]()
         for each in network.regulators:
-            m, law = each.rows(g, self.step.mid, given, self.h), each.regulator.law
+            m, law = each.rows(g, self.step.mid, self.u, self.h), each.regulator.law
             found = law.rows(g, t, m)
             if found is None:
                 called = [g.variable(place + i) for i in range(each.drives.size)]

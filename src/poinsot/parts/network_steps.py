@@ -82,7 +82,8 @@ def solve_by_code(table: Networks, k: int, step: Step, slopes: bool) -> None:
     previous, residual, tried = inf, inf, False
     for iteration in range(LIMIT):
         _ask(table, k, found, WITH_SLOPES if slopes or unknowns > 0 else VALUES)
-        if given > 0 and (n > 0 or iteration == 0):
+        # Without states only laws that read others are asked again, until all are known.
+        if given > 0 and (n > 0 or iteration < 0 + code[CALLED_END] - code[CALLED]):
             _call(table, k, step.t, anew or room[flags + KNOWN] == 0.0)
             anew = False
         if previous == inf or tried:

@@ -172,6 +172,8 @@ def reading(channel: Channel, port: str) -> Reading:
     match channel.kind, channel.which:
         case "state", _:
             return Reading("state", channel.owner, channel.size)
+        case "signal", _:
+            return Reading("held", "", channel.size)
         case "coordinate", _:
             return Reading("integral", port, 1)
         case "motion", "rotation":
@@ -205,6 +207,7 @@ def measuring(controller: Controller, h: float) -> list[Controller]:
             rate_limits=np.full(size, np.inf),
             states=np.zeros(0),
             state_names=(),
+            outputs=None,
         )
     ]
 

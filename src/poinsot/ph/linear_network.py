@@ -60,8 +60,9 @@ class LinearNetwork:
         for each in self.regulators:
             gains = each.regulator.law.gains
             assert gains is not None
-            by_x, by_u = gains @ each.dmeasured(x, u, h), gains @ each.dstart(inputs)
-            row = np.hstack([by_x[:, k:], by_x[:, :k], by_u[:, self.direct :]])
+            by_x = gains @ each.dmeasured(x, u, h, np.zeros((inputs, x.size)))
+            row = gains @ each.dstart(inputs) @ theta[n + k :]
+            row[:, : n + k] += np.hstack([by_x[:, k:], by_x[:, :k]])
             theta[n + k + each.drives] = row
         flows = np.hstack([self.M, self.B]) @ theta
         return LinearNetwork(

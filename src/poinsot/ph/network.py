@@ -29,7 +29,7 @@ from poinsot.ph.matrices import Array, Matrix, Vector, dense, diagonal
 from poinsot.ph.newton import solve
 from poinsot.ph.operations import Written, constant
 from poinsot.ph.ports import Port
-from poinsot.ph.regulators import Bound, RegulatedStages, Regulator, filled
+from poinsot.ph.regulators import Bound, RegulatedStages, Regulator, dfilled, filled
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Evaluation, Newton, Stage, Tangent
 from poinsot.ph.system import PHSystem, State, Storage
@@ -286,19 +286,17 @@ class DirectStep(NetworkStep):
 
     def finish(self, y: Vector) -> tuple[Vector, Stage]:
         """Return no states, and the stage of the laws."""
-        w, u, _ = self._solved(y)
-        outer = self.stages.u[w.size :]
+        (w, u, _), own = self._solved(y), self.stages
+        outer = filled(self.network.regulators, own.t, y, own.u, own.h)[w.size :]
         outputs = np.concatenate([w, np.zeros(outer.size)])
         return np.zeros(0), Stage(w, w, np.concatenate([u, outer]), outputs)
 
     def _solve(self, y: Vector) -> tuple[Vector, Vector, Array]:
         if self.network.linear is not None:
             return super()._solve(y)
-        t, h, given, S = self.stages.t, self.stages.h, self.stages.u, np.zeros((y.size, y.size))
-        for each in self.network.regulators:
-            law, m = each.regulator.law, each.measured(y, given, h)
-            S[each.drives] = law.slopes(t, m) @ each.dmeasured(y, given, h)
-        return y, filled(self.network.regulators, t, y, given, h)[: y.size], S
+        bound, t, h = self.network.regulators, self.stages.t, self.stages.h
+        u = filled(bound, t, y, self.stages.u, h)
+        return y, u[: y.size], dfilled(bound, t, y, u, h)[: y.size]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,8 @@ r"""Regulators: laws that feed ports in continuous time, as part of the equation
 .. math:: u = f(t, m), \qquad m_i = y_i, \quad m_i = m_i^0 + \tfrac h2 y_i, \quad m_i = x_i
 
 all at the midpoint of a step of size h: outputs of ports, what these are the rates of, and states.
-Where a quantity was at the beginning of the step, m^0, is the input of a port without power.
+Where a quantity was at the beginning of the step, m^0, is the input of a port without power. A
+regulator may read what those before it feed, one after the other: their inputs are put in.
 """
 
 from abc import ABC, abstractmethod
@@ -27,8 +28,9 @@ from poinsot.so3 import cayley, skew
 
 Indices: TypeAlias = NDArray[np.intp]
 
-#: The ports of a regulator: for rates of its states, and for what it measures at the beginning.
-RATES, MEASURED = "rates", "measured"
+#: The ports of a regulator: for rates of its states, for what it measures at the beginning, and for
+#: what it puts out for others alone.
+RATES, MEASURED, OUTPUTS = "rates", "measured", "outputs"
 
 
 class RegulatorLaw(ABC):
@@ -63,20 +65,21 @@ class RegulatorLaw(ABC):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a regulator measures: a rate, the integral of one, a rotation, or a state.
+    """What a regulator measures: a rate, the integral of one, a rotation, a state, or inputs.
 
-    `source` is the port whose output is the rate, or the state, by name; `size` how many numbers
+    `source` is the port whose output is the rate, or the state, by name; or the port whose `input`
+    regulators before this one feed. What is `held` over a step has none. `size` is how many numbers
     are measured.
     """
 
-    kind: Literal["rate", "integral", "rotation", "state"]
+    kind: Literal["rate", "integral", "rotation", "state", "input", "held"]
     source: str
     size: int
 
     @property
     def starts(self) -> bool:
         """Whether its value at the beginning of a step counts."""
-        return self.kind in ("integral", "rotation")
+        return self.kind in ("integral", "rotation", "held")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,22 +99,25 @@ class Regulator:
     @property
     def ports(self) -> list[str]:
         """All ports that it knows, those that it feeds last."""
-        rates = [r.source for r in self.reads if r.kind != "state"]
+        rates = [r.source for r in self.reads if r.kind not in ("state", "held")]
         began = [f"{self.name}.{MEASURED}"] if any(r.starts for r in self.reads) else []
         return [*rates, *began, *self.drives]
 
 
-def regulator_system(name: str, states: Sequence[State], seen: int) -> LinearSystem | None:
-    """Return what a regulator adds to a system: states x' = u, and a port for what it has seen.
+def regulator_system(
+    name: str, states: Sequence[State], seen: int, told: int
+) -> LinearSystem | None:
+    """Return what a regulator adds to a system: states x' = u, ports for what it has seen and told.
 
-    No energy is stored, H = 0, and no power flows through these ports. None if there is neither.
+    No energy is stored, H = 0, and no power flows through these ports. None if there is nothing.
     """
     n = sum(state.size for state in states)
     ports = [Port(RATES, n)] if n else []
     ports += [Port(MEASURED, seen)] if seen else []
+    ports += [Port(OUTPUTS, told)] if told else []
     if not ports:
         return None
-    zero, B = np.zeros((n, n)), np.hstack([np.eye(n), np.zeros((n, seen))])
+    zero, B = np.zeros((n, n)), np.hstack([np.eye(n), np.zeros((n, seen + told))])
     return linear(name, states=states, J=zero, Q=zero, B=B, ports=ports)
 
 
@@ -119,7 +125,7 @@ def regulator_system(name: str, states: Sequence[State], seen: int) -> LinearSys
 class Bound:
     """A regulator in a system: where what it reads is in x and u, and which inputs it feeds.
 
-    For each reading its places in x and, if its start counts, those of its start in u.
+    For each reading its places in x, and those in u of its start, if that counts, or of inputs.
     """
 
     regulator: Regulator
@@ -137,8 +143,11 @@ class Bound:
         """Return a regulator by the places of outputs and states in x, and of inputs in u."""
         places, first = [], 0
         for reading in regulator.reads:
-            known = states if reading.kind == "state" else outputs
-            at, began = _indices(known[reading.source]), np.zeros(0, dtype=np.intp)
+            at = began = np.zeros(0, dtype=np.intp)
+            if reading.kind == "input":
+                began = _indices(inputs[reading.source])
+            elif reading.kind != "held":
+                at = _indices((states if reading.kind == "state" else outputs)[reading.source])
             if reading.starts:
                 began = _indices(inputs[f"{regulator.name}.{MEASURED}"])[first:][: reading.size]
                 first += reading.size
@@ -153,6 +162,8 @@ class Bound:
             match reading.kind:
                 case "rate" | "state":
                     found.append(x[at])
+                case "input" | "held":
+                    found.append(u[began])
                 case "integral":
                     found.append(u[began] + h / 2 * x[at])
                 case "rotation":
@@ -169,20 +180,24 @@ class Bound:
             match reading.kind:
                 case "rate" | "state":
                     found += rates
+                case "input" | "held":
+                    found += start
                 case "integral":
                     found += [graph.plus(a, b) for a, b in zip(start, ways, strict=True)]
                 case "rotation":
                     found += flat(_turned(graph, ways, table(start, 3)))
         return found
 
-    def dmeasured(self, x: Vector, u: Vector, h: float) -> Array:
-        """Return its derivative by x; that of a turn to first order."""
+    def dmeasured(self, x: Vector, u: Vector, h: float, du: Array) -> Array:
+        """Return its derivative by x, that of a turn to first order; du/dx of u is known."""
         found = []
         for reading, at, began in self.places:
             block = np.zeros((reading.size, x.size))
             match reading.kind:
                 case "rate" | "state":
                     block[:, at] = np.eye(reading.size)
+                case "input" | "held":
+                    block = du[began]
                 case "integral":
                     block[:, at] = h / 2 * np.eye(reading.size)
                 case "rotation":
@@ -229,11 +244,20 @@ def _turned(graph: Graph, w: Rows, R: Table) -> Table:
 
 
 def filled(bound: Sequence[Bound], t: float, x: Vector, u: Vector, h: float) -> Vector:
-    """Return inputs with those that regulators feed; none of them reads what another one feeds."""
+    """Return inputs with those that regulators feed, one after the other."""
     found = u.copy()
     for each in bound:
-        found[each.drives] = each.regulator.law(t, each.measured(x, u, h))
+        found[each.drives] = each.regulator.law(t, each.measured(x, found, h))
     return found
+
+
+def dfilled(bound: Sequence[Bound], t: float, x: Vector, u: Vector, h: float) -> Array:
+    """Return the derivative by x of inputs that are filled in."""
+    du = np.zeros((u.size, x.size))
+    for each in bound:
+        slopes = each.regulator.law.slopes(t, each.measured(x, u, h))
+        du[each.drives] = slopes @ each.dmeasured(x, u, h, du)
+    return du
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,11 +273,7 @@ class RegulatedStages(GeneralStages):
         here = self._with(u).evaluate(w)
 
         def tangent() -> Tangent:
-            known, du = here.tangent(), np.zeros((system.m, system.n))
-            for each in self.bound:
-                m = each.measured(step.mid, self.u, h)
-                slopes = each.regulator.law.slopes(self.t, m)
-                du[each.drives] = slopes @ each.dmeasured(step.mid, self.u, h)
+            known, du = here.tangent(), dfilled(self.bound, self.t, step.mid, u, h)
             B = system.B(step.mid)
             by_u = scale_columns(B @ alike(du, B), step.weight(0.5))
             return Tangent(add(known.T, -h * by_u), known.U, known.V)

@@ -109,6 +109,8 @@ class Controls:
         Which inputs of the system they set.
     states : (k,)
         Which of their channels are states; the tables say which entry of x each is.
+    multipliers : (terms,)
+        Places in x of those of which reactions consist.
     calls_python : bool
         Whether some laws are Python functions.
     """
@@ -116,6 +118,7 @@ class Controls:
     table: Any
     columns: NDArray[np.intp]
     states: NDArray[np.intp]
+    multipliers: NDArray[np.intp]
     calls_python: bool
 
 

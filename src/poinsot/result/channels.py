@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from poinsot.errors import InputError, did_you_mean
 
-Kind: TypeAlias = Literal["coordinate", "rate", "motion", "reaction", "state", "signal"]
+Kind: TypeAlias = Literal["coordinate", "rate", "motion", "reaction", "state", "signal", "output"]
 
 #: What there is of a body or marker, and of the reaction of a joint: shape and unit.
 MOTION: dict[str, tuple[tuple[int, ...], str]] = {
@@ -57,12 +57,15 @@ class Known:
         Names of states -> how many numbers each has, and its unit.
     signals : mapping
         Names of outputs and states of sampled controllers -> how many numbers each has.
+    outputs : mapping
+        The same of outputs of controllers in continuous time.
     """
 
     joints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     frames: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, tuple[int, str | None]] = field(default_factory=dict)
     signals: Mapping[str, int] = field(default_factory=dict)
+    outputs: Mapping[str, int] = field(default_factory=dict)
 
 
 def freedom_unit(freedom: str) -> str:
@@ -76,9 +79,11 @@ def find_channel(text: str, known: Known, what: str) -> Channel:
         raise InputError(
             f"{what}: expected the name of a channel such as 'hinge.angle', got {text!r}"
         )
-    if text in known.signals:
-        size = known.signals[text]
-        return Channel(text, "signal", text, "", () if size == 1 else (size,))
+    kinds: tuple[tuple[Kind, Mapping[str, int]], ...]
+    kinds = ("signal", known.signals), ("output", known.outputs)
+    for kind, there in kinds:
+        if text in there:
+            return Channel(text, kind, text, "", () if there[text] == 1 else (there[text],))
     joint, frame = _owner(text, known.joints), _owner(text, known.frames)
     if text in known.states and joint is None and frame is None:
         size, unit = known.states[text]
@@ -87,7 +92,7 @@ def find_channel(text: str, known: Known, what: str) -> Channel:
         return _of_joint(text, joint, known.joints[joint], what)
     if frame is not None:
         return _of_frame(text, frame, known.frames[frame], what)
-    owners = [*known.joints, *known.frames, *known.states, *known.signals]
+    owners = [*known.joints, *known.frames, *known.states, *known.signals, *known.outputs]
     owner = text.split(".")[0]
     hint = did_you_mean(text if "." not in text else owner, owners)
     raise InputError(f"{what}: nothing is called '{owner}' in '{text}'; {hint}")

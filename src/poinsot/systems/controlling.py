@@ -100,6 +100,9 @@ class Sampled:
             ]
         )
         bodies = len(self.measurements[0].layout.bodies) if self.measurements else 0
+        terms = [term for row in every_row for term in row.terms]
+        factors = [[0, *term.first, *term.second] for term in terms]
+        self._multipliers = np.array([term.multiplier for term in terms], dtype=np.intp)
         self.table = Sampling(
             controllers=index(rows(table, 12)),
             laws=np.array([law.address for law in self.laws], dtype=np.int64),
@@ -115,6 +118,9 @@ class Sampled:
             numbers=rows([row.numbers for row in every_row], 13),
             channels=_channels(every_row, bodies),
             base=np.zeros(len(self.measurements[0].layout.angle_names) if bodies else 0),
+            pulls=np.array([term.coefficient for term in terms]),
+            factors=_grounded(factors, 5, bodies),
+            past=np.zeros(1),
         )
         for at, each in zip(self.table.controllers.tolist(), self.controllers, strict=True):
             self.table.given[at[STATES] : at[GIVEN_END]] = each.states
@@ -147,6 +153,7 @@ class Sampled:
             self.table,
             np.concatenate([np.zeros(0, dtype=np.intp), *columns]),
             np.flatnonzero(self.table.channels[:, 0] == STATE_KIND),
+            self._multipliers,
             any(law.in_python for law in self.laws),
         )
 
@@ -184,7 +191,16 @@ class Sampled:
 
 def _channels(every: Sequence[Row], bodies: int) -> Index2:
     """Return the places of rows, the ground after all bodies."""
-    ends = np.array([row.ends for row in every], dtype=np.intp).reshape(-1, 2)
-    ends = np.where(ends == GROUND, bodies, ends)
-    others = [[row.component, row.which] for row in every]
+    ends = _grounded([row.ends for row in every], 2, bodies)
+    others, term = [], 0
+    for row in every:
+        after = term + len(row.terms)
+        others.append([term, after] if row.terms else [row.component, row.which])
+        term = after
     return index([row.kind for row in every], ends, rows(others, 2))
+
+
+def _grounded(places: Sequence[Sequence[int]], columns: int, bodies: int) -> Index2:
+    """Return numbers of bodies and others, with that of the ground after all bodies."""
+    numbers = np.array(places, dtype=np.intp).reshape(-1, columns)
+    return np.where(numbers == GROUND, bodies, numbers).astype(np.uint32)

@@ -19,6 +19,7 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.result.channels import Channel
 from poinsot.systems.observer import MOTION, Frames, MechanismObserver
+from poinsot.systems.reaction_terms import Term, reaction_terms
 
 Array = NDArray[np.float64]
 
@@ -43,6 +44,7 @@ class Row:
     component: int = 0
     which: int = 0
     numbers: tuple[float, ...] = (0.0,) * 13
+    terms: tuple[Term, ...] = ()
 
 
 class Measurement:
@@ -113,7 +115,8 @@ class Measurement:
         joint, side, start = self.observer.joint(channel.owner), channel.which, self.span.start
 
         def reaction(q: Array, v: Array, turned: Vector, x: Vector) -> Vector:
-            own: Vector = joint.reaction(q[joint.bodies], x[start + joint.multipliers], side)
+            lam = x[None, start + joint.multipliers]
+            own: Vector = joint.reaction(q[None, joint.bodies], lam, side)[0]
             return own
 
         return reaction
@@ -152,7 +155,7 @@ class Measurement:
                 kind, place = self.signals[channel.owner]
                 return [Row(kind, which=k) for k in range(place.start, place.stop)]
             case "reaction":
-                return None
+                return self._of_joint(channel)
             case "motion":
                 return self._of_frame(channel)
         coordinate, rated = self._coordinate(channel), channel.kind == "rate"
@@ -166,6 +169,11 @@ class Measurement:
         kind = (sampling.OFFSET if at.kind[0] == Kind.OFFSET else sampling.AXIS) + rated
         a, b = at.ends[0].tolist()
         return [Row(kind, (a, b), numbers=tuple(at.numbers[0].tolist()))]
+
+    def _of_joint(self, channel: Channel) -> list[Row] | None:
+        """Return components of a reaction; None if it is one of many, or one of rolling."""
+        terms = reaction_terms(self.observer.joint(channel.owner), channel.which)
+        return None if terms is None else [Row(sampling.REACTION, terms=own) for own in terms]
 
     def _of_frame(self, channel: Channel) -> list[Row]:
         """Return components of a vector, or those of the axes of a frame row by row."""

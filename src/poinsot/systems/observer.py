@@ -183,9 +183,9 @@ class Joints:
         return force[:, :, 0], torque[:, :, 0], force[:, :, 1], torque[:, :, 1]
 
     def reaction(self, blocks: Array, lam: Array, side: str) -> Array:
-        """Return one of the `REACTIONS` of the first joint, of frames and multipliers."""
-        found = self._reactions(blocks[None], lam[None, : self.rows], lam[None, self.rows :])
-        return np.asarray(found[REACTIONS.index(side)][0, 0])
+        """Return one of the `REACTIONS` of the first joint, of frames and multipliers of states."""
+        found = self._reactions(blocks, lam[:, : self.rows], lam[:, self.rows :])
+        return np.asarray(found[REACTIONS.index(side)][:, 0])
 
     def record(self, k: int, history: History, seen: Mapping[str, Array]) -> JointRecord:
         """Return one of them, of what all show."""

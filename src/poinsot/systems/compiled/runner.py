@@ -13,7 +13,7 @@ from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
 from poinsot.kernels.laws import Law
-from poinsot.kernels.sampling import no_controllers
+from poinsot.kernels.sampling import MULTIPLIER, no_controllers
 from poinsot.parts.networks import PortNetworks
 from poinsot.parts.relaxing_connections import Relaxations
 from poinsot.ph.matrices import Vector
@@ -245,6 +245,7 @@ class MechanismRunner(Runner):
             )
             return machine_code.function(self.form)(asked)
 
+        self.sampling.past[0] = self.h
         began = perf_counter()
         taken, kept = take(self.machine, self.work, u.shape[0])
         for machine, work, most in self._others() if taken == 0 and u.shape[0] else ():
@@ -321,6 +322,8 @@ class MechanismRunner(Runner):
         table.columns[:] = controls.columns + np.where(controls.columns < own, 0, shift)
         self.sampling, self._control_in_python = table, controls.calls_python
         self._count_turns_from_here()
+        known = {column: k for k, column in enumerate(self.places[:, 2].tolist())}
+        table.factors[:, MULTIPLIER] = [known[k] for k in controls.multipliers.tolist()]
         return True
 
     @property
