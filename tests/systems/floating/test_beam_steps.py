@@ -99,7 +99,7 @@ def test_a_stiff_beam_moves_like_a_rigid_body():
     away = []
     beam = soft(1, planar=True)
     rigid = ps.Model(gravity=(0, -9.81, 0))
-    shape = ps.RigidBody(mass=beam.mass, inertia=np.diagonal(beam.flexibility.inertia))
+    shape = ps.RigidBody(mass=beam.mass, inertia=np.diagonal(beam.flexibility.integrals.J()))
     bar = rigid.add_body("beam", shape, position=(0.6, 0, 0), angular_velocity=(0, 0, 2))
     rigid.add_joint("A", ps.Revolute(rigid.ground, bar, point=(0, 0, 0), axis=(0, 0, 1)))
     there = run(rigid, 10, coordinates="rotations").position("beam")[-1]

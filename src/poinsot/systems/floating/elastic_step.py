@@ -108,7 +108,7 @@ class ElasticStep:
     def _weight(self) -> tuple[Vector, Array]:
         """Return the mean of R (s + S u) at both ends, and (1 + [a]) R0 S."""
         data, a = self.body.data, self.h / 2 * self.w[3:6]
-        s0, s1 = data.static + data.S @ self.u0, data.static + data.S @ self.u1
+        s0, s1 = data.integrals.s(self.u0), data.integrals.s(self.u1)
         arm = (self.R0 @ s0 + self.R1 @ s1) / 2
         return np.asarray(arm), np.asarray((np.eye(3) + skew(a)) @ self.R0 @ data.S)
 
@@ -173,7 +173,7 @@ class ElasticStep:
         df = dp[6:] - h * data.push_by_w(mid, self.w0) @ dw1
         df[:, 6:] += h * (h * stiff + data.D - h / 2 * data.push_by_u(self.w0, w1))
         # Gravity: the arm is that of a force on the mean of R (s + S u).
-        s1 = data.static + data.S @ u1
+        s1 = data.integrals.s(u1)
         arm_by_w = np.zeros((3, 6 + n))
         arm_by_w[:, 3:6] = -h / 2 * C @ skew(R @ s1)
         arm_by_w[:, 6:] = h / 2 * R1 @ data.S
