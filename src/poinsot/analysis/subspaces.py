@@ -18,6 +18,7 @@ from poinsot.analysis.eigenmodes import eigen
 from poinsot.analysis.elimination import null_space_of
 from poinsot.analysis.linear import LinearPHSystem
 from poinsot.analysis.minimal_form import MinimalForm
+from poinsot.elements import reduction
 from poinsot.errors import InputError, NoEffectError, StructureError
 from poinsot.ph.dependence import dependent_rows, row_lengths
 from poinsot.ph.matrices import Array, dense
@@ -103,8 +104,7 @@ def _is_mechanical(small: MinimalForm) -> bool:
 def craig_bampton(small: MinimalForm, order: int) -> Array:
     """Return displacements by ports, as far as statics goes, and slowest modes with ports held.
 
-    The first coordinates are the displacements of ports, in their order (Craig and Bampton,
-    AIAA Journal 6, 1968).
+    The first coordinates are the displacements of ports, in their order.
     """
     if not _is_mechanical(small):
         raise InputError(
@@ -130,10 +130,9 @@ def craig_bampton(small: MinimalForm, order: int) -> Array:
             f"system '{small.name}': parts of it move freely while its ports are held, so that "
             "their displacements do not follow from statics; use 'krylov' or 'modal'"
         )
-    start = np.linalg.pinv(B.T)
-    static = start - P @ np.linalg.solve(held, P.T @ K @ start) if held.size else start
-    slow = scipy.linalg.eigh(held, P.T @ M @ P)[1] if held.size else np.zeros((0, 0))
-    return np.hstack([static, P @ slow[:, : order // 2 - m]])
+    modes = min(order // 2 - m, P.shape[1])
+    moved = np.asarray(np.linalg.pinv(B.T), float)
+    return reduction.craig_bampton(M, K, moved, P, modes)
 
 
 def irka(small: MinimalForm, order: int) -> MinimalForm:

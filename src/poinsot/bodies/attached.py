@@ -13,12 +13,14 @@ a = h omega / 2, what moves and turns the attached frame is linear in these velo
 
     V_C &= V + \omega \times \tfrac12 (R_0 X_0 + R_1 X_1) + (I + [a])\, R_0\, Y v_f \\
     \omega_C &= \omega + T\, \Theta v_f, \qquad
-    T = \frac{(I + [a] + a a^\top)\, R_0\, (I + [b_0])}{(1 - a \cdot k)(1 + b_0 \cdot b_1)}, \quad
-    k = \frac{R_0\, (I + [b_0])\, (b_1 - b_0)}{1 + b_0 \cdot b_1}
+    T = \frac{(I + [a] + a a^\top)\, R_0\, (I + [\bar b])}{(1 - a \cdot k)(1 + b_0 \cdot b_1)},
+    \quad k = \frac{R_0\, (I + [b_0])\, (b_1 - b_0)}{1 + b_0 \cdot b_1}
 
 with :math:`b = \theta / 2`, from the products of rotations in Rodrigues' parameters. A force and a
 torque at the frame act on velocities by the transpose of that: joints, forces and ports see frames
-that move as those of rigid bodies, and energy and both momenta are exchanged exactly.
+that move as those of rigid bodies, and energy and both momenta are exchanged exactly. Any b between
+:math:`b_0` and :math:`b_1` gives the same :math:`\omega_C`, but not the same transpose; with the
+mean :math:`\bar b` of both a step is symmetric in time, and so of order two.
 """
 
 from dataclasses import dataclass
@@ -162,8 +164,8 @@ class Carried:
         n, den = db + np.cross(b0, db), 1 + np.sum(b0 * (b0 + db), axis=1)
         k = n @ R0.T / den[:, None]
         A, sigma = np.eye(3) + skew(a) + np.outer(a, a), 1 / (1 - k @ a)
-        B = np.eye(3) + skew(b0)
-        T = sigma[:, None, None] * (A @ R0 @ B) / den[:, None, None]
+        mean = np.eye(3) + skew(b0 + db / 2)
+        T = sigma[:, None, None] * (A @ R0 @ mean) / den[:, None, None]
         L = np.zeros((places, 2, 3, len(w)))
         L[:, 0, :, :3] = np.eye(3)
         L[:, 0, :, 3:6] = -skew(arm)
@@ -182,14 +184,15 @@ class Carried:
         rank = np.einsum("pi,pj->pij", g + a, k) + (k @ a)[:, None, None] * np.eye(3)
         g_a = sigma[:, None, None] * (rank - skew(k))
         g_k = sigma[:, None, None] * (A + g[:, :, None] * a)
-        k_b = R0 @ (B - np.einsum("pi,pj->pij", n / den[:, None], b0)) / den[:, None, None]
+        k_b = R0 @ (np.eye(3) + skew(b0) - np.einsum("pi,pj->pij", n / den[:, None], b0))
+        k_b = k_b / den[:, None, None]
         slope[:, 1, :, 3:6] += g_a
         slope[:, 1, :, 6:] = g_k @ k_b @ body.Theta
-        return cls(twists, L, slope, body, h, R0, (a, R, X1, R1, k, den, b0, sigma, B, k_b, T))
+        return cls(twists, L, slope, body, h, R0, (a, R, X1, R1, k, den, b0, sigma, mean, k_b, T))
 
     def lever_by_w(self, forces: Array) -> Array:
         """Return the derivative of L^T forces by w, forces (places, 2, 3) fixed; (6 + n, 6 + n)."""
-        a, R, X1, R1, k, den, b0, sigma, B, k_b, T = self._frame
+        a, R, X1, R1, k, den, b0, sigma, mean, k_b, T = self._frame
         body, h, R0, (f, tau) = self._body, self._h, self._R0, np.swapaxes(forces, 0, 1)
         size = self.L.shape[-1]
         slope = np.zeros((size, size))
@@ -199,16 +202,19 @@ class Carried:
         slope[3:6, 6:] = -(skew(f) @ by_v).sum(axis=0)
         # Y^T R0^T (I - [a]) f
         slope[6:, 3:6] = h / 2 * np.einsum("pin,pij->nj", body.Y, R0.T @ skew(f))
-        # T^T tau with T = sigma A R0 B / den; sigma changes by sigma^2 (k·da + a·dk).
+        # T^T tau with T = sigma A R0 (I + [b]) / den, b the mean of both ends; sigma changes by
+        # sigma^2 (k·da + a·dk).
         pulled = np.einsum("pji,pj->pi", T, tau)
         outer = sigma[:, None, None] / den[:, None, None]
         turning = skew(tau) + np.einsum("i,pj->pij", a, tau) + (tau @ a)[:, None, None] * np.eye(3)
-        by_a = outer * (np.swapaxes(R0 @ B, 1, 2) @ turning)
+        by_a = outer * (np.swapaxes(R0 @ mean, 1, 2) @ turning)
         by_a = by_a + sigma[:, None, None] * np.einsum("pi,pj->pij", pulled, k)
         by_b = sigma[:, None, None] * np.einsum(
             "pi,pj->pij", pulled, np.einsum("j,pjk->pk", a, k_b)
         )
         by_b = by_b - np.einsum("pi,pj->pij", pulled / den[:, None], b0)
+        A = np.eye(3) + skew(a) + np.outer(a, a)
+        by_b = by_b + outer / 2 * skew(tau @ A @ R0)
         slope[6:, 3:6] += h / 2 * np.einsum("pin,pij->nj", body.Theta, by_a)
         slope[6:, 6:] += h / 2 * np.einsum("pin,pij,pjm->nm", body.Theta, by_b, body.Theta)
         return slope

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from poinsot.bodies.flexibility import EPS, Flexibility, Membrane
+from poinsot.bodies.flexibility import Flexibility, Membrane
 from poinsot.bodies.shapes import FROM_DENSITY, Elasticity
 from poinsot.bodies.tensors import Array
 from poinsot.elements.beams import COMPONENTS, BeamMatrices
@@ -18,7 +18,6 @@ from poinsot.elements.sections import Shaped
 from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.ph.matrices import dense
-from poinsot.so3 import skew
 
 #: Along which axis each unknown of a node moves points; a twist moves none.
 AXES: Array = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 1], [0, 1, 0]], float)
@@ -127,38 +126,18 @@ class Beam(Elasticity):
         """Its numbers in the floating frame, whose origin is the middle of the beam."""
         of, free = self.matrices, self.free
         modes = sp.csc_array((np.ones(free.size), (free, np.arange(free.size))), (of.n, free.size))
-        integrals, places = of.integrals.of(modes), of.line.nodes.size
-        c = np.array([self.length / 2, 0.0, 0.0])
-        S = np.asarray(integrals.S)
-        X = np.asarray(integrals.moments) - c[:, None, None] * S
-        N = np.array([[dense(pair) for pair in row] for row in integrals.pairs])
+        c, places = np.array([self.length / 2, 0.0, 0.0]), of.line.nodes.size
         motion = dense(of.at(of.line.nodes) @ modes).reshape(places, 2, 3, free.size)
         points = np.zeros((places, 3))
         points[:, 0] = of.line.nodes - c[0]
-        mass, s = integrals.mass, integrals.first_moment - integrals.mass * c
-        E = integrals.euler - np.outer(c, integrals.first_moment)
-        E = E - np.outer(integrals.first_moment, c) + integrals.mass * np.outer(c, c)
-        inertia = np.trace(E) * np.eye(3) - E + integrals.section_inertia
-        M, C = dense(integrals.M), np.einsum("iab,abl->il", EPS, X) + integrals.section_S
+        integrals = of.integrals.of(modes).dense().about(c)
         for k, more in ((0, self.start_mass), (-1, self.end_mass)):
-            x, Y = points[k], motion[k, 0]
-            mass, s, S = mass + more, s + more * x, S + more * Y
-            inertia = inertia + more * (x @ x * np.eye(3) - np.outer(x, x))
-            M, C = M + more * Y.T @ Y, C + more * skew(x) @ Y
-            X = X + more * np.einsum("a,bl->abl", x, Y)
-            N = N + more * np.einsum("ak,bl->abkl", Y, Y)
+            integrals = integrals.with_point(more, points[k], motion[k, 0])
         K = dense(modes.T @ of.K @ modes)
         return Flexibility(
-            mass=float(mass),
-            static=s,
-            inertia=inertia,
-            S=S,
-            C=C,
-            M=M,
+            integrals=integrals,
             K=K,
             D=self.damping * K,
-            X=X,
-            N=N,
             points=points,
             Y=motion[:, 0],
             Theta=motion[:, 1],
@@ -229,5 +208,5 @@ class Beam(Elasticity):
     @property
     def euler_B(self) -> Array:
         """Euler tensor of the undeformed beam about its middle [kg m^2]; (3, 3)."""
-        J = self.flexibility.inertia
+        J = self.flexibility.integrals.J()
         return np.asarray(np.trace(J) / 2 * np.eye(3) - J)

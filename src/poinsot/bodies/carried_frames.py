@@ -137,8 +137,8 @@ def gather_forces(table: Elastics, n: int, step: Step, tiles: Array) -> None:
             put(x, place[MOTION + node], 0, NONE)
         gather(x, at[n, NODE_T], 0, force)
         gather(x, at[n, NODE_R], 0, add(cross(arm, force), torque))
-        # T = sigma den A R0 (1 + [b0])
-        back = plus(UNIT, skew(b0))
+        # T = sigma den A R0 (1 + [b]), with the mean b of both ends.
+        back = plus(UNIT, skew(axpy(0.25 * h, turned, b0)))
         T = times(sigma * den, multiply(A, multiply(transposed(D0), back)))
         pushed, bent = apply(B, force), combine(torque, T)
         for j in range(place[LINKS], carried.places[c + 1, LINKS]):
@@ -154,7 +154,8 @@ def gather_forces(table: Elastics, n: int, step: Step, tiles: Array) -> None:
             V_v = plus(transposed(B), skew_times(w, by_v))
             rank = plus(outer(add(g, a), k), times(dot(a, k), UNIT))
             w_w = plus(UNIT, times(sigma, minus(rank, skew(k))))
-            k_b = multiply(transposed(D0), minus(back, outer(scale(den, n_b), b0)))
+            k_b = plus(UNIT, minus(skew(b0), outer(scale(den, n_b), b0)))
+            k_b = multiply(transposed(D0), k_b)
             k_b = times(den, k_b)
             w_v = multiply(times(sigma, plus(A, outer(g, a))), k_b)
             put_tile(tiles, place[CARRYING], times(-1.0, UNIT))
@@ -169,6 +170,8 @@ def gather_forces(table: Elastics, n: int, step: Step, tiles: Array) -> None:
             by_a = plus(by_a, times(sigma, outer(bent, k)))
             by_b = times(sigma, outer(bent, combine(a, k_b)))
             by_b = minus(by_b, times(den, outer(bent, b0)))
+            pulled = apply(D0, combine(torque, A))
+            by_b = plus(by_b, times(0.5 * sigma * den, skew(pulled)))
             for j in range(place[LINKS], carried.places[c + 1, LINKS]):
                 Y, Theta = matrix(links.numbers, j, Y_AT), matrix(links.numbers, j, THETA_AT)
                 to, group = links.places[j], links.places[j, GROUP]

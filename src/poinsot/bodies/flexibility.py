@@ -22,13 +22,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.elements.inertia import CYCLIC, MassIntegrals
+from poinsot.ph.matrices import dense
 from poinsot.so3 import skew
 
 Array = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-#: (a x b)_i = EPS[i, a, b] a_a b_b.
-EPS: Array = -skew(np.eye(3))
 #: Velocities of a frame.
 SIX = 6
 
@@ -93,18 +93,10 @@ class Flexibility:
 
     Parameters
     ----------
-    mass : float
-        m [kg].
-    static : (3,)
-        s, the integral of rho x [kg m].
-    inertia : (3, 3)
-        J about the origin of the frame [kg m^2], without deformation.
-    S, C : (3, n)
-        Integrals of rho phi and of rho x × phi, with what rotations of sections add to the latter.
-    M, K, D : (n, n)
-        Masses, stiffness and damping of the elastic coordinates.
-    X : (3, 3, n), N : (3, 3, n, n)
-        Integrals of rho x_a phi_b and of rho phi_a phi_b.
+    integrals : MassIntegrals
+        Integrals of its mass, dense.
+    K, D : (n, n)
+        Stiffness and damping of the elastic coordinates.
     points : (places, 3), Y, Theta : (places, 3, n)
         Places that something can be attached to: where they are in the frame [m], and how they move
         and turn with the elastic coordinates.
@@ -118,16 +110,9 @@ class Flexibility:
         What stiffens beams that turn fast, if asked for.
     """
 
-    mass: float
-    static: Vector
-    inertia: Array
-    S: Array
-    C: Array
-    M: Array
+    integrals: MassIntegrals
     K: Array
     D: Array
-    X: Array
-    N: Array
     points: Array
     Y: Array
     Theta: Array
@@ -139,56 +124,54 @@ class Flexibility:
     @property
     def n(self) -> int:
         """Number of elastic coordinates."""
-        return len(self.M)
+        return len(self.K)
 
     @property
     def damped(self) -> bool:
         """Whether elastic velocities are damped."""
         return bool(self.D.any())
 
-    # -- integrals over the deformed body -----------------------------------------------------
+    # -- kinetic energy -----------------------------------------------------------------------
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return self.integrals.mass
+
+    @property
+    def S(self) -> Array:
+        """Integrals of rho phi; (3, n)."""
+        return self.integrals.S
 
     @cached_property
-    def _cross(self) -> Array:
-        """Integrals of rho phi × phi; (3, n, n)."""
-        return np.asarray(np.einsum("iab,abkl->ikl", EPS, self.N))
+    def M(self) -> Array:
+        """Mass matrix of the elastic coordinates; (n, n)."""
+        return dense(self.integrals.M)
 
-    def Q(self, u: Vector) -> Array:
+    @property
+    def _pairs(self) -> Array:
+        """Integrals of rho phi_a phi_b; (3, 3, n, n)."""
+        return np.asarray(self.integrals.pairs)
+
+    def _at(self, u: Vector) -> Vector | None:
+        """Return the deformation that momenta depend on."""
+        return u if self.deformed else None
+
+    def _products(self, u: Vector) -> Array:
         """Return integrals of rho (x + u_f)_a phi_b; (3, 3, n)."""
-        return np.asarray(self.X + np.einsum("abkl,k->abl", self.N, u)) if self.deformed else self.X
-
-    def s(self, u: Vector) -> Vector:
-        """Return the first moment of mass [kg m]."""
-        return self.static + self.S @ u if self.deformed else self.static
-
-    def C_of(self, u: Vector) -> Array:
-        """Return integrals of rho (x + u_f) × phi; (3, n)."""
-        return self.C + np.einsum("ikl,k->il", self._cross, u) if self.deformed else self.C
-
-    def J(self, u: Vector) -> Array:
-        """Return the inertia tensor [kg m^2]."""
-        if not self.deformed:
-            return self.inertia
-        once = self.X @ u
-        return self.inertia + _turned(once + once.T + np.einsum("abkl,k,l->ab", self.N, u, u))
-
-    # -- kinetic energy -----------------------------------------------------------------------
+        return self.integrals.products(self._at(u))
 
     def mass_matrix(self, u: Vector) -> Array:
         """Return M(u); (6 + n, 6 + n)."""
-        M, s, C = np.empty((SIX + self.n, SIX + self.n)), skew(self.s(u)), self.C_of(u)
-        M[:3, :3] = self.mass * np.eye(3)
-        M[:3, 3:6], M[3:6, :3], M[3:6, 3:6] = -s, s, self.J(u)
-        M[:3, 6:], M[6:, :3] = self.S, self.S.T
-        M[3:6, 6:], M[6:, 3:6], M[6:, 6:] = C, C.T, self.M
-        return M
+        return self.integrals.mass_matrix(self._at(u))
 
     def momenta(self, u: Vector, w: Vector) -> Vector:
         """Return M(u) w; (6 + n,)."""
         v, Omega, v_f = w[:3], w[3:6], w[6:]
-        s, C = self.s(u), self.C_of(u)
+        at, of = self._at(u), self.integrals
+        s, C = of.s(at), of.xS(at)
         linear = self.mass * v + np.cross(Omega, s) + self.S @ v_f
-        angular = np.cross(s, v) + self.J(u) @ Omega + C @ v_f
+        angular = np.cross(s, v) + of.J(at) @ Omega + C @ v_f
         return np.concatenate([linear, angular, self.S.T @ v + C.T @ Omega + self.M @ v_f])
 
     def momenta_by_u(self, u: Vector, w: Vector) -> Array:
@@ -198,13 +181,13 @@ class Flexibility:
             v, Omega, v_f = w[:3], w[3:6], w[6:]
             slope[:3] = skew(Omega) @ self.S
             slope[3:6] = -skew(v) @ self.S + self._turned_by_u(u, Omega)
-            slope[3:6] += np.einsum("ikl,l->ik", self._cross, v_f)
-            slope[6:] = np.einsum("i,ikl->lk", Omega, self._cross)
+            slope[3:6] += np.einsum("ikl,l->ik", self.integrals.cross, v_f)
+            slope[6:] = np.einsum("i,ikl->lk", Omega, self.integrals.cross)
         return slope
 
     def _turned_by_u(self, u: Vector, Omega: Vector) -> Array:
         """Return the derivative of J(u) Omega by u; (3, n)."""
-        Q = self.Q(u)
+        Q = self._products(u)
         along = np.einsum("abl,b->al", Q, Omega) + np.einsum("abl,a->bl", Q, Omega)
         return np.asarray(2 * np.outer(Omega, np.trace(Q)) - along)
 
@@ -214,16 +197,16 @@ class Flexibility:
             return np.zeros(self.n)
         (v0, Omega0, f0), (v1, Omega1, f1) = _three(w0), _three(w1)
         moved = self.S.T @ (np.cross(v0, Omega1) + np.cross(v1, Omega0))
-        centrifugal = 2 * np.einsum("ab,abl->l", _mixed(Omega0, Omega1), self.Q(u))
-        coriolis = np.einsum("i,ikl,l->k", Omega0, self._cross, f1)
-        coriolis += np.einsum("i,ikl,l->k", Omega1, self._cross, f0)
+        centrifugal = 2 * np.einsum("ab,abl->l", _mixed(Omega0, Omega1), self._products(u))
+        coriolis = np.einsum("i,ikl,l->k", Omega0, self.integrals.cross, f1)
+        coriolis += np.einsum("i,ikl,l->k", Omega1, self.integrals.cross, f0)
         return np.asarray(moved + centrifugal + coriolis) / 2
 
     def push_by_u(self, w0: Vector, w1: Vector) -> Array:
         """Return the derivative of `push` by u, which does not depend on u; (n, n)."""
         if not self.deformed:
             return np.zeros((self.n, self.n))
-        return np.asarray(np.einsum("ab,abkl->lk", _mixed(w0[3:6], w1[3:6]), self.N))
+        return np.asarray(np.einsum("ab,abkl->lk", _mixed(w0[3:6], w1[3:6]), self._pairs))
 
     def push_by_w(self, u: Vector, w0: Vector) -> Array:
         """Return the derivative of `push` by w1; (n, 6 + n)."""
@@ -244,10 +227,10 @@ class Flexibility:
     def gyration(self, u: Vector, w: Vector) -> Array:
         """Return the skew matrix of [BAPM21, eqs. (12) to (14)]; (6 + n, 6 + n)."""
         v, Omega, v_f = _three(w)
-        Q, twice = self.Q(u), self._twice
+        Q, twice = self._products(u), self._twice
         p_t, p_r = self._hat(u, w)
         p_f = twice * (skew(v) @ self.S + np.einsum("abl,b->al", Q, Omega))
-        p_f += (2 * twice - 1) * np.einsum("ikl,k->il", self._cross, v_f)
+        p_f += (2 * twice - 1) * np.einsum("ikl,k->il", self.integrals.cross, v_f)
         p_f -= twice * np.outer(Omega, np.trace(Q))
         J = np.zeros((SIX + self.n, SIX + self.n))
         J[:3, 3:6] = J[3:6, :3] = skew(p_t)
@@ -258,9 +241,9 @@ class Flexibility:
     def _hat(self, u: Vector, w: Vector) -> tuple[Vector, Vector]:
         """Return the momenta of [BAPM21, eq. (13)]."""
         v, Omega, v_f = _three(w)
-        s = self.s(u)
+        s = self.integrals.s(self._at(u))
         p_t = self.mass * v + np.cross(Omega, s) + self._twice * self.S @ v_f
-        return p_t, np.cross(s, v) + self.J(u) @ Omega + self._C_hat(u) @ v_f
+        return p_t, np.cross(s, v) + self.integrals.J(self._at(u)) @ Omega + self._C_hat(u) @ v_f
 
     def _C_hat(self, u: Vector) -> Array:
         """Return what the momentum of [BAPM21, eq. (13)] has of v_f; (3, n).
@@ -268,26 +251,28 @@ class Flexibility:
         Points move with the deformation, and count twice; sections that turn about themselves do
         not.
         """
-        moved = np.einsum("iab,abl->il", EPS, self.Q(u))
-        return np.asarray(self.C_of(u) + (self._twice - 1) * moved)
+        Q = self._products(u)
+        moved = np.array([Q[a, b] - Q[b, a] for a, b in CYCLIC])
+        return np.asarray(self.integrals.xS(self._at(u)) + (self._twice - 1) * moved)
 
     def gyration_by_w(self, u: Vector, a: Vector) -> Array:
         """Return the derivative of gyration(u, w) a by w; (6 + n, 6 + n)."""
         a_v, a_O, a_f = _three(a)
-        s, Q, twice = skew(self.s(u)), self.Q(u), self._twice
+        at, of, twice = self._at(u), self.integrals, self._twice
+        s, Q = skew(of.s(at)), of.products(at)
         by_t = np.hstack([self.mass * np.eye(3), -s, twice * self.S])
-        by_r = np.hstack([s, self.J(u), self._C_hat(u)])
+        by_r = np.hstack([s, of.J(at), self._C_hat(u)])
         slope = np.zeros((SIX + self.n, SIX + self.n))
         slope[:3] = -skew(a_O) @ by_t
         slope[3:6] = -skew(a_v) @ by_t - skew(a_O) @ by_r
         along = Q @ a_f
         slope[3:6, :3] -= twice * skew(self.S @ a_f)
         slope[3:6, 3:6] += twice * (along - np.trace(along) * np.eye(3))
-        slope[3:6, 6:] -= (2 * twice - 1) * np.einsum("ikl,k->il", self._cross, a_f)
+        slope[3:6, 6:] -= (2 * twice - 1) * np.einsum("ikl,k->il", self.integrals.cross, a_f)
         slope[6:, :3] = -twice * (-skew(a_O) @ self.S).T
         turning = np.einsum("a,abl->lb", a_O, Q) - np.outer(np.trace(Q), a_O)
         slope[6:, 3:6] = -twice * turning
-        slope[6:, 6:] = -(2 * twice - 1) * np.einsum("i,ikl->lk", a_O, self._cross)
+        slope[6:, 6:] = -(2 * twice - 1) * np.einsum("i,ikl->lk", a_O, self.integrals.cross)
         return slope
 
     def gyration_by_u(self, u: Vector, w: Vector, a: Vector) -> Array:
@@ -298,15 +283,15 @@ class Flexibility:
         (v, Omega, v_f), (a_v, a_O, a_f) = _three(w), _three(a)
         by_t = skew(Omega) @ self.S
         by_r = -skew(v) @ self.S + self._turned_by_u(u, Omega)
-        by_r += 2 * np.einsum("ikl,l->ik", self._cross, v_f)
+        by_r += 2 * np.einsum("ikl,l->ik", self.integrals.cross, v_f)
         slope[:3] = -skew(a_O) @ by_t
         slope[3:6] = -skew(a_v) @ by_t - skew(a_O) @ by_r
-        along = np.einsum("abkl,l->abk", self.N, a_f)
+        along = np.einsum("abkl,l->abk", self._pairs, a_f)
         slope[3:6] += 2 * (
             np.einsum("abk,b->ak", along, Omega) - np.outer(Omega, np.einsum("aak->k", along))
         )
         pair = np.outer(a_O, Omega) - (a_O @ Omega) * np.eye(3)
-        slope[6:] = -2 * np.einsum("ab,abkl->lk", pair, self.N)
+        slope[6:] = -2 * np.einsum("ab,abkl->lk", pair, self._pairs)
         return slope
 
     # -- elasticity ---------------------------------------------------------------------------
@@ -335,11 +320,6 @@ class Flexibility:
 
 def _three(w: Vector) -> tuple[Vector, Vector, Vector]:
     return w[:3], w[3:6], w[6:]
-
-
-def _turned(E: Array) -> Array:
-    """Return tr(E) I - E."""
-    return np.asarray(np.trace(E) * np.eye(3) - E)
 
 
 def _mixed(a: Vector, b: Vector) -> Array:

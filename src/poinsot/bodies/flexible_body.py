@@ -19,7 +19,7 @@ from poinsot.elements.inertia import MassIntegrals, Pairs
 from poinsot.elements.reduction import FreeBody, mean_axes
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count, numbers, require_name, vector3
-from poinsot.ph.matrices import Array, Vector, dense
+from poinsot.ph.matrices import Array, Vector
 from poinsot.so3 import axial, skew
 
 #: Dimensions of the arrays of a file: k unknowns, 6 + k velocities, and interfaces.
@@ -164,22 +164,16 @@ class FlexibleBody(Elasticity):
     def flexibility(self) -> Flexibility:
         """Its numbers in the floating frame."""
         k, of = self.unknowns, self.integrals
-        X, N = np.zeros((3, 3, k)), np.zeros((3, 3, k, k))
+        moments: Array = np.zeros((3, 3, k))
+        pairs: Pairs = np.zeros((3, 3, k, k))
         if of is not None:
-            X, N = np.asarray(of.moments), np.array([[dense(p) for p in row] for row in of.pairs])
+            moments, pairs = of.moments, of.dense().pairs
         modes = np.array([interface.modes for interface in self.interfaces.values()])
         number = np.arange(-(-k // 3) * 3)
         return Flexibility(
-            mass=self.mass,
-            static=self.first_moment,
-            inertia=self.inertia,
-            S=self.M[:3, 6:],
-            C=self.M[3:6, 6:],
-            M=self.M[6:, 6:],
+            integrals=MassIntegrals.of_mass_matrix(self.M, moments, pairs),
             K=self.K,
             D=np.zeros((k, k)) if self.damping is None else self.damping,
-            X=X,
-            N=N,
             points=np.array([interface.position for interface in self.interfaces.values()]),
             Y=modes[:, :3],
             Theta=modes[:, 3:],
@@ -345,14 +339,7 @@ class FlexibleBody(Elasticity):
         M = symmetric(arrays["M"], "M")
         integrals = None
         if "pairs" in arrays:
-            integrals = MassIntegrals(
-                mass=float(M[0, 0]),
-                first_moment=np.asarray(axial(M[3:6, :3])),
-                euler=np.trace(M[3:6, 3:6]) / 2 * np.eye(3) - M[3:6, 3:6],
-                S=M[:3, 6:],
-                moments=arrays["moments"],
-                pairs=cast(Pairs, tuple(tuple(row) for row in arrays["pairs"])),
-            )
+            integrals = MassIntegrals.of_mass_matrix(M, arrays["moments"], arrays["pairs"])
         return cls(
             M=M,
             K=arrays["K"],

@@ -181,9 +181,11 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
     arm = scale(0.5, add(in_world(D0, s0), in_world(D1, s1)))
     turned = sub(sub(in_world(D1, p_r1), in_world(D0, p_r0)), scale(h, cross(mean, V)))
     turned = axpy(h, cross(arm, pull), turned)
+    gyroscopic = NONE
     if not deformed:
         force = add(cross(v, Sv), apply(minus(X_v, times(trace(X_v), UNIT)), O))
-        turned = axpy(-h, in_world(D0, force), turned)
+        gyroscopic = in_world(D, force)
+        turned = axpy(-h, gyroscopic, turned)
     gather(x, at[n, NODE_T], 0, sub(P1, P0))
     gather(x, at[n, NODE_R], 0, turned)
     lifted = apply(D0, sub(pull, cross(a, pull)))
@@ -246,10 +248,11 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
     R_w = plus(L_w, skew_times(half, P_w))
     R_w = plus(R_w, times(0.5 * h, skew_times(weight, lever(a, in_world(D, s1)))))
     if not deformed:
-        back = times(-h, transposed(D0))
+        back = times(-h, transposed(D))
         by_v, by_O = times(-1.0, skew(Sv)), minus(X_v, times(trace(X_v), UNIT))
         R_V = plus(R_V, multiply(back, multiply(by_v, B)))
         R_w = plus(R_w, multiply(back, plus(multiply(by_v, Bw), multiply(by_O, D0))))
+        R_w = plus(R_w, times(0.5 * h * h, lever(a, gyroscopic)))
     own = at[n]
     add_tile(tiles, own[OWN], P_V)
     add_tile(tiles, own[OWN + 1], P_w)
@@ -293,7 +296,7 @@ def _balance(table: Elastics, n: int, step: Step, tiles: Array) -> None:
         R_g = minus(R_g, times(0.5 * h, skew_times(weight, multiply(R1, S))))
         if not deformed:
             by_nu = plus(skew_times(v, S), turning_first(groups, g, O))
-            R_g = minus(R_g, times(h, multiply(transposed(D0), by_nu)))
+            R_g = minus(R_g, times(h, multiply(transposed(D), by_nu)))
         add_tile(tiles, groups.places[g, T_G], P_g)
         add_tile(tiles, groups.places[g, R_G], R_g)
         add_tile(tiles, groups.places[g, G_T], f_V)

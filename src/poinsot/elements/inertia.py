@@ -11,10 +11,13 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from poinsot.ph.matrices import Array, Matrix, Vector, dense
-from poinsot.so3 import skew
+from poinsot.so3 import axial, skew
 
-#: A matrix (n, n) for each pair of directions.
-Pairs: TypeAlias = tuple[tuple[Matrix, ...], ...]
+#: A matrix (n, n) for each pair of directions, sparse or as one array (3, 3, n, n).
+Pairs: TypeAlias = tuple[tuple[Matrix, ...], ...] | Array
+
+#: Directions a, b whose products stand in component x, y, z of a cross product.
+CYCLIC = ((1, 2), (2, 0), (0, 1))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,8 +41,8 @@ class MassIntegrals:
     pairs : 3 by 3 matrices (n, n)
         :math:`M_{ab} = \int \rho N_a^\top N_b`.
     section_inertia, section_S, section_M : (3, 3), (3, n), (n, n)
-        What cross-sections of beams add to J, to the angular momentum and to M by turning about
-        their centroids; they do not change with u. None: nothing.
+        What does not change with u in J, in the angular momentum and in M: cross-sections of beams
+        that turn about their centroids. None: nothing.
     """
 
     mass: float
@@ -69,6 +72,25 @@ class MassIntegrals:
             pairs=pairs,
         )
 
+    @classmethod
+    def of_mass_matrix(cls, M: Array, moments: Array, pairs: Pairs) -> Self:
+        """Return the integrals of a body with a mass matrix M (6 + n, 6 + n) without deformation.
+
+        What `moments` and `pairs` do not account for does not change with u.
+        """
+        J = M[3:6, 3:6]
+        body = cls(
+            mass=float(M[0, 0]),
+            first_moment=np.asarray(axial(M[3:6, :3])),
+            euler=np.trace(J) / 2 * np.eye(3) - J,
+            S=M[:3, 6:],
+            moments=moments,
+            pairs=pairs,
+        )
+        return replace(body, section_S=M[3:6, 6:] - body.xS(), section_M=M[6:, 6:] - dense(body.M))
+
+    # -- at a deformation --------------------------------------------------------------------------
+
     @cached_property
     def M(self) -> Matrix:
         """Mass matrix of the unknowns, the integral of density * N^T N; (n, n)."""
@@ -96,13 +118,26 @@ class MassIntegrals:
 
         [BAPM21, eq. (9)], about the origin of the frame.
         """
-        A = self.moments if u is None else self.moments + self._second(u)
-        rows = np.array([A[1, 2] - A[2, 1], A[2, 0] - A[0, 2], A[0, 1] - A[1, 0]])
+        A = self.products(u)
+        rows = np.array([A[a, b] - A[b, a] for a, b in CYCLIC])
         return rows if self.section_S is None else rows + self.section_S
+
+    def products(self, u: Vector | None = None) -> Array:
+        r"""Return :math:`\int \rho\, (x + u_f)_a N_b`; (3, 3, n)."""
+        return self.moments if u is None else self.moments + self._second(u)
+
+    @cached_property
+    def cross(self) -> Array:
+        r"""Integrals :math:`\int \rho\, N_k \times N_l` of pairs of unknowns, dense; (3, n, n)."""
+        return np.array([dense(self.pairs[a][b] - self.pairs[b][a]) for a, b in CYCLIC])
 
     def _second(self, u: Vector) -> Array:
         """Return u^T M_ab for each pair of directions; (3, 3, n)."""
+        if isinstance(self.pairs, np.ndarray):
+            return np.asarray(u @ self.pairs)
         return np.array([[M_ab.T @ u for M_ab in row] for row in self.pairs])
+
+    # -- of other unknowns, frames and bodies ------------------------------------------------------
 
     def of(self, modes: Any) -> Self:
         """Return the integrals for unknowns eta with u = modes @ eta; modes: (n, k)."""
@@ -121,8 +156,40 @@ class MassIntegrals:
             section_M=None if section_M is None else project(section_M),
         )
 
+    def dense(self) -> Self:
+        """Return the same in dense matrices."""
+        pairs = np.array([[dense(M_ab) for M_ab in row] for row in self.pairs])
+        section_M = None if self.section_M is None else dense(self.section_M)
+        return replace(self, pairs=pairs, section_M=section_M)
+
+    def about(self, c: Vector) -> Self:
+        """Return the integrals for a parallel frame with its origin at the point c."""
+        m, s = self.mass, self.first_moment
+        return replace(
+            self,
+            first_moment=s - m * c,
+            euler=self.euler - np.outer(c, s) - np.outer(s, c) + m * np.outer(c, c),
+            moments=self.moments - c[:, None, None] * self.S,
+        )
+
+    def with_point(self, mass: float, x: Vector, Y: Array) -> Self:
+        """Return the integrals with a point mass at x that is displaced by Y u; dense."""
+        return replace(
+            self,
+            mass=self.mass + mass,
+            first_moment=self.first_moment + mass * x,
+            euler=self.euler + mass * np.outer(x, x),
+            S=self.S + mass * Y,
+            moments=self.moments + mass * np.einsum("a,bl->abl", x, Y),
+            pairs=np.asarray(self.pairs) + mass * np.einsum("ak,bl->abkl", Y, Y),
+        )
+
     def mass_matrix(self, u: Vector | None = None) -> Array:
         """Return the mass matrix for (v, Omega, u') [BAPM21, eq. (10)]; (6 + n, 6 + n)."""
-        s, S, xS = skew(self.s(u)), self.S, self.xS(u)
-        I = self.mass * np.eye(3)
-        return np.block([[I, s.T, S], [s, self.J(u), xS], [S.T, xS.T, dense(self.M)]])
+        size = 6 + self.S.shape[1]
+        M, s, xS = np.empty((size, size)), skew(self.s(u)), self.xS(u)
+        M[:3, :3] = self.mass * np.eye(3)
+        M[:3, 3:6], M[3:6, :3], M[3:6, 3:6] = -s, s, self.J(u)
+        M[:3, 6:], M[6:, :3] = self.S, self.S.T
+        M[3:6, 6:], M[6:, 3:6], M[6:, 6:] = xS, xS.T, dense(self.M)
+        return M

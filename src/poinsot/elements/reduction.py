@@ -107,22 +107,31 @@ class FreeBody:
 
         The modes are the slowest ones with all interfaces held. Shape (n, 6 * interfaces + modes).
         """
-        n, fixed = self.M.shape[0], 6 * len(self.interfaces)
-        T = np.zeros((n, fixed + modes))
+        n = self.M.shape[0]
+        moved = np.zeros((n, 6 * len(self.interfaces)))
         for k, (name, unknowns) in enumerate(self.interfaces.items()):
-            T[unknowns, 6 * k : 6 * k + 6] = self.rigid(self.place(name))[unknowns]
+            moved[unknowns, 6 * k : 6 * k + 6] = self.rigid(self.place(name))[unknowns]
         held = np.concatenate(list(self.interfaces.values()))
         inner = np.setdiff1d(np.arange(n), held)
         if modes > inner.size:
             raise InputError(
                 f"modes is {modes}; between interfaces there are {inner.size} unknowns"
             )
-        K_ii, M_ii = (sp.csc_array(A[inner][:, inner]) for A in (self.K, self.M))
-        if inner.size:
-            load = np.asarray(self.K[inner][:, held] @ T[held, :fixed])
-            T[inner, :fixed] = -splu(K_ii, permc_spec="MMD_AT_PLUS_A").solve(load)
-            T[inner, fixed:] = _slowest(K_ii, M_ii, modes)
-        return T
+        return craig_bampton(self.M, self.K, moved, sp.eye_array(n, format="csc")[:, inner], modes)
+
+
+def craig_bampton(M: Any, K: Any, moved: Array, inner: Any, modes: int) -> Array:
+    """Return static shapes of motions of the interface, and slowest modes with it held.
+
+    `moved` (n, m) are displacements that move the interface, `inner` (n, k) a basis of those that
+    do not (Craig and Bampton, AIAA Journal 6, 1968). Shape (n, m + modes).
+    """
+    if inner.shape[1] == 0:
+        return moved
+    K_ii, M_ii = (sp.csc_array(inner.T @ (A @ inner)) for A in (K, M))
+    load = np.asarray(inner.T @ (K @ moved))
+    static = moved - inner @ splu(K_ii, permc_spec="MMD_AT_PLUS_A").solve(load)
+    return np.hstack([static, inner @ _slowest(K_ii, M_ii, modes)])
 
 
 def _slowest(K: Any, M: Any, modes: int) -> Array:

@@ -151,7 +151,9 @@ def _matrices(body: Elastic, first: int) -> _Matrices:
     by_columns = np.pad(np.swapaxes(tiles[:, :4], 2, 3), ((0, 0), (0, 0), (0, 0), (0, 1)))
     own = by_columns.reshape(len(pairs), 48)
     axes = np.zeros((data.n, 3)) if data.axes is None else data.axes
-    parts = [_columns(data, A) for A in (data.S, data.C, data.X.reshape(9, -1), axes.T)]
+    of_mass = data.integrals
+    per_coordinate = of_mass.S, of_mass.xS(), of_mass.moments.reshape(9, -1), axes.T
+    parts = [_columns(data, A) for A in per_coordinate]
     groups = np.concatenate([*parts[:3], np.swapaxes(parts[3], 1, 2)], axis=1)
     Y = np.stack([_columns(data, Y_c) for Y_c in data.Y])
     Theta = np.stack([_columns(data, Theta_c) for Theta_c in data.Theta])
@@ -173,10 +175,10 @@ def _in_groups(data: Flexibility) -> Real:
 
     Of these the products where each coordinate has an axis, phi × phi, and phi_a phi_b.
     """
-    along = np.einsum("abkl->kl", data.N) if data.axes is not None else np.zeros_like(data.M)
-    cross = [data.N[a, b] - data.N[b, a] for a, b in ((1, 2), (2, 0), (0, 1))]
-    twice = [(data.N[a, b] + data.N[b, a]) / 2 for a, b in PAIRS_OF_AXES]
-    matrices = np.array([data.M, data.K, data.D, along, *cross, *twice])
+    N = np.asarray(data.integrals.pairs)
+    along = np.einsum("abkl->kl", N) if data.axes is not None else np.zeros_like(data.M)
+    twice = [(N[a, b] + N[b, a]) / 2 for a, b in PAIRS_OF_AXES]
+    matrices = np.array([data.M, data.K, data.D, along, *data.integrals.cross, *twice])
     padded = np.pad(matrices, ((0, 0), (0, 1), (0, 1)))
     g = data.groups
     blocks = np.moveaxis(padded[:, g[:, :, None, None], g[None, None]], 3, 2)
@@ -254,7 +256,8 @@ def _add(
     count = len(of.groups)
     nodes = graph.motion(of.first + np.arange(count))[:, 0]
     first = rows.count("groups")
-    numbers = [data.mass, *data.static, *data.inertia.reshape(-1), *pull]
+    J = data.integrals.J()
+    numbers = [data.mass, *data.integrals.s(), *J.reshape(-1), *pull]
     own = tiles.at([T, T, R, R], [T, R, T, R])
     begin = [rows.count(name) for name in BEGIN]
     flags = int(data.deformed), int(data.damped)

@@ -119,7 +119,7 @@ def test_an_undeformed_beam_has_the_matrices_of_a_rigid_body():
     """[BAPM21, rem. 3]: with u_f = 0 the equations are those of a rigid body in body axes."""
     beam = soft()
     system = flying(beam, 3).compile()
-    J = beam.flexibility.inertia
+    J = beam.flexibility.integrals.J()
     rigid = ps.Model()
     body = system.layout.bodies[0]
     rigid.add_body(body, ps.RigidBody(mass=beam.mass, inertia=np.diagonal(J)))

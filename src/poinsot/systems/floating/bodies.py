@@ -399,7 +399,7 @@ class FloatingBodies(ByDirectors):
     @staticmethod
     def moment(body: Elastic, u: Vector) -> Vector:
         """Return the first moment of the deformed body [kg m]; (3,)."""
-        return np.asarray(body.data.static + body.data.S @ u)
+        return body.data.integrals.s(u)
 
     def dV(self, zeta: Vector) -> Vector:
         """Return the gradient of V."""

@@ -108,15 +108,16 @@ class ElasticStep:
     def _weight(self) -> tuple[Vector, Array]:
         """Return the mean of R (s + S u) at both ends, and (1 + [a]) R0 S."""
         data, a = self.body.data, self.h / 2 * self.w[3:6]
-        s0, s1 = data.static + data.S @ self.u0, data.static + data.S @ self.u1
+        s0, s1 = data.integrals.s(self.u0), data.integrals.s(self.u1)
         arm = (self.R0 @ s0 + self.R1 @ s1) / 2
         return np.asarray(arm), np.asarray((np.eye(3) + skew(a)) @ self.R0 @ data.S)
 
     def _gyroscopic(self) -> tuple[Vector, Array]:
         """Return gyroscopic forces beyond those of momenta, times -h, and their derivative.
 
-        J of [BAPM21, eq. (34)] at mean velocities, less the part of p_t and p_r, is skew; on
-        velocities in world axes it acts by (V, omega, v_f) -> ((1 - [a]) V, omega, v_f) R0.
+        J of [BAPM21, eq. (34)] at mean velocities, less the part of p_t and p_r, is skew. Torques
+        go to world axes by the mean R: R^T omega = R0^T omega = R1^T omega, so that their power is
+        that in body axes, and a step is symmetric in time.
         """
         data, h = self.body.data, self.h
         mean, mid = (self.w0 + self.w1) / 2, (self.u0 + self.u1) / 2
@@ -130,10 +131,12 @@ class ElasticStep:
         own_by_w[3:6] = -skew(mean[:3]) @ M[:3] - skew(mean[3:6]) @ M[3:6]
         force, slope = (J - own) @ mean, J - own + by_w - own_by_w
         Q = self._to_body()
+        Q[3:6, 3:6] = self.R.T
         pushed = -h * Q.T @ force
         by_own = -h * Q.T @ slope @ self._mean_by_w()
-        # Q^T has (1 + [a]) R0 in it, which turns.
+        # Q^T has (1 + [a]) R0 and R in it, which turn.
         by_own[:3, 3:6] -= h * h / 2 * -skew(self.R0 @ force[:3])
+        by_own[3:6, 3:6] += h * h / 2 * self.R @ self.R0.T @ skew(self.R @ force[3:6])
         return pushed, by_own
 
     def _to_body(self) -> Array:
@@ -170,7 +173,7 @@ class ElasticStep:
         df = dp[6:] - h * data.push_by_w(mid, self.w0) @ dw1
         df[:, 6:] += h * (h * stiff + data.D - h / 2 * data.push_by_u(self.w0, w1))
         # Gravity: the arm is that of a force on the mean of R (s + S u).
-        s1 = data.static + data.S @ u1
+        s1 = data.integrals.s(u1)
         arm_by_w = np.zeros((3, 6 + n))
         arm_by_w[:, 3:6] = -h / 2 * C @ skew(R @ s1)
         arm_by_w[:, 6:] = h / 2 * R1 @ data.S
