@@ -138,3 +138,42 @@ def test_where_nothing_repeats_the_message_says_how_far_it_gets():
         analysis.periodic_motion(pendulum(1.0), period=1.0, hold="amplitude")
     with pytest.raises(ps.InputError, match="must be positive"):
         analysis.periodic_motion(pendulum(1.0), period=-1.0)
+
+
+def geared(angle, ratio=5.0):
+    """A pendulum with a flywheel behind a gear, and how much slower it swings."""
+    model = pendulum(angle)
+    wheel = model.add_body("wheel", ps.Cylinder(mass=1, radius=0.1, length=0.1), position=(0, 1, 0))
+    model.add_joint("axle", ps.Revolute(model.ground, wheel, point=(0, 1, 0), axis=(0, 0, 1)))
+    model.add_transmission("gear", ps.Gear("axle", "hinge", ratio=ratio))
+    inertia = 2.0 * (1 + 0.01) / 12 + 2.0 * 0.25
+    return model, np.sqrt(1 + ratio**2 * 0.005 / inertia)
+
+
+def test_a_pendulum_with_a_flywheel_behind_a_gear_swings_as_one_of_more_inertia():
+    (model, slower), errors = geared(1.2), []
+    for steps in (50, 100):
+        found = analysis.periodic_motion(model, period=2.0, steps=steps)
+        errors.append(found.period - exact_period(1.2) * slower)
+    assert abs(errors[1]) < 5e-3
+    assert errors[0] / errors[1] == pytest.approx(4, abs=0.2)
+    turned = analysis.periodic_motion(model, period=2.0, steps=50, coordinates="quaternions")
+    assert turned.period == pytest.approx(exact_period(1.2) * slower, rel=1e-2)
+
+
+@pytest.mark.parametrize(("steps", "off"), [(50, 1.02), (100, 1.05), (40, 1.1), (40, 0.9)])
+def test_a_wheel_that_has_made_whole_turns_more_is_not_where_it_was(steps, off):
+    """After one and a half periods it has made almost two, and the pendulum is opposite."""
+    model, slower = geared(1.2)
+    period = exact_period(1.2) * slower
+    found = analysis.periodic_motion(model, period=off * period, steps=steps)
+    assert found.period == pytest.approx(period, rel=1e-2)
+
+
+def test_steady_motions_refuse_transmissions_by_name():
+    model = pendulum(0.3)
+    wheel = model.add_body("wheel", ps.Cylinder(mass=1, radius=0.1, length=0.1), position=(0, 1, 0))
+    model.add_joint("axle", ps.Revolute(model.ground, wheel, point=(0, 1, 0), axis=(0, 0, 1)))
+    model.add_transmission("gear", ps.Gear("axle", "hinge", ratio=2))
+    with pytest.raises(ps.InputError, match=r"no steady motion is looked for with .* \('gear'\)"):
+        analysis.steady_motion(model, axis=(0, 0, 1), rate=1.0)

@@ -42,6 +42,14 @@ class Chart(ABC):
     def numbers(self, x: Vector) -> Vector:
         """Return the numbers of a state; (size,)."""
 
+    @abstractmethod
+    def change(self, x: Vector) -> Vector:
+        """Return all that is different in a state, in sizes.
+
+        Far away it says more than numbers do: where a gear turns one body by a whole turn more,
+        what the turns of both are along the free motion may vanish.
+        """
+
 
 @dataclass(frozen=True, eq=False)
 class PlainChart(Chart):
@@ -91,8 +99,11 @@ class PlainChart(Chart):
 
     def numbers(self, x: Vector) -> Vector:
         """Return the change of stored states along the basis."""
-        change = ((x - self.base) / self._sizes)[self._stored]
-        return np.asarray(self._free.T @ change)
+        return np.asarray(self._free.T @ self.change(x))
+
+    def change(self, x: Vector) -> Vector:
+        """Return the change of stored states."""
+        return np.asarray(((x - self.base) / self._sizes)[self._stored])
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +159,13 @@ class MovingChart(Chart):
 
     def numbers(self, x: Vector) -> Vector:
         """Return motion and change of velocities along free motions."""
+        return np.concatenate([self._free.T @ part for part in np.split(self.change(x), 2)])
+
+    def change(self, x: Vector) -> Vector:
+        """Return the whole motion and change of velocities."""
         D = self.place.sizes
         faster = (self.velocities(x) - self._speeds) / D / self.pace
-        return np.concatenate([self._free.T @ (self.difference(x) / D), self._free.T @ faster])
+        return np.concatenate([self.difference(x) / D, faster])
 
 
 @dataclass(frozen=True, eq=False)

@@ -309,7 +309,7 @@ def _nearest(shots: _Shots, chart: Chart, x: Vector, T: float, moved: Vector) ->
     result = shots.run(x, last * T, ceil(last * shots.steps), save_every=1)
     states = [np.reshape(result[s.name], (len(result.time), -1)) for s in shots.system.states]
     rows = np.hstack(states)[result.time - shots.t >= first * T]
-    apart = [np.linalg.norm(chart.numbers(row - moved)) for row in rows]
+    apart = [np.linalg.norm(chart.change(row - moved)) for row in rows]
     return float(result.time[len(result.time) - len(rows) + int(np.argmin(apart))] - shots.t)
 
 

@@ -188,6 +188,7 @@ def steady_motion(
             )
         )
     require_undriven(system)
+    _require_no_transmissions(system)
     place = closed_place(system, system.state({} if x0 is None else x0), t)
     guess = float(number(guess, "guess"))
     what = f"steady motion of system '{system.name}'"
@@ -231,6 +232,17 @@ def steady_motion(
         _named(system, frame_vectors(at.f), turning, spins or {}),
         x_rate=change,
     )
+
+
+def _require_no_transmissions(system: MechanicalForm) -> None:
+    """Refuse transmissions, whose angles grow in a steady motion."""
+    if not isinstance(system, MechanismForm | QuaternionForm):
+        return
+    for driven in system.mechanism.drives:
+        raise InputError(
+            f"system '{system.name}': no steady motion is looked for with transmissions "
+            f"('{driven.name}'); simulate it, or look for a periodic motion"
+        )
 
 
 def _named(system: Framed, q: Array, frame: SteadyFrame, spins: Iterable[str]) -> dict[str, Vector]:

@@ -42,19 +42,11 @@ def closed_place(system: MechanicalForm, x: Vector, t: float) -> FramePlace | Co
 
 
 def require_undriven(system: MechanicalForm, t: float | None = None) -> None:
-    """Refuse a system whose motion is prescribed, and transmissions in a motion (t is None).
-
-    At rest, at time t [s], transmissions hold, and so do drives that stand still.
-    """
+    """Refuse a system whose motion is prescribed; at time t [s] of rest, drives may stand still."""
     if not isinstance(system, MechanismForm | QuaternionForm):
         return
     for driven in system.mechanism.drives:
         still = t is not None and driven.motion.holds and abs(driven.motion(t)).max() <= STILL
-        if driven.transmits and t is None:
-            raise InputError(
-                f"system '{system.name}': no steady or periodic motion is looked for with "
-                f"transmissions ('{driven.name}'); simulate it"
-            )
         if not driven.transmits and not still:
             raise InputError(
                 f"system '{system.name}': no rest and no motion of its own is looked for where "
