@@ -4,9 +4,9 @@ import numba
 import numpy as np
 import pytest
 import scipy.signal
+from same import assert_same
 
 import poinsot as ps
-from tests.same import assert_same
 
 ENGINES = ("compiled", "reference")
 

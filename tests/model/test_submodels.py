@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cranes import coil, crane
 from hypothesis import given
 from hypothesis import strategies as st
+from mechanisms import full, laws, rotation, tree
+from same import assert_same
 
 import poinsot as ps
 from poinsot.model import kinds, submodels
-from tests.cranes import crane
-from tests.mechanisms import full, laws, rotation, tree
-from tests.same import assert_same
 
 EVERYTHING = Path(__file__).parents[1] / "io" / "everything.yaml"
 #: Arguments of parts that are no places in the world and no names.
@@ -73,16 +73,7 @@ def arm(law="-8*elbow - 2*elbow_rate") -> ps.Model:
     model.add_joint("elbow", ps.Revolute(upper, lower, point=(0.5, 0, 0), axis=(0, 1, 0)))
     ends = {"point_a": (0, 0, 0.5), "point_b": (0.3, 0, 0)}
     model.add_force("spring", ps.Spring(model.ground, upper, **ends, stiffness=50))
-    coil = ps.ph.linear(
-        "coil",
-        J=[[0.0]],
-        R=[[2.0]],
-        Q=[[10.0]],
-        B=[[1.0, 1.0]],
-        states=["flux"],
-        ports=[ps.ph.Port("shaft"), ps.ph.Port("supply")],
-    )
-    model.add_system("motor", coil)
+    model.add_system("motor", coil())
     model.connect(ps.ph.Gyrator("motor.shaft", "shoulder", C=0.5))
     model.add_sensor("height", "tip.position")
     reads = ["elbow", "elbow.rate"]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from balance import step_errors, turnover
+from same import assert_same
 from scipy.integrate import solve_ivp
 
 import poinsot as ps
 from poinsot.so3 import exp
-from tests.same import assert_same
 
 ENGINES = ("compiled", "reference")
 FORMS = [

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from same import assert_same
 
 import poinsot as ps
-from tests.same import assert_same
 
 
 def pendulum(port=None, **parts):

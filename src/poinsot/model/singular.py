@@ -89,7 +89,8 @@ def _like(
         return twists
     wish = np.random.default_rng(0).standard_normal(known.size)
     twists = complete(jacobian, bodies, wish, np.zeros_like(given))
-    return twists / np.max(abs(twists[loop.columns]))
+    largest = np.max(abs(twists[loop.columns]))
+    return twists if largest == 0 else twists / largest
 
 
 def _differ(one: Vector, other: Vector, sizes: Vector) -> bool:
