@@ -92,6 +92,11 @@ class Recorder:
         self.balance_error_max, self.dissipation_min = 0.0, 0.0
         self.start_clock()
 
+    @property
+    def complete(self) -> int:
+        """How many steps are done with all of their substeps."""
+        return self.done // self.substeps
+
     def start_clock(self) -> None:
         """Count the time from here on."""
         self.started = clock.perf_counter()
@@ -268,7 +273,7 @@ class Recorder:
             dissipated=history.at_times("dissipated"),
             balance_error=history.at_times("balance_error"),
             stats=Stats(
-                steps=self.done // self.substeps,
+                steps=self.complete,
                 newton_iterations=self.total_iterations,
                 iterations=history.iterations,
                 residual_max=self.residual_max,

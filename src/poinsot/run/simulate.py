@@ -289,7 +289,7 @@ def simulate(
     except NewtonFailure as failure:
         history = ", ".join(f"{residual:.1e}" for residual in failure.history) or "none"
         message = (
-            f"system '{system.name}', step {recorder.done + 1} from "
+            f"system '{system.name}', step {recorder.complete + 1} from "
             f"t = {clock.at(recorder.done):g} s with h = {h:g} s: "
             f"{failure.reason}; worst equation '{failure.worst}', relative "
             f"residuals {history}"
@@ -298,8 +298,8 @@ def simulate(
         raise SimulationError(message, result("failed", message)) from None
     except Exception as error:
         what = "" if isinstance(error, PoinsotError) else f"{type(error).__name__}: "
-        n = recorder.done
-        where = f"system '{system.name}', step {n + 1} from t = {clock.at(n):g} s"
+        began = clock.at(recorder.done)
+        where = f"system '{system.name}', step {recorder.complete + 1} from t = {began:g} s"
         message = f"{where}: {what}{error}"
         raise SimulationError(message, result("failed", message)) from error
     ended = result("done")
