@@ -14,3 +14,13 @@ EXACT_FOR_ANY = [s for s in GENERAL if ps.SCHEMES[s].exact_energy == "any"]
 #: The schemes of models in unit quaternions.
 QUATERNIONS = [name for name in SIMPLE if ps.SCHEMES[name].formulation != "ph"]
 EXACT_QUATERNIONS = [s for s in QUATERNIONS if ps.SCHEMES[s].exact_energy == "any"]
+#: Coordinates and schemes that keep the motion of drives.
+DRIVEN = [
+    ("directors", "ph-mp"),
+    ("rotations", "ph-mp"),
+    ("rotations-quaternion", "ph-mp"),
+    ("quaternions", "emh-mean"),
+    ("quaternions", "emh"),
+    ("quaternions", "eml"),
+    ("quaternions", "null-eml"),
+]

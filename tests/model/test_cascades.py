@@ -101,8 +101,8 @@ def test_states_of_an_observer_are_read_by_their_names(engine):
     assert_same(run(again, engine), other)
 
 
-def test_a_cascade_is_read_from_files_and_goes_into_sub_assemblies():
-    model = cascade()
+def assert_in_files_and_sub_assemblies(model):
+    """The same motion from its file, and as a part of another model, which is returned."""
     again = ps.Model.from_yaml_text(model.to_yaml())
     assert again.to_yaml() == model.to_yaml()
     expected = run(model)
@@ -110,6 +110,11 @@ def test_a_cascade_is_read_from_files_and_goes_into_sub_assemblies():
     outer = ps.Model(gravity=(0, 0, -9.81))
     outer.add_system("arm", model)
     assert abs(run(outer).position("arm.rod") - expected.position("rod")).max() < 1e-14
+    return outer
+
+
+def test_a_cascade_is_read_from_files_and_goes_into_sub_assemblies():
+    outer = assert_in_files_and_sub_assemblies(cascade())
     assert outer.to_yaml().count("arm_speed_output") == 1
 
 
@@ -309,14 +314,7 @@ def test_outputs_are_read_within_their_limits_and_those_of_samples_as_held(engin
 
 
 def test_laws_in_continuous_time_that_read_each_other_are_in_files_and_sub_assemblies():
-    model = continuous(every=None)
-    again = ps.Model.from_yaml_text(model.to_yaml())
-    assert again.to_yaml() == model.to_yaml()
-    expected = run(model)
-    assert_same(run(again), expected)
-    outer = ps.Model(gravity=(0, 0, -9.81))
-    outer.add_system("arm", model)
-    assert abs(run(outer).position("arm.rod") - expected.position("rod")).max() < 1e-14
+    assert_in_files_and_sub_assemblies(continuous(every=None))
 
 
 @pytest.mark.parametrize(

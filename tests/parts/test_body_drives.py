@@ -4,21 +4,13 @@ import numpy as np
 import pytest
 from balance import step_errors, turnover
 from same import assert_same
+from schemes import DRIVEN as FORMS
 from scipy.integrate import solve_ivp
 
 import poinsot as ps
 from poinsot.so3 import exp
 
 ENGINES = ("compiled", "reference")
-FORMS = [
-    ("directors", "ph-mp"),
-    ("rotations", "ph-mp"),
-    ("rotations-quaternion", "ph-mp"),
-    ("quaternions", "emh-mean"),
-    ("quaternions", "emh"),
-    ("quaternions", "eml"),
-    ("quaternions", "null-eml"),
-]
 INERTIA = np.array([[1, 0.1, 0], [0.1, 2, 0.3], [0, 0.3, 1.5]])
 MASS, GRAVITY = 2.0, np.array([0, 0, -9.81])
 PATH, POINT = ["cos(t) + 0.3", "sin(2*t)", "t**2"], (1.3, 0, 0)

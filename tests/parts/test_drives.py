@@ -7,21 +7,12 @@ from balance import step_errors, turnover
 from engines import assert_same, both
 from hypothesis import given
 from in_turn import in_turn
+from schemes import DRIVEN as FORMS
 from strategies import seeds
 
 import poinsot as ps
 
 ENGINES = ("compiled", "reference")
-#: Coordinates and schemes that keep the motion of drives.
-FORMS = [
-    ("directors", "ph-mp"),
-    ("rotations", "ph-mp"),
-    ("rotations-quaternion", "ph-mp"),
-    ("quaternions", "emh-mean"),
-    ("quaternions", "emh"),
-    ("quaternions", "eml"),
-    ("quaternions", "null-eml"),
-]
 
 
 # -- slider-crank: everything is known -------------------------------------------------------------

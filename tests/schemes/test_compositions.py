@@ -1,5 +1,6 @@
 """Steps composed of substeps: their coefficients, what they keep, and what they refuse."""
 
+import sys
 from functools import partial
 
 import mechanisms
@@ -212,3 +213,18 @@ def test_a_run_that_ends_early_holds_whole_steps_only():
         result = failure.value.result
         assert result.time == pytest.approx(np.arange(6) * 0.1, abs=1e-15)
         assert result.stats.steps == 5
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_progress_is_complete_when_the_run_is(engine, monkeypatch):
+    module, bars = sys.modules["poinsot.run.simulate"], []
+
+    class Watched(module.Progress):
+        def close(self):
+            bars.append((self.done, self.steps))
+            super().close()
+
+    monkeypatch.setattr(module, "Progress", Watched)
+    model = mechanisms.pair("Revolute", 3, ground=True).model()
+    ps.simulate(model, scheme="ph-mp-4", h=0.1, t_end=0.5, engine=engine)
+    assert bars == [(50, 50)]

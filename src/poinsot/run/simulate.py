@@ -223,7 +223,7 @@ def simulate(
     if runner is not None and not prepare(
         runner,
         required=engine == "compiled",
-        steps=steps,
+        steps=clock.steps,
         step=lambda: take_step(system, method, t_start + h / 2, x, h, options),
     ):
         runner = None
@@ -273,7 +273,7 @@ def simulate(
         return solution.x
 
     try:
-        with closing(Progress(steps, system.name, progress)) as bar:
+        with closing(Progress(clock.steps, system.name, progress)) as bar:
             if runner is not None:
                 run_in_blocks(runner, system, clock, recorder, bar, step, poll)
             else:
