@@ -1,7 +1,7 @@
 """Steps composed of substeps: their coefficients, what they keep, and what they refuse."""
 
-import sys
 from functools import partial
+from importlib import import_module
 
 import mechanisms
 import numpy as np
@@ -217,7 +217,7 @@ def test_a_run_that_ends_early_holds_whole_steps_only():
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
 def test_progress_is_complete_when_the_run_is(engine, monkeypatch):
-    module, bars = sys.modules["poinsot.run.simulate"], []
+    module, bars = import_module("poinsot.run.simulate"), []
 
     class Watched(module.Progress):
         def close(self):
