@@ -15,7 +15,7 @@ import poinsot as ps
 from poinsot.engine import build, machine_code
 from poinsot.errors import BuildError
 from poinsot.ph.signals import Table
-from poinsot.run import blocks
+from poinsot.run import compiled, loop
 from poinsot.systems.compiled.runner import MechanismRunner
 
 H = 0.01
@@ -62,7 +62,7 @@ def sizes(monkeypatch):
         return block
 
     monkeypatch.setattr(MechanismRunner, "advance", count)
-    monkeypatch.setattr(blocks, "FIRST", 0)
+    monkeypatch.setattr(compiled, "FIRST", 0)
     return found
 
 
@@ -113,7 +113,7 @@ def by_law(t, angle, rate):
 def test_single_steps_and_one_block_are_the_same_run(port, every, sizes, monkeypatch):
     results = []
     for pause in (0.0, 1e9):
-        monkeypatch.setattr(blocks, "PAUSE", pause)
+        monkeypatch.setattr(loop, "PAUSE", pause)
         results.append(run(swing(**port), t_end=0.7, save_every=every))
     assert sizes == [1] * 70 + [1, 8, 61]
     assert_identical(*results)
@@ -122,9 +122,9 @@ def test_single_steps_and_one_block_are_the_same_run(port, every, sizes, monkeyp
 
 def test_blocks_are_no_larger_than_there_is_room_for(sizes, monkeypatch):
     whole = run()
-    monkeypatch.setattr(blocks, "PAUSE", 1e9)
+    monkeypatch.setattr(loop, "PAUSE", 1e9)
     n = sum(state.values.shape[1] for state in whole.states.values())
-    monkeypatch.setattr(blocks, "ROOM", 5 * 16 * n)
+    monkeypatch.setattr(loop, "ROOM", 5 * 16 * n)
     sizes.clear()
     assert_identical(run(), whole)
     assert sizes == [1] + [5] * 5 + [4]
@@ -418,8 +418,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the backgro
 ports = {"law": by_law} if sys.argv[2] == "law" else {"value": 0.1}
 model = swing(beside=lambda model: None, **ports)
 run(model, t_end=0.1)  # compiled, or loaded
-simulate = sys.modules["poinsot.run.simulate"]
-run_in_blocks = simulate.run_in_blocks
+from poinsot.run.loop import Loop
+advance = Loop.advance
 for k in range(3):
     pressed = []
     def press():
@@ -428,8 +428,8 @@ for k in range(3):
     timer = threading.Timer(0.1 + 0.071 * k, press)
     def started(*given):
         timer.start()
-        run_in_blocks(*given)
-    simulate.run_in_blocks = started
+        advance(*given)
+    Loop.advance = started
     result = run(model, t_end=float(sys.argv[3]), save_every=50)
     delay = time.perf_counter() - pressed[0] if pressed else None
     timer.cancel()

@@ -93,7 +93,7 @@ def run(model, **options):
 
 def faulty(monkeypatch, fault):
     """Let a fault act on the state at the end of every tenth step of the reference engine."""
-    module, count = sys.modules["poinsot.run.simulate"], [0]
+    module, count = sys.modules["poinsot.run.reference"], [0]
     take = module.take_step
 
     def step(system, *arguments):

@@ -20,7 +20,7 @@ from same import assert_same, numbers
 import poinsot as ps
 from poinsot import ph
 from poinsot.result.writer import Writer
-from poinsot.run import recorder, stream
+from poinsot.run import recorder, reference, stream
 
 KINDS = ("Revolute", "Cylindrical", "Universal", "Planar")
 
@@ -42,6 +42,7 @@ def path(tmp_path):
 @pytest.fixture
 def at_every_step(monkeypatch):
     """The reference engine writes every step, the compiled one every block."""
+    monkeypatch.setattr(reference, "PAUSE", -1.0)
     monkeypatch.setattr(stream, "PAUSE", -1.0)
     monkeypatch.setattr(stream, "SHARE", np.inf)
 
@@ -123,13 +124,13 @@ def test_reactions_in_loops_with_repeated_constraints_are_written(path):
 
 
 def test_steps_do_not_stay_in_memory(path, at_every_step, monkeypatch):
-    sizes, extend = [], recorder.Recorder.add
+    sizes, extend = [], recorder.Recorder.extend
 
-    def add(self, *step):
-        extend(self, *step)
+    def watched(self, block):
+        extend(self, block)
         sizes.append(len(self.table))
 
-    monkeypatch.setattr(recorder.Recorder, "add", add)
+    monkeypatch.setattr(recorder.Recorder, "extend", watched)
     assert oscillate(output=path).time.size == 101
     assert max(sizes) == 2
 

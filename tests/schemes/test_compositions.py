@@ -217,7 +217,7 @@ def test_a_run_that_ends_early_holds_whole_steps_only():
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
 def test_progress_is_complete_when_the_run_is(engine, monkeypatch):
-    module, bars = import_module("poinsot.run.simulate"), []
+    module, bars = import_module("poinsot.run.loop"), []
 
     class Watched(module.Progress):
         def close(self):

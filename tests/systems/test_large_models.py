@@ -350,7 +350,7 @@ def test_a_few_of_many_contradicted_joints_are_named():
 
 
 def test_a_large_system_of_the_user_is_still_checked(monkeypatch):
-    module = importlib.import_module("poinsot.run.simulate")
+    module = importlib.import_module("poinsot.run.contract")
     monkeypatch.setattr(module, "CHECKED_SIZE", 0)
     system = ph.from_functions(
         "creating",

@@ -27,7 +27,7 @@ def pack(record: Any) -> NDArray[np.int64]:
 
 def _append(words: list[int], value: Any, known: int = 0) -> None:
     if isinstance(value, tuple):
-        hints = _hints(type(value)) or len(value) * (None,)
+        hints = hints_of(type(value)) or len(value) * (None,)
         for field, hint in zip(value, hints, strict=True):
             _append(words, field, columns(hint))
     elif isinstance(value, np.ndarray):
@@ -41,7 +41,7 @@ def _append(words: list[int], value: Any, known: int = 0) -> None:
 
 
 @cache
-def _hints(record: type) -> tuple[Any, ...]:
+def hints_of(record: type) -> tuple[Any, ...]:
     """Return what the fields of a record are."""
     return tuple(get_type_hints(record, include_extras=True).values())
 

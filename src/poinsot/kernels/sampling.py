@@ -12,7 +12,7 @@ import numpy as np
 from poinsot.kernels.algebra import Mat, Vec, add, combine, cross, dot, scale, sub, vector
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.laws import call_law
-from poinsot.kernels.tables import KIND, Addresses, Index1, Index2, Real1, Real2
+from poinsot.kernels.tables import KIND, Addresses, Index1, Index2, Real1, Real2, Signed1
 from poinsot.kernels.terms import COEFFICIENT, DIRECTION_A, NONE, POINT_A, POINT_B
 
 #: Kinds of measured numbers: an angle over turns, and its rate; a displacement along a direction of
@@ -50,7 +50,7 @@ class Sampling(NamedTuple):
 
     controllers: Index2
     laws: Addresses
-    sampled: Addresses
+    sampled: Signed1
     given: Real1
     found: Real1
     ring: Real1

@@ -24,8 +24,9 @@ Rows12: TypeAlias = Annotated[NDArray[np.float64], 2, 12]
 Index1: TypeAlias = Annotated[NDArray[np.uint32], 1]
 Index2: TypeAlias = Annotated[NDArray[np.uint32], 2]
 Triples: TypeAlias = Annotated[NDArray[np.uint32], 2, 3]
-#: Addresses of functions.
-Addresses: TypeAlias = Annotated[NDArray[np.int64], 1]
+#: Addresses of functions, which another process has elsewhere; and signed numbers.
+Addresses: TypeAlias = Annotated[NDArray[np.int64], 1, "addresses"]
+Signed1: TypeAlias = Annotated[NDArray[np.int64], 1]
 
 # -- columns -----------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.network import Attached, Network, NetworkStep, networks_of
 from poinsot.ph.ports import Port
-from poinsot.ph.runner import Block, Clock, Controls, Runner, Totals
+from poinsot.ph.runner import Block, Clock, Controls, Memory, Runner, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Evaluation, Newton, Stage, StageEquations
 from poinsot.ph.system import PHSystem
@@ -192,6 +192,14 @@ class HostedRunner(Runner):
         """Go on from another state."""
         self.own.put_beside(self._beside(x))
         self.own.start(x[self.hosting.states], turned)
+
+    def memory(self) -> Memory:
+        """Return a copy of everything that the next steps depend on."""
+        return self.own.memory()
+
+    def restore(self, memory: Memory) -> None:
+        """Go back to where `memory` was called."""
+        self.own.restore(memory)
 
     def control(self, controls: Controls) -> bool:
         """Let controllers set inputs of ports, by the numbers that the host's runner has."""

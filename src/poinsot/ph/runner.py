@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from poinsot.ph.matrices import Array, Vector
 from poinsot.result.history import Saved
 
+#: What an engine carries from step to step: arrays by name.
+Memory: TypeAlias = dict[str, NDArray[Any]]
+
 
 @dataclass(frozen=True)
 class Clock:
     """Steps of length h [s] from `start` to `end`; the last one ends there, and may be shorter.
 
-    Each of the `whole` steps is taken in substeps, so many `fractions` of it.
+    Each of the `whole` steps is taken in substeps, so many `fractions` of it. Substeps are counted
+    over the whole run, of which `before` were taken before `start`.
     """
 
     start: float
@@ -23,11 +27,12 @@ class Clock:
     h: float
     whole: int
     fractions: tuple[float, ...] = (1.0,)
+    before: int = 0
 
     @property
     def steps(self) -> int:
-        """How many substeps there are."""
-        return self.whole * len(self.fractions)
+        """How many substeps are done at the end."""
+        return self.before + self.whole * len(self.fractions)
 
     def at(self, n: int) -> float:
         """Return the time after n substeps [s]."""
@@ -35,7 +40,8 @@ class Clock:
 
     def span(self, first: int, last: int) -> Array:
         """Return the times after `first`, ..., `last` substeps [s]."""
-        step, inside = np.divmod(np.arange(first, last + 1), len(self.fractions))
+        number = np.arange(first, last + 1) - self.before
+        step, inside = np.divmod(number, len(self.fractions))
         times = self._whole(step)
         if len(self.fractions) > 1:
             passed = np.concatenate([[0.0], np.cumsum(self.fractions[:-1])])
@@ -65,6 +71,8 @@ class Block:
         Those steps that are due for saving.
     pending : Saved
         The last step, if it is not due: a run may end here.
+    single_steps : int
+        How many of them the reference engine took, since the compiled one found no solution.
     """
 
     steps: int
@@ -76,6 +84,7 @@ class Block:
     seconds: float
     saved: Saved
     pending: Saved | None = None
+    single_steps: int = 0
 
 
 @dataclass(eq=False)
@@ -90,6 +99,10 @@ class Totals:
     lost: float
     supplied: Vector
     turn: Vector
+
+    def copy(self) -> "Totals":
+        """Return sums that do not change with these."""
+        return Totals(self.energy0, self.lost, self.supplied.copy(), self.turn.copy())
 
 
 def counted(angle: Vector, about: Vector) -> Vector:
@@ -133,6 +146,14 @@ class Runner(ABC):
     @abstractmethod
     def start(self, x: Vector, turned: Vector) -> None:
         """Go on from another state, with angles followed over turns [rad]."""
+
+    @abstractmethod
+    def memory(self) -> Memory:
+        """Return a copy of everything that the next steps depend on."""
+
+    @abstractmethod
+    def restore(self, memory: Memory) -> None:
+        """Go back to where `memory` was called, here or in another process with the same system."""
 
     @property
     def beside(self) -> Vector:

@@ -9,12 +9,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InputError, StorageError, StructureError
+from poinsot.errors import InputError, StorageError
 from poinsot.ph.matrices import Vector
-from poinsot.ph.newton import Solution
-from poinsot.ph.runner import Block, Totals, counted
+from poinsot.ph.runner import Block, Totals
 from poinsot.ph.scheme import Scheme
-from poinsot.ph.stages import Newton, Stage
+from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
 from poinsot.result.history import History, Recover, Saved
@@ -101,51 +100,6 @@ class Recorder:
         """Count the time from here on."""
         self.started = clock.perf_counter()
 
-    def add(self, t_mid: float, t1: float, h: float, solution: Solution, stage: Stage) -> None:
-        """Account for one step, and save it if it is due. A step counts only when complete."""
-        system, totals = self.system, self.totals
-        dissipation = stage.lost
-        if dissipation is None:
-            dissipation = float(stage.z @ system.resistive(stage.x, stage.z))
-        if dissipation < 0:
-            effort = system.resistive(stage.x, stage.z)
-            if dissipation < -1e-10 * np.linalg.norm(stage.z) * np.linalg.norm(effort):
-                raise StructureError(
-                    f"the dissipation creates energy at t = {t_mid:g} s: its power is "
-                    f"{dissipation:.3g} W; R must be positive semi-definite and z·r(x, z) >= 0"
-                )
-        inner = stage.connected
-        if inner is None:
-            inner = system.connected_values(stage.x, stage.z, stage.u)
-        values = [(stage.u[piece], stage.y[piece]) for piece in system.port_slices.values()]
-        values += inner
-        lost = totals.lost + h * dissipation
-        supplied = totals.supplied + [h * float(u @ y) for u, y in values]
-        turned = counted(system.angles(solution.x), totals.turn)
-        energy = system.near(turned).H(solution.x)
-        outer = float(supplied[: len(system.ports)].sum())
-        error = energy - totals.energy0 - outer + lost
-        totals.lost, totals.supplied, totals.turn = lost, supplied, turned
-        self._count(1, t1, solution.iterations, solution.residual, abs(error), dissipation)
-        if self.done % self.substeps:
-            return
-        self.pending = {
-            "time": t1,
-            "x": solution.x,
-            "energy": energy,
-            "dissipated": lost,
-            "balance_error": error,
-            "port_energy": supplied,
-            "turned": turned,
-            "stage_time": t_mid,
-            "stage_x": stage.x,
-            "u": np.concatenate([stage.u, *(u for u, _ in inner)]) if inner else stage.u,
-            "y": np.concatenate([stage.y, *(y for _, y in inner)]) if inner else stage.y,
-            "iterations": solution.iterations,
-        }
-        if self.done % self.save_every == 0 or self.done == self.steps:
-            self._save()
-
     def extend(self, block: Block) -> None:
         """Account for many steps at once, all of them or none; the totals are left to the caller.
 
@@ -158,34 +112,17 @@ class Recorder:
             self.pending = None
             raise
         self.sample.add(saved)
-        if block.steps:
+        if len(block.saved.time):
             self.pending = None
-        if block.pending is not None and (self.done + block.steps) % self.substeps == 0:
+        if block.pending is not None:
             columns = block.pending.columns()
             self.pending = {name: column[0].copy() for name, column in columns.items()}
-        self._count(
-            block.steps,
-            block.reached,
-            block.newton_iterations,
-            block.residual_max,
-            block.balance_error_max,
-            block.dissipation_min,
-        )
-
-    def _count(
-        self,
-        steps: int,
-        reached: float,
-        iterations: int,
-        residual: float,
-        error: float,
-        dissipation: float,
-    ) -> None:
-        self.total_iterations += iterations
-        self.residual_max = max(self.residual_max, residual)
-        self.balance_error_max = max(self.balance_error_max, error)
-        self.dissipation_min = min(self.dissipation_min, dissipation)
-        self.done, self.reached = self.done + steps, reached
+        self.total_iterations += block.newton_iterations
+        self.residual_max = max(self.residual_max, block.residual_max)
+        self.balance_error_max = max(self.balance_error_max, block.balance_error_max)
+        self.dissipation_min = min(self.dissipation_min, block.dissipation_min)
+        self.single_steps += block.single_steps
+        self.done, self.reached = self.done + block.steps, block.reached
 
     def _save(self) -> None:
         """Keep the last step, if it is not kept already."""

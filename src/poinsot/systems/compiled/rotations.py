@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from poinsot.frames import euler
 from poinsot.frames.parametrisations import BODY, Matrices, Quaternions, directors
 from poinsot.ph.matrices import Vector
-from poinsot.ph.runner import Block, Clock, Runner, Totals
+from poinsot.ph.runner import Block, Clock, Memory, Runner, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
 from poinsot.result.history import Saved
@@ -97,6 +97,14 @@ class RotationRunner(Runner):
         """Go on from a state."""
         self.inner.start(self._there(x), turned)
 
+    def memory(self) -> Memory:
+        """Return a copy of everything that the next steps depend on."""
+        return self.inner.memory()
+
+    def restore(self, memory: Memory) -> None:
+        """Go back to where `memory` was called."""
+        self.inner.restore(memory)
+
     @property
     def beside(self) -> Vector:
         """The states of networks."""
@@ -155,6 +163,15 @@ class EulerRunner(RotationRunner):
         """Go on from a state."""
         super().start(x, turned)
         self.theta = self.system.bodies.theta(self.system.parts(x)[0])
+
+    def memory(self) -> Memory:
+        """Return a copy of everything that the next steps depend on, the angles among it."""
+        return super().memory() | {"theta": self.theta.copy()}
+
+    def restore(self, memory: Memory) -> None:
+        """Go back to where `memory` was called."""
+        super().restore(memory)
+        self.theta = memory["theta"].copy()
 
     @property
     def x(self) -> Vector:

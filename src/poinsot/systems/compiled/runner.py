@@ -2,13 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import extrapolation, job, machine_code, prediction
+from poinsot.engine.memory import arrays
 from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
@@ -17,7 +18,7 @@ from poinsot.kernels.sampling import MULTIPLIER, no_controllers
 from poinsot.parts.networks import PortNetworks
 from poinsot.parts.relaxing_connections import Relaxations
 from poinsot.ph.matrices import Vector
-from poinsot.ph.runner import Block, Clock, Controls, Runner, Totals
+from poinsot.ph.runner import Block, Clock, Controls, Memory, Runner, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import EPS, Newton
 from poinsot.result.history import Saved
@@ -82,6 +83,7 @@ class MechanismRunner(Runner):
             weights=weights,
         )
         self.work = made.work(*self.parts.room)
+        self._other: tuple[job.Machine, job.Work] | None = None
         self.h = h
         self.sampling, self._control_in_python = no_controllers(), False
         self._row_sizes = np.zeros_like(self.machine.repeated.sizes)
@@ -138,9 +140,14 @@ class MechanismRunner(Runner):
         """Whether a machine with fewer tiles is tried first."""
         return not self.system.stabilised and not self.system.mechanism.elastic
 
-    @cached_property
+    @property
     def _thorough(self) -> tuple[job.Machine, job.Work]:
         """The machine with the exact tangent, for steps on which the decoupled one fails."""
+        if self._other is None:
+            self._other = self._make_thorough()
+        return self._other
+
+    def _make_thorough(self) -> tuple[job.Machine, job.Work]:
         full, repeated = self.tables(), self.machine.repeated
         machine = full.machine()
         # What is left out is the same.
@@ -210,6 +217,36 @@ class MechanismRunner(Runner):
         multiplier = self.carried.past_multiplier[node, 0, slot]
         x[column] = multiplier / np.where(times_h, self.h, 1.0)
         return x
+
+    def memory(self) -> Memory:
+        """Return a copy of everything that the next steps depend on."""
+        found = {name: array.copy() for name, array in self._remembered()}
+        return found | {
+            "base": self.base.copy(),
+            "h": np.array(self.h),
+            "known": np.array(self.known),
+        }
+
+    def restore(self, memory: Memory) -> None:
+        """Go back to where `memory` was called."""
+        self._other = None
+        if any(name.startswith("thorough") for name in memory):
+            self._other = self._make_thorough()
+        for name, array in self._remembered():
+            array[...] = memory[name]
+        self.base, self.h = memory["base"].copy(), float(memory["h"])
+        self.known = int(memory["known"])
+        self.networks.h = 0.0
+
+    def _remembered(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield every array that steps write to or read from, by name."""
+        own = (self.state, self.ahead, self.before, *arrays(self.carried), *arrays(self.sampling))
+        records = {"own": own, "machine": arrays(self.machine), "work": arrays(self.work)}
+        if self._other is not None:
+            records["thorough"] = (each for record in self._other for each in arrays(record))
+        for what, found in records.items():
+            for k, array in enumerate(found):
+                yield f"{what} {k}", array
 
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
         """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""

@@ -1,9 +1,10 @@
-"""Runs in blocks: a compiled engine takes many steps at once, and comes back now and then."""
+"""The compiled engine: a runner, its machine code, and the reference engine where it fails."""
 
-import signal
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,63 +13,56 @@ from poinsot.engine import machine_code
 from poinsot.errors import BuildError, InputError
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
-from poinsot.ph.runner import Clock, Runner
+from poinsot.ph.runner import Block, Clock, Memory, Runner, Totals
 from poinsot.ph.system import PHSystem
 from poinsot.result import Array
+from poinsot.run.engine import Engine
 from poinsot.run.interrupts import held_back
-from poinsot.run.progress import Progress
-from poinsot.run.recorder import Recorder
+from poinsot.run.reference import ReferenceEngine
 
-#: A block should take about so long [s]: progress is shown and Ctrl-C heard in between.
-PAUSE = 0.1
-#: What comes before and after its steps may take so many times as long, if blocks are to be larger.
-BESIDES = 4
 #: Steps of the first block times states: a matter of milliseconds.
 FIRST = 100_000
-#: Saved steps of a block take no more memory than this [bytes].
-ROOM = 32 * 2**20
 
 
-def run_in_blocks(
-    runner: Runner,
-    system: PHSystem,
-    clock: Clock,
-    recorder: Recorder,
-    bar: Progress,
-    step: Callable[[int, Vector], Vector],
-    poll: Callable[[], None] = lambda: None,
-) -> None:
-    """Run to the end; `step` takes a single step where the compiled engine cannot.
+class CompiledEngine(Engine):
+    """Takes steps in machine code, and a single one by the reference engine where that fails."""
 
-    `poll` is called after each block.
-    """
-    recorder.start_clock()
-    whole = len(clock.fractions)
-    count = 1 if runner.calls_python else max(1, FIRST // system.n)
-    largest = max(1, ROOM * recorder.save_every // (16 * system.n))
-    while recorder.done < clock.steps:
-        first = recorder.done
-        count = min(max(count // whole, 1) * whole, largest * whole, clock.steps - first)
-        u = _inputs(system, clock.span(first, first + count))
-        started = time.perf_counter()
-        with held_back() as interrupts:
-            block = runner.advance(clock, first, u, recorder.save_every, recorder.totals)
-            recorder.extend(block)
-        bar.advance(block.steps)
-        if interrupts:
-            signal.raise_signal(signal.SIGINT)
-        if block.steps == 0:
-            x = step(recorder.done, runner.x)
-            recorder.single_steps += 1
-            runner.start(x, recorder.totals.turn)
-            bar.advance(1)
-        elapsed = time.perf_counter() - started
-        poll()
-        if block.steps < count:
-            count = max(1, 2 * block.steps)
-        else:
-            spent = max(block.seconds, elapsed / BESIDES, 1e-6)
-            count = int(np.clip(count * PAUSE / spent, 1, 8 * count))
+    name = "compiled"
+
+    def __init__(self, runner: Runner, reference: ReferenceEngine) -> None:
+        self.runner, self.reference, self.system = runner, reference, reference.system
+        self.first_block = 1 if runner.calls_python else max(1, FIRST // self.system.n)
+
+    @property
+    def x(self) -> Vector:
+        """The state, as far as the engine knows it."""
+        return self.runner.x
+
+    def advance(
+        self, clock: Clock, first: int, steps: int, save_every: int, totals: Totals
+    ) -> Block:
+        """Take steps, as many as can be solved; or one by the reference engine."""
+        u = _inputs(self.system, clock.span(first, first + steps))
+        block = self.runner.advance(clock, first, u, save_every, totals)
+        if block.steps:
+            inside = (first + block.steps - clock.before) % len(clock.fractions)
+            return replace(block, pending=None) if inside else block
+        self.reference.state = self.runner.x
+        block = self.reference.advance(clock, first, 1, save_every, totals)
+        self.runner.start(self.reference.state, totals.turn)
+        return replace(block, single_steps=1)
+
+    def memory(self) -> Memory:
+        """Return what the runner carries from step to step."""
+        return self.runner.memory()
+
+    def restore(self, memory: Memory) -> None:
+        """Go back to where `memory` was called."""
+        self.runner.restore(memory)
+
+    def undisturbed(self) -> AbstractContextManager[list[int]]:
+        """Hold interrupts back: machine code would go on with what was not computed."""
+        return held_back()
 
 
 def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], object]) -> bool:
@@ -99,7 +93,7 @@ def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], ob
             )
         if required:
             raise failure from None
-        warnings.warn(f"{failure} to say so; the reference engine runs this", stacklevel=3)
+        warnings.warn(f"{failure} to say so; the reference engine runs this", stacklevel=4)
         return False
     return True
 

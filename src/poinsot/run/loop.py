@@ -1,0 +1,106 @@
+"""The time loop: an engine takes steps, a recorder keeps them, and nothing is lost at its end."""
+
+import signal
+import time
+from collections.abc import Callable
+from contextlib import closing
+
+import numpy as np
+
+from poinsot.errors import PoinsotError
+from poinsot.ph.newton import NewtonFailure
+from poinsot.ph.runner import Clock
+from poinsot.result import Result, SimulationError, Status
+from poinsot.run.engine import PAUSE, Engine
+from poinsot.run.progress import Progress
+from poinsot.run.recorder import Facts, Recorder
+from poinsot.run.stream import Stream
+
+#: What comes before and after its steps may take so many times as long, if blocks are to be larger.
+BESIDES = 4
+#: Saved steps of a block take no more memory than this [bytes].
+ROOM = 32 * 2**20
+
+
+class Loop:
+    """A run that goes on, block by block.
+
+    Parameters
+    ----------
+    engine : Engine
+        What takes the steps.
+    recorder : Recorder
+        What keeps them.
+    facts : Facts
+        What the result says of the run.
+    stream : Stream or None
+        Where saved steps are written while the run goes on.
+    """
+
+    def __init__(
+        self, engine: Engine, recorder: Recorder, facts: Facts, stream: Stream | None
+    ) -> None:
+        self.engine, self.recorder, self.facts, self.stream = engine, recorder, facts, stream
+        self.count = engine.first_block
+
+    def run(self, clock: Clock, progress: bool | None) -> Result:
+        """Go to the end of a clock; return the result, also of a run that Ctrl-C has ended.
+
+        Raises `SimulationError`, with the result so far, for whatever else goes wrong.
+        """
+        recorder, name = self.recorder, self.recorder.system.name
+        try:
+            with closing(Progress(clock.steps, name, progress)) as bar:
+                recorder.start_clock()
+                self.advance(clock, bar.advance)
+                recorder.finish()
+                if self.stream is not None:
+                    self.stream.write()
+        except KeyboardInterrupt:
+            return self.result("interrupted", f"interrupted at t = {recorder.reached:g} s")
+        except Exception as error:
+            began = f"system '{name}', step {recorder.complete + 1} from t = {recorder.reached:g} s"
+            if isinstance(error, NewtonFailure):
+                message = f"{began} with h = {clock.h:g} s: {_told(error)}"
+                raise SimulationError(message, self.result("failed", message)) from None
+            what = "" if isinstance(error, PoinsotError) else f"{type(error).__name__}: "
+            message = f"{began}: {what}{error}"
+            raise SimulationError(message, self.result("failed", message)) from error
+        return self.result("done")
+
+    def advance(self, clock: Clock, told: Callable[[int], None]) -> None:
+        """Take all steps of a clock; how many there were is `told` after each block."""
+        engine, recorder = self.engine, self.recorder
+        whole = len(clock.fractions)
+        largest = max(1, ROOM * recorder.save_every // (16 * recorder.system.n))
+        while recorder.done < clock.steps:
+            first, started = recorder.done, time.perf_counter()
+            count = max(self.count // whole, 1) * whole
+            count = min(count, largest * whole, clock.steps - first)
+            with engine.undisturbed() as interrupts:
+                block = engine.advance(clock, first, count, recorder.save_every, recorder.totals)
+                recorder.extend(block)
+            told(block.steps)
+            if interrupts:
+                signal.raise_signal(signal.SIGINT)
+            elapsed = time.perf_counter() - started
+            if self.stream is not None:
+                self.stream.poll()
+            if block.steps < count:
+                self.count = max(1, 2 * block.steps)
+            else:
+                spent = max(block.seconds, elapsed / BESIDES, 1e-6)
+                self.count = int(np.clip(count * PAUSE / spent, 1, 8 * count))
+
+    def result(self, status: Status, message: str = "") -> Result:
+        """Return everything so far."""
+        if self.stream is not None:
+            return self.stream.finish(status, message)
+        return self.recorder.result(self.facts, status, message)
+
+
+def _told(failure: NewtonFailure) -> str:
+    """Return why Newton's method failed."""
+    history = ", ".join(f"{residual:.1e}" for residual in failure.history) or "none"
+    told = f"{failure.reason}; worst equation '{failure.worst}', relative residuals {history}"
+    return f"{told}; {failure.advice}" if failure.advice else told
