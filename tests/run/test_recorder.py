@@ -225,6 +225,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_written(full, monkeypatch)
 def test_a_disk_that_is_full_at_the_very_end_is_reported(full, monkeypatch):
     # One piece is on disk when the last steps, less than a piece, find no room.
     monkeypatch.setattr(store, "PIECE", 8000)
+    monkeypatch.setattr(reference, "PAUSE", 0.0)
     with pytest.raises(ps.SimulationError, match="No space left") as error:
         run(t_end=1.4)
     assert error.value.result.stats.steps == 140
@@ -233,6 +234,7 @@ def test_a_disk_that_is_full_at_the_very_end_is_reported(full, monkeypatch):
 
 def test_a_full_disk_at_an_interrupt_is_reported_too(full, monkeypatch):
     monkeypatch.setattr(store, "PIECE", 8000)
+    monkeypatch.setattr(reference, "PAUSE", 0.0)
 
     def force(t):
         if t > 1.4:
