@@ -75,6 +75,8 @@ class Step:
         step = Record(
             t=T,
             h=H,
+            length=machine.length,
+            speeds=machine.speeds,
             drift=DRIFT / H,
             arms_at=machine.arms_at,
             quaternions=machine.spins is not None,
