@@ -185,5 +185,7 @@ def test_units_do_not_matter(attack):
         assert (runs[0] is None) == (runs[1] is None), "refused in one unit, and not in another"
         if runs[0] is not None:
             require(apart("units", *runs, case.units), "in other units")
+            there, here = (checks.result.stats.single_steps for checks in runs)
+            assert there == here, f"{there} steps are single ones, and {here} in SI units"
 
     attack.on(law, few=2)

@@ -27,7 +27,7 @@ class Step:
         system = model.compile_for(ps.SCHEMES[scheme])
         runner = system.runner(ps.SCHEMES[scheme], system.start, H, ps.Newton())
         made = runner.tables()
-        self.machine = made.machine()
+        self.machine = made.machine(system.directors(system.start))
         self.runner, self.tiles = runner, made.tiles
         self.work = runner.work._replace(tiles=np.zeros((self.tiles.count + 1, 12)))
         self.condensed = [made.graph.motion(int(b))[0] for b in np.flatnonzero(made.condensed)]
@@ -75,6 +75,8 @@ class Step:
         step = Record(
             t=T,
             h=H,
+            length=machine.length,
+            speeds=machine.speeds,
             drift=DRIFT / H,
             arms_at=machine.arms_at,
             quaternions=machine.spins is not None,

@@ -147,7 +147,7 @@ def gather_forces(table: Elastics, n: int, step: Step, tiles: Array) -> None:
             gather(x, node, 0, add(combine(pushed, Y), combine(bent, Theta)))
         if tiles is not None:
             V_C, w_C = twist(stage, place[BODY])
-            measure_closure(step, max(size(V_C), size(w_C)))
+            measure_closure(step, max(size(V_C), step.length * size(w_C)))
             by_w, by_v = times(-0.5 * h, lever(a, in_world(D, X1))), times(0.5 * h, transposed(D1))
             V_w = plus(skew(scale(-1.0, arm)), skew_times(w, by_w))
             V_w = minus(V_w, times(0.5 * h, skew(in_world(D0, moved))))

@@ -118,7 +118,14 @@ def begin_bodies(state: Array, stage: Array) -> None:
 
 @kernel
 def free_bodies(
-    bodies: Part, h: float, state: Array, stage: Array, x: Array, tiles: Array, sizes: Array
+    bodies: Part,
+    h: float,
+    length: float,
+    state: Array,
+    stage: Array,
+    x: Array,
+    tiles: Array,
+    sizes: Array,
 ) -> None:
     """Place the bodies at the midpoint; set residuals in x (nodes, 4), and tiles unless None."""
     numbers, places = bodies
@@ -129,7 +136,7 @@ def free_bodies(
         turn = _place(h, motion, stage, rows)
         _spin_up(h, motion, inertia, turn, x, places, rows)
         if tiles is not None:
-            force, torque, speed = _rotate(h, motion, inertia, turn, tiles, places, rows)
+            force, torque, speed = _rotate(h, length, motion, inertia, turn, tiles, places, rows)
             forces, torques = max(forces, force), max(torques, torque)
             speeds = max(speeds, speed)
     enlarge(sizes, tables.LASTING + tables.OF_TRANSLATION, forces)
@@ -187,6 +194,7 @@ def _spin_up(
 @arithmetic
 def _rotate(
     h: float,
+    length: float,
     motion: Motion,
     inertia: Inertia,
     turn: Turn,
@@ -208,7 +216,8 @@ def _rotate(
     put_tiles(tiles, places_of(places, rows, tables.RR), times(-1.0, slope))
     force = mass2 * (2.0 * size_of(v) + size_of(dv)) + abs(h) * size_of(weight)
     torque = size_of(E2) * (size_of(w) + largest_of(V0))
-    return greatest(force), greatest(torque), greatest(larger(size_of(v), size_of(w)))
+    speed = larger(size_of(v), length * size_of(w))
+    return greatest(force), greatest(torque), greatest(speed)
 
 
 @arithmetic
@@ -222,7 +231,14 @@ def _weighted(E: Vec, D: Mat) -> Mat:
 
 @kernel
 def stabilised_bodies(
-    bodies: Part, h: float, state: Array, stage: Array, x: Array, tiles: Array, sizes: Array
+    bodies: Part,
+    h: float,
+    length: float,
+    state: Array,
+    stage: Array,
+    x: Array,
+    tiles: Array,
+    sizes: Array,
 ) -> None:
     """Place the bodies at the midpoint; set residuals in x (nodes, 3), and tiles unless None."""
     numbers, places = bodies
@@ -249,7 +265,7 @@ def stabilised_bodies(
             spin = size(w) + size(w1) + max(size(V0[0]), size(V0[1]), size(V0[2]))
             enlarge(sizes, tables.LASTING + tables.OF_TRANSLATION, push)
             enlarge(sizes, tables.LASTING + tables.OF_ROTATION, size(E) * spin)
-            enlarge(sizes, tables.LASTING + tables.OF_CLOSURE, max(size(v), size(w)))
+            enlarge(sizes, tables.LASTING + tables.OF_CLOSURE, max(size(v), length * size(w)))
             way = size(vector(state, b, tables.POSITION)) / abs(h)
             enlarge(sizes, tables.LASTING + tables.OF_POSITION, max(size(v), way))
 

@@ -68,6 +68,7 @@ def quaternion_bodies(
     spins: Spins,
     auxiliary: int,
     h: float,
+    length: float,
     state: Array,
     stage: Array,
     x: Array,
@@ -104,7 +105,7 @@ def quaternion_bodies(
             by_R = times(h, lever(a, combine(Pi1, D)))
             put_tile(tiles, places[b, tables.RR], minus(times(0.5 * h, by_Pi), by_R))
             forces, torques = max(forces, force), max(torques, size(J) * size(w) + size(Pi0))
-            speeds = max(speeds, size(v), size(w))
+            speeds = max(speeds, size(v), length * size(w))
         if auxiliary != SHORTEST:
             full, node = auxiliary == FULL, places[b, R]
             livens_unknowns(spins, full, b, h, turned, D0, state, stage, node, x, tiles)

@@ -30,8 +30,9 @@ class Machine(NamedTuple):
     weight acts on its bodies and no constraint repeats others, and `dry` if there is dry friction.
     Turn counters follow angles over turns, by terms; `turn_counters` (k, 2) are the first term and
     the one after the last of each. `kinds` (nodes,) tells which of the sizes measures a node's
-    equations, `gyration` (2,) what are the least and the greatest radius of gyration of its bodies
-    [m]; `repeated` which constraints are left out since they repeat others; `exact` whether the
+    equations, `speeds` (nodes, 3) what makes the rates of constraints speeds; `gyration` (2,) are
+    the least and the greatest radius of gyration of its bodies, `length` the longest lever arm [m];
+    `repeated` tells which constraints are left out since they repeat others; `exact` whether the
     matrix is that of Newton's method, or lacks a small part of it; `linear` whether nothing but
     turns of bodies makes it change; `keeping` whether laws begin a step with slopes of an earlier
     one; `costly` whether a matrix costs more than a few evaluations, and is kept for the next
@@ -48,7 +49,9 @@ class Machine(NamedTuple):
     schedule: Schedule
     template: Template
     kinds: Index1
+    speeds: Real2
     gyration: Real1
+    length: float
     unloaded: bool
     dry: bool
     repeated: Repeated

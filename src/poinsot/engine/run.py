@@ -42,6 +42,8 @@ def run(job: Job) -> tuple[int, int]:
         step = Step(
             0.5 * (times[n] + times[n + 1]),
             h,
+            machine.length,
+            machine.speeds,
             DRIFT / h,
             machine.arms_at,
             _in_quaternions(machine.spins),

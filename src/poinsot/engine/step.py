@@ -15,7 +15,7 @@ from poinsot.engine.job import Machine, Run, Work
 from poinsot.engine.redundant import combines, hold, look_away, overlook_gaps
 from poinsot.engine.tiles import Refinement, clear, factorise, keep, reduce, refine, solve
 from poinsot.kernels import tables
-from poinsot.kernels.algebra import Array, dot, gather, put, scale, size, vector
+from poinsot.kernels.algebra import Array, dot, each, gather, put, scale, size, vector
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.step import Step, enlarge
 from poinsot.kernels.tables import (
@@ -61,7 +61,7 @@ def evaluate(machine: Machine, step: Step, tiles: Array) -> None:
     if tiles is not None:
         for k in range(INSIDE_TRANSLATION, step.sizes.size):
             step.sizes[k] = 0.0
-        step.sizes[LASTING + OF_CLOSURE] = REST / abs(step.h)
+        step.sizes[LASTING + OF_CLOSURE] = REST * step.length / abs(step.h)
     put(step.x, step.x.shape[0] - 1, 0, (0.0, 0.0, 0.0))
     _evaluate(machine, machine.stabilised, machine.spins, step, tiles)
     look_away(machine.repeated, step.x)
@@ -74,17 +74,18 @@ def _evaluate(
 ) -> None:
     """Go through bodies and parts, plain or stabilised (`stabilised` is not None)."""
     bodies, h, state, stage = machine.bodies, step.h, step.state, step.stage
-    x, sizes = step.x, step.sizes
+    length, x, sizes = step.length, step.x, step.sizes
     if stabilised is None:
         if spins is None:
-            free_bodies(bodies, h, state, stage, x, tiles, sizes)
+            free_bodies(bodies, h, length, state, stage, x, tiles, sizes)
         else:
-            quaternion_bodies(bodies, spins, machine.auxiliary, h, state, stage, x, tiles, sizes)
+            auxiliary = machine.auxiliary
+            quaternion_bodies(bodies, spins, auxiliary, h, length, state, stage, x, tiles, sizes)
         _begin_sizes(sizes)
         place(machine.parts, step)
         act(machine.parts, step, tiles)
     else:
-        stabilised_bodies(bodies, h, state, stage, x, tiles, sizes)
+        stabilised_bodies(bodies, h, length, state, stage, x, tiles, sizes)
         _begin_sizes(sizes)
         act_stabilised(machine.parts, step, tiles)
 
@@ -113,10 +114,10 @@ def _ratio(a: float, b: float) -> float:
 
 
 @inline
-def _relative(kinds: Array, x: Array, sizes: Array, inside: float) -> float:
+def _relative(kinds: Array, speeds: Array, x: Array, sizes: Array, inside: float) -> float:
     """Return the largest residual over the size of its terms; infinite if there is a NaN.
 
-    Inside of the terms (1) is looked, or not (0): there they are before they cancel.
+    Constraints are measured as speeds, whether they hold points or directions. Inside of the terms (1) is looked, or not (0): there they are before they cancel.
     """
     translation, rotation, closure, position, whole = 0.0, 0.0, 0.0, 0.0, 0.0
     for node in range(kinds.size):
@@ -127,9 +128,9 @@ def _relative(kinds: Array, x: Array, sizes: Array, inside: float) -> float:
         elif kinds[node] == OF_ROTATION:
             rotation = max(rotation, size(residual))
         elif kinds[node] == OF_CLOSURE:
-            closure = max(closure, size(residual))
+            closure = max(closure, size(each(vector(speeds, node, 0), residual)))
         else:
-            position = max(position, size(residual))
+            position = max(position, size(each(vector(speeds, node, 0), residual)))
     if whole - whole != 0.0:
         return inf
     forces = max(sizes[OF_TRANSLATION], inside * sizes[INSIDE_TRANSLATION])
@@ -160,7 +161,8 @@ def _look_inside(bodies: tables.Part, kinds: Array, step: Step) -> float:
         energy += dot(v, push) + dot(w, spin)
         rounded += size(v) * (sizes[OF_TRANSLATION] + momentum)
         rounded += size(w) * (sizes[OF_ROTATION] + turning)
-    return max(_relative(kinds, x, sizes, 1.0), _ratio(abs(energy), rounded))
+    reached = _relative(kinds, step.speeds, x, sizes, 1.0)
+    return max(reached, _ratio(abs(energy), rounded))
 
 
 @inline
@@ -276,7 +278,7 @@ def take_step(
     for iteration in range(limit + 1):
         if iteration > 0 or kept:
             evaluate(machine, step, None)
-            residual = _relative(machine.kinds, x, step.sizes, 0.0)
+            residual = _relative(machine.kinds, step.speeds, x, step.sizes, 0.0)
         if iteration > 0:
             stalled, reached = residual >= STALLED * previous, residual
             falls = False
@@ -302,7 +304,7 @@ def take_step(
             evaluate(machine, step, tiles)
             hold(machine.repeated, tiles)
             if previous == inf:
-                residual = _relative(machine.kinds, x, step.sizes, 0.0)
+                residual = _relative(machine.kinds, step.speeds, x, step.sizes, 0.0)
         if residual == inf or iteration == limit:
             return limit, inf
         _fold(machine, machine.stabilised, x)

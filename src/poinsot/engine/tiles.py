@@ -18,6 +18,7 @@ from poinsot.kernels.algebra import (
     Array,
     Columns,
     Four,
+    Mat,
     Vec,
     add_four,
     adjugate,
@@ -25,7 +26,6 @@ from poinsot.kernels.algebra import (
     columns,
     four,
     inverse_by_rows,
-    largest,
     less,
     put_columns,
     put_four,
@@ -41,7 +41,7 @@ from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Places, Tiles
 from poinsot.kernels.tables import Index1, Rows4, Rows12, Triples
 
-#: A pivot of a larger condition number has an inverse that is not good enough.
+#: A pivot has an inverse that is not good enough if it cancels so much, see `_cancels`.
 ROUGH = 1e4
 
 #: How often solutions are refined where that is asked for.
@@ -227,7 +227,7 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
         by_rows, d = (inverse_by_rows(A), 1.0) if hardly else adjugate(A)
         d, D = 1.0 / d, transposed(by_rows)
         inverse = wide(D[0]), wide(D[1]), wide(D[2])
-        rough = hardly and largest(A) * largest(by_rows) > ROUGH
+        rough = hardly and _cancels(A, by_rows) > ROUGH
         put_columns(tiles, pivot, _scaled(d, inverse))
         lower, upper = pivot + 1, pivot + 1 + count
         for j in range(count):
@@ -258,6 +258,16 @@ def factorise(schedule: Schedule, tiles: Array, x: Array, hardly: bool) -> None:
             L = _scaled(d, L)
             put_columns(tiles, lower + i, L)
             _subtract(x, entries, first + i, L, known)
+
+
+@arithmetic
+def _cancels(A: Mat, inverse: Mat) -> float:
+    """Return by how much elimination of the others reduces a diagonal entry: A_ii A^-1_ii, at most.
+
+    That is so whatever the units of rows and columns.
+    """
+    rest = max(abs(A[0][0] * inverse[0][0]), abs(A[1][1] * inverse[1][1]))
+    return max(rest, abs(A[2][2] * inverse[2][2]))
 
 
 @arithmetic

@@ -35,15 +35,20 @@ def velocities(q: Vector, twists: Vector) -> Vector:
 
 def joint_matrix(forms: Forms, q: Vector) -> Matrix:
     """Return the derivative of G(q) v with respect to the twists, sparse if G is; (m, 6 bodies)."""
-    G, blocks = forms.G(q), frame_vectors(q)
+    return of_twists(forms.G(q), q)
+
+
+def of_twists(G: Matrix, q: Vector) -> Matrix:
+    """Return rows G on velocities of frames as rows on the twists, sparse if G is; (m, 6 bodies)."""
+    blocks = frame_vectors(q)
     if is_sparse(G):
         return sp.csr_array(G @ block_diagonal(velocity_blocks(blocks)))
-    gradients = dense(G).reshape(forms.m, forms.bodies, 4, 3)
-    result = np.empty((forms.m, forms.bodies, 2, 3))
+    gradients = dense(G).reshape(-1, *blocks.shape)
+    result = np.empty((len(gradients), len(blocks), 2, 3))
     result[:, :, 0] = gradients[:, :, 0]
     # g_i·(omega x d_i) = omega·(d_i x g_i)
     result[:, :, 1] = np.cross(blocks[None, :, 1:], gradients[:, :, 1:]).sum(axis=2)
-    return result.reshape(forms.m, 6 * forms.bodies)
+    return result.reshape(len(gradients), 6 * len(blocks))
 
 
 def lever_arms(J: Matrix) -> Vector:

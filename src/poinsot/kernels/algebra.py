@@ -33,6 +33,12 @@ def scale(s: float, a: Vec) -> Vec:
 
 
 @arithmetic
+def each(a: Vec, b: Vec) -> Vec:
+    """Return the products of entries of a and b."""
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+
+
+@arithmetic
 def axpy(s: float, a: Vec, b: Vec) -> Vec:
     """Return s a + b."""
     return s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2]

@@ -23,7 +23,8 @@ from poinsot.kernels.tables import (
 class Step(NamedTuple):
     """A time step in hand: what kernels of parts read, and where they add to.
 
-    Of length h [s], t [s] its middle; `drift` times the `gap` (nodes, 3) is taken back by
+    Of duration h [s], t [s] its middle; `length` [m] is the longest lever arm, and `speeds`
+    (nodes, 3) make rates of constraints speeds; `drift` times the `gap` (nodes, 3) is taken back by
     constraints. Inputs u and outputs y of ports; the motion of all bodies at the start, `state`,
     and at the midpoint, `stage`; the `multiplier` (nodes, 3), times h. `bodies` are the places of
     bodies. Residuals go to x (nodes, 3), sizes of their terms to `sizes` (12,), see above. `given`
@@ -33,6 +34,8 @@ class Step(NamedTuple):
 
     t: float
     h: float
+    length: float
+    speeds: Real2
     drift: float
     arms_at: int
     quaternions: bool
@@ -85,7 +88,7 @@ def measure_reaction(step: Step, force: float, torque: float) -> None:
 
 @arithmetic
 def measure_closure(step: Step, speed: float) -> None:
-    """Take note of the size of velocities that constraints are made of, until the next matrix."""
+    """Take note of the size of speeds that constraints are made of, until the next matrix."""
     enlarge(step.sizes, OF_CLOSURE, speed)
     enlarge(step.sizes, LASTING + OF_CLOSURE, speed)
 

@@ -139,7 +139,7 @@ def driven_rows(drives: Driving, step: Step, tiles: Array) -> None:
             rate += step.drift * behind
         u[at[PORT]], step.y[at[PORT]] = rate, -load
         put(step.x, at[NODE], 0, (moved / step.h - rate, 0.0, 0.0))
-        enlarge(step.sizes, OF_CLOSURE, abs(rate))
+        enlarge(step.sizes, OF_CLOSURE, step.speeds[at[NODE], 0] * abs(rate))
     struts_act(along, step, tiles)
 
 

@@ -36,7 +36,7 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import ahead, lever, turn_back
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, arm, measure_reaction, push
+from poinsot.kernels.step import Step, arm, measure_closure, measure_reaction, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, B, Part, R, frame, half_turn, twist
 from poinsot.kernels.terms import DISTANCE, DOT, NONE, UNIT, gather_blocks
 from poinsot.parts.equations import SLOTS
@@ -188,6 +188,8 @@ def _points(rows: Part, k: int, step: Step, tiles: Array) -> None:
             put_row(tiles, at[ROW + 3], slot + i, scale(-1.0, combine(end, P_B)))
             mu = abs(multiplier[node, slot + i])
             measure_reaction(step, mu * size(n), mu * max(size(on_A), size(on_B)))
+            fastest = max(size(w_A) * size(on_A), size(w_B) * size(on_B))
+            measure_closure(step, step.speeds[node, slot + i] * fastest)
         # The force t changes by nu (dv_B - dv_A) + N_A dw_A + N_B dw_B, and rho_B by R_B dw_B.
         f, bend = 0.5 * h, 2.0 * c * multiplier[node, slot] if rod else 0.0
         nu, R_B = f * bend, times(-f, P_B)

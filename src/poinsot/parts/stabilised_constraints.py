@@ -49,7 +49,7 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import leading, lever, turn_back
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
-from poinsot.kernels.step import Step, enlarge, measure_reaction
+from poinsot.kernels.step import Step, enlarge, measure_closure, measure_reaction
 from poinsot.kernels.tables import (
     KIND,
     LASTING,
@@ -203,6 +203,8 @@ def stabilised_rows(rows: Part, step: Step, tiles: Array) -> None:
             _add_change(kind, nu, middle, end, mean, mean, 0.5, at[M_M:], tiles)
             force, reach = abs(mu) + abs(gamma), max(size(g[1]), size(g[3]))
             measure_reaction(step, force * size(g[0]), force * reach)
+            reach *= step.speeds[at[NODE], slot]
+            measure_closure(step, reach * max(size(w_A), size(w_B)))
             enlarge(step.sizes, OF_POSITION, reach / abs(h))
             enlarge(step.sizes, LASTING + OF_POSITION, reach / abs(h))
 

@@ -387,6 +387,17 @@ class Mechanism(Acting):
         J = twists.joint_matrix(joints, f)
         return np.append(np.ones(self.rigid), twists.gap_sizes(joints, f, J, self._lengths(J)))
 
+    def speeds(self, f: Vector) -> tuple[float, Vector]:
+        """Return the longest lever arm [m], and what makes rates of constraints speeds; (rows,).
+
+        Rates of lengths, angles and squares are compared as the velocities of points: those of
+        angles are multiplied by that lever arm.
+        """
+        length = float(np.max(self.lengths(f), initial=0.0)) or 1.0
+        J = twists.in_lengths(twists.of_twists(self.held.G(f), f), length)
+        rows = row_lengths(J)
+        return length, np.divide(length, rows, out=np.ones_like(rows), where=rows > 0)
+
     # -- constraints --------------------------------------------------------------------------
 
     @property

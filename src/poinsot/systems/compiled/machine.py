@@ -21,6 +21,7 @@ from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.parts.elastic_bodies import groups_of
 from poinsot.parts.equations import SLOTS, Equations
 from poinsot.parts.family import Assembly, Family, index, real
+from poinsot.ph.matrices import Vector
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
 
@@ -216,9 +217,10 @@ class Tables:
             factorised=np.zeros(2, dtype=np.uint32),
         )
 
-    def machine(self) -> job.Machine:
-        """Return the tables of the compiled engine."""
+    def machine(self, f: Vector) -> job.Machine:
+        """Return the tables of the compiled engine, for a run that begins with the frames f."""
         families, (ranges, terms) = self.parts.families, self._turn_counters()
+        length, speeds = self._speeds(f)
         return job.Machine(
             bodies=self._body_tables(),
             parts=PartTables(*(family.table(self.graph, self.tiles) for family in families)),
@@ -227,7 +229,9 @@ class Tables:
             schedule=self.schedule,
             template=self._template(),
             kinds=self._kinds(),
+            speeds=speeds,
             gyration=self._gyration(),
+            length=length,
             unloaded=not self._acted_on and not self.mechanism.redundant,
             dry=any(family.dry for family in families),
             repeated=self._repeated(),
@@ -315,6 +319,14 @@ class Tables:
         if self.stabilised:
             kinds[self.graph.first_joint :: 2] = tables.OF_POSITION
         return kinds
+
+    def _speeds(self, f: Vector) -> tuple[float, Real]:
+        """Return the longest lever arm [m], and what makes rates of constraints speeds."""
+        length, rows = self.mechanism.speeds(f)
+        node, slot = self.places.T[:2]
+        speeds = np.ones((self.graph.nodes, SLOTS))
+        speeds[node, slot] = np.resize(rows[self.mechanism.held.rigid :], node.size)
+        return length, speeds
 
     def _gyration(self) -> Real:
         """Return the least and the greatest radius of gyration of bodies that turn [m]."""

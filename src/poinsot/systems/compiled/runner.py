@@ -60,7 +60,7 @@ class MechanismRunner(Runner):
         self.system, self.options = system, options
         self.parts = Parts.of(system.mechanism, system.layout)
         made = self.tables(decoupled=self._decouples)
-        self.machine, self.places = made.machine(), made.places
+        self.machine, self.places = made.machine(system.directors(x)), made.places
         self.bodies = len(system.layout.bodies)
         self.networks = next(f for f in self.parts.families if isinstance(f, PortNetworks))
         self.ports = self._ports()
@@ -149,7 +149,7 @@ class MechanismRunner(Runner):
 
     def _make_thorough(self) -> tuple[job.Machine, job.Work]:
         full, repeated = self.tables(), self.machine.repeated
-        machine = full.machine()
+        machine = full.machine(self.system.directors(self.x))
         # What is left out is the same.
         repeated = repeated._replace(places=machine.repeated.places)
         return machine._replace(repeated=repeated), full.work(*self.parts.room)
