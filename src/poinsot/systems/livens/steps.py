@@ -202,10 +202,10 @@ class CondensedStages(LivensStages):
     @cached_property
     def chart(self) -> Chart:
         """The numbers that increments of q are made of."""
-        n, lagrangian = self.system.lagrangian.n, self.system.lagrangian
+        lagrangian, n = self.system.lagrangian, self.system.lagrangian.n
         if self.scheme.condensation == "null-space":
             return lagrangian.chart(self.q0)
-        return Increments(self.q0, self.system.labels[2 * n : 3 * n])
+        return Increments(lagrangian, self.q0, self.system.labels[2 * n : 3 * n])
 
     def combination(self) -> Matrix | None:
         """Return what combines the constraints that the chart leaves to independent ones."""
@@ -269,7 +269,7 @@ class CondensedStages(LivensStages):
 
         return Evaluation(
             np.concatenate([projected, g]),
-            np.concatenate([largest(abs(P) @ self.terms(T, push)), reach]),
+            np.concatenate([self.chart.alike(abs(P) @ self.terms(T, push)), reach]),
             tangent,
             inner=lambda: in_rows(w.size, 0, abs(P) @ push.inner()),
         )
@@ -279,7 +279,7 @@ class CondensedStages(LivensStages):
         dq, _, mu = self._parts(w)
         balance, T, push, _, _ = self.balance(dq, mu)
         projected, P, _ = self.chart.project(self.q0 + dq, balance)
-        solved = np.all(abs(projected) <= CLEAN * largest(abs(P) @ self.terms(T, push)))
+        solved = np.all(abs(projected) <= CLEAN * self.chart.alike(abs(P) @ self.terms(T, push)))
         mu = mu.copy()
         mu[self.chart.satisfied] = self.chart.multipliers(self.q0 + dq, balance)
         left, T, push, v1, _ = self.balance(dq, mu)
