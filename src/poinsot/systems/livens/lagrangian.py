@@ -197,6 +197,10 @@ class Lagrangian(Mechanics):
         """Raise sizes of numbers like q to the largest of their kind; by default there is one."""
         return largest(sizes)
 
+    def measures(self, q: Vector) -> Vector:
+        """Return what numbers like q are measured by; by default they are of one kind."""
+        return np.ones(self.n)
+
     @abstractmethod
     def G(self, q: Vector) -> Matrix:
         """Return the Jacobian of the constraints, below it those on velocities; shape (m, n)."""

@@ -15,8 +15,8 @@ from poinsot.ph.stages import (
     Evaluation,
     Stage,
     Tangent,
+    in_proportion,
     in_rows,
-    largest,
 )
 from poinsot.systems.livens.lagrangian import Chart, Increments, Interval, Push, Slopes
 
@@ -95,10 +95,8 @@ class _LagrangianStages(ConstrainedStages):
         lagrangian = self.system.lagrangian
         g, G1 = lagrangian.closure(self.rule, self.interval(q1))
         gaps = lagrangian.gap_sizes(q1)
-        below = abs(G1[gaps.size :]) @ abs(q1)
-        sizes = np.append(gaps, largest(below))
-        reach = sizes if self.T is None else np.asarray(abs(self.T) @ sizes)
-        return self.combined(g), self.combined(G1), reach
+        below = in_proportion(G1[gaps.size :], lagrangian.measures(self.q0), abs(q1))
+        return self.combined(g), self.combined(G1), self.sizes_of(np.append(gaps, below))
 
     def stage(self, q1: Vector, inner: Sequence[Vector], z: Sequence[Vector], mu: Vector) -> Stage:
         """Return the stage of a step that is solved; x = (q, *inner, lam) at its midpoint."""
