@@ -155,11 +155,15 @@ def _scales(T: Matrix, sizes: Vector) -> tuple[Vector, Vector]:
     terms only is measured by what else is in them. Powers of two, which round nothing.
     """
     A, rows, columns = abs(T), _inverse(sizes), np.zeros(sizes.size)
-    while True:
-        before, columns = columns, np.where(columns > 0, columns, _inverse(_largest(A, rows, 0)))
-        rows = _inverse(_largest(A, columns, 1))
-        if np.all(columns > 0) or np.array_equal(columns, before):
-            return np.where(rows > 0, rows, 1.0), np.where(columns > 0, columns, 1.0)
+    while not columns.all():
+        found = np.where(columns > 0, columns, _inverse(_largest(A, rows, 0)))
+        rows = _inverse(_largest(A, found, 1))
+        if np.array_equal(found, columns):
+            columns[columns == 0] = 1.0  # in no equation
+        else:
+            columns = found
+    rows[rows == 0] = 1.0
+    return rows, columns
 
 
 def _largest(A: Matrix, weights: Vector, axis: int) -> Vector:
@@ -174,7 +178,8 @@ def _largest(A: Matrix, weights: Vector, axis: int) -> Vector:
 
 def _inverse(sizes: Vector) -> Vector:
     """Return the power of two that brings a size to between a half and one; zero stays zero."""
-    return np.where(sizes > TINY, np.ldexp(1.0, -np.frexp(sizes)[1]), 0.0)
+    there = (sizes > TINY).astype(float)
+    return np.asarray(np.ldexp(there, -np.frexp(sizes)[1]))
 
 
 @dataclass(frozen=True)

@@ -201,9 +201,10 @@ def largest(sizes: Vector, count: int | None = None) -> Vector:
 
 def in_proportion(rows: Matrix, measures: Vector, numbers: Vector) -> Vector:
     """Return the sizes of rows times numbers, all raised to the largest as they are measured."""
-    own, sizes = abs(rows) @ measures, abs(rows) @ numbers
-    largest = np.divide(sizes, own, out=np.zeros_like(own), where=own > 0).max(initial=0.0)
-    return np.asarray(np.where(own > 0, own * largest, sizes.max(initial=0.0)))
+    own, sizes = (abs(rows) @ np.array([measures, numbers]).T).T
+    known = own > 0
+    largest = np.divide(sizes, own, out=np.zeros(own.size), where=known).max(initial=0.0)
+    return np.where(known, own * largest, sizes.max(initial=0.0))
 
 
 def in_rows(count: int, first: int, sizes: Vector) -> Vector:
