@@ -7,6 +7,7 @@ import pytest
 from bounds import COARSE, MANY, SECOND_ORDER, STEPS, UNTOLD, beyond
 from checks import DIRECTORS, FORMULATIONS, QUATERNIONS, ROTATIONS, Checks, apart
 from hypothesis import event
+from plans import Case
 from ranges import ALL, HELD_LONG, NEEDLES
 
 import poinsot as ps
@@ -14,6 +15,7 @@ import poinsot as ps
 #: Formulations of the same motion, to round-off.
 BY_MEAN = [*ROTATIONS, *(f for f in QUATERNIONS if f.scheme == "emh-mean")]
 LIVENS = [f for f in QUATERNIONS if f.scheme in ("eml", "reml", "null-eml")]
+EMH = next(f for f in QUATERNIONS if f.scheme == "emh")
 #: Spins of needles are known to so many times less.
 SPUN = 1000
 #: What a run watches itself.
@@ -189,3 +191,15 @@ def test_units_do_not_matter(attack):
             assert there == here, f"{there} steps are single ones, and {here} in SI units"
 
     attack.on(law, few=2)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_newtons_method_takes_as_long_in_any_units(seed):
+    """Pivots are chosen by the equations, not by the sizes of their numbers: 1e-20 kg m^2 here."""
+    loop = Case(seed=seed, form="polygon", acting=("gravity",), length=-6, mass=-8, time=5)
+    stats = [
+        run(case, EMH, "reference", steps=50, save_every=50).result.stats
+        for case in (loop, loop.in_si())
+    ]
+    assert abs(stats[0].newton_iterations - stats[1].newton_iterations) <= 5
+    assert max(found.residual_max for found in stats) <= 1e-14

@@ -3,6 +3,7 @@
 Factors are powers of two, so that a mechanism in other units has the same digits.
 """
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 
@@ -23,6 +24,8 @@ UNITS = st.builds(
     st.integers(-40, 40),
     st.integers(-20, 20),
 )
+#: The same, in which square roots of masses have the same digits as well.
+EVEN = UNITS.filter(lambda units: math.log2(units.mass) % 2 == 0)
 SEEDS = st.integers(0, 10**6)
 EXTREME = (
     Units(2.0**-26, 2.0**-40, 2.0**-20),
@@ -35,6 +38,11 @@ FORMS = (
     ("ph-mp-ggl", "directors"),
     ("emh-mean", "quaternions"),
     ("ph-mp", "rotations"),
+)
+#: Every way in which the reference engine forms the equations of a step.
+STAGES = (
+    *FORMS,
+    *((name, "quaternions") for name in ("mph", "emh", "mpl", "eml", "reml", "null-eml")),
 )
 H, STEPS = 0.01, 3
 
@@ -201,6 +209,34 @@ def test_a_pendulum_on_a_spring_starts_at_every_size(form, length):
     h = period / 100
     result = ps.simulate(model, scheme=scheme, coordinates=coordinates, h=h, t_end=10 * h)
     assert result.status == "done"
+
+
+# -- Newton's method ------------------------------------------------------------------------------
+
+
+def effort(plan, units, form, *, project=True):
+    """What Newton's method took, and left, in the reference engine."""
+    scheme, coordinates = form
+    model, h = units.plan(plan).model(project=project), H * units.time
+    options = {"scheme": scheme, "coordinates": coordinates, "engine": "reference"}
+    result = ps.simulate(model, h=h, t_end=STEPS * h, **options)
+    return result.status, result.stats.newton_iterations, result.stats.residual_max
+
+
+@pytest.mark.parametrize("form", STAGES, ids="-".join)
+@mechanisms.laws(3)
+@given(SEEDS, EVEN)
+def test_newtons_method_takes_the_same_steps_in_all_units(form, seed, units):
+    """To the last digit: no pivot, and no end of iterations, is chosen by the sizes of numbers."""
+    plan = loops(seed)
+    assert effort(plan, units, form) == effort(plan, Units(), form)
+
+
+@pytest.mark.parametrize(("form", "units"), in_turn(STAGES, EXTREME))
+def test_newtons_method_takes_the_same_steps_on_redundant_loops_in_all_units(form, units):
+    found = [effort(four_bar(), u, form, project=False) for u in (units, Units())]
+    assert found[0] == found[1]
+    assert found[0][0] == "done"
 
 
 # -- mass ratios ----------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from poinsot.ph.stages import EPS, ROUND_OFF, STALLED, Evaluation, Newton, Tange
 #: Where residuals fall below this part of their terms, Newton's method was on its way.
 NEARLY = 1e-6
 
+#: Numbers without an inverse.
+TINY = float(np.finfo(float).tiny)
 #: What equations raise far from a solution: directors of a far too large turn, numbers too large.
 OFF_RANGE = (np.linalg.LinAlgError, OverflowError)
 
@@ -74,7 +76,7 @@ def _iterate(
 ) -> Solution:
     here = problem(x)
     history: list[float] = []
-    correction, accepted, lagging = None, None, False
+    scales, correction, accepted, lagging = None, None, None, False
     for iteration in range(options.max_iterations + 1):
         if not here.finite:
             first = int(np.flatnonzero(~np.isfinite(here.F))[0])
@@ -103,14 +105,14 @@ def _iterate(
         if iteration == options.max_iterations:
             break
         tangent = here.tangent()
-        weights = _row_weights(tangent.T)
-        correction = _correction(tangent, -here.F, weights)
+        scales = _scales(tangent.T, here.sizes) if scales is None else scales
+        correction = _correction(tangent, -here.F, scales)
         if correction is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
             advice = "determine this state, or leave one of the constraints out"
             raise NewtonFailure(reason, history, labels[worst], advice)
         dx = correction.dx
-        fraction = _search(problem, x, dx, here, weights) if line_search else 1.0
+        fraction = _search(problem, x, dx, here, correction.rows) if line_search else 1.0
         if fraction is None:
             reason = "no progress, even with steps shortened a thousandfold"
             raise NewtonFailure(reason, history, labels[worst])
@@ -145,50 +147,83 @@ def _search(
     return None
 
 
-def _row_weights(T: Matrix) -> Vector:
-    """Return what brings the rows of T to one size."""
-    rows = abs(T).max(axis=1)
-    largest: Vector = np.asarray(rows.toarray() if is_sparse(rows) else rows).reshape(-1)
-    weights = np.ones_like(largest)
-    weights[largest > 0] /= largest[largest > 0]
-    return weights
+def _scales(T: Matrix, sizes: Vector) -> tuple[Vector, Vector]:
+    """Return by what rows and columns are multiplied, so that no unit decides about pivots.
+
+    An equation is measured by the size of its terms, an unknown by the least change that matters
+    to an equation as much as these. Then rows are brought to one. What is in equations without
+    terms only is measured by what else is in them. Powers of two, which round nothing.
+    """
+    A, rows, columns = abs(T), _inverse(sizes), np.zeros(sizes.size)
+    while not columns.all():
+        found = np.where(columns > 0, columns, _inverse(_largest(A, rows, 0)))
+        rows = _inverse(_largest(A, found, 1))
+        if np.array_equal(found, columns):
+            columns[columns == 0] = 1.0  # in no equation
+        else:
+            columns = found
+    rows[rows == 0] = 1.0
+    return rows, columns
+
+
+def _largest(A: Matrix, weights: Vector, axis: int) -> Vector:
+    """Return the largest entries along an axis, multiplied by weights there."""
+    if not is_sparse(A):
+        return np.asarray((A * (weights if axis else weights[:, None])).max(axis=axis))
+    found, entries = np.zeros(weights.size), sp.coo_array(A)
+    along, across = entries.coords[axis], entries.coords[1 - axis]
+    np.maximum.at(found, across, weights[along] * entries.data)
+    return found
+
+
+def _inverse(sizes: Vector) -> Vector:
+    """Return the power of two that brings a size to between a half and one; zero stays zero."""
+    there = (sizes > TINY).astype(float)
+    return np.asarray(np.ldexp(there, -np.frexp(sizes)[1]))
 
 
 @dataclass(frozen=True)
 class _Correction:
-    """The solution dx of weighted equations A dx = ..., found by A = L U with rows exchanged."""
+    """The solution dx of equations T dx = ..., found by A = L U with rows exchanged.
+
+    A is T with `rows` and `columns` multiplied by these.
+    """
 
     dx: Vector
     A: Matrix
     lu: scipy.sparse.linalg.SuperLU | None
-    weights: Vector
+    rows: Vector
+    columns: Vector
 
     def rounded(self, x: Vector) -> Vector:
         """Return the sizes of all that elimination adds up for x, |L| |U| |x|, in each equation."""
+        y = abs(x) / self.columns
         if self.lu is None:
-            rows, L, U = scipy.linalg.lu(dense(self.A), p_indices=True)
-            return np.asarray((abs(L) @ (abs(U) @ abs(x)))[rows] / self.weights)
-        y = abs(x)[np.argsort(self.lu.perm_c)]
-        return np.asarray((abs(self.lu.L) @ (abs(self.lu.U) @ y))[self.lu.perm_r] / self.weights)
+            order, L, U = scipy.linalg.lu(dense(self.A), p_indices=True)
+            return np.asarray((abs(L) @ (abs(U) @ y))[order] / self.rows)
+        y = y[np.argsort(self.lu.perm_c)]
+        return np.asarray((abs(self.lu.L) @ (abs(self.lu.U) @ y))[self.lu.perm_r] / self.rows)
 
 
-def _correction(D: Tangent, right: Vector, weights: Vector) -> _Correction | None:
-    """Solve (T + U V^T) dx = right with weighted rows; None if singular."""
-    rights, lu = weights[:, None] * np.column_stack([right, D.U]), None
+def _correction(D: Tangent, right: Vector, scales: tuple[Vector, Vector]) -> _Correction | None:
+    """Solve (T + U V^T) dx = right with scaled rows and columns; None if singular."""
+    (rows, columns), lu = scales, None
+    rights = rows[:, None] * np.column_stack([right, D.U])
     solution: NDArray[np.float64]
     A: Matrix
     try:
         if is_sparse(D.T):
-            A = sp.csc_array(sp.diags_array(weights) @ D.T)
+            A = sp.csc_array(sp.diags_array(rows) @ D.T @ sp.diags_array(columns))
             lu = scipy.sparse.linalg.splu(A)
             solution = np.asarray(lu.solve(rights))
         else:
-            A = weights[:, None] * dense(D.T)
+            A = rows[:, None] * dense(D.T) * columns
             solution = np.asarray(np.linalg.solve(dense(A), rights))
+        solution = columns[:, None] * solution
         dx, TU = solution[:, 0], solution[:, 1:]
         if TU.shape[1]:  # Sherman-Morrison-Woodbury for the low-rank part
             core = np.eye(TU.shape[1]) + D.V.T @ TU
             dx = dx - TU @ np.linalg.solve(core, D.V.T @ dx)
     except (np.linalg.LinAlgError, RuntimeError, ValueError):
         return None
-    return _Correction(dx, A, lu, weights) if np.all(np.isfinite(dx)) else None
+    return _Correction(dx, A, lu, rows, columns) if np.all(np.isfinite(dx)) else None

@@ -167,6 +167,10 @@ class ConstrainedStages(StageEquations):
         """Return T rows, of a vector or a matrix."""
         return rows if self.T is None else self.T @ rows
 
+    def sizes_of(self, rows: Vector) -> Vector:
+        """Return the sizes of T rows by those of the rows."""
+        return rows if self.T is None else np.asarray(abs(self.T) @ rows)
+
     def spread(self, mu: Vector) -> Vector:
         """Return the multipliers of all constraints, T^T mu."""
         return mu if self.T is None else np.asarray(self.T.T @ mu)
@@ -193,6 +197,14 @@ class ConstrainedStages(StageEquations):
 def largest(sizes: Vector, count: int | None = None) -> Vector:
     """Return the largest size, as often as there are some, or so many times."""
     return np.full(sizes.size if count is None else count, sizes.max(initial=0.0))
+
+
+def in_proportion(rows: Matrix, measures: Vector, numbers: Vector) -> Vector:
+    """Return the sizes of rows times numbers, all raised to the largest as they are measured."""
+    own, sizes = (abs(rows) @ np.array([measures, numbers]).T).T
+    known = own > 0
+    largest = np.divide(sizes, own, out=np.zeros(own.size), where=known).max(initial=0.0)
+    return np.where(known, own * largest, sizes.max(initial=0.0))
 
 
 def in_rows(count: int, first: int, sizes: Vector) -> Vector:

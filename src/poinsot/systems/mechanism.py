@@ -361,6 +361,26 @@ class Mechanism(Acting):
 
     # -- sizes --------------------------------------------------------------------------------
 
+    def extent(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the largest length [m] of many states, the numbers of all frames in each row.
+
+        Of distances from the origin, arms of joints and radii of gyration; (states,).
+        """
+        far = np.linalg.norm(frame_vectors(f)[:, :, 0], axis=2).max(axis=1, initial=0.0)
+        return np.asarray(np.maximum(far, self._own_extent))
+
+    @cached_property
+    def _own_extent(self) -> float:
+        """The same wherever it is."""
+        mass, largest = self.inertia[:, 0], self.inertia[:, 1:].max(axis=1)
+        radii = np.sqrt(np.divide(largest, mass, out=np.zeros_like(mass), where=mass > 0))
+        return max(self.constraints.reach, float(radii.max(initial=0.0)))
+
+    def measures(self, q: Vector) -> Vector:
+        """Return what numbers like q are measured by: positions by the extent; (n,)."""
+        length = float(self.extent(self.unknowns.full(q)[None])[0])
+        return np.where(self.unknowns.translate, length, 1.0)
+
     def lengths(self, f: Vector) -> Vector:
         """Return how large bodies are [m], from their joints or across; 0: a point; (bodies,)."""
         return self._lengths(twists.joint_matrix(self.held.constraints, f))

@@ -425,7 +425,7 @@ class MechanismObserver(Observer):
         places = np.hstack([np.ones_like(turned), sizes[:, :held]])
         joints = slice(mechanism.rigid, held)
         lam = ends[:, view.joints :][:, : held - mechanism.rigid]
-        extent = natural.extent(mechanism, q)
+        extent = mechanism.extent(q)
         weight = np.linalg.norm(mechanism.weight, axis=1).sum() * extent
         # Positions are rounded, and so bodies at rest move by a part eps of the extent in a step.
         rest = EPS * mechanism.masses.sum() * (extent / h) ** 2

@@ -10,22 +10,9 @@ from poinsot.ph.matrices import Array
 from poinsot.systems.mechanism import Mechanism
 
 
-def extent(mechanism: Mechanism, f: Array) -> Array:
-    """Return the largest length [m]; (states,).
-
-    Of distances from the origin, arms of joints and radii of gyration.
-    """
-    inertia = mechanism.inertia
-    mass, largest = inertia[:, 0], inertia[:, 1:].max(axis=1)
-    radii = np.sqrt(np.divide(largest, mass, out=np.zeros_like(mass), where=mass > 0))
-    own = max(mechanism.constraints.reach, radii.max(initial=0.0))
-    far = np.linalg.norm(frame_vectors(f)[:, :, 0], axis=2).max(axis=1, initial=0.0)
-    return np.asarray(np.maximum(far, own))
-
-
 def pace(mechanism: Mechanism, f: Array, v: Array) -> Array:
     """Return how fast the fastest body turns, or moves by the extent [1/s]; (states,)."""
-    speeds, length = np.linalg.norm(frame_vectors(v), axis=3), extent(mechanism, f)
+    speeds, length = np.linalg.norm(frame_vectors(v), axis=3), mechanism.extent(f)
     moving = speeds[:, :, 0].max(axis=1, initial=0.0)
     turning = speeds[:, :, 1:].max(axis=(1, 2), initial=0.0)
     # Without any length there is a point mass at the origin, which nothing holds.
@@ -37,7 +24,7 @@ def sizes(mechanism: Mechanism, f: Array) -> Array:
 
     Positions count as the extent: a joint at the origin is no smaller than others.
     """
-    length = extent(mechanism, f)
+    length = mechanism.extent(f)
     found = [mechanism.constraints.sizes(length)]
     for contact in mechanism.contacts:
         wrench = contact.wrench(of_frame(f, contact.bodies[0]))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from poinsot.engine import REST
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, balancing, diagonal
-from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_rows, largest
+from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_proportion, in_rows
 from poinsot.systems.mechanical import MechanicalForm, Mechanics
 
 
@@ -55,6 +55,10 @@ class Stabilisable(Mechanics, Protocol):
     @abstractmethod
     def alike(self, sizes: Vector) -> Vector:
         """Raise sizes of numbers like q to the largest of their kind."""
+
+    @abstractmethod
+    def measures(self, q: Vector) -> Vector:
+        """Return what numbers like q are measured by; (n,)."""
 
     @abstractmethod
     def independent(self, q: Vector) -> Matrix | None:
@@ -304,6 +308,14 @@ class StabilisedStages(ConstrainedStages):
         own = (G + 0.5 * self.held.slope(q, d))[first:]
         return assemble((mechanics.m, mechanics.n), [(0, 0, G1[:first]), (first, 0, own)])
 
+    def _measured(self, G: Matrix, numbers: Vector) -> Vector:
+        """Return the sizes of independent constraints on numbers like q."""
+        return self.sizes_of(in_proportion(G, self._measures, numbers))
+
+    @cached_property
+    def _measures(self) -> Vector:
+        return self.system.mechanics.measures(self.system.parts(self.x0)[0])
+
     def _slope(self, q: Vector, d: Vector, v: Vector) -> Matrix:
         """Return W at the midpoint, corrected along d where there is no quadratic g."""
         mechanics, first = self.system.mechanics, self.system.mechanics.positions
@@ -344,8 +356,8 @@ class StabilisedStages(ConstrainedStages):
             [
                 abs(M) @ alike(abs(q1) + abs(q0) + abs(h * v)) + abs(G).T @ abs(nu),
                 alike(momenta),
-                largest(abs(G1) @ abs(q1), self._m),
-                largest(abs(G1) @ (2 * abs(v) + abs(v0) + REST * abs(q1 / h)), self._m),
+                self._measured(G1, abs(q1)),
+                self._measured(G1, 2 * abs(v) + abs(v0) + REST * abs(q1 / h)),
             ]
         )
         n, m = mechanics.n, self._m

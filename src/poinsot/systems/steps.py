@@ -20,8 +20,8 @@ from poinsot.ph.stages import (
     Evaluation,
     Stage,
     Tangent,
+    in_proportion,
     in_rows,
-    largest,
     largest_of_kind,
 )
 from poinsot.systems.form import MechanismForm
@@ -125,6 +125,10 @@ class MechanismStages(ConstrainedStages):
     def _gap(self) -> Vector:
         return self.held.gap(self.q0)
 
+    @cached_property
+    def _measures(self) -> Vector:
+        return self.held.measures(self.q0)
+
     @property
     def guess(self) -> Vector:
         """Start from the velocities and multipliers of the step before."""
@@ -159,7 +163,8 @@ class MechanismStages(ConstrainedStages):
         closure = self.combined(G @ at.rate + rates)
         forces = abs(h) * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
         sizes = largest_of_kind(momenta + at.sizes(forces), self.translate)
-        reach = abs(G) @ (at.reach(v) + abs(at.q) * REST / abs(h))
+        rate = at.reach(v) + abs(at.q) * REST / abs(h)
+        reach = self.sizes_of(in_proportion(G, self._measures, rate))
 
         def tangent() -> Tangent:
             loads, by_rate = held.dloads(self.t, at.q, at.rate, u)
@@ -185,7 +190,7 @@ class MechanismStages(ConstrainedStages):
 
         return Evaluation(
             F=np.concatenate([inertia + at.back(force), closure]),
-            sizes=np.concatenate([sizes, largest(reach, closure.size)]),
+            sizes=np.concatenate([sizes, reach]),
             tangent=tangent,
             inner=inner,
         )

@@ -99,6 +99,10 @@ class Chart(ABC):
         """Return P r with the discrete null-space matrix P, then P, then the derivative by q1."""
 
     @abstractmethod
+    def alike(self, sizes: Vector) -> Vector:
+        """Raise sizes of projected equations to the largest of their kind."""
+
+    @abstractmethod
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return the multipliers of the constraints that were left out, balancing r."""
 
@@ -110,6 +114,7 @@ class Increments(Chart):
     They are the unknowns and not q1: a coordinate that has grown large would cost them digits.
     """
 
+    of: "Lagrangian"
     q0: Vector
     names: tuple[str, ...]
     satisfied = slice(0, 0)
@@ -129,6 +134,10 @@ class Increments(Chart):
     def project(self, q1: Vector, r: Vector) -> tuple[Vector, Matrix, Matrix | None]:
         """Return r."""
         return r, diagonal(np.ones(r.size)), None
+
+    def alike(self, sizes: Vector) -> Vector:
+        """Raise sizes to the largest of their kind."""
+        return self.of.alike(sizes)
 
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return none."""
@@ -187,6 +196,10 @@ class Lagrangian(Mechanics):
     def alike(self, sizes: Vector) -> Vector:
         """Raise sizes of numbers like q to the largest of their kind; by default there is one."""
         return largest(sizes)
+
+    def measures(self, q: Vector) -> Vector:
+        """Return what numbers like q are measured by; by default they are of one kind."""
+        return np.ones(self.n)
 
     @abstractmethod
     def G(self, q: Vector) -> Matrix:

@@ -15,8 +15,8 @@ from poinsot.ph.stages import (
     Evaluation,
     Stage,
     Tangent,
+    in_proportion,
     in_rows,
-    largest,
 )
 from poinsot.systems.livens.lagrangian import Chart, Increments, Interval, Push, Slopes
 
@@ -95,10 +95,8 @@ class _LagrangianStages(ConstrainedStages):
         lagrangian = self.system.lagrangian
         g, G1 = lagrangian.closure(self.rule, self.interval(q1))
         gaps = lagrangian.gap_sizes(q1)
-        below = abs(G1[gaps.size :]) @ abs(q1)
-        sizes = np.append(gaps, largest(below))
-        reach = sizes if self.T is None else np.asarray(abs(self.T) @ sizes)
-        return self.combined(g), self.combined(G1), reach
+        below = in_proportion(G1[gaps.size :], lagrangian.measures(self.q0), abs(q1))
+        return self.combined(g), self.combined(G1), self.sizes_of(np.append(gaps, below))
 
     def stage(self, q1: Vector, inner: Sequence[Vector], z: Sequence[Vector], mu: Vector) -> Stage:
         """Return the stage of a step that is solved; x = (q, *inner, lam) at its midpoint."""
@@ -202,10 +200,10 @@ class CondensedStages(LivensStages):
     @cached_property
     def chart(self) -> Chart:
         """The numbers that increments of q are made of."""
-        n, lagrangian = self.system.lagrangian.n, self.system.lagrangian
+        lagrangian, n = self.system.lagrangian, self.system.lagrangian.n
         if self.scheme.condensation == "null-space":
             return lagrangian.chart(self.q0)
-        return Increments(self.q0, self.system.labels[2 * n : 3 * n])
+        return Increments(lagrangian, self.q0, self.system.labels[2 * n : 3 * n])
 
     def combination(self) -> Matrix | None:
         """Return what combines the constraints that the chart leaves to independent ones."""
@@ -269,7 +267,7 @@ class CondensedStages(LivensStages):
 
         return Evaluation(
             np.concatenate([projected, g]),
-            np.concatenate([largest(abs(P) @ self.terms(T, push)), reach]),
+            np.concatenate([self.chart.alike(abs(P) @ self.terms(T, push)), reach]),
             tangent,
             inner=lambda: in_rows(w.size, 0, abs(P) @ push.inner()),
         )
@@ -279,7 +277,7 @@ class CondensedStages(LivensStages):
         dq, _, mu = self._parts(w)
         balance, T, push, _, _ = self.balance(dq, mu)
         projected, P, _ = self.chart.project(self.q0 + dq, balance)
-        solved = np.all(abs(projected) <= CLEAN * largest(abs(P) @ self.terms(T, push)))
+        solved = np.all(abs(projected) <= CLEAN * self.chart.alike(abs(P) @ self.terms(T, push)))
         mu = mu.copy()
         mu[self.chart.satisfied] = self.chart.multipliers(self.q0 + dq, balance)
         left, T, push, v1, _ = self.balance(dq, mu)

@@ -13,6 +13,7 @@ from poinsot.bodies.unknowns import Unknowns
 from poinsot.frames.parametrisations import BODY, body, world
 from poinsot.frames.twists import spread
 from poinsot.ph.matrices import Matrix, Vector
+from poinsot.ph.stages import largest_of_kind
 from poinsot.so3 import quat_multiply, skew
 from poinsot.systems.livens.lagrangian import Chart
 from poinsot.systems.quaternions.bodies import QuaternionBodies
@@ -76,6 +77,10 @@ class TurnChart(Chart):
         dP[:, 3:, 3:] = np.einsum("iab,nb->nia", BODY, rest) / 2
         matrix, slope = (self._turns.on(self.of.by(blocks)) for blocks in (P, dP))
         return np.asarray(matrix @ r), matrix, slope
+
+    def alike(self, sizes: Vector) -> Vector:
+        """Raise sizes of forces and of torques to the largest of these."""
+        return largest_of_kind(sizes, self._turns.translate)
 
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return the multipliers of the unit constraints, times h, that balance r along q_m."""

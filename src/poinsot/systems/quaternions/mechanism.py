@@ -63,6 +63,11 @@ class QuaternionMechanism(QuaternionBodies):
         """Raise sizes of positions and of quaternions to the largest of these."""
         return largest_of_kind(sizes, self.unknowns.translate)
 
+    def measures(self, q: Vector) -> Vector:
+        """Return what numbers like q are measured by: positions by the extent."""
+        length = float(self.held.extent(self.directors(q)[None])[0])
+        return np.where(self.unknowns.translate, length, 1.0)
+
     def _units(self, quat: Array) -> Matrix:
         """Return the derivatives of the unit constraints at quaternions (bodies, 4)."""
         units = self.by(np.pad(quat, ((0, 0), (3, 0)))[:, None])
