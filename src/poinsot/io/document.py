@@ -56,6 +56,19 @@ class Marker(Entry):
     """Its axes; default: those of the world."""
 
 
+class Event(Entry):
+    """A function of what is measured that crosses zero."""
+
+    when: str
+    """Formula of t and channels, such as hinge.angle - 0.3."""
+    direction: Literal[-1, 0, 1] = 0
+    """Crossings that count: 1 from below, -1 from above, 0 both."""
+    then: Literal["record", "stop"] = "record"
+    """What happens."""
+    reads: list[Name] | None = None
+    """Channels whose names cannot stand in a formula; left-hinge.rate is left_hinge_rate there."""
+
+
 class Newton(Entry):
     """When to stop iterating within a step."""
 
@@ -117,6 +130,8 @@ class Document(Entry):
     """Channels to record, such as hinge.angle, by name."""
     controllers: Section[Controllers] = Field(default_factory=dict)
     """What measures and feeds ports, by name."""
+    events: Section[Event] = Field(default_factory=dict)
+    """Functions of what is measured that cross zero, by name, and what happens then."""
     project_velocities: bool = False
     """Start from the nearest velocities that suit the joints."""
     simulation: Simulation | None = None

@@ -35,6 +35,7 @@ from poinsot.model.model import Model
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.system_files import connection_of, system_of
+from poinsot.parts.events import Event
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.ph.stages import Newton
@@ -77,6 +78,8 @@ def build(file: ModelFile, within: tuple[Path, ...] = ()) -> Model:
         builder.attempt(("sensors", name), model.add_sensor, name, channel)
     for name, controller in document.controllers.items():
         builder.attempt(("controllers", name), builder.add_controller, name, controller)
+    for name, event in document.events.items():
+        builder.attempt(("events", name), builder.add_event, name, event)
     if document.simulation is not None:
         builder.set_simulation(document.simulation)
     if not builder.problems:
@@ -173,6 +176,11 @@ class _Builder:
         """Add a controller, unless something before failed: it may not be there."""
         if not self.problems:
             add_controller(name, entry, self.model.add_controller)
+
+    def add_event(self, name: str, entry: files.Event) -> None:
+        """Add an event, unless something before failed: it may not be there."""
+        if not self.problems:
+            self.model.add_event(name, Event(**_given(entry)))
 
     def partner(self, name: str) -> Body | Ground | None:
         """Return a body or the ground; None if the body failed."""

@@ -14,6 +14,7 @@ from poinsot.inputs import require_name, vector3
 from poinsot.model.assemblies import BodyAssembly, Start
 from poinsot.model.simulation import Simulation
 from poinsot.parts.controllers import Controller
+from poinsot.parts.events import Event
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
@@ -37,6 +38,7 @@ PARTS = {
     "system": "systems",
     "sensor": "sensors",
     "controller": "controllers",
+    "event": "events",
 }
 #: A line names at most so many bodies.
 LISTED = 4
@@ -70,6 +72,7 @@ class Contents:
         #: Names of sensors -> the channels that they record.
         self.sensors: dict[str, str] = {}
         self.controllers: dict[str, Controller] = {}
+        self.events: dict[str, Event] = {}
         #: What was added as several bodies, and how.
         self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
         self.simulation: Simulation | None = None
@@ -151,6 +154,9 @@ def _in_words(part: Any) -> str:
                 for names in ([c.text for c in part.reads], [p.name for p in part.drives])
             )
             return f"reads {reads}; drives {drives}"
+        case Event():
+            when = part.when if isinstance(part.when, str) else "a function"
+            return f"{when} crosses zero: {part.then}"
         case PHSystem():
             return repr(part)[1:-1]
     return kind

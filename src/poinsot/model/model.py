@@ -32,6 +32,7 @@ from poinsot.model.simulation import Simulation
 from poinsot.model.submodels import Submodel
 from poinsot.model.wiring import Wiring
 from poinsot.parts.controllers import Controller, make_controller
+from poinsot.parts.events import Event, Trigger
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
@@ -412,6 +413,21 @@ class Model(Contents):
         )
         return self.controllers[name]
 
+    def add_event(self, name: str, event: Event) -> Event:
+        """Watch a function of what is measured cross zero: `ps.Event("hinge.angle - 0.3")`.
+
+        It is located within a step, to round-off, and recorded in `result.events`; it may stop the
+        run, see `Event`.
+        """
+        require_new(self, name)
+        self.trigger(name, event)
+        self.events[name] = event
+        return event
+
+    def trigger(self, name: str, event: Event) -> Trigger:
+        """Return an event with the channels of this model that it is one of."""
+        return Trigger.of(name, event, Wiring(self).channels)
+
     def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
         """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""
         if not isinstance(assembly, Assembly):
@@ -615,13 +631,17 @@ class Model(Contents):
         return text
 
     def document(
-        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+        self,
+        inputs: Mapping[str, Signal | ArrayLike],
+        events: Mapping[str, Event],
+        **simulation: Any,
     ) -> Callable[[], str]:
-        """Return what writes the model file of a run with these inputs, of the model as it is now.
+        """Return what writes the model file of a run with these inputs and additional events.
 
-        It gives an empty text if the model cannot be written.
+        Of the model as it is now; it gives an empty text if that cannot be written.
         """
         as_now = self.as_now()
+        as_now.events.update(events)
         given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
 
         def text() -> str:

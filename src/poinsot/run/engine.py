@@ -19,10 +19,13 @@ class Engine(ABC):
         What results call it.
     first_block : int
         How many steps it takes at once before it is known how long they take.
+    stopped : str
+        Why it is to take no more steps; empty as long as it is.
     """
 
     name: str
     first_block: int = 1
+    stopped: str = ""
 
     @property
     @abstractmethod

@@ -18,6 +18,7 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
 from poinsot.result.history import History, Recover, Saved
 from poinsot.result.store import Column, Table
+from poinsot.run.event_log import EventLog
 from poinsot.run.exactness import KEPT, Run, Sample, judge
 
 #: Saved steps that do not stay take about so much memory [bytes].
@@ -30,7 +31,7 @@ Row: TypeAlias = Mapping[str, ArrayLike]
 class Facts:
     """What a result says of its run: scheme, engine, step and end [s], tolerances, the document.
 
-    `sensors` are the channels that were asked for, by name.
+    `sensors` are the channels that were asked for, by name; `events` tell what happened when.
 
     `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
     of them is asked for.
@@ -45,6 +46,7 @@ class Facts:
     recovered: frozenset[str] = frozenset()
     document: Callable[[], str] = str
     sensors: Mapping[str, str] = field(default_factory=dict)
+    events: EventLog = field(default_factory=EventLog)
 
 
 class Recorder:
@@ -224,6 +226,7 @@ class Recorder:
             observation=look(history),
             document=facts.document(),
             sensors=facts.sensors,
+            events=facts.events.records(history.at_times("time")),
         )
 
     def _history(self, facts: Facts) -> History:

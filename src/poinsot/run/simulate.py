@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InexactRunWarning, InputError
+from poinsot.parts.events import Event
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
@@ -18,6 +19,8 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
 from poinsot.run.compiled import CompiledEngine, prepare
 from poinsot.run.engine import Engine
+from poinsot.run.event_log import EventLog
+from poinsot.run.events import watched
 from poinsot.run.loop import Loop
 from poinsot.run.problem import Compilable, Problem
 from poinsot.run.recorder import Facts, Recorder
@@ -39,6 +42,7 @@ def simulate(
     angles: Mapping[str, float] | None = None,
     t_start: float = 0.0,
     inputs: Mapping[str, Signal | ArrayLike] | None = None,
+    events: Mapping[str, Event] | None = None,
     engine: str = "auto",
     save_every: int = 1,
     newton: Newton | None = None,
@@ -74,6 +78,10 @@ def simulate(
     inputs : mapping
         Port name -> constant, function of time [s], or formula of t as text, such as
         `"2*sin(3*t)"`, or one for each component; open ports have u = 0.
+    events : mapping
+        Name -> `Event`, in addition to those of the model: a function of what is measured crosses
+        zero, which is recorded in `result.events`, or stops the run. What a model measures is in
+        `Model.add_sensor`; other systems have their states by name.
     engine : {"auto", "compiled", "reference"}
         The compiled engine runs mechanisms, fast; the reference engine, NumPy and SciPy, runs
         everything. By default the compiled one where it can.
@@ -91,7 +99,8 @@ def simulate(
     Returns
     -------
     Result
-        With status `"interrupted"` if Ctrl-C ended the run early, and `"warned"` if its energy
+        With status `"done"`, also where an event has stopped the run, which its `message` says; with
+        status `"interrupted"` if Ctrl-C ended the run early, and `"warned"` if its energy
         balance or its constraints are off by more than round-off; an `InexactRunWarning` says so.
 
     Raises
@@ -109,7 +118,8 @@ def simulate(
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
     if not isinstance(save_every, int) or save_every < 1:
         raise InputError(f"save_every is {save_every!r}; it must be a whole number, at least 1")
-    problem = Problem.of(model, scheme, coordinates, (h, t_start, t_end), x0, angles, inputs)
+    span = h, t_start, t_end
+    problem = Problem.of(model, scheme, coordinates, span, x0, angles, inputs, events)
     method, clock = problem.scheme, problem.clock
     chosen = choose_engine(problem, engine, options)
     recorder = Recorder(
@@ -126,6 +136,7 @@ def simulate(
     if x0 is None and not angles and not isinstance(model, PHSystem):
         document = model.document(
             inputs or {},
+            events or {},
             scheme=method.name,
             coordinates=coordinates,
             step=h,
@@ -136,11 +147,20 @@ def simulate(
             newton=newton,
         )
     facts = Facts(
-        method, chosen.name, h, t_end, options, document=cache(document), sensors=problem.sensors
+        method,
+        chosen.name,
+        h,
+        t_end,
+        options,
+        document=cache(document),
+        sensors=problem.sensors,
+        events=EventLog({trigger.name: trigger.event.then for trigger in problem.triggers}),
     )
     if isinstance(chosen, CompiledEngine):
         runner = chosen.runner
         facts = replace(facts, recover=runner.recover, recovered=runner.recovered)
+    if problem.triggers:
+        chosen = watched(chosen, problem, facts.events)
     stream = None if place is None else Stream(place, recorder, facts)
     ended = Loop(chosen, recorder, facts, stream).run(clock, progress)
     if ended.status == "warned":

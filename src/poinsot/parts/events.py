@@ -1,0 +1,190 @@
+"""Events: a function of what is measured crosses zero; the run stops, or records it."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from poinsot.errors import InputError, PoinsotError
+from poinsot.inputs import function as callable_law
+from poinsot.parts.control_laws import as_numbers
+from poinsot.parts.controllers import variable_names
+from poinsot.ph.formula_rows import FormulaRows
+from poinsot.ph.formulas import CONSTANTS, FUNCTIONS
+from poinsot.ph.matrices import Array, Vector
+from poinsot.result.channels import Channel, Known, find_channel
+
+#: What an event does.
+Action: TypeAlias = Literal["record", "stop"]
+ACTIONS: tuple[Action, ...] = ("record", "stop")
+#: A name in a formula, with its dots; that of an exponent in 1e5 is none.
+NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)*")
+#: What a component of a vector ends in.
+COMPONENT = re.compile(r"(?:\.[xyz]{1,2}|[._]\d+)$")
+#: Channels that say where something is, and not how fast it moves.
+PLACES = "position", "rotation"
+
+
+@dataclass(frozen=True)
+class Event:
+    """A function g(t, y) of what is measured crosses zero.
+
+    Parameters
+    ----------
+    when : str or function
+        g. As text a formula of the time t and of channels as in `Model.add_sensor`, such as
+        `"hinge.angle - 0.3"` or `"ball.position.z"`. A Python function of the time [s] and of an
+        array of all numbers that it `reads`.
+    direction : {0, 1, -1}
+        Crossings that count: 1 from below to above, -1 from above to below, 0 both.
+    then : {"record", "stop"}
+        What happens: `"record"` notes it, `"stop"` ends the run as well.
+    reads : sequence of str
+        The channels that a Python function reads, in the order of y. Formulas need it for names
+        that cannot stand in one; they call a channel `"left-hinge.rate"` left_hinge_rate.
+    """
+
+    when: str | Callable[[float, Vector], float]
+    direction: int = field(default=0, kw_only=True)
+    then: Action = field(default="record", kw_only=True)
+    reads: Sequence[str] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no event."""
+        if not isinstance(self.when, str):
+            callable_law(self.when, "Event: when")
+        if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
+            raise InputError(f"Event: direction is {self.direction!r}; choose -1, 0 or 1")
+        if self.then not in ACTIONS:
+            known = ", ".join(f"'{action}'" for action in ACTIONS)
+            raise InputError(f"Event: then is {self.then!r}; choose from {known}")
+        reads = (self.reads,) if isinstance(self.reads, str) else tuple(self.reads)
+        object.__setattr__(self, "direction", int(self.direction))
+        object.__setattr__(self, "reads", reads)
+
+
+@dataclass(frozen=True, eq=False)
+class Trigger:
+    """An event of a model: its function, and the channels that it is one of.
+
+    Parameters
+    ----------
+    name, event
+        What it is called, and what it was made of.
+    channels : tuple of Channel
+        What is measured for it.
+    law : FormulaRows or function
+        Its function of the time and of the measured numbers.
+    """
+
+    name: str
+    event: Event
+    channels: tuple[Channel, ...]
+    law: FormulaRows | Callable[[float, Vector], float]
+
+    @classmethod
+    def of(cls, name: str, event: Event, known: Known) -> "Trigger":
+        """Return an event in what has these channels, or say what is wrong with it."""
+        what = f"event '{name}'"
+        if not isinstance(event, Event):
+            raise InputError(f"{what}: expected poinsot.Event(...), got {event!r}")
+        channels = [find_channel(text, known, what) for text in event.reads]
+        if not isinstance(event.when, str):
+            _require_measurable(channels, what)
+            return cls(name, event, tuple(channels), event.when)
+        names = [own for channel in channels for own in variable_names(channel)]
+        for text in _names(event.when):
+            if text.replace(".", "_") not in names:
+                channels.append(_channel(text, known, what))
+                names += variable_names(channels[-1])
+        _require_measurable(channels, what)
+        plain = NAME.sub(lambda found: found[0].replace(".", "_"), event.when)
+        law = FormulaRows.of(plain, ("t", *names), what)
+        assert law is not None
+        return cls(name, event, tuple(channels), law)
+
+    @property
+    def size(self) -> int:
+        """How many numbers are measured for it."""
+        return sum(channel.size for channel in self.channels)
+
+    @property
+    def moves(self) -> bool:
+        """Whether it depends on velocities."""
+        return any(
+            channel.kind != "coordinate" and channel.which not in PLACES
+            for channel in self.channels
+        )
+
+    def values(self, times: Vector, measured: Array) -> Vector:
+        """Return the function at times (k,) of numbers (k, size); not finite where it fails."""
+        with np.errstate(all="ignore"):
+            if isinstance(self.law, FormulaRows):
+                found = self.law.program(times, *measured.T)[0]
+                return np.broadcast_to(np.asarray(found, dtype=float), times.shape)
+            return np.array([self._value(t, y) for t, y in zip(times, measured, strict=True)])
+
+    def _value(self, t: float, y: Vector) -> float:
+        try:
+            return self._called(t, y)
+        except Exception:  # `refusal` says it when the run has come to it
+            return np.nan
+
+    def _called(self, t: float, y: Vector) -> float:
+        assert not isinstance(self.law, FormulaRows)
+        return as_numbers(self.law(float(t), y.copy()), 1, "")[0]
+
+    def refusal(self, t: float, y: Vector) -> InputError:
+        """Return what went wrong where the function is not finite."""
+        why, cause = "is not finite", None
+        if not isinstance(self.law, FormulaRows):
+            try:
+                self._called(t, y)
+            except PoinsotError as error:
+                why = str(error)
+            except Exception as error:
+                why, cause = f"raises {type(error).__name__}: {error}", error
+        given = ", ".join(f"{number:.6g}" for number in y) or "nothing"
+        reads = ", ".join(channel.text for channel in self.channels) or "nothing"
+        refusal = InputError(
+            f"event '{self.name}': its function {why}, at t = {t:g} s; it reads {reads}: {given}"
+        )
+        refusal.__cause__ = cause
+        return refusal
+
+
+def _names(formula: str) -> Iterator[str]:
+    """Yield the names of channels in a formula, with their components."""
+    for found in NAME.finditer(formula):
+        text = found[0]
+        called = formula[found.end() :].lstrip().startswith("(")
+        if not called and text != "t" and text not in (*CONSTANTS, *FUNCTIONS, "if", "else"):
+            yield text
+
+
+def _channel(text: str, known: Known, what: str) -> Channel:
+    """Return the channel of a name in a formula, such as `ball.position.z` of `ball.position`."""
+    whole = COMPONENT.sub("", text)
+    for name in (text, whole):
+        try:
+            channel = find_channel(name, known, what)
+        except InputError as error:
+            refusal = error
+            continue
+        if text.replace(".", "_") in variable_names(channel):
+            return channel
+        entries = ", ".join(list(variable_names(channel))[:9])
+        refusal = InputError(f"{what}: '{text}' has several numbers; write one of {entries}")
+    raise refusal
+
+
+def _require_measurable(channels: Sequence[Channel], what: str) -> None:
+    """Refuse reactions: they belong to whole steps, and an event may be anywhere in one."""
+    for channel in channels:
+        if channel.kind == "reaction":
+            raise InputError(
+                f"{what}: cannot read '{channel.text}': a reaction is the mean over a step, and "
+                "events are located within steps; read coordinates and rates"
+            )
