@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -166,17 +166,19 @@ def _names(formula: str) -> Iterator[str]:
 
 def _channel(text: str, known: Known, what: str) -> Channel:
     """Return the channel of a name in a formula, such as `ball.position.z` of `ball.position`."""
-    whole = COMPONENT.sub("", text)
-    for name in (text, whole):
+    refusal: InputError | None = None
+    for name in (text, COMPONENT.sub("", text)):
         try:
             channel = find_channel(name, known, what)
         except InputError as error:
-            refusal = error
+            refusal = refusal or error
             continue
+        _require_measurable([channel], what)
         if text.replace(".", "_") in variable_names(channel):
             return channel
         entries = ", ".join(list(variable_names(channel))[:9])
         refusal = InputError(f"{what}: '{text}' has several numbers; write one of {entries}")
+    assert refusal is not None
     raise refusal
 
 

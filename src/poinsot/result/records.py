@@ -262,6 +262,16 @@ class EventRecord:
         """What it added to the stored energy each time [J]; (k,)."""
         return self.energies[self.index]
 
+    @property
+    def when(self) -> str:
+        """How often it happened, and when, in words."""
+        times = self.time
+        if not times.size:
+            return "never"
+        if times.size == 1:
+            return f"at t = {times[0]:.9g} s"
+        return f"{times.size} times, t = {times[0]:.9g} to {times[-1]:.9g} s"
+
 
 #: Stress resultants of a section, with their units.
 RESULTANTS = {

@@ -117,7 +117,7 @@ class Result:
             "Systems": [(name,) for name in self.systems],
             "Ports": [*ports],
             "Sensors": [(name, channel) for name, channel in self.sensors.items()],
-            "Events": [(name, _counted(event)) for name, event in self.events.items()],
+            "Events": [(name, event.when) for name, event in self.events.items()],
         }
         return card(repr(self)[1:-1], self._facts, lists)
 
@@ -300,7 +300,7 @@ class Result:
             *((label, f"{np.max(values):.2e}") for label, values in self.violations.items()),
             ("Newton iterations", f"{self.stats.newton_iterations}"),
             ("wall time", f"{self.stats.wall_time:.2f} s"),
-            *((f"event '{name}'", _counted(event)) for name, event in self.events.items()),
+            *((f"event '{name}'", event.when) for name, event in self.events.items()),
         ]
         if self.message:
             rows.append(("stopped", self.message))
@@ -363,16 +363,6 @@ class Result:
         from poinsot.result.table import to_csv
 
         to_csv(self, path)
-
-
-def _counted(event: EventRecord) -> str:
-    """Return how often an event happened, and when."""
-    times = event.time
-    if not times.size:
-        return "never"
-    if times.size == 1:
-        return f"at t = {times[0]:.9g} s"
-    return f"{times.size} times, t = {times[0]:.9g} to {times[-1]:.9g} s"
 
 
 def _named(records: Mapping[str, Record], name: str, kind: str) -> Record:

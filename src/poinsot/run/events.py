@@ -62,7 +62,7 @@ class Triggers:
 
     def require_finite(self, t: float, x: Vector, turned: Vector, values: Vector) -> None:
         """Refuse values that are not finite."""
-        for k in np.flatnonzero(~np.isfinite(values)):
+        for k in np.flatnonzero(~np.isfinite(values)).tolist():
             raise self.triggers[k].refusal(t, self.measurements[k](x, turned))
 
 
@@ -135,16 +135,15 @@ class WatchedEngine(Engine):
         alone = split or first == self.expected
         block, after = trials.take(piece, whole if alone else min(steps, self.most * whole))
         values = self.triggers.of(block)
-        clear = self._clear(values)
+        clear = self._before_event(values)
         if clear == 0:
             return self._to_event(clock, trials, self._functions(block))
         if clear < len(values):
             self.expected = first + clear * whole
             block, after = trials.take(piece, clear * whole)
         trials.accept(after)
-        for row in values[: len(block.saved.time)]:
-            self._pass(row)
-        self.within, self.count = np.nan, 0
+        self._go_on(values[: len(block.saved.time)])
+        self.count = 0
         return due(block, first, whole, save_every, clock.steps)
 
     # -- sides --------------------------------------------------------------------------------
@@ -168,23 +167,37 @@ class WatchedEngine(Engine):
         crossed = (before != 0) & (signs != before)
         return np.asarray(crossed & ((wanted == 0) | (wanted == -before)))
 
+    def _pass_quiet(self, values: Array, first: int) -> int:
+        """Go on while every function stays on its side; return the number of the next step."""
+        quiet = np.all(np.sign(values[first:]) == self.sides, axis=1)
+        after = first + (quiet.size if quiet.all() else int(np.argmin(quiet)))
+        if after > first:
+            self._pass(values[after - 1])
+        return after
+
     def _pass(self, row: Vector) -> None:
         """Go to the end of a step in which nothing happens."""
         signs = self._signs(row)
         crossed = (self.sides != 0) & (signs != self.sides)
         self.sides = np.where(crossed, -self.sides, np.where(self.sides == 0, signs, self.sides))
-        self.values, self.fresh = row, np.zeros_like(self.fresh)
+        self.values, self.fresh, self.within = row, np.zeros_like(self.fresh), np.nan
 
-    def _clear(self, values: Array) -> int:
+    def _before_event(self, values: Array) -> int:
         """Return how many steps there are before the first one with an event."""
         state = self.values, self.sides, self.fresh, self.within
-        found = 0
-        for row in values:
+        found = self._go_on(values)
+        self.values, self.sides, self.fresh, self.within = state
+        return found
+
+    def _go_on(self, values: Array) -> int:
+        """Go to the first step with an event, or to the end; return how many steps are before."""
+        found = self._pass_quiet(values, 0)
+        while found < len(values):
+            row = values[found]
             if not np.all(np.isfinite(row)) or self._happen(self._signs(row)).any():
                 break
             self._pass(row)
-            self.within, found = np.nan, found + 1
-        self.values, self.sides, self.fresh, self.within = state
+            found = self._pass_quiet(values, found + 1)
         return found
 
     # -- an event -----------------------------------------------------------------------------
@@ -204,14 +217,15 @@ class WatchedEngine(Engine):
 
         crossed = self._happen(self._signs(end))
         times = np.full(crossed.size, np.inf)
-        for k in np.flatnonzero(crossed):
-            times[k] = self._time(int(k), at, t0, t1)
+        for k in np.flatnonzero(crossed).tolist():
+            times[k] = self._time(k, at, t0, t1)
         t = float(max(times.min(), t0 + near))
         if t > t1 - near:
             t = t1
         block, after = trials.take(single(clock, first, t0, t), whole)
         row, sides = self._functions(block), self.sides
-        happened = (times <= t + near) | (self._happen(self._signs(row)) & np.isfinite(times))
+        touched = crossed & np.isinf(times)
+        happened = (times <= t + near) | (self._happen(self._signs(row)) & ~touched)
         self._require_end(happened, t0)
         trials.accept(after)
         self._pass(row)
@@ -225,7 +239,8 @@ class WatchedEngine(Engine):
 
     def _functions(self, block: Block) -> Vector:
         """Return all functions at the end of a step."""
-        saved, row = block.saved, self.triggers.of(block)[0]
+        saved = block.saved
+        row: Vector = self.triggers.of(block)[0]
         self.triggers.require_finite(saved.time[0], saved.x[0], saved.turned[0], row)
         return row
 
@@ -260,7 +275,7 @@ class WatchedEngine(Engine):
 
     def _note(self, happened: Flags, t: float) -> None:
         """Note what happened, and do what it asks for."""
-        for k in np.flatnonzero(happened):
+        for k in np.flatnonzero(happened).tolist():
             trigger = self.triggers.triggers[k]
             self.log.note(trigger.name, t)
             if trigger.event.then == "stop" and not self.stopped:

@@ -69,7 +69,10 @@ class Loop:
         return self.result("done", self.engine.stopped)
 
     def advance(self, clock: Clock, told: Callable[[int], None]) -> None:
-        """Take all steps of a clock, unless an event stops it; how many there were is `told` after each block."""
+        """Take all steps of a clock, unless an event stops it.
+
+        How many there were is `told` after each block.
+        """
         engine, recorder = self.engine, self.recorder
         whole = len(clock.fractions)
         largest = max(1, ROOM * recorder.save_every // (16 * recorder.system.n))

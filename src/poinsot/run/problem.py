@@ -98,7 +98,7 @@ class Problem:
         x0: ArrayLike | Mapping[str, ArrayLike] | None,
         angles: Mapping[str, float] | None,
         inputs: Mapping[str, Signal | ArrayLike] | None,
-        events: Mapping[str, Event] | None,
+        events: Mapping[str, Event] | None = None,
     ) -> Self:
         """Return the problem that a user has posed, with (h, t_start, t_end) as span [s]."""
         system, method = _compiled(model, scheme, coordinates)

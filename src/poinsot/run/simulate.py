@@ -99,9 +99,9 @@ def simulate(
     Returns
     -------
     Result
-        With status `"done"`, also where an event has stopped the run, which its `message` says; with
-        status `"interrupted"` if Ctrl-C ended the run early, and `"warned"` if its energy
-        balance or its constraints are off by more than round-off; an `InexactRunWarning` says so.
+        With status `"done"`, also where an event has stopped the run, which its `message` says;
+        `"interrupted"` if Ctrl-C ended the run early; and `"warned"` if its energy balance or its
+        constraints are off by more than round-off; an `InexactRunWarning` says so.
 
     Raises
     ------

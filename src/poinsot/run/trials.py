@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from poinsot.ph.runner import Block, Clock, Totals
-from poinsot.result.history import Saved
 from poinsot.run.engine import Engine
 
 

@@ -80,7 +80,8 @@ class Measurement:
 
     def __call__(self, x: Vector, turned: Vector) -> Vector:
         """Return what is measured at a state, with angles counted over turns [rad]."""
-        return self.over(x[None], turned[None])[0]
+        numbers: Vector = self.over(x[None], turned[None])[0]
+        return numbers
 
     def over(self, x: Array, turned: Array) -> Array:
         """Return what is measured at many states (k, n), and angles (k, angles); (k, measured)."""
