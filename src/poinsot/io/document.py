@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import BeforeValidator, Field
 
 from poinsot.io.controllers import Controllers
-from poinsot.io.entries import Entry
+from poinsot.io.entries import Entry, OneOf, Part
 from poinsot.io.numbers import Name, Number, Rotation, Vector
 from poinsot.io.parts import Forces, Joints, Ports, Shapes, Transmissions
 from poinsot.io.slender import Beam, ElasticRod
@@ -18,6 +18,9 @@ VERSION = 1
 Coordinates: TypeAlias = Literal[
     "directors", "quaternions", "rotations", "rotations-quaternion", "rotations-euler"
 ]
+
+#: What an event may do besides changing the model.
+Plain: TypeAlias = Literal["record", "stop"]
 
 T = TypeVar("T")
 
@@ -56,6 +59,29 @@ class Marker(Entry):
     """Its axes; default: those of the world."""
 
 
+class Release(Part):
+    """A joint that lets its bodies go."""
+
+    joint: Name
+    """The joint by name."""
+
+
+class Switch(Part):
+    """A spring, damper or field that is switched on or off."""
+
+    load: Name
+    """The load by name."""
+    on: bool
+    """Whether it acts from then on."""
+
+
+class Change(OneOf):
+    """What an event changes in the model."""
+
+    release: Release | None = None
+    switch: Switch | None = None
+
+
 class Event(Entry):
     """A function of what is measured that crosses zero."""
 
@@ -63,8 +89,8 @@ class Event(Entry):
     """Formula of t and channels, such as hinge.angle - 0.3."""
     direction: Literal[-1, 0, 1] = 0
     """Crossings that count: 1 from below, -1 from above, 0 both."""
-    then: Literal["record", "stop"] = "record"
-    """What happens."""
+    then: Plain | Change | list[Plain | Change] = "record"
+    """What happens: record, stop, {release: ...}, {switch: ...}, or a list of these."""
     reads: list[Name] | None = None
     """Channels whose names cannot stand in a formula; left-hinge.rate is left_hinge_rate there."""
 

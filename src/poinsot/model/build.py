@@ -22,6 +22,7 @@ from poinsot.io.source import Problem
 from poinsot.io.systems import Connections, SubModel, Systems
 from poinsot.io.variables import OF_TIME
 from poinsot.model.controller_files import add_controller
+from poinsot.model.event_files import event_of
 from poinsot.model.kinds import (
     FORCES,
     FUNCTIONS,
@@ -35,7 +36,6 @@ from poinsot.model.model import Model
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.system_files import connection_of, system_of
-from poinsot.parts.events import Event
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.ph.stages import Newton
@@ -180,7 +180,7 @@ class _Builder:
     def add_event(self, name: str, entry: files.Event) -> None:
         """Add an event, unless something before failed: it may not be there."""
         if not self.problems:
-            self.model.add_event(name, Event(**_given(entry)))
+            self.model.add_event(name, event_of(entry))
 
     def partner(self, name: str) -> Body | Ground | None:
         """Return a body or the ground; None if the body failed."""

@@ -1,6 +1,6 @@
 """What a model holds: parts by name, and what names and parts it takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -133,6 +133,16 @@ class Contents:
         return now
 
 
+def without(model: Contents, names: Collection[str]) -> Contents:
+    """Return a copy of a model without some joints and loads, and without sensors and events."""
+    rest = model.as_now()
+    for name in names:
+        rest.joints.pop(name, None)
+        rest.forces.pop(name, None)
+    rest.sensors, rest.events = {}, {}
+    return rest
+
+
 def _in_words(part: Any) -> str:
     """Return what a part is, and what it acts on."""
     kind = type(part).__name__
@@ -156,7 +166,7 @@ def _in_words(part: Any) -> str:
             return f"reads {reads}; drives {drives}"
         case Event():
             when = part.when if isinstance(part.when, str) else "a function"
-            return f"{when} crosses zero: {part.then}"
+            return f"{when} crosses zero: {part.what}"
         case PHSystem():
             return repr(part)[1:-1]
     return kind

@@ -18,6 +18,7 @@ from poinsot.io.variables import OF_TIME
 from poinsot.model.assemblies import BodyAssembly, Start
 from poinsot.model.contents import Contents, own_parts
 from poinsot.model.controller_files import describe_controller
+from poinsot.model.event_files import describe_event
 from poinsot.model.kinds import (
     FORCES,
     FUNCTIONS,
@@ -30,7 +31,6 @@ from poinsot.model.kinds import (
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.system_files import UnwritableError, describe_connection, describe_system
-from poinsot.parts.events import Event
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
@@ -100,7 +100,7 @@ def describe(
         ),
         "sensors": dict(model.sensors),
         "controllers": each("controller", model.controllers, describe_controller),
-        "events": each("event", model.events, lambda name, event: _event(event)),
+        "events": each("event", model.events, describe_event),
         "project_velocities": repeatable,
         "simulation": {} if simulation is None else _fields(simulation),
     }
@@ -140,13 +140,6 @@ def _body(body: Body, twist: NDArray[np.float64] | None) -> dict[str, Any]:
         velocities = velocity, spin if body.turns else None
     written = _shape(body.shape) | {"position": body.position.tolist()} | _turned(body.R_WB)
     return written | _moving(*velocities)
-
-
-def _event(event: Event) -> dict[str, Any]:
-    if not isinstance(event.when, str):
-        raise UnwritableError("its function is one of Python")
-    known = {"when": event.when, "direction": event.direction, "then": event.then}
-    return known | {"reads": list(event.reads)} if event.reads else known
 
 
 def _marker(marker: Marker) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The model: it grows part by part, checked as it grows, and becomes a system."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, overload
@@ -16,6 +16,7 @@ from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import require_name, vector3
 from poinsot.model import compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
+from poinsot.model.changes import require_possible
 from poinsot.model.check import ModelCheck, check
 from poinsot.model.contents import (
     ENDS,
@@ -25,6 +26,7 @@ from poinsot.model.contents import (
     require_new,
     require_own,
     require_part,
+    without,
 )
 from poinsot.model.coordinates import choose_scheme
 from poinsot.model.rods import ElasticRod
@@ -426,7 +428,13 @@ class Model(Contents):
 
     def trigger(self, name: str, event: Event) -> Trigger:
         """Return an event with the channels of this model that it is one of."""
-        return Trigger.of(name, event, Wiring(self).channels)
+        trigger = Trigger.of(name, event, Wiring(self).channels)
+        require_possible(self, name, event)
+        return trigger
+
+    def without(self, names: Collection[str]) -> "Model":
+        """Return a copy without some joints and loads; it has no sensors and no events."""
+        return without(self, names)
 
     def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
         """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""

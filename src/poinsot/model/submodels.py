@@ -15,7 +15,7 @@ from poinsot.model.initial import start_velocities
 from poinsot.model.wiring import Wiring
 from poinsot.parts.body_drives import BodyDrive
 from poinsot.parts.controllers import Controller, variable_names
-from poinsot.parts.events import Event, Trigger
+from poinsot.parts.events import Action, Event, Release, Switch, Trigger
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint, OnPlane
 from poinsot.parts.loads import PortPlace
@@ -229,6 +229,8 @@ class Submodel:
     def _event(self, name: str, event: Event) -> Event:
         """Return an event of channels as they are called here."""
         trigger = Trigger.of(name, event, Wiring(self.inner).channels)
+        actions = tuple(self._action(action) for action in event.actions)
+        event = replace(event, then=actions if isinstance(event.then, tuple) else actions[0])
         known = [self._named(channel.text) for channel in trigger.channels]
         if not isinstance(trigger.law, FormulaRows):
             return replace(event, reads=known)
@@ -239,3 +241,9 @@ class Submodel:
         )
         law = trigger.law.renamed(dict(zip(own, new, strict=True)))
         return replace(event, when=law.texts[0], reads=known)
+
+    def _action(self, action: Action) -> Action:
+        """Return what an event does to joints and loads as they are called here."""
+        if isinstance(action, Release):
+            return Release(self._named(action.joint))
+        return Switch(self._named(action.load), on=action.on) if isinstance(action, Switch) else action

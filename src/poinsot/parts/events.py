@@ -16,15 +16,56 @@ from poinsot.ph.formulas import CONSTANTS, FUNCTIONS
 from poinsot.ph.matrices import Array, Vector
 from poinsot.result.channels import Channel, Known, find_channel
 
-#: What an event does.
-Action: TypeAlias = Literal["record", "stop"]
-ACTIONS: tuple[Action, ...] = ("record", "stop")
+#: What an event may do besides changing the model.
+PLAIN = ("record", "stop")
 #: A name in a formula, with its dots; that of an exponent in 1e5 is none.
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)*")
 #: What a component of a vector ends in.
 COMPONENT = re.compile(r"(?:\.[xyz]{1,2}|[._]\d+)$")
 #: Channels that say where something is, and not how fast it moves.
 PLACES = "position", "rotation"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A joint lets its bodies go for the rest of the run; no energy changes by that.
+
+    Parameters
+    ----------
+    joint : str
+        Its name. Nothing else may act along it or read it.
+    """
+
+    joint: str
+
+    def __str__(self) -> str:
+        """What it does, in words."""
+        return f"release {self.joint}"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A spring, damper or field is switched on or off; what it stores comes or goes with it.
+
+    Parameters
+    ----------
+    load : str
+        Its name, as in `Model.add_force`. One that events switch on and none switches off is off
+        at the start.
+    on : bool
+        Whether it acts from then on.
+    """
+
+    load: str
+    on: bool = field(kw_only=True)
+
+    def __str__(self) -> str:
+        """What it does, in words."""
+        return f"switch {'on' if self.on else 'off'} {self.load}"
+
+
+#: What an event does.
+Action: TypeAlias = Literal["record", "stop"] | Release | Switch
 
 
 @dataclass(frozen=True)
@@ -39,8 +80,9 @@ class Event:
         array of all numbers that it `reads`.
     direction : {0, 1, -1}
         Crossings that count: 1 from below to above, -1 from above to below, 0 both.
-    then : {"record", "stop"}
-        What happens: `"record"` notes it, `"stop"` ends the run as well.
+    then : "record", "stop", Release, Switch, or several of them
+        What happens: `"record"` notes it, as all events are; `"stop"` ends the run; `Release` lets
+        a joint go, and `Switch` switches a load on or off.
     reads : sequence of str
         The channels that a Python function reads, in the order of y. Formulas need it for names
         that cannot stand in one; they call a channel `"left-hinge.rate"` left_hinge_rate.
@@ -48,7 +90,7 @@ class Event:
 
     when: str | Callable[[float, Vector], float]
     direction: int = field(default=0, kw_only=True)
-    then: Action = field(default="record", kw_only=True)
+    then: Action | Sequence[Action] = field(default="record", kw_only=True)
     reads: Sequence[str] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
@@ -57,12 +99,28 @@ class Event:
             callable_law(self.when, "Event: when")
         if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
             raise InputError(f"Event: direction is {self.direction!r}; choose -1, 0 or 1")
-        if self.then not in ACTIONS:
-            known = ", ".join(f"'{action}'" for action in ACTIONS)
-            raise InputError(f"Event: then is {self.then!r}; choose from {known}")
+        several = isinstance(self.then, list | tuple)
+        for action in self.then if several else (self.then,):
+            if action not in PLAIN and not isinstance(action, Release | Switch):
+                raise InputError(
+                    f"Event: then is {self.then!r}; choose from 'record', 'stop', "
+                    "Release(joint) and Switch(load, on=...)"
+                )
+        if several:
+            object.__setattr__(self, "then", tuple(self.then))
         reads = (self.reads,) if isinstance(self.reads, str) else tuple(self.reads)
         object.__setattr__(self, "direction", int(self.direction))
         object.__setattr__(self, "reads", reads)
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What happens, one after the other."""
+        return self.then if isinstance(self.then, tuple) else (self.then,)  # type: ignore[return-value]
+
+    @property
+    def what(self) -> str:
+        """What happens, in words."""
+        return ", ".join(map(str, self.actions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,3 +248,17 @@ def _require_measurable(channels: Sequence[Channel], what: str) -> None:
                 f"{what}: cannot read '{channel.text}': a reaction is the mean over a step, and "
                 "events are located within steps; read coordinates and rates"
             )
+
+
+def absent_at_start(triggers: Sequence[Trigger]) -> frozenset[str]:
+    """Return the loads that are off at the start: those that events only switch on."""
+    switched = [a for t in triggers for a in t.event.actions if isinstance(a, Switch)]
+    off = {action.load for action in switched if not action.on}
+    return frozenset(action.load for action in switched if action.on) - off
+
+
+def absent_ever(triggers: Sequence[Trigger]) -> frozenset[str]:
+    """Return the joints and loads that may be absent some time."""
+    actions = [action for trigger in triggers for action in trigger.event.actions]
+    joints = frozenset(a.joint for a in actions if isinstance(a, Release))
+    return joints | frozenset(a.load for a in actions if isinstance(a, Switch))

@@ -42,6 +42,10 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from another state, with angles counted over turns [rad]."""
+
+    @abstractmethod
     def memory(self) -> Memory:
         """Return a copy of everything that the next steps depend on, besides totals."""
 

@@ -22,6 +22,7 @@ from poinsot.ph.stages import EPS
 from poinsot.ph.system import PHSystem
 from poinsot.run.engine import Engine
 from poinsot.run.event_log import EventLog
+from poinsot.run.phases import PhasedEngine
 from poinsot.run.problem import Problem
 from poinsot.run.trials import Trials, due, single
 from poinsot.systems.measuring import Measurement
@@ -102,6 +103,10 @@ class WatchedEngine(Engine):
     def x(self) -> Vector:
         """The state."""
         return self.engine.x
+
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from another state."""
+        self.engine.start(x, turned)
 
     def memory(self) -> Memory:
         """Return what the engine carries, and where the functions are."""
@@ -230,7 +235,8 @@ class WatchedEngine(Engine):
         trials.accept(after)
         self._pass(row)
         self.sides, self.fresh = np.where(happened, -sides, self.sides), happened
-        self._note(happened, t)
+        added = self._do(happened, t, trials.totals)
+        block = replace(block, saved=replace(block.saved, energy=block.saved.energy + added))
         if t == t1:
             self.within, self.count = np.nan, 0
             return block
@@ -273,13 +279,18 @@ class WatchedEngine(Engine):
                 f"t = {t0:.9g} s; its function changes its sign faster than steps can follow"
             )
 
-    def _note(self, happened: Flags, t: float) -> None:
-        """Note what happened, and do what it asks for."""
+    def _do(self, happened: Flags, t: float, totals: Totals) -> float:
+        """Note what happened, and do what it asks for; return the energy that it adds [J]."""
+        whole = 0.0
         for k in np.flatnonzero(happened).tolist():
-            trigger = self.triggers.triggers[k]
-            self.log.note(trigger.name, t)
-            if trigger.event.then == "stop" and not self.stopped:
+            trigger, added = self.triggers.triggers[k], 0.0
+            if isinstance(self.engine, PhasedEngine):
+                added = self.engine.change(trigger.event.actions, t, totals)
+            self.log.note(trigger.name, t, added)
+            whole += added
+            if "stop" in trigger.event.actions and not self.stopped:
                 self.stopped = f"event '{trigger.name}' at t = {t:.9g} s"
+        return whole
 
 
 def watched(engine: Engine, problem: Problem, log: EventLog) -> WatchedEngine:

@@ -1,6 +1,6 @@
 """What is to be simulated: a system with its scheme, start, inputs and steps, checked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Protocol, Self, runtime_checkable
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import number
 from poinsot.parts.controllers import Controller
-from poinsot.parts.events import Event, Trigger
+from poinsot.parts.events import Event, Trigger, absent_ever
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Clock, counted
@@ -57,6 +57,8 @@ class Instrumented(Protocol):
     events: dict[str, Event]
 
     def trigger(self, name: str, event: Event) -> Trigger: ...  # noqa: D102
+
+    def without(self, names: Collection[str]) -> Self: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +176,14 @@ def _triggers(
     added = dict(events or {})
     if not isinstance(model, Instrumented):
         known = Known(states={state.name: (state.size, state.unit) for state in system.states})
-        return tuple(Trigger.of(name, event, known) for name, event in added.items())
+        triggers = tuple(Trigger.of(name, event, known) for name, event in added.items())
+        for trigger in triggers:
+            if absent_ever([trigger]):
+                raise InputError(
+                    f"event '{trigger.name}': joints and loads are those of a Model; of a system "
+                    "an event can be recorded, or stop the run"
+                )
+        return triggers
     for name in added.keys() & model.events.keys():
         raise InputError(f"events: the model has an event '{name}' already; choose another name")
     return tuple(model.trigger(name, event) for name, event in (model.events | added).items())

@@ -64,6 +64,8 @@ class Recorder:
         How many each of them is composed of; what is added are these.
     keep : bool
         Whether all of them stay here; if not, somebody takes them and calls `forget`.
+    energy : float
+        Stored energy at the start [J], if it is not that of the system.
     """
 
     def __init__(
@@ -77,12 +79,14 @@ class Recorder:
         substeps: int = 1,
         *,
         keep: bool = True,
+        energy: float | None = None,
     ) -> None:
         self.system, self.substeps = system, substeps
         self.steps, self.save_every = steps * substeps, save_every * substeps
         self.ports = (*system.ports, *system.connected)
         self.observer = system.observer()
-        self.totals = Totals(system.near(turned).H(x0), 0.0, np.zeros(len(self.ports)), turned)
+        energy = system.near(turned).H(x0) if energy is None else energy
+        self.totals = Totals(energy, 0.0, np.zeros(len(self.ports)), turned)
         start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": turned}
         self.origin, self.rows = x0.copy(), -(-steps // save_every) + 1
         self.table = _table(system, start, self.rows, keep)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InexactRunWarning, InputError
-from poinsot.parts.events import Event
+from poinsot.parts.events import Event, absent_ever
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
@@ -22,7 +22,9 @@ from poinsot.run.engine import Engine
 from poinsot.run.event_log import EventLog
 from poinsot.run.events import watched
 from poinsot.run.loop import Loop
-from poinsot.run.problem import Compilable, Problem
+from poinsot.run.phase_observer import PhasedObserver
+from poinsot.run.phases import in_phases
+from poinsot.run.problem import Compilable, Instrumented, Problem
 from poinsot.run.recorder import Facts, Recorder
 from poinsot.run.reference import ReferenceEngine
 from poinsot.run.stream import Stream
@@ -122,6 +124,15 @@ def simulate(
     problem = Problem.of(model, scheme, coordinates, span, x0, angles, inputs, events)
     method, clock = problem.scheme, problem.clock
     chosen = choose_engine(problem, engine, options)
+    phased = None
+    if absent_ever(problem.triggers) and isinstance(model, Instrumented):
+
+        def without(names: frozenset[str]) -> tuple[Problem, Engine]:
+            rest = model.without(names)
+            left = Problem.of(rest, scheme, coordinates, span, None, None, inputs)
+            return left, choose_engine(left, engine, options)
+
+        phased = in_phases(problem, chosen, without)
     recorder = Recorder(
         problem.system,
         problem.x,
@@ -131,6 +142,7 @@ def simulate(
         save_every,
         len(method.substeps),
         keep=place is None,
+        energy=None if phased is None else phased.phase.H(problem.x, problem.turned),
     )
     document: Callable[[], str] = str
     if x0 is None and not angles and not isinstance(model, PHSystem):
@@ -154,13 +166,16 @@ def simulate(
         options,
         document=cache(document),
         sensors=problem.sensors,
-        events=EventLog({trigger.name: trigger.event.then for trigger in problem.triggers}),
+        events=EventLog({trigger.name: trigger.event.what for trigger in problem.triggers}),
     )
     if isinstance(chosen, CompiledEngine):
         runner = chosen.runner
         facts = replace(facts, recover=runner.recover, recovered=runner.recovered)
+    if phased is not None:
+        recorder.observer = PhasedObserver(recorder.observer, phased)
+        facts = replace(facts, recover=phased.recover)
     if problem.triggers:
-        chosen = watched(chosen, problem, facts.events)
+        chosen = watched(phased or chosen, problem, facts.events)
     stream = None if place is None else Stream(place, recorder, facts)
     ended = Loop(chosen, recorder, facts, stream).run(clock, progress)
     if ended.status == "warned":
