@@ -10,9 +10,12 @@ def numbers(result):
     found = {f"stats.{f.name}": getattr(result.stats, f.name) for f in fields(result.stats)}
     del found["stats.wall_time"]
     for f in fields(result):
-        if f.name not in ("states", "ports", "sensors", "stats", "observation"):
+        if f.name not in ("states", "ports", "sensors", "events", "stats", "observation"):
             found[f.name] = getattr(result, f.name)
     found["supplied"] = result.supplied
+    for event in result.events.values():
+        for name in ("what", "time", "index", "energy"):
+            found[f"event.{event.name}.{name}"] = getattr(event, name)
     seen = result.observation
     for kind in ("whole", "energies"):
         for name, array in getattr(seen, kind).items():

@@ -46,6 +46,9 @@ from poinsot.parts.body_drives import BodyDrive as BodyDrive
 from poinsot.parts.bushings import Bushing as Bushing
 from poinsot.parts.drags import Drag as Drag
 from poinsot.parts.drives import Drive as Drive
+from poinsot.parts.events import Event as Event
+from poinsot.parts.events import Release as Release
+from poinsot.parts.events import Switch as Switch
 from poinsot.parts.feedback import Motion as Motion
 from poinsot.parts.fields import Field as Field
 from poinsot.parts.forces import JointSpring as JointSpring

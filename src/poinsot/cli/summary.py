@@ -20,6 +20,10 @@ def show(result: Result) -> None:
     console.print(printable(_title(result)), markup=False)
     console.print(balances(result))
     console.print(_effort(result), markup=False)
+    for event in result.events.values():
+        console.print(printable(f"event '{event.name}': {event.when}"), markup=False)
+    if result.status in ("done", "warned") and result.message:
+        console.print(printable(f"stopped: {result.message}"), markup=False)
     for text in result.notes:
         console.print(printable(f"note: {text}"), markup=False)
 
@@ -101,6 +105,8 @@ def summarise(result: Result) -> dict[str, Any]:
         "dissipated": float(result.dissipated[-1]),
         "warnings": list(result.warnings),
         "notes": list(result.notes),
+        "message": result.message,
+        "events": {event.name: event.time.tolist() for event in result.events.values()},
     }
     if bodies:
         summary["angular_momentum_start"] = result.angular_momentum[0].tolist()

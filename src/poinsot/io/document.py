@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import BeforeValidator, Field
 
 from poinsot.io.controllers import Controllers
-from poinsot.io.entries import Entry
+from poinsot.io.entries import Entry, OneOf, Part
 from poinsot.io.numbers import Name, Number, Rotation, Vector
 from poinsot.io.parts import Forces, Joints, Ports, Shapes, Transmissions
 from poinsot.io.slender import Beam, ElasticRod
@@ -18,6 +18,9 @@ VERSION = 1
 Coordinates: TypeAlias = Literal[
     "directors", "quaternions", "rotations", "rotations-quaternion", "rotations-euler"
 ]
+
+#: What an event may do besides changing the model.
+Plain: TypeAlias = Literal["record", "stop"]
 
 T = TypeVar("T")
 
@@ -54,6 +57,42 @@ class Marker(Entry):
     """Its point [m]."""
     rotation: Rotation | None = None
     """Its axes; default: those of the world."""
+
+
+class Release(Part):
+    """A joint that lets its bodies go."""
+
+    joint: Name
+    """The joint by name."""
+
+
+class Switch(Part):
+    """A spring, damper or field that is switched on or off."""
+
+    load: Name
+    """The load by name."""
+    on: bool
+    """Whether it acts from then on."""
+
+
+class Change(OneOf):
+    """What an event changes in the model."""
+
+    release: Release | None = None
+    switch: Switch | None = None
+
+
+class Event(Entry):
+    """A function of what is measured that crosses zero."""
+
+    when: str
+    """Formula of t and channels, such as hinge.angle - 0.3."""
+    direction: Literal[-1, 0, 1] = 0
+    """Crossings that count: 1 from below, -1 from above, 0 both."""
+    then: Plain | Change | list[Plain | Change] = "record"
+    """What happens: record, stop, {release: ...}, {switch: ...}, or a list of these."""
+    reads: list[Name] | None = None
+    """Channels whose names cannot stand in a formula; left-hinge.rate is left_hinge_rate there."""
 
 
 class Newton(Entry):
@@ -117,6 +156,8 @@ class Document(Entry):
     """Channels to record, such as hinge.angle, by name."""
     controllers: Section[Controllers] = Field(default_factory=dict)
     """What measures and feeds ports, by name."""
+    events: Section[Event] = Field(default_factory=dict)
+    """Functions of what is measured that cross zero, by name, and what happens then."""
     project_velocities: bool = False
     """Start from the nearest velocities that suit the joints."""
     simulation: Simulation | None = None

@@ -22,6 +22,7 @@ from poinsot.io.source import Problem
 from poinsot.io.systems import Connections, SubModel, Systems
 from poinsot.io.variables import OF_TIME
 from poinsot.model.controller_files import add_controller
+from poinsot.model.event_files import event_of
 from poinsot.model.kinds import (
     FORCES,
     FUNCTIONS,
@@ -77,6 +78,8 @@ def build(file: ModelFile, within: tuple[Path, ...] = ()) -> Model:
         builder.attempt(("sensors", name), model.add_sensor, name, channel)
     for name, controller in document.controllers.items():
         builder.attempt(("controllers", name), builder.add_controller, name, controller)
+    for name, event in document.events.items():
+        builder.attempt(("events", name), builder.add_event, name, event)
     if document.simulation is not None:
         builder.set_simulation(document.simulation)
     if not builder.problems:
@@ -173,6 +176,11 @@ class _Builder:
         """Add a controller, unless something before failed: it may not be there."""
         if not self.problems:
             add_controller(name, entry, self.model.add_controller)
+
+    def add_event(self, name: str, entry: files.Event) -> None:
+        """Add an event, unless something before failed: it may not be there."""
+        if not self.problems:
+            self.model.add_event(name, event_of(entry))
 
     def partner(self, name: str) -> Body | Ground | None:
         """Return a body or the ground; None if the body failed."""

@@ -1,6 +1,6 @@
 """What a model holds: parts by name, and what names and parts it takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -14,6 +14,7 @@ from poinsot.inputs import require_name, vector3
 from poinsot.model.assemblies import BodyAssembly, Start
 from poinsot.model.simulation import Simulation
 from poinsot.parts.controllers import Controller
+from poinsot.parts.events import Event
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
@@ -37,6 +38,7 @@ PARTS = {
     "system": "systems",
     "sensor": "sensors",
     "controller": "controllers",
+    "event": "events",
 }
 #: A line names at most so many bodies.
 LISTED = 4
@@ -70,6 +72,7 @@ class Contents:
         #: Names of sensors -> the channels that they record.
         self.sensors: dict[str, str] = {}
         self.controllers: dict[str, Controller] = {}
+        self.events: dict[str, Event] = {}
         #: What was added as several bodies, and how.
         self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
         self.simulation: Simulation | None = None
@@ -130,6 +133,16 @@ class Contents:
         return now
 
 
+def without(model: Contents, names: Collection[str]) -> Contents:
+    """Return a copy of a model without some joints and loads, and without sensors and events."""
+    rest = model.as_now()
+    for name in names:
+        rest.joints.pop(name, None)
+        rest.forces.pop(name, None)
+    rest.sensors, rest.events = {}, {}
+    return rest
+
+
 def _in_words(part: Any) -> str:
     """Return what a part is, and what it acts on."""
     kind = type(part).__name__
@@ -151,6 +164,9 @@ def _in_words(part: Any) -> str:
                 for names in ([c.text for c in part.reads], [p.name for p in part.drives])
             )
             return f"reads {reads}; drives {drives}"
+        case Event():
+            when = part.when if isinstance(part.when, str) else "a function"
+            return f"{when} crosses zero: {part.what}"
         case PHSystem():
             return repr(part)[1:-1]
     return kind

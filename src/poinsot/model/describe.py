@@ -18,6 +18,7 @@ from poinsot.io.variables import OF_TIME
 from poinsot.model.assemblies import BodyAssembly, Start
 from poinsot.model.contents import Contents, own_parts
 from poinsot.model.controller_files import describe_controller
+from poinsot.model.event_files import describe_event
 from poinsot.model.kinds import (
     FORCES,
     FUNCTIONS,
@@ -99,6 +100,7 @@ def describe(
         ),
         "sensors": dict(model.sensors),
         "controllers": each("controller", model.controllers, describe_controller),
+        "events": each("event", model.events, describe_event),
         "project_velocities": repeatable,
         "simulation": {} if simulation is None else _fields(simulation),
     }

@@ -1,6 +1,6 @@
 """The model: it grows part by part, checked as it grows, and becomes a system."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, overload
@@ -16,6 +16,7 @@ from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import require_name, vector3
 from poinsot.model import compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
+from poinsot.model.changes import require_possible
 from poinsot.model.check import ModelCheck, check
 from poinsot.model.contents import (
     ENDS,
@@ -25,6 +26,7 @@ from poinsot.model.contents import (
     require_new,
     require_own,
     require_part,
+    without,
 )
 from poinsot.model.coordinates import choose_scheme
 from poinsot.model.rods import ElasticRod
@@ -32,6 +34,7 @@ from poinsot.model.simulation import Simulation
 from poinsot.model.submodels import Submodel
 from poinsot.model.wiring import Wiring
 from poinsot.parts.controllers import Controller, make_controller
+from poinsot.parts.events import Event, Trigger
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.parts.loads import PortPlace
@@ -412,6 +415,27 @@ class Model(Contents):
         )
         return self.controllers[name]
 
+    def add_event(self, name: str, event: Event) -> Event:
+        """Watch a function of what is measured cross zero: `ps.Event("hinge.angle - 0.3")`.
+
+        It is located within a step, to round-off, and recorded in `result.events`; it may stop the
+        run, see `Event`.
+        """
+        require_new(self, name)
+        self.trigger(name, event)
+        self.events[name] = event
+        return event
+
+    def trigger(self, name: str, event: Event) -> Trigger:
+        """Return an event with the channels of this model that it is one of."""
+        trigger = Trigger.of(name, event, Wiring(self).channels)
+        require_possible(self, name, event)
+        return trigger
+
+    def without(self, names: Collection[str]) -> "Model":
+        """Return a copy without some joints and loads; it has no sensors and no events."""
+        return without(self, names)
+
     def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
         """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""
         if not isinstance(assembly, Assembly):
@@ -615,13 +639,17 @@ class Model(Contents):
         return text
 
     def document(
-        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+        self,
+        inputs: Mapping[str, Signal | ArrayLike],
+        events: Mapping[str, Event],
+        **simulation: Any,
     ) -> Callable[[], str]:
-        """Return what writes the model file of a run with these inputs, of the model as it is now.
+        """Return what writes the model file of a run with these inputs and additional events.
 
-        It gives an empty text if the model cannot be written.
+        Of the model as it is now; it gives an empty text if that cannot be written.
         """
         as_now = self.as_now()
+        as_now.events.update(events)
         given = {name: u if callable(u) else deepcopy(u) for name, u in inputs.items()}
 
         def text() -> str:

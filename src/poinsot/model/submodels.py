@@ -15,12 +15,14 @@ from poinsot.model.initial import start_velocities
 from poinsot.model.wiring import Wiring
 from poinsot.parts.body_drives import BodyDrive
 from poinsot.parts.controllers import Controller, variable_names
+from poinsot.parts.events import Action, Event, Release, Switch, Trigger
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint, OnPlane
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formula_rows import FormulaRows
 from poinsot.ph.matrices import Vector
+from poinsot.result.channels import find_channel
 
 if TYPE_CHECKING:
     from poinsot.model.model import Model
@@ -81,6 +83,8 @@ class Submodel:
         for name, controller in inner.controllers.items():
             require_new(outer, self._named(name))
             outer.controllers[self._named(name)] = self._controller(controller)
+        for name, event in inner.events.items():
+            outer.add_event(self._named(name), self._event(name, event))
         return placed
 
     def _named(self, name: str) -> str:
@@ -221,3 +225,25 @@ class Submodel:
             reads=tuple(reads),
             drives=tuple(wiring.driven(drives, f"controller '{name}'")),
         )
+
+    def _event(self, name: str, event: Event) -> Event:
+        """Return an event of channels as they are called here."""
+        trigger = Trigger.of(name, event, Wiring(self.inner).channels)
+        actions = tuple(self._action(action) for action in event.actions)
+        event = replace(event, then=actions if isinstance(event.then, tuple) else actions[0])
+        known = [self._named(channel.text) for channel in trigger.channels]
+        if not isinstance(trigger.law, FormulaRows):
+            return replace(event, reads=known)
+        reads = [find_channel(text, Wiring(self.outer).channels, "event") for text in known]
+        own, new = (
+            [name for channel in channels for name in variable_names(channel)]
+            for channels in (trigger.channels, reads)
+        )
+        law = trigger.law.renamed(dict(zip(own, new, strict=True)))
+        return replace(event, when=law.texts[0], reads=known)
+
+    def _action(self, action: Action) -> Action:
+        """Return what an event does to joints and loads as they are called here."""
+        if isinstance(action, Release):
+            return Release(self._named(action.joint))
+        return Switch(self._named(action.load), on=action.on) if isinstance(action, Switch) else action

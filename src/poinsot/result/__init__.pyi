@@ -4,6 +4,7 @@ from poinsot.result.load import load as load
 from poinsot.result.records import Array as Array
 from poinsot.result.records import BodyRecord as BodyRecord
 from poinsot.result.records import Counts as Counts
+from poinsot.result.records import EventRecord as EventRecord
 from poinsot.result.records import JointRecord as JointRecord
 from poinsot.result.records import Lazy as Lazy
 from poinsot.result.records import Observation as Observation

@@ -16,6 +16,7 @@ from poinsot.result.attributes import FACTS, STATS, TOLD, unfinished
 from poinsot.result.records import (
     BodyRecord,
     Coordinates,
+    EventRecord,
     JointRecord,
     Lazy,
     Observation,
@@ -137,6 +138,7 @@ def _result(source: Source) -> Result:
         stats=Stats(**stats),
         observation=_observation(source),
         sensors=dict(json.loads(known.get("sensors", "{}"))),
+        events=_events(source),
         **facts,
     )
 
@@ -171,6 +173,18 @@ def _ports(source: Source) -> Lazy[PortRecord]:
         )
 
     return Lazy(places, port)
+
+
+def _events(source: Source) -> Lazy[EventRecord]:
+    texts, columns = source.labels, source.columns
+    places = _places(texts.get("event", []))
+
+    def event(name: str) -> EventRecord:
+        k = places[name]
+        what, energies = texts["event_what"][k], columns["event_energy"][:, k]
+        return EventRecord(name, what, columns["time"], energies)
+
+    return Lazy(places, event)
 
 
 def _observation(source: Source) -> Observation:

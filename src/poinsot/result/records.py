@@ -234,6 +234,45 @@ class SensorRecord:
         return self.values.reshape(len(self.values), prod(self.values.shape[1:]))
 
 
+@dataclass(frozen=True, eq=False)
+class EventRecord:
+    """When an event happened in a run; every time is one of the saved times of the result.
+
+    `what` it does is said in words, such as "stop". `saved` are the saved times [s], and `energies` (times,)
+    what the event added to the stored energy [J], NaN at those at which it did not happen.
+    """
+
+    name: str
+    what: str
+    saved: Array = field(repr=False)
+    energies: Array = field(repr=False)
+
+    @property
+    def index(self) -> NDArray[np.intp]:
+        """Where its times are among the saved times: `result.position("ball")[event.index]`."""
+        return np.flatnonzero(~np.isnan(self.energies))
+
+    @property
+    def time(self) -> Array:
+        """When it happened [s]; (k,)."""
+        return self.saved[self.index]
+
+    @property
+    def energy(self) -> Array:
+        """What it added to the stored energy each time [J]; (k,)."""
+        return self.energies[self.index]
+
+    @property
+    def when(self) -> str:
+        """How often it happened, and when, in words."""
+        times = self.time
+        if not times.size:
+            return "never"
+        if times.size == 1:
+            return f"at t = {times[0]:.9g} s"
+        return f"{times.size} times, t = {times[0]:.9g} to {times[-1]:.9g} s"
+
+
 #: Stress resultants of a section, with their units.
 RESULTANTS = {
     **{"axial": "N", "shear_1": "N", "shear_2": "N"},

@@ -13,6 +13,7 @@ from poinsot.result.channels import Channel, Known, find_channel
 from poinsot.result.records import (
     Array,
     BodyRecord,
+    EventRecord,
     JointRecord,
     Lazy,
     Observation,
@@ -75,6 +76,8 @@ class Result:
         The model as a model file, if it can be written as one.
     sensors : mapping
         Names of sensors -> the channels that they record, see `sensor`.
+    events : mapping
+        Names of events -> when they happened.
     """
 
     model: str
@@ -97,6 +100,7 @@ class Result:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     sensors: Mapping[str, str] = field(default_factory=dict)
+    events: Mapping[str, EventRecord] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """One line: what was run, how, and how far it came."""
@@ -113,6 +117,7 @@ class Result:
             "Systems": [(name,) for name in self.systems],
             "Ports": [*ports],
             "Sensors": [(name, channel) for name, channel in self.sensors.items()],
+            "Events": [(name, event.when) for name, event in self.events.items()],
         }
         return card(repr(self)[1:-1], self._facts, lists)
 
@@ -295,6 +300,7 @@ class Result:
             *((label, f"{np.max(values):.2e}") for label, values in self.violations.items()),
             ("Newton iterations", f"{self.stats.newton_iterations}"),
             ("wall time", f"{self.stats.wall_time:.2f} s"),
+            *((f"event '{name}'", event.when) for name, event in self.events.items()),
         ]
         if self.message:
             rows.append(("stopped", self.message))
@@ -315,7 +321,7 @@ class Result:
         `with ps.load("run.nc") as result:` does so at the end. Arrays that are still in use stay as
         they are, and keep the file open.
         """
-        for records in (self.states, self.ports, *vars(self.observation).values()):
+        for records in (self.states, self.ports, self.events, *vars(self.observation).values()):
             if isinstance(records, Lazy):
                 records.forget()
 

@@ -139,6 +139,8 @@ def labels(result: Result) -> dict[str, Label]:
         *(Label(dim, dim, f"{dim}, world axes", axes) for dim in ("axis", "row")),
         Label("column", "column", "column, axes of the body", axes),
         *_sensor_labels(result),
+        Label("event", "event", "event", list(result.events)),
+        Label("event_what", "event", "what it does", [e.what for e in result.events.values()]),
     ]
     return {label.name: label for label in found if label.values}
 
@@ -204,6 +206,10 @@ def _variables(result: Result) -> Iterator[Variable]:
         yield from _of_ports(result.ports)
     yield from _of_mechanism(result.observation)
     yield from _of_sensors(result)
+    if result.events:
+        what = "what an event added to the stored energy; missing where it did not happen"
+        read = _stacked(result.events, "energies")
+        yield Variable("event_energy", (TIME, "event"), what, "J", read)
 
 
 def _of_ports(ports: Mapping[str, PortRecord]) -> Iterator[Variable]:

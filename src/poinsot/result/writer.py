@@ -37,7 +37,7 @@ class Writer:
     """
 
     def __init__(self, path: Path, result: Result, rows: int) -> None:
-        self.path, self.shown = path, {TIME: 0, MIDPOINT: 0}
+        self.path, self.rows, self.shown = path, rows, {TIME: 0, MIDPOINT: 0}
         self.hidden = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             self.places = create(self.hidden, result, rows)
@@ -69,6 +69,11 @@ class Writer:
         known = variables(result).values()
         arrays = {v.name: (v.dims[0], v.read(which[v.dims[0]])) for v in known}
         first = self.shown
+        if first[TIME] + len(arrays["time"][1]) > self.rows:
+            raise StorageError(
+                f"'{self.path}' has room for {self.rows} saved times, and there are more events "
+                "than that; save more often, or write the result when it is there, by result.save"
+            )
         try:
             for name, (dim, values) in arrays.items():
                 self._put(self.places.columns[name], first[dim], values)

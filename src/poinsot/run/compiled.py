@@ -52,6 +52,10 @@ class CompiledEngine(Engine):
         self.runner.start(self.reference.state, totals.turn)
         return replace(block, single_steps=1)
 
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from another state."""
+        self.runner.start(x, turned)
+
     def memory(self) -> Memory:
         """Return what the runner carries from step to step."""
         return self.runner.memory()

@@ -19,10 +19,13 @@ class Engine(ABC):
         What results call it.
     first_block : int
         How many steps it takes at once before it is known how long they take.
+    stopped : str
+        Why it is to take no more steps; empty as long as it is.
     """
 
     name: str
     first_block: int = 1
+    stopped: str = ""
 
     @property
     @abstractmethod
@@ -37,6 +40,10 @@ class Engine(ABC):
 
         Totals are carried on. What stops it is raised when there is nothing left to return.
         """
+
+    @abstractmethod
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from another state, with angles counted over turns [rad]."""
 
     @abstractmethod
     def memory(self) -> Memory:

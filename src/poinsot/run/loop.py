@@ -66,14 +66,17 @@ class Loop:
             what = "" if isinstance(error, PoinsotError) else f"{type(error).__name__}: "
             message = f"{began}: {what}{error}"
             raise SimulationError(message, self.result("failed", message)) from error
-        return self.result("done")
+        return self.result("done", self.engine.stopped)
 
     def advance(self, clock: Clock, told: Callable[[int], None]) -> None:
-        """Take all steps of a clock; how many there were is `told` after each block."""
+        """Take all steps of a clock, unless an event stops it.
+
+        How many there were is `told` after each block.
+        """
         engine, recorder = self.engine, self.recorder
         whole = len(clock.fractions)
         largest = max(1, ROOM * recorder.save_every // (16 * recorder.system.n))
-        while recorder.done < clock.steps:
+        while recorder.done < clock.steps and not engine.stopped:
             first, started = recorder.done, time.perf_counter()
             count = max(self.count // whole, 1) * whole
             count = min(count, largest * whole, clock.steps - first)

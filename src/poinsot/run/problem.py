@@ -1,6 +1,6 @@
 """What is to be simulated: a system with its scheme, start, inputs and steps, checked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Protocol, Self, runtime_checkable
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import number
 from poinsot.parts.controllers import Controller
+from poinsot.parts.events import Event, Trigger, absent_ever
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Clock, counted
@@ -17,6 +18,7 @@ from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.start import check_start
 from poinsot.ph.system import PHSystem
+from poinsot.result.channels import Known
 from poinsot.run.contract import check_structure
 from poinsot.schemes.compositions import require_reversible
 from poinsot.schemes.records import find_scheme
@@ -39,16 +41,24 @@ class Compilable(Protocol):
     ) -> PHSystem: ...
 
     def document(  # noqa: D102
-        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+        self,
+        inputs: Mapping[str, Signal | ArrayLike],
+        events: Mapping[str, Event],
+        **simulation: Any,
     ) -> Callable[[], str]: ...
 
 
 @runtime_checkable
 class Instrumented(Protocol):
-    """A model with sensors, the channels that they record by name, and controllers."""
+    """A model with sensors, the channels that they record by name, controllers and events."""
 
     sensors: dict[str, str]
     controllers: dict[str, Controller]
+    events: dict[str, Event]
+
+    def trigger(self, name: str, event: Event) -> Trigger: ...  # noqa: D102
+
+    def without(self, names: Collection[str]) -> Self: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +77,8 @@ class Problem:
         The controllers of the model.
     sensors : mapping
         Names of sensors -> channels that they record.
+    triggers : tuple of Trigger
+        The events that are looked for.
     """
 
     system: PHSystem
@@ -76,6 +88,7 @@ class Problem:
     clock: Clock
     sampled: Sampled
     sensors: Mapping[str, str]
+    triggers: tuple[Trigger, ...]
 
     @classmethod
     def of(
@@ -87,6 +100,7 @@ class Problem:
         x0: ArrayLike | Mapping[str, ArrayLike] | None,
         angles: Mapping[str, float] | None,
         inputs: Mapping[str, Signal | ArrayLike] | None,
+        events: Mapping[str, Event] | None = None,
     ) -> Self:
         """Return the problem that a user has posed, with (h, t_start, t_end) as span [s]."""
         system, method = _compiled(model, scheme, coordinates)
@@ -102,6 +116,7 @@ class Problem:
             system = feed(system, port, signal)
         sampled = Sampled(controllers.values(), system, h, len(method.substeps))
         system = sampled.feed(system)
+        triggers = _triggers(model, system, events)
         x = system.state({} if x0 is None else x0)
         turned = _turned(system, x, angles)
         system = system.near(turned)
@@ -123,6 +138,7 @@ class Problem:
             clock=Clock(t_start, t_end, h, steps, method.substeps),
             sampled=sampled,
             sensors=dict(model.sensors) if isinstance(model, Instrumented) else {},
+            triggers=triggers,
         )
 
 
@@ -149,6 +165,28 @@ def _compiled(
         )
     method = find_scheme(model.scheme_for(scheme, coordinates))
     return model.compile_for(method, coordinates), method
+
+
+def _triggers(
+    model: PHSystem | Compilable, system: PHSystem, events: Mapping[str, Event] | None
+) -> tuple[Trigger, ...]:
+    """Return the events of a model and those of this run."""
+    if events is not None and not isinstance(events, Mapping):
+        raise InputError(f"events: expected a mapping of names to events, got {events!r}")
+    added = dict(events or {})
+    if not isinstance(model, Instrumented):
+        known = Known(states={state.name: (state.size, state.unit) for state in system.states})
+        triggers = tuple(Trigger.of(name, event, known) for name, event in added.items())
+        for trigger in triggers:
+            if absent_ever([trigger]):
+                raise InputError(
+                    f"event '{trigger.name}': joints and loads are those of a Model; of a system "
+                    "an event can be recorded, or stop the run"
+                )
+        return triggers
+    for name in added.keys() & model.events.keys():
+        raise InputError(f"events: the model has an event '{name}' already; choose another name")
+    return tuple(model.trigger(name, event) for name, event in (model.events | added).items())
 
 
 def _count_steps(h: float, t_start: float, t_end: float) -> int:

@@ -18,6 +18,7 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
 from poinsot.result.history import History, Recover, Saved
 from poinsot.result.store import Column, Table
+from poinsot.run.event_log import EventLog
 from poinsot.run.exactness import KEPT, Run, Sample, judge
 
 #: Saved steps that do not stay take about so much memory [bytes].
@@ -30,7 +31,7 @@ Row: TypeAlias = Mapping[str, ArrayLike]
 class Facts:
     """What a result says of its run: scheme, engine, step and end [s], tolerances, the document.
 
-    `sensors` are the channels that were asked for, by name.
+    `sensors` are the channels that were asked for, by name; `events` tell what happened when.
 
     `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
     of them is asked for.
@@ -45,6 +46,7 @@ class Facts:
     recovered: frozenset[str] = frozenset()
     document: Callable[[], str] = str
     sensors: Mapping[str, str] = field(default_factory=dict)
+    events: EventLog = field(default_factory=EventLog)
 
 
 class Recorder:
@@ -62,6 +64,8 @@ class Recorder:
         How many each of them is composed of; what is added are these.
     keep : bool
         Whether all of them stay here; if not, somebody takes them and calls `forget`.
+    energy : float
+        Stored energy at the start [J], if it is not that of the system.
     """
 
     def __init__(
@@ -75,12 +79,14 @@ class Recorder:
         substeps: int = 1,
         *,
         keep: bool = True,
+        energy: float | None = None,
     ) -> None:
         self.system, self.substeps = system, substeps
         self.steps, self.save_every = steps * substeps, save_every * substeps
         self.ports = (*system.ports, *system.connected)
         self.observer = system.observer()
-        self.totals = Totals(system.near(turned).H(x0), 0.0, np.zeros(len(self.ports)), turned)
+        energy = system.near(turned).H(x0) if energy is None else energy
+        self.totals = Totals(energy, 0.0, np.zeros(len(self.ports)), turned)
         start: Row = {"time": t0, "x": x0, "energy": self.totals.energy0, "turned": turned}
         self.origin, self.rows = x0.copy(), -(-steps // save_every) + 1
         self.table = _table(system, start, self.rows, keep)
@@ -224,6 +230,7 @@ class Recorder:
             observation=look(history),
             document=facts.document(),
             sensors=facts.sensors,
+            events=facts.events.records(history.at_times("time")),
         )
 
     def _history(self, facts: Facts) -> History:

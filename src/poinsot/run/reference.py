@@ -187,6 +187,10 @@ class ReferenceEngine(Engine):
                 columns[name] = np.array(values, dtype=kind).reshape(shape)
         return Saved(**columns)
 
+    def start(self, x: Vector, turned: Vector) -> None:
+        """Go on from another state; angles are in the totals."""
+        self.state = x
+
     # -- memory -------------------------------------------------------------------------------
 
     def memory(self) -> Memory:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InexactRunWarning, InputError
+from poinsot.parts.events import Event, absent_ever
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
@@ -18,8 +19,12 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
 from poinsot.run.compiled import CompiledEngine, prepare
 from poinsot.run.engine import Engine
+from poinsot.run.event_log import EventLog
+from poinsot.run.events import watched
 from poinsot.run.loop import Loop
-from poinsot.run.problem import Compilable, Problem
+from poinsot.run.phase_observer import PhasedObserver
+from poinsot.run.phases import in_phases
+from poinsot.run.problem import Compilable, Instrumented, Problem
 from poinsot.run.recorder import Facts, Recorder
 from poinsot.run.reference import ReferenceEngine
 from poinsot.run.stream import Stream
@@ -39,6 +44,7 @@ def simulate(
     angles: Mapping[str, float] | None = None,
     t_start: float = 0.0,
     inputs: Mapping[str, Signal | ArrayLike] | None = None,
+    events: Mapping[str, Event] | None = None,
     engine: str = "auto",
     save_every: int = 1,
     newton: Newton | None = None,
@@ -74,6 +80,10 @@ def simulate(
     inputs : mapping
         Port name -> constant, function of time [s], or formula of t as text, such as
         `"2*sin(3*t)"`, or one for each component; open ports have u = 0.
+    events : mapping
+        Name -> `Event`, in addition to those of the model: a function of what is measured crosses
+        zero, which is recorded in `result.events`, or stops the run. What a model measures is in
+        `Model.add_sensor`; other systems have their states by name.
     engine : {"auto", "compiled", "reference"}
         The compiled engine runs mechanisms, fast; the reference engine, NumPy and SciPy, runs
         everything. By default the compiled one where it can.
@@ -91,8 +101,9 @@ def simulate(
     Returns
     -------
     Result
-        With status `"interrupted"` if Ctrl-C ended the run early, and `"warned"` if its energy
-        balance or its constraints are off by more than round-off; an `InexactRunWarning` says so.
+        With status `"done"`, also where an event has stopped the run, which its `message` says;
+        `"interrupted"` if Ctrl-C ended the run early; and `"warned"` if its energy balance or its
+        constraints are off by more than round-off; an `InexactRunWarning` says so.
 
     Raises
     ------
@@ -109,9 +120,19 @@ def simulate(
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
     if not isinstance(save_every, int) or save_every < 1:
         raise InputError(f"save_every is {save_every!r}; it must be a whole number, at least 1")
-    problem = Problem.of(model, scheme, coordinates, (h, t_start, t_end), x0, angles, inputs)
+    span = h, t_start, t_end
+    problem = Problem.of(model, scheme, coordinates, span, x0, angles, inputs, events)
     method, clock = problem.scheme, problem.clock
     chosen = choose_engine(problem, engine, options)
+    phased = None
+    if absent_ever(problem.triggers) and isinstance(model, Instrumented):
+
+        def without(names: frozenset[str]) -> tuple[Problem, Engine]:
+            rest = model.without(names)
+            left = Problem.of(rest, scheme, coordinates, span, None, None, inputs)
+            return left, choose_engine(left, engine, options)
+
+        phased = in_phases(problem, chosen, without)
     recorder = Recorder(
         problem.system,
         problem.x,
@@ -121,11 +142,13 @@ def simulate(
         save_every,
         len(method.substeps),
         keep=place is None,
+        energy=None if phased is None else phased.phase.H(problem.x, problem.turned),
     )
     document: Callable[[], str] = str
     if x0 is None and not angles and not isinstance(model, PHSystem):
         document = model.document(
             inputs or {},
+            events or {},
             scheme=method.name,
             coordinates=coordinates,
             step=h,
@@ -136,11 +159,23 @@ def simulate(
             newton=newton,
         )
     facts = Facts(
-        method, chosen.name, h, t_end, options, document=cache(document), sensors=problem.sensors
+        method,
+        chosen.name,
+        h,
+        t_end,
+        options,
+        document=cache(document),
+        sensors=problem.sensors,
+        events=EventLog({trigger.name: trigger.event.what for trigger in problem.triggers}),
     )
     if isinstance(chosen, CompiledEngine):
         runner = chosen.runner
         facts = replace(facts, recover=runner.recover, recovered=runner.recovered)
+    if phased is not None:
+        recorder.observer = PhasedObserver(recorder.observer, phased)
+        facts = replace(facts, recover=phased.recover)
+    if problem.triggers:
+        chosen = watched(phased or chosen, problem, facts.events)
     stream = None if place is None else Stream(place, recorder, facts)
     ended = Loop(chosen, recorder, facts, stream).run(clock, progress)
     if ended.status == "warned":

@@ -14,6 +14,8 @@ from poinsot.run.recorder import ROOM, Facts, Recorder
 
 #: New steps are written about so often [s], and so that it takes a small part of the time.
 PAUSE, SHARE = 0.5, 0.1
+#: Events are saved as well: a file has room for as many as other times, and so many more.
+SPARE = 1000
 #: What a result says of how its run ended.
 SAID = ("status", "message", "warnings", "notes")
 
@@ -37,7 +39,8 @@ class Stream:
         self.path, self.recorder, self.facts = path, recorder, facts
         start = recorder.snapshot(facts, "unfinished", "")
         try:
-            self.writer = Writer(path, start, recorder.rows)
+            room = 2 * recorder.rows + SPARE if start.events else recorder.rows
+            self.writer = Writer(path, start, room)
             try:
                 self.writer.write(start, slice(None), slice(None))
                 self._note(start)

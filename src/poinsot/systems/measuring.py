@@ -1,7 +1,8 @@
-"""Measures channels of a model: of one state for the reference engine, by rows for the compiled."""
+"""Measures channels of a model: of states for the reference engine, by rows for the compiled."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 
 from poinsot.frames.charts import Angle
 from poinsot.frames.forms import GROUND
-from poinsot.frames.places import local
 from poinsot.frames.products import Kind, lines
 from poinsot.frames.stacks import Forms
 from poinsot.kernels import sampling
@@ -18,13 +18,17 @@ from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.result.channels import Channel
-from poinsot.systems.observer import MOTION, Frames, MechanismObserver
+from poinsot.systems.observer import MOTION, Frames, MechanismObserver, flat
 from poinsot.systems.reaction_terms import Term, reaction_terms
+from poinsot.systems.views import Indices
 
 Array = NDArray[np.float64]
 
-#: (frames (bodies, 4, 3), their rates, angles over turns, x of the whole) -> numbers.
-Look: TypeAlias = Callable[[Array, Array, Vector, Vector], Vector]
+#: (states x of the whole (k, n), angles over turns (k, angles)) -> numbers (k, size).
+Look: TypeAlias = Callable[[Array, Array], Array]
+#: No signals, and what is given or put out of them.
+EMPTY: Mapping[str, tuple[int, slice]] = MappingProxyType({})
+NOTHING = np.zeros(0)
 #: What is measured of a motion in the compiled engine.
 KINDS = dict(
     zip(
@@ -48,18 +52,19 @@ class Row:
 
 
 class Measurement:
-    """What there is to measure of a system with a mechanism as its first part, or as the whole.
+    """What there is to measure of a system, with a mechanism as its first part, or as the whole.
 
     Signals of controllers are in what these were `given` or put out `last`, by kind and place.
+    Other systems have states only.
     """
 
     def __init__(
         self,
         system: PHSystem,
         channels: Sequence[Channel],
-        signals: Mapping[str, tuple[int, slice]],
-        given: Vector,
-        last: Vector,
+        signals: Mapping[str, tuple[int, slice]] = EMPTY,
+        given: Vector = NOTHING,
+        last: Vector = NOTHING,
     ) -> None:
         self.system, self.signals = system, signals
         self.kept = {sampling.SIGNAL: last, sampling.MEMORY: given}
@@ -67,57 +72,69 @@ class Measurement:
         if isinstance(system, Interconnection):
             host, self.span = system.parts[0], system.spans[0]
         observer = host.observer()
-        assert isinstance(observer, MechanismObserver)
-        self.observer, self.layout, self.view = observer, observer.layout, observer.view
-        self.joints = {place.name: place.joint for place in self.layout.joints}
+        if isinstance(observer, MechanismObserver):
+            self.observer, self.layout, self.view = observer, observer.layout, observer.view
+            self.joints = {place.name: place.joint for place in self.layout.joints}
         self.channels = channels
         self.looks = [self._look(channel) for channel in channels]
 
     def __call__(self, x: Vector, turned: Vector) -> Vector:
         """Return what is measured at a state, with angles counted over turns [rad]."""
-        bodies, own = self.view.bodies, x[None, self.span]
-        q, v = self.view.directors(own, bodies)[0], self.view.rates(own, bodies)[0]
-        return np.concatenate([np.zeros(0), *(look(q, v, turned, x) for look in self.looks)])
+        numbers: Vector = self.over(x[None], turned[None])[0]
+        return numbers
+
+    def over(self, x: Array, turned: Array) -> Array:
+        """Return what is measured at many states (k, n), and angles (k, angles); (k, measured)."""
+        none = np.zeros((len(x), 0))
+        return np.concatenate([none, *(look(x, turned) for look in self.looks)], axis=1)
 
     def _look(self, channel: Channel) -> Look:
         match channel.kind:
             case "state":
                 piece = self.system.slices[channel.owner]
-                return lambda q, v, turned, x: x[piece]
+                return lambda x, turned: x[:, piece]
             case "signal":
                 signal, place = self.signals[channel.owner]
-                return lambda q, v, turned, x: self.kept[signal][place]
+                return lambda x, turned: np.tile(self.kept[signal][place], (len(x), 1))
             case "reaction":
                 return self._reaction(channel)
             case "motion":
                 frame, which = self._frame(channel.owner), MOTION.index(channel.which)
-                at = frame.bodies
-                return lambda q, v, turned, x: frame.look(q[None, at], v[None, at])[which][
-                    0, 0
-                ].reshape(-1)
+
+                def motion(x: Array, turned: Array) -> Array:
+                    seen: Array = frame.look(*self._moving(x, frame.bodies))[which][:, 0]
+                    return seen.reshape(len(x), -1)
+
+                return motion
             case "coordinate" if self._coordinate(channel).unit == "rad":
                 k = self._angle(channel)
-                return lambda q, v, turned, x: turned[k : k + 1]
-        coordinate = self._coordinate(channel)
-        bodies, forms, chart = coordinate.bodies, coordinate.forms, coordinate.chart
+                return lambda x, turned: turned[:, k : k + 1]
+        joint = self.observer.joint(channel.owner)
+        which = joint.labels.index(channel.which)
+        length = int(np.sum(~joint.rotates[:which]))
 
-        def value(q: Array, v: Array, turned: Vector, x: Vector) -> Vector:
-            return np.array([chart.value(forms(local(q.reshape(-1), bodies)))])
+        def value(x: Array, turned: Array) -> Array:
+            f = flat(self._moving(x, joint.bodies)[0])
+            return np.asarray(joint.displacements.values(f)[:, length : length + 1])
 
-        def rate(q: Array, v: Array, turned: Vector, x: Vector) -> Vector:
-            f, df = (local(a.reshape(-1), bodies)[None] for a in (q, v))
-            return np.array([chart.slope(forms(f[0])) @ forms.rates(f, df)[0]])
+        def rate(x: Array, turned: Array) -> Array:
+            f, df = map(flat, self._moving(x, joint.bodies))
+            return joint.rates(f, df)[:, which : which + 1]
 
         return value if channel.kind == "coordinate" else rate
+
+    def _moving(self, x: Array, bodies: Indices) -> tuple[Array, Array]:
+        """Return directors of bodies at states of the whole, and their rates; (k, bodies, 4, 3)."""
+        own = x[:, self.span.start + self.view.columns(bodies)]
+        return self.view.directors(own, bodies), self.view.rates(own, bodies)
 
     def _reaction(self, channel: Channel) -> Look:
         """Return a reaction, by the multipliers of the step before."""
         joint, side, start = self.observer.joint(channel.owner), channel.which, self.span.start
 
-        def reaction(q: Array, v: Array, turned: Vector, x: Vector) -> Vector:
-            lam = x[None, start + joint.multipliers]
-            own: Vector = joint.reaction(q[None, joint.bodies], lam, side)[0]
-            return own
+        def reaction(x: Array, turned: Array) -> Array:
+            lam = x[:, start + joint.multipliers]
+            return joint.reaction(self._moving(x, joint.bodies)[0], lam, side)
 
         return reaction
 

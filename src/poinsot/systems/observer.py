@@ -119,8 +119,8 @@ class Joints:
         turned = np.swapaxes(_with_ground(q)[:, :, 1:], 2, 3) @ start[:, :, 1:]
         a, b = self.pairs.T
         rotation = log(np.swapaxes(turned[:, a], 2, 3) @ turned[:, b])
-        f = _flat(q)
-        return rotation, self.displacements.values(f), self.rates(f, _flat(v))
+        f = flat(q)
+        return rotation, self.displacements.values(f), self.rates(f, flat(v))
 
     def rates(self, f: Array, v: Array) -> Array:
         """Return the rates of all coordinates of frames f and their rates v; (states, ...)."""
@@ -155,7 +155,7 @@ class Joints:
         return {"joint_rotation": rotation, **moving, **dict(named)}
 
     def _reactions(self, blocks: Array, lam: Array, mu: Array) -> tuple[Array, ...]:
-        states, q = len(blocks), _flat(blocks)
+        states, q = len(blocks), flat(blocks)
         row, place, A, b = self.pullers
         shape = (states, len(self.pairs), 2, 4, 3)
         pulls = -np.asarray((lam[:, row] * q[:, place]) @ A + lam @ b).reshape(shape)
@@ -167,7 +167,7 @@ class Joints:
         first = 0
         for k, joint in enumerate(self.joints):
             if joint.contact is not None:
-                own, last = _flat(ends[:, k, 1]), first + joint.slips.size
+                own, last = flat(ends[:, k, 1]), first + joint.slips.size
                 pull, turn = joint.contact.pulls(own, mu[:, first:last])
                 force[:, k, 1] -= pull
                 torque[:, k, 1] -= turn
@@ -343,7 +343,7 @@ class MechanismObserver(Observer):
 
     def _directors(self, x: Array) -> Array:
         """Return the coordinates in directors; (states, 12 bodies)."""
-        return _flat(self.view.directors(x, self.view.bodies))
+        return flat(self.view.directors(x, self.view.bodies))
 
     @property
     def _motion(self) -> slice:
@@ -370,7 +370,7 @@ class MechanismObserver(Observer):
             return _worst(np.hstack([view.own_errors(x)[0], joints]))
 
         def rates(x: Array) -> Array:
-            v = _flat(view.rates(x, view.bodies))
+            v = flat(view.rates(x, view.bodies))
             own = view.own_errors(x)[1]
             return _worst(np.hstack([own, mechanism.rates(self._directors(x), v)]))
 
@@ -395,7 +395,7 @@ class MechanismObserver(Observer):
     def _rates_mid(self, means: Array, ends: Array, h: Array) -> Array:
         """Return rows of G v in the middle of steps."""
         view = self.view
-        q, v = map(_flat, view.over_steps(means, ends, h, view.bodies))
+        q, v = map(flat, view.over_steps(means, ends, h, view.bodies))
         return view.mechanism.rates(q, v)
 
     @property
@@ -415,7 +415,7 @@ class MechanismObserver(Observer):
     def constraints(self, ends: Array, means: Array, h: Array) -> dict[str, Rows]:
         """Return rows of g, and of G v at ends and midpoints; weights act like reactions."""
         view, mechanism, held = self.view, self.view.mechanism, self.view.mechanism.constraints.m
-        q, v = self._directors(ends), _flat(view.rates(ends, view.bodies))
+        q, v = self._directors(ends), flat(view.rates(ends, view.bodies))
         sizes, rate = natural.sizes(mechanism, q), natural.pace(mechanism, q, v)[:, None]
         speeds, noisy = rate * sizes, (rate + 1 / h[:, None]) * sizes
         turned, _ = view.own_errors(ends)
@@ -491,6 +491,6 @@ def _moment(d: Array, f: Array) -> Array:
     return np.stack([M[..., i, j] - M[..., j, i] for i, j in pairs], axis=-1)
 
 
-def _flat(blocks: Array) -> Array:
+def flat(blocks: Array) -> Array:
     """Return all numbers of each state in a row; (states, numbers)."""
     return blocks.reshape(len(blocks), math.prod(blocks.shape[1:]))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count, numbers
+from poinsot.parts.events import Event
 from poinsot.ph.derivatives import warn_missing
 from poinsot.ph.matrices import Array
 from poinsot.ph.ports import Port, count_inputs
@@ -349,7 +350,10 @@ class LagrangianSystem:
         return forms.get(scheme.formulation, self.port_hamiltonian)()
 
     def document(
-        self, inputs: Mapping[str, Signal | ArrayLike], **simulation: Any
+        self,
+        inputs: Mapping[str, Signal | ArrayLike],
+        events: Mapping[str, Event],
+        **simulation: Any,
     ) -> Callable[[], str]:
         """Return what writes nothing: there is no file format for functions."""
         return str

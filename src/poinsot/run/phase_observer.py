@@ -1,0 +1,88 @@
+"""What there is to see of a run in phases: each phase has its own constraints and energies."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from poinsot.ph.matrices import Array
+from poinsot.result import Lazy, Observation
+from poinsot.result.history import ROWS, History
+from poinsot.result.observer import Observer, Rows
+from poinsot.result.result import VIOLATIONS
+from poinsot.result.store import Column, Table
+from poinsot.run.phases import Phase, PhasedEngine, Side
+
+#: What is seen in the columns of a table.
+SEEN = ("time", "x", "stage_time", "stage_x", "turned")
+MIDPOINTS = "velocity_constraint_error_mid"
+
+
+class PhasedObserver(Observer):
+    """Looks at the whole system, and at the phases of a run for what they differ in."""
+
+    def __init__(self, observer: Observer, engine: PhasedEngine) -> None:
+        self.observer, self.engine = observer, engine
+
+    @property
+    def undetermined(self) -> Sequence[str]:
+        """Names of the joints whose reactions are one of many."""
+        return self.observer.undetermined
+
+    def observe(self, history: History) -> Observation:
+        """Return what there is to see; what takes time, when it is asked for."""
+        return self._phased(self.observer.observe(history), history)
+
+    def survey(self, history: History) -> Observation:
+        """Return the same, all of it computed at once."""
+        return self._phased(self.observer.survey(history), history)
+
+    def constraints(self, ends: Array, means: Array, h: Array) -> Mapping[str, Rows]:
+        """Return how well those constraints hold that are there at the end of the run."""
+        phase = self.engine.phase
+        own = phase.problem.system.observer()
+        return own.constraints(ends[:, phase.states], means[:, phase.states], h)
+
+    def _phased(self, seen: Observation, history: History) -> Observation:
+        def violations(name: str) -> Array:
+            if name not in VIOLATIONS.values():
+                return seen.whole[name]
+            return self._over(history, name, "right", lambda each: each.whole)
+
+        def energy(name: str) -> Array:
+            return self._over(history, name, "left", lambda each: each.energies)
+
+        return replace(
+            seen, whole=Lazy(seen.whole, violations), energies=Lazy(seen.energies, energy)
+        )
+
+    def _over(
+        self,
+        history: History,
+        name: str,
+        side: Side,
+        kind: Callable[[Observation], Mapping[str, Array]],
+    ) -> Array:
+        """Return an array of all phases."""
+        parts = []
+        for rows, phase in self.engine.of_times(history.at_times("time"), side):
+            first = max(rows.start - 1, 0)
+            own = _of_phase(history, phase, first, rows.stop)
+            arrays = kind(phase.problem.system.observer().observe(own))
+            values = arrays[name] if name in arrays else np.zeros(rows.stop - first)
+            parts.append(values if name == MIDPOINTS else values[rows.start - first :])
+        return np.concatenate(parts)
+
+
+def _of_phase(history: History, phase: Phase, first: int, last: int) -> History:
+    """Return some rows of a history as those of a phase."""
+    sizes = {"x": phase.states.size, "stage_x": phase.states.size, "turned": phase.angles.size}
+    own = {"x": phase.states, "stage_x": phase.states, "turned": phase.angles}
+    columns = {name: Column((sizes[name],) if name in sizes else ()) for name in SEEN}
+    table = Table(columns, last - first)
+    for start in range(first, last, ROWS):
+        stop = min(start + ROWS, last)
+        rows = {name: history.table.rows(name, start, stop) for name in SEEN}
+        table.extend({n: a[:, own[n]] if n in own else a for n, a in rows.items()})
+    table.flush()
+    return History(table, last - first, origin=history.start[phase.states])
