@@ -65,6 +65,8 @@ class Newton(Entry):
     """Relative tolerance of the residual."""
     max_iterations: int | None = None
     """Give up after so many."""
+    halvings: int | None = None
+    """A step without a solution is halved so many times at most."""
 
 
 class Simulation(Entry):

@@ -71,6 +71,7 @@ class Loop:
     def advance(self, clock: Clock, told: Callable[[int], None]) -> None:
         """Take all steps of a clock; how many there were is `told` after each block."""
         engine, recorder = self.engine, self.recorder
+        recorder.in_steps(clock.h)
         whole = len(clock.fractions)
         largest = max(1, ROOM * recorder.save_every // (16 * recorder.system.n))
         while recorder.done < clock.steps:
