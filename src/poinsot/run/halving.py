@@ -89,7 +89,10 @@ class Halving:
         also = f"also in steps of h/{self.whole}"
         if isinstance(failure, LargeStepError):
             return LargeStepError(f"{failure}; {also}")
-        reason, advice = f"{failure.reason}, {also}", "look for laws that jump or have no value here"
+        reason, advice = (
+            f"{failure.reason}, {also}",
+            "look for laws that jump or have no value here",
+        )
         return NewtonFailure(reason, failure.history, failure.worst, advice)
 
     def memory(self) -> NDArray[np.int64]:

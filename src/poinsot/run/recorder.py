@@ -127,7 +127,10 @@ class Recorder:
         self.balance_error_max = max(self.balance_error_max, block.balance_error_max)
         self.dissipation_min = min(self.dissipation_min, block.dissipation_min)
         self.single_steps += block.single_steps
-        self.split_steps, self.pieces = self.split_steps + block.split_steps, self.pieces + block.pieces
+        self.split_steps, self.pieces = (
+            self.split_steps + block.split_steps,
+            self.pieces + block.pieces,
+        )
         self.smallest = min(self.smallest, block.smallest)
         self.done, self.reached = self.done + block.steps, block.reached
 
