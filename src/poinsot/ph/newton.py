@@ -36,21 +36,19 @@ class NewtonFailure(Exception):
     ) -> None:
         super().__init__(reason)
         self.reason, self.history, self.worst = reason, history, worst
-        self.advice, self.by_size = advice or "", by_size
-        if advice is None:
-            self.advice, self.by_size = _usual_advice(history)
+        self.advice = _usual_advice(history) if advice is None else advice
+        self.by_size = by_size
 
 
-def _usual_advice(history: list[float]) -> tuple[str, bool]:
+def _usual_advice(history: list[float]) -> str:
     """Return what to do: a smaller step helps where residuals are large, or still fall."""
     if min(history, default=1.0) > NEARLY:
-        return "try a smaller step", True
+        return "try a smaller step"
     if history[-1] <= STALLED * min(history[:-1], default=0.0):
-        return "allow more iterations, or try a smaller step", True
+        return "allow more iterations, or try a smaller step"
     return (
         "residuals are small but fall no further, which a smaller step does not change; look "
-        "for masses, stiffnesses or lengths that are many orders of magnitude apart",
-        False,
+        "for masses, stiffnesses or lengths that are many orders of magnitude apart"
     )
 
 

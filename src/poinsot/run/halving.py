@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import LargeStepError
-from poinsot.ph.newton import NewtonFailure
+from poinsot.ph.newton import NEARLY, NewtonFailure
 
 #: After failures, so many pairs must succeed at most before a larger size is tried again.
-PATIENCE = 64
+PATIENCE = 32
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Halving:
         half of a pair.
         """
         if self.tries:
-            self.patience, self.tries = max(self.patience // 2, 1), 0
+            self.patience, self.tries = 1, 0
         self.succeeded += 1
         if self.level == 0 or self.succeeded < self.patience or (self.level == 1 and not alone):
             return
@@ -89,10 +89,9 @@ class Halving:
         also = f"also in steps of h/{self.whole}"
         if isinstance(failure, LargeStepError):
             return LargeStepError(f"{failure}; {also}")
-        reason, advice = (
-            f"{failure.reason}, {also}",
-            "look for laws that jump or have no value here",
-        )
+        reason, advice = f"{failure.reason}, {also}", failure.advice
+        if min(failure.history, default=1.0) > NEARLY:
+            advice = "look for laws that jump or have no value here"
         return NewtonFailure(reason, failure.history, failure.worst, advice)
 
     def memory(self) -> NDArray[np.int64]:

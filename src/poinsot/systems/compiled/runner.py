@@ -324,9 +324,10 @@ class MechanismRunner(Runner):
         if not len(self.networks):
             return inputs, times
         h = np.diff(times)
-        same = abs(h - h[0]) <= SAME * abs(h[0])
+        same = abs(h - h[:1]) <= SAME * abs(h[:1])
         count = same.size if same.all() else int(np.argmin(same))
-        self.networks.prepare(float(h[0]))
+        for each in h[:1].tolist():
+            self.networks.prepare(each)
         states = np.zeros((count, self.networks.states.shape[1]))
         return np.hstack([inputs[:count], u[:count, own:], states]), times[: count + 1]
 
