@@ -92,6 +92,8 @@ def summarise(result: Result) -> dict[str, Any]:
         "steps": result.stats.steps,
         "t_end": float(result.time[-1]),
         "status": result.status,
+        "tolerance": result.stats.tolerance,
+        "rejected_steps": result.stats.rejected_steps,
         "split_steps": result.stats.split_steps,
         "smallest_step": result.stats.smallest_step,
         "largest_step": result.stats.largest_step,

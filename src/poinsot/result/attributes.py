@@ -15,7 +15,7 @@ FORMAT = 1
 #: The numbers of `Stats`: all but the iterations of each step, which are a variable.
 STATS = {f.name: f.type for f in fields(Stats) if f.name != "iterations"}
 #: Those that files of earlier versions do not have.
-ADDED = ("split_steps", "smallest_step", "largest_step")
+ADDED = ("split_steps", "rejected_steps", "tolerance", "smallest_step", "largest_step")
 #: What are fields of a `Result`, too; and everything that a reader needs to know, with its type.
 FACTS = ("scheme", "engine", "t_end", "status", "message", "document")
 NEEDED: dict[str, Any] = dict.fromkeys(("title", *FACTS, "scene", "counts"), str)

@@ -30,6 +30,8 @@ Row: TypeAlias = Mapping[str, ArrayLike]
 class Facts:
     """What a result says of its run: scheme, engine, step and end [s], tolerances, the document.
 
+    `tolerance` is that of the size of steps, 0: they are of one size.
+
     `sensors` are the channels that were asked for, by name.
 
     `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
@@ -45,6 +47,7 @@ class Facts:
     recovered: frozenset[str] = frozenset()
     document: Callable[[], str] = str
     sensors: Mapping[str, str] = field(default_factory=dict)
+    tolerance: float = 0.0
 
 
 class Recorder:
@@ -89,6 +92,7 @@ class Recorder:
         self.sample = Sample(system.n)
         self.total_iterations, self.residual_max, self.single_steps = 0, 0.0, 0
         self.split_steps, self.pieces, self.smallest, self.largest = 0, 0, np.inf, 0.0
+        self.rejected_steps = 0
         self.balance_error_max, self.dissipation_min = 0.0, 0.0
         self.start_clock()
 
@@ -231,6 +235,8 @@ class Recorder:
                 wall_time=clock.perf_counter() - self.started,
                 single_steps=self.single_steps,
                 split_steps=self.split_steps,
+                rejected_steps=self.rejected_steps,
+                tolerance=facts.tolerance,
                 smallest_step=min(self.smallest, self.largest),
                 largest_step=self.largest,
             ),

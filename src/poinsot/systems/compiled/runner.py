@@ -229,8 +229,9 @@ class MechanismRunner(Runner):
 
     def restore(self, memory: Memory) -> None:
         """Go back to where `memory` was called."""
-        self._other = None
-        if any(name.startswith("thorough") for name in memory):
+        if not any(name.startswith("thorough") for name in memory):
+            self._other = None
+        elif self._other is None:
             self._other = self._make_thorough()
         for name, array in self._remembered():
             array[...] = memory[name]
