@@ -20,6 +20,10 @@ class StructureError(InputError):
     """A system breaks the port-Hamiltonian contract, e.g. J is not skew-symmetric."""
 
 
+class LargeStepError(InputError):
+    """A step is too large for what it passes; a simulation tries smaller ones before it says so."""
+
+
 class InconsistentStartError(InputError):
     """The initial state violates an algebraic equation of the system."""
 

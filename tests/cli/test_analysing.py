@@ -31,7 +31,9 @@ def command(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_text(TROLLEY)
     crank = (EXAMPLES / "slider-crank.yaml").read_text()
-    (tmp_path / "failing.yaml").write_text(re.sub("step: [0-9.e-]+", "step: 5", crank))
+    (tmp_path / "failing.yaml").write_text(
+        re.sub("step: [0-9.e-]+", "step: 5, newton: {halvings: 0}", crank)
+    )
     return lambda *words: here(monkeypatch, capsys, *words)
 
 

@@ -83,7 +83,16 @@ def test_a_process_of_its_own_ends_in_the_same_way():
 def test_a_failed_step_is_exit_status_one_and_keeps_what_was_computed(
     command, monkeypatch, tmp_path
 ):
-    words = ["run", "spatial-slider-crank", "--step", "5", "--t-end", "10", "--summary", "run.json"]
+    words = [
+        "run",
+        "spatial-slider-crank",
+        "--step",
+        "5e6",
+        "--t-end",
+        "1e7",
+        "--summary",
+        "run.json",
+    ]
     monkeypatch.chdir(tmp_path)
     status, _, said = command(*words)
     assert status == 1

@@ -286,7 +286,7 @@ def kick(t):
 
 @pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl"])
 def test_a_step_that_cannot_be_solved_stops_both_engines_alike(scheme):
-    model, few = swing(value=kick), ps.Newton(max_iterations=3)
+    model, few = swing(value=kick), ps.Newton(max_iterations=3, halvings=0)
     one, other = (
         failure(model, engine, scheme=scheme, newton=few) for engine in ("compiled", "reference")
     )
@@ -491,7 +491,7 @@ def test_the_compiled_engine_is_missed_if_it_was_asked_for(unbuilt):
 
 def test_a_step_that_fails_is_reported_by_the_reference_engine(unbuilt):
     with pytest.raises(ps.SimulationError) as failed:
-        run(engine="auto", newton=ps.Newton(max_iterations=1), h=0.3, t_end=3.0)
+        run(engine="auto", newton=ps.Newton(max_iterations=1, halvings=0), h=0.3, t_end=3.0)
     assert failed.value.result.engine == "reference"
 
 

@@ -219,7 +219,7 @@ def test_a_failed_run_is_in_the_file(path, pause, monkeypatch):
 
 
 def test_a_step_without_solution_is_in_the_file(path):
-    options = {"newton": ps.Newton(max_iterations=1), "engine": "reference"}
+    options = {"newton": ps.Newton(max_iterations=1, halvings=0), "engine": "reference"}
     with pytest.raises(ps.SimulationError, match="try a smaller step"):
         ps.simulate(chain(), h=0.1, t_end=1, output=path, **options)
     assert ps.load(path).status == "failed"

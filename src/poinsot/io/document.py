@@ -104,6 +104,8 @@ class Newton(Entry):
     """Relative tolerance of the residual."""
     max_iterations: int | None = None
     """Give up after so many."""
+    halvings: int | None = None
+    """A step without a solution is halved so many times at most."""
 
 
 class Simulation(Entry):
@@ -119,6 +121,10 @@ class Simulation(Entry):
     """Start time [s]."""
     save_every: int = 1
     """Keep every so many steps."""
+    tolerance: Number | None = None
+    """Let the size of steps follow the motion: what they are off adds up to this."""
+    h_max: Number | None = None
+    """Steps are no larger than this [s]."""
     engine: Literal["auto", "compiled", "reference"] = "auto"
     """Engine."""
     coordinates: Coordinates | None = None

@@ -24,6 +24,8 @@ class Simulation:
         Step size, end and start [s].
     save_every : int
         Keep every so many steps.
+    tolerance, h_max : float or None
+        Let the size of steps follow the motion, see `simulate`; None: all are of one size.
     engine : {"auto", "compiled", "reference"}
         What computes the steps.
     coordinates : str or None
@@ -37,6 +39,8 @@ class Simulation:
     t_end: float | None = None
     t_start: float = 0.0
     save_every: int = 1
+    tolerance: float | None = None
+    h_max: float | None = None
     engine: str = "auto"
     coordinates: str | None = None
     newton: Newton | None = None

@@ -30,7 +30,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InputError
+from poinsot.errors import LargeStepError
 from poinsot.frames.charts import Angle, Chart
 from poinsot.frames.directions import Direction
 from poinsot.frames.forms import GROUND
@@ -279,7 +279,7 @@ class Driven(DrivenDirection):
     def require_followed(self, moved: float) -> None:
         """Refuse to turn an angle by half a turn or more in one step."""
         if self.rotates and abs(moved) >= pi:
-            raise InputError(
+            raise LargeStepError(
                 f"{self.title}: its angle is to change by {abs(moved):.3g} rad in one step, "
                 "half a turn or more, and cannot be followed; take a smaller step"
             )

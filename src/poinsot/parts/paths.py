@@ -7,7 +7,7 @@ from math import pi
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InputError, failure
+from poinsot.errors import InputError, LargeStepError, failure
 from poinsot.ph.derivatives import RELATIVE_STEP, slope_by
 from poinsot.ph.motions import Prescribed
 from poinsot.so3 import axial, log
@@ -86,7 +86,7 @@ class Orientation:
             lost |= abs(np.diff([self.angle(t) for t in times.tolist()])) >= pi
         if lost.any():
             t = times[int(np.argmax(lost))]
-            raise InputError(
+            raise LargeStepError(
                 "a prescribed rotation turns by half a turn or more in the step from "
                 f"t = {t:g} s, and cannot be followed; take a smaller step"
             )

@@ -22,14 +22,24 @@ OFF_RANGE = (np.linalg.LinAlgError, OverflowError)
 
 
 class NewtonFailure(Exception):
-    """No solution was found; says which equation is worst, how the iteration went, what to do."""
+    """No solution was found; says which equation is worst, how the iteration went, what to do.
+
+    `by_size` tells whether a smaller step may help.
+    """
 
     def __init__(
-        self, reason: str, history: list[float], worst: str, advice: str | None = None
+        self,
+        reason: str,
+        history: list[float],
+        worst: str,
+        advice: str | None = None,
+        *,
+        by_size: bool = True,
     ) -> None:
         super().__init__(reason)
         self.reason, self.history, self.worst = reason, history, worst
         self.advice = _usual_advice(history) if advice is None else advice
+        self.by_size = by_size
 
 
 def _usual_advice(history: list[float]) -> str:
@@ -81,7 +91,7 @@ def _iterate(
         if not here.finite:
             first = int(np.flatnonzero(~np.isfinite(here.F))[0])
             reason, advice = "the equations give NaN or infinity", "check the functions in them"
-            raise NewtonFailure(reason, history, labels[first], advice)
+            raise NewtonFailure(reason, history, labels[first], advice, by_size=iteration > 0)
         rounded = here.sizes
         relative = here.relative(rounded)
         if correction is not None and not np.max(relative) <= STALLED * history[-1]:
@@ -110,7 +120,7 @@ def _iterate(
         if correction is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
             advice = "determine this state, or leave one of the constraints out"
-            raise NewtonFailure(reason, history, labels[worst], advice)
+            raise NewtonFailure(reason, history, labels[worst], advice, by_size=iteration > 0)
         dx = correction.dx
         fraction = _search(problem, x, dx, here, correction.rows) if line_search else 1.0
         if fraction is None:

@@ -73,6 +73,10 @@ class Block:
         The last step, if it is not due: a run may end here.
     single_steps : int
         How many of them the reference engine took, since the compiled one found no solution.
+    split_steps, pieces : int
+        How many of them were taken in smaller ones, and how many these were.
+    smallest : float
+        Size of the smallest of these [s].
     """
 
     steps: int
@@ -85,6 +89,9 @@ class Block:
     saved: Saved
     pending: Saved | None = None
     single_steps: int = 0
+    split_steps: int = 0
+    pieces: int = 0
+    smallest: float = np.inf
 
 
 @dataclass(eq=False)

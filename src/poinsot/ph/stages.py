@@ -21,6 +21,8 @@ EPS = float(np.finfo(float).eps)
 ROUND_OFF = 1e-14
 #: A correction that reduces the residual by less than this does not help any more. In both engines.
 STALLED = 0.5
+#: A step is halved no more often than this: its pieces are exact parts of it.
+MOST_HALVINGS = 30
 #: Of so many layouts of a vector it is remembered where the blocks are.
 LAYOUTS = 16
 
@@ -44,11 +46,14 @@ class Newton:
         Absolute and relative tolerance of the residual.
     max_iterations : int
         Give up after so many.
+    halvings : int
+        A step without a solution is taken in smaller ones, halved so many times at most.
     """
 
     atol: float = 0.0
     rtol: float = 1e-10
     max_iterations: int = 25
+    halvings: int = 10
 
     def __post_init__(self) -> None:
         """Refuse tolerances that cannot be met."""
@@ -56,6 +61,11 @@ class Newton:
             raise InputError(
                 f"Newton: atol = {self.atol}, rtol = {self.rtol}, max_iterations = "
                 f"{self.max_iterations}; need atol >= 0, rtol >= {EPS:.1g}, max_iterations >= 1"
+            )
+        if not isinstance(self.halvings, int) or not 0 <= self.halvings <= MOST_HALVINGS:
+            raise InputError(
+                f"Newton: halvings = {self.halvings!r}; need a whole number from 0 to "
+                f"{MOST_HALVINGS}"
             )
 
 

@@ -257,6 +257,10 @@ class PHSystem(Stores):
         """
         return np.maximum(1.0, abs(x))
 
+    def error_sizes(self, x: Vector) -> Vector:
+        """Return what errors of states are measured by: their sizes; shape (n,)."""
+        return self.sizes(x)
+
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse a state that no simulation can start from at time t [s]; by default, none."""
 

@@ -14,6 +14,8 @@ Attribute: TypeAlias = str | int | float
 FORMAT = 1
 #: The numbers of `Stats`: all but the iterations of each step, which are a variable.
 STATS = {f.name: f.type for f in fields(Stats) if f.name != "iterations"}
+#: Those that files of earlier versions do not have.
+ADDED = ("split_steps", "rejected_steps", "tolerance", "smallest_step", "largest_step")
 #: What are fields of a `Result`, too; and everything that a reader needs to know, with its type.
 FACTS = ("scheme", "engine", "t_end", "status", "message", "document")
 NEEDED: dict[str, Any] = dict.fromkeys(("title", *FACTS, "scene", "counts"), str)
@@ -21,7 +23,8 @@ NEEDED: dict[str, Any] = dict.fromkeys(("title", *FACTS, "scene", "counts"), str
 TOLD = ("warnings", "notes")
 #: Names of systems and sensors. Files of earlier versions have none.
 LISTED = ("systems", "sensors")
-NEEDED |= {"step": float, "t_end": float, **STATS}
+NEEDED |= {"step": float, "t_end": float}
+NEEDED |= {name: kind for name, kind in STATS.items() if name not in ADDED}
 
 
 def attributes(result: Result) -> dict[str, Attribute]:

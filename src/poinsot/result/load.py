@@ -128,7 +128,7 @@ def _result(source: Source) -> Result:
     facts |= {name: tuple(known.get(name, "").splitlines()) for name in TOLD}
     if known["status"] not in ("done", "warned", "interrupted", "failed"):
         facts |= {"status": "unfinished", "message": unfinished(columns["time"][-1])}
-    stats: dict[str, Any] = {name: known[name] for name in STATS}
+    stats: dict[str, Any] = {name: known[name] for name in STATS if name in known}
     stats["iterations"] = partial(getitem, columns, "newton_iterations")
     return Result(
         model=known["title"],

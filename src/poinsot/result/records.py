@@ -124,8 +124,11 @@ class Stats:
     """How the run went.
 
     `single_steps` were taken by the reference engine in a compiled run, where the compiled one
-    found no solution. `iterations` per saved step; `balance_error_max` [J] over all steps, saved
-    or not; `residual_max` is the largest residual accepted, relative to the terms of its equation.
+    found no solution; `split_steps` had none in either and were taken in smaller ones.
+    `rejected_steps` were given up since they were off by more than the `tolerance` of the size of
+    steps allows; that is 0 where all are of one size. `smallest_step` and `largest_step` [s] are sizes, besides that of a last step that is shortened.
+    `iterations` per saved step; `balance_error_max` [J] over all steps, saved or not;
+    `residual_max` is the largest residual accepted, relative to the terms of its equation.
     """
 
     steps: int
@@ -136,6 +139,11 @@ class Stats:
     wall_time: float
     iterations: Series = Series()
     single_steps: int = 0
+    split_steps: int = 0
+    rejected_steps: int = 0
+    tolerance: float = 0.0
+    smallest_step: float = 0.0
+    largest_step: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

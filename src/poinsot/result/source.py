@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from poinsot.errors import InputError, StorageError
-from poinsot.result.attributes import FORMAT, LISTED, NEEDED, TOLD
+from poinsot.result.attributes import ADDED, FORMAT, LISTED, NEEDED, STATS, TOLD
 from poinsot.result.blank import H5, chunk_places
 from poinsot.result.records import Counts
 from poinsot.result.scene import Scene
@@ -107,7 +107,8 @@ def read(opening: Opening, path: Path) -> Source:
     with h5py.File(opening.content(), "r") as file:
         _check_format(path, file)
         known = {name: _attribute(file, name) for name in NEEDED}
-        known |= {name: _attribute(file, name) for name in (*TOLD, *LISTED) if name in file.attrs}
+        later = (name for name in (*TOLD, *LISTED, *ADDED) if name in file.attrs)
+        known |= {name: _attribute(file, name) for name in later}
         items = {name: _own(file, name) for name in file}
         data = {n: item for n, item in items.items() if isinstance(item, h5py.Dataset)}
         columns = {n: _column(n, item) for n, item in data.items() if item.dtype in GROWING}
@@ -136,7 +137,7 @@ def _check_format(path: Path, file: H5) -> None:
 
 def _attribute(file: H5, name: str) -> Any:
     value = _plain(file.attrs[name])
-    if not isinstance(value, NEEDED.get(name, str)):
+    if not isinstance(value, NEEDED.get(name, STATS.get(name, str))):
         raise ValueError(f"its attribute '{name}' is {value!r}")
     return value
 

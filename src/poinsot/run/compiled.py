@@ -57,12 +57,13 @@ class CompiledEngine(Engine):
         self.runner.start(x, turned)
 
     def memory(self) -> Memory:
-        """Return what the runner carries from step to step."""
-        return self.runner.memory()
+        """Return what the runner carries from step to step, and the size of pieces."""
+        return self.runner.memory() | {"halving": self.reference.halving.memory()}
 
     def restore(self, memory: Memory) -> None:
         """Go back to where `memory` was called."""
         self.runner.restore(memory)
+        self.reference.halving.restore(memory["halving"])
 
     def undisturbed(self) -> AbstractContextManager[list[int]]:
         """Hold interrupts back: machine code would go on with what was not computed."""

@@ -94,6 +94,8 @@ class Run:
         Some of its saved steps, the last one among them.
     steps, balance_error, single_steps
         Steps taken, the largest |balance error| of all [J], those taken by the reference engine.
+    split_steps, smallest
+        How many were taken in smaller ones, and the size of the smallest [s].
     """
 
     system: PHSystem
@@ -106,6 +108,8 @@ class Run:
     steps: int
     balance_error: float
     single_steps: int
+    split_steps: int
+    smallest: float
 
     # -- what a scheme promises ---------------------------------------------------------------
 
@@ -203,6 +207,11 @@ class Run:
             yield (
                 f"{self.single_steps} of {self.steps} steps were taken by the reference engine, "
                 "where the compiled one found no solution: as exact, but slow"
+            )
+        if self.split_steps:
+            yield (
+                f"{self.split_steps} steps without a solution were taken in smaller ones, the "
+                f"smallest of {self.smallest:.3g} s"
             )
         if names := self.observer.undetermined:
             yield (

@@ -74,6 +74,7 @@ class Loop:
         How many there were is `told` after each block.
         """
         engine, recorder = self.engine, self.recorder
+        recorder.in_steps(clock.h)
         whole = len(clock.fractions)
         largest = max(1, ROOM * recorder.save_every // (16 * recorder.system.n))
         while recorder.done < clock.steps and not engine.stopped:

@@ -31,6 +31,8 @@ Row: TypeAlias = Mapping[str, ArrayLike]
 class Facts:
     """What a result says of its run: scheme, engine, step and end [s], tolerances, the document.
 
+    `tolerance` is that of the size of steps, 0: they are of one size.
+
     `sensors` are the channels that were asked for, by name; `events` tell what happened when.
 
     `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
@@ -47,6 +49,7 @@ class Facts:
     document: Callable[[], str] = str
     sensors: Mapping[str, str] = field(default_factory=dict)
     events: EventLog = field(default_factory=EventLog)
+    tolerance: float = 0.0
 
 
 class Recorder:
@@ -94,6 +97,8 @@ class Recorder:
         self.pending: Row | None = None
         self.sample = Sample(system.n)
         self.total_iterations, self.residual_max, self.single_steps = 0, 0.0, 0
+        self.split_steps, self.pieces, self.smallest, self.largest = 0, 0, np.inf, 0.0
+        self.rejected_steps = 0
         self.balance_error_max, self.dissipation_min = 0.0, 0.0
         self.start_clock()
 
@@ -105,6 +110,10 @@ class Recorder:
     def start_clock(self) -> None:
         """Count the time from here on."""
         self.started = clock.perf_counter()
+
+    def in_steps(self, h: float) -> None:
+        """Note that steps of size h [s] follow."""
+        self.smallest, self.largest = min(self.smallest, h), max(self.largest, h)
 
     def extend(self, block: Block) -> None:
         """Account for many steps at once, all of them or none; the totals are left to the caller.
@@ -128,6 +137,11 @@ class Recorder:
         self.balance_error_max = max(self.balance_error_max, block.balance_error_max)
         self.dissipation_min = min(self.dissipation_min, block.dissipation_min)
         self.single_steps += block.single_steps
+        self.split_steps, self.pieces = (
+            self.split_steps + block.split_steps,
+            self.pieces + block.pieces,
+        )
+        self.smallest = min(self.smallest, block.smallest)
         self.done, self.reached = self.done + block.steps, block.reached
 
     def _save(self) -> None:
@@ -175,9 +189,11 @@ class Recorder:
                 self.origin,
                 facts.h,
                 rows,
-                self.done,
+                self.done - self.split_steps + self.pieces,
                 self.balance_error_max,
                 self.single_steps,
+                self.split_steps,
+                self.smallest,
             )
         )
         status: Status = "warned" if verdict.warnings and result.status == "done" else result.status
@@ -224,6 +240,11 @@ class Recorder:
                 dissipation_min=self.dissipation_min,
                 wall_time=clock.perf_counter() - self.started,
                 single_steps=self.single_steps,
+                split_steps=self.split_steps,
+                rejected_steps=self.rejected_steps,
+                tolerance=facts.tolerance,
+                smallest_step=min(self.smallest, self.largest),
+                largest_step=self.largest,
             ),
             status=status,
             message=message,

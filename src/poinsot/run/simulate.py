@@ -17,6 +17,7 @@ from poinsot.ph.signals import Signal
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
+from poinsot.run.adaptive import AdaptiveLoop, require_adaptive
 from poinsot.run.compiled import CompiledEngine, prepare
 from poinsot.run.engine import Engine
 from poinsot.run.event_log import EventLog
@@ -47,6 +48,8 @@ def simulate(
     events: Mapping[str, Event] | None = None,
     engine: str = "auto",
     save_every: int = 1,
+    tolerance: float | None = None,
+    h_max: float | None = None,
     newton: Newton | None = None,
     progress: bool | None = None,
     output: str | PathLike[str] | None = None,
@@ -89,6 +92,12 @@ def simulate(
         everything. By default the compiled one where it can.
     save_every : int
         Keep every so many steps; balances are summed over all of them.
+    tolerance : float
+        Let the size of steps follow the motion, from h on: what they are off adds up to this part
+        of the sizes of states, of the positions of bodies and of their velocities. Default: all
+        steps are of size h.
+    h_max : float
+        With a tolerance: steps are no larger than this [s].
     newton : Newton
         Tolerances.
     progress : bool
@@ -123,7 +132,10 @@ def simulate(
     span = h, t_start, t_end
     problem = Problem.of(model, scheme, coordinates, span, x0, angles, inputs, events)
     method, clock = problem.scheme, problem.clock
-    chosen = choose_engine(problem, engine, options)
+    if tolerance is not None:
+        require_adaptive(problem, tolerance, h_max)
+    halved = options if tolerance is None else replace(options, halvings=0)
+    chosen = choose_engine(problem, engine, halved)
     phased = None
     if absent_ever(problem.triggers) and isinstance(model, Instrumented):
 
@@ -152,6 +164,8 @@ def simulate(
             scheme=method.name,
             coordinates=coordinates,
             step=h,
+            tolerance=tolerance,
+            h_max=h_max,
             t_end=t_end,
             t_start=t_start,
             save_every=save_every,
@@ -167,6 +181,7 @@ def simulate(
         document=cache(document),
         sensors=problem.sensors,
         events=EventLog({trigger.name: trigger.event.what for trigger in problem.triggers}),
+        tolerance=tolerance or 0.0,
     )
     if isinstance(chosen, CompiledEngine):
         runner = chosen.runner
@@ -177,7 +192,10 @@ def simulate(
     if problem.triggers:
         chosen = watched(phased or chosen, problem, facts.events)
     stream = None if place is None else Stream(place, recorder, facts)
-    ended = Loop(chosen, recorder, facts, stream).run(clock, progress)
+    loop = Loop(chosen, recorder, facts, stream)
+    if tolerance is not None:
+        loop = AdaptiveLoop(chosen, recorder, facts, stream, tolerance, h_max)
+    ended = loop.run(clock, progress)
     if ended.status == "warned":
         warnings.warn("\n".join(ended.warnings), InexactRunWarning, stacklevel=2)
     return ended

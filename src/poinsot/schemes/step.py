@@ -19,6 +19,7 @@ def take_step(
         found = system.diagnose(t - h / 2, x0, h)
         if found:  # then a smaller step is not what is needed
             failure.reason, failure.advice = failure.reason + found, ""
+            failure.by_size = False
         raise
     x1, stage = equations.finish(solution.x)
     system.check_step(t - h / 2, x0, x1, stage.x, h)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import Unknowns
-from poinsot.errors import InputError
+from poinsot.errors import LargeStepError
 from poinsot.frames.places import in_both, in_columns, in_rows, local, scatter
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.potentials import Potential
@@ -113,7 +113,7 @@ class Acting(Mechanics):
             acting += [(each.title, each.bodies, each.loses) for each in inlet.drives]
         for what, bodies, loses in acting:
             if loses(local(f0, bodies), local(f_mid, bodies)):
-                raise InputError(
+                raise LargeStepError(
                     f"{what}: the angle of its joint changes by half a turn or more in one step, "
                     "and cannot be followed; take a smaller step"
                 )

@@ -52,11 +52,14 @@ class Sampled:
     def __init__(
         self, controllers: Iterable[Controller], system: PHSystem, h: float, substeps: int
     ) -> None:
-        self.controllers = [
-            each
+        bound = [
+            (one.every is None, each)
             for one in controllers
             for each in (measuring(one, h) if one.every is None else [one])
         ]
+        self.controllers = [each for _, each in bound]
+        #: Which of them measure the beginnings of all steps, for laws in continuous time.
+        self.following = [follows for follows, _ in bound]
         self.laws: list[ControlLaw] = []
         for each in self.controllers:
             try:
@@ -165,6 +168,17 @@ class Sampled:
         table = self.table
         for c, measure in enumerate(self.measurements):
             if is_due(table, c, number):
+                at = table.controllers[c]
+                table.given[at[GIVEN] + 1 : at[STATES]] = measure(x, turned)
+                decide(table, c, number, t)
+        if not hold(table, number):
+            self._refuse(t)
+
+    def follow(self, number: int, t: float, x: Vector, turned: Vector) -> None:
+        """Measure anew for laws in continuous time, where a piece of a step begins."""
+        table = self.table
+        for c, measure in enumerate(self.measurements):
+            if self.following[c]:
                 at = table.controllers[c]
                 table.given[at[GIVEN] + 1 : at[STATES]] = measure(x, turned)
                 decide(table, c, number, t)

@@ -89,6 +89,13 @@ class MechanismForm(VelocityForm):
         """Return lengths of the mechanism for positions, and 1 for the rest."""
         return self.view.sizes(self.mechanism.spans(self.directors(x)))
 
+    def error_sizes(self, x: Vector) -> Vector:
+        """Return sizes in which every position counts as the longest body."""
+        sizes, lengths = self.sizes(x), self.mechanism.spans(self.directors(x))
+        own = self.view.sizes(np.full(lengths.shape, np.max(lengths, initial=0.0)))
+        sizes[: own.size] = np.maximum(sizes[: own.size], own)
+        return sizes
+
     # -- what a run asks of it ----------------------------------------------------------------
 
     def check_start(self, x: Vector, t: float) -> None:

@@ -229,8 +229,9 @@ class MechanismRunner(Runner):
 
     def restore(self, memory: Memory) -> None:
         """Go back to where `memory` was called."""
-        self._other = None
-        if any(name.startswith("thorough") for name in memory):
+        if not any(name.startswith("thorough") for name in memory):
+            self._other = None
+        elif self._other is None:
             self._other = self._make_thorough()
         for name, array in self._remembered():
             array[...] = memory[name]
@@ -324,9 +325,10 @@ class MechanismRunner(Runner):
         if not len(self.networks):
             return inputs, times
         h = np.diff(times)
-        same = abs(h - h[0]) <= SAME * abs(h[0])
+        same = abs(h - h[:1]) <= SAME * abs(h[:1])
         count = same.size if same.all() else int(np.argmin(same))
-        self.networks.prepare(float(h[0]))
+        for each in h[:1].tolist():
+            self.networks.prepare(each)
         states = np.zeros((count, self.networks.states.shape[1]))
         return np.hstack([inputs[:count], u[:count, own:], states]), times[: count + 1]
 

@@ -222,6 +222,13 @@ class QuaternionForm(MomentumForm):
         """Return lengths of the mechanism for positions, and 1 for quaternions."""
         return self.view.sizes(self.mechanism.spans(self.directors(x)))
 
+    def error_sizes(self, x: Vector) -> Vector:
+        """Return sizes in which every position counts as the longest body."""
+        sizes, lengths = self.sizes(x), self.mechanism.spans(self.directors(x))
+        own = self.view.sizes(np.full(lengths.shape, np.max(lengths, initial=0.0)))
+        sizes[: own.size] = np.maximum(sizes[: own.size], own)
+        return sizes
+
     def angles(self, x: Vector) -> Vector:
         """Return the angles of the joints."""
         return self.layout.angles(self.directors(x))

@@ -1,0 +1,187 @@
+r"""Steps as large as an error allows: segments of steps, which are accepted or taken again.
+
+From where a run has come to, a segment is taken in steps of size 2 h and, from the same beginning,
+in twice as many of size h. With p the order of the scheme and s the sizes of states by nature, the
+latter are off by about
+
+.. math:: e = \frac{1}{2^p - 1} \max_i \frac{|x_i^{h} - x_i^{2h}|}{s_i}
+
+They are accepted if e is no more than the part of the tolerance that falls to the segment by its
+length, so that what all segments are off adds up to the tolerance. Every accepted step is a step
+of the scheme and keeps what this keeps.
+
+Both ways consist of pairs of steps: those of the midpoint rule under constraints turn round what
+velocities are off across the constraints, and only pairs compare.
+"""
+
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, inf
+
+import numpy as np
+
+from poinsot.errors import InputError, LargeStepError
+from poinsot.inputs import number
+from poinsot.ph.matrices import Vector
+from poinsot.ph.newton import NewtonFailure
+from poinsot.ph.runner import Block, Clock, Totals
+from poinsot.run.engine import Engine
+from poinsot.run.loop import Loop
+from poinsot.run.problem import Problem
+from poinsot.run.recorder import Facts, Recorder
+from poinsot.run.step_size import STEPS, StepSize
+from poinsot.run.stream import Stream
+
+#: A tolerance below this part of states drowns in round-off; and what an error is known to.
+LEAST, ROUND_OFF = 1e-12, 1e-13
+#: An error below this part that smaller steps leave as it was, but for this factor, is round-off.
+NOISE, STALLED = 1e-8, 0.7
+#: Where a segment was refused so many times, a law jumps: it may take this part of the tolerance.
+REFUSED, SHARE = 3, 0.01
+#: Steps are no smaller than this part of the run.
+SMALLEST = 1e-12
+#: More steps than a run has: none of them are saved.
+NEVER = 2**40
+
+
+def require_adaptive(problem: Problem, tolerance: float, h_max: float | None) -> None:
+    """Refuse a tolerance that makes no sense, and what needs steps of one size."""
+    if not LEAST <= number(tolerance, "tolerance") < 1:
+        raise InputError(
+            f"the tolerance is {tolerance:g}; it is a part of the sizes of states, less than 1 and "
+            f"at least {LEAST:g}, since smaller errors are round-off"
+        )
+    if h_max is not None and number(h_max, "h_max") <= 0:
+        raise InputError(f"h_max is {h_max:g} s; it must be positive")
+    sampled = problem.sampled
+    for follows, each in zip(sampled.following, sampled.controllers, strict=True):
+        if not follows:
+            raise InputError(
+                f"controller '{each.name}' is sampled every {each.period:g} s, by steps of one "
+                "size; leave out tolerance, or let it act in continuous time, without 'every'"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """Steps that were taken: where they lead, their blocks, and the sums after them."""
+
+    x: Vector
+    blocks: list[Block]
+    totals: Totals
+
+
+class AdaptiveLoop(Loop):
+    """A run whose steps are as large as a tolerance allows.
+
+    Parameters
+    ----------
+    engine, recorder, facts, stream
+        As of any `Loop`.
+    tolerance : float
+        What all steps may be off together, as a part of the sizes of states.
+    h_max : float or None
+        Steps are no larger than this [s].
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        recorder: Recorder,
+        facts: Facts,
+        stream: Stream | None,
+        tolerance: float,
+        h_max: float | None,
+    ) -> None:
+        super().__init__(engine, recorder, facts, stream)
+        self.tolerance, self.h_max = tolerance, inf if h_max is None else h_max
+
+    def advance(self, clock: Clock, told: Callable[[int], None]) -> None:
+        """Go from the start of a clock to its end, of whose steps only the first size counts."""
+        recorder, system = self.recorder, self.recorder.system
+        size = StepSize(min(clock.h, self.h_max), self.h_max, self.facts.scheme.order)
+        t, span, shown = clock.start, clock.end - clock.start, 0
+        sizes, noise, refused = system.error_sizes(self.engine.x), ROUND_OFF, inf
+        while t < clock.end:
+            segment = self._segment(t, clock, size)
+            count = segment.whole if segment.end == clock.end else segment.whole - 1
+            part = max(count * segment.h / span, SHARE * (size.refused >= REFUSED))
+            allowed = max(self.tolerance * part, noise)
+            start, failure = self.engine.memory(), None
+            try:
+                coarse = self._take(_doubled(segment), count // 2, NEVER)
+                self.engine.restore(start)
+                fine = self._take(segment, count, recorder.save_every)
+                error = self._error(fine.x, coarse.x, sizes)
+            except (NewtonFailure, LargeStepError) as error_of_step:
+                failure, error = error_of_step, inf
+            if size.refused and STALLED * refused < error < NOISE:
+                noise = max(noise, 2 * refused, 2 * error)
+                allowed = max(allowed, noise)
+            ratio = error / allowed
+            if not ratio <= 1:
+                self.engine.restore(start)
+                refused = error
+                recorder.rejected_steps += count
+                size.refuse(ratio)
+                if size.h < SMALLEST * span:
+                    raise self._given_up(size.h, failure)
+                continue
+            recorder.in_steps(segment.h)
+            recorder.totals = fine.totals
+            for block in fine.blocks:
+                recorder.extend(block)
+            if self.stream is not None:
+                self.stream.poll()
+            t = recorder.reached
+            size.accept(ratio)
+            sizes = np.maximum(sizes, system.error_sizes(fine.x))
+            done = int(clock.steps * (t - clock.start) / span)
+            told(done - shown)
+            shown = done
+
+    def _segment(self, t: float, clock: Clock, size: StepSize) -> Clock:
+        """Return the clock of the next segment; it has a step more, unless the run ends with it."""
+        left = max(1, ceil((clock.end - t) / (STEPS * size.h) * (1 - 1e-9)))
+        before, fractions = self.recorder.done, clock.fractions
+        if size.units >= left:
+            size.h = (clock.end - t) / (STEPS * left)
+            return Clock(t, clock.end, size.h, STEPS * left, fractions, before)
+        whole = STEPS * size.units + 1
+        return Clock(t, t + whole * size.h, size.h, whole, fractions, before)
+
+    def _take(self, clock: Clock, steps: int, save_every: int) -> _Taken:
+        """Take so many steps of a clock; the recorder does not know of them yet."""
+        totals, n = self.recorder.totals.copy(), clock.before
+        end, blocks = n + steps * len(clock.fractions), []
+        while n < end:
+            with self.engine.undisturbed() as interrupts:
+                block = self.engine.advance(clock, n, end - n, save_every, totals)
+            if interrupts:
+                signal.raise_signal(signal.SIGINT)
+            blocks.append(block)
+            n += block.steps
+        return _Taken(self.engine.x, blocks, totals)
+
+    def _error(self, fine: Vector, coarse: Vector, sizes: Vector) -> float:
+        """Return what a state is off, as a part of its size."""
+        moving = ~self.recorder.system.algebraic & (sizes > 0)
+        gap = abs(fine - coarse)[moving] / sizes[moving]
+        return float(np.max(gap, initial=0.0)) / (2**self.facts.scheme.order - 1)
+
+    def _given_up(self, h: float, failure: NewtonFailure | LargeStepError | None) -> Exception:
+        if isinstance(failure, NewtonFailure):
+            failure.reason += f", also in steps of {h:.1g} s"
+        return failure or InputError(
+            f"the tolerance {self.tolerance:g} asks for steps below {h:.1g} s here; look for laws "
+            "that jump from one value to another over and over, or allow a larger one"
+        )
+
+
+def _doubled(segment: Clock) -> Clock:
+    """Return the clock of steps of twice the size, and one more than are taken."""
+    h, whole = 2 * segment.h, segment.whole // 2 + 1
+    return Clock(
+        segment.start, segment.start + whole * h, h, whole, segment.fractions, segment.before
+    )

@@ -1,0 +1,62 @@
+"""The size of the next steps, from what the last ones were off."""
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+#: The shortest segment has so many steps, the longest one so many times as many.
+STEPS, LONGEST = 4, 32
+#: A new size is this part of what would just do, and so many times the last one, at least and most.
+SAFETY, LEAST, MOST = 0.9, 0.1, 5.0
+#: So many times the last one where steps have no solution.
+UNSOLVED = 0.25
+#: Steps keep their size unless it should change by more than that.
+STEADY = 0.8, 1.25
+#: By h ~ now^(-a/p) before^(b/p) do the last error and the one before it count.
+NOW, BEFORE = 0.7, 0.4
+#: An error that vanishes says no more than this part of what is allowed.
+NOTHING = 1e-6
+
+
+@dataclass
+class StepSize:
+    """A proportional-integral control of the size of steps.
+
+    Parameters
+    ----------
+    h, largest : float
+        Size of the next steps, and of the largest that there may be [s].
+    order : int
+        Order p of the scheme: errors by length of a segment grow like h^p.
+    units : int
+        How long the next segment may be, in shortest ones.
+    before : float
+        Error of the segment before, as a part of what was allowed.
+    refused : int
+        How many times the next segment was refused.
+    """
+
+    h: float
+    largest: float
+    order: int
+    units: int = 1
+    before: float = 1.0
+    refused: int = 0
+
+    def accept(self, ratio: float) -> None:
+        """Choose the next size after an error that was this part of what is allowed."""
+        ratio = max(ratio, NOTHING)
+        factor = SAFETY * ratio ** (-NOW / self.order) * self.before ** (BEFORE / self.order)
+        factor = float(np.clip(factor, LEAST, 1.0 if self.refused else MOST))
+        factor = min(factor, self.largest / self.h)
+        steady = STEADY[0] <= factor <= STEADY[1]
+        self.units = min(2 * self.units, LONGEST) if steady else max(self.units // 2, 1)
+        self.h *= 1.0 if steady and self.h <= self.largest else factor
+        self.before, self.refused = ratio, 0
+
+    def refuse(self, ratio: float) -> None:
+        """Choose a smaller size after an error that was larger than allowed; inf: no solution."""
+        enough = UNSOLVED if ratio == inf else SAFETY * ratio ** (-1 / self.order)
+        self.h *= float(np.clip(enough, LEAST, 0.5))
+        self.units, self.refused = 1, self.refused + 1
