@@ -50,7 +50,7 @@ class Loop:
         """
         recorder, name = self.recorder, self.recorder.system.name
         try:
-            with closing(Progress(clock.steps, name, progress)) as bar:
+            with closing(Progress(clock.steps, name, progress, recorder.done)) as bar:
                 recorder.start_clock()
                 self.advance(clock, bar.advance)
                 recorder.finish()
@@ -69,14 +69,19 @@ class Loop:
         return self.result("done")
 
     def advance(self, clock: Clock, told: Callable[[int], None]) -> None:
-        """Take all steps of a clock; how many there were is `told` after each block."""
+        """Take all steps of a clock; how many there were is `told` after each block.
+
+        In a file there is a checkpoint before the last step, which may be shorter than the others:
+        a run to a later end goes on from there.
+        """
         engine, recorder = self.engine, self.recorder
         whole = len(clock.fractions)
+        last = clock.steps - whole if self.stream is not None else clock.steps
         largest = max(1, ROOM * recorder.save_every // (16 * recorder.system.n))
         while recorder.done < clock.steps:
             first, started = recorder.done, time.perf_counter()
             count = max(self.count // whole, 1) * whole
-            count = min(count, largest * whole, clock.steps - first)
+            count = min(count, largest * whole, (last if first < last else clock.steps) - first)
             with engine.undisturbed() as interrupts:
                 block = engine.advance(clock, first, count, recorder.save_every, recorder.totals)
                 recorder.extend(block)
@@ -84,8 +89,8 @@ class Loop:
             if interrupts:
                 signal.raise_signal(signal.SIGINT)
             elapsed = time.perf_counter() - started
-            if self.stream is not None:
-                self.stream.poll()
+            if self.stream is not None and recorder.done <= last:
+                self.stream.poll(at_once=recorder.done == last)
             if block.steps < count:
                 self.count = max(1, 2 * block.steps)
             else:

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InexactRunWarning, InputError
-from poinsot.ph.runner import Runner
+from poinsot.ph.runner import Clock, Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
+from poinsot.run.checkpoint import Keeper, Plan, is_known
 from poinsot.run.compiled import CompiledEngine, prepare
 from poinsot.run.engine import Engine
 from poinsot.run.loop import Loop
@@ -85,8 +86,9 @@ def simulate(
         Show a progress bar; default: on a terminal, for runs over a second.
     output : path
         A netCDF file that saved steps are written to while the run goes on, about twice a second.
-        It can be read at any time, even if the run is killed. The result then reads from it. A
-        file that exists is replaced as soon as the input has been accepted.
+        It can be read at any time, even if the run is killed, and `resume` goes on from there. The
+        result then reads from it. A file that exists is replaced as soon as the input has been
+        accepted.
 
     Returns
     -------
@@ -112,39 +114,84 @@ def simulate(
     problem = Problem.of(model, scheme, coordinates, (h, t_start, t_end), x0, angles, inputs)
     method, clock = problem.scheme, problem.clock
     chosen = choose_engine(problem, engine, options)
-    recorder = Recorder(
+    plan = Plan(
+        scheme=method.name,
+        known=is_known(method),
+        coordinates=coordinates,
+        h=float(h),
+        t_start=float(t_start),
+        t_end=float(t_end),
+        save_every=save_every,
+        asked=engine,
+        engine=chosen.name,
+        newton=options,
+        started=x0 is not None,
+        angles={name: float(angle) for name, angle in (angles or {}).items()},
+    )
+    recorder = recorder_of(problem, plan, keep=place is None)
+    facts = facts_of(problem, plan, chosen, model, inputs)
+    stream = None
+    if place is not None:
+        stream = Stream(place, recorder, facts, Keeper(plan, chosen, recorder))
+    return run(Loop(chosen, recorder, facts, stream), clock, progress)
+
+
+def recorder_of(problem: Problem, plan: Plan, *, keep: bool) -> Recorder:
+    """Return what keeps the steps of a run, all of them or for a while."""
+    clock = problem.clock
+    return Recorder(
         problem.system,
         problem.x,
         problem.turned,
-        t_start,
+        clock.start,
         clock.whole,
-        save_every,
-        len(method.substeps),
-        keep=place is None,
+        plan.save_every,
+        len(clock.fractions),
+        keep=keep,
     )
+
+
+def facts_of(
+    problem: Problem,
+    plan: Plan,
+    engine: Engine,
+    model: PHSystem | Compilable,
+    inputs: Mapping[str, Signal | ArrayLike] | None,
+) -> Facts:
+    """Return what the result of a run says of it."""
     document: Callable[[], str] = str
-    if x0 is None and not angles and not isinstance(model, PHSystem):
+    if not (plan.started or plan.angles or isinstance(model, PHSystem)):
         document = model.document(
             inputs or {},
-            scheme=method.name,
-            coordinates=coordinates,
-            step=h,
-            t_end=t_end,
-            t_start=t_start,
-            save_every=save_every,
-            engine=engine,
-            newton=newton,
+            scheme=plan.scheme,
+            coordinates=plan.coordinates,
+            step=plan.h,
+            t_end=plan.t_end,
+            t_start=plan.t_start,
+            save_every=plan.save_every,
+            engine=plan.asked,
+            newton=None if plan.newton == Newton() else plan.newton,
         )
     facts = Facts(
-        method, chosen.name, h, t_end, options, document=cache(document), sensors=problem.sensors
+        problem.scheme,
+        engine.name,
+        plan.h,
+        plan.t_end,
+        plan.newton,
+        document=cache(document),
+        sensors=problem.sensors,
     )
-    if isinstance(chosen, CompiledEngine):
-        runner = chosen.runner
+    if isinstance(engine, CompiledEngine):
+        runner = engine.runner
         facts = replace(facts, recover=runner.recover, recovered=runner.recovered)
-    stream = None if place is None else Stream(place, recorder, facts)
-    ended = Loop(chosen, recorder, facts, stream).run(clock, progress)
+    return facts
+
+
+def run(loop: Loop, clock: Clock, progress: bool | None) -> Result:
+    """Go to the end; warn of a result that is not to be trusted."""
+    ended = loop.run(clock, progress)
     if ended.status == "warned":
-        warnings.warn("\n".join(ended.warnings), InexactRunWarning, stacklevel=2)
+        warnings.warn("\n".join(ended.warnings), InexactRunWarning, stacklevel=3)
     return ended
 
 
