@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 
 from numpy.typing import ArrayLike
 
@@ -67,8 +66,8 @@ def resume(
     if model is None:
         if not stopped.result.document:
             raise InputError(
-                f"resume: '{place}' does not hold its model, which has Python functions in it, or a "
-                "start of its own; give model=..., and inputs=... as to simulate"
+                f"resume: '{place}' does not hold its model, which has Python functions in it, or "
+                "a start of its own; give model=..., and inputs=... as to simulate"
             )
         model = Model.from_yaml_text(stopped.result.document)
     target = place if output is None else output_path(output, "output")

@@ -147,6 +147,7 @@ class Relaxations(Connections):
         self.numbers = np.zeros((self.kept.shape[1], ABREAST * (AFTER + COORDINATES)))
         self.first = assembly.strains_at
         self.softened: NDArray[np.float64] | None = None
+        self.places = index(np.zeros((0, COLUMN + COORDINATES)))
 
     def table(self, graph: Graph, tiles: Tiles) -> Relaxing:  # type: ignore[override]
         """Return connections, their stiffness and times, and where strains are in x."""

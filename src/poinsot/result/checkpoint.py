@@ -113,7 +113,7 @@ def _pieces(facts: Facts, arrays: Arrays) -> Iterator[Any]:
         if kind not in KINDS:
             raise TypeError(f"'{name}' consists of {plain.dtype}")
         listed.append([name, kind, list(plain.shape)])
-        data.append(memoryview(plain.astype(kind, copy=False).reshape(-1).view(np.uint8)))
+        data.append(plain.astype(kind, copy=False).reshape(-1).view(np.uint8).data)
     text = json.dumps({"facts": facts, "arrays": listed}).encode()
     yield len(text).to_bytes(8, "little") + text
     yield from (piece for piece in data if len(piece))

@@ -2,8 +2,9 @@
 
 libhdf5 hangs or dies of some files that are damaged, and takes others for something else. A seal
 tells beforehand. It stands behind the end that HDF5 knows of, and before the checkpoints of a run:
-other programs pass it over, and lose it when they change the file. Numbers, which are too many and still to come, are no part of
-it, nor what changes during a run: lengths of variables, some attributes.
+other programs pass it over, and lose it when they change the file. Numbers, which are too many and
+still to come, are no part of it, nor what changes during a run: lengths of variables, some
+attributes.
 """
 
 import json
