@@ -1,11 +1,14 @@
 """Ten million steps of mechanisms that keep their energy: how far it is off, relative, at the end.
 
-`python -m benchmarks.drift [STEPS]` prints a table. What rounding leaves is a random walk: with a
-sign it would be a hundred times more.
+`python -m benchmarks.drift [STEPS]` prints a table, with the resident memory after a tenth of the
+run, and by how much it has grown from there to the middle and to the end. What rounding leaves is a
+random walk: with a sign it would be a hundred times more.
 """
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -46,14 +49,40 @@ CASES: tuple[tuple[Callable[[], ps.Model], float, float], ...] = (
 
 
 def main(steps: int = STEPS) -> None:
-    """Print the relative error of the energy at the end, and its largest in all steps."""
-    print(f"{steps:,} steps      h [s]    at the end    largest    us per step")
+    """Print the relative error of the energy at the end, its largest in all steps, and memory."""
+    print(f"{steps:,} steps      h [s]    at the end    largest    us per step    memory [MiB]")
     for build, h, scale in CASES:
-        result = ps.simulate(build(), h=h, t_end=steps * h, save_every=steps // 10)
+        result, memory = run(build(), h, steps)
         end, stats = (result.energy[-1] - result.energy[0]) / scale, result.stats
         worst, each = stats.balance_error_max / scale, 1e6 * stats.wall_time / steps
-        name = build.__name__.replace("_", " ")
-        print(f"{name:<18} {h:6g} {end:13.1e} {worst:10.1e} {each:10.2f}", flush=True)
+        name, (first, *later) = build.__name__.replace("_", " "), memory
+        grown = ", ".join(f"{size - first:+.1f}" for size in later)
+        print(
+            f"{name:<18} {h:6g} {end:13.1e} {worst:10.1e} {each:14.2f}    {first:.0f}, {grown}",
+            flush=True,
+        )
+
+
+def run(model: ps.Model, h: float, steps: int) -> tuple[ps.Result, list[float]]:
+    """Simulate; return the result, and the resident memory [MiB] in parts of the run.
+
+    A file keeps the run, which goes on from part to part.
+    """
+    memory, every = [], steps // 10
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.nc"
+        result = ps.simulate(model, h=h, t_end=h * every, save_every=every, output=path)
+        for part in (0.1, 0.5, 1.0):
+            if part > 0.1:
+                result = ps.resume(path, t_end=h * steps * part)
+            memory.append(resident())
+    return result, memory
+
+
+def resident() -> float:
+    """Return the resident memory of this process [MiB]."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 2**20
 
 
 if __name__ == "__main__":

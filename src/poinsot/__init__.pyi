@@ -41,6 +41,7 @@ from poinsot.model import Model as Model
 from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
 from poinsot.model import Wheel as Wheel
+from poinsot.model.resume import resume as resume
 from poinsot.model.rods import ElasticRod as ElasticRod
 from poinsot.parts.body_drives import BodyDrive as BodyDrive
 from poinsot.parts.bushings import Bushing as Bushing

@@ -7,7 +7,7 @@ import pytest
 from poinsot.ph.runner import Totals
 from poinsot.ph.stages import Newton
 from poinsot.run.problem import Problem
-from poinsot.run.simulate import choose_engine
+from poinsot.run.engines import choose_engine
 
 H, END = 0.01, 0.6
 
@@ -15,7 +15,7 @@ H, END = 0.01, 0.6
 def engines(model, scheme, engine):
     """Two engines of the same kind, as if in two processes, and their problem."""
     for _ in range(2):
-        problem = Problem.of(model, scheme, None, (H, 0.0, END), None, None, None)
+        problem = Problem.of(model, scheme, None, (H, 0.0, END), None, None, None, None)
         yield problem, choose_engine(problem, engine, Newton())
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from poinsot.kernels.tables import Index1, Index2, Part, Real2
+from poinsot.kernels.tables import Index2, Part, Real2, Signed1
 
 #: Of elastic bodies: mass, first moment, inertia, gradient of gravity for a mass of one.
 MASS, STATIC, INERTIA, PULL = 0, 1, 4, 13
@@ -52,4 +52,4 @@ class Elastics(NamedTuple):
     bends: Part
     room: Real2
     pulls: Real2
-    ready: Index1
+    ready: Signed1

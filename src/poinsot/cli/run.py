@@ -14,7 +14,7 @@ from poinsot.errors import InexactRunWarning, InputError
 from poinsot.gallery import MODULES
 from poinsot.model.coordinates import COORDINATES
 from poinsot.result import Result, SimulationError
-from poinsot.run.simulate import ENGINES
+from poinsot.run.engines import ENGINES
 from poinsot.schemes.records import SCHEMES
 
 

@@ -334,17 +334,22 @@ class Forms:
         k = self.A[0]
         return sp.csr_array((np.ones(k.size), (np.arange(k.size), k)), shape=(k.size, self.m))
 
+    @cached_property
+    def _along(self) -> sp.csr_array:
+        """The linear part, sparse: each state gives the same bits among others and alone."""
+        return sp.csr_array(self._linear.T)
+
     def values(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return s of many configurations, (states, n) to (states, m)."""
         _, i, j, value = self.A
         products = q[:, i] * q[:, j] * (value / 2)
-        return np.asarray(products @ self._sum + (self._linear @ q.T).T + self._c)
+        return np.asarray(products @ self._sum + q @ self._along + self._c)
 
     def rates(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return G(q) v of many states, (states, m)."""
         _, i, j, value = self.A
         products = v[:, i] * q[:, j] * value
-        return np.asarray(products @ self._sum + (self._linear @ v.T).T)
+        return np.asarray(products @ self._sum + v @ self._along)
 
     def sizes(self, extent: Array) -> Array:
         """Return the size of the terms of s where positions are so large [m]; (states, m).

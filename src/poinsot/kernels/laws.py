@@ -7,8 +7,11 @@ is taken again by the reference engine, which says what is wrong.
 
 import ctypes
 from collections.abc import Callable, Sequence
-from math import nan
+from math import isnan, nan
 from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import kernel
@@ -30,7 +33,7 @@ class Law:
     """
 
     def __init__(self, function: Answer, given: int, values: int, slopes: int = 0) -> None:
-        self.sizes = given, max(1, values + slopes)
+        self.function, self.sizes = function, (given, max(1, values + slopes))
         counts = values, values + slopes, 1
         numbers, room = ctypes.c_double * given, ctypes.c_double * self.sizes[1]
         source_known, target_known = 0, 0
@@ -54,33 +57,46 @@ class Law:
         return int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
 
 
-def keeping_slopes(
-    value: Callable[[list[float]], list[float]],
-    value_and_slope: Callable[[list[float]], tuple[list[float], list[float]]],
-    start: int = 1,
-) -> Answer:
-    """Return a law that keeps its slopes from step to step.
+class KeepingSlopes:
+    """A law that keeps its slopes, so many, from step to step.
 
-    The first numbers that it is given, so many of them, belong to the start of a step: its time or
-    where it begins. Asked for slopes in another step it has the old ones ready: Newton's method
-    converges with them almost as fast. Where it does not, it asks again in the same step, and they
-    are found anew.
+    The first number that it is given, the time of a step or where it begins, tells steps apart.
+    Asked for slopes in another step it has the old ones ready: Newton's method converges with them
+    almost as fast. Where it does not, it asks again in the same step, and they are found anew.
     """
-    kept: list[float] | None = None
-    asked_at: list[float] | None = None
 
-    def law(given: list[float], wanted: int) -> Sequence[float]:
-        nonlocal kept, asked_at
+    def __init__(
+        self,
+        value: Callable[[list[float]], list[float]],
+        value_and_slope: Callable[[list[float]], tuple[list[float], list[float]]],
+        slopes: int,
+    ) -> None:
+        self.value, self.value_and_slope, self.slopes = value, value_and_slope, slopes
+        self._asked_at: float | None = None
+        self._kept: list[float] = []
+
+    def __call__(self, given: list[float], wanted: int) -> Sequence[float]:
+        """Return the values, with slopes if they are wanted."""
         if wanted != SLOPES:
-            return value(given)
-        if kept is None or given[:start] == asked_at:
-            found, kept = value_and_slope(given)
+            return self.value(given)
+        if self._asked_at is None or given[0] == self._asked_at:
+            found, self._kept = self.value_and_slope(given)
         else:
-            found = value(given)
-        asked_at = given[:start]
-        return found + kept
+            found = self.value(given)
+        self._asked_at = given[0]
+        return found + self._kept
 
-    return law
+    @property
+    def memory(self) -> NDArray[np.float64]:
+        """In which step slopes were asked for last, and these; NaN if they never were."""
+        if self._asked_at is None:
+            return np.full(1 + self.slopes, nan)
+        return np.array([self._asked_at, *self._kept])
+
+    @memory.setter
+    def memory(self, known: NDArray[np.float64]) -> None:
+        asked_at, *self._kept = known.tolist()
+        self._asked_at = None if isnan(asked_at) else asked_at
 
 
 class Called(Protocol):

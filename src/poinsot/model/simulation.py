@@ -8,7 +8,7 @@ from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.model.coordinates import choose_scheme, fits
 from poinsot.ph.stages import Newton
-from poinsot.run.simulate import ENGINES
+from poinsot.run.engines import ENGINES
 from poinsot.schemes.records import find_scheme
 
 

@@ -40,7 +40,7 @@ from poinsot.kernels.algebra import (
 )
 from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import arithmetic, inline, kernel
-from poinsot.kernels.laws import Called, Law, call_law, keeping_slopes
+from poinsot.kernels.laws import Called, KeepingSlopes, Law, call_law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, Acts, frame, half_turn, twist
@@ -315,8 +315,9 @@ def numbers_of(inlet: Inlet) -> list[float]:
 
 
 def _law(feedback: BodyLaw) -> Law:
-    law = keeping_slopes(
+    law = KeepingSlopes(
         lambda given: feedback.value(given[0], given[1:]),
         lambda given: feedback.value_and_slope(given[0], given[1:]),
+        slopes=3 * MOTION,
     )
-    return Law(law, 1 + MOTION, 3, 3 * MOTION)
+    return Law(law, 1 + MOTION, 3, law.slopes)

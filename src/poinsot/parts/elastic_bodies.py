@@ -72,7 +72,7 @@ class ElasticBodies(Family):
         first = list(accumulate(counts, initial=assembly.count - sum(counts)))
         self.first, self.last, self.weight = first[0], first[-1], assembly.weight
         self.found = [_matrices(body, k) for body, k in zip(self.elastic, first, strict=False)]
-        self.ready = np.zeros(1, dtype=np.uint32)
+        self.ready = np.zeros(1, dtype=np.int64)
         self.used = set(assembly.joints.ends.reshape(-1).tolist())
         self.used.update(*(potential.bodies for potential in assembly.potentials))
         self.used.update(*(damper.direction.bodies for damper in assembly.dampers))
@@ -205,7 +205,7 @@ class _Rows:
         """Return the number of rows of a table."""
         return max(len(self.places[name]), len(self.numbers[name]))
 
-    def table(self, groups: int, ready: NDArray[np.uint32]) -> Elastics:
+    def table(self, groups: int, ready: NDArray[np.int64]) -> Elastics:
         """Return the tables; those with ranges have one more row, where these end."""
         ends = {
             "bodies": [0, 0, 0, groups, *map(self.count, BEGIN[1:])],

@@ -52,6 +52,9 @@ from poinsot.parts.port_rows import TURN, couple, look_along, row_of
 from poinsot.ph.matrices import Vector
 from poinsot.ph.network import Network
 
+#: Steps whose sizes differ by no more than this, relative, are of one size.
+SAME = 1e-6
+
 
 @kernel
 def close_ports(table: Networks, step: Step, tiles: Array) -> None:
@@ -174,8 +177,8 @@ class PortNetworks(Family):
                 zip(linear, self.codes, self.networks, strict=True)
             )
         ]
-        self.h = 0.0
-        self.matrices = np.zeros(0)
+        self.h = np.zeros(1)
+        self.matrices, self.room = np.zeros(0), np.zeros(0)
 
     def __len__(self) -> int:
         """Return their number."""
@@ -260,7 +263,7 @@ class PortNetworks(Family):
         algebraic = [each.system.algebraic[each.size :] for each in self.networks]
         self.states[ALGEBRAIC] = np.concatenate([np.zeros(0), *algebraic])
         if self.matrices.size != matrices:
-            self.matrices, self.h = np.zeros(matrices), 0.0
+            self.matrices, self.room, self.h[:] = np.zeros(matrices), np.zeros(room), 0.0
         none = np.zeros((0, 16), dtype=np.intp)
         both = zip(self.codes, self.calls, strict=True)
         functions = [code.function if code is not None else call for code, call in both]
@@ -275,7 +278,7 @@ class PortNetworks(Family):
             index(np.concatenate([none, *pairs])),
             addresses(functions),
             index(rows(codes, 13)),
-            np.zeros(room),
+            self.room,
             np.array([law.address for law in called], dtype=np.int64),
             index(rows(sizes, 2)),
         )
@@ -292,10 +295,10 @@ class PortNetworks(Family):
         self.states[: END + 1], self.states[RESIDUAL] = x, 0.0
 
     def prepare(self, h: float) -> None:
-        """Make matrices for steps of size h [s]."""
-        if h == self.h:
+        """Make matrices for steps of size h [s], unless they are there but for round-off of h."""
+        if abs(h - self.h[0]) <= SAME * abs(h):
             return
-        self.h, first = h, 0
+        self.h[0], first = h, 0
         for each in self.networks:
             if each.linear is None:
                 first += each.size**2

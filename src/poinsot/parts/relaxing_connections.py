@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.frames.relative import COORDINATES
 from poinsot.kernels.algebra import Array, axpy, scale, sub
@@ -145,10 +146,16 @@ class Relaxations(Connections):
         self.kept = room_for(len(self.found))
         self.numbers = np.zeros((self.kept.shape[1], ABREAST * (AFTER + COORDINATES)))
         self.first = assembly.strains_at
+        self.softened: NDArray[np.float64] | None = None
+        self.places = index(np.zeros((0, COLUMN + COORDINATES)))
 
     def table(self, graph: Graph, tiles: Tiles) -> Relaxing:  # type: ignore[override]
         """Return connections, their stiffness and times, and where strains are in x."""
         connected = super().table(graph, tiles)
+        if self.softened is not None:  # by steps in another machine, which go on in this one
+            connected = connected._replace(numbers=self.softened)
+            return Relaxing(connected, self.numbers, self.places)
+        self.softened = connected.numbers
         first = ABREAST * STIFFNESS
         springs = connected.numbers[:, first : first + ABREAST * TIME]
         self.numbers[:, ABREAST * SPRING : ABREAST * TIME] = springs
@@ -161,7 +168,8 @@ class Relaxations(Connections):
             places[k, COUNT], places[k, WHICH : WHICH + size] = size, own
             places[k, COLUMN : COLUMN + size] = column + np.arange(size)
             column += size
-        return Relaxing(connected, self.numbers, index(places))
+        self.places = index(places)
+        return Relaxing(connected, self.numbers, self.places)
 
     def start(self, q: Vector, angles: Mapping[str, float]) -> None:
         """Begin with where connections are at q."""

@@ -51,7 +51,7 @@ from poinsot.kernels.algebra import (
 from poinsot.kernels.cayley import cayley, lever, turn_back, turned
 from poinsot.kernels.charts import ANGLE, LENGTH, LINEAR, Pair, chart_near, chart_value
 from poinsot.kernels.kernel import arithmetic, inline, kernel
-from poinsot.kernels.laws import ENERGY, SLOPES, Called, Law, keeping_slopes
+from poinsot.kernels.laws import ENERGY, SLOPES, Called, KeepingSlopes, Law
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, look_inside, measure, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, Acts, B, R, frame, half_turn, twist
@@ -489,8 +489,9 @@ def _servo(feedback: JointLaw) -> Called:
     if machine is not None:
         return machine
 
-    law = keeping_slopes(
+    law = KeepingSlopes(
         lambda given: feedback.value(given[0], given[1:]),
         lambda given: feedback.value_and_slope(given[0], given[1:]),
+        slopes=2,
     )
-    return Law(law, 3, 1, 2)
+    return Law(law, 3, 1, law.slopes)

@@ -120,6 +120,14 @@ def assemble(shape: tuple[int, int], placed: Sequence[Placed]) -> Matrix:
     return sp.csr_array(sp.coo_array(entries, shape=shape))
 
 
+def each_times(rows: Array, weights: Vector) -> Vector:
+    """Return rows @ weights, where a row gives the same bits among others and alone.
+
+    That is not so with BLAS. Sparse matrices do the same for many weights.
+    """
+    return np.asarray((rows * weights).sum(axis=1))
+
+
 def diagonal(d: Vector) -> Matrix:
     """Return a diagonal matrix, sparse if it is large."""
     return sp.diags_array(d, format="csr") if large(d.size) else np.diag(d)

@@ -1,5 +1,6 @@
 """The public names, and where each of them comes from."""
 
+from poinsot.result.checkpoint import find_checkpoint as find_checkpoint
 from poinsot.result.load import load as load
 from poinsot.result.records import Array as Array
 from poinsot.result.records import BodyRecord as BodyRecord

@@ -1,6 +1,6 @@
 """A new result file: all names, attributes and room for all rows, and no numbers yet."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,11 +43,15 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where the variables of a file are, those attributes that change, and the room for texts."""
+    """Where the variables of a file are, those attributes that change, and the room for texts.
+
+    `seal` is the hash of all that does not change.
+    """
 
     columns: dict[str, Column]
     attributes: dict[str, int]
     room: dict[str, int]
+    seal: str = ""
 
     @property
     def changing(self) -> list[Piece]:
@@ -113,8 +117,7 @@ def create(path: Path, result: Result, rows: int) -> Places:
             attributes={name: where[name] for name in progress(result)},
             room=room,
         )
-        seal(raw, draft.written, places.changing)
-    return places
+        return replace(places, seal=seal(raw, draft.written, places.changing))
 
 
 def chunk_places(dataset: H5) -> NDArray[np.uint64]:

@@ -1,9 +1,10 @@
 """The seal of a result file: a hash of all that says what its numbers are.
 
 libhdf5 hangs or dies of some files that are damaged, and takes others for something else. A seal
-tells beforehand. It stands behind the end that HDF5 knows of: other programs pass it over, and
-lose it when they change the file. Numbers, which are too many and still to come, are no part of
-it, nor what changes during a run: lengths of variables, some attributes.
+tells beforehand. It stands behind the end that HDF5 knows of, and before the checkpoints of a run:
+other programs pass it over, and lose it when they change the file. Numbers, which are too many and
+still to come, are no part of it, nor what changes during a run: lengths of variables, some
+attributes.
 """
 
 import json
@@ -11,19 +12,19 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from io import SEEK_END, FileIO
 from mmap import mmap
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from poinsot.result.store import write_all
 
-#: The last bytes of a sealed file; before them is the length of the seal, eight bytes.
+#: The last bytes of a seal; before them is its length, eight bytes.
 MARK = b"PoinsotSeal\n"
 
 #: A first byte, and the one after the last.
 Piece: TypeAlias = tuple[int, int]
 
 
-def seal(file: FileIO, written: Iterable[Piece], changing: Iterable[Piece]) -> None:
-    """Seal what was written to a file, but not what changes in it."""
+def seal(file: FileIO, written: Iterable[Piece], changing: Iterable[Piece]) -> str:
+    """Seal what was written to a file, but not what changes in it; return the hash."""
 
     def read(start: int, stop: int) -> bytes:
         file.seek(start)
@@ -32,22 +33,45 @@ def seal(file: FileIO, written: Iterable[Piece], changing: Iterable[Piece]) -> N
     end = file.seek(0, SEEK_END)
     there = ((start, min(stop, end)) for start, stop in written if start < end)
     pieces = [*_without(_joined(there), sorted(changing))]
-    text = json.dumps({"pieces": pieces, "hash": _hash(pieces, read)}).encode()
+    known = _hash(pieces, read)
+    text = json.dumps({"pieces": pieces, "hash": known}).encode()
     file.seek(end)
     write_all(file, memoryview(text + len(text).to_bytes(8, "little") + MARK))
+    return known
 
 
 def holds(content: mmap) -> bool | None:
     """Tell whether a file is what was sealed; None if it has no seal."""
-    last = len(content) - len(MARK) - 8
-    if content[max(0, last + 8) :] != MARK:
+    if end_of(content) is None:
         return False if len(content) > _end(content) else None
-    size = int.from_bytes(content[last : last + 8], "little")
     try:
-        known = json.loads(content[max(0, last - size) : last])
+        known = _text(content)
         return bool(_hash(known["pieces"], lambda a, b: content[a:b]) == known["hash"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
+
+
+def hash_of(content: mmap) -> str:
+    """Return the hash in a seal that holds."""
+    return str(_text(content)["hash"])
+
+
+def end_of(content: mmap) -> int | None:
+    """Return where the seal ends; None if there is none.
+
+    It comes after what HDF5 knows of, or last of all, should HDF5 be wrong.
+    """
+    for start in (_end(content), max(0, len(content) - len(MARK))):
+        if (found := content.find(MARK, start)) >= 0:
+            return found + len(MARK)
+    return None
+
+
+def _text(content: mmap) -> Any:
+    """Return what a seal says."""
+    last = (end_of(content) or 0) - len(MARK) - 8
+    size = int.from_bytes(content[last : last + 8], "little")
+    return json.loads(content[max(0, last - size) : last])
 
 
 def _end(content: mmap) -> int:

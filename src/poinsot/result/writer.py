@@ -14,6 +14,7 @@ import numpy as np
 from poinsot.errors import InputError, StorageError
 from poinsot.result.attributes import Attribute
 from poinsot.result.blank import Column, as_number, create, encoded
+from poinsot.result.checkpoint import Arrays, Checkpoints, Facts
 from poinsot.result.hdf5 import UnknownForm
 from poinsot.result.result import Result
 from poinsot.result.store import write_all
@@ -38,6 +39,7 @@ class Writer:
 
     def __init__(self, path: Path, result: Result, rows: int) -> None:
         self.path, self.rows, self.shown = path, rows, {TIME: 0, MIDPOINT: 0}
+        self.checkpoints: Checkpoints | None = None
         self.hidden = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             self.places = create(self.hidden, result, rows)
@@ -93,6 +95,23 @@ class Writer:
         except OSError as error:
             raise self._error(error) from error
 
+    def copy(self, result: Result, times: int) -> None:
+        """Write so many times of a result, and what lies between them, piece by piece."""
+        row = sum(column.row for column in self.places.columns.values())
+        piece = max(1, PIECE // row)
+        for start in range(0, times, piece):
+            stop = min(start + piece, times)
+            self.write(result, slice(start, stop), slice(max(0, start - 1), stop - 1))
+
+    def keep(self, facts: Facts, arrays: Arrays) -> None:
+        """Write a checkpoint of the run, after the rows that belong to it."""
+        try:
+            if self.checkpoints is None:
+                self.checkpoints = Checkpoints(self.file, self.places.seal)
+            self.checkpoints.write(facts | {"rows": self.shown[TIME]}, arrays)
+        except OSError as error:
+            raise self._error(error) from error
+
     def close(self) -> None:
         """Close the file."""
         self.file.close()
@@ -131,11 +150,7 @@ def save(result: Result, path: str | os.PathLike[str]) -> None:
     times = result.time.size
     writer = Writer(output_path(path, "save"), result, times)
     try:
-        row = sum(column.row for column in writer.places.columns.values())
-        piece = max(1, PIECE // row)
-        for start in range(0, times, piece):
-            stop = min(start + piece, times)
-            writer.write(result, slice(start, stop), slice(max(0, start - 1), stop - 1))
+        writer.copy(result, times)
     except BaseException:
         writer.discard()
         raise

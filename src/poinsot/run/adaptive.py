@@ -16,7 +16,7 @@ velocities are off across the constraints, and only pairs compare.
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import ceil, inf
 
 import numpy as np
@@ -25,13 +25,12 @@ from poinsot.errors import InputError, LargeStepError
 from poinsot.inputs import number
 from poinsot.ph.matrices import Vector
 from poinsot.ph.newton import NewtonFailure
-from poinsot.ph.runner import Block, Clock, Totals
+from poinsot.ph.runner import Block, Clock, Memory, Totals
 from poinsot.run.engine import Engine
 from poinsot.run.loop import Loop
 from poinsot.run.problem import Problem
 from poinsot.run.recorder import Facts, Recorder
 from poinsot.run.step_size import STEPS, StepSize
-from poinsot.run.stream import Stream
 
 #: A tolerance below this part of states drowns in round-off; and what an error is known to.
 LEAST, ROUND_OFF = 1e-12, 1e-13
@@ -77,7 +76,7 @@ class AdaptiveLoop(Loop):
 
     Parameters
     ----------
-    engine, recorder, facts, stream
+    engine, recorder, facts
         As of any `Loop`.
     tolerance : float
         What all steps may be off together, as a part of the sizes of states.
@@ -90,35 +89,49 @@ class AdaptiveLoop(Loop):
         engine: Engine,
         recorder: Recorder,
         facts: Facts,
-        stream: Stream | None,
         tolerance: float,
         h_max: float | None,
     ) -> None:
-        super().__init__(engine, recorder, facts, stream)
+        super().__init__(engine, recorder, facts)
         self.tolerance, self.h_max = tolerance, inf if h_max is None else h_max
+        self.size = StepSize(min(facts.h, self.h_max), self.h_max, facts.scheme.order)
+        #: Sizes of states so far, and the least error that a segment is allowed.
+        self.sizes, self.noise = recorder.system.error_sizes(engine.x), ROUND_OFF
+
+    def memory(self) -> Memory:
+        """Return a copy of everything that the next steps depend on, besides the recorder."""
+        size = np.array([*astuple(self.size), self.noise])
+        return super().memory() | {"step size": size, "sizes of states": self.sizes.copy()}
+
+    def restore(self, memory: Memory) -> None:
+        """Go back to where `memory` was called."""
+        super().restore(memory)
+        h, largest, order, units, before, refused, self.noise = memory["step size"].tolist()
+        self.size = StepSize(h, largest, int(order), int(units), before, int(refused))
+        self.sizes = memory["sizes of states"].copy()
 
     def advance(self, clock: Clock, told: Callable[[int], None]) -> None:
         """Go from the start of a clock to its end, of whose steps only the first size counts."""
-        recorder, system = self.recorder, self.recorder.system
-        size = StepSize(min(clock.h, self.h_max), self.h_max, self.facts.scheme.order)
-        t, span, shown = clock.start, clock.end - clock.start, 0
-        sizes, noise, refused = system.error_sizes(self.engine.x), ROUND_OFF, inf
-        while t < clock.end:
+        recorder, system, size = self.recorder, self.recorder.system, self.size
+        span, refused = clock.end - clock.start, inf
+        shown = int(clock.steps * (recorder.reached - clock.start) / span)
+        while recorder.reached < clock.end:
+            t = recorder.reached
             segment = self._segment(t, clock, size)
             count = segment.whole if segment.end == clock.end else segment.whole - 1
             part = max(count * segment.h / span, SHARE * (size.refused >= REFUSED))
-            allowed = max(self.tolerance * part, noise)
+            allowed = max(self.tolerance * part, self.noise)
             start, failure = self.engine.memory(), None
             try:
                 coarse = self._take(_doubled(segment), count // 2, NEVER)
                 self.engine.restore(start)
                 fine = self._take(segment, count, recorder.save_every)
-                error = self._error(fine.x, coarse.x, sizes)
+                error = self._error(fine.x, coarse.x, self.sizes)
             except (NewtonFailure, LargeStepError) as error_of_step:
                 failure, error = error_of_step, inf
             if size.refused and STALLED * refused < error < NOISE:
-                noise = max(noise, 2 * refused, 2 * error)
-                allowed = max(allowed, noise)
+                self.noise = max(self.noise, 2 * refused, 2 * error)
+                allowed = max(allowed, self.noise)
             ratio = error / allowed
             if not ratio <= 1:
                 self.engine.restore(start)
@@ -132,14 +145,13 @@ class AdaptiveLoop(Loop):
             recorder.totals = fine.totals
             for block in fine.blocks:
                 recorder.extend(block)
-            if self.stream is not None:
-                self.stream.poll()
-            t = recorder.reached
             size.accept(ratio)
-            sizes = np.maximum(sizes, system.error_sizes(fine.x))
-            done = int(clock.steps * (t - clock.start) / span)
+            self.sizes = np.maximum(self.sizes, system.error_sizes(fine.x))
+            done = int(clock.steps * (recorder.reached - clock.start) / span)
             told(done - shown)
             shown = done
+            if self.stream is not None:
+                self.stream.poll()
 
     def _segment(self, t: float, clock: Clock, size: StepSize) -> Clock:
         """Return the clock of the next segment; it has a step more, unless the run ends with it."""

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
+from poinsot.parts.events import Action, Release, Switch, absent_at_start, absent_ever
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Block, Clock, Memory, Totals, counted
 from poinsot.ph.system import PHSystem
-from poinsot.parts.events import Action, Release, Switch, absent_at_start, absent_ever
 from poinsot.result.history import Saved
 from poinsot.run.compiled import CompiledEngine
 from poinsot.run.engine import Engine
@@ -96,9 +96,7 @@ class Phase:
         u, y = ([np.zeros((k, size)) for size in sizes] for _ in range(2))
         for place, own_u, own_y in zip(self.ports.tolist(), saved.u, saved.y, strict=True):
             u[place], y[place] = own_u, own_y
-        return replace(
-            saved, x=x, stage_x=stage_x, port_energy=supplied, turned=turned, u=u, y=y
-        )
+        return replace(saved, x=x, stage_x=stage_x, port_energy=supplied, turned=turned, u=u, y=y)
 
     def narrowed(self, saved: Saved) -> Saved:
         """Return what saved steps of the whole are here."""
@@ -130,7 +128,11 @@ class PhasedEngine(Engine):
     """
 
     def __init__(
-        self, first: Phase, make: Callable[[frozenset[str]], Phase], absent: frozenset[str], t: float
+        self,
+        first: Phase,
+        make: Callable[[frozenset[str]], Phase],
+        absent: frozenset[str],
+        t: float,
     ) -> None:
         self.phase, self.make, self.absent = first, make, absent
         self.name, self.first_block = first.engine.name, first.engine.first_block

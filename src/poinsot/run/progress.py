@@ -14,10 +14,13 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Counts steps until it is closed; silent unless standard error is a terminal."""
+    """Counts steps until it is closed, beside those that were `before`.
 
-    def __init__(self, steps: int, label: str, enabled: bool | None) -> None:
-        self.steps, self.label, self.done = steps, label, 0
+    Silent unless standard error is a terminal.
+    """
+
+    def __init__(self, steps: int, label: str, enabled: bool | None, before: int = 0) -> None:
+        self.steps, self.label, self.done, self.before = steps, label, before, before
         self.enabled = sys.stderr.isatty() if enabled is None else enabled
         self.started = self.shown = time.monotonic()
         self.bar: RichProgress | None = None
@@ -35,7 +38,7 @@ class Progress:
             self.bar.start()
             self.task = self.bar.add_task(printable(self.label), total=self.steps, speed="")
         if now - self.shown > 0.1:
-            speed = f"{self.done / (now - self.started):.0f} steps/s"
+            speed = f"{(self.done - self.before) / (now - self.started):.0f} steps/s"
             self.bar.update(self.task, completed=self.done, speed=speed)
             self.shown = now
 

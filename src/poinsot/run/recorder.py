@@ -4,14 +4,14 @@ import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, StorageError
 from poinsot.ph.matrices import Vector
-from poinsot.ph.runner import Block, Totals
+from poinsot.ph.runner import Block, Memory, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
@@ -23,6 +23,12 @@ from poinsot.run.exactness import KEPT, Run, Sample, judge
 
 #: Saved steps that do not stay take about so much memory [bytes].
 ROOM = 2**25
+#: What is counted over all steps.
+COUNTED = (
+    *("done", "reached", "total_iterations", "residual_max"),
+    *("single_steps", "balance_error_max", "dissipation_min"),
+    *("split_steps", "pieces", "smallest", "largest", "rejected_steps"),
+)
 #: One state or step, by the names of the table's columns.
 Row: TypeAlias = Mapping[str, ArrayLike]
 
@@ -100,6 +106,7 @@ class Recorder:
         self.split_steps, self.pieces, self.smallest, self.largest = 0, 0, np.inf, 0.0
         self.rejected_steps = 0
         self.balance_error_max, self.dissipation_min = 0.0, 0.0
+        self.spent = 0.0
         self.start_clock()
 
     @property
@@ -108,8 +115,13 @@ class Recorder:
         return self.done // self.substeps
 
     def start_clock(self) -> None:
-        """Count the time from here on."""
+        """Count the time from here on, beside what was spent before."""
         self.started = clock.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken [s]."""
+        return self.spent + clock.perf_counter() - self.started
 
     def in_steps(self, h: float) -> None:
         """Note that steps of size h [s] follow."""
@@ -137,10 +149,8 @@ class Recorder:
         self.balance_error_max = max(self.balance_error_max, block.balance_error_max)
         self.dissipation_min = min(self.dissipation_min, block.dissipation_min)
         self.single_steps += block.single_steps
-        self.split_steps, self.pieces = (
-            self.split_steps + block.split_steps,
-            self.pieces + block.pieces,
-        )
+        self.split_steps += block.split_steps
+        self.pieces += block.pieces
         self.smallest = min(self.smallest, block.smallest)
         self.done, self.reached = self.done + block.steps, block.reached
 
@@ -238,7 +248,7 @@ class Recorder:
                 residual_max=self.residual_max,
                 balance_error_max=self.balance_error_max,
                 dissipation_min=self.dissipation_min,
-                wall_time=clock.perf_counter() - self.started,
+                wall_time=self.seconds,
                 single_steps=self.single_steps,
                 split_steps=self.split_steps,
                 rejected_steps=self.rejected_steps,
@@ -266,6 +276,42 @@ class Recorder:
     def forget(self) -> None:
         """Drop all saved steps but the last one, from which the next block goes on."""
         self.table.keep_last()
+
+    # -- memory -------------------------------------------------------------------------------
+
+    def memory(self) -> tuple[dict[str, float], Memory]:
+        """Return counts, and a copy of arrays: all that it adds later steps to, but saved rows."""
+        totals, sample, last = self.totals, self.sample, len(self.table) - 1
+        counts = {name: getattr(self, name) for name in COUNTED}
+        counts |= {"spent": self.seconds, "energy0": totals.energy0, "lost": totals.lost}
+        counts |= {"seen": sample.seen, "stride": sample.stride}
+        arrays = {"supplied": totals.supplied.copy(), "turn": totals.turn.copy()}
+        for name in self.table.columns:
+            arrays[f"last {name}"] = self.table.rows(name, last, last + 1)[0].copy()
+            if self.pending is not None:
+                arrays[f"pending {name}"] = np.array(self.pending[name])
+        if sample.rows:
+            for name in KEPT:
+                arrays[f"sample {name}"] = np.array([row[name] for row in sample.rows])
+        return {name: np.asarray(value).item() for name, value in counts.items()}, arrays
+
+    def restore(self, counts: Mapping[str, Any], arrays: Memory) -> None:
+        """Go to where `memory` was called; the table has the last row then."""
+        for name in COUNTED:
+            setattr(self, name, counts[name])
+        self.spent = counts["spent"]
+        supplied, turn = arrays["supplied"].copy(), arrays["turn"].copy()
+        self.totals = Totals(counts["energy0"], counts["lost"], supplied, turn)
+        columns = self.table.columns
+        self.table.extend({name: arrays[f"last {name}"][None] for name in columns})
+        self.forget()
+        self.pending = None
+        if "pending time" in arrays:
+            self.pending = {name: arrays[f"pending {name}"].copy() for name in columns}
+        self.sample.seen, self.sample.stride = counts["seen"], counts["stride"]
+        own = {name: arrays[f"sample {name}"] for name in KEPT if f"sample {name}" in arrays}
+        rows = range(len(own["time"]) if own else 0)
+        self.sample.rows = [{name: own[name][k].copy() for name in KEPT} for k in rows]
 
     def _port(self, history: History, i: int) -> PortRecord:
         port, piece = self.ports[i], history.port_slices[i]

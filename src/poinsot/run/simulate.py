@@ -1,37 +1,21 @@
 """Simulations: from a model to a result."""
 
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import cache
+from collections.abc import Mapping
 from os import PathLike
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InexactRunWarning, InputError
-from poinsot.parts.events import Event, absent_ever
-from poinsot.ph.runner import Runner
+from poinsot.errors import InputError
+from poinsot.parts.events import Event
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
-from poinsot.run.adaptive import AdaptiveLoop, require_adaptive
-from poinsot.run.compiled import CompiledEngine, prepare
-from poinsot.run.engine import Engine
-from poinsot.run.event_log import EventLog
-from poinsot.run.events import watched
-from poinsot.run.loop import Loop
-from poinsot.run.phase_observer import PhasedObserver
-from poinsot.run.phases import in_phases
-from poinsot.run.problem import Compilable, Instrumented, Problem
-from poinsot.run.recorder import Facts, Recorder
-from poinsot.run.reference import ReferenceEngine
-from poinsot.run.stream import Stream
-from poinsot.schemes.step import take_step
-
-ENGINES = ("auto", "reference", "compiled")
+from poinsot.run.engines import ENGINES
+from poinsot.run.plan import Plan
+from poinsot.run.problem import Compilable
+from poinsot.run.run import Run
 
 
 def simulate(
@@ -104,8 +88,9 @@ def simulate(
         Show a progress bar; default: on a terminal, for runs over a second.
     output : path
         A netCDF file that saved steps are written to while the run goes on, about twice a second.
-        It can be read at any time, even if the run is killed. The result then reads from it. A
-        file that exists is replaced as soon as the input has been accepted.
+        It can be read at any time, even if the run is killed, and `resume` goes on from there. The
+        result then reads from it. A file that exists is replaced as soon as the input has been
+        accepted.
 
     Returns
     -------
@@ -129,116 +114,21 @@ def simulate(
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
     if not isinstance(save_every, int) or save_every < 1:
         raise InputError(f"save_every is {save_every!r}; it must be a whole number, at least 1")
-    span = h, t_start, t_end
-    problem = Problem.of(model, scheme, coordinates, span, x0, angles, inputs, events)
-    method, clock = problem.scheme, problem.clock
-    if tolerance is not None:
-        require_adaptive(problem, tolerance, h_max)
-    halved = options if tolerance is None else replace(options, halvings=0)
-    chosen = choose_engine(problem, engine, halved)
-    phased = None
-    if absent_ever(problem.triggers) and isinstance(model, Instrumented):
-
-        def without(names: frozenset[str]) -> tuple[Problem, Engine]:
-            rest = model.without(names)
-            left = Problem.of(rest, scheme, coordinates, span, None, None, inputs)
-            return left, choose_engine(left, engine, options)
-
-        phased = in_phases(problem, chosen, without)
-    recorder = Recorder(
-        problem.system,
-        problem.x,
-        problem.turned,
-        t_start,
-        clock.whole,
-        save_every,
-        len(method.substeps),
-        keep=place is None,
-        energy=None if phased is None else phased.phase.H(problem.x, problem.turned),
-    )
-    document: Callable[[], str] = str
-    if x0 is None and not angles and not isinstance(model, PHSystem):
-        document = model.document(
-            inputs or {},
-            events or {},
-            scheme=method.name,
-            coordinates=coordinates,
-            step=h,
-            tolerance=tolerance,
-            h_max=h_max,
-            t_end=t_end,
-            t_start=t_start,
-            save_every=save_every,
-            engine=engine,
-            newton=newton,
-        )
-    facts = Facts(
-        method,
-        chosen.name,
+    plan = Plan(
         h,
+        t_start,
         t_end,
+        coordinates,
+        save_every,
         options,
-        document=cache(document),
-        sensors=problem.sensors,
-        events=EventLog({trigger.name: trigger.event.what for trigger in problem.triggers}),
-        tolerance=tolerance or 0.0,
+        asked=engine,
+        tolerance=tolerance,
+        h_max=h_max,
+        started=x0 is not None,
+        angles=dict(angles or {}),
+        events=bool(events),
     )
-    if isinstance(chosen, CompiledEngine):
-        runner = chosen.runner
-        facts = replace(facts, recover=runner.recover, recovered=runner.recovered)
-    if phased is not None:
-        recorder.observer = PhasedObserver(recorder.observer, phased)
-        facts = replace(facts, recover=phased.recover)
-    if problem.triggers:
-        chosen = watched(phased or chosen, problem, facts.events)
-    stream = None if place is None else Stream(place, recorder, facts)
-    loop = Loop(chosen, recorder, facts, stream)
-    if tolerance is not None:
-        loop = AdaptiveLoop(chosen, recorder, facts, stream, tolerance, h_max)
-    ended = loop.run(clock, progress)
-    if ended.status == "warned":
-        warnings.warn("\n".join(ended.warnings), InexactRunWarning, stacklevel=2)
-    return ended
-
-
-def choose_engine(problem: Problem, engine: str, options: Newton) -> Engine:
-    """Return the engine that was asked for, or "auto": the compiled one where it can."""
-    system, method, clock = problem.system, problem.scheme, problem.clock
-    reference = ReferenceEngine(system, method, problem.x, options, problem.sampled)
-    if engine == "reference":
-        return reference
-    required = engine == "compiled"
-    runner = system.runner(method, problem.x, clock.h, options)
-    if runner is not None and problem.sampled.controllers:
-        runner = _controlled(runner, problem, required)
-    if runner is None:
-        if required:
-            raise InputError(
-                "the compiled engine runs mechanisms with 'ph-mp', 'ph-mp-ggl' and the exact "
-                f"schemes of quaternions, not system '{system.name}' with '{method.name}'"
-                f"{system.uncompiled}; use engine='auto'"
-            )
-        return reference
-    middle = clock.start + clock.h / 2
-    if not prepare(
-        runner,
-        required=required,
-        steps=clock.steps,
-        step=lambda: take_step(system, method, middle, problem.x, clock.h, options),
-    ):
-        return reference
-    if not np.array_equal(problem.turned, system.angles(problem.x)):
-        runner.start(problem.x, problem.turned)
-    return CompiledEngine(runner, reference)
-
-
-def _controlled(runner: Runner, problem: Problem, required: bool) -> Runner | None:
-    """Return a runner with the controllers of a problem, if it can measure what they read."""
-    sampled = problem.sampled
-    if sampled.compiled and runner.control(sampled.controls(problem.system)):
-        return runner
-    if required:
-        raise InputError(
-            "the compiled engine cannot measure all that controllers read; use engine='auto'"
-        )
-    return None
+    run = Run.of(model, plan, scheme, x0, inputs, events, keep=place is None)
+    if place is not None:
+        run.write_to(place)
+    return run.finish(progress)

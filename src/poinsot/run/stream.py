@@ -1,14 +1,16 @@
-"""Writes a run to a file while it goes on."""
+"""Writes a run to a file while it goes on, with checkpoints to go on from."""
 
 import signal
 import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from poinsot.errors import InputError, StorageError
 from poinsot.result import Result, Status, Writer, load
 from poinsot.result.attributes import progress, unfinished
+from poinsot.run.checkpoint import Keeper
 from poinsot.run.interrupts import held_back
 from poinsot.run.recorder import ROOM, Facts, Recorder
 
@@ -16,6 +18,8 @@ from poinsot.run.recorder import ROOM, Facts, Recorder
 PAUSE, SHARE = 0.5, 0.1
 #: Events are saved as well: a file has room for as many as other times, and so many more.
 SPARE = 1000
+#: Checkpoints take no more than this part of it.
+KEEPING = 0.05
 #: What a result says of how its run ended.
 SAID = ("status", "message", "warnings", "notes")
 
@@ -33,17 +37,29 @@ class Stream:
         Where the steps come from.
     facts : Facts
         What the file says of the run.
+    keeper : Keeper
+        Where checkpoints come from.
+    before : Result and int
+        A run that goes on here, and how many of its rows are kept.
     """
 
-    def __init__(self, path: Path, recorder: Recorder, facts: Facts) -> None:
-        self.path, self.recorder, self.facts = path, recorder, facts
+    def __init__(
+        self,
+        path: Path,
+        recorder: Recorder,
+        facts: Facts,
+        keeper: Keeper,
+        before: tuple[Result, int] | None = None,
+    ) -> None:
+        self.path, self.recorder, self.facts, self.keeper = path, recorder, facts, keeper
         start = recorder.snapshot(facts, "unfinished", "")
         try:
             room = 2 * recorder.rows + SPARE if start.events else recorder.rows
             self.writer = Writer(path, start, room)
             try:
-                self.writer.write(start, slice(None), slice(None))
+                self.writer.copy(*(before or (start, 1)))
                 self._note(start)
+                self.writer.keep(*keeper.checkpoint())
             except BaseException:
                 self.writer.discard()
                 raise
@@ -51,12 +67,23 @@ class Stream:
         except StorageError as error:
             raise InputError(f"output: {error}") from None
         self.working, self.written, self.pause = True, time.perf_counter(), PAUSE
+        self.kept, self.keeping = self.written, PAUSE
 
-    def poll(self) -> None:
-        """Write what is new, if it is time to."""
-        table = self.recorder.table
-        if time.perf_counter() - self.written > self.pause or len(table) * table.row_size > ROOM:
+    def poll(self, *, at_once: bool = False) -> None:
+        """Write what is new, if it is time to or `at_once`, and a checkpoint of the run there."""
+        table, now = self.recorder.table, time.perf_counter()
+        due = now - self.written > self.pause
+        if at_once or due or len(table) * table.row_size > ROOM:
             self.write()
+            if at_once or now - self.kept > self.keeping:
+                self._keep()
+
+    def _keep(self) -> None:
+        """Write a checkpoint, after all rows that belong to it."""
+        started = time.perf_counter()
+        self.writer.keep(*self.keeper.checkpoint())
+        self.kept = time.perf_counter()
+        self.keeping = max(PAUSE, (self.kept - started) / KEEPING)
 
     def write(self) -> None:
         """Write what is new; what cannot be written ends the run, and the file ends before it."""
@@ -77,6 +104,8 @@ class Stream:
 
     def finish(self, status: Status, message: str) -> Result:
         """Write the last step and how the run ended, and return the result."""
+        if status == "interrupted":
+            message = f"{message}; to go on: poinsot run --resume {quote(str(self.path))}"
         with held_back():
             try:
                 self.recorder.finish()

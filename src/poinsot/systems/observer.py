@@ -18,6 +18,7 @@ from poinsot.bodies.rigid import RIGIDITY
 from poinsot.frames.forms import GROUND, Form, VectorForm
 from poinsot.frames.places import AT_REST
 from poinsot.frames.stacks import Forms, affine_vectors, stack
+from poinsot.ph.matrices import each_times
 from poinsot.ph.stages import EPS
 from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation, StressRecord
 from poinsot.result.history import History
@@ -444,7 +445,8 @@ class MechanismObserver(Observer):
         mechanism = self.view.mechanism
 
         def gravity(x: Array) -> Array:
-            return np.asarray(self._directors(x) @ mechanism.gravity + self.view.lowered(x))
+            own = each_times(self._directors(x), mechanism.gravity)
+            return np.asarray(own + self.view.lowered(x))
 
         return self._over_all(kinetic=self.view.kinetic, gravity=gravity, **self.view.stores)
 

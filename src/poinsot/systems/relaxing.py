@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
@@ -255,11 +256,11 @@ class RelaxingView(DirectorView):
     @property
     def stores(self) -> dict[str, Callable[[Array], Array]]:
         """The energy of Maxwell elements."""
-        first, S = super().motion, self._strains.stiffness
+        first, S = super().motion, sp.csr_array(self._strains.stiffness)
 
         def stored(x: Array) -> Array:
-            e = x[:, first:].T
-            return np.asarray((e * (S @ e)).sum(axis=0) / 2)
+            e = x[:, first:]
+            return np.asarray((e * (e @ S)).sum(axis=1) / 2)
 
         return {"relaxation": stored}
 

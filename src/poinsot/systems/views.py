@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from poinsot.bodies.unknowns import POSITION, Unknowns
 from poinsot.frames.parametrisations import Parametrisation
+from poinsot.ph.matrices import each_times
 from poinsot.systems.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -159,7 +160,7 @@ class DirectorView(View):
     def kinetic(self, x: Array) -> Array:
         """Return v·M v / 2."""
         own = self.parts[0]
-        return np.asarray(x[:, own.n : 2 * own.n] ** 2 @ own.own(self.mechanism.mass) / 2)
+        return each_times(x[:, own.n : 2 * own.n] ** 2, own.own(self.mechanism.mass)) / 2
 
     def over_steps(
         self, means: Array, ends: Array, h: Array, bodies: Indices

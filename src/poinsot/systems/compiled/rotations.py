@@ -180,24 +180,16 @@ class EulerRunner(RotationRunner):
 
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
         """Take steps from number `first` on, as far as they are solved and free of gimbal lock."""
-        begin, turn, lost, supplied = self.inner.x, totals.turn, totals.lost, totals.supplied
+        begin, memory, sums = self.inner.x, self.inner.memory(), totals.copy()
         block = self.inner.advance(clock, first, u, 1, totals)
         rows = np.vstack([begin[None], block.saved.x])
         theta, good = self._follow(rows)
-        saved = block.saved.take(np.arange(good))
         if good < block.steps:
-            # Back to where the angles are known.
-            if good:
-                turn, lost, supplied = saved.turned[-1], saved.dissipated[-1], saved.port_energy[-1]
-            totals.lost, totals.supplied, totals.turn = float(lost), supplied.copy(), turn.copy()
-            self.inner.start(rows[good], totals.turn)
-            block = replace(
-                block,
-                steps=good,
-                reached=float(saved.time[-1]) if good else clock.at(first),
-                newton_iterations=int(saved.iterations.sum()),
-                balance_error_max=float(np.max(abs(saved.balance_error), initial=0.0)),
-            )
+            # Once more, up to where the angles are known.
+            self.inner.restore(memory)
+            totals.lost, totals.supplied, totals.turn = sums.lost, sums.supplied, sums.turn
+            block = self.inner.advance(clock, first, u[:good], 1, totals)
+        saved = block.saved
         self.theta = theta[good]
         x = self._here(rows[: good + 1], theta)
         saved = self._with_states(saved, x[:-1], x[1:])

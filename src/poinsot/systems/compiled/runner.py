@@ -13,9 +13,9 @@ from poinsot.engine.memory import arrays
 from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
-from poinsot.kernels.laws import Law
+from poinsot.kernels.laws import KeepingSlopes, Law
 from poinsot.kernels.sampling import MULTIPLIER, no_controllers
-from poinsot.parts.networks import PortNetworks
+from poinsot.parts.networks import SAME, PortNetworks
 from poinsot.parts.relaxing_connections import Relaxations
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Controls, Memory, Runner, Totals
@@ -38,8 +38,6 @@ FEW = 1
 #: Gap of a constraint that is left out, in multiples of its round-off, that asks for another
 #: choice; and how much more of it there may be right after that.
 GAP, LARGER_GAP = 64.0, 8.0
-#: Steps whose sizes differ by no more than this are of one size.
-SAME = 1e-6
 #: So many times do coefficients of what is left out count, see `engine.redundant.COEFFICIENT`.
 STRICT = 2.0
 
@@ -84,6 +82,9 @@ class MechanismRunner(Runner):
         )
         self.work = made.work(*self.parts.room)
         self._other: tuple[job.Machine, job.Work] | None = None
+        #: Of the next steps, how many are still to be taken with the exact tangent; and whether the
+        #: next one has been tried without it, and was not solved.
+        self.thorough, self.tried = 0, False
         self.h = h
         self.sampling, self._control_in_python = no_controllers(), False
         self._row_sizes = np.zeros_like(self.machine.repeated.sizes)
@@ -150,9 +151,9 @@ class MechanismRunner(Runner):
     def _make_thorough(self) -> tuple[job.Machine, job.Work]:
         full, repeated = self.tables(), self.machine.repeated
         machine = full.machine(self.system.directors(self.x))
-        # What is left out is the same.
+        # What is left out is the same; no matrix is kept, so that nothing is to be remembered.
         repeated = repeated._replace(places=machine.repeated.places)
-        return machine._replace(repeated=repeated), full.work(*self.parts.room)
+        return machine._replace(repeated=repeated, costly=False), full.work(*self.parts.room)
 
     # -- constraints that repeat others -------------------------------------------------------
 
@@ -193,6 +194,7 @@ class MechanismRunner(Runner):
         carried.multiplier[:-1] *= 1.0 - self.machine.repeated.out
         carried.past[:], carried.past_multiplier[:], carried.order[:] = 0.0, 0.0, 1
         self.work.factorised[:] = 0
+        self.thorough, self.tried = 0, False
         unknowns = carried.stage[:, tables.V : tables.V + 3 * groups]
         carried.past[:, 0].reshape(-1, groups, 4)[:, :, :3] = unknowns.reshape(-1, groups, 3)
         carried.past_multiplier[:, 0, :3] = carried.multiplier
@@ -221,30 +223,38 @@ class MechanismRunner(Runner):
     def memory(self) -> Memory:
         """Return a copy of everything that the next steps depend on."""
         found = {name: array.copy() for name, array in self._remembered()}
-        return found | {
-            "base": self.base.copy(),
-            "h": np.array(self.h),
-            "known": np.array(self.known),
-        }
+        found |= {f"slopes {k}": law.memory for k, law in enumerate(self._keeping)}
+        counts = self.known, self.thorough, self.tried
+        return found | {"base": self.base.copy(), "h": np.array(self.h), "counts": np.array(counts)}
 
     def restore(self, memory: Memory) -> None:
         """Go back to where `memory` was called."""
-        if not any(name.startswith("thorough") for name in memory):
-            self._other = None
-        elif self._other is None:
-            self._other = self._make_thorough()
         for name, array in self._remembered():
             array[...] = memory[name]
+        for k, law in enumerate(self._keeping):
+            law.memory = memory[f"slopes {k}"]
         self.base, self.h = memory["base"].copy(), float(memory["h"])
-        self.known = int(memory["known"])
-        self.networks.h = 0.0
+        self.known, self.thorough, tried = memory["counts"].tolist()
+        self.tried = bool(tried)
+
+    @property
+    def _keeping(self) -> list[KeepingSlopes]:
+        """Laws that keep slopes."""
+        known = (law.function for law in self.parts.laws if isinstance(law, Law))
+        return [each for each in known if isinstance(each, KeepingSlopes)]
 
     def _remembered(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield every array that steps write to or read from, by name."""
-        own = (self.state, self.ahead, self.before, *arrays(self.carried), *arrays(self.sampling))
-        records = {"own": own, "machine": arrays(self.machine), "work": arrays(self.work)}
-        if self._other is not None:
-            records["thorough"] = (each for record in self._other for each in arrays(record))
+        """Yield every array that steps write to or read from, but for places, by name."""
+        own = (self.state, self.ahead, self.before, *arrays(self.carried), self.networks.h)
+        machine, sampling = (
+            [each for each in arrays(table) if each.dtype != np.uint32]
+            for table in (self.machine, self.sampling)
+        )
+        # Where it costs little, every step makes its own matrix.
+        matrix = [self.work.tiles, *arrays(self.work.refinement)]
+        made = set() if self.machine.costly else {id(each) for each in matrix}
+        work = [each for each in arrays(self.work) if id(each) not in made]
+        records = {"own": own, "machine": machine, "sampling": sampling, "work": work}
         for what, found in records.items():
             for k, array in enumerate(found):
                 yield f"{what} {k}", array
@@ -284,11 +294,12 @@ class MechanismRunner(Runner):
             return machine_code.function(self.form)(asked)
 
         self.sampling.past[0] = self.h
-        began = perf_counter()
-        taken, kept = take(self.machine, self.work, u.shape[0])
-        for machine, work, most in self._others() if taken == 0 and u.shape[0] else ():
-            taken, kept = take(machine, work, min(most, u.shape[0]))
+        began, (taken, kept) = perf_counter(), (0, 0)
+        for machine, work, asked in self._machines(u.shape[0]):
+            taken, kept = take(machine, work, asked)
             if taken:
+                self.tried = taken < asked and not self.thorough
+                self.thorough = max(0, self.thorough - taken) if taken == asked else 0
                 break
         seconds = perf_counter() - began
         self.machine.repeated.slack[0] = 1.0
@@ -322,23 +333,36 @@ class MechanismRunner(Runner):
         """
         own = self.system.m
         inputs = self.system.mechanism.with_targets(u[:, :own], times[:-1])
-        if not len(self.networks):
+        if not (len(self.networks) and len(u)):
             return inputs, times
         h = np.diff(times)
-        same = abs(h - h[:1]) <= SAME * abs(h[:1])
+        if h.size:
+            self.networks.prepare(float(h[0]))
+        same = abs(h - self.networks.h) <= SAME * abs(h)
         count = same.size if same.all() else int(np.argmin(same))
-        for each in h[:1].tolist():
-            self.networks.prepare(each)
         states = np.zeros((count, self.networks.states.shape[1]))
         return np.hstack([inputs[:count], u[:count, own:], states]), times[: count + 1]
 
-    def _others(self) -> Iterator[tuple[job.Machine, job.Work, int]]:
-        """Yield what is tried one after the other where a step is not solved, for so many steps."""
+    def _machines(self, steps: int) -> Iterator[tuple[job.Machine, job.Work, int]]:
+        """Yield what may take the next steps, and how many: one after the other is tried.
+
+        What takes a step does not depend on how a run is divided into blocks.
+        """
+        if not steps:
+            return
+        if self.thorough:
+            yield *self._thorough, min(self.thorough, steps)
+            self.thorough = 0
+        if not self.tried:
+            yield self.machine, self.work, steps
+        self.tried = False
         redundant = self.system.mechanism.redundant
         if redundant and self._choose():
-            yield self.machine, self.work, THOROUGH
+            yield self.machine, self.work, steps
         if self._decouples and not self.machine.exact:
-            yield *self._thorough, THOROUGH
+            self.thorough = THOROUGH
+            yield *self._thorough, min(THOROUGH, steps)
+            self.thorough = 0
         for slack in (LARGER_GAP, np.inf) if redundant else ():
             # Gaps of a worse choice are still there, or no choice is good in this position.
             self.machine.repeated.slack[0] = slack
