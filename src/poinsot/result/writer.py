@@ -33,11 +33,11 @@ class Writer:
     result : Result
         What the result looks like; none of its numbers are written.
     rows : int
-        How many saved times there will be.
+        How many saved times there is room for.
     """
 
     def __init__(self, path: Path, result: Result, rows: int) -> None:
-        self.path, self.shown = path, {TIME: 0, MIDPOINT: 0}
+        self.path, self.shown, self.rows = path, {TIME: 0, MIDPOINT: 0}, rows
         self.hidden = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             self.places = create(self.hidden, result, rows)
@@ -75,6 +75,14 @@ class Writer:
             self._show({dim: first[dim] + len(arrays[dim][1]) for dim in which})
         except OSError as error:
             raise self._error(error) from error
+
+    def copy(self, result: Result) -> None:
+        """Add all rows of a result, piece by piece."""
+        times, row = result.time.size, sum(column.row for column in self.places.columns.values())
+        piece = max(1, PIECE // row)
+        for start in range(0, times, piece):
+            stop = min(start + piece, times)
+            self.write(result, slice(start, stop), slice(max(0, start - 1), stop - 1))
 
     def note(self, attributes: Mapping[str, Attribute]) -> None:
         """Write attributes that change: texts and numbers."""
@@ -123,14 +131,9 @@ class Writer:
 
 def save(result: Result, path: str | os.PathLike[str]) -> None:
     """Write a result to a netCDF file; one that exists is replaced when the new one is whole."""
-    times = result.time.size
-    writer = Writer(output_path(path, "save"), result, times)
+    writer = Writer(output_path(path, "save"), result, result.time.size)
     try:
-        row = sum(column.row for column in writer.places.columns.values())
-        piece = max(1, PIECE // row)
-        for start in range(0, times, piece):
-            stop = min(start + piece, times)
-            writer.write(result, slice(start, stop), slice(max(0, start - 1), stop - 1))
+        writer.copy(result)
     except BaseException:
         writer.discard()
         raise

@@ -39,8 +39,8 @@ LEAST, ROUND_OFF = 1e-12, 1e-13
 NOISE, STALLED = 1e-8, 0.7
 #: Where a segment was refused so many times, a law jumps: it may take this part of the tolerance.
 REFUSED, SHARE = 3, 0.01
-#: Steps are no smaller than this part of the run.
-SMALLEST = 1e-12
+#: Steps are no smaller than this part of the run; and so many of them there are at least.
+SMALLEST, FEWEST = 1e-12, 100
 #: More steps than a run has: none of them are saved.
 NEVER = 2**40
 
@@ -82,7 +82,7 @@ class AdaptiveLoop(Loop):
     tolerance : float
         What all steps may be off together, as a part of the sizes of states.
     h_max : float or None
-        Steps are no larger than this [s].
+        Steps are no larger than this [s]; None: than a small part of the run.
     """
 
     def __init__(
@@ -95,13 +95,14 @@ class AdaptiveLoop(Loop):
         h_max: float | None,
     ) -> None:
         super().__init__(engine, recorder, facts, stream)
-        self.tolerance, self.h_max = tolerance, inf if h_max is None else h_max
+        self.tolerance, self.h_max = tolerance, h_max
 
     def advance(self, clock: Clock, told: Callable[[int], None]) -> None:
         """Go from the start of a clock to its end, of whose steps only the first size counts."""
         recorder, system = self.recorder, self.recorder.system
-        size = StepSize(min(clock.h, self.h_max), self.h_max, self.facts.scheme.order)
         t, span, shown = clock.start, clock.end - clock.start, 0
+        largest = span / FEWEST if self.h_max is None else self.h_max
+        size = StepSize(min(clock.h, largest), largest, self.facts.scheme.order)
         sizes, noise, refused = system.error_sizes(self.engine.x), ROUND_OFF, inf
         while t < clock.end:
             segment = self._segment(t, clock, size)

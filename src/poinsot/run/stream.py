@@ -9,6 +9,7 @@ from pathlib import Path
 from poinsot.errors import InputError, StorageError
 from poinsot.result import Result, Status, Writer, load
 from poinsot.result.attributes import progress, unfinished
+from poinsot.result.variables import TIME
 from poinsot.run.interrupts import held_back
 from poinsot.run.recorder import ROOM, Facts, Recorder
 
@@ -63,6 +64,7 @@ class Stream:
         # An interrupt in between would leave steps that are written and not forgotten.
         with held_back() as interrupts:
             block = self.recorder.snapshot(self.facts, "unfinished", "")
+            self._make_room(block.time.size - 1)
             self.writer.write(block, slice(1, None), slice(None))
             self._note(block)
             self.recorder.forget()
@@ -71,6 +73,23 @@ class Stream:
         self.working = True
         if interrupts:
             signal.raise_signal(signal.SIGINT)
+
+    def _make_room(self, more: int) -> None:
+        """Go on in a larger file, if this one has no room for so many more saved times."""
+        full = self.writer
+        needed = full.shown[TIME] + more
+        if needed <= full.rows:
+            return
+        with load(self.path) as known:
+            self.writer = Writer(self.path, known, 2 * needed)
+            try:
+                self.writer.copy(known)
+            except BaseException:
+                self.writer.discard()
+                self.writer = full
+                raise
+        self.writer.publish()
+        full.close()
 
     def finish(self, status: Status, message: str) -> Result:
         """Write the last step and how the run ended, and return the result."""
