@@ -45,8 +45,14 @@ SMALLEST, FEWEST = 1e-12, 100
 NEVER = 2**40
 
 
-def require_adaptive(problem: Problem, tolerance: float, h_max: float | None) -> None:
-    """Refuse a tolerance that makes no sense, and what needs steps of one size."""
+def require_adaptive(problem: Problem, tolerance: float | None, h_max: float | None) -> None:
+    """Refuse a tolerance that makes no sense, and with one what needs steps of one size."""
+    if tolerance is None:
+        if h_max is not None:
+            raise InputError(
+                "h_max limits steps whose size follows a tolerance; give tolerance=..."
+            )
+        return
     if not LEAST <= number(tolerance, "tolerance") < 1:
         raise InputError(
             f"the tolerance is {tolerance:g}; it is a part of the sizes of states, less than 1 and "
@@ -115,8 +121,14 @@ class AdaptiveLoop(Loop):
                 self.engine.restore(start)
                 fine = self._take(segment, count, recorder.save_every)
                 error = self._error(fine.x, coarse.x, sizes)
-            except (NewtonFailure, LargeStepError) as error_of_step:
-                failure, error = error_of_step, inf
+            except (NewtonFailure, LargeStepError) as unsolved:
+                failure, error = unsolved, inf
+            except Exception:
+                if size.units == 1:
+                    raise
+                self.engine.restore(start)
+                size.units = 1  # to come as near to it as possible
+                continue
             if size.refused and STALLED * refused < error < NOISE:
                 noise = max(noise, 2 * refused, 2 * error)
                 allowed = max(allowed, noise)

@@ -121,8 +121,7 @@ def simulate(
         raise InputError(f"save_every is {save_every!r}; it must be a whole number, at least 1")
     problem = Problem.of(model, scheme, coordinates, (h, t_start, t_end), x0, angles, inputs)
     method, clock = problem.scheme, problem.clock
-    if tolerance is not None:
-        require_adaptive(problem, tolerance, h_max)
+    require_adaptive(problem, tolerance, h_max)
     halved = options if tolerance is None else replace(options, halvings=0)
     chosen = choose_engine(problem, engine, halved)
     recorder = Recorder(
