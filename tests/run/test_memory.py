@@ -6,8 +6,8 @@ import pytest
 
 from poinsot.ph.runner import Totals
 from poinsot.ph.stages import Newton
-from poinsot.run.problem import Problem
 from poinsot.run.engines import choose_engine
+from poinsot.run.problem import Problem
 
 H, END = 0.01, 0.6
 

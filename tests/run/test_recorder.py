@@ -205,6 +205,7 @@ def run(**options):
 
 
 def test_a_full_disk_stops_the_run_and_keeps_what_was_written(full, monkeypatch):
+    monkeypatch.setattr(reference, "PAUSE", 0.0)
     with pytest.raises(ps.SimulationError, match="No space left on device; free some") as error:
         run()
     result = error.value.result

@@ -28,6 +28,9 @@ def run(
         str | None, typer.Option(help=f"One of {', '.join(COORDINATES)}.", show_default=False)
     ] = None,
     step: Annotated[float | None, typer.Option(help="Step size [s].")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Let the size of steps follow the motion, e.g. 1e-6.")
+    ] = None,
     t_end: Annotated[float | None, typer.Option(help="End time [s].")] = None,
     engine: Annotated[str | None, typer.Option(help=f"One of {', '.join(ENGINES)}.")] = None,
     output: Annotated[
@@ -58,6 +61,7 @@ def run(
         "scheme": scheme,
         "coordinates": coordinates,
         "h": step,
+        "tolerance": tolerance,
         "t_end": t_end,
         "engine": engine,
         "save_every": save_every,

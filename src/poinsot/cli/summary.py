@@ -66,7 +66,7 @@ def _number(value: float) -> str:
 
 def _title(result: Result) -> str:
     span = f"{result.time[0]:g} to {result.time[-1]:g} s"
-    return f"{result.model}: {result.scheme}, h = {result.h:g} s, {span} ({result.status})"
+    return f"{result.model}: {result.scheme}, {result.step_sizes}, {span} ({result.status})"
 
 
 def _effort(result: Result) -> str:

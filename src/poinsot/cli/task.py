@@ -27,7 +27,7 @@ class Described:
     def run(self, **options: Any) -> Result:
         """Simulate as the file says; options as in `poinsot.simulate` replace its own."""
         own = {"step": options.pop("h", None)}
-        names = ("scheme", "coordinates", "t_end", "engine", "save_every")
+        names = ("scheme", "coordinates", "t_end", "engine", "save_every", "tolerance")
         own |= {k: options.pop(k) for k in names if k in options}
         chosen = (self.model.simulation or Simulation()).options(**own)
         return simulate(self.model, **chosen, **options)

@@ -125,10 +125,11 @@ class Stats:
 
     `single_steps` were taken by the reference engine in a compiled run, where the compiled one
     found no solution; `split_steps` had none in either and were taken in smaller ones.
-    `rejected_steps` were given up since they were off by more than the `tolerance` of the size of
-    steps allows; that is 0 where all are of one size. `smallest_step` and `largest_step` [s] are sizes, besides that of a last step that is shortened.
-    `iterations` per saved step; `balance_error_max` [J] over all steps, saved or not;
-    `residual_max` is the largest residual accepted, relative to the terms of its equation.
+    `rejected_steps` were taken again in smaller ones, since they were off by more than the
+    `tolerance` of the size of steps allows; that is 0 where all are of one size. `smallest_step`
+    and `largest_step` [s] are sizes, besides that of a last step that is shortened. `iterations`
+    per saved step; `balance_error_max` [J] over all steps, saved or not; `residual_max` is the
+    largest residual accepted, relative to the terms of its equation.
     """
 
     steps: int

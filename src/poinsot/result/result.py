@@ -105,7 +105,7 @@ class Result:
     def __repr__(self) -> str:
         """One line: what was run, how, and how far it came."""
         span = f"{self.time[0]:g} to {self.time[-1]:g} s"
-        how = f"{self.scheme}, h = {self.h:g} s, {self.stats.steps} steps"
+        how = f"{self.scheme}, {self.step_sizes}, {self.stats.steps} steps"
         return f"<Result of '{printable(self.model)}': {how}, {span} ({self.status})>"
 
     def _repr_html_(self) -> str:
@@ -286,11 +286,20 @@ class Result:
         return sum((port.energy for port in self.outer_ports), np.zeros_like(self.time))
 
     @property
+    def step_sizes(self) -> str:
+        """Of what size steps were, in words."""
+        stats = self.stats
+        if not stats.tolerance:
+            return f"h = {self.h:g} s"
+        sizes = f"h = {stats.smallest_step:.2g} to {stats.largest_step:.2g} s"
+        return f"{sizes} by a tolerance of {stats.tolerance:g} ({stats.rejected_steps} rejected)"
+
+    @property
     def _facts(self) -> list[tuple[str, str]]:
         """What a summary says."""
         rows = [
             ("model", self.model),
-            ("scheme", f"{self.scheme}, h = {self.h:g} s, {self.stats.steps} steps"),
+            ("scheme", f"{self.scheme}, {self.step_sizes}, {self.stats.steps} steps"),
             ("time", f"{self.time[0]:g} to {self.time[-1]:g} s ({self.status})"),
             ("energy at the start", f"{self.energy[0]:.9g} J"),
             ("energy at the end", f"{self.energy[-1]:.9g} J"),

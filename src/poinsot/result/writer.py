@@ -34,7 +34,7 @@ class Writer:
     result : Result
         What the result looks like; none of its numbers are written.
     rows : int
-        How many saved times there will be.
+        How many saved times there is room for.
     """
 
     def __init__(self, path: Path, result: Result, rows: int) -> None:
@@ -71,11 +71,6 @@ class Writer:
         known = variables(result).values()
         arrays = {v.name: (v.dims[0], v.read(which[v.dims[0]])) for v in known}
         first = self.shown
-        if first[TIME] + len(arrays["time"][1]) > self.rows:
-            raise StorageError(
-                f"'{self.path}' has room for {self.rows} saved times, and there are more events "
-                "than that; save more often, or write the result when it is there, by result.save"
-            )
         try:
             for name, (dim, values) in arrays.items():
                 self._put(self.places.columns[name], first[dim], values)
@@ -95,20 +90,21 @@ class Writer:
         except OSError as error:
             raise self._error(error) from error
 
-    def copy(self, result: Result, times: int) -> None:
-        """Write so many times of a result, and what lies between them, piece by piece."""
+    def copy(self, result: Result, times: int | None = None) -> None:
+        """Write so many times of a result, or all, and what lies between them, piece by piece."""
         row = sum(column.row for column in self.places.columns.values())
         piece = max(1, PIECE // row)
+        times = result.time.size if times is None else times
         for start in range(0, times, piece):
             stop = min(start + piece, times)
             self.write(result, slice(start, stop), slice(max(0, start - 1), stop - 1))
 
     def keep(self, facts: Facts, arrays: Arrays) -> None:
-        """Write a checkpoint of the run, after the rows that belong to it."""
+        """Write a checkpoint of the run, after the rows that belong to it: all, unless it says."""
         try:
             if self.checkpoints is None:
                 self.checkpoints = Checkpoints(self.file, self.places.seal)
-            self.checkpoints.write(facts | {"rows": self.shown[TIME]}, arrays)
+            self.checkpoints.write({"rows": self.shown[TIME]} | facts, arrays)
         except OSError as error:
             raise self._error(error) from error
 
@@ -147,10 +143,9 @@ class Writer:
 
 def save(result: Result, path: str | os.PathLike[str]) -> None:
     """Write a result to a netCDF file; one that exists is replaced when the new one is whole."""
-    times = result.time.size
-    writer = Writer(output_path(path, "save"), result, times)
+    writer = Writer(output_path(path, "save"), result, result.time.size)
     try:
-        writer.copy(result, times)
+        writer.copy(result)
     except BaseException:
         writer.discard()
         raise

@@ -38,14 +38,20 @@ LEAST, ROUND_OFF = 1e-12, 1e-13
 NOISE, STALLED = 1e-8, 0.7
 #: Where a segment was refused so many times, a law jumps: it may take this part of the tolerance.
 REFUSED, SHARE = 3, 0.01
-#: Steps are no smaller than this part of the run.
-SMALLEST = 1e-12
+#: Steps are no smaller than this part of the run; and so many of them there are at least.
+SMALLEST, FEWEST = 1e-12, 100
 #: More steps than a run has: none of them are saved.
 NEVER = 2**40
 
 
-def require_adaptive(problem: Problem, tolerance: float, h_max: float | None) -> None:
-    """Refuse a tolerance that makes no sense, and what needs steps of one size."""
+def require_adaptive(problem: Problem, tolerance: float | None, h_max: float | None) -> None:
+    """Refuse a tolerance that makes no sense, and with one what needs steps of one size."""
+    if tolerance is None:
+        if h_max is not None:
+            raise InputError(
+                "h_max limits steps whose size follows a tolerance; give tolerance=..."
+            )
+        return
     if not LEAST <= number(tolerance, "tolerance") < 1:
         raise InputError(
             f"the tolerance is {tolerance:g}; it is a part of the sizes of states, less than 1 and "
@@ -53,6 +59,11 @@ def require_adaptive(problem: Problem, tolerance: float, h_max: float | None) ->
         )
     if h_max is not None and number(h_max, "h_max") <= 0:
         raise InputError(f"h_max is {h_max:g} s; it must be positive")
+    if problem.triggers:
+        raise InputError(
+            f"event '{problem.triggers[0].name}': events are looked for in steps of one size; "
+            "leave out tolerance, or the events"
+        )
     sampled = problem.sampled
     for follows, each in zip(sampled.following, sampled.controllers, strict=True):
         if not follows:
@@ -81,7 +92,7 @@ class AdaptiveLoop(Loop):
     tolerance : float
         What all steps may be off together, as a part of the sizes of states.
     h_max : float or None
-        Steps are no larger than this [s].
+        Steps are no larger than this [s]; None: than a small part of the run.
     """
 
     def __init__(
@@ -90,11 +101,11 @@ class AdaptiveLoop(Loop):
         recorder: Recorder,
         facts: Facts,
         tolerance: float,
-        h_max: float | None,
+        h_max: float,
     ) -> None:
         super().__init__(engine, recorder, facts)
-        self.tolerance, self.h_max = tolerance, inf if h_max is None else h_max
-        self.size = StepSize(min(facts.h, self.h_max), self.h_max, facts.scheme.order)
+        self.tolerance = tolerance
+        self.size = StepSize(min(facts.h, h_max), h_max, facts.scheme.order)
         #: Sizes of states so far, and the least error that a segment is allowed.
         self.sizes, self.noise = recorder.system.error_sizes(engine.x), ROUND_OFF
 
@@ -127,8 +138,14 @@ class AdaptiveLoop(Loop):
                 self.engine.restore(start)
                 fine = self._take(segment, count, recorder.save_every)
                 error = self._error(fine.x, coarse.x, self.sizes)
-            except (NewtonFailure, LargeStepError) as error_of_step:
-                failure, error = error_of_step, inf
+            except (NewtonFailure, LargeStepError) as unsolved:
+                failure, error = unsolved, inf
+            except Exception:
+                if size.units == 1:
+                    raise
+                self.engine.restore(start)
+                size.units = 1  # to come as near to it as possible
+                continue
             if size.refused and STALLED * refused < error < NOISE:
                 self.noise = max(self.noise, 2 * refused, 2 * error)
                 allowed = max(allowed, self.noise)

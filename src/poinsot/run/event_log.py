@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from poinsot.ph.matrices import Array
+from poinsot.ph.runner import Memory
 from poinsot.result import EventRecord, Lazy
 
 
@@ -24,6 +25,24 @@ class EventLog:
         """Note that an event happened at time t."""
         self.times.setdefault(name, []).append(t)
         self.energies.setdefault(name, []).append(energy)
+
+    def memory(self) -> Memory:
+        """Return a copy of all that was noted."""
+        kinds = {"times": self.times, "energies": self.energies}
+        names = [name for name in self.what if name in self.times]
+        return {f"{kind} of {n}": np.array(each[n]) for kind, each in kinds.items() for n in names}
+
+    def restore(self, memory: Memory) -> None:
+        """Go back to what was noted when `memory` was called."""
+        for kind, each in (("times", self.times), ("energies", self.energies)):
+            each.clear()
+            each.update(
+                {
+                    name: memory[f"{kind} of {name}"].tolist()
+                    for name in self.what
+                    if f"{kind} of {name}" in memory
+                }
+            )
 
     def records(self, saved: Array) -> Mapping[str, EventRecord]:
         """Return a record of every event at some of the saved times of the run."""

@@ -113,18 +113,19 @@ class WatchedEngine(Engine):
         own = {
             "event values": self.values.copy(),
             "event sides": self.sides.copy(),
-            "event fresh": self.fresh.copy(),
+            "event fresh": self.fresh.astype(float),
             "event within": np.array([self.within, self.count, self.expected]),
         }
-        return self.engine.memory() | own
+        return self.engine.memory() | own | self.log.memory()
 
     def restore(self, memory: Memory) -> None:
         """Go back to where `memory` was called."""
         self.engine.restore(memory)
         self.values, self.sides = memory["event values"].copy(), memory["event sides"].copy()
-        self.fresh = memory["event fresh"].copy()
+        self.fresh = memory["event fresh"] > 0
         self.within = float(memory["event within"][0])
         self.count, self.expected = (int(each) for each in memory["event within"][1:])
+        self.log.restore(memory)
 
     def undisturbed(self) -> AbstractContextManager[list[int]]:
         """Return in what context steps are taken."""

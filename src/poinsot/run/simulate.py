@@ -81,7 +81,8 @@ def simulate(
         of the sizes of states, of the positions of bodies and of their velocities. Default: all
         steps are of size h.
     h_max : float
-        With a tolerance: steps are no larger than this [s].
+        With a tolerance: steps are no larger than this [s], since what is shorter than a step may
+        be overlooked. Default: a hundredth of the run.
     newton : Newton
         Tolerances.
     progress : bool

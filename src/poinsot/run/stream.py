@@ -8,16 +8,15 @@ from pathlib import Path
 from shlex import quote
 
 from poinsot.errors import InputError, StorageError
-from poinsot.result import Result, Status, Writer, load
+from poinsot.result import Result, Status, Writer, find_checkpoint, load
 from poinsot.result.attributes import progress, unfinished
+from poinsot.result.variables import TIME
 from poinsot.run.checkpoint import Keeper
 from poinsot.run.interrupts import held_back
 from poinsot.run.recorder import ROOM, Facts, Recorder
 
 #: New steps are written about so often [s], and so that it takes a small part of the time.
 PAUSE, SHARE = 0.5, 0.1
-#: Events are saved as well: a file has room for as many as other times, and so many more.
-SPARE = 1000
 #: Checkpoints take no more than this part of it.
 KEEPING = 0.05
 #: What a result says of how its run ended.
@@ -54,7 +53,7 @@ class Stream:
         self.path, self.recorder, self.facts, self.keeper = path, recorder, facts, keeper
         start = recorder.snapshot(facts, "unfinished", "")
         try:
-            room = 2 * recorder.rows + SPARE if start.events else recorder.rows
+            room = max(recorder.rows, 0 if before is None else before[1])
             self.writer = Writer(path, start, room)
             try:
                 self.writer.copy(*(before or (start, 1)))
@@ -93,6 +92,7 @@ class Stream:
         # An interrupt in between would leave steps that are written and not forgotten.
         with held_back() as interrupts:
             block = self.recorder.snapshot(self.facts, "unfinished", "")
+            self._make_room(block.time.size - 1)
             self.writer.write(block, slice(1, None), slice(None))
             self._note(block)
             self.recorder.forget()
@@ -101,6 +101,25 @@ class Stream:
         self.working = True
         if interrupts:
             signal.raise_signal(signal.SIGINT)
+
+    def _make_room(self, more: int) -> None:
+        """Go on in a larger file, if this one has no room for so many more saved times."""
+        full = self.writer
+        needed = full.shown[TIME] + more
+        if needed <= full.rows:
+            return
+        with load(self.path) as known:
+            self.writer = Writer(self.path, known, 2 * needed)
+            try:
+                self.writer.copy(known)
+                if (kept := find_checkpoint(self.path)) is not None:
+                    self.writer.keep(*kept)
+            except BaseException:
+                self.writer.discard()
+                self.writer = full
+                raise
+        self.writer.publish()
+        full.close()
 
     def finish(self, status: Status, message: str) -> Result:
         """Write the last step and how the run ended, and return the result."""

@@ -249,7 +249,7 @@ def how(result: Result) -> str:
     """Return how a result was computed, in one line."""
     if not result.stats.steps:
         return result.scheme
-    return f"{result.scheme}, h = {result.h:g} s, {result.stats.steps} steps"
+    return f"{result.scheme}, {result.step_sizes}, {result.stats.steps} steps"
 
 
 def overview(result: Result) -> dict[str, Drawing]:

@@ -121,7 +121,7 @@ def _numbers(result: Result) -> str:
     run = [
         ("scheme", result.scheme),
         ("engine", result.engine),
-        ("step", f"{result.h:g} s"),
+        ("step", result.step_sizes.removeprefix("h = ")),
         ("steps", f"{stats.steps}"),
         ("saved times", f"{result.time.size}, {result.time[0]:g} to {result.time[-1]:g} s"),
         ("Newton iterations", f"{stats.newton_iterations}"),
