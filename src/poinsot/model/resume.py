@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
 from poinsot.model.model import Model
+from poinsot.parts.events import Event
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
@@ -20,6 +21,7 @@ def resume(
     *,
     t_end: float | None = None,
     inputs: Mapping[str, Signal | ArrayLike] | None = None,
+    events: Mapping[str, Event] | None = None,
     output: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Result:
@@ -38,8 +40,8 @@ def resume(
         Python functions that began at their own start.
     t_end : float
         Another end [s].
-    inputs : mapping
-        The inputs of the run, if a model is given.
+    inputs, events : mapping
+        The inputs of the run, and the events that were given to it, if a model is given.
     output : path
         Where to write the whole run; default: the same file, which is replaced when the rows up to
         the checkpoint are in the new one.
@@ -67,8 +69,8 @@ def resume(
         if not stopped.result.document:
             raise InputError(
                 f"resume: '{place}' does not hold its model, which has Python functions in it, or "
-                "a start of its own; give model=..., and inputs=... as to simulate"
+                "a start of its own; give model=..., inputs=... and events=... as to simulate"
             )
         model = Model.from_yaml_text(stopped.result.document)
     target = place if output is None else output_path(output, "output")
-    return stopped.go_on(model, t_end, inputs, target, progress)
+    return stopped.go_on(model, t_end, inputs, events, target, progress)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
 from poinsot.inputs import number
+from poinsot.parts.events import Event
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Memory
 from poinsot.ph.signals import Signal
@@ -64,6 +65,7 @@ class Stopped:
         model: PHSystem | Compilable,
         t_end: float | None,
         inputs: Mapping[str, Signal | ArrayLike] | None,
+        events: Mapping[str, Event] | None,
         output: Path,
         progress: bool | None,
     ) -> Result:
@@ -74,7 +76,7 @@ class Stopped:
             raise InputError(f"resume: '{plan.scheme}' is a scheme of your own; run it again")
         start = self.arrays["start"] if plan.started else None
         try:
-            run = Run.of(model, plan, plan.scheme, start, inputs, None, keep=False)
+            run = Run.of(model, plan, plan.scheme, start, inputs, events, keep=False)
             self._require_same_names(run.problem.system, run.loop.facts)
             keeper = Keeper(plan, run.loop)
             keeper.restore(self.facts, self.arrays)
@@ -101,6 +103,7 @@ class Stopped:
         for what, names, known in (
             ("state", own, list(self.result.states)),
             ("port", ports, list(self.result.ports)),
+            ("event", list(facts.events.what), list(self.result.events)),
         ):
             if names != known:
                 other = sorted(set(names) ^ set(known)) or names
