@@ -1,6 +1,7 @@
 """The public names, and where each of them comes from; they are imported when first used."""
 
 from poinsot import analysis as analysis
+from poinsot import errors as errors
 from poinsot import flexible as flexible
 from poinsot import ph as ph
 from poinsot import so3 as so3
@@ -24,6 +25,7 @@ from poinsot.elements.sections import CircularSection as CircularSection
 from poinsot.elements.sections import RectangularSection as RectangularSection
 from poinsot.elements.sections import Section as Section
 from poinsot.elements.sections import SectionLaw as SectionLaw
+from poinsot.errors import BuildError as BuildError
 from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
@@ -34,6 +36,7 @@ from poinsot.errors import NoEffectError as NoEffectError
 from poinsot.errors import NoEquilibriumError as NoEquilibriumError
 from poinsot.errors import PoinsotError as PoinsotError
 from poinsot.errors import SingularPencilError as SingularPencilError
+from poinsot.errors import SingularPositionError as SingularPositionError
 from poinsot.errors import StorageError as StorageError
 from poinsot.errors import StructureError as StructureError
 from poinsot.model import DifferentialDrive as DifferentialDrive

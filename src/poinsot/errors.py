@@ -28,6 +28,10 @@ class InconsistentStartError(InputError):
     """The initial state violates an algebraic equation of the system."""
 
 
+class SingularPositionError(PoinsotError):
+    """A step through a singular position of joints left its branch of the motion for another."""
+
+
 class SingularPencilError(InputError):
     """A linear system has no unique solution: det(s E - A) = 0 for every s."""
 

@@ -26,6 +26,9 @@ MULTIPLES = {
     "distance": 200,
     "angle": 200,
     "slip": 1000,
+    # Velocity constraints, where they are kept as well.
+    "speed": 1000,
+    "spin": 1000,
     # Rotations: columns of director coordinates are multiplied on from step to step.
     "rigidity": 500,
     # Positions from velocities: one sum.

@@ -54,6 +54,11 @@ class Formulation:
     def stabilised(self):
         return self._declared.stabilised
 
+    @property
+    def composed(self):
+        """Whether steps are composed of substeps, which the saved states leave out."""
+        return len(self._declared.substeps) > 1
+
 
 DIRECTORS = [Formulation("directors", scheme) for scheme in ("ph-mp", "ph-mp-ggl")]
 ROTATIONS = [
@@ -95,7 +100,9 @@ class Checks:
         self.h = np.diff(result.time)
 
     def __iter__(self):
-        if self.result.stats.steps > self.h.size:
+        if self.formulation.stabilised:
+            yield from self.rates()
+        if self.formulation.composed or self.result.stats.steps > self.h.size:
             yield from self.in_the_long_run()
             return
         yield from self.finite()
@@ -145,6 +152,16 @@ class Checks:
             R = self.result.rotation(name)
             bent = abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max() + abs(np.linalg.det(R) - 1).max()
             yield Measured("rigidity", name, bent, 1.0)
+
+    def rates(self):
+        """Velocity constraints, where they are kept at the ends of steps."""
+        speed = max(abs(self.result.velocity(name)).max() for name in self.plan.bodies)
+        spin = max(abs(self.result.angular_velocity(name)).max() for name in self.plan.bodies)
+        speed += spin * self.motion.size
+        for name, what, rate in self.motion.rates():
+            # Positions over a step give velocities, and are known as well as the size.
+            known = speed if what == "speed" else speed / self.motion.size
+            yield Measured(what, name, abs(rate[1:]).max(), known)
 
     def kinematics(self):
         """Positions change by mean velocities; the stabilised form moves positions besides."""

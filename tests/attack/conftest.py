@@ -8,6 +8,7 @@
 `checks.py`    every promise as an error over the round-off of its own scale
 `bounds.py`    how many round-offs are allowed, and why
 `kept.py`      cases that failed once
+`matrix.py`    every joint, scheme, engine and topology, and a covering few of them
 ============== =====================================================================================
 
 `pytest tests/attack` tries the same few in every run. `make attack` tries thousands, others each

@@ -134,7 +134,7 @@ def _whole(case):
     return plan
 
 
-def _bars(random, corners, speed=0.7):
+def bars(random, corners, speed=0.7):
     """Bodies along a closed line."""
     ends = list(zip(corners, np.roll(corners, -1, axis=0), strict=True))
     return {
@@ -149,14 +149,14 @@ def _bars(random, corners, speed=0.7):
     }
 
 
-def polygon(random, ground, gravity):
+def polygon(random, ground, gravity, count=None):
     """Four or five bodies in a ring of parallel hinges, which lock three directions twice."""
-    count = int(random.integers(4, 6))
+    count = count or int(random.integers(4, 6))
     angles = np.sort(2 * np.pi * (np.arange(count) + random.uniform(-0.3, 0.3, count)) / count)
     flat = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(count)])
     R = mechanisms.rotation(random)
     corners = flat * random.uniform(0.8, 1.4, (count, 1)) @ R.T
-    bodies = _bars(random, corners)
+    bodies = bars(random, corners)
     names = list(bodies)
     if ground:
         del bodies[names[-1]]
@@ -172,7 +172,7 @@ def polygon(random, ground, gravity):
 
 def shaft(random, ground, gravity):
     """Two bodies, or three in a row, held together several times along one axis."""
-    bodies = _bars(random, random.standard_normal((3, 3)))
+    bodies = bars(random, random.standard_normal((3, 3)))
     names = list(bodies)
     if ground:
         del bodies[names[0]]

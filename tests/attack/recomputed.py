@@ -107,6 +107,23 @@ class Motion:
             for label, gap in JOINTS[kind](self, at):
                 yield f"{name}: {label}", label, gap
 
+    def rates(self):
+        """Yield name, what it is, and how fast the joint opens: [m/s], or [rad/s]."""
+        for name, (kind, at) in self.plan.joints.items():
+            for label, rate in RATES.get(kind, lambda *_: ())(self, at):
+                yield name, label, rate
+
+    def spin(self, name):
+        """The angular velocity of a body."""
+        return 0.0 if name == "ground" else self.result.angular_velocity(name)
+
+    def drift(self, name, points):
+        """The velocity of the material points of a body that are there, over the saved times."""
+        if name == "ground":
+            return 0.0
+        arm = points - self.result.position(name)
+        return self.result.velocity(name) + np.cross(self.spin(name), arm)
+
     # -- energy -------------------------------------------------------------------------------
 
     def shape(self, name):
@@ -323,6 +340,69 @@ JOINTS = {
     "KnifeEdge": _edge,
     "RollingSphere": _height,
     "RollingDisc": _height,
+}
+
+
+# -- the same of velocities ------------------------------------------------------------------------
+
+
+def _opening(motion, at):
+    """How fast the point of body b moves for someone on body a."""
+    r_b = motion.ends(at)[1]
+    return motion.drift(at["b"], r_b) - motion.drift(at["a"], r_b)
+
+
+def _turning(motion, at):
+    return motion.spin(at["b"]) - motion.spin(at["a"])
+
+
+def _point_rate(motion, at):
+    yield "speed", norm(_opening(motion, at))
+
+
+def _parallel_rate(motion, at, key="axis"):
+    yield "spin", norm(np.cross(motion.direction(at["a"], _unit(at[key])), _turning(motion, at)))
+
+
+def _unturned_rate(motion, at):
+    yield "spin", norm(_turning(motion, at))
+
+
+def _on_line_rate(motion, at):
+    n = motion.direction(at["a"], _unit(at["axis"]))
+    yield "speed", norm(np.cross(n, _opening(motion, at)))
+
+
+def _on_plane_rate(motion, at):
+    n = motion.direction(at["a"], _unit(at["normal"]))
+    yield "speed", abs(np.sum(n * _opening(motion, at), axis=1))
+
+
+def _cross_rate(motion, at):
+    a, b = (motion.direction(at[end], _unit(at[f"axis_{end}"])) for end in "ab")
+    yield "spin", abs(np.sum(np.cross(a, b) * _turning(motion, at), axis=1))
+
+
+def _rod_rate(motion, at):
+    apart = _apart(motion, at)
+    along = apart / norm(apart)[:, None]
+    r_a, r_b = motion.ends(at)
+    opening = motion.drift(at["b"], r_b) - motion.drift(at["a"], r_a)
+    yield "speed", abs(np.sum(along * opening, axis=1))
+
+
+RATES = {
+    "Spherical": _point_rate,
+    "Universal": _all(_point_rate, _cross_rate),
+    "Revolute": _all(_point_rate, _parallel_rate),
+    "Cylindrical": _all(_on_line_rate, _parallel_rate),
+    "Prismatic": _all(_on_line_rate, _unturned_rate),
+    "Planar": _all(_on_plane_rate, lambda motion, at: _parallel_rate(motion, at, "normal")),
+    "Cartesian": _unturned_rate,
+    "Weld": _all(_point_rate, _unturned_rate),
+    "Rod": _rod_rate,
+    "PointOnLine": _on_line_rate,
+    "PointOnPlane": _on_plane_rate,
 }
 
 

@@ -33,6 +33,13 @@ def velocities(q: Vector, twists: Vector) -> Vector:
     return v.reshape(-1)
 
 
+def twists_from(q: Vector, rates: Vector) -> Vector:
+    """Return (v, omega) of every body from the rates of its frame: omega = sum d_i x d_i' / 2."""
+    blocks, v = frame_vectors(q), frame_vectors(rates)
+    omega = np.cross(blocks[:, 1:], v[:, 1:]).sum(axis=1) / 2
+    return np.hstack([v[:, 0], omega]).reshape(-1)
+
+
 def joint_matrix(forms: Forms, q: Vector) -> Matrix:
     """Return the derivative of G(q) v with respect to the twists, sparse if G is; (m, 6 bodies)."""
     return of_twists(forms.G(q), q)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body, loaded_body
-from poinsot.errors import InputError
+from poinsot.errors import InputError, failure
 from poinsot.frames.forms import components
 from poinsot.frames.stacks import stack
 from poinsot.inputs import function, vector3
@@ -123,19 +123,29 @@ class Field(Force):
             rows = a.reshape(-1, 3)
             return (rows[:split], rows[split:]) if along else (rows, none)
 
+        def refused(what: str, a: Vector, error: Exception) -> InputError:
+            places = ", ".join(map(str, a.reshape(-1, 3).tolist()))
+            return InputError(f"force '{name}': {what} {failure(error)}, at {places}")
+
         def V(a: Vector) -> float:
-            return float(potential(*split_up(a)))
+            try:
+                return float(potential(*split_up(a)))
+            except Exception as error:
+                raise refused("potential", a, error) from error
 
         slopes = self.gradient
         if slopes is None:
             return [FieldPotential(name, bodies, forms, V, scales)], []
 
         def dV(a: Vector) -> Vector:
-            by_points, by_directions = slopes(*split_up(a))
             found = np.empty((a.size // 3, 3))
-            found[:split] = by_points
-            if along:
-                found[split:] = by_directions
+            try:
+                by_points, by_directions = slopes(*split_up(a))
+                found[:split] = by_points
+                if along:
+                    found[split:] = by_directions
+            except Exception as error:
+                raise refused("gradient", a, error) from error
             return found.reshape(-1)
 
         return [FieldPotential(name, bodies, forms, V, scales, dV)], []

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames.charts import Chart
+from poinsot.frames.places import local
 from poinsot.frames.stacks import Forms
 from poinsot.kernels.quadrature import ROUND_OFF
 from poinsot.parts.elastic import NODES, Elastic, mean_along
@@ -70,6 +71,12 @@ class Potential(ABC):
     def inner(self, q: Vector) -> Vector:
         """Return the sizes of what cancels inside of dV/dq, as coordinates are rounded."""
         return np.asarray(abs(self.hessian(q)) @ abs(q))
+
+    def finite(self, f: Vector) -> bool:
+        """Tell whether it and its gradient are numbers at the frames f of all bodies."""
+        q = local(f, self.bodies)
+        with np.errstate(all="ignore"):
+            return bool(np.isfinite(self.energy(q)) and np.all(np.isfinite(self.gradient(q))))
 
     def near(self, angles: Mapping[str, float]) -> Self:
         """Return the same near angles of joints [rad] counted over turns, by name."""

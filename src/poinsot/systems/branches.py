@@ -11,6 +11,7 @@ hinges lie on one line, the motions that are left are branches: a few subspaces 
 J, of which a motion has to take one (A. Müller, J. Mechanisms Robotics 8, 2016, 041013).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,8 @@ LISTED = 24
 MANY = 1000
 #: Singular values, of equations of length one, below which they hardly differ from dependent ones.
 WEAK = 1e-4
+#: What moves in a step by more than this part of the size of its loop is not known any better.
+CLOSE = 0.1
 #: Newton's method looks for branches from so many places for each unknown, with so many iterations.
 TRIALS, ITERATIONS = 24, 50
 #: What is left of equations that are solved.
@@ -67,10 +70,10 @@ class Branching:
     @property
     def place(self) -> str:
         """How messages begin."""
-        names = ", ".join(f"'{name}'" for name in self.joints[:NAMED])
-        more = len(self.joints) - NAMED
-        names += f" and {more} more" if more > 0 else ""
-        return f"the start is a singular position of joints {names}, where their motion branches"
+        return (
+            f"the start is a singular position of joints {named(self.joints)}, where their motion "
+            "branches"
+        )
 
     @property
     def columns(self) -> NDArray[np.intp]:
@@ -94,6 +97,13 @@ class Branching:
         return _leads_on(self.forms, self.q, twists)
 
 
+def named(joints: Sequence[str]) -> str:
+    """Return the names of joints for a message, not too many of them."""
+    names = ", ".join(f"'{name}'" for name in joints[:NAMED])
+    more = len(joints) - NAMED
+    return f"{names} and {more} more" if more > 0 else names
+
+
 def find_branching(
     joints: tuple[str, ...], bodies: NDArray[np.intp], forms: Forms, q: Vector
 ) -> Branching | None:
@@ -105,28 +115,33 @@ def find_branching(
     held = np.linalg.norm(left) <= FREE * np.linalg.norm(wish)
     if held or _leads_on(forms, q, left / lengths):
         return None
-    rows, own = (None, np.eye(lengths.size)) if is_sparse(J) else _branches(forms, q)
+    rows, own = (None, np.eye(lengths.size)) if is_sparse(J) else branches_at(forms, q)
     return Branching(joints, bodies, forms, q, rows, own)
 
 
-def singular_rows(forms: Forms, q: Vector, repeated: int) -> NDArray[np.intp]:
-    """Return the equations that depend on each other at q, or hardly do not, but not elsewhere.
+def singular_rows(
+    forms: Forms, q: Vector, repeated: int, moved: Vector
+) -> tuple[NDArray[np.intp], int]:
+    """Return the equations that depend on each other at q but not elsewhere, and the rank lost.
 
-    `repeated` of all depend on others everywhere. Of too many equations, none are returned.
+    Or hardly do not. `repeated` of all depend on others everywhere; q is known but for second
+    orders of what bodies have `moved` by, in twists. Of too many equations, none are returned.
     """
-    none = np.zeros(0, dtype=np.intp)
+    none = np.zeros(0, dtype=np.intp), 0
     if not 0 < forms.m <= MANY:
         return none
     J, rows, lengths = measured(joint_matrix(forms, q))
     U, singular, Vt = np.linalg.svd(dense(J))
-    rank = int(np.count_nonzero(singular > WEAK))
+    reach = float(np.max(abs(lengths * moved))) / float(np.max(lengths))
+    rank = int(np.count_nonzero(singular > max(WEAK, min(reach, CLOSE) ** 2)))
     if rank >= forms.m - repeated:
         return none
     # Those that no acceleration satisfies: repeated ones are not among them.
     motion = Vt[rank:].T @ np.random.default_rng(0).standard_normal(lengths.size - rank)
     Q = acceleration(forms, q, motion / lengths)[0] / rows
     left = abs(U[:, rank:] @ (U[:, rank:].T @ Q))
-    return np.flatnonzero(left > LEFT * np.max(left, initial=0.0))
+    lost = forms.m - repeated - rank
+    return np.flatnonzero(left > LEFT * np.max(left, initial=0.0)), lost
 
 
 def measured(J: Matrix) -> tuple[Matrix, Vector, Vector]:
@@ -159,11 +174,17 @@ def _leads_on(forms: Forms, q: Vector, twists: Vector) -> bool:
     return bool(np.max(abs(left)) <= LEFT * max(usual, np.max(sizes / rows)))
 
 
-def _branches(forms: Forms, q: Vector) -> tuple[tuple[Array, ...] | None, Array]:
-    """Return the rows of all branches, and those of what they do not have in common."""
+def branches_at(
+    forms: Forms, q: Vector, rank: int | None = None
+) -> tuple[tuple[Array, ...] | None, Array]:
+    """Return the rows of all branches, and those of what they do not have in common.
+
+    Near a singular position, too, if the rank is given that equations have there.
+    """
     J, rows, lengths = measured(joint_matrix(forms, q))
     U, singular, Vt = np.linalg.svd(dense(J))
-    rank = int(np.count_nonzero(singular > DEPENDENT * singular[0]))
+    if rank is None:
+        rank = int(np.count_nonzero(singular > DEPENDENT * singular[0]))
     N, left = Vt[rank:].T, U[:, rank:].T / rows
     if N.shape[1] > LISTED:
         return None, N.T * lengths

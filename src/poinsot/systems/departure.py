@@ -4,7 +4,7 @@ import numpy as np
 
 from poinsot.errors import InconsistentStartError
 from poinsot.frames.places import frame_vectors, local
-from poinsot.frames.twists import block_diagonal, joint_matrix
+from poinsot.frames.twists import block_diagonal, joint_matrix, twists_from
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Vector
 from poinsot.systems.branches import Branching, acceleration
@@ -23,7 +23,7 @@ def require_one_way(held: Mechanism, f: Vector, rates: Vector, t: float, u: Vect
     start = [loop for loop in held.singular if _close(local(f, loop.bodies), loop.q)]
     if not start or not held.holonomic:
         return
-    twists = _twists(f, rates)
+    twists = twists_from(f, rates)
     free, bound = _accelerations(held, f, rates, twists, t, u)
     for loop in start:
         speed, push = (
@@ -48,13 +48,6 @@ def _size(loop: Branching, motion: Vector) -> float:
 
 def _close(f: Vector, q: Vector) -> bool:
     return bool(np.max(abs(f - q)) <= REST * np.max(abs(q)))
-
-
-def _twists(f: Vector, rates: Vector) -> Vector:
-    """Return velocities and angular velocities, the sum of d_i x d_i' / 2, of frames."""
-    d, v = frame_vectors(f), frame_vectors(rates)
-    omega = np.cross(d[:, 1:], v[:, 1:]).sum(axis=1) / 2
-    return np.hstack([v[:, 0], omega]).reshape(-1)
 
 
 def _accelerations(

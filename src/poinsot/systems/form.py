@@ -115,13 +115,17 @@ class MechanismForm(VelocityForm):
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return what is the matter with contacts or joints."""
-        return self.layout.diagnose(self.directors(x0), self.mechanism.held)
+        rates = self.view.rates(x0[None], self.view.bodies).reshape(-1)
+        return self.layout.diagnose(self.mechanism.held, self.directors(x0), rates, h)
 
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
-        """Refuse a step in which an angle cannot be followed, or a contact came to an end."""
+        """Refuse a step after which angles, a contact or a branch of the motion are lost."""
         q0, q1 = self.directors(x0), self.directors(x1)
         self.mechanism.require_followed(q0, (q0 + q1) / 2)
         self.layout.require_contact(q0, q1)
+        rates = self.view.rates(x0[None], self.view.bodies).reshape(-1)
+        for loop in self.layout.closed:
+            loop.require_same_branch(self.mechanism.held, q0, rates, q1, h)
 
     @property
     def angle_names(self) -> tuple[str, ...]:

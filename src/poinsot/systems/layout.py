@@ -11,16 +11,20 @@ from numpy.typing import NDArray
 from poinsot.bodies.body import Body, Marker
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.errors import InputError
+from poinsot.frames.forms import GROUND
 from poinsot.frames.places import of_frame
 from poinsot.frames.stacks import Forms, pack
+from poinsot.frames.twists import move, twists_from
 from poinsot.parts.contacts import Contact
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.result import Scene
-from poinsot.systems.branches import singular_rows
+from poinsot.systems.branches import named, singular_rows
 from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.passing import Closed
+from poinsot.systems.redundancy import find_loops
 from poinsot.systems.resultants import Slender, slender
 from poinsot.systems.scene import scene
 
@@ -156,19 +160,40 @@ class Layout:
                     "and it rolls no more"
                 )
 
-    def diagnose(self, q: Vector, held: Mechanism) -> str:
-        """Return what is the matter at q, in directors, with contacts or joints, which are `held`.
+    @cached_property
+    def closed(self) -> list[Closed]:
+        """The loops of joints."""
+        found = []
+        for joined in find_loops([(at.joint.a.index, at.joint.b.index) for at in self.joints]):
+            places = [self.joints[k] for k in joined]
+            ends = (end for at in places for end in (at.joint.a.index, at.joint.b.index))
+            bodies = np.array(list(dict.fromkeys(end for end in ends if end != GROUND)))
+            rows = np.concatenate([at.rows for at in places])
+            found.append(Closed(tuple(at.name for at in places), rows, bodies))
+        return found
 
-        Empty if nothing is.
+    def diagnose(self, held: Mechanism, q: Vector, rates: Vector, h: float) -> str:
+        """Return what is the matter with contacts, joints or forces, all `held`; empty: nothing is.
+
+        From frames q with these rates in a step of h [s], as far as velocities tell its way.
         """
         found = [(name, at.trouble(of_frame(q, body))) for name, body, at in self.contacts]
         text = "".join(f"; joint '{name}': {trouble}" for name, trouble in found if trouble)
-        rows = singular_rows(held.constraints, q, held.repeated)
-        named = [f"'{at.name}'" for at in self.joints if np.isin(at.rows, rows).any()]
-        if text or not named:
+        if text:
             return text
-        return (
-            f"; joints {', '.join(named)} are in a singular position: their equations depend on "
-            "each other there, and the motion may branch; smaller steps do not help: start "
-            "elsewhere, or with velocities along one branch (see model.check())"
-        )
+        twists = twists_from(q, rates)
+        for part in (0.0, 0.5, 1.0):
+            there = move(q, part * h * twists)
+            endless = [f"'{p.name}'" for p in held.potentials if not p.finite(there)]
+            if endless:
+                return f"; force {', '.join(endless)} gives NaN or infinity where the step leads"
+            rows, lost = singular_rows(held.constraints, there, held.repeated, h * twists)
+            singular = [at.name for at in self.joints if np.isin(at.rows, rows).any()]
+            if singular:
+                return (
+                    f"; joints {named(singular)} are in a singular position: their equations lose "
+                    f"{lost} of their rank there, and the motion may branch; smaller steps do not "
+                    "help: start elsewhere, or with velocities along one branch (see "
+                    "model.check())"
+                )
+        return ""

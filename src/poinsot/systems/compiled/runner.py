@@ -38,6 +38,9 @@ FEW = 1
 #: Gap of a constraint that is left out, in multiples of its round-off, that asks for another
 #: choice; and how much more of it there may be right after that.
 GAP, LARGER_GAP = 64.0, 8.0
+#: Corrections that a step of a closed loop may take: those that need more go through a singular
+#: position, or astray, and the reference engine tells these apart.
+PATIENCE = 10
 #: So many times do coefficients of what is left out count, see `engine.redundant.COEFFICIENT`.
 STRICT = 2.0
 
@@ -280,7 +283,7 @@ class MechanismRunner(Runner):
                 clock.steps,
                 save_every,
                 self.options.rtol,
-                self.options.max_iterations,
+                self._patience,
                 self.known,
                 self.state,
                 self.ahead,
@@ -325,6 +328,12 @@ class MechanismRunner(Runner):
             saved=rows,
             pending=pending,
         )
+
+    @property
+    def _patience(self) -> int:
+        """The corrections that a step may take; friction that sticks may take any number."""
+        loops = self.system.layout.closed and not self.machine.dry
+        return min(self.options.max_iterations, PATIENCE if loops else self.options.max_iterations)
 
     def _columns(self, u: Array, times: Vector) -> tuple[Array, Vector]:
         """Return the inputs of steps with all columns that kernels read, and the steps' ends [s].

@@ -244,10 +244,6 @@ class QuaternionMechanism(QuaternionBodies):
         self.mechanism.require_followed(f0, self.directors((q0 + q1) / 2))
         self.layout.require_contact(f0, f1)
 
-    def diagnose(self, q0: Vector) -> str:
-        """Return what is the matter with contacts or joints."""
-        return self.layout.diagnose(self.directors(q0), self.held)
-
     def check(self, q: Vector, v: Vector) -> None:
         """Refuse quaternions that are not unit."""
         quat = self.theta(q)

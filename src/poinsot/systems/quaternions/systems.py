@@ -168,6 +168,20 @@ class QuaternionForm(MomentumForm):
         require_driven(self.lagrangian.held, self.directors(x), rates, t)
         require_one_way(self.lagrangian.held, self.directors(x), rates, t, self.u(t))
 
+    def diagnose(self, t0: float, x0: Vector, h: float) -> str:
+        """Return what is the matter with contacts or joints, too."""
+        rates = self.view.rates(x0[None], self.view.bodies).reshape(-1)
+        joints = self.layout.diagnose(self.lagrangian.held, self.directors(x0), rates, h)
+        return joints + super().diagnose(t0, x0, h)
+
+    def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
+        """Refuse a step that leaves its branch of the motion, too."""
+        super().check_step(t0, x0, x1, x_mid, h)
+        rates = self.view.rates(x0[None], self.view.bodies).reshape(-1)
+        q0, q1 = self.directors(x0), self.directors(x1)
+        for loop in self.layout.closed:
+            loop.require_same_branch(self.lagrangian.held, q0, rates, q1, h)
+
     @property
     def mechanism(self) -> Mechanism:
         """The same in directors."""

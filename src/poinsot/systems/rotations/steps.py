@@ -197,8 +197,9 @@ def turns(h: float, t: Array) -> Array:
     (1 - [a])^-1 = (1 + [a] + a a^T) / (1 + a·a) with a = h omega / 2.
     """
     a = h / 2 * t[:, 1]
-    turn = np.eye(3) + skew(a) + a[:, :, None] * a[:, None, :]
-    return np.asarray(turn / (1 + np.sum(a * a, axis=1))[:, None, None])
+    with np.errstate(over="ignore", invalid="ignore"):  # an iteration may go far astray
+        turn = np.eye(3) + skew(a) + a[:, :, None] * a[:, None, :]
+        return np.asarray(turn / (1 + np.sum(a * a, axis=1))[:, None, None])
 
 
 def _R1(at: Middle) -> Array:
