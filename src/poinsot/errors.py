@@ -1,7 +1,8 @@
 """What Poinsot raises: every message says what is wrong, where, and what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 
 class PoinsotError(Exception):
@@ -22,6 +23,24 @@ class StructureError(InputError):
 
 class InconsistentStartError(InputError):
     """The initial state violates an algebraic equation of the system."""
+
+
+class AssemblyError(InconsistentStartError):
+    """The joints of a model do not close, wherever bodies are put.
+
+    `gaps` are how far joints stay open at best, by name: a distance [m] and an angle [rad].
+    `places` are where bodies are then: position [m] and rotation R_WB by name.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        gaps: Mapping[str, tuple[float, float]],
+        places: Mapping[str, tuple[Any, Any]],
+    ) -> None:
+        super().__init__(message)
+        self.gaps, self.places = dict(gaps), dict(places)
 
 
 class SingularPencilError(InputError):

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Shape
@@ -38,7 +41,7 @@ from poinsot.model.system_files import connection_of, system_of
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.ph.stages import Newton
-from poinsot.so3 import Rotation, RotationLike
+from poinsot.so3 import Rotation, RotationLike, as_rotation_matrix
 
 #: Keys of a simulation that make sense only with another one.
 PAIRED = {"t_end": "t_start", "coordinates": "scheme"}
@@ -80,6 +83,8 @@ def build(file: ModelFile, within: tuple[Path, ...] = ()) -> Model:
     if document.simulation is not None:
         builder.set_simulation(document.simulation)
     if not builder.problems:
+        builder.place(document)
+    if not builder.problems:
         builder.attempt(("bodies",), builder.start, document.project_velocities)
     if builder.problems:
         raise file.source.error(builder.problems)
@@ -116,11 +121,10 @@ class _Builder:
 
     def add_marker(self, name: str, entry: files.Marker) -> None:
         """Add a marker, unless its body failed."""
-        body = self.body(entry.body)
+        body = self.partner(entry.body)
         if body is not None:
-            self.model.add_marker(
-                name, body, position=entry.position, rotation=_rotation(entry.rotation)
-            )
+            place = {"position": entry.position, "rotation": _rotation(entry.rotation)}
+            self.model.add_marker(name, body, **place, axes=entry.axes)
 
     def add(
         self, name: str, entry: OneOf, add: Callable[..., Any], kinds: Mapping[str, type[Any]]
@@ -134,6 +138,10 @@ class _Builder:
                 if a is None or b is None:
                     return
                 arguments |= {"a": a, "b": b}
+            elif key == "markers":
+                if self.problems and not set(value) <= set(self.model.markers):
+                    return
+                arguments["a"], arguments["b"] = (self.model.markers[name] for name in value)
             elif key == "body":
                 body = self.body(value)
                 if body is None:
@@ -200,6 +208,19 @@ class _Builder:
                 self.attempt(("simulation", key), _simulation, pair)
         if len(self.problems) == before:
             self.model.simulation = _simulation(given)
+
+    def place(self, document: files.Document) -> None:
+        """Put bodies where they start, and assemble them if that is asked for."""
+        for name, entry in document.start.items():
+            self.attempt(("start", name), self.put, name, entry)
+        if document.assemble:
+            how = {} if document.assemble is True else _given(document.assemble)
+            self.attempt(("assemble",), partial(self.model.assemble, **how))
+
+    def put(self, name: str, entry: files.Place) -> None:
+        """Let a body start at another place than where it was added."""
+        R = as_rotation_matrix(_rotation(entry.rotation), name=f"start: '{name}': rotation")
+        self.model.starts[self.model.body(name).name] = np.array(entry.position), R
 
     def start(self, projected: bool) -> None:
         """Refuse velocities that contradict the joints."""

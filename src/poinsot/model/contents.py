@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias, TypeVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from poinsot.bodies.body import Body, Ground, Marker
+from poinsot.bodies.body import Body, Ground, Marker, loaded_body
 from poinsot.bodies.flexible import Flexible, Place
 from poinsot.errors import InputError, did_you_mean, printable
 from poinsot.inputs import require_name, vector3
@@ -25,6 +26,7 @@ from poinsot.ph.system import PHSystem
 from poinsot.result.cards import card
 
 T = TypeVar("T")
+Matrix3: TypeAlias = NDArray[np.float64]
 
 #: What a part is called -> where a model keeps all of them by name.
 PARTS = {
@@ -73,6 +75,8 @@ class Contents:
         #: What was added as several bodies, and how.
         self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
         self.simulation: Simulation | None = None
+        #: Where bodies start that were moved from where they were added: position and rotation.
+        self.starts: dict[str, tuple[Vector, Matrix3]] = {}
         self._projection: Projection | None = None
 
     @property
@@ -106,13 +110,24 @@ class Contents:
 
     def body(self, name: str) -> Body:
         """Return a body by its name, or by that of a marker on it, such as `beam.end`."""
-        if name in self.markers:
-            return self.markers[name].body
+        carried = self.carried_markers
+        if name in carried:
+            return loaded_body(carried[name].body, f"marker '{name}'")
         if name not in self.bodies:
-            raise InputError(
-                f"no body '{name}'; {did_you_mean(name, [*self.bodies, *self.markers])}"
-            )
+            raise InputError(f"no body '{name}'; {did_you_mean(name, [*self.bodies, *carried])}")
         return self.bodies[name]
+
+    @property
+    def carried_markers(self) -> dict[str, Marker]:
+        """The markers on bodies, without those on the ground."""
+        return {name: at for name, at in self.markers.items() if isinstance(at.body, Body)}
+
+    def at_start(self, body: Body) -> Body:
+        """Return a body with the place where it starts."""
+        if body.name not in self.starts:
+            return body
+        position, R_WB = self.starts[body.name]
+        return replace(body, position=position, R_WB=R_WB)
 
     @property
     def projection(self) -> Projection | None:
@@ -124,7 +139,7 @@ class Contents:
     def as_now(self) -> Self:
         """Return a copy to which nothing is added later."""
         now = copy(self)
-        for parts in (*PARTS.values(), "assemblies"):
+        for parts in (*PARTS.values(), "assemblies", "starts"):
             setattr(now, parts, dict(getattr(self, parts)))
         now.connections = list(self.connections)
         return now
@@ -188,7 +203,7 @@ def require_part(
         raise InputError(f"{what} '{name}': expected a {what} such as {example}, got {part!r}")
     bodies: tuple[Body | Ground, ...] = ()
     if isinstance(part, Joint):
-        bodies = part.a, part.b
+        bodies = part.bodies
     elif not isinstance(part, Transmission):
         bodies = part.bodies
     for body in bodies:

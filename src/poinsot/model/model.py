@@ -7,12 +7,12 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, Ground, Marker, loaded_body, partner
+from poinsot.bodies.body import Body, Ground, Marker, partner
 from poinsot.bodies.flexible import Flexible
 from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
-from poinsot.errors import InconsistentStartError, InputError
+from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import require_name, vector3
 from poinsot.model import compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
@@ -171,24 +171,52 @@ class Model(Contents):
             self.add_marker(f"{name}.{label}", body, position=body.position, rotation=body.R_WB)
 
     def add_marker(
-        self, name: str, body: Body, *, position: ArrayLike, rotation: RotationLike = None
+        self,
+        name: str,
+        body: Body | Ground,
+        *,
+        position: ArrayLike,
+        rotation: RotationLike = None,
+        axes: str = "world",
     ) -> Marker:
-        """Attach a frame to a body: a point [m] and axes, given in the world at the start."""
+        """Attach a frame to a body or the ground, such as one end of a joint.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        body : Body or Ground
+            What carries it.
+        position : (3,), rotation
+            Its point [m] and its axes, in the world, where the body was added.
+        axes : {"world", "body"}
+            `"body"`: these are given in the axes of the body, from its centre of mass instead.
+        """
         require_new(self, name)
-        require_own(self, loaded_body(body, f"marker '{name}'"), f"marker '{name}'")
         what = f"marker '{name}'"
-        self.markers[name] = Marker(
-            name,
-            body,
-            vector3(position, f"{what}: position"),
-            as_rotation_matrix(rotation, name=f"{what}: rotation"),
-        )
+        require_own(self, partner(body, what), what)
+        if axes not in ("world", "body"):
+            raise InputError(f"{what}: axes is {axes!r}; it is 'world' or 'body'")
+        point = vector3(position, f"{what}: position")
+        R = as_rotation_matrix(rotation, name=f"{what}: rotation")
+        if axes == "body":
+            point, R = body.position + body.R_WB @ point, body.R_WB @ R
+        self.markers[name] = Marker(name, body, point, R)
         return self.markers[name]
 
     def add_joint(self, name: str, joint: Joint) -> Joint:
-        """Add a joint; it must fit where the bodies are, to 1e-8 of its size."""
+        """Add a joint; it must fit where bodies are added, to 1e-8 of its size.
+
+        One between markers may be open there, and so may a `Rod` of a length; `assemble` closes it.
+        """
         require_part(self, name, joint, Joint, "joint", "Revolute")
-        gaps = joint.equations.gaps
+        for end in (joint.a, joint.b):
+            if isinstance(end, Marker) and self.markers.get(end.name) is not end:
+                raise InputError(
+                    f"joint '{name}': marker '{end.name}' is not in this model; "
+                    + did_you_mean(end.name, self.markers)
+                )
+        gaps = () if joint.may_be_open else joint.equations.gaps
         for k, gap in enumerate(gaps):
             if gap > 0 and gap > joint.allowed_gaps()[k]:
                 raise InconsistentStartError(

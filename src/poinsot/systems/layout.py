@@ -138,7 +138,7 @@ class Layout:
     @cached_property
     def contacts(self) -> tuple[tuple[str, int, Contact], ...]:
         """Joint, body and contact of every constraint on velocities alone."""
-        found = [(joint.name, joint.joint.b.index, joint.contact) for joint in self.joints]
+        found = [(joint.name, joint.joint.bodies[1].index, joint.contact) for joint in self.joints]
         return tuple((name, body, contact) for name, body, contact in found if contact is not None)
 
     def angles(self, q: Vector) -> Vector:
