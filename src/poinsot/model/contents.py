@@ -136,6 +136,10 @@ class Contents:
         found = self._projection
         return found if found is not None and found.twists.size == 6 * movable else None
 
+    @projection.setter
+    def projection(self, found: Projection | None) -> None:
+        self._projection = found
+
     def as_now(self) -> Self:
         """Return a copy to which nothing is added later."""
         now = copy(self)

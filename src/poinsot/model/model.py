@@ -16,6 +16,7 @@ from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import require_name, vector3
 from poinsot.model import compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
+from poinsot.model.assembling import Assembled, assembled
 from poinsot.model.check import ModelCheck, check
 from poinsot.model.contents import (
     ENDS,
@@ -451,6 +452,49 @@ class Model(Contents):
 
     # -- the start ----------------------------------------------------------------------------
 
+    def start_places(self) -> dict[str, tuple[Vector, Vector]]:
+        """Return position [m] and rotation R_WB of every body at the start, by name.
+
+        World axes; these are where bodies were added, unless `assemble` or `move` moved them.
+        """
+        bodies = map(self.at_start, self.bodies.values())
+        return {body.name: (body.position, body.R_WB) for body in bodies}
+
+    def assemble(
+        self,
+        *,
+        keep: Sequence[str] | str = (),
+        near: Mapping[str, float] | None = None,
+    ) -> Assembled:
+        r"""Move the bodies by as little as possible until all joints close; return what moved.
+
+        Of all places at which joints close, transmissions fit and drives are where their motions
+        begin, the model starts at the one that the least way of matter leads to,
+
+        .. math:: \min \int |x - x_0|^2\, dm
+                  = \sum m\, |\Delta\varphi|^2 + \sum_i E_i\, |\Delta d_i|^2 ,
+
+        a local minimum. Rough starts will do: gaps between markers of half a body, and axes that
+        are off by 60 degrees. Velocities that contradict the joints there are projected. What is
+        given in world axes, of parts that are added later, too, belongs to where bodies were added
+        and not to where they start.
+
+        Parameters
+        ----------
+        keep : sequence of str
+            Bodies that stay where they start now.
+        near : mapping
+            Coordinate of a joint -> angle [rad] or displacement [m] that it is to have, as in
+            `configuration`: such as `{"elbow": 2.0}`, to choose one of several ways to close. If
+            joints do not close with all of them, they are where that is nearly so.
+
+        Raises
+        ------
+        AssemblyError
+            If joints do not close: says which ones stay open and how far, and has the best places.
+        """
+        return assembled(self, keep, near)
+
     def start_velocities(self) -> dict[str, tuple[Vector, Vector]]:
         """Return velocity [m/s] and angular velocity [rad/s] of every body at the start, by name.
 
@@ -464,7 +508,7 @@ class Model(Contents):
         What was left out is completed first, as well as the joints allow. A body that is added
         later undoes this.
         """
-        self._projection = initial.projected(self)
+        self.projection = initial.projected(self)
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom, repeated constraints and singular positions.

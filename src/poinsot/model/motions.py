@@ -33,13 +33,13 @@ def configuration(
     names = every if names is None else list_of_names(names, f"{what}: coordinates")
     system = _plain(model, what)
     if values:
-        driving = Driving.of(system, _coordinates(model, list(values), what), what)
+        driving = Driving.of(system, coordinates_of(model, list(values), what), what)
         driving.require_determined(every)
         held = {name: trajectory(each, 1.0, f"{what}: '{name}'") for name, each in values.items()}
         there = driving.along(held, 1.0).at(0.0).place
     else:
         there = Driving.of(system, {}, what).place
-    by = Driving.of(system, _coordinates(model, names, what), what).beside(there)
+    by = Driving.of(system, coordinates_of(model, names, what), what).beside(there)
     by.require_determined(every)
     return Configuration(system, by.names, by)
 
@@ -73,19 +73,14 @@ def inverse_dynamics(
     for port_name, signal in (inputs or {}).items():
         system = feed(system, port_name, signal)
     assert isinstance(system, DirectorSystem)
-    coordinates = _coordinates(model, list(motion), what)
+    coordinates = coordinates_of(model, list(motion), what)
     every = _coordinate_names(model)
     return inverse.inverse_dynamics(system, coordinates, motion, times, acting, every)
 
 
 def _plain(model: Contents, what: str) -> DirectorSystem:
     """Return the mechanism in directors; refuse what has states of its own."""
-    if is_elastic(model):
-        name = next(name for name, body in model.bodies.items() if body.deforms)
-        raise InputError(
-            f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
-            "joints; take rigid bodies"
-        )
+    require_rigid(model, what)
     if model.systems:
         raise InputError(
             f"{what}: systems ('{next(iter(model.systems))}') have states of their own; take "
@@ -96,7 +91,17 @@ def _plain(model: Contents, what: str) -> DirectorSystem:
     return system
 
 
-def _coordinates(model: Contents, names: Sequence[str], what: str) -> dict[str, Coordinate]:
+def require_rigid(model: Contents, what: str) -> None:
+    """Refuse elastic bodies."""
+    if is_elastic(model):
+        name = next(name for name, body in model.bodies.items() if body.deforms)
+        raise InputError(
+            f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
+            "joints; take rigid bodies"
+        )
+
+
+def coordinates_of(model: Contents, names: Sequence[str], what: str) -> dict[str, Coordinate]:
     """Return coordinates of joints by name."""
     found: dict[str, Coordinate] = {}
     for name in names:

@@ -2,25 +2,24 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from poinsot.bodies.body import Body
 from poinsot.errors import AssemblyError, NoEquilibriumError
-from poinsot.frames.places import frame_vectors
-from poinsot.frames.twists import joint_matrix, lever_arms
+from poinsot.frames.places import frame_vectors, local
 from poinsot.parts.closing import Gap, gap, is_closed
-from poinsot.parts.driven import Driven
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.joints import Joint
 from poinsot.ph.matrices import Array, Vector
-from poinsot.so3 import exp
+from poinsot.so3 import nearest_rotation
 from poinsot.systems.kinematics.closing import NEAR, Closing, closed
-from poinsot.systems.kinematics.tethers import Tethered
+from poinsot.systems.kinematics.tethers import START, Tethered
 from poinsot.systems.statics.search import find_rest
 
-#: From how many places it is tried, and how far these are off at least and at most [lengths, rad].
-TRIALS, OFF = 40, (0.2, 3.0)
+#: From how many places it is tried, with hints, and how far these are off the start [lengths, rad].
+TRIALS, HINTED, OFF = 40, 6, (0.2, 3.0)
 #: How many joints a message names.
 LISTED = 6
 
@@ -54,6 +53,12 @@ class Task:
         reach = max(float(np.max(np.linalg.norm(np.atleast_2d(arm), axis=1))) for arm in arms)
         return max(reach, *(body.principal.radius for body in self.bodies)) or self._apart
 
+    def change(self, f: Vector) -> float:
+        """Return the root mean square of the way of all matter [m]."""
+        inertia = np.array([body.inertia for body in self.bodies])
+        ways = frame_vectors(f - self.f) ** 2
+        return float(np.sqrt(np.sum(inertia[:, :, None] * ways) / np.sum(inertia[:, 0])))
+
     @property
     def _apart(self) -> float:
         """How far points are from each other [m]."""
@@ -72,65 +77,118 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Assembled:
-    """Where bodies are once joints close: frames f, iterations, and from which trial on."""
+class Found:
+    """The nearest place with joints closed, iterations, and after how many trials it was found.
+
+    `hinted`: all hints were met.
+    """
 
     place: Tethered
     iterations: int
-    trial: int
-    nearest: bool
-    hinted: bool
+    trials: int
+    hinted: bool = True
 
 
-def assemble(task: Task) -> Assembled:
-    """Return the nearest place with joints closed; refuse what does not close.
+def assemble(task: Task, what: str) -> Found:
+    """Return the nearest place with joints closed; refuse joints that do not close.
 
-    With hints first, which are kept if joints close with them; otherwise it is the place nearest to
-    where they come nearest.
+    Hints are met if joints close with them. If not, it is the place nearest to one where hints and
+    joints together are met as nearly as can be.
     """
-    if task.hints:
-        found, iterations, trial = _search(task, task.place([*task.inlets, *task.hints]))
+    start = task.place([*task.inlets, *task.hints])
+    search = _Search(task, start, HINTED if task.hints else TRIALS)
+    found = search.closed()
+    if found is None and task.hints:
+        near = search.best.place
+        start = replace(task.place(task.inlets).tied_to(near.f), turned=near.turned).at(near.f)
+        search = _Search(task, start, TRIALS)
+        found = search.closed()
         if found is not None:
-            return _nearest(found, iterations, trial, hinted=True)
-        raise NotImplementedError
-    found, iterations, trial = _search(task, task.place(task.inlets))
+            found = replace(found, hinted=False)
     if found is None:
-        raise NotImplementedError
-    return _nearest(found, iterations, trial, hinted=True)
+        raise _failure(task, search.best.place, what)
+    return replace(found, place=_nearest(found.place))
 
 
-def _search(task: Task, start: Tethered) -> tuple[Tethered | None, int, int]:
-    """Return a place with joints closed, from one of many places on; None: it was not found."""
-    closing = Closing.of(list(task.joints.values()), len(task.bodies), task.length)
-    total, best = 0, (np.inf, start)
-    for trial, beginning in enumerate(_trials(start)):
-        there, left, count = closed(closing, beginning)
-        total += count
-        if left <= NEAR:
-            exact = there.closed(there.f)
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Steps towards closed joints from one place after the other."""
+
+    task: Task
+    start: Tethered
+    trials: int
+
+    @cached_property
+    def reached(self) -> list[tuple[float, Found]]:
+        """Where steps lead to from every place, up to the first one at which joints close."""
+        task, total, found = self.task, 0, list[tuple[float, Found]]()
+        closing = Closing.of(list(task.joints.values()), len(task.bodies), task.length)
+        for trial, beginning in enumerate(self._beginnings(), start=1):
+            there, left, count = closed(closing, beginning)
+            total += count
+            exact = there.closed(there.f) if left <= NEAR else None
             if exact is not None and not task.open(exact.f):
-                return exact, total, trial
-        if left < best[0]:
-            best = left, there
-    return None, total, TRIALS
+                return [*found, (0.0, Found(exact, total, trial))]
+            found.append((left, Found(there, total, trial)))
+        return found
+
+    def closed(self) -> Found | None:
+        """Return the place at which joints close; None: there is none."""
+        left, last = self.reached[-1]
+        return last if left == 0.0 else None
+
+    @property
+    def best(self) -> Found:
+        """Return where gaps are smallest."""
+        return min(self.reached, key=lambda each: each[0])[1]
+
+    def _beginnings(self) -> Iterator[Tethered]:
+        """Yield the start, and places farther and farther from it."""
+        start = self.start
+        yield start
+        random, k = np.random.default_rng(0), start.sizes.size
+        for off in np.geomspace(*OFF, self.trials - 1).tolist():
+            w = start.sizes * off * random.standard_normal(k) / np.sqrt(3)
+            yield start.counting(start.step(w))
 
 
-def _trials(start: Tethered) -> Iterator[Tethered]:
-    """Yield the start, and places farther and farther from it."""
-    yield start
-    random, k = np.random.default_rng(0), start.sizes.size
-    for off in np.geomspace(*OFF, TRIALS - 1).tolist():
-        yield start.counting(start.step(start.sizes * off * random.standard_normal(k) / np.sqrt(3)))
-
-
-def _nearest(place: Tethered, iterations: int, trial: int, *, hinted: bool) -> Assembled:
-    """Return the nearest place on the way down."""
+def _nearest(place: Tethered) -> Tethered:
+    """Return the nearest place that the energy of tethers leads to, from a closed one on."""
     if not place.names:
-        return Assembled(place, iterations, trial, True, hinted)
+        return place
     try:
         rest = find_rest(place, stable=True, what="nearest place")
-    except NoEquilibriumError as error:
-        print("NOT NEAREST", error)
-        return Assembled(place, iterations, trial, False, hinted)
+    except NoEquilibriumError:
+        return place  # it is closed, and moved a little more than it had to
     assert isinstance(rest.place, Tethered)
-    return Assembled(rest.place, iterations, trial, True, hinted)
+    return rest.place
+
+
+def _failure(task: Task, best: Tethered, what: str) -> AssemblyError:
+    """Return what is said of joints that do not close."""
+    gaps = task.gaps(best.f)
+    wide = sorted(task.open(best.f).items(), key=lambda item: -max(item[1]))
+    listed = [f"joint '{name}' by {each}" for name, each in wide]
+    for driven in best.held.drives:
+        behind = abs(driven.lacking(local(best.f, driven.bodies), START))
+        if behind > NEAR * (1.0 if driven.rotates else task.length):
+            listed.append(f"{driven.title} by {behind:.3g} {'rad' if driven.rotates else 'm'}")
+    if len(listed) > LISTED:
+        listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
+    held = f" with {', '.join(map(repr, task.kept))} kept where they are" if task.kept else ""
+    return AssemblyError(
+        f"{what}: the joints do not close{held}; at best these stay open: {', '.join(listed)}; "
+        "correct lengths and axes of the bodies, keep fewer of them, or start nearer to where "
+        "they close",
+        gaps={name: (each.distance, each.angle) for name, each in gaps.items()},
+        places=poses(task.bodies, best.f),
+    )
+
+
+def poses(bodies: Sequence[Body], f: Vector) -> dict[str, tuple[Vector, Array]]:
+    """Return position and rotation of bodies at frames f, by name."""
+    found = {}
+    for body, (phi, *d) in zip(bodies, frame_vectors(f), strict=True):
+        R = nearest_rotation(np.column_stack(d) @ body.principal.R_BP.T)
+        found[body.name] = phi.copy(), R if body.turns else np.eye(3)
+    return found

@@ -24,11 +24,16 @@ from poinsot.parts.closing import closing_forms
 from poinsot.parts.joints import Joint
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, is_sparse
 from poinsot.systems.kinematics.tethers import START, Tethered
+from poinsot.systems.kinematics.trajectories import Held
 
 #: Gaps, in lengths of the mechanism and rad, that the exact equations take on from.
 NEAR = 1e-6
 #: Iterations, longest turn of one [rad], first damping and least, and progress that is none.
 ITERATIONS, TURN, DAMPING, LEAST, STUCK = 150, 0.7, 1e-2, 1e-13, 1e-9
+#: What a coordinate that is wished for weighs beside a gap.
+WEAK = 0.1
+#: By which part of the largest entry equations are kept positive definite.
+ROUND_OFF = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,7 @@ class Closing:
         for k, driven in enumerate(drives, start=r.size):
             own = local(place.f, driven.bodies)
             weight = 1.0 if driven.rotates else 1 / place.length
+            weight *= WEAK if isinstance(driven.motion, Held) else 1.0
             ahead.append(-weight * driven.lacking(own, START))
             row = weight * driven.on_twists(own).reshape(-1, 1, 6)
             rows += [(k, 6 * body, part) for body, part in zip(driven.bodies, row, strict=True)]
@@ -99,7 +105,7 @@ def _damped(A: Matrix, r: Vector, mu: float) -> Vector:
     if is_sparse(A):
         S = sp.csc_array(A @ A.T + mu * sp.eye_array(m))
         return np.asarray(-A.T @ scipy.sparse.linalg.splu(S).solve(r))
-    # The matrix is bounded by 1/mu: its Cholesky factors exist however many equations repeat.
+    # However many equations repeat others, this keeps the matrix positive definite.
     S = A @ A.T
-    S[np.diag_indices(m)] += mu + 1e-15 * float(np.max(np.diag(S), initial=0.0))
-    return np.asarray(-A.T @ scipy.linalg.solve(S, r, assume_a="pos"))
+    S[np.diag_indices(m)] += mu + ROUND_OFF * float(np.max(np.diag(S), initial=0.0))
+    return np.asarray(-A.T @ scipy.linalg.cho_solve(scipy.linalg.cho_factor(S), r))

@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.frames.charts import Angle
-from poinsot.frames.places import frame_vectors
+from poinsot.frames.places import WIDTH, frame_vectors
 from poinsot.frames.stacks import Forms
 from poinsot.frames.twists import block_diagonal
 from poinsot.parts.driven import Driven
@@ -95,7 +94,7 @@ class Tethered(FramePlace):
         inertia[:, 1:] = np.maximum(inertia[:, 1:], LIGHT * least)
         tethers = tuple(
             Tether(body.name, (k,), Forms([], 1), np.repeat(M, 3), own)
-            for k, (body, M, own) in enumerate(zip(bodies, inertia, f.reshape(-1, 12), strict=True))
+            for k, (body, M, own) in enumerate(zip(bodies, inertia, f.reshape(-1, WIDTH), strict=True))
         )
         mechanism = Mechanism.of(
             bodies,
@@ -123,6 +122,14 @@ class Tethered(FramePlace):
                 aim = float(driven.motion.positions(np.array([START]))[0])
                 turned[k] += 2 * np.pi * np.round((aim - turned[k]) / (2 * np.pi))
         return replace(self, turned=turned).at(f)
+
+    def tied_to(self, f: Vector) -> "Tethered":
+        """Return the same with tethers to other frames."""
+        tethers = [
+            replace(p, f0=own) if isinstance(p, Tether) else p
+            for p, own in zip(self.held.potentials, f.reshape(-1, WIDTH), strict=True)
+        ]
+        return replace(self, held=replace(self.held, potentials=tuple(tethers)))
 
     @cached_property
     def twists(self) -> Unknowns:
