@@ -43,6 +43,17 @@ class AssemblyError(InconsistentStartError):
         self.gaps, self.places = dict(gaps), dict(places)
 
 
+class OutOfReachError(InputError):
+    """A coordinate of a joint does not get to a value: it is at its `limit` [rad or m] before.
+
+    `sweep` is what was reached on the way.
+    """
+
+    def __init__(self, message: str, *, limit: float, sweep: Any) -> None:
+        super().__init__(message)
+        self.limit, self.sweep = limit, sweep
+
+
 class SingularPencilError(InputError):
     """A linear system has no unique solution: det(s E - A) = 0 for every s."""
 

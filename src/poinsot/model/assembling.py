@@ -100,11 +100,11 @@ def assembled(
     gaps = task.gaps(found.place.f).values()
     return Assembled(
         moves,
-        task.change(found.place.f),
+        found.place.distance(task.f, found.place.f),
         max((each.distance for each in gaps), default=0.0),
         max((each.angle for each in gaps), default=0.0),
         {
-            name: at.chart.near(found.place.angles).value(at.forms(local(found.place.f, at.bodies)))
+            name: at.chart.value(at.forms(local(found.place.f, at.bodies)))
             for name, at in coordinates.items()
         },
         found.hinted,

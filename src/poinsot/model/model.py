@@ -28,6 +28,7 @@ from poinsot.model.contents import (
     require_part,
 )
 from poinsot.model.coordinates import choose_scheme
+from poinsot.model.moving import Sweep, moved
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.submodels import Submodel
@@ -494,6 +495,28 @@ class Model(Contents):
             If joints do not close: says which ones stay open and how far, and has the best places.
         """
         return assembled(self, keep, near)
+
+    def move(self, joint: str, to: ArrayLike) -> Sweep:
+        """Let a coordinate of a joint go to a value, or to several; the model then starts there.
+
+        Loops stay closed and on their branch, transmissions fit, and drives are where their motions
+        begin; of several ways to follow, all bodies take that of least kinetic energy. Velocities
+        that contradict the joints at the end are projected.
+
+        Parameters
+        ----------
+        joint : str
+            Its name, or `"joint.freedom"` of one with several coordinates.
+        to : float or (n,)
+            Angle over turns [rad] or displacement [m], as in `configuration`: zero where the bodies
+            were added, or where two markers coincide.
+
+        Raises
+        ------
+        OutOfReachError
+            If it does not get there: has the limit, and what was reached; nothing is moved.
+        """
+        return moved(self, joint, to)
 
     def start_velocities(self) -> dict[str, tuple[Vector, Vector]]:
         """Return velocity [m/s] and angular velocity [rad/s] of every body at the start, by name.

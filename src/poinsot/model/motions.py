@@ -29,9 +29,9 @@ def configuration(
     """Return where bodies are at given coordinates of joints, and Jacobians there."""
     what, values = "configuration", dict(at or {})
     names = list(values) if coordinates is None and values else coordinates
-    every = _coordinate_names(model)
+    every = coordinate_names(model)
     names = every if names is None else list_of_names(names, f"{what}: coordinates")
-    system = _plain(model, what)
+    system = plain(model, what)
     if values:
         driving = Driving.of(system, coordinates_of(model, list(values), what), what)
         driving.require_determined(every)
@@ -55,7 +55,7 @@ def inverse_dynamics(
     what = "inverse_dynamics"
     if not isinstance(motion, Mapping):
         raise InputError(f"{what}: expected motions by the names of joints, got {motion!r}")
-    system: PHSystem = _plain(model, what)
+    system: PHSystem = plain(model, what)
     acting: dict[str, tuple[Port, Inlet] | None] = {}
     for name in list(motion) if by is None else list_of_names(by, f"{what}: by"):
         place = Wiring(model).place(name)
@@ -74,11 +74,11 @@ def inverse_dynamics(
         system = feed(system, port_name, signal)
     assert isinstance(system, DirectorSystem)
     coordinates = coordinates_of(model, list(motion), what)
-    every = _coordinate_names(model)
+    every = coordinate_names(model)
     return inverse.inverse_dynamics(system, coordinates, motion, times, acting, every)
 
 
-def _plain(model: Contents, what: str) -> DirectorSystem:
+def plain(model: Contents, what: str) -> DirectorSystem:
     """Return the mechanism in directors; refuse what has states of its own."""
     require_rigid(model, what)
     if model.systems:
@@ -112,7 +112,7 @@ def coordinates_of(model: Contents, names: Sequence[str], what: str) -> dict[str
     return found
 
 
-def _coordinate_names(model: Contents) -> list[str]:
+def coordinate_names(model: Contents) -> list[str]:
     """Return all coordinates of joints, by the shortest name of each."""
     found = []
     for name, joint in model.joints.items():

@@ -53,12 +53,6 @@ class Task:
         reach = max(float(np.max(np.linalg.norm(np.atleast_2d(arm), axis=1))) for arm in arms)
         return max(reach, *(body.principal.radius for body in self.bodies)) or self._apart
 
-    def change(self, f: Vector) -> float:
-        """Return the root mean square of the way of all matter [m]."""
-        inertia = np.array([body.inertia for body in self.bodies])
-        ways = frame_vectors(f - self.f) ** 2
-        return float(np.sqrt(np.sum(inertia[:, :, None] * ways) / np.sum(inertia[:, 0])))
-
     @property
     def _apart(self) -> float:
         """How far points are from each other [m]."""

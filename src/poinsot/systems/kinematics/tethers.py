@@ -34,6 +34,8 @@ from poinsot.systems.statics.frames import FramePlace
 
 #: What an axis without inertia is taken for, as a part of mass and size of its body.
 LIGHT = 1e-9
+#: How often joints are closed further at most.
+POLISH = 40
 #: When drives are where they begin [s].
 START = 0.0
 
@@ -152,6 +154,23 @@ class Tethered(FramePlace):
         weights = np.sqrt(unit / self.held.moments)[:, None] * self.length
         blocks[:, 3:, 3:] = R * weights @ np.swapaxes(R, 1, 2)
         return self.twists.square(block_diagonal(blocks))
+
+    def polished(self) -> "Tethered":
+        """Return the same with joints closed to round-off: in singular positions that takes long."""
+        here, (g, J) = self, self.gaps()
+        for _ in range(POLISH):
+            there = here.at(here.step(here.shortest(here.twists.by(J), -g)))
+            found, J = there.gaps()
+            if not np.linalg.norm(found) < 0.9 * np.linalg.norm(g):
+                break
+            here, g = there, found
+        return here
+
+    def distance(self, one: Vector, other: Vector) -> float:
+        """Return the root mean square of the way of all matter between frames [m]."""
+        ways = frame_vectors(other - one) ** 2
+        inertia = self.held.inertia
+        return float(np.sqrt(np.sum(inertia[:, :, None] * ways) / np.sum(inertia[:, 0])))
 
     def shortest(self, K: Matrix, b: Vector) -> Vector:
         """Return the motion with K w = b that moves the least mass, for unit time."""
