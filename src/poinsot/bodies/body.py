@@ -81,6 +81,11 @@ class Marker:
         """The axes in director axes, as columns."""
         return self.body.R_WP.T @ self.R_WM
 
+    @property
+    def carrier(self) -> "Body":
+        """The body that it is on, unless that is the ground."""
+        return loaded_body(self.body, f"marker '{self.name}'")
+
     def world(self, own: ArrayLike) -> Vector3:
         """Return where one of its points is [m], given in its own axes."""
         return np.asarray(self.position + self.R_WM @ np.asarray(own, dtype=float))

@@ -188,7 +188,7 @@ class Joint(Part):
 class AtPoint(Joint):
     """A joint with one common point."""
 
-    needs = ("point",)
+    needs: ClassVar[tuple[str, ...]] = ("point",)
     point: Vector | None = None
     """The common point [m]."""
 
@@ -196,7 +196,7 @@ class AtPoint(Joint):
 class Axial(AtPoint):
     """A joint with a point and an axis."""
 
-    needs = ("point", "axis")
+    needs: ClassVar[tuple[str, ...]] = ("point", "axis")
     axis: Vector | None = None
     """Direction of the axis, any length."""
 
@@ -204,7 +204,7 @@ class Axial(AtPoint):
 class AtPlane(AtPoint):
     """A joint with a point and a plane."""
 
-    needs = ("point", "normal")
+    needs: ClassVar[tuple[str, ...]] = ("point", "normal")
     normal: Vector | None = None
     """Normal of the plane, any length."""
     x: Vector | None = None
@@ -214,7 +214,7 @@ class AtPlane(AtPoint):
 class Universal(AtPoint):
     """A cardan joint."""
 
-    needs = ("point", "axis_a", "axis_b")
+    needs: ClassVar[tuple[str, ...]] = ("point", "axis_a", "axis_b")
     axis_a: Vector | None = None
     """Axis fixed in the first body."""
     axis_b: Vector | None = None

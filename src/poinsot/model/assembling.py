@@ -67,8 +67,8 @@ class Assembled:
         """A few lines of text."""
         width = max(map(len, self.moves), default=0)
         lines = [
-            f"  {printable(name):<{width}}  by {move.distance:.6g} m, turned by {move.angle:.6g} rad"
-            for name, move in self.moves.items()
+            f"  {printable(name):<{width}}  by {by.distance:.6g} m, turned by {by.angle:.6g} rad"
+            for name, by in self.moves.items()
         ]
         lines = ["moved", *lines] if lines else ["nothing moved"]
         for name, value in self.near.items():

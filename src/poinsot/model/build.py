@@ -47,10 +47,10 @@ from poinsot.so3 import Rotation, RotationLike, as_rotation_matrix
 PAIRED = {"t_end": "t_start", "coordinates": "scheme"}
 
 
-def build(file: ModelFile, within: tuple[Path, ...] = ()) -> Model:
+def build(file: ModelFile, within: tuple[Path, ...] = (), *, assemble: bool = False) -> Model:
     """Return the model of a file, or the list of the parts that cannot be built.
 
-    `within` are the files that it is a sub-model of.
+    `within` are the files that it is a sub-model of. `assemble`: as if the file asked for it.
     """
     document = file.document
     stem = Path(file.source.name).stem if file.source.name.endswith((".yaml", ".yml")) else "model"
@@ -83,7 +83,7 @@ def build(file: ModelFile, within: tuple[Path, ...] = ()) -> Model:
     if document.simulation is not None:
         builder.set_simulation(document.simulation)
     if not builder.problems:
-        builder.place(document)
+        builder.place(document, assemble)
     if not builder.problems:
         builder.attempt(("bodies",), builder.start, document.project_velocities)
     if builder.problems:
@@ -123,8 +123,8 @@ class _Builder:
         """Add a marker, unless its body failed."""
         body = self.partner(entry.body)
         if body is not None:
-            place = {"position": entry.position, "rotation": _rotation(entry.rotation)}
-            self.model.add_marker(name, body, **place, axes=entry.axes)
+            R, axes = _rotation(entry.rotation), entry.axes
+            self.model.add_marker(name, body, position=entry.position, rotation=R, axes=axes)
 
     def add(
         self, name: str, entry: OneOf, add: Callable[..., Any], kinds: Mapping[str, type[Any]]
@@ -209,12 +209,13 @@ class _Builder:
         if len(self.problems) == before:
             self.model.simulation = _simulation(given)
 
-    def place(self, document: files.Document) -> None:
+    def place(self, document: files.Document, assemble: bool) -> None:
         """Put bodies where they start, and assemble them if that is asked for."""
         for name, entry in document.start.items():
             self.attempt(("start", name), self.put, name, entry)
-        if document.assemble:
-            how = {} if document.assemble is True else _given(document.assemble)
+        asked = document.assemble
+        if asked or assemble:
+            how = _given(asked) if isinstance(asked, files.Assembly) else {}
             self.attempt(("assemble",), partial(self.model.assemble, **how))
 
     def put(self, name: str, entry: files.Place) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.bodies.body import Body, Ground, Marker, loaded_body
+from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.flexible import Flexible, Place
 from poinsot.errors import InputError, did_you_mean, printable
 from poinsot.inputs import require_name, vector3
@@ -16,7 +16,7 @@ from poinsot.model.assemblies import BodyAssembly, Start
 from poinsot.model.simulation import Simulation
 from poinsot.parts.controllers import Controller
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.transmissions import Transmission
@@ -112,7 +112,7 @@ class Contents:
         """Return a body by its name, or by that of a marker on it, such as `beam.end`."""
         carried = self.carried_markers
         if name in carried:
-            return loaded_body(carried[name].body, f"marker '{name}'")
+            return carried[name].carrier
         if name not in self.bodies:
             raise InputError(f"no body '{name}'; {did_you_mean(name, [*self.bodies, *carried])}")
         return self.bodies[name]
@@ -206,9 +206,7 @@ def require_part(
     if not isinstance(part, kind):
         raise InputError(f"{what} '{name}': expected a {what} such as {example}, got {part!r}")
     bodies: tuple[Body | Ground, ...] = ()
-    if isinstance(part, Joint):
-        bodies = part.bodies
-    elif not isinstance(part, Transmission):
+    if isinstance(part, Joint) or not isinstance(part, Transmission):
         bodies = part.bodies
     for body in bodies:
         require_own(model, body, f"{what} '{name}'")

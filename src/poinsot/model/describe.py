@@ -31,7 +31,7 @@ from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.system_files import UnwritableError, describe_connection, describe_system
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formulas import Formula

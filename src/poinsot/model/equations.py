@@ -18,7 +18,7 @@ from poinsot.model.singular import on_nearest_branch, on_one_branch
 from poinsot.parts.closing import gap, is_closed
 from poinsot.parts.contacts import Contact, contact_matrix
 from poinsot.parts.driven import Driven
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
@@ -149,7 +149,8 @@ class JointEquations:
         """Loops whose equations depend on each other at the start: joints, rows, bodies, forms."""
         names, joints = list(self.joints), list(self.joints.values())
         starts = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints)])
-        ends = [tuple(end.index for end in joint.bodies) for joint in joints]
+        pairs = [joint.bodies for joint in joints]
+        ends = [(a.index, b.index) for a, b in pairs]
         found = []
         for joined in find_loops(ends):
             rows = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in joined])

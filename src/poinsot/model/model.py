@@ -35,7 +35,7 @@ from poinsot.model.submodels import Submodel
 from poinsot.model.wiring import Wiring
 from poinsot.parts.controllers import Controller, make_controller
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.rods import RodElements
 from poinsot.parts.transmissions import Transmission
@@ -80,6 +80,8 @@ class Model(Contents):
 
     def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:
         super().__init__(gravity, name)
+        #: What `assemble` found last.
+        self.assembled: Assembled | None = None
 
     # -- growing ------------------------------------------------------------------------------
 
@@ -461,6 +463,13 @@ class Model(Contents):
         bodies = map(self.at_start, self.bodies.values())
         return {body.name: (body.position, body.R_WB) for body in bodies}
 
+    def start_coordinates(self) -> dict[str, float]:
+        """Return angles [rad] and displacements [m] of all joints at the start, by name.
+
+        As in `configuration`: `"joint"`, or `"joint.freedom"` of one that has several.
+        """
+        return motions.start_coordinates(self)
+
     def assemble(
         self,
         *,
@@ -494,7 +503,8 @@ class Model(Contents):
         AssemblyError
             If joints do not close: says which ones stay open and how far, and has the best places.
         """
-        return assembled(self, keep, near)
+        self.assembled = assembled(self, keep, near)
+        return self.assembled
 
     def move(self, joint: str, to: ArrayLike) -> Sweep:
         """Let a coordinate of a joint go to a value, or to several; the model then starts there.
@@ -674,15 +684,16 @@ class Model(Contents):
     # -- files --------------------------------------------------------------------------------
 
     @staticmethod
-    def from_yaml(path: str | Path) -> "Model":
+    def from_yaml(path: str | Path, *, assemble: bool = False) -> "Model":
         """Return the model of a model file; `simulation` holds how to run it.
 
-        Raises `ModelFileError` with file, line and key of everything that is wrong.
+        `assemble`: move its bodies until joints close, as if the file said so; `assembled` tells
+        what moved. Raises `ModelFileError` with file, line and key of everything that is wrong.
         """
         from poinsot.io.reading import read_file
         from poinsot.model.build import build
 
-        return build(read_file(path))
+        return build(read_file(path), assemble=assemble)
 
     @staticmethod
     def from_yaml_text(text: str) -> "Model":

@@ -6,8 +6,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
+from poinsot.frames.places import local
 from poinsot.model.compiling import is_elastic, mechanism_of
 from poinsot.model.contents import Contents, list_of_names
+from poinsot.model.equations import positions
 from poinsot.model.wiring import Wiring
 from poinsot.parts.coordinates import Coordinate, of_joint
 from poinsot.parts.drives import Drive
@@ -42,6 +44,13 @@ def configuration(
     by = Driving.of(system, coordinates_of(model, names, what), what).beside(there)
     by.require_determined(every)
     return Configuration(system, by.names, by)
+
+
+def start_coordinates(model: Contents) -> dict[str, float]:
+    """Return all coordinates of joints at the start [rad or m] by name."""
+    found = coordinates_of(model, coordinate_names(model), "start")
+    q = positions([model.at_start(body) for body in model.bodies.values()])
+    return {name: at.chart.value(at.forms(local(q, at.bodies))) for name, at in found.items()}
 
 
 def inverse_dynamics(

@@ -82,7 +82,7 @@ class Sweep(Sequence[Configuration]):
     def ratio(self, coordinate: str) -> Vector:
         """Return how fast another coordinate moved for a rate of one, such as `"rocker"`; (n,).
 
-        In mechanisms of several degrees of freedom it is that of the motion of least kinetic energy.
+        Of several motions that are possible it is that of least kinetic energy.
         """
         if coordinate not in self.others:
             raise InputError(
@@ -120,7 +120,11 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
     met, reached, rank = list[Singular](), list[Station](), rank_of(here)
     for value in values.tolist():
         for there in path.to(here, value, rank):
-            rank = max(rank, rank_of(there))
+            if rank_of(there) > rank:
+                raise InputError(
+                    f"{what}: where it starts is a singular position, in which its motion branches "
+                    "(see model.check()); start elsewhere, such as by model.assemble(near=...)"
+                )
             found = path.singular(here, there, rank)
             if found is not None and not (met and met[-1].near(found, path.unit)):
                 met.append(found)

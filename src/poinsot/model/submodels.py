@@ -16,7 +16,8 @@ from poinsot.model.wiring import Wiring
 from poinsot.parts.body_drives import BodyDrive
 from poinsot.parts.controllers import Controller, variable_names
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint, OnPlane
+from poinsot.parts.joint import Joint
+from poinsot.parts.joints import OnPlane
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formula_rows import FormulaRows

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from poinsot.frames.forms import Form, Frame, components
-from poinsot.parts.joints import GAP, Joint
+from poinsot.parts.joint import GAP, Joint
 
 
 class Gap(NamedTuple):

@@ -12,7 +12,7 @@ from poinsot.frames.charts import Angle, Chart, Length
 from poinsot.frames.directions import Charted
 from poinsot.frames.forms import half_square
 from poinsot.frames.stacks import Forms, stack
-from poinsot.parts.joints import Freedom, Joint
+from poinsot.parts.joint import Freedom, Joint
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from poinsot.frames.places import of_frame
 from poinsot.frames.stacks import Forms, pack
 from poinsot.parts.contacts import Contact
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.result import Scene

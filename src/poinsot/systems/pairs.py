@@ -25,7 +25,7 @@ from poinsot.frames.places import WIDTH, of_frame
 from poinsot.frames.stacks import Forms, stack
 from poinsot.frames.twists import coordinates
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import ForcePort, TorquePort
 from poinsot.ph.connections import Connection
 from poinsot.ph.matrices import Vector, dense

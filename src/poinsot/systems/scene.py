@@ -24,7 +24,8 @@ from poinsot.bodies.shapes import (
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.frames.forms import three
 from poinsot.parts.forces import Force, Spring
-from poinsot.parts.joints import Joint, Rod
+from poinsot.parts.joint import Joint
+from poinsot.parts.joints import Rod
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.rods import RodElements
 from poinsot.result import Carried, Piece, Pin, Point, Scene, Slender, Strut

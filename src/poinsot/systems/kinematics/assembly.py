@@ -11,7 +11,7 @@ from poinsot.errors import AssemblyError, NoEquilibriumError
 from poinsot.frames.places import frame_vectors, local
 from poinsot.parts.closing import Gap, gap, is_closed
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.ph.matrices import Array, Vector
 from poinsot.so3 import nearest_rotation
 from poinsot.systems.kinematics.closing import NEAR, Closing, closed
@@ -67,7 +67,9 @@ class Task:
     def open(self, f: Vector) -> dict[str, Gap]:
         """Return the joints that are open."""
         found = self.gaps(f)
-        return {name: each for name, each in found.items() if not is_closed(self.joints[name], each)}
+        return {
+            name: each for name, each in found.items() if not is_closed(self.joints[name], each)
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +153,11 @@ def _nearest(place: Tethered) -> Tethered:
     if not place.names:
         return place
     try:
-        rest = find_rest(place, stable=True, what="nearest place")
+        found = find_rest(place, stable=True, what="nearest place").place
     except NoEquilibriumError:
         return place  # it is closed, and moved a little more than it had to
-    assert isinstance(rest.place, Tethered)
-    return rest.place
+    assert isinstance(found, Tethered)
+    return found.polished()
 
 
 def _failure(task: Task, best: Tethered, what: str) -> AssemblyError:

@@ -21,7 +21,7 @@ from poinsot.frames.places import local
 from poinsot.frames.stacks import Forms, pack
 from poinsot.frames.twists import joint_matrix
 from poinsot.parts.closing import closing_forms
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, is_sparse
 from poinsot.systems.kinematics.tethers import START, Tethered
 from poinsot.systems.kinematics.trajectories import Held
@@ -73,7 +73,7 @@ class Closing:
 def closed(closing: Closing, place: Tethered) -> tuple[Tethered, float, int]:
     """Return the nearest place that steps lead to, its largest gap, and how many there were."""
     (r, K), mu, grow = closing.at(place), DAMPING, 2.0
-    for count in range(ITERATIONS):
+    for count in range(1, ITERATIONS + 1):  # noqa: B007
         size = float(r @ r)
         if np.max(abs(r), initial=0.0) <= NEAR:
             break
@@ -96,7 +96,7 @@ def closed(closing: Closing, place: Tethered) -> tuple[Tethered, float, int]:
             mu, grow = mu * grow, 2 * grow
             if mu > 1e12:
                 break
-    return place, float(np.max(abs(r), initial=0.0)), count + 1
+    return place, float(np.max(abs(r), initial=0.0)), count
 
 
 def _damped(A: Matrix, r: Vector, mu: float) -> Vector:

@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from poinsot.parts.driven import Driven
 from poinsot.ph.dependence import row_lengths
 from poinsot.ph.matrices import Array, Matrix, Vector, dense
 from poinsot.systems.kinematics.tethers import Tethered
@@ -72,11 +73,11 @@ class Station:
     w: Vector
 
     @cached_property
-    def rows(self) -> Matrix:
+    def rows(self) -> Array:
         """K in the metric of the masses, rows of length one, without that of the coordinate."""
-        rows = dense(_rows(self.place))[:-1] @ dense(self.place.roots)
+        rows: Array = dense(_rows(self.place))[:-1] @ dense(self.place.roots)
         lengths = row_lengths(rows)
-        return np.asarray(rows / np.where(lengths > 0, lengths, 1.0)[:, None])
+        return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
 
     def weakest(self, rank: int) -> float:
         """Return the smallest singular value that is not always zero."""
@@ -97,7 +98,8 @@ class Station:
 def held(place: Tethered, value: float) -> Tethered:
     """Return the same with the coordinate, the last of those that are led, at a value."""
     *others, inlet = place.held.inlets
-    inlet = replace(inlet, direction=replace(inlet.direction, motion=Held(value)))
+    assert isinstance(inlet.driven, Driven)
+    inlet = replace(inlet, direction=replace(inlet.driven, motion=Held(value)))
     return replace(place, held=replace(place.held, inlets=(*others, inlet)))
 
 
@@ -205,4 +207,4 @@ def _cosine(place: Tethered, one: Vector, other: Vector) -> float:
     """Return the cosine between two motions, in the metric of the masses."""
     M = place.masses()
     a, b = (float(w @ M @ w) for w in (one, other))
-    return float(one @ M @ other) / np.sqrt(a * b)
+    return float(one @ M @ other / np.sqrt(a * b))

@@ -22,12 +22,11 @@ from poinsot.frames.charts import Angle
 from poinsot.frames.places import WIDTH, frame_vectors
 from poinsot.frames.stacks import Forms
 from poinsot.frames.twists import block_diagonal
-from poinsot.parts.driven import Driven
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.potentials import Potential
 from poinsot.ph.equations import shortest_solution
-from poinsot.ph.matrices import Array, Matrix, Vector
+from poinsot.ph.matrices import Matrix, Vector
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.statics.frames import FramePlace
@@ -96,7 +95,9 @@ class Tethered(FramePlace):
         inertia[:, 1:] = np.maximum(inertia[:, 1:], LIGHT * least)
         tethers = tuple(
             Tether(body.name, (k,), Forms([], 1), np.repeat(M, 3), own)
-            for k, (body, M, own) in enumerate(zip(bodies, inertia, f.reshape(-1, WIDTH), strict=True))
+            for k, (body, M, own) in enumerate(
+                zip(bodies, inertia, f.reshape(-1, WIDTH), strict=True)
+            )
         )
         mechanism = Mechanism.of(
             bodies,
@@ -115,7 +116,7 @@ class Tethered(FramePlace):
         return place.counting(f)
 
     def counting(self, f: Vector) -> "Tethered":
-        """Return the place of other frames, angles counted anew, those of drives near their aims."""
+        """Return the place of other frames, angles counted anew, those led near their aims."""
         turned, names = self.layout.angles(f), self.layout.angle_names
         for driven in self.held.drives:
             chart = driven.terms[0].chart
@@ -156,7 +157,7 @@ class Tethered(FramePlace):
         return self.twists.square(block_diagonal(blocks))
 
     def polished(self) -> "Tethered":
-        """Return the same with joints closed to round-off: in singular positions that takes long."""
+        """Return the same with joints closed to round-off, which takes long in singular places."""
         here, (g, J) = self, self.gaps()
         for _ in range(POLISH):
             there = here.at(here.step(here.shortest(here.twists.by(J), -g)))
