@@ -14,12 +14,14 @@ from poinsot.parts.feedback import Inlet
 from poinsot.parts.joint import Joint
 from poinsot.ph.matrices import Array, Vector
 from poinsot.so3 import nearest_rotation
-from poinsot.systems.kinematics.closing import NEAR, Closing, closed
+from poinsot.systems.kinematics.closing import NEAR, WEAK, Closing, closed
 from poinsot.systems.kinematics.tethers import START, Tethered
 from poinsot.systems.statics.search import find_rest
 
 #: From how many places it is tried, with hints, and how far these are off the start [lengths, rad].
 TRIALS, HINTED, OFF = 40, 6, (0.2, 3.0)
+#: What hints weigh beside gaps where both cannot be met.
+WISHES = 0.1, 1.0, 10.0, 100.0
 #: How many joints a message names.
 LISTED = 6
 
@@ -95,15 +97,36 @@ def assemble(task: Task, what: str) -> Found:
     search = _Search(task, start, HINTED if task.hints else TRIALS)
     found = search.closed()
     if found is None and task.hints:
-        near = search.best.place
-        start = replace(task.place(task.inlets).tied_to(near.f), turned=near.turned).at(near.f)
-        search = _Search(task, start, TRIALS)
-        found = search.closed()
-        if found is not None:
-            found = replace(found, hinted=False)
+        search, found = _near_hints(task, start)
     if found is None:
         raise _failure(task, search.best.place, what)
     return replace(found, place=_nearest(found.place))
+
+
+def _near_hints(task: Task, start: Tethered) -> "tuple[_Search, Found | None]":
+    """Return the place nearest to hints that cannot all be met, and the search that found it.
+
+    Hints are met with gaps, of all sizes; from each place joints are closed without hints.
+    """
+    best: tuple[float, _Search, Found | None] | None = None
+    for wish in WISHES:
+        near = _Search(task, start, 1, wish).best.place
+        there = replace(task.place(task.inlets).tied_to(near.f), turned=near.turned).at(near.f)
+        search = _Search(task, there, TRIALS if best is None else 1)
+        found = search.closed()
+        if found is None:
+            if best is None:
+                return search, None
+            continue
+        drives = replace(start, turned=found.place.turned).at(found.place.f).held.drives
+        hints = drives[len(drives) - len(task.hints) :]
+        off = [driven.lacking(local(found.place.f, driven.bodies), START) for driven in hints]
+        sizes = [1.0 if driven.rotates else task.length for driven in hints]
+        misfit = float(np.linalg.norm(np.divide(off, sizes)))
+        if best is None or misfit < 0.99 * best[0]:
+            best = misfit, search, replace(found, hinted=False)
+    assert best is not None
+    return best[1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +136,13 @@ class _Search:
     task: Task
     start: Tethered
     trials: int
+    wish: float = WEAK
 
     @cached_property
     def reached(self) -> list[tuple[float, Found]]:
         """Where steps lead to from every place, up to the first one at which joints close."""
         task, total, found = self.task, 0, list[tuple[float, Found]]()
-        closing = Closing.of(list(task.joints.values()), len(task.bodies), task.length)
+        closing = Closing.of(list(task.joints.values()), len(task.bodies), task.length, self.wish)
         for trial, beginning in enumerate(self._beginnings(), start=1):
             there, left, count = closed(closing, beginning)
             total += count

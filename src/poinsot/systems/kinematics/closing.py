@@ -30,7 +30,7 @@ from poinsot.systems.kinematics.trajectories import Held
 NEAR = 1e-6
 #: Iterations, longest turn of one [rad], first damping and least, and progress that is none.
 ITERATIONS, TURN, DAMPING, LEAST, STUCK = 150, 0.7, 1e-2, 1e-13, 1e-9
-#: What a coordinate that is wished for weighs beside a gap.
+#: What a coordinate that is wished for weighs beside a gap, unless it is tried otherwise.
 WEAK = 0.1
 #: By which part of the largest entry equations are kept positive definite.
 ROUND_OFF = 1e-13
@@ -38,20 +38,26 @@ ROUND_OFF = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Closing:
-    """Equations that close joints from far away, on all bodies; `weights` make lengths numbers."""
+    """Equations that close joints from far away, on all bodies; `weights` make lengths numbers.
+
+    `wish` is what a coordinate that is wished for weighs beside a gap.
+    """
 
     forms: Forms
     weights: Vector
+    wish: float
 
     @classmethod
-    def of(cls, joints: Sequence[Joint], bodies: int, length: float) -> "Closing":
+    def of(
+        cls, joints: Sequence[Joint], bodies: int, length: float, wish: float = WEAK
+    ) -> "Closing":
         """Return those of some joints."""
         parts, weights = [], []
         for joint in joints:
             forms, lengths = zip(*closing_forms(joint), strict=True)
             parts.append(pack(forms))
             weights += [1 / length if is_length else 1.0 for is_length in lengths]
-        return cls(Forms(parts, bodies), np.array(weights))
+        return cls(Forms(parts, bodies), np.array(weights), wish)
 
     def at(self, place: Tethered) -> tuple[Vector, Matrix]:
         """Return gaps of joints, transmissions and drives, and what motions change them by."""
@@ -62,7 +68,7 @@ class Closing:
         for k, driven in enumerate(drives, start=r.size):
             own = local(place.f, driven.bodies)
             weight = 1.0 if driven.rotates else 1 / place.length
-            weight *= WEAK if isinstance(driven.motion, Held) else 1.0
+            weight *= self.wish if isinstance(driven.motion, Held) else 1.0
             ahead.append(-weight * driven.lacking(own, START))
             row = weight * driven.on_twists(own).reshape(-1, 1, 6)
             rows += [(k, 6 * body, part) for body, part in zip(driven.bodies, row, strict=True)]

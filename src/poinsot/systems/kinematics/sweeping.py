@@ -22,8 +22,8 @@ from poinsot.ph.matrices import Array, Matrix, Vector, dense
 from poinsot.systems.kinematics.tethers import Tethered
 from poinsot.systems.kinematics.trajectories import Held
 
-#: Longest step, first one and least [rad, or lengths of the mechanism].
-LONGEST, FIRST, SHORTEST = 0.15, 0.02, 1e-11
+#: Longest step and least [rad, or lengths of the mechanism].
+LONGEST, SHORTEST = 0.15, 1e-11
 #: How far a step may be from where it was predicted, and the cosine between its ends' motions.
 OFF, STRAIGHT = 0.2, 0.95
 #: Singular values of rows of length one: below these they are lost, or may soon be.
@@ -125,7 +125,7 @@ class Path:
 
         `rank` is that of the joints' equations.
         """
-        step, sign = FIRST * self.unit, float(np.sign(aim - here.value))
+        step, sign = LONGEST * self.unit, float(np.sign(aim - here.value))
         while here.value != aim:
             left = abs(aim - here.value)
             value = aim if step >= left else here.value + sign * step
