@@ -75,8 +75,8 @@ class Assembled:
             lines.append(f"  {printable(name)} = {value:.9g}")
         lines.append(
             f"joints close to {self.gap:.1e} m and {self.gap_angle:.1e} rad, "
-            f"after {self.iterations} iterations from {self.trials} "
-            f"{'place' if self.trials == 1 else 'places'}"
+            f"after {self.iterations} iteration{'s' * (self.iterations != 1)} from {self.trials} "
+            f"place{'s' * (self.trials != 1)}"
         )
         if self.projected:
             lines.append("velocities were projected on what joints allow")

@@ -220,8 +220,11 @@ class _Builder:
 
     def put(self, name: str, entry: files.Place) -> None:
         """Let a body start at another place than where it was added."""
+        body = self.model.body(name)
+        if body.deforms or body.carried:
+            raise InputError(f"start: '{name}' is elastic: it starts where it is added")
         R = as_rotation_matrix(_rotation(entry.rotation), name=f"start: '{name}': rotation")
-        self.model.starts[self.model.body(name).name] = np.array(entry.position), R
+        self.model.starts[body.name] = np.array(entry.position), R
 
     def start(self, projected: bool) -> None:
         """Refuse velocities that contradict the joints."""

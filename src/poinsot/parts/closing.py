@@ -32,11 +32,10 @@ def gap(joint: Joint, frames: Mapping[int, Frame]) -> Gap:
     """Return by how much a joint is open where bodies have these frames."""
     distances, angle = [], 0.0
     for row in joint.rows():
-        if row.places:
-            if row.length is None:
-                distances.append(row.form.at(frames))
-            else:
-                distances.append(hypot(*row.a.at(frames)) - row.length)
+        if row.places and row.a is row.b and row.length is not None:
+            distances.append(hypot(*row.a.at(frames)) - row.length)
+        elif row.places:
+            distances.append(row.form.at(frames) / (row.length or 1.0))
         elif not joint.aligned():
             angle = max(angle, asin(min(1.0, abs(row.form.at(frames)))))
     pairs = [np.subtract(b.at(frames), a.at(frames)) for a, b in joint.aligned()]
@@ -55,17 +54,16 @@ def is_closed(joint: Joint, found: Gap) -> bool:
     return found.distance <= 2 * allowed and found.angle <= 2 * GAP
 
 
-def closing_forms(joint: Joint) -> Iterator[tuple[Form, bool]]:
-    """Yield equations that close a joint from far away, and whether each is a length or not.
+def closing_forms(joint: Joint, length: float) -> Iterator[tuple[Form, float]]:
+    """Yield equations that close a joint from far away, with what each is measured by.
 
-    Those of a distance are divided by its length.
+    Those of points by the `length` of the mechanism [m], and squares by their own length, too.
     """
     for row in joint.rows():
-        if row.length is not None:
-            scaled = ((c / row.length, a, b) for c, a, b in row.form.terms)
-            yield Form(tuple(scaled), row.form.c / row.length), True
-        elif row.places or not joint.aligned():
-            yield row.form, row.places
+        if row.places:
+            yield row.form, length * (row.length or 1.0)
+        elif not joint.aligned():
+            yield row.form, 1.0
     for a, b in joint.aligned():
         for form in components(b - a):
-            yield form, False
+            yield form, 1.0

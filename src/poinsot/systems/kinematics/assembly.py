@@ -100,7 +100,8 @@ def assemble(task: Task, what: str) -> Found:
         search, found = _near_hints(task, start)
     if found is None:
         raise _failure(task, search.best.place, what)
-    return replace(found, place=_nearest(found.place))
+    nearest = _nearest(found.place)
+    return found if task.open(nearest.f) else replace(found, place=nearest)
 
 
 def _near_hints(task: Task, start: Tethered) -> "tuple[_Search, Found | None]":
@@ -147,6 +148,7 @@ class _Search:
             there, left, count = closed(closing, beginning)
             total += count
             exact = there.closed(there.f) if left <= NEAR else None
+            exact = None if exact is None else exact.polished()
             if exact is not None and not task.open(exact.f):
                 return [*found, (0.0, Found(exact, total, trial))]
             found.append((left, Found(there, total, trial)))

@@ -54,9 +54,9 @@ class Closing:
         """Return those of some joints."""
         parts, weights = [], []
         for joint in joints:
-            forms, lengths = zip(*closing_forms(joint), strict=True)
+            forms, sizes = zip(*closing_forms(joint, length), strict=True)
             parts.append(pack(forms))
-            weights += [1 / length if is_length else 1.0 for is_length in lengths]
+            weights += [1 / size for size in sizes]
         return cls(Forms(parts, bodies), np.array(weights), wish)
 
     def at(self, place: Tethered) -> tuple[Vector, Matrix]:
