@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import hypot
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from poinsot.parts.feedback import Inlet
 from poinsot.parts.joint import Joint
 from poinsot.ph.matrices import Array, Vector
 from poinsot.so3 import nearest_rotation
-from poinsot.systems.kinematics.closing import NEAR, WEAK, Closing, closed
+from poinsot.systems.kinematics.closing import NEAR, WEAK, Closing
 from poinsot.systems.kinematics.tethers import START, Tethered
 from poinsot.systems.statics.search import find_rest
 
@@ -22,6 +23,8 @@ from poinsot.systems.statics.search import find_rest
 TRIALS, HINTED, OFF = 40, 6, (0.2, 3.0)
 #: What hints weigh beside gaps where both cannot be met.
 WISHES = 0.1, 1.0, 10.0, 100.0
+#: Digits to which two ways to close differ from hints [rad, lengths].
+DIGITS = 6
 #: How many joints a message names.
 LISTED = 6
 
@@ -47,19 +50,12 @@ class Task:
     @property
     def length(self) -> float:
         """How large bodies are, from their centres to joints or across [m]."""
-        arms = [np.zeros(1)]
-        for joint in self.joints.values():
-            for at, end in zip(joint.origin, joint.bodies, strict=True):
-                if isinstance(end, Body):
-                    arms += [np.array([w[1:]]) for _, w in at.weights]
-        reach = max(float(np.max(np.linalg.norm(np.atleast_2d(arm), axis=1))) for arm in arms)
-        return max(reach, *(body.principal.radius for body in self.bodies)) or self._apart
-
-    @property
-    def _apart(self) -> float:
-        """How far points are from each other [m]."""
+        ends = [at for joint in self.joints.values() for at in joint.origin]
+        sizes = [hypot(*w[1:]) for at in ends for _, w in at.weights]
+        sizes += [body.principal.radius for body in self.bodies]
         phi = frame_vectors(self.f)[:, 0]
-        return float(np.max(np.linalg.norm(phi - phi[0], axis=1), initial=0.0)) or 1.0
+        apart = float(np.max(np.linalg.norm(phi - phi[0], axis=1)))
+        return max(sizes) or apart or 1.0  # points have no size
 
     def gaps(self, f: Vector) -> dict[str, Gap]:
         """Return by how much every joint is open."""
@@ -95,39 +91,42 @@ def assemble(task: Task, what: str) -> Found:
     """
     start = task.place([*task.inlets, *task.hints])
     search = _Search(task, start, HINTED if task.hints else TRIALS)
-    found = search.closed()
-    if found is None and task.hints:
-        search, found = _near_hints(task, start)
+    if search.closed is None and task.hints:
+        search = _near_hints(task, start)
+    found = search.closed
     if found is None:
         raise _failure(task, search.best.place, what)
     nearest = _nearest(found.place)
-    return found if task.open(nearest.f) else replace(found, place=nearest)
+    hinted = search.start.u.size == start.u.size
+    return replace(found, hinted=hinted, place=found.place if task.open(nearest.f) else nearest)
 
 
-def _near_hints(task: Task, start: Tethered) -> "tuple[_Search, Found | None]":
-    """Return the place nearest to hints that cannot all be met, and the search that found it.
+def _near_hints(task: Task, start: Tethered) -> "_Search":
+    """Return the search that leads nearest to hints that cannot all be met.
 
-    Hints are met with gaps, of all sizes; from each place joints are closed without hints.
+    Hints and joints are met as nearly as can be, with hints of little weight and of much; from each
+    of these places joints are closed without them.
     """
-    best: tuple[float, _Search, Found | None] | None = None
+    searches = []
     for wish in WISHES:
         near = _Search(task, start, 1, wish).best.place
         there = replace(task.place(task.inlets).tied_to(near.f), turned=near.turned).at(near.f)
-        search = _Search(task, there, TRIALS if best is None else 1)
-        found = search.closed()
-        if found is None:
-            if best is None:
-                return search, None
-            continue
-        drives = replace(start, turned=found.place.turned).at(found.place.f).held.drives
-        hints = drives[len(drives) - len(task.hints) :]
-        off = [driven.lacking(local(found.place.f, driven.bodies), START) for driven in hints]
-        sizes = [1.0 if driven.rotates else task.length for driven in hints]
-        misfit = float(np.linalg.norm(np.divide(off, sizes)))
-        if best is None or misfit < 0.99 * best[0]:
-            best = misfit, search, replace(found, hinted=False)
-    assert best is not None
-    return best[1:]
+        searches.append(_Search(task, there, 1))
+    places = {k: each.closed.place for k, each in enumerate(searches) if each.closed is not None}
+    if not places:
+        return replace(searches[0], trials=TRIALS)
+    return searches[min(places, key=lambda k: round(_misfit(task, start, places[k]), DIGITS))]
+
+
+def _misfit(task: Task, start: Tethered, place: Tethered) -> float:
+    """Return how far a place is from the hints [rad, lengths of the mechanism]."""
+    drives = replace(start, turned=place.turned).at(place.f).held.drives
+    off = [
+        driven.lacking(local(place.f, driven.bodies), START)
+        / (1.0 if driven.rotates else task.length)
+        for driven in drives[len(drives) - len(task.hints) :]
+    ]
+    return float(np.linalg.norm(off))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +144,7 @@ class _Search:
         task, total, found = self.task, 0, list[tuple[float, Found]]()
         closing = Closing.of(list(task.joints.values()), len(task.bodies), task.length, self.wish)
         for trial, beginning in enumerate(self._beginnings(), start=1):
-            there, left, count = closed(closing, beginning)
+            there, left, count = closing.closed(beginning)
             total += count
             exact = there.closed(there.f) if left <= NEAR else None
             exact = None if exact is None else exact.polished()
@@ -154,14 +153,15 @@ class _Search:
             found.append((left, Found(there, total, trial)))
         return found
 
+    @property
     def closed(self) -> Found | None:
-        """Return the place at which joints close; None: there is none."""
+        """The place at which joints close; None: there is none."""
         left, last = self.reached[-1]
         return last if left == 0.0 else None
 
     @property
     def best(self) -> Found:
-        """Return where gaps are smallest."""
+        """Where gaps are smallest."""
         return min(self.reached, key=lambda each: each[0])[1]
 
     def _beginnings(self) -> Iterator[Tethered]:

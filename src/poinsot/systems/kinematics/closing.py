@@ -75,34 +75,33 @@ class Closing:
         K = assemble((r.size + len(drives), 6 * len(place.turns)), rows)
         return np.append(r, ahead), place.twists.by(K)
 
-
-def closed(closing: Closing, place: Tethered) -> tuple[Tethered, float, int]:
-    """Return the nearest place that steps lead to, its largest gap, and how many there were."""
-    (r, K), mu, grow = closing.at(place), DAMPING, 2.0
-    for count in range(1, ITERATIONS + 1):  # noqa: B007
-        size = float(r @ r)
-        if np.max(abs(r), initial=0.0) <= NEAR:
-            break
-        roots = place.roots
-        A = K @ roots
-        w = roots @ _damped(A, r, mu * min(1.0, size))
-        turn = np.max(abs(w[place.turning]), initial=0.0)
-        w = w * min(1.0, TURN / turn) if turn > 0 else w
-        promised = size - float(np.sum((r + K @ w) ** 2))
-        there = place.at(place.step(w))
-        found, slope = closing.at(there)
-        gained = size - float(found @ found)
-        if gained > 0 and promised > 0:
-            mu *= max(1 / 3, 1 - (2 * gained / promised - 1) ** 3)
-            mu, grow = max(mu, LEAST), 2.0
-            place, r, K = there, found, slope
-            if gained <= STUCK * size:
+    def closed(self, place: Tethered) -> tuple[Tethered, float, int]:
+        """Return the nearest place that steps lead to, its largest gap, and how many there were."""
+        (r, K), mu, grow = self.at(place), DAMPING, 2.0
+        for count in range(1, ITERATIONS + 1):  # noqa: B007
+            size = float(r @ r)
+            if np.max(abs(r), initial=0.0) <= NEAR:
                 break
-        else:
-            mu, grow = mu * grow, 2 * grow
-            if mu > 1e12:
-                break
-    return place, float(np.max(abs(r), initial=0.0)), count
+            roots = place.roots
+            A = K @ roots
+            w = roots @ _damped(A, r, mu * min(1.0, size))
+            turn = np.max(abs(w[place.turning]), initial=0.0)
+            w = w * min(1.0, TURN / turn) if turn > 0 else w
+            promised = size - float(np.sum((r + K @ w) ** 2))
+            there = place.at(place.step(w))
+            found, slope = self.at(there)
+            gained = size - float(found @ found)
+            if gained > 0 and promised > 0:
+                mu *= max(1 / 3, 1 - (2 * gained / promised - 1) ** 3)
+                mu, grow = max(mu, LEAST), 2.0
+                place, r, K = there, found, slope
+                if gained <= STUCK * size:
+                    break
+            else:
+                mu, grow = mu * grow, 2 * grow
+                if mu > 1e12:
+                    break
+        return place, float(np.max(abs(r), initial=0.0)), count
 
 
 def _damped(A: Matrix, r: Vector, mu: float) -> Vector:
