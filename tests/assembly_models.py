@@ -252,3 +252,19 @@ def bennett():
     for k, name in enumerate("ABCD"):
         linkage.add_joint(name, "Revolute", names[k], names[k + 1], *frames[k + 1])
     return linkage
+
+
+def bricard():
+    """Six edges of a cube in a ring, hinges across both edges at each corner: one freedom."""
+    corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1), (0, 1, 1), (0, 0, 1)], float)
+    linkage, names = Linkage(), [GROUND, *(f"edge{k}" for k in range(1, 6))]
+    for k, name in enumerate(names[1:], start=1):
+        span = corners[(k + 1) % 6] - corners[k]
+        shape = ps.Box(mass=1.0, size=0.1 + 0.9 * abs(span))
+        linkage.add_body(name, shape, corners[k] + span / 2, np.eye(3))
+    for k in range(6):
+        before, after = corners[k] - corners[k - 1], corners[(k + 1) % 6] - corners[k]
+        n = np.cross(before, after)
+        axes = np.column_stack([after, np.cross(n, after), n])
+        linkage.add_joint("ABCDEF"[k], "Revolute", names[k - 1], names[k], corners[k], axes)
+    return linkage

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from assembly_models import GROUND, Linkage, Z, at, bennett, four_bar, rocker, turn
+from assembly_models import GROUND, Linkage, Z, at, bennett, bricard, four_bar, rocker, turn
 
 import poinsot as ps
 
@@ -79,13 +79,14 @@ def test_a_slider_crank_closes_as_in_closed_form(theta):
     assert model.start_coordinates()["rail"] == pytest.approx(x, abs=1e-12)
 
 
-def test_an_overconstrained_loop_comes_together_and_moves():
-    rough = bennett().perturbed(np.random.default_rng(2))
+@pytest.mark.parametrize("loop", [bennett, bricard])
+def test_overconstrained_loops_come_together_and_move(loop):
+    rough = loop().perturbed(np.random.default_rng(2))
     model = rough.model()
     model.assemble()
     assert max(rough.gaps(model.start_places())) < 1e-12
     assert model.check().freedoms == 1
-    sweep = model.move("A", to=model.start_coordinates()["A"] + np.array([0.5, 1]))
+    sweep = model.move("A", to=model.start_coordinates()["A"] + np.array([0.1, 0.2]))
     assert len(sweep) == 2
     assert max(rough.gaps(model.start_places())) < 1e-12
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from assembly_models import bennett, four_bar, rocker
+from assembly_models import bennett, bricard, four_bar, rocker
 
 import poinsot as ps
 
@@ -91,6 +91,37 @@ def test_bennetts_loop_keeps_the_product_of_its_half_angles():
     assert np.allclose(np.tan(one / 2) * np.tan(other / 2), product, rtol=1e-8)
     assert np.allclose(turned["A"], -turned["C"], atol=1e-9)
     assert np.allclose(turned["B"], -turned["D"], atol=1e-9)
+
+
+def test_bricards_ring_of_a_cube_opens_to_a_third_of_a_turn():
+    model = bricard().model()  # drawn with right angles
+    with pytest.raises(ps.OutOfReachError) as caught:
+        model.move("A", to=1.0)
+    assert caught.value.limit == pytest.approx(2 * np.pi / 3 - np.pi / 2, abs=1e-8)
+
+
+def test_a_slider_stops_where_crank_and_rod_are_in_line():
+    r, length = 0.5, 1.3
+    model = ps.Model()
+    B, far = np.array([0, r, 0]), np.array([np.sqrt(length**2 - r**2), 0, 0])
+    crank = model.add_body("crank", ps.Box(mass=1, size=(0.1, r, 0.1)), position=B / 2)
+    turn = ps.Rotation.from_axis_angle((0, 0, 1), -np.arcsin(r / length))
+    bar = ps.Box(mass=1, size=(length, 0.1, 0.1))
+    rod = model.add_body("rod", bar, position=(B + far) / 2, rotation=turn)
+    block = model.add_body("block", ps.Box(mass=1, size=(0.2, 0.2, 0.2)), position=far)
+    z = (0, 0, 1)
+    model.add_joint("A", ps.Revolute(model.ground, crank, point=(0, 0, 0), axis=z))
+    model.add_joint("B", ps.Revolute(crank, rod, point=B, axis=z))
+    model.add_joint("C", ps.Revolute(rod, block, point=far, axis=z))
+    model.add_joint("rail", ps.Prismatic(model.ground, block, point=far, axis=(1, 0, 0)))
+    with pytest.raises(ps.OutOfReachError, match="does not get to 1 m") as caught:
+        model.move("rail", to=1.0)
+    assert caught.value.limit == pytest.approx(r + length - far[0], abs=1e-9)
+    sweep = model.move("A", to=np.linspace(0, 2 * np.pi, 9))  # the crank passes both dead centres
+    theta = np.pi / 2 + sweep.values
+    x = r * np.cos(theta) + np.sqrt(length**2 - (r * np.sin(theta)) ** 2)
+    assert np.allclose(sweep.position("block")[:, 0], x, atol=1e-12)
+    assert sweep.singular == ()
 
 
 def test_an_open_chain_takes_the_motion_of_least_kinetic_energy():

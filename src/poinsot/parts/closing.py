@@ -32,7 +32,7 @@ def gap(joint: Joint, frames: Mapping[int, Frame]) -> Gap:
     """Return by how much a joint is open where bodies have these frames."""
     distances, angle = [], 0.0
     for row in joint.rows():
-        if row.places and row.a is row.b and row.length is not None:
+        if row.length is not None and row.a == row.b:
             distances.append(hypot(*row.a.at(frames)) - row.length)
         elif row.places:
             distances.append(row.form.at(frames) / (row.length or 1.0))
