@@ -639,9 +639,10 @@ class Model(Contents):
         Parameters
         ----------
         at : mapping
-            Coordinate -> angle over turns [rad] or displacement [m], zero at the start: `"joint"`,
-            or `"joint.freedom"` of one that has several. Independent ones, as many as there are
-            degrees of freedom; the others follow. Default: the start.
+            Coordinate -> angle over turns [rad] or displacement [m], zero where bodies were added,
+            or where two markers coincide: `"joint"`, or `"joint.freedom"` of one that has several.
+            Independent ones, as many as there are degrees of freedom; the others follow. Default:
+            the start.
         coordinates : sequence of str
             The independent coordinates that Jacobians are taken by; default: those of `at`, or
             all that there are.
@@ -665,7 +666,7 @@ class Model(Contents):
         Parameters
         ----------
         motion : mapping
-            Coordinate -> its angle over turns [rad] or displacement [m], zero at the start:
+            Coordinate -> its angle over turns [rad] or displacement [m], as in `configuration`:
             `"joint"`, or `"joint.freedom"` of one that has several. A number, a formula of t as
             text, `Formula`, `Table` (a cubic spline through its points), a function of time [s], or
             three functions: of coordinate, rate and acceleration. As many independent coordinates

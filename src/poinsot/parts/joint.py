@@ -49,7 +49,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Freedom:
-    """A free direction of a joint: a displacement [m] or an angle [rad], zero at the start."""
+    """A free direction of a joint: a displacement [m] or an angle [rad].
+
+    Zero where bodies were added, or where both markers coincide.
+    """
 
     label: str
     chart: Chart
