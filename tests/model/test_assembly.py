@@ -254,7 +254,7 @@ joints:
 
 
 def test_files_ask_for_assembly():
-    with pytest.raises(ps.ModelFileError, match="open at the start"):
+    with pytest.raises(ps.ModelFileError, match=r"open at the start.*in a file: 'assemble: true'"):
         ps.Model.from_yaml_text(FILE)
     model = ps.Model.from_yaml_text(f"{FILE}assemble: true\n")
     assert np.allclose(model.check().freedoms, 2)
@@ -273,3 +273,16 @@ def test_files_say_what_is_wrong_with_joints_of_markers():
         ps.Model.from_yaml_text(
             FILE.replace("markers: [base, foot]", "bodies: [ground, arm], point: [0, 0, 0]")
         )
+
+
+def test_an_assembled_model_is_a_part_of_another_one_as_it_starts():
+    rough = four_bar().perturbed(np.random.default_rng(1))
+    model, shift, R = rough.model(), np.array([1.0, 2.0, 3.0]), turn((1, 2, 3), 0.7)
+    model.assemble()
+    outer = ps.Model()
+    outer.add_system("linkage", model, position=shift, rotation=R)
+    for name, (x, Q) in model.start_places().items():
+        y, P = outer.start_places()[f"linkage.{name}"]
+        assert np.allclose(y, shift + R @ x, atol=1e-14)
+        assert np.allclose(P, R @ Q, atol=1e-14)
+    assert outer.check().freedoms == 1

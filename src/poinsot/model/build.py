@@ -11,7 +11,7 @@ import numpy as np
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Shape
 from poinsot.elements.sections import CrossSection
-from poinsot.errors import InputError
+from poinsot.errors import InconsistentStartError, InputError
 from poinsot.io import document as files
 from poinsot.io.controllers import Controllers
 from poinsot.io.entries import Entry, OneOf
@@ -25,6 +25,7 @@ from poinsot.io.source import Problem
 from poinsot.io.systems import Connections, SubModel, Systems
 from poinsot.io.variables import OF_TIME
 from poinsot.model.controller_files import add_controller
+from poinsot.model.initial import equations_of
 from poinsot.model.kinds import (
     FORCES,
     FUNCTIONS,
@@ -227,7 +228,11 @@ class _Builder:
         self.model.starts[body.name] = np.array(entry.position), R
 
     def start(self, projected: bool) -> None:
-        """Refuse velocities that contradict the joints."""
+        """Refuse joints that are open, and velocities that contradict them."""
+        try:
+            equations_of(self.model)
+        except InconsistentStartError as error:
+            raise InputError(f"{error} (in a file: 'assemble: true')") from None
         if projected:
             self.model.project_velocities()
         try:
