@@ -57,7 +57,9 @@ def test_a_parallelogram_goes_straight_through_its_flat_positions_which_are_name
 def test_a_value_beyond_a_dead_centre_is_refused_with_the_limit():
     lengths = a, b, c, d = 2.0, 1.5, 2.0, 2.5
     model = four_bar(lengths).model()
-    with pytest.raises(ps.OutOfReachError, match="at its limit") as caught:
+    with pytest.raises(
+        ps.OutOfReachError, match="dead centre of joints 'A', 'B', 'C', 'D'"
+    ) as caught:
         model.move("A", to=[0.5, 3.0])
     limit = np.arccos((a**2 + d**2 - (b + c) ** 2) / (2 * a * d)) - 0.7
     assert caught.value.limit == pytest.approx(limit, abs=1e-8)

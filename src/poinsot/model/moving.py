@@ -22,6 +22,9 @@ from poinsot.systems.kinematics.driving import Driving, following
 from poinsot.systems.kinematics.sweeping import Path, Singular, Station, held, rank_of
 from poinsot.systems.kinematics.tethers import Tethered
 
+#: How many joints a message names.
+LISTED = 6
+
 
 @dataclass(frozen=True, eq=False)
 class Sweep(Sequence[Configuration]):
@@ -134,9 +137,11 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
         reached.append(here)
     sweep = _sweep(model, system, joint, at, reached, met)
     if here.value != value:
+        names = ", ".join(f"'{name}'" for name in path.dead_centre(here, rank)[:LISTED])
         raise OutOfReachError(
             f"{what} does not get to {value:.9g} {at.unit}: it is at its limit at "
-            f"{here.value:.9g} {at.unit}, a dead centre; keep within, or move another coordinate",
+            f"{here.value:.9g} {at.unit}, a dead centre of joints {names}; keep within, or move "
+            "another coordinate",
             limit=here.value,
             sweep=sweep,
         )

@@ -72,10 +72,15 @@ class Station:
     value: float
     w: Vector
 
-    @cached_property
+    @property
     def rows(self) -> Array:
         """K in the metric of the masses, rows of length one, without that of the coordinate."""
-        rows: Array = dense(_rows(self.place))[:-1] @ dense(self.place.roots)
+        return self.all_rows[:-1]
+
+    @cached_property
+    def all_rows(self) -> Array:
+        """The same with that of the coordinate, which comes last."""
+        rows: Array = dense(_rows(self.place)) @ dense(self.place.roots)
         lengths = row_lengths(rows)
         return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
 
@@ -192,9 +197,17 @@ class Path:
         """Return a singular position near a station, with joints that depend on each other."""
         U, s, _ = at.factors
         lost = max(1, int(np.sum(s[:rank] <= BRANCHING)))
-        parts = np.max(abs(U[:, rank - lost : rank]), axis=1)
-        names = [name for name, part in zip(self.joints, parts, strict=True) if part > NAMED]
-        return Singular(value, lost, tuple(dict.fromkeys(names)))
+        return Singular(value, lost, self._parts(U[:, rank - lost : rank]))
+
+    def dead_centre(self, at: Station, rank: int) -> tuple[str, ...]:
+        """Return the joints that hold the coordinate at its limit: its row depends on theirs."""
+        return self._parts(np.linalg.svd(at.all_rows)[0][:-1, rank, None])
+
+    def _parts(self, U: Array) -> tuple[str, ...]:
+        """Return the joints whose rows have a part in some dependencies; (rows, k)."""
+        largest = np.max(abs(U), axis=1)
+        names = [name for name, part in zip(self.joints, largest, strict=True) if part > NAMED]
+        return tuple(dict.fromkeys(names))
 
 
 def rank_of(station: Station) -> int:
