@@ -120,6 +120,14 @@ def test_gears_and_drives_are_respected():
     assert result.joint("hinge two").coordinates["angle"][-1] == pytest.approx(-0.55, abs=1e-9)
 
 
+def test_a_drive_by_its_rate_begins_anywhere():
+    rough = four_bar().perturbed(np.random.default_rng(1))
+    model, free = rough.model(), rough.model()
+    model.add_port("motor", ps.Drive("A", rate=2.0))
+    assert model.assemble().change == pytest.approx(free.assemble().change, rel=1e-9)
+    assert model.start_velocities()["crank"][1] == pytest.approx((0, 0, 2.0), abs=1e-12)
+
+
 def test_velocities_are_completed_or_projected():
     rough = four_bar().perturbed(np.random.default_rng(1), gap=0.3, angle=0.6)
     model = ps.Model()

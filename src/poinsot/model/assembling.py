@@ -127,7 +127,10 @@ def task_of(
     if not model.bodies:
         raise InputError(f"{what}: model '{model.name}' has no bodies")
     placed = (part.place(name, model.joints)[1] for name, part in Wiring(model).with_ports.items())
-    inlets = [inlet for inlet in placed if inlet.drives]
+    # Drives by a rate alone do not tell where they begin.
+    inlets = [
+        inlet for inlet in placed if inlet.drives and all(d.motion.holds for d in inlet.drives)
+    ]
     bodies = [model.at_start(body) for body in model.bodies.values()]
     return Task(bodies, model.joints, inlets, hints, kept, positions(bodies))
 
