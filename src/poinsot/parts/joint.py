@@ -83,7 +83,7 @@ class Joint(ABC):
     def __post_init__(self) -> None:
         """Check the bodies, and keep copies of points and axes."""
         a, b = mount(self.a, f"{self.kind}: a"), mount(self.b, f"{self.kind}: b")
-        one, other = self.bodies
+        one, other = (end.body if isinstance(end, Marker) else end for end in (a, b))
         if one is other or (isinstance(one, Ground) and isinstance(other, Ground)):
             raise InputError(f"{self.kind}: joins '{one.name}' with itself")
         if isinstance(a, Marker) is not isinstance(b, Marker):
@@ -110,19 +110,19 @@ class Joint(ABC):
         """Return the names of points and axes."""
         return [field.name for field in fields(self) if field.name not in ("a", "b")]
 
-    @property
+    @cached_property
     def between_markers(self) -> bool:
         """Whether it joins markers."""
         return isinstance(self.a, Marker)
 
-    @property
+    @cached_property
     def may_be_open(self) -> bool:
         """Whether it can be open where bodies are added."""
         return self.between_markers
 
-    @property
+    @cached_property
     def bodies(self) -> tuple[Body | Ground, Body | Ground]:
-        """The two bodies, those of the markers if it joins these."""
+        """The two bodies, or places of elastic ones; those of the markers if it joins these."""
         a, b = (end.body if isinstance(end, Marker) else end for end in (self.a, self.b))
         return a, b
 

@@ -368,7 +368,7 @@ class Rod(Joint):
     def _vectors(self) -> list[str]:
         return ["point_a", "point_b"]
 
-    @property
+    @cached_property
     def may_be_open(self) -> bool:
         """Whether it has a length of its own."""
         return self.length is not None
