@@ -197,9 +197,9 @@ REFUSED = {
         lambda m: m.add_marker("c", m.bodies["a"], position=(0, 0)),
         "marker 'c': position",
     ),
-    "marker on the ground": (
-        lambda m: m.add_marker("c", m.ground, position=(0, 0, 0)),
-        "marker 'c'",
+    "marker on nothing": (
+        lambda m: m.add_marker("c", "a", position=(0, 0, 0)),
+        "marker 'c': expected a body",
     ),
     "no joint": (lambda m: m.add_joint("K", BOX), "joint 'K': expected a joint"),
     "joint name taken": (

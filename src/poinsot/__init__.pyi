@@ -25,6 +25,7 @@ from poinsot.elements.sections import CircularSection as CircularSection
 from poinsot.elements.sections import RectangularSection as RectangularSection
 from poinsot.elements.sections import Section as Section
 from poinsot.elements.sections import SectionLaw as SectionLaw
+from poinsot.errors import AssemblyError as AssemblyError
 from poinsot.errors import BuildError as BuildError
 from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
@@ -34,15 +35,18 @@ from poinsot.errors import MissingExtraError as MissingExtraError
 from poinsot.errors import ModelFileError as ModelFileError
 from poinsot.errors import NoEffectError as NoEffectError
 from poinsot.errors import NoEquilibriumError as NoEquilibriumError
+from poinsot.errors import OutOfReachError as OutOfReachError
 from poinsot.errors import PoinsotError as PoinsotError
 from poinsot.errors import SingularPencilError as SingularPencilError
 from poinsot.errors import SingularPositionError as SingularPositionError
 from poinsot.errors import StorageError as StorageError
 from poinsot.errors import StructureError as StructureError
+from poinsot.model import Assembled as Assembled
 from poinsot.model import DifferentialDrive as DifferentialDrive
 from poinsot.model import Model as Model
 from poinsot.model import ModelCheck as ModelCheck
 from poinsot.model import Simulation as Simulation
+from poinsot.model import Sweep as Sweep
 from poinsot.model import Wheel as Wheel
 from poinsot.model.resume import resume as resume
 from poinsot.model.rods import ElasticRod as ElasticRod

@@ -1,7 +1,8 @@
 """What Poinsot raises: every message says what is wrong, where, and what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 
 class PoinsotError(Exception):
@@ -30,6 +31,35 @@ class InconsistentStartError(InputError):
 
 class SingularPositionError(PoinsotError):
     """A step through a singular position of joints left its branch of the motion for another."""
+
+
+class AssemblyError(InconsistentStartError):
+    """The joints of a model do not close, wherever bodies are put.
+
+    `gaps` are how far joints stay open at best, by name: a distance [m] and an angle [rad].
+    `places` are where bodies are then: position [m] and rotation R_WB by name.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        gaps: Mapping[str, tuple[float, float]],
+        places: Mapping[str, tuple[Any, Any]],
+    ) -> None:
+        super().__init__(message)
+        self.gaps, self.places = dict(gaps), dict(places)
+
+
+class OutOfReachError(InputError):
+    """A coordinate of a joint does not get to a value: it is at its `limit` [rad or m] before.
+
+    `sweep` is what was reached on the way.
+    """
+
+    def __init__(self, message: str, *, limit: float, sweep: Any) -> None:
+        super().__init__(message)
+        self.limit, self.sweep = limit, sweep
 
 
 class SingularPencilError(InputError):

@@ -27,6 +27,44 @@ def test_check_counts_freedoms_and_shows_the_start(command):
     assert "rod     v = (0.12, -0.24, 0) m/s, omega = (1.92, -0.96, 0.48) rad/s" in out
 
 
+ROUGH = """
+poinsot: 1
+bodies:
+  arm: {box: {mass: 1, size: [1, 0.1, 0.1]}, position: [0.5, 0.2, 0]}
+markers:
+  base: {body: ground, position: [0, 0, 0]}
+  foot: {body: arm, position: [-0.5, 0, 0], axes: body}
+  wall: {body: ground, position: [X, 0, 0]}
+  head: {body: arm, position: [0.5, 0, 0], axes: body}
+joints:
+  hinge: {spherical: {markers: [base, foot]}}
+  hook: {spherical: {markers: [wall, head]}}
+"""
+
+
+def test_check_assembles_a_rough_start_and_says_what_moved(command, tmp_path):
+    path = tmp_path / "rough.yaml"
+    path.write_text(ROUGH.replace("X", "1"))
+    status, _, err = command("check", path)
+    assert status == 2
+    assert "joints are open at the start: 'hinge' by 0.2 m, 'hook' by 0.2 m" in err
+    status, out, _ = command("check", path, "--assemble")
+    assert status == 0
+    assert "arm  by 0.2 m, turned by 0 rad" in out
+    assert "arm  at (0.5, 0, 0) m" in out
+    path.write_text(f"{path.read_text()}assemble: true\n")
+    assert "arm  by 0.2 m" in command("check", path)[1]
+
+
+def test_check_refuses_what_cannot_be_assembled(command, tmp_path):
+    path = tmp_path / "rough.yaml"
+    path.write_text(ROUGH.replace("X", "1.5"))
+    status, _, err = command("check", path, "--assemble")
+    assert status == 2
+    assert "joint 'hinge' by 0.25 m" in err
+    assert "joint 'hook' by 0.25 m" in err
+
+
 def test_plot_draws_a_page_beside_the_result_or_where_it_is_told(command, saved, tmp_path):
     assert command("plot", saved)[0] == 0
     assert saved.with_suffix(".png").read_bytes().startswith(b"\x89PNG")

@@ -22,6 +22,7 @@ PLAIN = {
     *("profile", "rest_length", "rest", "freedom", "coulomb", "viscous", "quadratic", "lower"),
     *("upper", "angular_viscous", "angular_quadratic", "strength", "relaxation", "axes", "value"),
     *("published", "coordinate", "rate", "sideways"),
+    "length",  # of a rod
     *("position", "angle", "sequence", "angles"),  # of paths, which are moved by themselves
 }
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mechanisms import full, laws, tree
+from same import assert_same
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
-from same import assert_same
 from strategies import seeds
 
 import poinsot as ps

@@ -32,6 +32,17 @@ class Ground:
         """The origin of the world."""
         return np.zeros(3)
 
+    @property
+    def R_WB(self) -> NDArray[np.float64]:
+        """The axes of the world."""
+        return np.eye(3)
+
+    R_WP = R_WB
+
+    def local_point(self, world: Vector3) -> Vector3:
+        """Return a point of the world."""
+        return np.asarray(world, dtype=float)
+
     def at(self, world: ArrayLike | None) -> "Ground":
         """Return itself."""
         return self
@@ -45,13 +56,14 @@ class Ground:
 
 @dataclass(frozen=True, eq=False)
 class Marker:
-    """A frame attached to a body: a point X in director axes, and axes R_PM. See `add_marker`.
+    """A frame attached to a body or the ground: a point X in director axes, and axes R_PM.
 
-    `position` [m] and `R_WM` are where it is at the start, world axes.
+    `position` [m] and `R_WM` are where it is while bodies are where they were added, world axes.
+    See `add_marker`.
     """
 
     name: str
-    body: "Body"
+    body: "Body | Ground"
     position: Vector3
     R_WM: NDArray[np.float64]
 
@@ -69,10 +81,31 @@ class Marker:
         """The axes in director axes, as columns."""
         return self.body.R_WP.T @ self.R_WM
 
+    @property
+    def carrier(self) -> "Body":
+        """The body that it is on, unless that is the ground."""
+        return loaded_body(self.body, f"marker '{self.name}'")
+
+    def world(self, own: ArrayLike) -> Vector3:
+        """Return where one of its points is [m], given in its own axes."""
+        return np.asarray(self.position + self.R_WM @ np.asarray(own, dtype=float))
+
+    def at(self, own: ArrayLike | None) -> "Marker":
+        """Return itself: it is at one place of its body."""
+        return self
+
+    def on(self, own: ArrayLike) -> VectorForm:
+        """Return a point, given in its own axes."""
+        return self.body.on(self.world(own))
+
+    def along(self, own: ArrayLike) -> VectorForm:
+        """Return a direction, given in its own axes."""
+        return self.body.along(self.R_WM @ np.asarray(own, dtype=float))
+
 
 @dataclass(frozen=True, eq=False)
 class Body(ABC):
-    """A body at the start of a motion; see `kinds` for those there are. Made by `Model.add_body`.
+    """A body where it was added; see `kinds` for those there are. Made by `Model.add_body`.
 
     Parameters
     ----------

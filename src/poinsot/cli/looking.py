@@ -12,6 +12,7 @@ from poinsot.gallery import MODULES, find_example
 from poinsot.model import Model
 from poinsot.ph.matrices import Vector
 from poinsot.result import load
+from poinsot.so3 import matrix_to_quat
 from poinsot.viz import follow, plot_overview, write_page
 
 RunFile = Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")]
@@ -29,13 +30,24 @@ def gallery() -> None:
 
 
 @app.command()
-def check(file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")]) -> None:
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")],
+    assemble: Annotated[
+        bool, typer.Option("--assemble", help="Move the bodies until all joints close.")
+    ] = False,
+) -> None:
     """Show degrees of freedom, repeated constraints, and whether the start is consistent.
 
     Example:  poinsot check slider-crank.yaml
     """
-    model = Model.from_yaml(file)
+    model = Model.from_yaml(file, assemble=assemble)
     say(f"{printable(model.name)}: a valid model, consistent at the start\n\n{model.check()}")
+    if model.assembled is not None:
+        say(f"\n{model.assembled}\n\nplaces at the start")
+        width = max(map(len, model.bodies))
+        for name, (x, R) in model.start_places().items():
+            quat = _vector(matrix_to_quat(R))
+            say(f"  {printable(name):<{width}}  at {_vector(x)} m, rotation {quat}")
     say("\nvelocities at the start")
     width = max(map(len, model.bodies), default=0)
     for name, (v, omega) in model.start_velocities().items():

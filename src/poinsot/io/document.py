@@ -49,14 +49,35 @@ class Body(Shapes):
 
 
 class Marker(Entry):
-    """A frame attached to a body, given in the world at the start."""
+    """A frame attached to a body or the ground."""
 
     body: Name
-    """The body by name."""
+    """The body by name, or the ground."""
     position: Vector
     """Its point [m]."""
     rotation: Rotation | None = None
-    """Its axes; default: those of the world."""
+    """Its axes; default: those of the world, or of the body."""
+    axes: Literal["world", "body"] = "world"
+    """Whether both are given in the world, where the body is added, or in the body, from its centre
+    of mass."""
+
+
+class Place(Entry):
+    """Where a body starts; world axes."""
+
+    position: Vector
+    """Centre of mass [m]."""
+    rotation: Rotation | None = None
+    """Axes of the body; default: those of the world."""
+
+
+class Assembly(Entry):
+    """How bodies are moved until all joints close."""
+
+    keep: list[Name] = Field(default_factory=list)
+    """Bodies that stay where they are."""
+    near: Section[Number] = Field(default_factory=dict)
+    """Coordinates of joints, such as hinge or hinge.angle, and what they are to be near."""
 
 
 class Release(Part):
@@ -164,6 +185,10 @@ class Document(Entry):
     """What measures and feeds ports, by name."""
     events: Section[Event] = Field(default_factory=dict)
     """Functions of what is measured that cross zero, by name, and what happens then."""
+    start: Section[Place] = Field(default_factory=dict)
+    """Where bodies start that are not where they were added, by name."""
+    assemble: bool | Assembly = False
+    """Move the bodies by as little as possible until all joints close."""
     project_velocities: bool = False
     """Start from the nearest velocities that suit the joints."""
     simulation: Simulation | None = None

@@ -5,9 +5,12 @@
 Points and axes in world axes at the start. SI units.
 """
 
-from typing import ClassVar, Literal, Optional
+from typing import Any, ClassVar, Literal, Optional
 
-from poinsot.io.entries import OneOf, Part
+from pydantic import GetJsonSchemaHandler, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError
+
+from poinsot.io.entries import OneOf, Part, unexpected
 from poinsot.io.inputs import (
     CamProfile,
     Elastic,
@@ -141,31 +144,68 @@ class CompositePart(Shapes):
 # -- joints ----------------------------------------------------------------------------------------
 
 
-class Joint(Part):
+class OfBodies(Part):
     """A joint of two bodies."""
 
     bodies: Pair
     """The two bodies by name; one of them may be the ground."""
 
 
+class Joint(Part):
+    """A joint of two bodies, or of two markers."""
+
+    bodies: Pair | None = None
+    """The two bodies by name; one of them may be the ground."""
+    markers: Pair | None = None
+    """Two markers by name instead; points and axes are then in the axes of these."""
+    #: What a joint of bodies needs besides.
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ends(cls, value: Any) -> Any:
+        """Refuse bodies and markers together, and what a joint of bodies lacks."""
+        if not isinstance(value, dict) or not set(value) <= set(cls.model_fields):
+            return value
+        if "markers" not in value:
+            missing = [key for key in ("bodies", *cls.needs) if key not in value]
+            if missing:
+                raise PydanticCustomError("missing_keys", "missing keys", {"missing": missing})
+        elif "bodies" in value:
+            raise unexpected("bodies or markers", value, "; keep one of both")
+        return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Tell editors what is needed."""
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        schema["oneOf"] = [{"required": ["bodies", *cls.needs]}, {"required": ["markers"]}]
+        return schema
+
+
 class AtPoint(Joint):
     """A joint with one common point."""
 
-    point: Vector
+    needs: ClassVar[tuple[str, ...]] = ("point",)
+    point: Vector | None = None
     """The common point [m]."""
 
 
 class Axial(AtPoint):
     """A joint with a point and an axis."""
 
-    axis: Vector
+    needs: ClassVar[tuple[str, ...]] = ("point", "axis")
+    axis: Vector | None = None
     """Direction of the axis, any length."""
 
 
 class AtPlane(AtPoint):
     """A joint with a point and a plane."""
 
-    normal: Vector
+    needs: ClassVar[tuple[str, ...]] = ("point", "normal")
+    normal: Vector | None = None
     """Normal of the plane, any length."""
     x: Vector | None = None
     """Where displacement 1 leads along the plane, any length; some direction if left out."""
@@ -174,9 +214,10 @@ class AtPlane(AtPoint):
 class Universal(AtPoint):
     """A cardan joint."""
 
-    axis_a: Vector
+    needs: ClassVar[tuple[str, ...]] = ("point", "axis_a", "axis_b")
+    axis_a: Vector | None = None
     """Axis fixed in the first body."""
-    axis_b: Vector
+    axis_b: Vector | None = None
     """Axis fixed in the second body, perpendicular to the first axis."""
 
 
@@ -192,13 +233,16 @@ class Cartesian(AtPoint):
 class Rod(Joint):
     """A massless rod between two points."""
 
-    point_a: Vector
+    needs = ("point_a", "point_b")
+    point_a: Vector | None = None
     """Its end on the first body [m]."""
-    point_b: Vector
+    point_b: Vector | None = None
     """Its end on the second body [m]."""
+    length: Number | None = None
+    """Its length [m]; the distance of its ends where bodies are added if left out."""
 
 
-class KnifeEdge(Joint):
+class KnifeEdge(OfBodies):
     """A blade that cannot move sideways; the first body is the ground."""
 
     point: Vector
@@ -209,7 +253,7 @@ class KnifeEdge(Joint):
     """Normal of the plane; upwards along z if left out."""
 
 
-class OnPlane(Joint):
+class OnPlane(OfBodies):
     """A round body that rolls on a plane; the first body is the ground."""
 
     radius: Number

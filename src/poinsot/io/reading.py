@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from poinsot.errors import did_you_mean
-from poinsot.io.document import VERSION, Document
+from poinsot.io.document import VERSION, Document, Marker
 from poinsot.io.entries import Entry, OneOf, describe
 from poinsot.io.source import KeyPath, Problem, Source, near_match, open_file, open_text
 
@@ -88,6 +88,9 @@ def _explain(source: Source, detail: Any) -> Iterator[Problem]:
             yield Problem(path, f"unknown key '{key}'; {near}", source.key(path, key))
     elif kind == "empty_kind":
         yield Problem((*path, context["kind"]), "expected keys and values, found nothing")
+    elif kind == "missing_keys":
+        for key in context["missing"]:
+            yield Problem(path, f"the key '{key}' is missing")
     elif kind == "missing":
         yield Problem(path[:-1], f"the key '{path[-1]}' is missing")
     elif kind == "literal_error":
@@ -118,6 +121,7 @@ def check_names(document: Document) -> Iterator[Problem]:
     taken: dict[str, str] = {}
     known = _partners(document)
     joints = _WithSubModels(document.joints, document)
+    markers = _WithSubModels({**document.markers, **dict.fromkeys(_ends(document))}, document)
     for section in SECTIONS:
         for name, entry in getattr(document, section).items():
             path = (section, name)
@@ -128,22 +132,34 @@ def check_names(document: Document) -> Iterator[Problem]:
                 yield Problem(path, f"the name is taken in {where}.{name}; choose another one")
             taken[name] = section
             if isinstance(entry, OneOf):
-                yield from _references(entry.part, (*path, entry.kind), joints, known)
+                yield from _references(entry.part, (*path, entry.kind), joints, known, markers)
             else:
-                yield from _references(entry, path, joints, known)
+                yield from _references(entry, path, joints, known, markers)
+    for name in document.start:
+        if name not in known:
+            yield _unknown("body", name, ("start", name), known)
 
 
 def _references(
-    part: Entry, path: tuple[str, ...], joints: Collection[str], known: Collection[str]
+    part: Entry,
+    path: tuple[str, ...],
+    joints: Collection[str],
+    known: Collection[str],
+    markers: Collection[str],
 ) -> Iterator[Problem]:
     """Yield what is wrong with the names that a part refers to, wherever it has such keys."""
-    pair = getattr(part, "bodies", ())
+    pair = getattr(part, "bodies", None) or ()
     for i, name in enumerate(pair):
         if name != GROUND and name not in known:
             yield _unknown("body", name, (*path, "bodies", i), known, GROUND)
     if pair and pair[0] == pair[1]:
         yield Problem((*path, "bodies"), f"it joins '{pair[0]}' with itself; name two bodies")
     body, joint = getattr(part, "body", None), getattr(part, "joint", None)
+    if body == GROUND and isinstance(part, Marker):
+        return
+    for i, name in enumerate(getattr(part, "markers", None) or ()):
+        if name not in markers:
+            yield _unknown("marker", name, (*path, "markers", i), markers)
     if body == GROUND:
         yield Problem((*path, "body"), "the ground cannot move; name a body")
     elif body is not None and body not in known:
@@ -173,6 +189,13 @@ def _partners(document: Document) -> Collection[str]:
             places = "start", *range(slender.nodes), "end"
             names |= dict.fromkeys(f"{name}.{place}" for place in places)
     return _WithSubModels(names, document)
+
+
+def _ends(document: Document) -> Iterator[str]:
+    """Yield the names of the markers on the ends of beams and rods."""
+    for name, body in document.bodies.items():
+        if body.beam or body.elastic_rod:
+            yield from (f"{name}.start", f"{name}.end")
 
 
 class _WithSubModels(Collection[str]):

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Shape
 from poinsot.elements.sections import CrossSection
-from poinsot.errors import InputError
+from poinsot.errors import InconsistentStartError, InputError
 from poinsot.io import document as files
 from poinsot.io.controllers import Controllers
 from poinsot.io.entries import Entry, OneOf
@@ -23,6 +26,7 @@ from poinsot.io.systems import Connections, SubModel, Systems
 from poinsot.io.variables import OF_TIME
 from poinsot.model.controller_files import add_controller
 from poinsot.model.event_files import event_of
+from poinsot.model.initial import equations_of
 from poinsot.model.kinds import (
     FORCES,
     FUNCTIONS,
@@ -39,16 +43,16 @@ from poinsot.model.system_files import connection_of, system_of
 from poinsot.ph.formulas import Formula
 from poinsot.ph.signals import Table
 from poinsot.ph.stages import Newton
-from poinsot.so3 import Rotation, RotationLike
+from poinsot.so3 import Rotation, RotationLike, as_rotation_matrix
 
 #: Keys of a simulation that make sense only with another one.
 PAIRED = {"t_end": "t_start", "coordinates": "scheme"}
 
 
-def build(file: ModelFile, within: tuple[Path, ...] = ()) -> Model:
+def build(file: ModelFile, within: tuple[Path, ...] = (), *, assemble: bool = False) -> Model:
     """Return the model of a file, or the list of the parts that cannot be built.
 
-    `within` are the files that it is a sub-model of.
+    `within` are the files that it is a sub-model of. `assemble`: as if the file asked for it.
     """
     document = file.document
     stem = Path(file.source.name).stem if file.source.name.endswith((".yaml", ".yml")) else "model"
@@ -82,6 +86,8 @@ def build(file: ModelFile, within: tuple[Path, ...] = ()) -> Model:
         builder.attempt(("events", name), builder.add_event, name, event)
     if document.simulation is not None:
         builder.set_simulation(document.simulation)
+    if not builder.problems:
+        builder.place(document, assemble)
     if not builder.problems:
         builder.attempt(("bodies",), builder.start, document.project_velocities)
     if builder.problems:
@@ -119,11 +125,10 @@ class _Builder:
 
     def add_marker(self, name: str, entry: files.Marker) -> None:
         """Add a marker, unless its body failed."""
-        body = self.body(entry.body)
+        body = self.partner(entry.body)
         if body is not None:
-            self.model.add_marker(
-                name, body, position=entry.position, rotation=_rotation(entry.rotation)
-            )
+            R, axes = _rotation(entry.rotation), entry.axes
+            self.model.add_marker(name, body, position=entry.position, rotation=R, axes=axes)
 
     def add(
         self, name: str, entry: OneOf, add: Callable[..., Any], kinds: Mapping[str, type[Any]]
@@ -137,6 +142,10 @@ class _Builder:
                 if a is None or b is None:
                     return
                 arguments |= {"a": a, "b": b}
+            elif key == "markers":
+                if self.problems and not set(value) <= set(self.model.markers):
+                    return
+                arguments["a"], arguments["b"] = (self.model.markers[name] for name in value)
             elif key == "body":
                 body = self.body(value)
                 if body is None:
@@ -209,8 +218,29 @@ class _Builder:
         if len(self.problems) == before:
             self.model.simulation = _simulation(given)
 
+    def place(self, document: files.Document, assemble: bool) -> None:
+        """Put bodies where they start, and assemble them if that is asked for."""
+        for name, entry in document.start.items():
+            self.attempt(("start", name), self.put, name, entry)
+        asked = document.assemble
+        if asked or assemble:
+            how = _given(asked) if isinstance(asked, files.Assembly) else {}
+            self.attempt(("assemble",), partial(self.model.assemble, **how))
+
+    def put(self, name: str, entry: files.Place) -> None:
+        """Let a body start at another place than where it was added."""
+        body = self.model.body(name)
+        if body.deforms or body.carried:
+            raise InputError(f"start: '{name}' is elastic: it starts where it is added")
+        R = as_rotation_matrix(_rotation(entry.rotation), name=f"start: '{name}': rotation")
+        self.model.starts[body.name] = np.array(entry.position), R
+
     def start(self, projected: bool) -> None:
-        """Refuse velocities that contradict the joints."""
+        """Refuse joints that are open, and velocities that contradict them."""
+        try:
+            equations_of(self.model)
+        except InconsistentStartError as error:
+            raise InputError(f"{error} (in a file: 'assemble: true')") from None
         if projected:
             self.model.project_velocities()
         try:

@@ -86,7 +86,11 @@ def mechanism_of(model: Contents, coordinates: str | None, stabilised: bool) -> 
     equations = equations_of(model)
     bodies = equations.bodies
     mechanism, layout, ports = in_numbers(
-        equations, model.markers.values(), model.forces, Wiring(model).with_ports, model.gravity
+        equations,
+        model.carried_markers.values(),
+        model.forces,
+        Wiring(model).with_ports,
+        model.gravity,
     )
     q, motion = positions(bodies), equations.of_all(twists_of(model, equations))
     require_directors(mechanism, coordinates, stabilised)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias, TypeVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.flexible import Flexible, Place
@@ -16,7 +17,7 @@ from poinsot.model.simulation import Simulation
 from poinsot.parts.controllers import Controller
 from poinsot.parts.events import Event
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.transmissions import Transmission
@@ -26,6 +27,7 @@ from poinsot.ph.system import PHSystem
 from poinsot.result.cards import card
 
 T = TypeVar("T")
+Matrix3: TypeAlias = NDArray[np.float64]
 
 #: What a part is called -> where a model keeps all of them by name.
 PARTS = {
@@ -76,6 +78,8 @@ class Contents:
         #: What was added as several bodies, and how.
         self.assemblies: dict[str, tuple[BodyAssembly, Start]] = {}
         self.simulation: Simulation | None = None
+        #: Where bodies start that were moved from where they were added: position and rotation.
+        self.starts: dict[str, tuple[Vector, Matrix3]] = {}
         self._projection: Projection | None = None
 
     @property
@@ -109,13 +113,24 @@ class Contents:
 
     def body(self, name: str) -> Body:
         """Return a body by its name, or by that of a marker on it, such as `beam.end`."""
-        if name in self.markers:
-            return self.markers[name].body
+        carried = self.carried_markers
+        if name in carried:
+            return carried[name].carrier
         if name not in self.bodies:
-            raise InputError(
-                f"no body '{name}'; {did_you_mean(name, [*self.bodies, *self.markers])}"
-            )
+            raise InputError(f"no body '{name}'; {did_you_mean(name, [*self.bodies, *carried])}")
         return self.bodies[name]
+
+    @property
+    def carried_markers(self) -> dict[str, Marker]:
+        """The markers on bodies, without those on the ground."""
+        return {name: at for name, at in self.markers.items() if isinstance(at.body, Body)}
+
+    def at_start(self, body: Body) -> Body:
+        """Return a body with the place where it starts."""
+        if body.name not in self.starts:
+            return body
+        position, R_WB = self.starts[body.name]
+        return replace(body, position=position, R_WB=R_WB)
 
     @property
     def projection(self) -> Projection | None:
@@ -124,10 +139,14 @@ class Contents:
         found = self._projection
         return found if found is not None and found.twists.size == 6 * movable else None
 
+    @projection.setter
+    def projection(self, found: Projection | None) -> None:
+        self._projection = found
+
     def as_now(self) -> Self:
         """Return a copy to which nothing is added later."""
         now = copy(self)
-        for parts in (*PARTS.values(), "assemblies"):
+        for parts in (*PARTS.values(), "assemblies", "starts"):
             setattr(now, parts, dict(getattr(self, parts)))
         now.connections = list(self.connections)
         return now
@@ -203,9 +222,7 @@ def require_part(
     if not isinstance(part, kind):
         raise InputError(f"{what} '{name}': expected a {what} such as {example}, got {part!r}")
     bodies: tuple[Body | Ground, ...] = ()
-    if isinstance(part, Joint):
-        bodies = part.a, part.b
-    elif not isinstance(part, Transmission):
+    if isinstance(part, Joint) or not isinstance(part, Transmission):
         bodies = part.bodies
     for body in bodies:
         require_own(model, body, f"{what} '{name}'")

@@ -32,10 +32,11 @@ from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.system_files import UnwritableError, describe_connection, describe_system
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formulas import Formula
+from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Constant, Table, as_signal
 from poinsot.ph.stages import Newton
 from poinsot.so3 import Rotation
@@ -102,6 +103,7 @@ def describe(
         "controllers": each("controller", model.controllers, describe_controller),
         "events": each("event", model.events, describe_event),
         "project_velocities": repeatable,
+        "start": {name: _placed(*place) for name, place in model.starts.items()},
         "simulation": {} if simulation is None else _fields(simulation),
     }
     if refused:
@@ -147,6 +149,10 @@ def _marker(marker: Marker) -> dict[str, Any]:
     return place | _turned(marker.R_WM)
 
 
+def _placed(position: Vector, R_WB: NDArray[np.float64]) -> dict[str, Any]:
+    return {"position": position.tolist()} | _turned(R_WB)
+
+
 def _turned(R: NDArray[np.float64]) -> dict[str, Any]:
     """Return the rotation, unless it is the identity to the bit."""
     return {} if R.tobytes() == np.eye(3).tobytes() else {"rotation": R.tolist()}
@@ -175,7 +181,8 @@ def _entry(
     if fed is not None:
         written.pop("law", None)
     if "a" in written:
-        written = {"bodies": [written.pop("a"), written.pop("b")]} | written
+        ends = "markers" if isinstance(part, Joint) and part.between_markers else "bodies"
+        written = {ends: [written.pop("a"), written.pop("b")]} | written
     return {kind: written}
 
 
@@ -239,7 +246,7 @@ def _one_or_all(values: Any) -> Any:
 
 def _plain(key: str, value: Any) -> Any:
     """Return an argument as plain data."""
-    if isinstance(value, Body | Ground):
+    if isinstance(value, Body | Ground | Marker):
         return value.name
     if isinstance(value, Rotation):
         return value.matrix.tolist()

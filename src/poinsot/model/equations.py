@@ -15,9 +15,10 @@ from poinsot.frames.forms import GROUND
 from poinsot.frames.places import local
 from poinsot.frames.stacks import Forms
 from poinsot.model.singular import on_nearest_branch, on_one_branch
+from poinsot.parts.closing import gap, is_closed
 from poinsot.parts.contacts import Contact, contact_matrix
 from poinsot.parts.driven import Driven
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.ph.dependence import dependent_rows
 from poinsot.ph.equations import independent
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
@@ -148,7 +149,8 @@ class JointEquations:
         """Loops whose equations depend on each other at the start: joints, rows, bodies, forms."""
         names, joints = list(self.joints), list(self.joints.values())
         starts = np.cumsum([0, *(len(joint.equations.gaps) for joint in joints)])
-        ends = [(joint.a.index, joint.b.index) for joint in joints]
+        pairs = [joint.bodies for joint in joints]
+        ends = [(a.index, b.index) for a, b in pairs]
         found = []
         for joined in find_loops(ends):
             rows = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in joined])
@@ -158,6 +160,20 @@ class JointEquations:
             if not independent(twists.in_lengths(J, longest_arm(J)), DEPENDENT, width=6):
                 found.append((tuple(names[k] for k in joined), rows, bodies, forms))
         return found
+
+    def require_closed(self) -> None:
+        """Refuse joints that are open where bodies start."""
+        frames = {body.index: body.frame for body in self.bodies}
+        found = {name: gap(joint, frames) for name, joint in self.joints.items()}
+        wide = [name for name, each in found.items() if not is_closed(self.joints[name], each)]
+        if wide:
+            listed = [f"'{name}' by {found[name]}" for name in wide]
+            if len(listed) > LISTED:
+                listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
+            raise InconsistentStartError(
+                f"joints are open at the start: {', '.join(listed)}; call model.assemble(), or "
+                "move the bodies"
+            )
 
     def require_independent(self) -> None:
         """Refuse contacts that forbid what is forbidden already, and drives of what cannot move.

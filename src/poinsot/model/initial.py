@@ -14,7 +14,13 @@ def equations_of(model: Contents) -> JointEquations:
     parts = Wiring(model).with_ports.items()
     inlets = (part.place(name, model.joints)[1] for name, part in parts)
     drives = [driven for inlet in inlets for driven in inlet.drives]
-    return JointEquations(list(model.bodies.values()), model.joints, drives)
+    bodies = list(model.bodies.values())
+    if model.starts:
+        bodies = [model.at_start(body) for body in bodies]
+    equations = JointEquations(bodies, model.joints, drives)
+    if model.starts or any(joint.may_be_open for joint in model.joints.values()):
+        equations.require_closed()
+    return equations
 
 
 def twists_of(model: Contents, equations: JointEquations) -> Vector:

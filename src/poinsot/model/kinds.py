@@ -15,6 +15,7 @@ from poinsot.parts.drives import Drive
 from poinsot.parts.forces import Force, JointSpring, Spring
 from poinsot.parts.friction import JointFriction
 from poinsot.parts.gravitation import Gravitation
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 from poinsot.parts.stops import JointStop
 
@@ -39,7 +40,7 @@ SECTIONS: dict[str, type[sections.CrossSection]] = {
     "law": sections.SectionLaw,
 }
 
-JOINTS: dict[str, type[joints.Joint]] = {
+JOINTS: dict[str, type[Joint]] = {
     "spherical": joints.Spherical,
     "revolute": joints.Revolute,
     "cylindrical": joints.Cylindrical,

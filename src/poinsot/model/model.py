@@ -7,15 +7,16 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.body import Body, Ground, Marker, loaded_body, partner
+from poinsot.bodies.body import Body, Ground, Marker, partner
 from poinsot.bodies.flexible import Flexible
 from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
-from poinsot.errors import InconsistentStartError, InputError
+from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import require_name, vector3
 from poinsot.model import compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
+from poinsot.model.assembling import Assembled, assembled
 from poinsot.model.changes import require_possible
 from poinsot.model.check import ModelCheck, check
 from poinsot.model.contents import (
@@ -29,6 +30,7 @@ from poinsot.model.contents import (
     without,
 )
 from poinsot.model.coordinates import choose_scheme
+from poinsot.model.moving import Sweep, moved
 from poinsot.model.rods import ElasticRod
 from poinsot.model.simulation import Simulation
 from poinsot.model.submodels import Submodel
@@ -36,7 +38,7 @@ from poinsot.model.wiring import Wiring
 from poinsot.parts.controllers import Controller, make_controller
 from poinsot.parts.events import Event, Trigger
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.rods import RodElements
 from poinsot.parts.transmissions import Transmission
@@ -81,6 +83,8 @@ class Model(Contents):
 
     def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:
         super().__init__(gravity, name)
+        #: What `assemble` found last.
+        self.assembled: Assembled | None = None
 
     # -- growing ------------------------------------------------------------------------------
 
@@ -174,24 +178,52 @@ class Model(Contents):
             self.add_marker(f"{name}.{label}", body, position=body.position, rotation=body.R_WB)
 
     def add_marker(
-        self, name: str, body: Body, *, position: ArrayLike, rotation: RotationLike = None
+        self,
+        name: str,
+        body: Body | Ground,
+        *,
+        position: ArrayLike,
+        rotation: RotationLike = None,
+        axes: str = "world",
     ) -> Marker:
-        """Attach a frame to a body: a point [m] and axes, given in the world at the start."""
+        """Attach a frame to a body or the ground, such as one end of a joint.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        body : Body or Ground
+            What carries it.
+        position : (3,), rotation
+            Its point [m] and its axes, in the world, where the body was added.
+        axes : {"world", "body"}
+            `"body"`: these are given in the axes of the body, from its centre of mass instead.
+        """
         require_new(self, name)
-        require_own(self, loaded_body(body, f"marker '{name}'"), f"marker '{name}'")
         what = f"marker '{name}'"
-        self.markers[name] = Marker(
-            name,
-            body,
-            vector3(position, f"{what}: position"),
-            as_rotation_matrix(rotation, name=f"{what}: rotation"),
-        )
+        require_own(self, partner(body, what), what)
+        if axes not in ("world", "body"):
+            raise InputError(f"{what}: axes is {axes!r}; it is 'world' or 'body'")
+        point = vector3(position, f"{what}: position")
+        R = as_rotation_matrix(rotation, name=f"{what}: rotation")
+        if axes == "body":
+            point, R = body.position + body.R_WB @ point, body.R_WB @ R
+        self.markers[name] = Marker(name, body, point, R)
         return self.markers[name]
 
     def add_joint(self, name: str, joint: Joint) -> Joint:
-        """Add a joint; it must fit where the bodies are, to 1e-8 of its size."""
+        """Add a joint; it must fit where bodies are added, to 1e-8 of its size.
+
+        One between markers may be open there, and so may a `Rod` of a length; `assemble` closes it.
+        """
         require_part(self, name, joint, Joint, "joint", "Revolute")
-        gaps = joint.equations.gaps
+        for end in (joint.a, joint.b):
+            if isinstance(end, Marker) and self.markers.get(end.name) is not end:
+                raise InputError(
+                    f"joint '{name}': marker '{end.name}' is not in this model; "
+                    + did_you_mean(end.name, self.markers)
+                )
+        gaps = () if joint.may_be_open else joint.equations.gaps
         for k, gap in enumerate(gaps):
             if gap > 0 and gap > joint.allowed_gaps()[k]:
                 raise InconsistentStartError(
@@ -447,6 +479,79 @@ class Model(Contents):
 
     # -- the start ----------------------------------------------------------------------------
 
+    def start_places(self) -> dict[str, tuple[Vector, Vector]]:
+        """Return position [m] and rotation R_WB of every body at the start, by name.
+
+        World axes; these are where bodies were added, unless `assemble` or `move` moved them.
+        """
+        bodies = map(self.at_start, self.bodies.values())
+        return {body.name: (body.position, body.R_WB) for body in bodies}
+
+    def start_coordinates(self) -> dict[str, float]:
+        """Return angles [rad] and displacements [m] of all joints at the start, by name.
+
+        As in `configuration`: `"joint"`, or `"joint.freedom"` of one that has several.
+        """
+        return motions.start_coordinates(self)
+
+    def assemble(
+        self,
+        *,
+        keep: Sequence[str] | str = (),
+        near: Mapping[str, float] | None = None,
+    ) -> Assembled:
+        r"""Move the bodies by as little as possible until all joints close; return what moved.
+
+        Of all places at which joints close, transmissions fit and drives are where their motions
+        begin, the model starts at the one that the least way of matter leads to,
+
+        .. math:: \min \int |x - x_0|^2\, dm
+                  = \sum m\, |\Delta\varphi|^2 + \sum_i E_i\, |\Delta d_i|^2 ,
+
+        a local minimum. Rough starts will do: gaps between markers of half a body, and axes that
+        are off by 60 degrees. Velocities that contradict the joints there are projected. What is
+        given in world axes, of parts that are added later, too, belongs to where bodies were added
+        and not to where they start.
+
+        Parameters
+        ----------
+        keep : sequence of str
+            Bodies that stay where they start now.
+        near : mapping
+            Coordinate of a joint -> angle [rad] or displacement [m] that it is to have, as in
+            `configuration`: such as `{"elbow": 2.0}`, to choose one of several ways to close. If
+            joints do not close with all of them, they are where that is nearly so.
+
+        Raises
+        ------
+        AssemblyError
+            If joints do not close: says which ones stay open and how far, and has the best places.
+        """
+        self.assembled = assembled(self, keep, near)
+        return self.assembled
+
+    def move(self, joint: str, to: ArrayLike) -> Sweep:
+        """Let a coordinate of a joint go to a value, or to several; the model then starts there.
+
+        Loops stay closed and on their branch, transmissions fit, and drives are where their motions
+        begin; of several ways to follow, all bodies take that of least kinetic energy. Velocities
+        that contradict the joints at the end are projected.
+
+        Parameters
+        ----------
+        joint : str
+            Its name, or `"joint.freedom"` of one with several coordinates.
+        to : float or (n,)
+            Angle over turns [rad] or displacement [m], as in `configuration`: zero where the bodies
+            were added, or where two markers coincide.
+
+        Raises
+        ------
+        OutOfReachError
+            If it does not get there: has the limit, and what was reached; nothing is moved.
+        """
+        return moved(self, joint, to)
+
     def start_velocities(self) -> dict[str, tuple[Vector, Vector]]:
         """Return velocity [m/s] and angular velocity [rad/s] of every body at the start, by name.
 
@@ -460,7 +565,7 @@ class Model(Contents):
         What was left out is completed first, as well as the joints allow. A body that is added
         later undoes this.
         """
-        self._projection = initial.projected(self)
+        self.projection = initial.projected(self)
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom, repeated constraints and singular positions.
@@ -558,9 +663,10 @@ class Model(Contents):
         Parameters
         ----------
         at : mapping
-            Coordinate -> angle over turns [rad] or displacement [m], zero at the start: `"joint"`,
-            or `"joint.freedom"` of one that has several. Independent ones, as many as there are
-            degrees of freedom; the others follow. Default: the start.
+            Coordinate -> angle over turns [rad] or displacement [m], zero where bodies were added,
+            or where two markers coincide: `"joint"`, or `"joint.freedom"` of one that has several.
+            Independent ones, as many as there are degrees of freedom; the others follow. Default:
+            the start.
         coordinates : sequence of str
             The independent coordinates that Jacobians are taken by; default: those of `at`, or
             all that there are.
@@ -584,7 +690,7 @@ class Model(Contents):
         Parameters
         ----------
         motion : mapping
-            Coordinate -> its angle over turns [rad] or displacement [m], zero at the start:
+            Coordinate -> its angle over turns [rad] or displacement [m], as in `configuration`:
             `"joint"`, or `"joint.freedom"` of one that has several. A number, a formula of t as
             text, `Formula`, `Table` (a cubic spline through its points), a function of time [s], or
             three functions: of coordinate, rate and acceleration. As many independent coordinates
@@ -603,15 +709,16 @@ class Model(Contents):
     # -- files --------------------------------------------------------------------------------
 
     @staticmethod
-    def from_yaml(path: str | Path) -> "Model":
+    def from_yaml(path: str | Path, *, assemble: bool = False) -> "Model":
         """Return the model of a model file; `simulation` holds how to run it.
 
-        Raises `ModelFileError` with file, line and key of everything that is wrong.
+        `assemble`: move its bodies until joints close, as if the file said so; `assembled` tells
+        what moved. Raises `ModelFileError` with file, line and key of everything that is wrong.
         """
         from poinsot.io.reading import read_file
         from poinsot.model.build import build
 
-        return build(read_file(path))
+        return build(read_file(path), assemble=assemble)
 
     @staticmethod
     def from_yaml_text(text: str) -> "Model":

@@ -6,8 +6,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
+from poinsot.frames.places import local
 from poinsot.model.compiling import is_elastic, mechanism_of
 from poinsot.model.contents import Contents, list_of_names
+from poinsot.model.equations import positions
 from poinsot.model.wiring import Wiring
 from poinsot.parts.coordinates import Coordinate, of_joint
 from poinsot.parts.drives import Drive
@@ -29,19 +31,26 @@ def configuration(
     """Return where bodies are at given coordinates of joints, and Jacobians there."""
     what, values = "configuration", dict(at or {})
     names = list(values) if coordinates is None and values else coordinates
-    every = _coordinate_names(model)
+    every = coordinate_names(model)
     names = every if names is None else list_of_names(names, f"{what}: coordinates")
-    system = _plain(model, what)
+    system = plain(model, what)
     if values:
-        driving = Driving.of(system, _coordinates(model, list(values), what), what)
+        driving = Driving.of(system, coordinates_of(model, list(values), what), what)
         driving.require_determined(every)
         held = {name: trajectory(each, 1.0, f"{what}: '{name}'") for name, each in values.items()}
         there = driving.along(held, 1.0).at(0.0).place
     else:
         there = Driving.of(system, {}, what).place
-    by = Driving.of(system, _coordinates(model, names, what), what).beside(there)
+    by = Driving.of(system, coordinates_of(model, names, what), what).beside(there)
     by.require_determined(every)
     return Configuration(system, by.names, by)
+
+
+def start_coordinates(model: Contents) -> dict[str, float]:
+    """Return all coordinates of joints at the start [rad or m] by name."""
+    found = coordinates_of(model, coordinate_names(model), "start")
+    q = positions([model.at_start(body) for body in model.bodies.values()])
+    return {name: at.chart.value(at.forms(local(q, at.bodies))) for name, at in found.items()}
 
 
 def inverse_dynamics(
@@ -55,7 +64,7 @@ def inverse_dynamics(
     what = "inverse_dynamics"
     if not isinstance(motion, Mapping):
         raise InputError(f"{what}: expected motions by the names of joints, got {motion!r}")
-    system: PHSystem = _plain(model, what)
+    system: PHSystem = plain(model, what)
     acting: dict[str, tuple[Port, Inlet] | None] = {}
     for name in list(motion) if by is None else list_of_names(by, f"{what}: by"):
         place = Wiring(model).place(name)
@@ -73,19 +82,14 @@ def inverse_dynamics(
     for port_name, signal in (inputs or {}).items():
         system = feed(system, port_name, signal)
     assert isinstance(system, DirectorSystem)
-    coordinates = _coordinates(model, list(motion), what)
-    every = _coordinate_names(model)
+    coordinates = coordinates_of(model, list(motion), what)
+    every = coordinate_names(model)
     return inverse.inverse_dynamics(system, coordinates, motion, times, acting, every)
 
 
-def _plain(model: Contents, what: str) -> DirectorSystem:
+def plain(model: Contents, what: str) -> DirectorSystem:
     """Return the mechanism in directors; refuse what has states of its own."""
-    if is_elastic(model):
-        name = next(name for name, body in model.bodies.items() if body.deforms)
-        raise InputError(
-            f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
-            "joints; take rigid bodies"
-        )
+    require_rigid(model, what)
     if model.systems:
         raise InputError(
             f"{what}: systems ('{next(iter(model.systems))}') have states of their own; take "
@@ -96,7 +100,17 @@ def _plain(model: Contents, what: str) -> DirectorSystem:
     return system
 
 
-def _coordinates(model: Contents, names: Sequence[str], what: str) -> dict[str, Coordinate]:
+def require_rigid(model: Contents, what: str) -> None:
+    """Refuse elastic bodies."""
+    if is_elastic(model):
+        name = next(name for name, body in model.bodies.items() if body.deforms)
+        raise InputError(
+            f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
+            "joints; take rigid bodies"
+        )
+
+
+def coordinates_of(model: Contents, names: Sequence[str], what: str) -> dict[str, Coordinate]:
     """Return coordinates of joints by name."""
     found: dict[str, Coordinate] = {}
     for name in names:
@@ -107,7 +121,7 @@ def _coordinates(model: Contents, names: Sequence[str], what: str) -> dict[str, 
     return found
 
 
-def _coordinate_names(model: Contents) -> list[str]:
+def coordinate_names(model: Contents) -> list[str]:
     """Return all coordinates of joints, by the shortest name of each."""
     found = []
     for name, joint in model.joints.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from poinsot.bodies.body import Body, Marker
 from poinsot.parts.controllers import OUTPUT, Controller
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 from poinsot.parts.regulators import reading, regulator_law
 from poinsot.ph.interconnection import Interconnection
@@ -60,7 +60,7 @@ class Regulation:
         if channel.kind != "motion":
             return JointPort(channel.owner, channel.which)
         marker = self.markers.get(channel.owner)
-        body = self.bodies[channel.owner] if marker is None else marker.body
+        body = self.bodies[channel.owner] if marker is None else marker.carrier
         if channel.which in ("rotation", "angular_velocity"):
             return TorquePort(body)
         return ForcePort(body, None if marker is None else marker.position)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.errors import InputError
 from poinsot.model.assemblies import Start
 from poinsot.model.contents import Contents, own_parts, require_new
@@ -17,7 +17,8 @@ from poinsot.parts.body_drives import BodyDrive
 from poinsot.parts.controllers import Controller, variable_names
 from poinsot.parts.events import Action, Event, Release, Switch, Trigger
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint, OnPlane
+from poinsot.parts.joint import Joint
+from poinsot.parts.joints import OnPlane
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formula_rows import FormulaRows
@@ -59,9 +60,11 @@ class Submodel:
         placed: dict[str, Body] = {}
         for name, body in own["bodies"].items():
             placed |= self._add_rod(name) if isinstance(body, tuple) else self._add_body(body)
+        for name, (position, R_WB) in inner.starts.items():
+            outer.starts[self._named(name)] = self._point(position), self.setting.R_WB @ R_WB
         for name, marker in own["markers"].items():
             place = self._point(marker.position)
-            on, R = placed[marker.body.name], self.setting.R_WB @ marker.R_WM
+            on, R = self._here(marker.body, placed), self.setting.R_WB @ marker.R_WM
             outer.add_marker(self._named(name), on, position=place, rotation=R)
         sections: list[tuple[Mapping[str, Any], Callable[[str, Any], Any]]] = [
             (own["joints"], outer.add_joint),
@@ -131,7 +134,8 @@ class Submodel:
 
     def _add_body(self, body: Body) -> dict[str, Body]:
         """Add a body, with its places if it is elastic."""
-        velocity, spin = self._twist(body.position, self._twists[body.name], body.turns)
+        origin = self.inner.at_start(body).position
+        velocity, spin = self._twist(origin, self._twists[body.name], body.turns)
         made = self.outer.add_body(
             self._named(body.name),
             body.shape,
@@ -188,9 +192,11 @@ class Submodel:
             if value is None:
                 continue
             if name in BODIES:
-                changed[name] = self.ground if isinstance(value, Ground) else placed[value.name]
+                changed[name] = self._here(value, placed)
             elif name in TIES:
                 changed[name] = self._named(value)
+            elif isinstance(part, Joint) and part.between_markers:
+                continue  # points and axes are those of the markers
             elif name in POINTS:
                 changed[name] = self._point(np.asarray(value))
             elif name in DIRECTIONS + ROTATIONS and not callable(value):
@@ -198,12 +204,18 @@ class Submodel:
         if isinstance(part, BodyDrive):
             changed |= part.moved(self.setting.position, self.setting.R_WB)
         moved = replace(part, **changed)  # type: ignore[type-var]
-        if isinstance(part, OnPlane) and isinstance(moved, OnPlane):
+        if isinstance(part, OnPlane) and isinstance(moved, OnPlane) and not part.between_markers:
             x = self.setting.R_WB @ np.asarray(part.in_plane[0])
             # Of itself, a plane of another normal may choose another direction.
             if not np.array_equal(moved.in_plane[0], x):
                 return replace(moved, x=x)
         return moved
+
+    def _here(self, end: Body | Ground | Marker, placed: Mapping[str, Body]) -> Any:
+        """Return what a part attaches to, as it is here."""
+        if isinstance(end, Marker):
+            return self.outer.markers[self._named(end.name)]
+        return self.ground if isinstance(end, Ground) else placed[end.name]
 
     def _controller(self, controller: Controller) -> Controller:
         """Return a controller of channels and ports as they are called here."""

@@ -100,7 +100,10 @@ class Wiring:
         joints, systems = model.joints, [*model.systems.values(), *self.regulation.systems]
         return Known(
             Lazy(joints, lambda name: tuple(f.label for f in joints[name].freedoms())),
-            {**dict.fromkeys(model.markers, "marker"), **dict.fromkeys(model.bodies, "body")},
+            {
+                **dict.fromkeys(model.carried_markers, "marker"),
+                **dict.fromkeys(model.bodies, "body"),
+            },
             {s.name: (s.size, s.unit) for each in systems for s in each.states},
         )
 
@@ -127,4 +130,4 @@ class Wiring:
         driven = [port.name for each in regulated for port in each.drives]
         joined = [name for each in model.connections for name in each.ports]
         known = {name: place for name, place in self._closed.items() if name in driven + joined}
-        return Regulation(regulated, model.joints, model.bodies, model.markers, known)
+        return Regulation(regulated, model.joints, model.bodies, model.carried_markers, known)

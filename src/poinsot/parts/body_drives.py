@@ -24,7 +24,7 @@ from poinsot.frames.stacks import stack
 from poinsot.inputs import unit3, vector3
 from poinsot.parts.driven import Driven, DrivenDirection, Term
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.parts.paths import Orientation, Path, Turn
 from poinsot.ph.formulas import Formula

@@ -13,7 +13,7 @@ from poinsot.frames.relative import COORDINATES
 from poinsot.inputs import vector3
 from poinsot.parts.connections import Connection, connected
 from poinsot.parts.forces import Force, Placed
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.relaxation import relaxations
 from poinsot.so3 import RotationLike, as_rotation_matrix
 

@@ -12,7 +12,7 @@ from poinsot.frames.charts import Angle, Chart, Length
 from poinsot.frames.directions import Charted
 from poinsot.frames.forms import half_square
 from poinsot.frames.stacks import Forms, stack
-from poinsot.parts.joints import Freedom, Joint
+from poinsot.parts.joint import Freedom, Joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: 
     if freedom not in free:
         hint = did_you_mean(freedom, free)
         raise InputError(f"{what}: joint '{name}' has no free direction '{freedom}'; {hint}")
-    chosen, bodies = free[freedom], _touched(joint.a, joint.b)
+    chosen, bodies = free[freedom], _touched(*joint.bodies)
     forms = stack([form.among(bodies) for form in chosen.forms], len(bodies))
     chart = chosen.chart
     if isinstance(chart, Angle):

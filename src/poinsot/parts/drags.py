@@ -39,7 +39,7 @@ from poinsot.kernels.terms import NONE, UNIT
 from poinsot.kernels.turning import on_arms
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, rows
 from poinsot.parts.forces import Force, Placed
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.resistance import Damper, Friction, drag, require_coefficients
 
 

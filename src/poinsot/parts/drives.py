@@ -12,7 +12,7 @@ from poinsot.inputs import number
 from poinsot.parts.coordinates import of_joint
 from poinsot.parts.driven import Driven, Term
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
 from poinsot.ph.formulas import Formula
 from poinsot.ph.motions import ByPosition, ByRate, Prescribed

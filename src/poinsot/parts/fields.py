@@ -40,7 +40,7 @@ from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, 
 from poinsot.parts.field_formulas import FieldFormula
 from poinsot.parts.field_laws import FieldLaw
 from poinsot.parts.forces import Force, Placed
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.potentials import FieldPotential
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector

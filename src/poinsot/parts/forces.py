@@ -18,7 +18,7 @@ from poinsot.frames.charts import Linear
 from poinsot.inputs import function, number, vector3
 from poinsot.parts.coordinates import Coordinate, distance, of_joint
 from poinsot.parts.elastic import ByEnergy, ByForce, Elastic, Integral, affine
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.potentials import CoordinatePotential, Potential
 from poinsot.parts.resistance import AnyLaw, Damper, Friction, Resistance
 from poinsot.ph.formulas import Formula, Slope

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from poinsot.errors import InputError
 from poinsot.parts.coordinates import of_joint
 from poinsot.parts.forces import Force, Placed
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.resistance import SLIP, Damper, Friction, require_coefficients
 
 

@@ -34,7 +34,7 @@ from poinsot.kernels.tables import Part, frame, twist
 from poinsot.kernels.terms import NONE, UNIT
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
 from poinsot.parts.forces import Force, Placed
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.potentials import Potential
 from poinsot.ph.matrices import Vector, dense
 

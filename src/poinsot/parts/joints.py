@@ -4,158 +4,38 @@ point: r_B - r_A = 0 (3 equations); dot: a_A·b_B = 0; offset: a_A·(r_B - r_A) 
 distance: (|r_B - r_A|^2 - L^2)/2 = 0. The same table gives the free directions, which carry motors,
 springs and dampers [LKB26, sec. 4.2 and 4.3].
 
-Points and axes are given in world axes at the start; the second body moves relative to the first.
+Points and axes are given in world axes, where bodies are when they are added; of two markers, in
+the axes of these, which coincide where coordinates are zero. The second body moves relative to the
+first.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from math import hypot
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poinsot.bodies.body import Body, Ground, partner
+from poinsot.bodies.body import Body
 from poinsot.errors import InputError
-from poinsot.frames.charts import Angle, Chart, Linear
-from poinsot.frames.forms import AXES, Form, Vector3, VectorForm, dot, half_square, three
-from poinsot.frames.stacks import Packed, pack
-from poinsot.inputs import unit3, vector3
-from poinsot.parts.contacts import Contact
+from poinsot.frames.charts import Angle, Linear
+from poinsot.frames.forms import AXES, Form, Vector3, VectorForm, dot, three
+from poinsot.inputs import positive, unit3
+from poinsot.parts.joint import LEFT_OUT, Freedom, Joint, Row
 
 Array = NDArray[np.float64]
 ANGLE = Angle()
 #: Cosine of an angle that counts as a right one.
 PERPENDICULAR = 1e-8
-#: What a joint may be open by at the start, as a part of its size, and of how far away it is.
-GAP, GAP_ROUND_OFF = 1e-8, 1e-14
-
-
-@dataclass(frozen=True)
-class Row:
-    """One constraint equation a·b = 0, or (a·a - length^2)/2 = 0, and what it locks in words."""
-
-    label: str
-    a: VectorForm
-    b: VectorForm
-    length: float | None = None
-
-    @property
-    def form(self) -> Form:
-        """The equation as a quadratic form."""
-        return dot(self.a, self.b) if self.length is None else half_square(self.a, self.length)
-
-    @property
-    def places(self) -> bool:
-        """Whether it holds a point, with a gap in metres; if not, a direction."""
-        return any(w[0] != 0 for vector in (self.a, self.b) for _, w in vector.weights)
-
-
-@dataclass(frozen=True)
-class Freedom:
-    """A free direction of a joint: a displacement [m] or an angle [rad], zero at the start."""
-
-    label: str
-    chart: Chart
-    forms: tuple[Form, ...]
-
-    @property
-    def rotates(self) -> bool:
-        """Whether it is an angle."""
-        return isinstance(self.chart, Angle)
-
-
-class Equations(NamedTuple):
-    """Constraint equations as plain numbers, and what each lacks at the start [m or 1]."""
-
-    forms: Packed
-    gaps: tuple[float, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Joint(ABC):
-    """A joint between two bodies, or a body and the ground."""
-
-    a: Body | Ground
-    b: Body | Ground
-
-    def __post_init__(self) -> None:
-        """Check the bodies, and keep copies of points and axes."""
-        a, b = partner(self.a, f"{self.kind}: a"), partner(self.b, f"{self.kind}: b")
-        if a is b or (isinstance(a, Ground) and isinstance(b, Ground)):
-            raise InputError(f"{self.kind}: joins '{a.name}' with itself")
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name not in ("a", "b") and value is not None:
-                given = vector3(value, f"{self.kind}: {field.name}")
-                object.__setattr__(self, field.name, given)
-        for end, body, place in zip("ab", (a, b), self._places(), strict=True):
-            object.__setattr__(self, end, body.at(place))
-
-    def _places(self) -> tuple[ArrayLike | None, ArrayLike | None]:
-        """Return where it attaches to either body, world axes at the start; None: not told."""
-        return None, None
-
-    @property
-    def kind(self) -> str:
-        """The joint's name in the table."""
-        return type(self).__name__
-
-    @abstractmethod
-    def rows(self) -> tuple[Row, ...]:
-        """Return the constraint equations."""
-
-    def freedoms(self) -> tuple[Freedom, ...]:
-        """Return the free directions that have a coordinate of their own; none by default."""
-        return ()
-
-    @cached_property
-    def equations(self) -> Equations:
-        """The constraint equations as plain numbers, made once."""
-        frames = {end.index: end.frame for end in (self.a, self.b) if isinstance(end, Body)}
-        rows = self.rows()
-        forms = [row.form for row in rows]
-        sizes = [row.length or 1.0 for row in rows]
-        gaps = [abs(form.at(frames)) / size for form, size in zip(forms, sizes, strict=True)]
-        return Equations(pack(forms), tuple(gaps))
-
-    @property
-    def size(self) -> float:
-        """How large it is [m]: the smaller one of its bodies, from the joint or across; 0: none."""
-        ends = zip((self.a, self.b), self.origin, strict=True)
-        sizes = [
-            max(hypot(*w[1:]), end.principal.radius)
-            for end, at in ends
-            if isinstance(end, Body)
-            for _, w in at.weights
-        ]
-        return min((size for size in sizes if size > 0), default=0.0)
-
-    def allowed_gaps(self) -> list[float]:
-        """Return by how much each equation may be violated at the start [m or 1].
-
-        Lengths are measured by the joint's own size; far from the origin they have more round-off.
-        """
-        far = max(hypot(*self.a.position), hypot(*self.b.position))
-        size = self.size
-        lengths = [row.length or size if row.places else 1.0 for row in self.rows()]
-        return [GAP * length + GAP_ROUND_OFF * max(far, length) for length in lengths]
-
-    def contact(self) -> Contact | None:
-        """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""
-        return None
-
-    @property
-    def remedy(self) -> str:
-        """What to do if it does not fit where the bodies are."""
-        return "correct its axes (those of a universal joint must be perpendicular) or its points"
-
-    @property
-    @abstractmethod
-    def origin(self) -> tuple[VectorForm, VectorForm]:
-        """The joint's point on either body; reactions are given there."""
+#: What is taken for them in the axes of markers.
+ORIGIN, ALONG_X, ALONG_Y, ALONG_Z = (
+    (0.0, 0.0, 0.0),
+    (1.0, 0.0, 0.0),
+    (0.0, 1.0, 0.0),
+    (0.0, 0.0, 1.0),
+)
 
 
 def perpendicular(n: ArrayLike) -> tuple[Vector3, Vector3]:
@@ -219,7 +99,8 @@ def _displacement(joint: Joint, along: ArrayLike, label: str = "displacement") -
 class _AtPoint(Joint):
     """A joint with one common point."""
 
-    point: ArrayLike
+    point: ArrayLike = LEFT_OUT
+    IN_MARKERS: ClassVar[Mapping[str, Vector3]] = {"point": ORIGIN}
 
     def _places(self) -> tuple[ArrayLike, ArrayLike]:
         return self.point, self.point
@@ -234,7 +115,8 @@ class _AtPoint(Joint):
 class _Axial(_AtPoint):
     """A joint with a point and an axis."""
 
-    axis: ArrayLike
+    axis: ArrayLike = LEFT_OUT
+    IN_MARKERS: ClassVar[Mapping[str, Vector3]] = {"point": ORIGIN, "axis": ALONG_Z}
 
     @cached_property
     def _n(self) -> Vector3:
@@ -250,6 +132,10 @@ class _Axial(_AtPoint):
         """Return the two rows that keep the axes parallel."""
         n, (m1, m2) = self.a.along(self._n), self._across
         return Row("tilt 1", n, self.b.along(m1)), Row("tilt 2", n, self.b.along(m2))
+
+    def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
+        """The axis."""
+        return self._same(self._n)
 
     def _centred(self) -> tuple[Row, Row]:
         """Return the two rows that keep B's point on the axis of A."""
@@ -296,6 +182,10 @@ class Prismatic(_Axial):
         """Two offsets and three dots."""
         return (*self._centred(), *self._parallel(), _dot_row(self, *self._across, "turn"))
 
+    def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
+        """All three axes."""
+        return self._same(*self._across, self._n)
+
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacement along the axis."""
         return (_displacement(self, self._n),)
@@ -305,8 +195,13 @@ class Prismatic(_Axial):
 class Universal(_AtPoint):
     """A cardan joint: four equations, two angles; `axis_a` is fixed in A, `axis_b` in B."""
 
-    axis_a: ArrayLike
-    axis_b: ArrayLike
+    axis_a: ArrayLike = LEFT_OUT
+    axis_b: ArrayLike = LEFT_OUT
+    IN_MARKERS: ClassVar[Mapping[str, Vector3]] = {
+        "point": ORIGIN,
+        "axis_a": ALONG_X,
+        "axis_b": ALONG_Y,
+    }
 
     def _axes(self) -> tuple[Array, Array]:
         return unit3(self.axis_a, "Universal: axis_a"), unit3(self.axis_b, "Universal: axis_b")
@@ -333,8 +228,9 @@ class OnPlane(_AtPoint):
     What x has along the normal does not count; left out, it is some direction across the normal.
     """
 
-    normal: ArrayLike
+    normal: ArrayLike = LEFT_OUT
     x: ArrayLike | None = None
+    IN_MARKERS: ClassVar[Mapping[str, Vector3]] = {"point": ORIGIN, "normal": ALONG_Z}
 
     def __post_init__(self) -> None:
         """Check the axes."""
@@ -379,6 +275,10 @@ class Planar(OnPlane):
             _dot_row(self, self._n, m2, "tilt 2"),
         )
 
+    def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
+        """The normal."""
+        return self._same(self._n)
+
     def freedoms(self) -> tuple[Freedom, ...]:
         """Two displacements in the plane and the angle about its normal."""
         return (*super().freedoms(), _angle(self, self.in_plane))
@@ -389,13 +289,22 @@ class Weld(Joint):
 
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
-        """The second body's centre of mass, or the first's if the second is the ground."""
-        world = self.b.position if isinstance(self.b, Body) else self.a.position
-        return self.a.on(world), self.b.on(world)
+        """The second body's centre of mass, or the first's if the second is the ground.
+
+        Of markers, their points.
+        """
+        at: ArrayLike = self.b.position if isinstance(self.b, Body) else self.a.position
+        if self.between_markers:
+            at = ORIGIN
+        return self.a.on(at), self.b.on(at)
 
     def rows(self) -> tuple[Row, ...]:
         """Point and three dots."""
         return (*_point_rows(self.origin), *_turn_rows(self, *np.eye(3)))
+
+    def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
+        """All three axes."""
+        return self._same(*np.eye(3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -424,6 +333,10 @@ class Cartesian(_AtPoint):
         """Three dots."""
         return _turn_rows(self, *self._axes())
 
+    def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
+        """All three axes."""
+        return self._same(*self._axes())
+
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacements."""
         return tuple(
@@ -434,10 +347,31 @@ class Cartesian(_AtPoint):
 
 @dataclass(frozen=True, eq=False)
 class Rod(Joint):
-    """A massless rod between two points: one equation, the distance is that of the start."""
+    """A massless rod between two points: one equation.
 
-    point_a: ArrayLike
-    point_b: ArrayLike
+    Its `length` [m] is the distance of the points where bodies are added, unless it is given.
+    """
+
+    point_a: ArrayLike = LEFT_OUT
+    point_b: ArrayLike = LEFT_OUT
+    length: float | None = None
+    IN_MARKERS: ClassVar[Mapping[str, Vector3]] = {"point_a": ORIGIN, "point_b": ORIGIN}
+
+    def __post_init__(self) -> None:
+        """Check the length."""
+        super().__post_init__()
+        if self.length is not None:
+            object.__setattr__(self, "length", positive(self.length, "Rod: length"))
+        elif self.between_markers:
+            raise InputError("Rod: length is missing; markers do not tell it")
+
+    def _vectors(self) -> list[str]:
+        return ["point_a", "point_b"]
+
+    @cached_property
+    def may_be_open(self) -> bool:
+        """Whether it has a length of its own."""
+        return self.length is not None
 
     def _places(self) -> tuple[ArrayLike, ArrayLike]:
         return self.point_a, self.point_b
@@ -449,7 +383,9 @@ class Rod(Joint):
 
     def rows(self) -> tuple[Row, ...]:
         """Distance."""
-        length = float(np.linalg.norm(np.subtract(self.point_b, self.point_a)))
+        length = self.length
+        if length is None:
+            length = float(np.linalg.norm(np.subtract(self.point_b, self.point_a)))
         if length == 0:
             raise InputError("Rod: its two points coincide; use Spherical")
         on_a, on_b = self.origin
@@ -462,6 +398,10 @@ class PointOnLine(_Axial):
     def rows(self) -> tuple[Row, ...]:
         """Two offsets."""
         return self._centred()
+
+    def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
+        """None."""
+        return ()
 
     def freedoms(self) -> tuple[Freedom, ...]:
         """The displacement along the line."""

@@ -27,7 +27,7 @@ from poinsot.frames.stacks import stack
 from poinsot.inputs import function, vector3
 from poinsot.parts.coordinates import of_joint
 from poinsot.parts.feedback import BodyLaw, Feedback, Inlet, JointLaw, Load
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.ph.ports import Port
 from poinsot.ph.signals import Signal, as_signal
 

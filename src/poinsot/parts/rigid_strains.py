@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body
 from poinsot.frames.forms import Form, VectorForm
-from poinsot.parts.joints import Joint, Row
+from poinsot.parts.joint import Joint, Row
 
 #: What the components of a displacement are.
 LABELS = "shear 1", "shear 2", "extension"

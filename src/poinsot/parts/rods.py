@@ -21,7 +21,7 @@ from poinsot.errors import InputError
 from poinsot.frames.relative import many_coordinates
 from poinsot.parts.connections import Connection, connected
 from poinsot.parts.forces import Force, Placed
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.potentials import Potential
 from poinsot.parts.resistance import Damper
 from poinsot.ph.matrices import Vector

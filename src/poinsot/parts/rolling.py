@@ -16,7 +16,8 @@ from poinsot.errors import InputError
 from poinsot.frames.forms import GROUND, Height, VectorForm, direction, point, three
 from poinsot.inputs import number, unit3, vector3
 from poinsot.parts.contacts import LYING, Ball, Blade, Contact, Disc
-from poinsot.parts.joints import Joint, Row, perpendicular
+from poinsot.parts.joint import Joint, Row
+from poinsot.parts.joints import perpendicular
 
 Vector3 = NDArray[np.float64]
 
@@ -101,7 +102,7 @@ class KnifeEdge(Rolling):
         """Return the blade."""
         n = unit3(self._across, "KnifeEdge: normal x along")
         X = self.body.local_point(np.asarray(self.point))
-        return Blade((self.b.index,), three(X), three(self.body.local_direction(n)))
+        return Blade((self.body.index,), three(X), three(self.body.local_direction(n)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +167,7 @@ class RollingSphere(_OnPlane):
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The lowest point."""
-        centre = point(self.b.index, self._X)
+        centre = point(self.body.index, self._X)
         lowest = centre - VectorForm((), three(self.radius * self._N))
         return lowest, lowest
 
@@ -179,7 +180,7 @@ class RollingSphere(_OnPlane):
         """Return the sphere."""
         first, second = perpendicular(self._N)
         arm, along = three(-self.radius * self._N), (three(first), three(second))
-        return Ball((self.b.index,), three(self._X), arm, along)
+        return Ball((self.body.index,), three(self._X), arm, along)
 
 
 @dataclass(frozen=True)
@@ -244,7 +245,7 @@ class RollingDisc(_OnPlane):
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
         """The centre."""
-        centre = point(self.b.index, self._X)
+        centre = point(self.body.index, self._X)
         return centre, centre
 
     def rows(self) -> tuple[Row, ...]:
@@ -257,7 +258,7 @@ class RollingDisc(_OnPlane):
     def contact(self) -> Disc:
         """Return the disc."""
         return Disc(
-            bodies=(self.b.index,),
+            bodies=(self.body.index,),
             X=three(self._X),
             a=three(self.body.local_direction(self._a)),
             N=three(self._N),

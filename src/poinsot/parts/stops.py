@@ -24,7 +24,7 @@ from poinsot.kernels.kernel import inline
 from poinsot.parts.coordinates import of_joint
 from poinsot.parts.elastic import Elastic
 from poinsot.parts.forces import Force, Placed
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.potentials import CoordinatePotential
 from poinsot.parts.resistance import Damper, Resistance
 from poinsot.ph.matrices import Vector

@@ -18,7 +18,7 @@ from poinsot.inputs import number, positive
 from poinsot.parts.coordinates import Coordinate, of_joint
 from poinsot.parts.driven import Driven, Term
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.profiles import Profile, profile_of
 from poinsot.parts.resistance import SLIP, Friction
 from poinsot.ph.formulas import Formula

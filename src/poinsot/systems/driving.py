@@ -66,4 +66,4 @@ def _remedy(driven: Driven, behind: float) -> str:
     if isinstance(chart, Angle) and abs(behind - tau * round(behind / tau)) <= TOLERANCE:
         name = chart.name
         return f", whole turns away; count them by simulate(..., angles={{'{name}': ...}})"
-    return "; coordinates of joints begin with zero: add a constant to the motion"
+    return "; add a constant to the motion, or put the joint there by model.assemble()"

@@ -17,7 +17,7 @@ from poinsot.frames.stacks import Forms, pack
 from poinsot.frames.twists import move, twists_from
 from poinsot.parts.contacts import Contact
 from poinsot.parts.forces import Force
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.result import Scene
@@ -142,7 +142,7 @@ class Layout:
     @cached_property
     def contacts(self) -> tuple[tuple[str, int, Contact], ...]:
         """Joint, body and contact of every constraint on velocities alone."""
-        found = [(joint.name, joint.joint.b.index, joint.contact) for joint in self.joints]
+        found = [(joint.name, joint.joint.bodies[1].index, joint.contact) for joint in self.joints]
         return tuple((name, body, contact) for name, body, contact in found if contact is not None)
 
     def angles(self, q: Vector) -> Vector:

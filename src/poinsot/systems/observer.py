@@ -79,7 +79,7 @@ class Joints:
         self.joints, self.bodies, self.angles, self.view = joints, bodies, angles, view
         known, every = tuple(bodies.tolist()), bodies.size == view.bodies.size
         parts = [place.joint for place in joints]
-        ends = np.array([(joint.a.index, joint.b.index) for joint in parts], dtype=np.intp)
+        ends = np.array([[end.index for end in joint.bodies] for joint in parts], dtype=np.intp)
         # Bodies are counted among those of these joints from here on; the ground comes last.
         self.pairs = np.where(ends == GROUND, GROUND, np.searchsorted(bodies, ends)).reshape(-1, 2)
 
@@ -257,7 +257,7 @@ class MechanismObserver(Observer):
     def joint(self, name: str) -> Joints:
         """Return one joint."""
         k = [place.name for place in self.layout.joints].index(name)
-        ends = {self.layout.joints[k].joint.a.index, self.layout.joints[k].joint.b.index}
+        ends = {end.index for end in self.layout.joints[k].joint.bodies}
         return self._joints(k, k + 1, np.array(sorted(ends - {GROUND}), dtype=np.intp))
 
     @cached_property
@@ -295,7 +295,7 @@ class MechanismObserver(Observer):
 
     def _joint(self, k: int, history: History) -> JointRecord:
         joint, view = self.layout.joints[k].joint, self.view
-        bodies = sorted({joint.a.index, joint.b.index} - {GROUND})
+        bodies = sorted({end.index for end in joint.bodies} - {GROUND})
         one = self._joints(k, k + 1, np.array(bodies, dtype=np.intp))
         start = one.start(history)
         moved = history.over_times(

@@ -25,7 +25,7 @@ from poinsot.frames.places import WIDTH, of_frame
 from poinsot.frames.stacks import Forms, stack
 from poinsot.frames.twists import coordinates
 from poinsot.parts.feedback import Inlet
-from poinsot.parts.joints import Joint
+from poinsot.parts.joint import Joint
 from poinsot.parts.loads import ForcePort, TorquePort
 from poinsot.ph.connections import Connection
 from poinsot.ph.matrices import Vector, dense
@@ -89,7 +89,7 @@ def _bodies(joint: Joint) -> tuple[Body, ...]:
     """Return the bodies that a joint joins: one, if the other is the ground."""
     if joint.contact() is not None:
         raise InputError(f"{joint.kind}: a contact is no kinematic pair; add it to a model")
-    return tuple(end for end in (joint.a, joint.b) if isinstance(end, Body))
+    return tuple(end for end in joint.bodies if isinstance(end, Body))
 
 
 def _forms(joint: Joint) -> Forms:
@@ -112,7 +112,7 @@ def _free(joint: Joint) -> list[Direction]:
     ]
     turns = all(row.places for row in joint.rows()) and not any(f.rotates for f in freedoms)
     if turns:
-        signs = tuple(1.0 if body is joint.b else -1.0 for body in bodies)
+        signs = tuple(1.0 if body is joint.bodies[1] else -1.0 for body in bodies)
         found.append(RelativeTorque(own, signs))
     return found
 
@@ -122,13 +122,13 @@ def _split(joint: Joint, B: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
     parts = iter(np.vsplit(B, len(B) // WIDTH))
     a, b = (
         next(parts) if isinstance(end, Body) else np.zeros((WIDTH, B.shape[1]))
-        for end in (joint.a, joint.b)
+        for end in joint.bodies
     )
     return -a, b
 
 
 def _coordinates(joint: Joint, q_a: Vector, q_b: Vector) -> Vector:
-    there = zip((joint.a, joint.b), (q_a, q_b), strict=True)
+    there = zip(joint.bodies, (q_a, q_b), strict=True)
     return np.concatenate([q for end, q in there if isinstance(end, Body)])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.beam import Beam
-from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.flexible import Flexible, Place
 from poinsot.bodies.shapes import (
     Box,
@@ -24,7 +24,8 @@ from poinsot.bodies.shapes import (
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.frames.forms import three
 from poinsot.parts.forces import Force, Spring
-from poinsot.parts.joints import Joint, Rod
+from poinsot.parts.joint import Joint
+from poinsot.parts.joints import Rod
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.rods import RodElements
 from poinsot.result import Carried, Piece, Pin, Point, Scene, Slender, Strut
@@ -154,6 +155,7 @@ def _places(joint: Joint) -> tuple[ArrayLike, ArrayLike]:
     at = getattr(joint, "point", None)
     if at is None:  # a weld
         at = joint.b.position if isinstance(joint.b, Body) else joint.a.position
+        at = np.zeros(3) if joint.between_markers else at
     return at, at
 
 
@@ -161,17 +163,17 @@ def _ends(part: Rod | Spring) -> tuple[Point, Point]:
     return _on(part.a, part.point_a), _on(part.b, part.point_b)
 
 
-def _on(body: Body | Ground, world: ArrayLike) -> Point:
-    """Return a point, given in the world at the start, on a body."""
-    from_centre = np.asarray(world, dtype=float) - body.position
-    return Point(body.name, three(_R_WB(body).T @ from_centre))
+def _on(end: Body | Ground | Marker, place: ArrayLike) -> Point:
+    """Return a point, given in the world where bodies are added or on a marker, on a body."""
+    if isinstance(end, Marker):
+        return _on(end.body, end.world(place))
+    from_centre = np.asarray(place, dtype=float) - end.position
+    return Point(end.name, three(end.R_WB.T @ from_centre))
 
 
-def _direction(body: Body | Ground, world: ArrayLike) -> Point:
-    """Return a unit vector, given in the world at the start, in the axes of a body."""
-    n = np.asarray(world, dtype=float)
-    return Point(body.name, three(_R_WB(body).T @ n / np.linalg.norm(n)))
-
-
-def _R_WB(body: Body | Ground) -> Array:
-    return body.R_WB if isinstance(body, Body) else np.eye(3)
+def _direction(end: Body | Ground | Marker, along: ArrayLike) -> Point:
+    """Return a unit vector, given likewise, in the axes of a body."""
+    n = np.asarray(along, dtype=float)
+    if isinstance(end, Marker):
+        return _direction(end.body, end.R_WM @ n)
+    return Point(end.name, three(end.R_WB.T @ n / np.linalg.norm(n)))

@@ -58,6 +58,13 @@ def require_coordinates(system: DirectorSystem, what: str) -> None:
             )
 
 
+def following(name: str, at: Coordinate, value: float) -> Inlet:
+    """Return what holds a coordinate of a joint at a value [rad or m]."""
+    term = Term(tuple(range(len(at.bodies))), at.forms, at.chart)
+    driven = Driven(at.bodies, name, (term,), Held(value))
+    return Inlet(driven, driven.size)
+
+
 @dataclass(frozen=True, eq=False)
 class Driving:
     """A place of a mechanism with trajectories of coordinates, and of drives that it has.
@@ -81,10 +88,7 @@ class Driving:
         require_coordinates(system, what)
         place = FramePlace.of(system, system.start, 0.0)
         inlets = [*place.held.inlets, *ports]
-        for name, at in coordinates.items():
-            term = Term(tuple(range(len(at.bodies))), at.forms, at.chart)
-            driven = Driven(at.bodies, name, (term,), Held(0.0))
-            inlets.append(Inlet(driven, driven.size))
+        inlets += [following(name, at, 0.0) for name, at in coordinates.items()]
         held = replace(place.held, inlets=tuple(inlets))
         u = np.zeros(sum(inlet.size for inlet in inlets))
         place = replace(place, held=held, u=u, turned=np.zeros(len(system.angle_names)))

@@ -136,20 +136,27 @@ class FramePlace(Place):
     def closed(self, f: Vector) -> Self | None:
         """Return the place near f at which joints and transmissions are closed; None: none.
 
-        Gauss-Newton, by motions that do little work: a heavy body stays where it is, and a light
-        one follows. Drives are where they are to be.
+        Gauss-Newton. Drives are where they are to be.
         """
-        scale, there = self._light * self.sizes, self.at(f)
+        there = self.at(f)
         length = float(np.max(self.held.lengths(self.f), initial=0.0)) or 1.0
         far = 8 * EPS * float(np.max(abs(frame_vectors(f)[:, 0]), initial=0.0)) / length
         for _ in range(CLOSINGS):
             g, J = there.gaps()
             if np.all(abs(g) <= (CLOSED + far) * row_lengths(in_lengths(J, length))):
                 return there
-            w = scale * shortest_solution(scale_columns(self.twists.by(J), scale), -g, width=6)
+            w = self.shortest(self.twists.by(J), -g)
             longest = float(np.max(abs(w) / self.sizes, initial=0.0))
             there = there.at(there.step(w * min(1.0, 0.5 / longest) if longest else w))
         return None
+
+    def shortest(self, K: Matrix, b: Vector) -> Vector:
+        """Return the motion with K w = b that does little work.
+
+        A heavy body stays where it is, and a light one follows.
+        """
+        scale = self._light * self.sizes
+        return np.asarray(scale * shortest_solution(scale_columns(K, scale), b, width=6))
 
     def gaps(self) -> tuple[Vector, Matrix]:
         """Return g of joints, transmissions and drives, and what twists of all bodies change it by.

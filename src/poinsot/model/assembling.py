@@ -1,0 +1,160 @@
+"""What `Model.assemble` does: bodies start where all joints close."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from poinsot.errors import InconsistentStartError, InputError, printable
+from poinsot.frames.places import local
+from poinsot.inputs import number
+from poinsot.model.contents import Contents, list_of_names
+from poinsot.model.equations import positions
+from poinsot.model.initial import projected, start_velocities
+from poinsot.model.motions import coordinates_of, require_rigid
+from poinsot.model.wiring import Wiring
+from poinsot.parts.feedback import Inlet
+from poinsot.ph.matrices import Vector
+from poinsot.so3 import log
+from poinsot.systems.kinematics.assembly import Task, assemble, poses
+from poinsot.systems.kinematics.driving import following
+
+#: A body that moved by less than this part of the mechanism's length, or angle, did not.
+STILL = 1e-13
+
+
+@dataclass(frozen=True)
+class Move:
+    """How far a body was moved [m], its centre of mass, and turned [rad]."""
+
+    distance: float
+    angle: float
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """What `Model.assemble` moved, and how well joints close.
+
+    Parameters
+    ----------
+    moves : mapping
+        Body -> by how much it was moved [m] and turned [rad]; those that stayed are left out.
+    change : float
+        Root mean square of the way of all matter [m], which is least.
+    gap, gap_angle : float
+        By how much joints are still open at most [m], [rad].
+    near : mapping
+        Hint -> where that coordinate is now [rad or m].
+    reached : bool
+        Whether all hints were met.
+    projected : bool
+        Whether velocities contradicted the joints there and were projected.
+    iterations, trials : int
+        Steps that it took, and from how many places it was tried.
+    """
+
+    moves: Mapping[str, Move]
+    change: float
+    gap: float
+    gap_angle: float
+    near: Mapping[str, float]
+    reached: bool
+    projected: bool
+    iterations: int
+    trials: int
+
+    def __str__(self) -> str:
+        """A few lines of text."""
+        width = max(map(len, self.moves), default=0)
+        lines = [
+            f"  {printable(name):<{width}}  by {by.distance:.6g} m, turned by {by.angle:.6g} rad"
+            for name, by in self.moves.items()
+        ]
+        lines = ["moved", *lines] if lines else ["nothing moved"]
+        for name, value in self.near.items():
+            lines.append(f"  {printable(name)} = {value:.9g}")
+        lines.append(
+            f"joints close to {self.gap:.1e} m and {self.gap_angle:.1e} rad, "
+            f"after {self.iterations} iteration{'s' * (self.iterations != 1)} from {self.trials} "
+            f"place{'s' * (self.trials != 1)}"
+        )
+        if self.projected:
+            lines.append("velocities were projected on what joints allow")
+        return "\n".join(lines)
+
+
+def assembled(
+    model: Contents, keep: Sequence[str] | str, near: Mapping[str, float] | None
+) -> Assembled:
+    """Move the bodies of a model until all joints close; return what moved."""
+    what, near = "assemble", dict(near or {})
+    coordinates = coordinates_of(model, list(near), f"{what}: near")
+    hints = [
+        following(name, at, number(near[name], f"{what}: near '{name}'"))
+        for name, at in coordinates.items()
+    ]
+    kept = [model.body(name).name for name in list_of_names(keep, f"{what}: keep")]
+    task = task_of(model, what, hints=hints, kept=kept)
+    found = assemble(task, f"model '{model.name}'")
+    moves = start_at(model, task, found.place.f)
+    gaps = task.gaps(found.place.f).values()
+    return Assembled(
+        moves,
+        found.place.distance(task.f, found.place.f),
+        max((each.distance for each in gaps), default=0.0),
+        max((each.angle for each in gaps), default=0.0),
+        {
+            name: at.chart.value(at.forms(local(found.place.f, at.bodies)))
+            for name, at in coordinates.items()
+        },
+        found.hinted,
+        suit_velocities(model),
+        found.iterations,
+        found.trials,
+    )
+
+
+def task_of(
+    model: Contents, what: str, *, hints: Sequence[Inlet] = (), kept: Collection[str] = ()
+) -> Task:
+    """Return what is to be assembled; refuse elastic bodies, whose places move with them."""
+    require_rigid(model, what)
+    if model.assemblies:
+        raise InputError(
+            f"{what}: nodes of rods ('{next(iter(model.assemblies))}') are not moved; take rigid "
+            "bodies, or add the rod where it fits"
+        )
+    if not model.bodies:
+        raise InputError(f"{what}: model '{model.name}' has no bodies")
+    placed = (part.place(name, model.joints)[1] for name, part in Wiring(model).with_ports.items())
+    # Drives by a rate alone do not tell where they begin.
+    inlets = [
+        inlet for inlet in placed if inlet.drives and all(d.motion.holds for d in inlet.drives)
+    ]
+    bodies = [model.at_start(body) for body in model.bodies.values()]
+    return Task(bodies, model.joints, inlets, hints, kept, positions(bodies))
+
+
+def start_at(model: Contents, task: Task, f: Vector) -> dict[str, Move]:
+    """Let a model start at frames f; return by how much bodies were moved that were."""
+    moves = {}
+    for (name, (x0, R0)), (x, R) in zip(
+        poses(task.bodies, task.f).items(), poses(task.bodies, f).values(), strict=True
+    ):
+        move = Move(float(np.linalg.norm(x - x0)), float(np.linalg.norm(log(R0.T @ R))))
+        if move.distance > STILL * task.length or move.angle > STILL:
+            model.starts[name] = x, R
+            moves[name] = move
+    return moves
+
+
+def suit_velocities(model: Contents) -> bool:
+    """Project velocities that contradict the joints where bodies start now; tell whether any do."""
+    again, model.projection = model.projection is not None, None
+    try:
+        start_velocities(model)
+    except InconsistentStartError:
+        again = True
+    if again:
+        model.projection = projected(model)
+    return again

@@ -1,0 +1,202 @@
+"""What every joint is: what it joins, what it locks and leaves free, and how far it may be open.
+
+Points and axes are given in world axes, where bodies are when they are added; of two markers, in
+the axes of these, which coincide where coordinates are zero.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from math import hypot
+from typing import ClassVar, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from poinsot.bodies.body import Body, Ground, Marker, partner
+from poinsot.errors import InputError
+from poinsot.frames.charts import Angle, Chart
+from poinsot.frames.forms import Form, Vector3, VectorForm, dot, half_square
+from poinsot.frames.stacks import Packed, pack
+from poinsot.inputs import vector3
+from poinsot.parts.contacts import Contact
+
+#: What a joint may be open by at the start, as a part of its size, and of how far away it is.
+GAP, GAP_ROUND_OFF = 1e-8, 1e-14
+#: A point or an axis that was not given.
+LEFT_OUT: ArrayLike = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One constraint equation a·b = 0, or (a·a - length^2)/2 = 0, and what it locks in words."""
+
+    label: str
+    a: VectorForm
+    b: VectorForm
+    length: float | None = None
+
+    @property
+    def form(self) -> Form:
+        """The equation as a quadratic form."""
+        return dot(self.a, self.b) if self.length is None else half_square(self.a, self.length)
+
+    @property
+    def places(self) -> bool:
+        """Whether it holds a point, with a gap in metres; if not, a direction."""
+        return any(w[0] != 0 for vector in (self.a, self.b) for _, w in vector.weights)
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """A free direction of a joint: a displacement [m] or an angle [rad].
+
+    Zero where bodies were added, or where both markers coincide.
+    """
+
+    label: str
+    chart: Chart
+    forms: tuple[Form, ...]
+
+    @property
+    def rotates(self) -> bool:
+        """Whether it is an angle."""
+        return isinstance(self.chart, Angle)
+
+
+class Equations(NamedTuple):
+    """Constraint equations as plain numbers, and what each lacks at the start [m or 1]."""
+
+    forms: Packed
+    gaps: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(ABC):
+    """A joint between two bodies, a body and the ground, or two markers on these."""
+
+    a: Body | Ground | Marker
+    b: Body | Ground | Marker
+    #: What points and axes are between markers unless they are given.
+    IN_MARKERS: ClassVar[Mapping[str, Vector3]] = {}
+
+    def __post_init__(self) -> None:
+        """Check the bodies, and keep copies of points and axes."""
+        a, b = mount(self.a, f"{self.kind}: a"), mount(self.b, f"{self.kind}: b")
+        one, other = (end.body if isinstance(end, Marker) else end for end in (a, b))
+        if one is other or (isinstance(one, Ground) and isinstance(other, Ground)):
+            raise InputError(f"{self.kind}: joins '{one.name}' with itself")
+        if isinstance(a, Marker) is not isinstance(b, Marker):
+            raise InputError(
+                f"{self.kind}: '{a.name}' and '{b.name}' are a marker and a body; join two "
+                "markers, by model.add_marker(...) on the body or the ground, or two bodies"
+            )
+        for name, usual in self.IN_MARKERS.items():
+            if getattr(self, name) is not LEFT_OUT:
+                continue
+            if not self.between_markers:
+                raise InputError(
+                    f"{self.kind}: {name} is missing; only markers have one of their own"
+                )
+            object.__setattr__(self, name, usual)
+        for name in self._vectors():
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, vector3(value, f"{self.kind}: {name}"))
+        for end, body, place in zip("ab", (a, b), self._places(), strict=True):
+            object.__setattr__(self, end, body.at(place))
+
+    def _vectors(self) -> list[str]:
+        """Return the names of points and axes."""
+        return [field.name for field in fields(self) if field.name not in ("a", "b")]
+
+    @cached_property
+    def between_markers(self) -> bool:
+        """Whether it joins markers."""
+        return isinstance(self.a, Marker)
+
+    @cached_property
+    def may_be_open(self) -> bool:
+        """Whether it can be open where bodies are added."""
+        return self.between_markers
+
+    @cached_property
+    def bodies(self) -> tuple[Body | Ground, Body | Ground]:
+        """The two bodies, or places of elastic ones; those of the markers if it joins these."""
+        a, b = (end.body if isinstance(end, Marker) else end for end in (self.a, self.b))
+        return a, b
+
+    def _places(self) -> tuple[ArrayLike | None, ArrayLike | None]:
+        """Return where it attaches to either body, world axes at the start; None: not told."""
+        return None, None
+
+    def _same(self, *axes: ArrayLike) -> tuple[tuple[VectorForm, VectorForm], ...]:
+        return tuple((self.a.along(axis), self.b.along(axis)) for axis in axes)
+
+    @property
+    def kind(self) -> str:
+        """The joint's name in the table."""
+        return type(self).__name__
+
+    @abstractmethod
+    def rows(self) -> tuple[Row, ...]:
+        """Return the constraint equations."""
+
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """Return the free directions that have a coordinate of their own; none by default."""
+        return ()
+
+    def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
+        """Return directions of A and of B that are the same, not just parallel; none by default."""
+        return ()
+
+    @cached_property
+    def equations(self) -> Equations:
+        """The constraint equations as plain numbers, made once."""
+        frames = {end.index: end.frame for end in self.bodies if isinstance(end, Body)}
+        rows = self.rows()
+        forms = [row.form for row in rows]
+        sizes = [row.length or 1.0 for row in rows]
+        gaps = [abs(form.at(frames)) / size for form, size in zip(forms, sizes, strict=True)]
+        return Equations(pack(forms), tuple(gaps))
+
+    @property
+    def size(self) -> float:
+        """How large it is [m]: the smaller one of its bodies, from the joint or across; 0: none."""
+        ends = zip(self.bodies, self.origin, strict=True)
+        sizes = [
+            max(hypot(*w[1:]), end.principal.radius)
+            for end, at in ends
+            if isinstance(end, Body)
+            for _, w in at.weights
+        ]
+        return min((size for size in sizes if size > 0), default=0.0)
+
+    def allowed_gaps(self) -> list[float]:
+        """Return by how much each equation may be violated at the start [m or 1].
+
+        Lengths are measured by the joint's own size; far from the origin they have more round-off.
+        """
+        far = max(hypot(*self.a.position), hypot(*self.b.position))
+        size = self.size
+        lengths = [row.length or size if row.places else 1.0 for row in self.rows()]
+        return [GAP * length + GAP_ROUND_OFF * max(far, length) for length in lengths]
+
+    def contact(self) -> Contact | None:
+        """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""
+        return None
+
+    @property
+    def remedy(self) -> str:
+        """What to do if it does not fit where the bodies are."""
+        return "correct its axes (those of a universal joint must be perpendicular) or its points"
+
+    @property
+    @abstractmethod
+    def origin(self) -> tuple[VectorForm, VectorForm]:
+        """The joint's point on either body; reactions are given there."""
+
+
+def mount(value: object, what: str) -> Body | Ground | Marker:
+    """Return what a joint may attach to, or say what was expected."""
+    return value if isinstance(value, Marker) else partner(value, what)
