@@ -5,8 +5,8 @@ The discrete gradient of a potential V(a) over a step from a0 to a1 = a0 + e is 
 .. math:: z = \nabla V(a_m) + \alpha\, W e, \qquad
           \alpha = \frac{V(a_1) - V(a_0) - \nabla V(a_m) \cdot e}{e \cdot W e}
 
-with weights W that measure points and directions alike. All of it is written as operations of one graph, with the same care for digits as
-`FieldPotential` takes in Python.
+with weights W that measure points and directions alike. All of it is written as operations of one
+graph, with the same care for digits as `FieldPotential` takes in Python.
 """
 
 from collections.abc import Iterable, Sequence

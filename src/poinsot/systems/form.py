@@ -111,8 +111,9 @@ class MechanismForm(VelocityForm):
         return self.layout.diagnose(self.directors(x0), self.mechanism.held)
 
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
-        """Refuse a step in which an angle cannot be followed, or a contact came to an end."""
+        """Refuse a step in which a turn cannot be followed, or a contact came to an end."""
         q0, q1 = self.directors(x0), self.directors(x1)
+        self.layout.require_turns(q0, q1)
         self.mechanism.require_followed(q0, (q0 + q1) / 2)
         self.layout.require_contact(q0, q1)
 
