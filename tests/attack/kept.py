@@ -52,4 +52,9 @@ KEPT: tuple[tuple[str, Case], ...] = (
             step=0.03,
         ),
     ),
+    # A field of points and directions, whose discrete gradient added metres to numbers.
+    (
+        "units_do_not_matter",
+        Case(seed=0, bodies=1, ground=False, acting=("field",), length=1, step=0.03),
+    ),
 )

@@ -44,5 +44,6 @@ ALL = Ranges()
 HELD = replace(ALL, bulks=("solid", "flat"))
 #: Needles and point masses: what turns them about their axis is refused by name.
 NEEDLES = replace(ALL, bulks=("slender",), ratio=(0, 0))
-#: Long runs at larger mass ratios are as exact, but steps of light bodies at dead points may fail.
-HELD_LONG = replace(HELD, length=(-2, 2), ratio=(0, 6))
+#: Long runs at larger mass ratios are as exact, but at dead points light bodies may turn far in one
+#: step, however little they turned before: it fails, or the run tells what it lost.
+HELD_LONG = replace(HELD, length=(-2, 2), ratio=(0, 3))

@@ -136,7 +136,8 @@ def test_a_field_by_a_formula_is_the_one_that_it_writes_with_exact_energy(name, 
 
 
 def test_slopes_of_a_field_by_a_formula_are_those_of_its_discrete_gradient():
-    law, random = FieldFormula(ps.Formula(FIELDS["smooth"][0], "xyzabc")), np.random.default_rng(0)
+    formula, weights = ps.Formula(FIELDS["smooth"][0], "xyzabc"), (1.0, 1.0, 1.0, 0.3, 0.3, 0.3)
+    law, random = FieldFormula(formula, weights), np.random.default_rng(0)
     a0, a1 = random.standard_normal((2, 6))
     for end in (a1, a0 + 1e-3 * a1, a0):
         at = np.concatenate([a0, end])

@@ -211,6 +211,48 @@ def test_a_pendulum_on_a_spring_starts_at_every_size(form, length):
     assert result.status == "done"
 
 
+V = "(z/{L})**4 + (x/{L})**2*a + sin(y/{L})*c"
+
+
+def of_field(law, length):
+    """A top in a field of one of its points and a direction."""
+    model = ps.Model()
+    shape = ps.Box(mass=1.0, size=length * np.array([0.3, 0.2, 0.5]))
+    spin = {"velocity": length * np.array([1.0, 2, 3]), "angular_velocity": (3, -2, 1)}
+    body = model.add_body("top", shape, position=length * np.array([0.2, 0.1, 0.4]), **spin)
+    at = {"points": [(body, length * np.array([0.3, 0, 0.5]))], "directions": [(body, (0, 0, 1))]}
+
+    def potential(points, directions):
+        (x, y, z), (a, _, c) = points[0] / length, directions[0]
+        return length**2 * (z**4 + x**2 * a + np.sin(y) * c)
+
+    def gradient(points, directions):
+        (x, y, z), (a, _, c) = points[0] / length, directions[0]
+        by_point = np.array([[2 * x * a, np.cos(y) * c, 4 * z**3]])
+        return length * by_point, length**2 * np.array([[x**2, 0, np.sin(y)]])
+
+    text = f"{length**2!r}*({V.format(L=repr(length))})"
+    laws = {
+        "formula": {"potential": ps.Formula(text, ("x", "y", "z", "a", "b", "c"))},
+        "gradient": {"potential": potential, "gradient": gradient},
+        "differences": {"potential": potential},
+    }
+    model.add_force("field", ps.Field(**at, **laws[law]))
+    return model
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("law", ["formula", "gradient", "differences"])
+@pytest.mark.parametrize("length", [2.0**-10, 2.0**10])
+def test_a_field_of_points_and_directions_acts_the_same_at_every_size(law, engine, length):
+    """Its discrete gradient measures a way of points and directions: not metres beside numbers."""
+    here, there = (
+        ps.simulate(of_field(law, size), h=0.05, t_end=0.5, engine=engine) for size in (1.0, length)
+    )
+    assert there.stats.balance_error_max < 1e-12 * abs(there.energy[0])
+    np.testing.assert_allclose(there.rotation("top"), here.rotation("top"), atol=1e-9)
+
+
 # -- Newton's method ------------------------------------------------------------------------------
 
 

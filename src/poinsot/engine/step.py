@@ -117,7 +117,8 @@ def _ratio(a: float, b: float) -> float:
 def _relative(kinds: Array, speeds: Array, x: Array, sizes: Array, inside: float) -> float:
     """Return the largest residual over the size of its terms; infinite if there is a NaN.
 
-    Constraints are measured as speeds, whether they hold points or directions. Inside of the terms (1) is looked, or not (0): there they are before they cancel.
+    Constraints are measured as speeds, whether they hold points or directions. Inside of the terms
+    (1) is looked, or not (0): there they are before they cancel.
     """
     translation, rotation, closure, position, whole = 0.0, 0.0, 0.0, 0.0, 0.0
     for node in range(kinds.size):

@@ -46,7 +46,7 @@ def joint_matrix(forms: Forms, q: Vector) -> Matrix:
 
 
 def of_twists(G: Matrix, q: Vector) -> Matrix:
-    """Return rows G on velocities of frames as rows on the twists, sparse if G is; (m, 6 bodies)."""
+    """Return rows G on velocities of frames as rows on twists, sparse if G is; (m, 6 bodies)."""
     blocks = frame_vectors(q)
     if is_sparse(G):
         return sp.csr_array(G @ block_diagonal(velocity_blocks(blocks)))

@@ -2,11 +2,11 @@ r"""Fields whose potential is a formula: exact derivatives, and machine code of 
 
 The discrete gradient of a potential V(a) over a step from a0 to a1 = a0 + e is [KB24, eq. (71)]
 
-.. math:: z = \nabla V(a_m) + \alpha\, e, \qquad
-          \alpha = \frac{V(a_1) - V(a_0) - \nabla V(a_m) \cdot e}{e \cdot e} .
+.. math:: z = \nabla V(a_m) + \alpha\, W e, \qquad
+          \alpha = \frac{V(a_1) - V(a_0) - \nabla V(a_m) \cdot e}{e \cdot W e}
 
-All of it is written as operations of one graph, with the same care for digits as
-`FieldPotential` takes in Python.
+with weights W that measure points and directions alike. All of it is written as operations of one
+graph, with the same care for digits as `FieldPotential` takes in Python.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,9 +29,10 @@ DROWNED = 1e-6
 
 @dataclass(frozen=True)
 class FieldFormula:
-    """A potential V(a) by a formula of n variables, and its derivatives, each exact."""
+    """A potential V(a) by a formula of n variables with weights, and its exact derivatives."""
 
     formula: Formula
+    weights: tuple[float, ...]
 
     @property
     def n(self) -> int:
@@ -96,8 +97,13 @@ class _Step:
         return [g.apply("sub", g.variable(n + i), a) for i, a in enumerate(self.a0)]
 
     @cached_property
+    def along(self) -> list[int]:
+        g = self.graph
+        return [g.times(g.number(w), e) for w, e in zip(self.law.weights, self.e, strict=True)]
+
+    @cached_property
     def square(self) -> int:
-        return self._dot(self.e, self.e)
+        return self._dot(self.e, self.along)
 
     def at(self, share: float) -> list[int]:
         """Return the place on the way of which that share lies behind."""
@@ -140,7 +146,7 @@ class _Step:
     def z(self) -> list[int]:
         """The discrete gradient."""
         g = self.graph
-        pairs = zip(self.middle, self.e, strict=True)
+        pairs = zip(self.middle, self.along, strict=True)
         return [g.plus(dV, g.times(self.alpha, e)) for dV, e in pairs]
 
     @cached_property
@@ -149,7 +155,7 @@ class _Step:
         g, n, half = self.graph, self.law.n, self.graph.number(0.5)
         bend = [g.times(half, c) for c in g.include(self.law.curvature, self.at(MIDDLE))]
         rows = [bend[n * i : n * (i + 1)] for i in range(n)]
-        ends = zip(self.dV(1.0), self.middle, rows, self.e, strict=True)
+        ends = zip(self.dV(1.0), self.middle, rows, self.along, strict=True)
         twice = g.times(g.number(2.0), self.alpha)
         gains = [
             g.minus(g.minus(g.minus(end, dV), self._dot(row, self.e)), g.times(twice, e))
@@ -162,10 +168,11 @@ class _Step:
         found = []
         for i in range(n):
             for j in range(n):
-                own = g.over(g.times(self.e[i], gains[j]), self.square)
+                own = g.over(g.times(self.along[i], gains[j]), self.square)
                 own = g.apply("where", seen, own, g.number(0.0))
                 total = g.plus(rows[i][j], own)
-                found.append(g.plus(total, self.alpha) if i == j else total)
+                turned = g.times(self.alpha, g.number(self.law.weights[i]))
+                found.append(g.plus(total, turned) if i == j else total)
         return found
 
     def _sum(self, rows: Iterable[int]) -> int:

@@ -74,11 +74,12 @@ class FieldLaw:
 
     def _with_energy(self, z: Vector, e: Vector, V0: float, V1: float) -> Vector:
         """Return z with z e = V1 - V0, where that says more than round-off."""
-        missing, known, square = V1 - V0 - float(z @ e), abs(V0) + abs(V1), float(e @ e)
+        along = self.p.weights * e
+        missing, known, square = V1 - V0 - float(z @ e), abs(V0) + abs(V1), float(e @ along)
         drowned = EPS * known > self.error * _largest(z) * sqrt(square)
         if square == 0 or (drowned and abs(missing) <= ROUND_OFF * known):
             return z
-        return z + missing / square * e
+        return z + missing / square * along
 
     def _learn(self, a0: Vector, a1: Vector, z: Vector) -> None:
         """Let slopes explain the last change of z, to which both ends contribute alike."""

@@ -41,7 +41,7 @@ from poinsot.parts.field_formulas import FieldFormula
 from poinsot.parts.field_laws import FieldLaw
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joint import Joint
-from poinsot.parts.potentials import FieldPotential
+from poinsot.parts.potentials import FieldPotential, weights
 from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector
 
@@ -113,7 +113,7 @@ class Field(Force):
         split, potential = len(at), self.potential
         scales = np.repeat([_length(at), 1.0], [split, len(along)])
         if isinstance(potential, Formula):
-            law = FieldFormula(potential)
+            law = FieldFormula(potential, tuple(weights(scales).tolist()))
             return [FieldPotential(name, bodies, forms, law.V, scales, law.dV, law.ddV, law)], []
 
         # Most fields act on points alone: no directions are cut off in every call.

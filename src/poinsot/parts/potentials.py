@@ -12,6 +12,7 @@ G(q_m) does.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 from typing import Self
 
@@ -149,7 +150,8 @@ class FieldPotential(Potential):
     """An energy V of any points and directions of a few bodies, V(a) with a = s(q) stacked.
 
     The forms are the components of those vectors, linear in q; the discrete gradient is Gonzalez'
-    in their space. Energy is exact; momenta are kept as far as V and this gradient are invariant.
+    in their space, where points are measured in lengths of the mechanism, and directions by
+    themselves. Energy is exact; momenta are kept as far as V and this gradient are invariant.
     `dV` and `ddV` are None where they are not known; `formula` is what all three are of, if any.
     `scales` is what V changes by much over, where vectors themselves are smaller; (vectors,).
     """
@@ -189,15 +191,21 @@ class FieldPotential(Potential):
         sizes = np.maximum(self.scales, np.sqrt((vectors * vectors).sum(axis=1)))
         return np.asarray(sizes.repeat(3))
 
+    @cached_property
+    def weights(self) -> Vector:
+        """What components count in the square of a way: those of equal scale alike; (numbers,)."""
+        return weights(self.scales)
+
     def step(self, a0: Vector, a1: Vector) -> Vector:
         """Return the discrete gradient of V from a0 to a1 [KB24, eq. (71)]."""
         z, alpha, _ = self._parts(a0, a1)
-        return z + alpha * (a1 - a0)
+        return z + alpha * (self.weights * (a1 - a0))
 
     def step_and_slope(self, a0: Vector, a1: Vector) -> tuple[Vector, NDArray[np.float64]]:
         """Return it with its derivative by a1, good enough for Newton."""
         z, alpha, end = self._parts(a0, a1)
         e, middle = a1 - a0, (a0 + a1) / 2
+        along = self.weights * e
         sizes = self._sizes(middle)
         if self.ddV is not None:
             curvature, error = self.ddV(middle), EXACT
@@ -207,18 +215,18 @@ class FieldPotential(Potential):
             steps = SINGLE_STEP * sizes
             ahead = np.array([self.dV(a) for a in middle + np.diag(steps)])
             curvature, error = ((ahead - z) / steps[:, None]).T, EXACT
-        dz, square = curvature / 2 + alpha * np.eye(e.size), float(e @ e)
+        dz, square = curvature / 2 + alpha * np.diag(self.weights), float(e @ along)
         # alpha's own derivative: a rank-one term, left out where it drowns in round-off.
         if square > 0 and error * abs(z).max() < 1e-6 * abs(dz).max() * sqrt(square):
             if end is None:
                 end = gradient(self.V, a1, sizes, rough=True)
-            dz += np.outer(e, end - z - curvature @ e / 2 - 2 * alpha * e) / square
-        return z + alpha * e, dz
+            dz += np.outer(along, end - z - curvature @ e / 2 - 2 * alpha * along) / square
+        return z + alpha * along, dz
 
     def _parts(self, a0: Vector, a1: Vector) -> tuple[Vector, float, Vector | None]:
         """Return dV at the midpoint, what corrects it along a1 - a0, and dV at a1 if known."""
         e = a1 - a0
-        square = float(e @ e)
+        square = float(e @ (self.weights * e))
         if self.dV is None:
             z, correction = self._by_values(a0, e)
             return z, correction / square if square > 0 else 0.0, None
@@ -262,6 +270,14 @@ class FieldPotential(Potential):
         """Return the sizes of d^2V/da^2 a on q, a itself and what it is made of."""
         a, G = self.forms(q), dense(self.forms.G(q))
         return np.asarray(abs(G).T @ (abs(self._bend(a)) @ (abs(a) + abs(G) @ abs(q))))
+
+
+def weights(scales: Vector) -> Vector:
+    """Return what components of vectors count in a square, by what a potential changes over.
+
+    Metres and numbers have no common length: each counts in its own scale. (3 vectors,)
+    """
+    return np.asarray(((scales[0] / scales) ** 2).repeat(3))
 
 
 def _directions(way: Vector, length: float) -> NDArray[np.float64]:

@@ -293,10 +293,13 @@ class PHSystem(Stores):
         quadratic = self.exact_costate and all(part.quadratic for part in self.storages)
         return scheme.exact_energy == "any" or quadratic
 
-    def astray(self, scheme: "Scheme", x_mid: Vector, x1: Vector, h: float) -> tuple[float, str]:
-        """Return the part by which a scheme changes a motion in a step against the laws, and whose.
+    def astray(
+        self, scheme: "Scheme", steps: Sequence[tuple[Vector, Vector, float]]
+    ) -> tuple[float, str]:
+        """Return the largest part by which a scheme changes a motion against the laws, and whose.
 
-        What balances and constraints do not show; by default there is nothing of that kind.
+        In some steps, each told by x_mid, x1 and h [s]. What balances and constraints do not show;
+        by default there is nothing of that kind.
         """
         return 0.0, ""
 

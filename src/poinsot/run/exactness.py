@@ -139,11 +139,9 @@ class Run:
     @cached_property
     def _astray(self) -> tuple[float, str]:
         """Return the largest part by which a step changes a motion against the laws, in words."""
-        steps = ((row["stage_x"], row["x"], row["time"] - row["stage_time"]) for row in self._few)
-        part, name = max(
-            self.system.astray(self.scheme, middle, end, 2 * float(half))
-            for middle, end, half in steps
-        )
+        rows = [(row["stage_x"], row["x"], row["time"] - row["stage_time"]) for row in self.rows]
+        steps = [(middle, end, 2 * float(half)) for middle, end, half in rows]
+        part, name = self.system.astray(self.scheme, steps)
         arms = f"the lever arms of '{self.scheme.name}', which are not the means of a step, change"
         better = "a half of the step leaves an eighth, 'emh-mean' nothing"
         return part, f"{arms} the spin of '{name}' by {part:.2g} of itself in a step; {better}"

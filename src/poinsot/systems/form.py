@@ -119,8 +119,9 @@ class MechanismForm(VelocityForm):
         return self.layout.diagnose(self.mechanism.held, self.directors(x0), rates, h)
 
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
-        """Refuse a step after which angles, a contact or a branch of the motion are lost."""
+        """Refuse a step after which turns, a contact or a branch of the motion are lost."""
         q0, q1 = self.directors(x0), self.directors(x1)
+        self.layout.require_turns(q0, q1)
         self.mechanism.require_followed(q0, (q0 + q1) / 2)
         self.layout.require_contact(q0, q1)
         rates = self.view.rates(x0[None], self.view.bodies).reshape(-1)

@@ -12,12 +12,13 @@ from poinsot.bodies.body import Body, Marker
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.errors import InputError
 from poinsot.frames.forms import GROUND
-from poinsot.frames.places import of_frame
+from poinsot.frames.places import frame_vectors, of_frame
 from poinsot.frames.stacks import Forms, pack
 from poinsot.frames.twists import move, twists_from
 from poinsot.parts.contacts import Contact
 from poinsot.parts.forces import Force
 from poinsot.parts.joint import Joint
+from poinsot.parts.paths import HALF_TURN
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.result import Scene
@@ -149,6 +150,20 @@ class Layout:
         """Return the angles of all joints in (-pi, pi] [rad], q in directors."""
         cosines_and_sines = self.angle_forms(q).reshape(-1, 2)
         return np.arctan2(cosines_and_sines[:, 1], cosines_and_sines[:, 0])
+
+    def require_turns(self, q0: Vector, q1: Vector) -> None:
+        """Refuse a step from q0 to q1, in directors, in which a body turns by half a turn.
+
+        From there on an angular velocity may have any size, and Newton's method goes astray to it.
+        """
+        start, end = frame_vectors(q0)[:, 1:], frame_vectors(q1)[:, 1:]
+        whole = 1 + np.sum(start * end, axis=(1, 2))
+        if not np.all(whole >= HALF_TURN):
+            name = self.bodies[int(np.argmin(whole >= HALF_TURN))]
+            raise InputError(
+                f"body '{name}' turns by half a turn in one step, and cannot be followed; take a "
+                "smaller step"
+            )
 
     def require_contact(self, q0: Vector, q1: Vector) -> None:
         """Refuse a step from q0 to q1, in directors, in which a contact comes to an end."""

@@ -226,3 +226,16 @@ def test_schemes_and_options_that_do_not_fit_are_refused():
         model.compile("rotations", stabilised=True)
     with pytest.raises(ps.PoinsotError, match="velocities are in body axes; use 'ph-mp'"):
         ps.simulate(model.compile("rotations"), scheme="ph-dg", h=H, t_end=H)
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES[:2])
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_a_step_by_half_a_turn_is_no_result(coordinates, engine):
+    """From there an angular velocity may have any size, and had where Newton's method failed."""
+    model = ps.Model()
+    shape = ps.Box(mass=1, size=(0.3, 0.2, 0.1))
+    model.add_body("top", shape, angular_velocity=(6e8, 1e8, 8e8))
+    options = {"coordinates": coordinates, "engine": engine, "h": 0.01, "t_end": 0.05}
+    with pytest.raises(ps.SimulationError, match="'top' turns by half a turn in one step") as told:
+        ps.simulate(model, **options)
+    assert told.value.result.time.size == 1

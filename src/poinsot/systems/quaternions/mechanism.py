@@ -239,8 +239,9 @@ class QuaternionMechanism(QuaternionBodies):
         return (*units, *joints)
 
     def watch(self, q0: Vector, q1: Vector) -> None:
-        """Refuse a step in which an angle cannot be followed, or a contact comes to an end."""
+        """Refuse a step in which a turn cannot be followed, or a contact comes to an end."""
         f0, f1 = self.directors(q0), self.directors(q1)
+        self.layout.require_turns(f0, f1)
         self.mechanism.require_followed(f0, self.directors((q0 + q1) / 2))
         self.layout.require_contact(f0, f1)
 

@@ -37,8 +37,9 @@ Array = NDArray[np.float64]
 SLOW = 1e-4
 #: Spins of no more than this part of others need not be looked at.
 ASIDE = 0.01
-#: Of more bodies it would take too long to see what constraints take up.
-MOST = 200
+#: Of more bodies it would take too long to see what constraints take up; of more steps of a run,
+#: those are looked at in which most is to be expected, and as many others.
+MOST, FEW = 200, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,13 +146,30 @@ class QuaternionForm(MomentumForm):
                 "'emh-mean', or 'ph-mp' in directors"
             )
 
-    def astray(self, scheme: Scheme, x_mid: Vector, x1: Vector, h: float) -> tuple[float, str]:
+    def astray(
+        self, scheme: Scheme, steps: Sequence[tuple[Vector, Vector, float]]
+    ) -> tuple[float, str]:
         """Return what lever arms add to spins, as a part of the largest, and the name of the body.
 
-        Angles below `SLOW` in a step count as that. More than `MOST` bodies are not looked at.
+        That grows with constraint forces and with the square of the angle of a step: steps are
+        looked at in which these are largest, and others here and there. More than `MOST` bodies are
+        not looked at.
         """
         if scheme.mean_lever_arms or self.lagrangian.count > MOST:
             return 0.0, ""
+        sizes = self.lagrangian.held.gap_sizes(self.directors(self.start))
+
+        def urge(step: tuple[Vector, Vector, float]) -> float:
+            x_mid, x1, _ = step
+            turned = self.lagrangian.theta(self.q(x1) - self.q(x_mid))
+            forces = self.lam(x_mid)[self.lagrangian.units :][: sizes.size]
+            return float(np.max(abs(turned), initial=0.0) ** 2 * np.linalg.norm(sizes * forces))
+
+        chosen = [*sorted(steps, key=urge)[-FEW:], *steps[:: -(-len(steps) // FEW)]]
+        return max(self._astray(scheme, *step) for step in chosen)
+
+    def _astray(self, scheme: Scheme, x_mid: Vector, x1: Vector, h: float) -> tuple[float, str]:
+        """Return the same of one step; angles below `SLOW` count as that."""
         q0, q1 = 2 * self.q(x_mid) - self.q(x1), self.q(x1)
         moved = frame_vectors(self.lagrangian.directors(q1) - self.lagrangian.directors(q0))
         turned = np.linalg.norm(moved[:, 1:], axis=2)
