@@ -11,7 +11,7 @@ from poinsot.inputs import number
 from poinsot.model.contents import Contents, list_of_names
 from poinsot.model.equations import positions
 from poinsot.model.initial import projected, start_velocities
-from poinsot.model.motions import coordinates_of, require_rigid
+from poinsot.model.motions import coordinates_of
 from poinsot.model.wiring import Wiring
 from poinsot.parts.feedback import Inlet
 from poinsot.ph.matrices import Vector
@@ -115,13 +115,7 @@ def assembled(
 def task_of(
     model: Contents, what: str, *, hints: Sequence[Inlet] = (), kept: Collection[str] = ()
 ) -> Task:
-    """Return what is to be assembled; refuse elastic bodies, whose places move with them."""
-    require_rigid(model, what)
-    if model.assemblies:
-        raise InputError(
-            f"{what}: nodes of rods ('{next(iter(model.assemblies))}') are not moved; take rigid "
-            "bodies, or add the rod where it fits"
-        )
+    """Return what is to be assembled; elastic bodies and rods stay where they were added."""
     if not model.bodies:
         raise InputError(f"{what}: model '{model.name}' has no bodies")
     placed = (part.place(name, model.joints)[1] for name, part in Wiring(model).with_ports.items())
@@ -130,7 +124,11 @@ def task_of(
         inlet for inlet in placed if inlet.drives and all(d.motion.holds for d in inlet.drives)
     ]
     bodies = [model.at_start(body) for body in model.bodies.values()]
-    return Task(bodies, model.joints, inlets, hints, kept, positions(bodies))
+    nodes = {node.name for rod in model.assemblies for node in model.forces[rod].bodies}
+    stiff = [body.name for body in bodies if not (body.deforms or body.carried)]
+    elastic = [body.name for body in bodies if body.name not in stiff or body.name in nodes]
+    kept = dict.fromkeys([*kept, *elastic])
+    return Task(bodies, model.joints, inlets, hints, list(kept), positions(bodies))
 
 
 def start_at(model: Contents, task: Task, f: Vector) -> tuple[dict[str, Move], bool]:

@@ -195,7 +195,8 @@ def _failure(task: Task, best: Tethered, what: str) -> AssemblyError:
             listed.append(f"{driven.title} by {behind:.3g} {'rad' if driven.rotates else 'm'}")
     if len(listed) > LISTED:
         listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
-    held = f" with {', '.join(map(repr, task.kept))} kept where they are" if task.kept else ""
+    named = ", ".join(map(repr, list(task.kept)[:LISTED]))
+    held = f" with {named} kept where they are" if task.kept else ""
     return AssemblyError(
         f"{what}: the joints do not close{held}; at best these stay open: {', '.join(listed)}; "
         "correct lengths and axes of the bodies, keep fewer of them, or start nearer to where "
