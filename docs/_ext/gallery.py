@@ -25,6 +25,7 @@ NUMBERS = DOCS / "gallery" / "numbers.json"
 IMAGES = DOCS / "images"
 #: Pages whose blocks save a figure that the page shows: page -> saved file -> image.
 DRAWN_BY_PAGES = {
+    "howto/assembly.md": {"assembly.png": "assembly.png"},
     "tutorial/springs-and-motors.md": {"energy.png": "tutorial-energy.png"},
     "tutorial/schemes-and-steps.md": {"balances.png": "tutorial-balances.png"},
 }

@@ -294,3 +294,19 @@ def test_an_assembled_model_is_a_part_of_another_one_as_it_starts():
         assert np.allclose(y, shift + R @ x, atol=1e-14)
         assert np.allclose(P, R @ Q, atol=1e-14)
     assert outer.check().freedoms == 1
+
+
+def test_what_is_rigid_comes_to_what_is_elastic():
+    model = ps.Model()
+    section = ps.CircularSection(radius=0.02)
+    material = {"section": section, "density": 2700, "youngs_modulus": 7e10}
+    beam = model.add_body("beam", ps.Beam(length=1, **material), position=(0.5, 0, 0))
+    model.add_joint("clamp", ps.Weld(model.ground, beam.start))
+    shape = ps.Box(mass=1.0, size=(0.1, 0.1, 1.0))
+    arm = model.add_body("arm", shape, position=(1.2, 0.3, -0.3))
+    head = model.add_marker("head", arm, position=(0, 0, 0.5), axes="body")
+    model.add_joint("hook", ps.Spherical(model.markers["beam.end"], head))
+    assert list(model.assemble().moves) == ["arm"]
+    x, R = model.start_places()["arm"]
+    assert np.allclose(x + R @ (0, 0, 0.5), (1, 0, 0), atol=1e-12)
+    assert ps.simulate(model, h=1e-3, t_end=0.01).constraint_error.max() < 1e-12

@@ -11,7 +11,7 @@ from poinsot.inputs import number
 from poinsot.model.contents import Contents, list_of_names
 from poinsot.model.equations import positions
 from poinsot.model.initial import projected, start_velocities
-from poinsot.model.motions import coordinates_of, require_rigid
+from poinsot.model.motions import coordinates_of
 from poinsot.model.wiring import Wiring
 from poinsot.parts.feedback import Inlet
 from poinsot.ph.matrices import Vector
@@ -96,19 +96,17 @@ def assembled(
     kept = [model.body(name).name for name in list_of_names(keep, f"{what}: keep")]
     task = task_of(model, what, hints=hints, kept=kept)
     found = assemble(task, f"model '{model.name}'")
-    moves = start_at(model, task, found.place.f)
-    gaps = task.gaps(found.place.f).values()
+    moves, again = start_at(model, task, found.place.f)
+    q = positions([model.at_start(body) for body in model.bodies.values()])
+    gaps = task.gaps(q).values()
     return Assembled(
         moves,
-        found.place.distance(task.f, found.place.f),
+        found.place.distance(task.f, q),
         max((each.distance for each in gaps), default=0.0),
         max((each.angle for each in gaps), default=0.0),
-        {
-            name: at.chart.value(at.forms(local(found.place.f, at.bodies)))
-            for name, at in coordinates.items()
-        },
+        {name: at.chart.value(at.forms(local(q, at.bodies))) for name, at in coordinates.items()},
         found.hinted,
-        suit_velocities(model),
+        again,
         found.iterations,
         found.trials,
     )
@@ -117,13 +115,7 @@ def assembled(
 def task_of(
     model: Contents, what: str, *, hints: Sequence[Inlet] = (), kept: Collection[str] = ()
 ) -> Task:
-    """Return what is to be assembled; refuse elastic bodies, whose places move with them."""
-    require_rigid(model, what)
-    if model.assemblies:
-        raise InputError(
-            f"{what}: nodes of rods ('{next(iter(model.assemblies))}') are not moved; take rigid "
-            "bodies, or add the rod where it fits"
-        )
+    """Return what is to be assembled; elastic bodies and rods stay where they were added."""
     if not model.bodies:
         raise InputError(f"{what}: model '{model.name}' has no bodies")
     placed = (part.place(name, model.joints)[1] for name, part in Wiring(model).with_ports.items())
@@ -132,23 +124,34 @@ def task_of(
         inlet for inlet in placed if inlet.drives and all(d.motion.holds for d in inlet.drives)
     ]
     bodies = [model.at_start(body) for body in model.bodies.values()]
-    return Task(bodies, model.joints, inlets, hints, kept, positions(bodies))
+    nodes = {node.name for rod in model.assemblies for node in model.forces[rod].bodies}
+    stiff = [body.name for body in bodies if not (body.deforms or body.carried)]
+    elastic = [body.name for body in bodies if body.name not in stiff or body.name in nodes]
+    kept = dict.fromkeys([*kept, *elastic])
+    return Task(bodies, model.joints, inlets, hints, list(kept), positions(bodies))
 
 
-def start_at(model: Contents, task: Task, f: Vector) -> dict[str, Move]:
-    """Let a model start at frames f; return by how much bodies were moved that were."""
-    moves = {}
-    for (name, (x0, R0)), (x, R) in zip(
-        poses(task.bodies, task.f).items(), poses(task.bodies, f).values(), strict=True
-    ):
+def start_at(model: Contents, task: Task, f: Vector) -> tuple[dict[str, Move], bool]:
+    """Let a model start at frames f, if its velocities suit them or can be projected there.
+
+    Return by how much bodies were moved that were, and whether velocities were projected.
+    """
+    moves, starts, projection = dict[str, Move](), dict(model.starts), model.projection
+    before, after = poses(task.bodies, task.f), poses(task.bodies, f)
+    for name, (x, R) in after.items():
+        x0, R0 = before[name]
         move = Move(float(np.linalg.norm(x - x0)), float(np.linalg.norm(log(R0.T @ R))))
         if move.distance > STILL * task.length or move.angle > STILL:
             model.starts[name] = x, R
             moves[name] = move
-    return moves
+    try:
+        return moves, _suit_velocities(model)
+    except InputError:
+        model.starts, model.projection = starts, projection
+        raise
 
 
-def suit_velocities(model: Contents) -> bool:
+def _suit_velocities(model: Contents) -> bool:
     """Project velocities that contradict the joints where bodies start now; tell whether any do."""
     again, model.projection = model.projection is not None, None
     try:

@@ -15,7 +15,7 @@ from poinsot.frames.forms import GROUND
 from poinsot.frames.places import local
 from poinsot.frames.stacks import Forms
 from poinsot.model.singular import on_nearest_branch, on_one_branch
-from poinsot.parts.closing import gap, is_closed
+from poinsot.parts.closing import gap, too_wide
 from poinsot.parts.contacts import Contact, contact_matrix
 from poinsot.parts.driven import Driven
 from poinsot.parts.joint import Joint
@@ -164,10 +164,9 @@ class JointEquations:
     def require_closed(self) -> None:
         """Refuse joints that are open where bodies start."""
         frames = {body.index: body.frame for body in self.bodies}
-        found = {name: gap(joint, frames) for name, joint in self.joints.items()}
-        wide = [name for name, each in found.items() if not is_closed(self.joints[name], each)]
-        if wide:
-            listed = [f"'{name}' by {found[name]}" for name in wide]
+        wide = {name: too_wide(at, gap(at, frames)) for name, at in self.joints.items()}
+        listed = [f"'{name}' by {much}" for name, much in wide.items() if much]
+        if listed:
             if len(listed) > LISTED:
                 listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
             raise InconsistentStartError(

@@ -516,7 +516,7 @@ class Model(Contents):
         Parameters
         ----------
         keep : sequence of str
-            Bodies that stay where they start now.
+            Bodies that stay where they start now; elastic bodies and rods do in any case.
         near : mapping
             Coordinate of a joint -> angle [rad] or displacement [m] that it is to have, as in
             `configuration`: such as `{"elbow": 2.0}`, to choose one of several ways to close. If

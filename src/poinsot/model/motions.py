@@ -89,7 +89,12 @@ def inverse_dynamics(
 
 def plain(model: Contents, what: str) -> DirectorSystem:
     """Return the mechanism in directors; refuse what has states of its own."""
-    require_rigid(model, what)
+    if is_elastic(model):
+        name = next(name for name, body in model.bodies.items() if body.deforms)
+        raise InputError(
+            f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
+            "joints; take rigid bodies"
+        )
     if model.systems:
         raise InputError(
             f"{what}: systems ('{next(iter(model.systems))}') have states of their own; take "
@@ -98,16 +103,6 @@ def plain(model: Contents, what: str) -> DirectorSystem:
     system = mechanism_of(model, "directors", stabilised=False)
     assert isinstance(system, DirectorSystem)
     return system
-
-
-def require_rigid(model: Contents, what: str) -> None:
-    """Refuse elastic bodies."""
-    if is_elastic(model):
-        name = next(name for name, body in model.bodies.items() if body.deforms)
-        raise InputError(
-            f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
-            "joints; take rigid bodies"
-        )
 
 
 def coordinates_of(model: Contents, names: Sequence[str], what: str) -> dict[str, Coordinate]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError, OutOfReachError, did_you_mean
 from poinsot.frames.places import local
 from poinsot.inputs import numbers
-from poinsot.model.assembling import start_at, suit_velocities, task_of
+from poinsot.model.assembling import start_at, task_of
 from poinsot.model.contents import Contents
 from poinsot.model.motions import coordinate_names, coordinates_of, plain
 from poinsot.parts.coordinates import Coordinate
@@ -146,7 +146,6 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
             sweep=sweep,
         )
     start_at(model, task, here.place.f)
-    suit_velocities(model)
     return sweep
 
 

@@ -22,11 +22,6 @@ class Gap(NamedTuple):
     distance: float
     angle: float
 
-    def __str__(self) -> str:
-        """What is not zero of both."""
-        parts = [f"{self.distance:.3g} m"] if self.distance or not self.angle else []
-        return " and ".join([*parts, *([f"{self.angle:.3g} rad"] if self.angle else [])])
-
 
 def gap(joint: Joint, frames: Mapping[int, Frame]) -> Gap:
     """Return by how much a joint is open where bodies have these frames."""
@@ -47,11 +42,12 @@ def gap(joint: Joint, frames: Mapping[int, Frame]) -> Gap:
     return Gap(hypot(*distances), angle)
 
 
-def is_closed(joint: Joint, found: Gap) -> bool:
-    """Tell whether a gap is within what a start may have."""
+def too_wide(joint: Joint, found: Gap) -> str:
+    """Return what a start may not have of a gap, such as "0.1 m and 0.3 rad"; "": nothing."""
     rows = zip(joint.rows(), joint.allowed_gaps(), strict=True)
     allowed = max((allowed for row, allowed in rows if row.places), default=0.0)
-    return found.distance <= 2 * allowed and found.angle <= 2 * GAP
+    parts = [f"{found.distance:.3g} m"] if found.distance > 2 * allowed else []
+    return " and ".join([*parts, *([f"{found.angle:.3g} rad"] if found.angle > 2 * GAP else [])])
 
 
 def closing_forms(joint: Joint, length: float) -> Iterator[tuple[Form, float]]:

@@ -10,7 +10,7 @@ import numpy as np
 from poinsot.bodies.body import Body
 from poinsot.errors import AssemblyError, NoEquilibriumError
 from poinsot.frames.places import frame_vectors, local
-from poinsot.parts.closing import Gap, gap, is_closed
+from poinsot.parts.closing import Gap, gap, too_wide
 from poinsot.parts.feedback import Inlet
 from poinsot.parts.joint import Joint
 from poinsot.ph.matrices import Array, Vector
@@ -62,12 +62,10 @@ class Task:
         frames = dict(enumerate(frame_vectors(f).tolist()))
         return {name: gap(joint, frames) for name, joint in self.joints.items()}
 
-    def open(self, f: Vector) -> dict[str, Gap]:
-        """Return the joints that are open."""
-        found = self.gaps(f)
-        return {
-            name: each for name, each in found.items() if not is_closed(self.joints[name], each)
-        }
+    def open(self, f: Vector) -> dict[str, str]:
+        """Return the joints that are open, and by how much."""
+        wide = {name: too_wide(self.joints[name], each) for name, each in self.gaps(f).items()}
+        return {name: much for name, much in wide.items() if much}
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,16 +186,17 @@ def _nearest(place: Tethered) -> Tethered:
 
 def _failure(task: Task, best: Tethered, what: str) -> AssemblyError:
     """Return what is said of joints that do not close."""
-    gaps = task.gaps(best.f)
-    wide = sorted(task.open(best.f).items(), key=lambda item: -max(item[1]))
-    listed = [f"joint '{name}' by {each}" for name, each in wide]
+    gaps, wide = task.gaps(best.f), task.open(best.f)
+    widest = sorted(wide, key=lambda name: -max(gaps[name]))
+    listed = [f"joint '{name}' by {wide[name]}" for name in widest]
     for driven in best.held.drives:
         behind = abs(driven.lacking(local(best.f, driven.bodies), START))
         if behind > NEAR * (1.0 if driven.rotates else task.length):
             listed.append(f"{driven.title} by {behind:.3g} {'rad' if driven.rotates else 'm'}")
     if len(listed) > LISTED:
         listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
-    held = f" with {', '.join(map(repr, task.kept))} kept where they are" if task.kept else ""
+    named = ", ".join(map(repr, list(task.kept)[:LISTED]))
+    held = f" with {named} kept where they are" if task.kept else ""
     return AssemblyError(
         f"{what}: the joints do not close{held}; at best these stay open: {', '.join(listed)}; "
         "correct lengths and axes of the bodies, keep fewer of them, or start nearer to where "

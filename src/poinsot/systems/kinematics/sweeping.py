@@ -190,6 +190,8 @@ class Path:
                 break
             one, other = (middle, other) if one.ahead(middle, rank) > 0 else (one, middle)
         before, after = one.weakest(rank), one.ahead(other, rank)
+        if after > 0:
+            return None  # singular vectors have turned, and nothing is lost
         value = one.value + (other.value - one.value) * before / (before - after)
         return self._named(other, value, rank)
 

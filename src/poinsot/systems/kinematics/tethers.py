@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from poinsot.bodies.body import Body
 from poinsot.bodies.unknowns import Unknowns
 from poinsot.frames.charts import Angle
-from poinsot.frames.places import WIDTH, frame_vectors
+from poinsot.frames.places import WIDTH, frame_vectors, local
 from poinsot.frames.stacks import Forms
 from poinsot.frames.twists import block_diagonal
 from poinsot.parts.feedback import Inlet
@@ -98,6 +98,7 @@ class Tethered(FramePlace):
             for k, (body, M, own) in enumerate(
                 zip(bodies, inertia, f.reshape(-1, WIDTH), strict=True)
             )
+            if M[0] > 0
         )
         mechanism = Mechanism.of(
             bodies,
@@ -129,8 +130,8 @@ class Tethered(FramePlace):
     def tied_to(self, f: Vector) -> "Tethered":
         """Return the same with tethers to other frames."""
         tethers = [
-            replace(p, f0=own) if isinstance(p, Tether) else p
-            for p, own in zip(self.held.potentials, f.reshape(-1, WIDTH), strict=True)
+            replace(p, f0=local(f, p.bodies)) if isinstance(p, Tether) else p
+            for p in self.held.potentials
         ]
         return replace(self, held=replace(self.held, potentials=tuple(tethers)))
 
@@ -149,10 +150,12 @@ class Tethered(FramePlace):
     def roots(self) -> Matrix:
         """M^-1/2 of motions, in world axes, masses and lengths measured by all; (k, k)."""
         R = np.swapaxes(frame_vectors(self.f)[:, 1:], 1, 2)
-        mass, unit = self.held.masses, float(np.sum(self.held.masses))
+        mass, moments, unit = self.held.masses, self.held.moments, float(np.sum(self.held.masses))
+        # Places of elastic bodies have no mass of their own, and do not move.
+        mass, moments = (np.where(each > 0, each, unit) for each in (mass, moments))
         blocks = np.zeros((len(R), 6, 6))
         blocks[:, :3, :3] = np.eye(3) * np.sqrt(unit / mass)[:, None, None] * self.length
-        weights = np.sqrt(unit / self.held.moments)[:, None] * self.length
+        weights = np.sqrt(unit / moments)[:, None] * self.length
         blocks[:, 3:, 3:] = R * weights @ np.swapaxes(R, 1, 2)
         return self.twists.square(block_diagonal(blocks))
 
