@@ -120,7 +120,8 @@ class AdaptiveLoop(Loop):
                 coarse = self._take(_doubled(segment), count // 2, NEVER)
                 self.engine.restore(start)
                 fine = self._take(segment, count, recorder.save_every)
-                error = self._error(fine.x, coarse.x, sizes)
+                reached = np.maximum(sizes, system.error_sizes(fine.x))
+                error = self._error(fine.x, coarse.x, reached)
             except (NewtonFailure, LargeStepError) as unsolved:
                 failure, error = unsolved, inf
             except Exception:
@@ -149,7 +150,7 @@ class AdaptiveLoop(Loop):
                 self.stream.poll()
             t = recorder.reached
             size.accept(ratio)
-            sizes = np.maximum(sizes, system.error_sizes(fine.x))
+            sizes = reached
             done = int(clock.steps * (t - clock.start) / span)
             told(done - shown)
             shown = done
@@ -181,7 +182,7 @@ class AdaptiveLoop(Loop):
         """Return what a state is off, as a part of its size."""
         moving = ~self.recorder.system.algebraic & (sizes > 0)
         gap = abs(fine - coarse)[moving] / sizes[moving]
-        return float(np.max(gap, initial=0.0)) / (2**self.facts.scheme.order - 1)
+        return float(np.max(gap, initial=0.0)) / (2.0**self.facts.scheme.order - 1.0)
 
     def _given_up(self, h: float, failure: NewtonFailure | LargeStepError | None) -> Exception:
         if isinstance(failure, NewtonFailure):
