@@ -6,9 +6,10 @@ latter are off by about
 
 .. math:: e = \frac{1}{2^p - 1} \max_i \frac{|x_i^{h} - x_i^{2h}|}{s_i}
 
-They are accepted if e is no more than the part of the tolerance that falls to the segment by its
-length, so that what all segments are off adds up to the tolerance. Every accepted step is a step
-of the scheme and keeps what this keeps.
+Inputs that are functions of time add what is told in `impulses`. Steps are accepted if e is no more
+than the part of the tolerance that falls to the segment by its length, so that what all segments
+are off adds up to the tolerance. Every accepted step is a step of the scheme and keeps what this
+keeps.
 
 Both ways consist of pairs of steps: those of the midpoint rule under constraints turn round what
 velocities are off across the constraints, and only pairs compare.
@@ -27,6 +28,7 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.newton import NewtonFailure
 from poinsot.ph.runner import Block, Clock, Totals
 from poinsot.run.engine import Engine
+from poinsot.run.impulses import Impulses
 from poinsot.run.loop import Loop
 from poinsot.run.problem import Problem
 from poinsot.run.recorder import Facts, Recorder
@@ -37,8 +39,8 @@ from poinsot.run.stream import Stream
 LEAST, ROUND_OFF = 1e-12, 1e-13
 #: An error below this part that smaller steps leave as it was, but for this factor, is round-off.
 NOISE, STALLED = 1e-8, 0.7
-#: Where a segment was refused so many times, a law jumps: it may take this part of the tolerance.
-REFUSED, SHARE = 3, 0.01
+#: Where a law jumps, a segment may take this part of the tolerance.
+SHARE = 0.01
 #: Steps are no smaller than this part of the run; and so many of them there are at least.
 SMALLEST, FEWEST = 1e-12, 100
 #: More steps than a run has: none of them are saved.
@@ -108,12 +110,13 @@ class AdaptiveLoop(Loop):
         recorder, system = self.recorder, self.recorder.system
         t, span, shown = clock.start, clock.end - clock.start, 0
         largest = span / FEWEST if self.h_max is None else self.h_max
+        impulses = Impulses(system, span)
         size = StepSize(min(clock.h, largest), largest, self.facts.scheme.order)
         sizes, noise, refused = system.error_sizes(self.engine.x), ROUND_OFF, inf
         while t < clock.end:
             segment = self._segment(t, clock, size)
             count = segment.whole if segment.end == clock.end else segment.whole - 1
-            part = max(count * segment.h / span, SHARE * (size.refused >= REFUSED))
+            part = max(count * segment.h / span, SHARE * size.jumps)
             allowed = max(self.tolerance * part, noise)
             start, failure = self.engine.memory(), None
             try:
@@ -122,6 +125,8 @@ class AdaptiveLoop(Loop):
                 fine = self._take(segment, count, recorder.save_every)
                 reached = np.maximum(sizes, system.error_sizes(fine.x))
                 error = self._error(fine.x, coarse.x, reached)
+                times = t + segment.h * np.arange(count + 1)
+                error = max(error, impulses.error(times))
             except (NewtonFailure, LargeStepError) as unsolved:
                 failure, error = unsolved, inf
             except Exception:
