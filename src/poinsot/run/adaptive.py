@@ -47,21 +47,24 @@ SMALLEST, FEWEST = 1e-12, 100
 NEVER = 2**40
 
 
-def require_adaptive(problem: Problem, tolerance: float | None, h_max: float | None) -> None:
-    """Refuse a tolerance that makes no sense, and with one what needs steps of one size."""
-    if tolerance is None:
-        if h_max is not None:
-            raise InputError(
-                "h_max limits steps whose size follows a tolerance; give tolerance=..."
-            )
-        return
-    if not LEAST <= number(tolerance, "tolerance") < 1:
+def require_tolerance(tolerance: float | None, h_max: float | None) -> None:
+    """Refuse a tolerance or a largest step that makes no sense; None: there is none."""
+    if tolerance is not None and not LEAST <= number(tolerance, "tolerance") < 1:
         raise InputError(
             f"the tolerance is {tolerance:g}; it is a part of the sizes of states, less than 1 and "
             f"at least {LEAST:g}, since smaller errors are round-off"
         )
     if h_max is not None and number(h_max, "h_max") <= 0:
         raise InputError(f"h_max is {h_max:g} s; it must be positive")
+
+
+def require_adaptive(problem: Problem, tolerance: float | None, h_max: float | None) -> None:
+    """Refuse what makes no sense, and with a tolerance what needs steps of one size."""
+    require_tolerance(tolerance, h_max)
+    if tolerance is None:
+        if h_max is not None:
+            raise InputError("h_max is for steps that follow a tolerance; give tolerance=... too")
+        return
     sampled = problem.sampled
     for follows, each in zip(sampled.following, sampled.controllers, strict=True):
         if not follows:
