@@ -128,7 +128,7 @@ class AdaptiveLoop(Loop):
                 fine = self._take(segment, count, recorder.save_every)
                 reached = np.maximum(sizes, system.error_sizes(fine.x))
                 error = self._error(fine.x, coarse.x, reached)
-                times = t + segment.h * np.arange(count + 1)
+                times = t + segment.h * np.arange(count + 1.0)
                 error = max(error, impulses.error(times))
             except (NewtonFailure, LargeStepError) as unsolved:
                 failure, error = unsolved, inf
