@@ -39,6 +39,8 @@ from poinsot.run.stream import Stream
 LEAST, ROUND_OFF = 1e-12, 1e-13
 #: An error below this part that smaller steps leave as it was, but for this factor, is round-off.
 NOISE, STALLED = 1e-8, 0.7
+#: With every segment, what is taken for round-off becomes less again by this factor.
+FADES = 0.95
 #: Where a law jumps, a segment may take this part of the tolerance.
 SHARE = 0.01
 #: Steps are no smaller than this part of the run; and so many of them there are at least.
@@ -117,8 +119,7 @@ class AdaptiveLoop(Loop):
         size = StepSize(min(clock.h, largest), largest, self.facts.scheme.order)
         sizes, noise, refused = system.error_sizes(self.engine.x), ROUND_OFF, inf
         while t < clock.end:
-            segment = self._segment(t, clock, size)
-            count = segment.whole if segment.end == clock.end else segment.whole - 1
+            segment, count = self._segment(t, clock, size)
             part = max(count * segment.h / span, SHARE * size.jumps)
             allowed = max(self.tolerance * part, noise)
             start, failure = self.engine.memory(), None
@@ -158,20 +159,24 @@ class AdaptiveLoop(Loop):
                 self.stream.poll()
             t = recorder.reached
             size.accept(ratio)
-            sizes = reached
+            sizes, noise = reached, max(FADES * noise, ROUND_OFF)
             done = int(clock.steps * (t - clock.start) / span)
             told(done - shown)
             shown = done
 
-    def _segment(self, t: float, clock: Clock, size: StepSize) -> Clock:
-        """Return the clock of the next segment; it has a step more, unless the run ends with it."""
+    def _segment(self, t: float, clock: Clock, size: StepSize) -> tuple[Clock, int]:
+        """Return the clock of the next segment, and how many steps this has.
+
+        The clock has one more, unless the run ends with the segment.
+        """
         left = max(1, ceil((clock.end - t) / (STEPS * size.h) * (1 - 1e-9)))
         before, fractions = self.recorder.done, clock.fractions
         if size.units >= left:
             size.h = (clock.end - t) / (STEPS * left)
-            return Clock(t, clock.end, size.h, STEPS * left, fractions, before)
-        whole = STEPS * size.units + 1
-        return Clock(t, t + whole * size.h, size.h, whole, fractions, before)
+            return Clock(t, clock.end, size.h, STEPS * left, fractions, before), STEPS * left
+        count = STEPS * size.units
+        end = t + (count + 1) * size.h
+        return Clock(t, end, size.h, count + 1, fractions, before), count
 
     def _take(self, clock: Clock, steps: int, save_every: int) -> _Taken:
         """Take so many steps of a clock; the recorder does not know of them yet."""
