@@ -18,6 +18,8 @@ LIVENS = [f for f in QUATERNIONS if f.scheme in ("eml", "reml", "null-eml")]
 EMH = next(f for f in QUATERNIONS if f.scheme == "emh")
 #: Spins of needles are known to so many times less.
 SPUN = 1000
+#: Checks look at every step, none of which is taken in pieces.
+WHOLE = ps.Newton(halvings=0)
 #: What a run watches itself.
 TOLD = ("finite", "distance", "angle", "balance")
 #: Those that do not pile up velocities of their own, in the compiled engine.
@@ -36,6 +38,7 @@ def run(case, formulation, engine="auto", *, halved=0, steps=STEPS, save_every=1
             h=h,
             t_end=steps * case.h,
             save_every=save_every,
+            newton=WHOLE,
         )
     except ps.PoinsotError as refusal:
         if not excused(refusal):

@@ -124,6 +124,18 @@ def test_a_model_file_runs_as_it_says_or_otherwise(command, tmp_path):
     assert (result.stats.steps, result.engine) == (20, "reference")
 
 
+def test_steps_follow_a_tolerance(command, tmp_path):
+    words = ("--tolerance", "1e-3", "--summary", tmp_path / "run.json")
+    status, out, _ = command("run", FILE, *SHORT, *words)
+    assert status == 0
+    assert "s by a tolerance of 0.001 (" in out
+    summary = json.loads((tmp_path / "run.json").read_text())
+    assert summary["tolerance"] == 1e-3
+    assert summary["rejected_steps"] >= 0
+    assert 0 < summary["smallest_step"] <= summary["largest_step"] < 1.001e-3
+    assert command("run", FILE, "--tolerance", "-1")[0] == 2
+
+
 @pytest.mark.parametrize("scheme", ["eml", "emh-mean"])
 def test_a_model_file_runs_in_quaternions(command, scheme, tmp_path):
     words = ("--scheme", scheme, "-o", tmp_path / "run.nc", "--summary", tmp_path / "run.json")

@@ -147,8 +147,8 @@ def test_velocities_stay_as_near_to_the_constraints(scheme):
 
 
 def test_hard_stops_take_far_fewer_steps_than_steps_of_one_size():
-    exact = run(ball(), h=2e-6, t_end=2.0, save_every=10**4)
-    fixed = run(ball(), h=5e-5, t_end=2.0, save_every=100)
+    exact = run(ball(), h=4e-6, t_end=2.0, save_every=10**4)
+    fixed = run(ball(), h=1e-4, t_end=2.0, save_every=100)
     result = run(ball(), t_end=2.0, tolerance=1e-3)
     assert off(result, exact) < off(fixed, exact)
     assert result.stats.steps + result.stats.rejected_steps < fixed.stats.steps / 20
@@ -162,6 +162,19 @@ def test_steps_become_small_only_where_they_have_to():
     assert sizes.max() == pytest.approx(result.stats.largest_step)
     contact = result.position("ball")[1:, 2] < 0.1
     assert sizes[contact].max() < 0.1 * sizes[~contact].max()
+
+
+@pytest.mark.parametrize("jump", [0.25, 0.3, 0.3137, 0.4999])
+def test_inputs_that_jump_are_seen_wherever_they_do(jump):
+    """Steps of all sizes may agree on a time of the jump that is wrong."""
+
+    def kick(t):
+        return 0.0 if t < jump else 10.0
+
+    exact = run(pendulum(value=kick), h=1e-4)  # jumps between two steps
+    result = run(pendulum(value=kick), tolerance=1e-3)
+    assert off(result, exact) < 1e-3
+    assert result.stats.steps < 2000
 
 
 def test_newton_failures_are_rejections(monkeypatch):

@@ -270,6 +270,16 @@ def test_split_steps_are_in_files_and_summaries(tmp_path, monkeypatch):
         assert each.stats.smallest_step == pytest.approx(H / 8)
 
 
+def test_how_small_pieces_are_is_part_of_the_memory():
+    one, other = Halving(6), Halving(6)
+    for _ in range(4):
+        one.failed()
+    one.reached(8)
+    assert one != other
+    other.restore(one.memory())
+    assert one == other
+
+
 @pytest.mark.parametrize("halvings", [-1, 31, 2.0])
 def test_a_number_of_halvings_that_makes_no_sense_is_refused(halvings):
     with pytest.raises(ps.InputError, match="halvings"):

@@ -288,7 +288,9 @@ def counter_rotating(spin, part):
     ("coordinates", "scheme", "engine"),
     [(*way, engine) for way, engine in in_turn(FAST, ["reference", "compiled"])],
 )
-def test_a_step_of_more_than_half_a_turn_is_refused(coordinates, scheme, part, engine):
+def test_a_step_of_more_than_half_a_turn_is_taken_in_smaller_ones(
+    coordinates, scheme, part, engine
+):
     """Each disc turns by a quarter of a turn and more, so that both turn by half against another.
 
     Cayley's turn of a midpoint step is 2 atan(h w/2); an energy-momentum step in quaternions turns
@@ -298,10 +300,12 @@ def test_a_step_of_more_than_half_a_turn_is_refused(coordinates, scheme, part, e
     near = 140.0 if scheme == "eml" else 180.0
     followed = ps.simulate(counter_rotating(near, part), t_end=0.1, **options)
     assert angle(followed)[-1] > 8 * np.pi
+    fast, whole = 250.0 if scheme != "eml" else 180.0, ps.Newton(halvings=0)
     with pytest.raises(ps.SimulationError, match=f"'{part}': the angle of its joint changes by"):
-        ps.simulate(
-            counter_rotating(250.0 if scheme != "eml" else 180.0, part), t_end=0.1, **options
-        )
+        ps.simulate(counter_rotating(fast, part), t_end=0.1, newton=whole, **options)
+    result = ps.simulate(counter_rotating(fast, part), t_end=0.1, **options)
+    assert result.stats.split_steps == result.stats.steps == 10
+    assert 0.6 < angle(result)[-1] / (2 * fast * 0.1) < 1.01
 
 
 # -- files and restarts ----------------------------------------------------------------------------

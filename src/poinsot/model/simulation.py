@@ -8,6 +8,7 @@ from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.model.coordinates import choose_scheme, fits
 from poinsot.ph.stages import Newton
+from poinsot.run.adaptive import require_tolerance
 from poinsot.run.engines import ENGINES
 from poinsot.schemes.records import find_scheme
 
@@ -54,6 +55,7 @@ class Simulation:
             raise InputError(f"the step is {self.step:g} s; it must be positive")
         if not isinstance(self.save_every, int) or self.save_every < 1:
             raise InputError(f"save_every is {self.save_every!r}; it must be at least 1")
+        require_tolerance(self.tolerance, self.h_max)
         number(self.t_start, "t_start")
         if self.t_end is not None and number(self.t_end, "t_end") <= self.t_start:
             raise InputError(f"t_end = {self.t_end:g} s is not after t_start = {self.t_start:g} s")

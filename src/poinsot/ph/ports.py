@@ -151,7 +151,7 @@ class Port:
         try:
             u = self.signal.mean(times)
         except InputError as error:
-            raise InputError(f"port '{self.name}': {error}") from error
+            raise type(error)(f"port '{self.name}': {error}") from error
         self._check(u, middle)
         return u
 

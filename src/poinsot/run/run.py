@@ -16,7 +16,7 @@ from poinsot.ph.signals import Signal
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result
-from poinsot.run.adaptive import FEWEST, AdaptiveLoop, require_adaptive
+from poinsot.run.adaptive import AdaptiveLoop, require_adaptive
 from poinsot.run.checkpoint import Keeper
 from poinsot.run.compiled import CompiledEngine
 from poinsot.run.engine import Engine
@@ -93,8 +93,8 @@ class Run:
             engine = watched(engine, problem, facts.events)
         if plan.tolerance is None:
             return cls(problem, plan, Loop(engine, recorder, facts))
-        largest = (clock.end - clock.start) / FEWEST if plan.h_max is None else plan.h_max
-        return cls(problem, plan, AdaptiveLoop(engine, recorder, facts, plan.tolerance, largest))
+        loop = AdaptiveLoop(engine, recorder, facts, plan.tolerance, plan.h_max)
+        return cls(problem, plan, loop)
 
     def write_to(
         self, path: Path, keeper: Keeper | None = None, before: tuple[Result, int] | None = None

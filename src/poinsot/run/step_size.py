@@ -15,6 +15,8 @@ UNSOLVED = 0.25
 STEADY = 0.8, 1.25
 #: By h ~ now^(-a/p) before^(b/p) do the last error and the one before it count.
 NOW, BEFORE = 0.7, 0.4
+#: Where segments were refused so many times, a law jumps, until so many in a row are accepted.
+REFUSED, CALM = 3, 32
 #: An error that vanishes says no more than this part of what is allowed.
 NOTHING = 1e-6
 
@@ -35,6 +37,10 @@ class StepSize:
         Error of the segment before, as a part of what was allowed.
     refused : int
         How many times the next segment was refused.
+    trouble : int
+        How many times segments were refused since steps were of their `usual` size [s].
+    calm : int
+        How many segments were accepted since then, one after the other.
     """
 
     h: float
@@ -43,6 +49,14 @@ class StepSize:
     units: int = 1
     before: float = 1.0
     refused: int = 0
+    trouble: int = 0
+    usual: float = 0.0
+    calm: int = 0
+
+    @property
+    def jumps(self) -> bool:
+        """Whether steps seem to be where a law jumps, which no size of them resolves."""
+        return self.trouble >= REFUSED
 
     def accept(self, ratio: float) -> None:
         """Choose the next size after an error that was this part of what is allowed."""
@@ -53,10 +67,15 @@ class StepSize:
         steady = STEADY[0] <= factor <= STEADY[1]
         self.units = min(2 * self.units, LONGEST) if steady else max(self.units // 2, 1)
         self.h *= 1.0 if steady and self.h <= self.largest else factor
-        self.before, self.refused = ratio, 0
+        self.before, self.refused, self.calm = ratio, 0, self.calm + 1
+        if self.h >= self.usual / 2 or self.calm > CALM:
+            self.trouble = 0
 
     def refuse(self, ratio: float) -> None:
         """Choose a smaller size after an error that was larger than allowed; inf: no solution."""
+        if self.trouble == 0:
+            self.usual = self.h
+        self.trouble, self.calm = self.trouble + 1, 0
         enough = UNSOLVED if ratio == inf else SAFETY * ratio ** (-1 / self.order)
         self.h *= float(np.clip(enough, LEAST, 0.5))
         self.units, self.refused = 1, self.refused + 1

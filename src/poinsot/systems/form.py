@@ -23,6 +23,7 @@ from poinsot.systems.layout import Layout
 from poinsot.systems.mechanical import VelocityForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
+from poinsot.systems.sizes import size
 from poinsot.systems.views import View
 
 
@@ -90,10 +91,10 @@ class MechanismForm(VelocityForm):
         return self.view.sizes(self.mechanism.spans(self.directors(x)))
 
     def error_sizes(self, x: Vector) -> Vector:
-        """Return sizes in which every position counts as the longest body."""
-        sizes, lengths = self.sizes(x), self.mechanism.spans(self.directors(x))
-        own = self.view.sizes(np.full(lengths.shape, np.max(lengths, initial=0.0)))
-        sizes[: own.size] = np.maximum(sizes[: own.size], own)
+        """Return sizes in which every position counts as the whole mechanism."""
+        sizes, f = self.sizes(x), self.directors(x)
+        own = self.view.sizes(np.full(len(self.mechanism.inertia), size(self.mechanism, f)))
+        sizes[: own.size] = own
         return sizes
 
     # -- what a run asks of it ----------------------------------------------------------------

@@ -6,8 +6,18 @@ All states at once, the numbers of all frames f and of their rates v in each row
 import numpy as np
 
 from poinsot.frames.places import frame_vectors, of_frame
-from poinsot.ph.matrices import Array
+from poinsot.ph.matrices import Array, Vector
 from poinsot.systems.mechanism import Mechanism
+
+
+def size(mechanism: Mechanism, f: Vector) -> float:
+    """Return the largest length of one state [m], wherever it is; 1 if there is none.
+
+    Of arms of joints, radii of gyration and distances from the middle of all bodies.
+    """
+    places = frame_vectors(f)[:, 0]
+    apart = np.linalg.norm(places - places.mean(axis=0), axis=1).max(initial=0.0)
+    return float(max(apart, np.max(mechanism.lengths(f), initial=0.0))) or 1.0
 
 
 def pace(mechanism: Mechanism, f: Array, v: Array) -> Array:

@@ -29,6 +29,7 @@ from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, Mome
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
 from poinsot.systems.quaternions.mechanism import QuaternionMechanism
+from poinsot.systems.sizes import size
 from poinsot.systems.views import Indices, View, blocks
 
 Array = NDArray[np.float64]
@@ -255,10 +256,10 @@ class QuaternionForm(MomentumForm):
         return self.view.sizes(self.mechanism.spans(self.directors(x)))
 
     def error_sizes(self, x: Vector) -> Vector:
-        """Return sizes in which every position counts as the longest body."""
-        sizes, lengths = self.sizes(x), self.mechanism.spans(self.directors(x))
-        own = self.view.sizes(np.full(lengths.shape, np.max(lengths, initial=0.0)))
-        sizes[: own.size] = np.maximum(sizes[: own.size], own)
+        """Return sizes in which every position counts as the whole mechanism."""
+        sizes, f = self.sizes(x), self.directors(x)
+        own = self.view.sizes(np.full(len(self.mechanism.inertia), size(self.mechanism, f)))
+        sizes[: own.size] = own
         return sizes
 
     def angles(self, x: Vector) -> Vector:
