@@ -328,7 +328,7 @@ def test_a_run_is_judged_by_a_few_states_spread_over_it():
     sample, done = Sample(10), 0
     for block in (1, 7, 400, 1, 10_000, 3):
         times = np.arange(done, done + block, dtype=float)
-        columns = dict.fromkeys(("x", "stage_x", "port_energy"), np.zeros((block, 10)))
+        columns = dict.fromkeys(("x", "stage_x", "turned", "port_energy"), np.zeros((block, 10)))
         sample.add({**columns, **dict.fromkeys(("time", "stage_time", "dissipated"), times)})
         done += block
     times = np.array([row["time"] for row in sample.rows])

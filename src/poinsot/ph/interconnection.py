@@ -130,6 +130,10 @@ class Interconnection(JoinedSystem):
             return self.hosting.system.exact_under(scheme)
         return super().exact_under(scheme)
 
+    def in_play(self, x: Vector) -> float:
+        """Return the energy to a relative eps of which those of the parts are known [J]."""
+        return sum(self._each(lambda part, x: part.in_play(x), x))
+
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse a state that one of the parts refuses."""
         self._each(lambda part, x: part.check_start(x, t), x)

@@ -351,6 +351,10 @@ class PHSystem(Stores):
         """Return the gradient of the energy, E^T z; shape (n,)."""
         return np.asarray(self.E(x).T @ self.z(x))
 
+    def in_play(self, x: Vector) -> float:
+        """Return the energy to a relative eps of which H is known, as states are [J]."""
+        return abs(self.H(x)) + float(np.nansum(abs(x * self.grad_H(x))))
+
     def resistive(self, x: Vector, z: Vector) -> Vector:
         """Return the dissipative effort R z + r(x, z); shape (n,)."""
         effort = np.asarray(self.R(x) @ z)

@@ -66,6 +66,11 @@ class Acting(Mechanics):
         f, near = self.unknowns.full(q), angles or {}
         return float(sum(p.near(near).energy(local(f, p.bodies)) for p in self.potentials))
 
+    def in_springs(self, q: Vector) -> float:
+        """Return the energy to a relative eps of which V is known, as coordinates of springs are."""
+        f = self.unknowns.full(q)
+        return float(sum(p.in_play(local(f, p.bodies)) for p in self.potentials))
+
     def dV(self, q: Vector) -> Vector:
         """Return the gradient of V; shape (n,)."""
         total, f = self.gravity.copy(), self.unknowns.full(q)

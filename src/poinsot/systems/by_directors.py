@@ -136,6 +136,10 @@ class ByDirectors(Mechanics):
         """Return the potential energy [J]."""
         return self.held.V(self.directors(zeta))
 
+    def in_springs(self, zeta: Vector) -> float:
+        """Return the energy to a relative eps of which V is known, as coordinates of springs are."""
+        return self.held.in_springs(self.directors(zeta))
+
     def dV(self, zeta: Vector) -> Vector:
         """Return the gradient of V."""
         return np.asarray(self.D(zeta).T @ self.held.dV(self.directors(zeta)))

@@ -73,6 +73,13 @@ class Mechanics(Protocol):
     def ddV(self, zeta: Vector, /) -> Matrix | None:
         """Return the Hessian of V; shape (n, n)."""
 
+    def in_springs(self, zeta: Vector, /) -> float:
+        """Return the energy to a relative eps of which V is known, as coordinates of springs are.
+
+        Angles counted over turns are not among zeta [J].
+        """
+        return 0.0
+
     # -- kinematics: zeta' = w by default -----------------------------------------------------
 
     def Z(self, zeta: Vector, /) -> Matrix:
@@ -208,6 +215,10 @@ class MechanicalForm(PHSystem):
         for own in (sizes[at] for at in self.slices.values()):
             own[own == 0] = np.max(own, initial=0.0)
         return sizes
+
+    def in_play(self, x: Vector) -> float:
+        """Return the energy to a relative eps of which H is known [J]."""
+        return super().in_play(x) + self.mechanics.in_springs(self.parts(x)[0])
 
     def gyration(self, x: Vector) -> Matrix | None:
         """Return the gyroscopic matrix, skew; None: there is none; shape (k, k)."""

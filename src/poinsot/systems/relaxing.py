@@ -88,6 +88,10 @@ class Relaxing(Inertial):
         """Return the potential energy without that of Maxwell elements [J]."""
         return self.of.V(q)
 
+    def in_springs(self, q: Vector) -> float:
+        """Return the energy to a relative eps of which it is known, as coordinates of springs are."""
+        return self.of.in_springs(q)
+
     def dV(self, q: Vector) -> Vector:
         """Return its gradient."""
         return self.of.dV(q)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from poinsot.engine import REST
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, balancing, diagonal
-from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_proportion, in_rows
+from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_proportion, in_rows, over
 from poinsot.systems.mechanical import MechanicalForm, Mechanics
 
 
@@ -316,6 +316,14 @@ class StabilisedStages(ConstrainedStages):
     def _measures(self) -> Vector:
         return self.system.mechanics.measures(self.system.parts(self.x0)[0])
 
+    @cached_property
+    def _measures_of_unknowns(self) -> Vector:
+        """Positions, velocities by the step, and multipliers by how hard both are to stop."""
+        q, q0, h = self._measures, self.system.parts(self.x0)[0], abs(self.h)
+        inertia = float((abs(self.system.mass.diagonal()) * q**2).max(initial=0.0))
+        nu = over(inertia, self.sizes_of(abs(self.held.K(q0)) @ q))
+        return np.concatenate([q, q / h, nu / h, nu])
+
     def _slope(self, q: Vector, d: Vector, v: Vector) -> Matrix:
         """Return W at the midpoint, corrected along d where there is no quadratic g."""
         mechanics, first = self.system.mechanics, self.system.mechanics.positions
@@ -393,7 +401,7 @@ class StabilisedStages(ConstrainedStages):
             momenta = abs(M) @ alike(abs(q1 / h))
             return in_rows(w.size, n, abs(h) * forces + momenta)
 
-        return Evaluation(residual, sizes, tangent, inner)
+        return Evaluation(residual, sizes, tangent, inner, self._measures_of_unknowns)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return q1, v1 = 2 v_mid - v0 and the multipliers.

@@ -23,6 +23,7 @@ from poinsot.ph.stages import (
     in_proportion,
     in_rows,
     largest_of_kind,
+    over,
 )
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.mechanism import Mechanism
@@ -126,8 +127,21 @@ class MechanismStages(ConstrainedStages):
         return self.held.gap(self.q0)
 
     @cached_property
+    def _length(self) -> float:
+        return self.held.length(self.q0)
+
+    @cached_property
     def _measures(self) -> Vector:
+        """What directors are measured by."""
         return self.held.measures(self.q0)
+
+    @cached_property
+    def _measures_of_unknowns(self) -> Vector:
+        """Velocities by the step; multipliers by how hard these are to stop."""
+        w, reach = np.where(self.translate, self._length, 1.0), abs(self.held.G(self.q0))
+        inertia = float(self.held.masses.max(initial=0.0)) * self._length**2
+        mu = over(inertia, self.sizes_of(reach @ self._measures))
+        return np.concatenate([w, mu]) / abs(self.h)
 
     @property
     def guess(self) -> Vector:
@@ -193,6 +207,7 @@ class MechanismStages(ConstrainedStages):
             sizes=np.concatenate([sizes, reach]),
             tangent=tangent,
             inner=inner,
+            measures=self._measures_of_unknowns,
         )
 
 
