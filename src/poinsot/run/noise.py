@@ -17,8 +17,11 @@ from poinsot.ph.matrices import Vector
 OFFSETS = np.arange(9)
 #: Orders of differences that must agree on the noise, to this factor.
 ORDERS, AGREED = (4, 5, 6), 4.0
-#: The first step, as a part of the size of an argument; each further one is so many times as large.
-FIRST, LONGER, TRIES = 2.0**-20, 16.0, 24
+#: The first step, as a part of the size of an argument; each further one is so many times as large:
+#: no power of two, or rounded values would be as far apart from each other again and again.
+FIRST, LONGER = 1e-6, 3.7
+#: So many steps are tried until values change, and so many of those at which they do.
+UNCHANGED, CHANGED = 50, 5
 #: Of so many arguments the noise is looked for.
 MANY = 32
 
@@ -35,18 +38,16 @@ def noise_level(f: Callable[[Vector], float], x: Vector, sizes: Vector) -> float
 
 def _along(f: Callable[[Vector], float], x: Vector, k: int, size: float) -> float:
     """Return the noise along one argument: over the first steps long enough to change values."""
-    step = FIRST * size
-    for _ in range(TRIES):
+    step, levels = FIRST * size, list[float]()
+    for _ in range(UNCHANGED):
         moved = np.repeat(x[None], OFFSETS.size, axis=0)
         moved[:, k] += step * OFFSETS
         values = np.array([f(at) for at in moved])
-        if not np.isfinite(values).all():
-            return 0.0
+        if len(levels) == CHANGED or not np.isfinite(values).all():
+            break
         if np.count_nonzero(np.diff(values)) >= OFFSETS.size // 2:
-            levels = [
-                sqrt(np.mean(np.diff(values, order) ** 2) / comb(2 * order, order))
-                for order in ORDERS
-            ]
-            return min(levels) if max(levels) <= AGREED * min(levels) else 0.0
+            squares = [np.mean(np.diff(values, m) ** 2) / comb(2 * m, m) for m in ORDERS]
+            agreed = max(squares) <= AGREED**2 * min(squares)
+            levels.append(sqrt(min(squares)) if agreed else 0.0)
         step *= LONGER
-    return 0.0
+    return max(levels, default=0.0)
