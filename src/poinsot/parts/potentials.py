@@ -72,7 +72,7 @@ class Potential(ABC):
         return np.asarray(abs(self.hessian(q)) @ abs(q))
 
     def in_play(self, q: Vector) -> float:
-        """Return the energy to a relative eps of which V is known by a coordinate of its own [J]."""
+        """Return the energy to a relative eps of which V is known by its own coordinate [J]."""
         return 0.0
 
     def near(self, angles: Mapping[str, float]) -> Self:

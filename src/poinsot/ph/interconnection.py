@@ -132,7 +132,7 @@ class Interconnection(JoinedSystem):
 
     def in_play(self, x: Vector) -> float:
         """Return the energy to a relative eps of which those of the parts are known [J]."""
-        return sum(self._each(lambda part, x: part.in_play(x), x))
+        return float(sum(self._each(lambda part, x: part.in_play(x), x)))
 
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse a state that one of the parts refuses."""

@@ -206,7 +206,7 @@ def in_proportion(rows: Matrix, measures: Vector, numbers: Vector) -> Vector:
     own, sizes = (abs(rows) @ np.array([measures, numbers]).T).T
     known = own > 0
     largest = np.divide(sizes, own, out=np.zeros(own.size), where=known).max(initial=0.0)
-    return np.where(known, own * largest, sizes.max(initial=0.0))
+    return np.asarray(np.where(known, own * largest, sizes.max(initial=0.0)))
 
 
 def over(energy: float, sizes: Vector) -> Vector:

@@ -10,9 +10,11 @@ known to :math:`\epsilon S` with
 
 and what was supplied and dissipated; chi_j are the coordinates of springs, such as angles counted
 over turns, and s_i is the size of the terms of constraint i, to a relative eps of which that
-constraint is known. Functions of the user's whose terms cancel are known less well, which shows
-in neighbouring states: `poinsot.run.noise` measures that where a run is off otherwise. Errors of n steps add up at random, to :math:`\sqrt n` times
-as much. Healthy runs stay within ten times that; a run that is off by `MULTIPLE` times warns.
+constraint is known. Errors of n steps add up at random, to :math:`\sqrt n` times as much. Healthy
+runs stay within ten times that; a run that is off by `MULTIPLE` times warns.
+
+Functions of the user's whose terms cancel are known less well. Neither H nor its gradient shows
+that; where a run is off otherwise, the noise of H is measured (`poinsot.run.noise`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +38,7 @@ from poinsot.run.noise import noise_level
 MULTIPLE = 1000
 #: A start in which constraints are off may let a run be off by so many times that.
 START = 100
-#: A run may be off by so many times the noise of its energy, and that is looked for in so many states.
+#: So many times the noise of its energy a run may be off, which is looked for in so many states.
 NOISY, LOOKED = 100, 5
 #: Velocities that leave constraints by this part of their size are told of, and spins.
 LARGE = 0.02
@@ -191,8 +193,9 @@ class Run:
         levels = [noise_level(self._at(row).H, row["x"], sizes) for row in rows]
         level = float(np.median(levels))
         why = (
-            f"as the energy itself is known to {level:.2g} J only: terms of it cancel, or functions "
-            "in it are rough; write it so that they do not, as 2 sin(q/2)^2 for 1 - cos(q)"
+            f"as the energy itself is known to {level:.2g} J only: terms of it cancel, or "
+            "functions in it are rough; write it so that they do not, as 2 sin(q/2)^2 for "
+            "1 - cos(q)"
         )
         yield NOISY * sqrt(self.steps) * level, why
 

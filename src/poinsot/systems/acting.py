@@ -67,7 +67,7 @@ class Acting(Mechanics):
         return float(sum(p.near(near).energy(local(f, p.bodies)) for p in self.potentials))
 
     def in_springs(self, q: Vector) -> float:
-        """Return the energy to a relative eps of which V is known, as coordinates of springs are."""
+        """Return the energy to a relative eps of which V is known by coordinates of springs."""
         f = self.unknowns.full(q)
         return float(sum(p.in_play(local(f, p.bodies)) for p in self.potentials))
 

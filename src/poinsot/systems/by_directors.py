@@ -137,8 +137,12 @@ class ByDirectors(Mechanics):
         return self.held.V(self.directors(zeta))
 
     def in_springs(self, zeta: Vector) -> float:
-        """Return the energy to a relative eps of which V is known, as coordinates of springs are."""
+        """Return the energy to a relative eps of which V is known by coordinates of springs."""
         return self.held.in_springs(self.directors(zeta))
+
+    def length(self, zeta: Vector) -> float:
+        """Return the extent [m]."""
+        return self.held.length(self.directors(zeta))
 
     def dV(self, zeta: Vector) -> Vector:
         """Return the gradient of V."""

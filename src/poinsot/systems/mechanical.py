@@ -74,9 +74,9 @@ class Mechanics(Protocol):
         """Return the Hessian of V; shape (n, n)."""
 
     def in_springs(self, zeta: Vector, /) -> float:
-        """Return the energy to a relative eps of which V is known, as coordinates of springs are.
+        """Return the energy to a relative eps of which V is known by coordinates of springs [J].
 
-        Angles counted over turns are not among zeta [J].
+        Angles counted over turns are not among zeta.
         """
         return 0.0
 

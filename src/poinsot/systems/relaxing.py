@@ -89,7 +89,7 @@ class Relaxing(Inertial):
         return self.of.V(q)
 
     def in_springs(self, q: Vector) -> float:
-        """Return the energy to a relative eps of which it is known, as coordinates of springs are."""
+        """Return the energy to a relative eps of which it is known by coordinates of springs."""
         return self.of.in_springs(q)
 
     def dV(self, q: Vector) -> Vector:

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from poinsot.engine import REST
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, balancing, diagonal
-from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_proportion, in_rows, over
+from poinsot.ph.stages import (
+    ConstrainedStages,
+    Evaluation,
+    Stage,
+    Tangent,
+    in_proportion,
+    in_rows,
+    over,
+)
 from poinsot.systems.mechanical import MechanicalForm, Mechanics
 
 
@@ -320,7 +328,7 @@ class StabilisedStages(ConstrainedStages):
     def _measures_of_unknowns(self) -> Vector:
         """Positions, velocities by the step, and multipliers by how hard both are to stop."""
         q, q0, h = self._measures, self.system.parts(self.x0)[0], abs(self.h)
-        inertia = float((abs(self.system.mass.diagonal()) * q**2).max(initial=0.0))
+        inertia = float((q * (abs(self.system.mass) @ q)).max(initial=0.0))
         nu = over(inertia, self.sizes_of(abs(self.held.K(q0)) @ q))
         return np.concatenate([q, q / h, nu / h, nu])
 

@@ -67,10 +67,6 @@ class QuaternionMechanism(QuaternionBodies):
         """Return what numbers like q are measured by: positions by the extent."""
         return np.where(self.unknowns.translate, self.length(q), 1.0)
 
-    def length(self, q: Vector) -> float:
-        """Return the extent [m]."""
-        return self.held.length(self.directors(q))
-
     def _units(self, quat: Array) -> Matrix:
         """Return the derivatives of the unit constraints at quaternions (bodies, 4)."""
         units = self.by(np.pad(quat, ((0, 0), (3, 0)))[:, None])
