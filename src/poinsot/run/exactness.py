@@ -8,10 +8,11 @@ known to :math:`\epsilon S` with
     S = |H| + \sum_i |x_i| \, |\partial H / \partial x_i| + \sum_j |\chi_j| \, |dV / d\chi_j|
         + \sum_i |\lambda_i| \, s_i
 
-and what was supplied and dissipated; chi_j are the coordinates of springs, such as angles counted
-over turns, and s_i is the size of the terms of constraint i, to a relative eps of which that
-constraint is known. Errors of n steps add up at random, to :math:`\sqrt n` times as much. Healthy
-runs stay within ten times that; a run that is off by `MULTIPLE` times warns.
+and what was supplied and dissipated, and what laws supply in a step by what they see; chi_j are the
+coordinates of springs, such as angles counted over turns, and s_i is the size of the terms of
+constraint i, to a relative eps of which that constraint is known. Errors of n steps add up at
+random, to :math:`\sqrt n` times as much. Healthy runs stay within ten times that; a run that is off
+by `MULTIPLE` times warns.
 
 Functions of the user's whose terms cancel are known less well. Neither H nor its gradient shows
 that; where a run is off otherwise, the noise of H is measured (`poinsot.run.noise`).
@@ -213,8 +214,9 @@ class Run:
 
     def _energy_scale(self) -> float:
         """Return what the energy of this run is known to a relative eps of [J]."""
-        stored = [self.system.in_play(self.x0)]
-        stored += [self._at(row).in_play(row["x"]) for row in self._few]
+        first = 2 * self.rows[0]["stage_time"] - self.rows[0]["time"]
+        stored = [self.system.in_play(float(first), self.x0, self.h)]
+        stored += [self._at(row).in_play(float(row["time"]), row["x"], self.h) for row in self._few]
         held = max((float(np.max(rows.energy)) for rows in self._constraints.values()), default=0.0)
         supplied = np.max([abs(row["port_energy"]) for row in self.rows], axis=0).sum()
         dissipated = max(abs(float(row["dissipated"])) for row in self.rows)

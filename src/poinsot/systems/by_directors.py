@@ -136,10 +136,6 @@ class ByDirectors(Mechanics):
         """Return the potential energy [J]."""
         return self.held.V(self.directors(zeta))
 
-    def in_springs(self, zeta: Vector) -> float:
-        """Return the energy to a relative eps of which V is known by coordinates of springs."""
-        return self.held.in_springs(self.directors(zeta))
-
     def length(self, zeta: Vector) -> float:
         """Return the extent [m]."""
         return self.held.length(self.directors(zeta))
@@ -203,6 +199,10 @@ class ByDirectors(Mechanics):
     def feedback(self, t: float, zeta: Vector, w: Vector, u: Vector) -> Vector:
         """Return the inputs with state-dependent loads filled in."""
         return self.held.feedback(t, self.directors(zeta), self._rate(zeta, w), u)
+
+    def in_play(self, t: float, zeta: Vector, w: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which springs and laws are known in a step."""
+        return self.held.in_play(t, self.directors(zeta), self._rate(zeta, w), h)
 
     @property
     def lossless(self) -> bool:

@@ -73,13 +73,6 @@ class Mechanics(Protocol):
     def ddV(self, zeta: Vector, /) -> Matrix | None:
         """Return the Hessian of V; shape (n, n)."""
 
-    def in_springs(self, zeta: Vector, /) -> float:
-        """Return the energy to a relative eps of which V is known by coordinates of springs [J].
-
-        Angles counted over turns are not among zeta.
-        """
-        return 0.0
-
     # -- kinematics: zeta' = w by default -----------------------------------------------------
 
     def Z(self, zeta: Vector, /) -> Matrix:
@@ -130,6 +123,13 @@ class Mechanics(Protocol):
     def feedback(self, t: float, zeta: Vector, w: Vector, u: Vector, /) -> Vector:
         """Return the inputs with those filled in that depend on the state; default: none do."""
         return u
+
+    def in_play(self, t: float, zeta: Vector, w: Vector, h: float, /) -> float:
+        """Return the energy to a relative eps of which springs and laws are known in a step [J].
+
+        By what they see, such as angles counted over turns, which zeta is without.
+        """
+        return 0.0
 
     # -- dissipation: none by default ---------------------------------------------------------
 
@@ -216,9 +216,10 @@ class MechanicalForm(PHSystem):
             own[own == 0] = np.max(own, initial=0.0)
         return sizes
 
-    def in_play(self, x: Vector) -> float:
-        """Return the energy to a relative eps of which H is known [J]."""
-        return super().in_play(x) + self.mechanics.in_springs(self.parts(x)[0])
+    def in_play(self, t: float, x: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which the balance of a step is known [J]."""
+        zeta, w = self.parts(x)[0], self.parts(self.z(x))[1]
+        return super().in_play(t, x, h) + self.mechanics.in_play(t, zeta, w, h)
 
     def gyration(self, x: Vector) -> Matrix | None:
         """Return the gyroscopic matrix, skew; None: there is none; shape (k, k)."""

@@ -88,10 +88,6 @@ class Relaxing(Inertial):
         """Return the potential energy without that of Maxwell elements [J]."""
         return self.of.V(q)
 
-    def in_springs(self, q: Vector) -> float:
-        """Return the energy to a relative eps of which it is known by coordinates of springs."""
-        return self.of.in_springs(q)
-
     def dV(self, q: Vector) -> Vector:
         """Return its gradient."""
         return self.of.dV(q)
@@ -172,6 +168,10 @@ class Relaxing(Inertial):
     def feedback(self, t: float, q: Vector, w: Vector, u: Vector) -> Vector:
         """Return the inputs with those filled in that depend on the state."""
         return self.of.feedback(t, q, w[: self.n], u)
+
+    def in_play(self, t: float, q: Vector, w: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which springs and laws are known in a step."""
+        return self.of.in_play(t, q, w[: self.n], h)
 
     @property
     def lossless(self) -> bool:

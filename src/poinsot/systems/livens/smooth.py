@@ -282,10 +282,6 @@ class OfPotentials:
 
     potentials: Sequence[Smooth]
 
-    def in_springs(self, q: Vector) -> float:
-        """Return nothing: these energies are functions of q alone."""
-        return 0.0
-
     def V(self, q: Vector) -> float:
         """Return the potential energy [J]."""
         return sum(float(part.value(q)[0]) for part in self.potentials)
