@@ -324,12 +324,11 @@ class StabilisedStages(ConstrainedStages):
     def _measures(self) -> Vector:
         return self.system.mechanics.measures(self.system.parts(self.x0)[0])
 
-    @cached_property
-    def _measures_of_unknowns(self) -> Vector:
-        """Positions, velocities by the step, and multipliers by how hard both are to stop."""
-        q, q0, h = self._measures, self.system.parts(self.x0)[0], abs(self.h)
+    def _measures_of_unknowns(self, G: Matrix) -> Vector:
+        """Return those of positions, of velocities, and how hard both are to stop by multipliers."""
+        q, h = self._measures, abs(self.h)
         inertia = float((q * (abs(self.system.mass) @ q)).max(initial=0.0))
-        nu = over(inertia, self.sizes_of(abs(self.held.K(q0)) @ q))
+        nu = over(inertia, self.sizes_of(abs(G) @ q))
         return np.concatenate([q, q / h, nu / h, nu])
 
     def _slope(self, q: Vector, d: Vector, v: Vector) -> Matrix:
@@ -409,7 +408,7 @@ class StabilisedStages(ConstrainedStages):
             momenta = abs(M) @ alike(abs(q1 / h))
             return in_rows(w.size, n, abs(h) * forces + momenta)
 
-        return Evaluation(residual, sizes, tangent, inner, self._measures_of_unknowns)
+        return Evaluation(residual, sizes, tangent, inner, self._measures_of_unknowns(G))
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return q1, v1 = 2 v_mid - v0 and the multipliers.

@@ -135,13 +135,11 @@ class MechanismStages(ConstrainedStages):
         """What directors are measured by."""
         return self.held.measures(self.q0)
 
-    @cached_property
-    def _measures_of_unknowns(self) -> Vector:
-        """Velocities by the step; multipliers by how hard these are to stop."""
-        w, reach = np.where(self.translate, self._length, 1.0), abs(self.held.G(self.q0))
+    def _measures_of_unknowns(self, G: Matrix) -> Vector:
+        """Return those of velocities by the step, and how hard these are to stop by multipliers."""
+        w, reach = np.where(self.translate, self._length, 1.0), abs(G) @ self._measures
         inertia = float(self.held.masses.max(initial=0.0)) * self._length**2
-        mu = over(inertia, self.sizes_of(reach @ self._measures))
-        return np.concatenate([w, mu]) / abs(self.h)
+        return np.concatenate([w, over(inertia, self.sizes_of(reach))]) / abs(self.h)
 
     @property
     def guess(self) -> Vector:
@@ -207,7 +205,7 @@ class MechanismStages(ConstrainedStages):
             sizes=np.concatenate([sizes, reach]),
             tangent=tangent,
             inner=inner,
-            measures=self._measures_of_unknowns,
+            measures=self._measures_of_unknowns(G),
         )
 
 

@@ -99,17 +99,14 @@ class _LagrangianStages(ConstrainedStages):
         blocks = sizes[: int(np.searchsorted(np.cumsum(sizes), n)) + 1]
         return largest_of_each(self.system.lagrangian.masses(self.q0) * self.measures**2, blocks)
 
-    @cached_property
-    def measures_of_mu(self) -> Vector:
-        """What multipliers are measured by, times h: how hard the coordinates are to stop."""
-        inertia = float(self.inertia.max(initial=0.0))
-        return over(inertia, self.closure(self.q0)[2]) / abs(self.h)
+    def measures_of_mu(self, reach: Vector) -> Vector:
+        """Return how hard coordinates are to stop by multipliers times h, with what these close."""
+        return over(float(self.inertia.max(initial=0.0)), reach) / abs(self.h)
 
-    @cached_property
-    def measures_of_unknowns(self) -> Vector:
-        """What all of them are measured by: coordinates, velocities, momenta, multipliers."""
+    def measures_of_unknowns(self, reach: Vector) -> Vector:
+        """Return what coordinates, velocities, momenta and multipliers are measured by."""
         q, h = self.measures, abs(self.h)
-        return np.concatenate([q, q / h, self.inertia / (q * h), self.measures_of_mu])
+        return np.concatenate([q, q / h, self.inertia / (q * h), self.measures_of_mu(reach)])
 
     @cached_property
     def given(self) -> Vector:
@@ -181,7 +178,7 @@ class LivensStages(_LagrangianStages):
             sizes,
             tangent=lambda: self._tangent(dtravel, T, push, G1),
             inner=lambda: in_rows(w.size, v.size, push.inner()),
-            measures=self.measures_of_unknowns,
+            measures=self.measures_of_unknowns(reach),
         )
 
     def _tangent(self, dtravel: Matrix | None, T: Slopes, push: Push, G1: Matrix) -> Tangent:
@@ -232,10 +229,9 @@ class CondensedStages(LivensStages):
             return lagrangian.chart(self.q0)
         return Increments(lagrangian, self.q0, self.system.labels[2 * n : 3 * n])
 
-    @cached_property
-    def measures_of_unknowns(self) -> Vector:
-        """What increments and multipliers are measured by."""
-        return np.concatenate([self.chart.measures, self.measures_of_mu])
+    def measures_of_unknowns(self, reach: Vector) -> Vector:
+        """Return what increments and multipliers are measured by."""
+        return np.concatenate([self.chart.measures, self.measures_of_mu(reach)])
 
     def combination(self) -> Matrix | None:
         """Return what combines the constraints that the chart leaves to independent ones."""
@@ -302,7 +298,7 @@ class CondensedStages(LivensStages):
             np.concatenate([self.chart.alike(abs(P) @ self.terms(T, push)), reach]),
             tangent,
             inner=lambda: in_rows(w.size, 0, abs(P) @ push.inner()),
-            measures=self.measures_of_unknowns,
+            measures=self.measures_of_unknowns(reach),
         )
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
@@ -336,11 +332,11 @@ class HamiltonianStages(_LagrangianStages):
 
     system: "HamiltonianSystem"
 
-    @cached_property
-    def measures_of_unknowns(self) -> Vector:
-        """What coordinates, momenta and multipliers are measured by."""
+    def measures_of_unknowns(self, reach: Vector) -> Vector:
+        """Return what coordinates, momenta and multipliers are measured by."""
         q = self.measures
-        return np.concatenate([q, self.inertia / (q * abs(self.h)), self.measures_of_mu])
+        p = self.inertia / (q * abs(self.h))
+        return np.concatenate([q, p, self.measures_of_mu(reach)])
 
     @property
     def guess(self) -> Vector:
@@ -373,7 +369,7 @@ class HamiltonianStages(_LagrangianStages):
             sizes,
             tangent=lambda: self._tangent(dtravel, T, push, G1),
             inner=lambda: in_rows(w.size, q1.size, push.inner()),
-            measures=self.measures_of_unknowns,
+            measures=self.measures_of_unknowns(reach),
         )
 
     def _tangent(self, dtravel: Matrix | None, T: Slopes, push: Push, G1: Matrix) -> Tangent:
