@@ -132,7 +132,8 @@ def test_three_parallel_arms_go_round_exactly(name, engine):
     h = H if engine == "compiled" else 3 * H
     result = run(parallelogram(), FORMULATIONS[name], engine=engine, t_end=3.0, h=h)
     assert abs(result.joint("h00").coordinates["angle"]).max() > 2 * np.pi
-    assert_exact(result, 1e-13)
+    # Where the arms lie flat round-off grows, by 300 to 10,000 as steps of this size meet that.
+    assert_exact(result, 1e-13 if engine == "compiled" else 1e-12)
 
 
 @every_formulation

@@ -325,7 +325,7 @@ class StabilisedStages(ConstrainedStages):
         return self.system.mechanics.measures(self.system.parts(self.x0)[0])
 
     def _measures_of_unknowns(self, G: Matrix) -> Vector:
-        """Return those of positions, of velocities, and how hard both are to stop by multipliers."""
+        """Return those of positions and velocities; of multipliers how hard these are to stop."""
         q, h = self._measures, abs(self.h)
         inertia = float((q * (abs(self.system.mass) @ q)).max(initial=0.0))
         nu = over(inertia, self.sizes_of(abs(G) @ q))
