@@ -328,7 +328,7 @@ def test_a_run_is_judged_by_a_few_states_spread_over_it():
     sample, done = Sample(10), 0
     for block in (1, 7, 400, 1, 10_000, 3):
         times = np.arange(done, done + block, dtype=float)
-        columns = dict.fromkeys(("x", "stage_x", "port_energy"), np.zeros((block, 10)))
+        columns = dict.fromkeys(("x", "stage_x", "turned", "port_energy"), np.zeros((block, 10)))
         sample.add({**columns, **dict.fromkeys(("time", "stage_time", "dissipated"), times)})
         done += block
     times = np.array([row["time"] for row in sample.rows])
@@ -412,3 +412,76 @@ def test_a_light_body_that_is_driven_in_a_few_of_many_steps_is_told_of(start):
     assert true.warnings == ()
     wrong, right = (result.angular_velocity("sleeve")[-1] for result in (driven, true))
     assert np.linalg.norm(wrong - right) > np.linalg.norm(right) / 2
+
+
+# -- how well an energy is known -------------------------------------------------------------------
+
+
+@mechanisms.laws(9)
+@given(seeds, st.integers(-30_000, 30_000), st.floats(-14, -8), st.sampled_from(FORMS))
+def test_a_spring_at_rest_after_many_turns_has_no_warning(seed, turns, power, form):
+    """Its angle has the round-off of all its turns, and so have its force and its energy."""
+    engine, law = ("compiled", "reference")[seed % 2], {"stiffness": 5.0, "rest": 2 * np.pi * turns}
+    if seed % 3 == 0:
+        law["damping"] = 0.1
+    model = wheel(spin=10.0**power, **law)
+    scheme, coordinates = form
+    options = {"scheme": scheme, "coordinates": coordinates, "engine": engine, "h": 0.1, "t_end": 2}
+    result = run(model, angles={"pin.angle": 2 * np.pi * turns}, **options)
+    assert (result.warnings, result.notes) == ((), ())
+
+
+def test_a_spring_that_loses_energy_after_many_turns_is_warned_of(monkeypatch):
+    def shift(system, x):
+        x[system.slices["disc.v"]] *= 1 + 1e-6
+
+    faulty(monkeypatch, shift)
+    model = wheel(spin=1.0, stiffness=5.0, rest=2000 * np.pi)
+    result = run(model, engine="reference", angles={"pin.angle": 2000 * np.pi})
+    assert "the energy balance is off by" in result.warnings[0]
+
+
+def wheel(spin, **law):
+    """A disc on a torsion spring."""
+    model, shape = ps.Model(), ps.Cylinder(mass=1, radius=1, length=0.1)
+    disc = model.add_body("disc", shape, angular_velocity=(0, 0, spin))
+    model.add_joint("pin", ps.Revolute(model.ground, disc, point=(0, 0, 0), axis=(0, 0, 1)))
+    model.add_force("coil", ps.JointSpring("pin", **law))
+    return model
+
+
+def pendulum(weight=1.0):
+    """A pendulum whose potential energy is a difference of large terms near rest."""
+    return ph.from_functions(
+        "pendulum",
+        states=["q", "p"],
+        H=lambda x: weight * (1 - np.cos(x[0])) + x[1] ** 2 / 2,
+        z=lambda x: np.array([weight * np.sin(x[0]), x[1]]),
+        dz=lambda x: np.diag([weight * np.cos(x[0]), 1]),
+        J=[[0, 1], [-1, 0]],
+    )
+
+
+@mechanisms.laws(60)
+@given(st.floats(-14, 0), st.floats(-6, 6), st.floats(0, 6.3), st.floats(-2.5, -0.5))
+def test_an_energy_whose_terms_cancel_is_known_as_well_as_these_and_the_run_says_so(
+    amplitude, weight, phase, step
+):
+    amplitude, weight = 10.0**amplitude, 10.0**weight
+    x0 = {"q": amplitude * np.cos(phase), "p": amplitude * np.sqrt(weight) * np.sin(phase)}
+    h = 10.0**step / np.sqrt(weight)
+    result = run(pendulum(weight), scheme="ph-dg", x0=x0, h=h, t_end=30 * h)
+    assert result.warnings == ()
+    assert all("the energy itself is known to" in note for note in result.notes)
+    if amplitude < 1e-5:
+        assert result.notes
+
+
+@pytest.mark.parametrize("amplitude", [1e-6, 1e-3])
+def test_a_loss_beside_terms_that_cancel_is_warned_of(amplitude, monkeypatch):
+    def brake(system, x):
+        x[1] *= 0.9
+
+    faulty(monkeypatch, brake)
+    result = run(pendulum(), scheme="ph-dg", x0={"q": amplitude, "p": 0}, h=0.1, t_end=10)
+    assert "the energy balance is off by" in result.warnings[0]

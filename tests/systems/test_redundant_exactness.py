@@ -36,10 +36,10 @@ def run(model, formulation, *, engine="compiled", t_end=0.4, h=H):
     return ps.simulate(system, h=h, t_end=t_end, engine=engine, progress=False, **options)
 
 
-def assert_exact(result, bound=1e-12):
+def assert_exact(result, bound=1e-12, gap=1e-13):
     energy = max(abs(result.energy).max(), np.ptp(result.energy), 1.0)
     assert result.stats.balance_error_max < bound * energy
-    assert result.constraint_error.max() < 1e-13
+    assert result.constraint_error.max() < gap
 
 
 def direction(random):
@@ -132,7 +132,8 @@ def test_three_parallel_arms_go_round_exactly(name, engine):
     h = H if engine == "compiled" else 3 * H
     result = run(parallelogram(), FORMULATIONS[name], engine=engine, t_end=3.0, h=h)
     assert abs(result.joint("h00").coordinates["angle"]).max() > 2 * np.pi
-    assert_exact(result, 1e-13)
+    # Where the arms lie flat round-off grows, the more the nearer a midpoint comes to that.
+    assert_exact(result, 1e-13, gap=1e-13 if engine == "compiled" else 1e-12)
 
 
 @every_formulation

@@ -170,6 +170,7 @@ def test_a_law_comes_to_rest_after_many_turns(coordinates, scheme, engine):
     result = ps.simulate(model, t_end=1.0, angles={"pin.angle": turns}, **options)
     assert result.stats.single_steps == 0
     assert abs(angle(result) - turns).max() < 1e-11
+    assert result.status == "done"
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])

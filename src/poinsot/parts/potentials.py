@@ -79,6 +79,10 @@ class Potential(ABC):
         with np.errstate(all="ignore"):
             return bool(np.isfinite(self.energy(q)) and np.all(np.isfinite(self.gradient(q))))
 
+    def in_play(self, q: Vector) -> float:
+        """Return the energy to a relative eps of which V is known by its own coordinate [J]."""
+        return 0.0
+
     def near(self, angles: Mapping[str, float]) -> Self:
         """Return the same near angles of joints [rad] counted over turns, by name."""
         return self
@@ -124,6 +128,11 @@ class CoordinatePotential(Potential):
             dense(self.forms.curvature(b)) / 2 + G.T @ db @ G1
         )
         return mean * (G.T @ b), tangent
+
+    def in_play(self, q: Vector) -> float:
+        """Return |chi dV/dchi|, with a force as large as the round-off of chi makes it."""
+        chi = self.chart.value(self.forms(q))
+        return float(abs(chi) * (abs(self.law.dV(chi)) + EXACT * abs(self.law.ddV(chi) * chi)))
 
     def inner(self, q: Vector) -> Vector:
         """Return the sizes of what cancels inside of dV/dq, k chi with k = d^2V/dchi^2 among it.

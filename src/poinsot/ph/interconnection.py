@@ -130,6 +130,10 @@ class Interconnection(JoinedSystem):
             return self.hosting.system.exact_under(scheme)
         return super().exact_under(scheme)
 
+    def in_play(self, t: float, x: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which those of the parts are known [J]."""
+        return float(sum(self._each(lambda part, x: part.in_play(t, x, h), x)))
+
     def check_start(self, x: Vector, t: float) -> None:
         """Refuse a state that one of the parts refuses."""
         self._each(lambda part, x: part.check_start(x, t), x)

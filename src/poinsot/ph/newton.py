@@ -115,7 +115,7 @@ def _iterate(
         if iteration == options.max_iterations:
             break
         tangent = here.tangent()
-        scales = _scales(tangent.T, here.sizes) if scales is None else scales
+        scales = _scales(tangent.T, here.measures) if scales is None else scales
         correction = _correction(tangent, -here.F, scales)
         if correction is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
@@ -157,39 +157,23 @@ def _search(
     return None
 
 
-def _scales(T: Matrix, sizes: Vector) -> tuple[Vector, Vector]:
+def _scales(T: Matrix, measures: Vector | None) -> tuple[Vector, Vector]:
     """Return by what rows and columns are multiplied, so that no unit decides about pivots.
 
-    An equation is measured by the size of its terms, an unknown by the least change that matters
-    to an equation as much as these. Then rows are brought to one. What is in equations without
-    terms only is measured by what else is in them. Powers of two, which round nothing.
+    Unknowns are taken in their measures, and then the largest of each row is brought to one. Powers
+    of two: nothing is rounded.
     """
-    A, rows, columns = abs(T), _inverse(sizes), np.zeros(sizes.size)
-    while not columns.all():
-        found = np.where(columns > 0, columns, _inverse(_largest(A, rows, 0)))
-        rows = _inverse(_largest(A, found, 1))
-        if np.array_equal(found, columns):
-            columns[columns == 0] = 1.0  # in no equation
-        else:
-            columns = found
-    rows[rows == 0] = 1.0
-    return rows, columns
+    columns = np.ones(T.shape[1])
+    if measures is not None:
+        columns = np.where(measures > TINY, _power_of_two(measures, 1), 1.0)
+    largest = (abs(T) * columns).max(axis=1)
+    sizes: Vector = np.asarray(largest.toarray() if is_sparse(largest) else largest).reshape(-1)
+    return np.where(sizes > TINY, _power_of_two(sizes, -1), 1.0), columns
 
 
-def _largest(A: Matrix, weights: Vector, axis: int) -> Vector:
-    """Return the largest entries along an axis, multiplied by weights there."""
-    if not is_sparse(A):
-        return np.asarray((A * (weights if axis else weights[:, None])).max(axis=axis))
-    found, entries = np.zeros(weights.size), sp.coo_array(A)
-    along, across = entries.coords[axis], entries.coords[1 - axis]
-    np.maximum.at(found, across, weights[along] * entries.data)
-    return found
-
-
-def _inverse(sizes: Vector) -> Vector:
-    """Return the power of two that brings a size to between a half and one; zero stays zero."""
-    there = (sizes > TINY).astype(float)
-    return np.asarray(np.ldexp(there, -np.frexp(sizes)[1]))
+def _power_of_two(sizes: Vector, sign: int) -> Vector:
+    """Return the power of two next to each size, or to its inverse."""
+    return np.asarray(np.ldexp(1.0, sign * np.frexp(sizes)[1]))
 
 
 @dataclass(frozen=True)

@@ -89,12 +89,14 @@ class Evaluation:
     """The residual F at a point, the size of the terms that F is the sum of, and the tangent.
 
     `inner` are the sizes of what cancels inside of these terms; None: nothing does but unknowns.
+    `measures` are natural sizes of the unknowns; None: they are alike.
     """
 
     F: Vector
     sizes: Vector
     tangent: Callable[[], Tangent]
     inner: Callable[[], Vector] | None = None
+    measures: Vector | None = None
 
     @property
     def finite(self) -> bool:
@@ -214,7 +216,12 @@ def in_proportion(rows: Matrix, measures: Vector, numbers: Vector) -> Vector:
     own, sizes = (abs(rows) @ np.array([measures, numbers]).T).T
     known = own > 0
     largest = np.divide(sizes, own, out=np.zeros(own.size), where=known).max(initial=0.0)
-    return np.where(known, own * largest, sizes.max(initial=0.0))
+    return np.asarray(np.where(known, own * largest, sizes.max(initial=0.0)))
+
+
+def over(energy: float, sizes: Vector) -> Vector:
+    """Return what does this much over sizes; nothing where these vanish."""
+    return np.divide(energy, sizes, out=np.zeros(sizes.size), where=sizes > 0)
 
 
 def in_rows(count: int, first: int, sizes: Vector) -> Vector:

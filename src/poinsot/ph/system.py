@@ -358,6 +358,13 @@ class PHSystem(Stores):
         """Return the gradient of the energy, E^T z; shape (n,)."""
         return np.asarray(self.E(x).T @ self.z(x))
 
+    def in_play(self, t: float, x: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which the balance of a step is known [J].
+
+        The state is known to a relative eps, at time t and for a step of size h [s].
+        """
+        return abs(self.H(x)) + float(np.nansum(abs(x * self.grad_H(x))))
+
     def resistive(self, x: Vector, z: Vector) -> Vector:
         """Return the dissipative effort R z + r(x, z); shape (n,)."""
         effort = np.asarray(self.R(x) @ z)

@@ -3,16 +3,25 @@ r"""Whether a run kept what its scheme promises: its own balance and constraints
 Round-off is measured by the run itself. A state is known to a relative eps, so that its energy is
 known to :math:`\epsilon S` with
 
-.. math:: S = |H| + \sum_i |x_i| \, |\partial H / \partial x_i| + \sum_i |\lambda_i| \, s_i
+.. math::
 
-and what was supplied and dissipated; s_i is the size of the terms of constraint i, to a relative
-eps of which that constraint is known. Errors of n steps add up at random, to :math:`\sqrt n` times
-as much. Healthy runs stay within ten times that; a run that is off by `MULTIPLE` times warns.
+    S = |H| + \sum_i |x_i| \, |\partial H / \partial x_i| + \sum_j |\chi_j| \, |dV / d\chi_j|
+        + \sum_i |\lambda_i| \, s_i
+
+and what was supplied and dissipated, and what laws supply in a step by what they see; chi_j are the
+coordinates of springs, such as angles counted over turns, and s_i is the size of the terms of
+constraint i, to a relative eps of which that constraint is known. Errors of n steps add up at
+random, to :math:`\sqrt n` times as much. Healthy runs stay within ten times that; a run that is off
+by `MULTIPLE` times warns.
+
+Functions of the user's whose terms cancel are known less well. Neither H nor its gradient shows
+that; where a run is off otherwise, the noise of H is measured (`poinsot.run.noise`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import sqrt
 from typing import Any, TypeVar
 
@@ -24,11 +33,14 @@ from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import EPS, Newton
 from poinsot.ph.system import PHSystem
 from poinsot.result.observer import Observer, Rows
+from poinsot.run.noise import noise_level
 
 #: An error of so many times the round-off of a run has another cause.
 MULTIPLE = 1000
 #: A start in which constraints are off may let a run be off by so many times that.
 START = 100
+#: So many times the noise of its energy a run may be off, which is looked for in so many states.
+NOISY, LOOKED = 100, 5
 #: Velocities that leave constraints by this part of their size are told of, and spins.
 LARGE = 0.02
 #: So many states of a run are looked at: at most, at least, and numbers in all of them.
@@ -38,7 +50,7 @@ DRIVEN = 0.1
 #: So many names are listed.
 LISTED = 5
 #: What a sample keeps of a saved step, by the names of `Saved`.
-KEPT = ("x", "stage_x", "time", "stage_time", "dissipated", "port_energy")
+KEPT = ("x", "stage_x", "time", "stage_time", "turned", "dissipated", "port_energy")
 PROMISES = {
     "constraint_error": "position constraints",
     "velocity_constraint_error": "velocity constraints",
@@ -118,7 +130,8 @@ class Run:
         if self.system.exact_under(self.scheme):
             scale, error = self._energy_scale(), self.balance_error
             what = f"the energy balance is off by {error:.2g} J"
-            yield from self._compare(what, error, scale, f" with {scale:.2g} J in play")
+            in_play = f" with {scale:.2g} J in play"
+            yield from self._compare(what, error, scale, in_play, self._noise())
         for name, rows in self._constraints.items():
             if name == "velocity_constraint_error" and not self.scheme.stabilised:
                 continue  # they hold at midpoints only
@@ -147,12 +160,17 @@ class Run:
         return part, f"{arms} the spin of '{name}' by {part:.2g} of itself in a step; {better}"
 
     def _compare(
-        self, what: str, error: float, scale: float, of: str
+        self,
+        what: str,
+        error: float,
+        scale: float,
+        of: str,
+        more: Iterable[tuple[float, str]] = (),
     ) -> Iterator[tuple[str, bool]]:
         round_off = self._round_off(scale)
         if round_off == 0 or error <= MULTIPLE * round_off:
             return
-        for allowed, why in self._excuses(scale):
+        for allowed, why in chain(self._excuses(scale), more):
             if error <= allowed:
                 yield f"{what}, {why}", True
                 return
@@ -170,6 +188,24 @@ class Run:
             why = f"as constraints are off by {np.max(abs(rows.error[0])):.2g} at the start"
             yield START * float(gap) * scale, f"{why}; give positions and rotations more digits"
 
+    def _noise(self) -> Iterator[tuple[float, str]]:
+        """Yield what the energy may be off by as its values are noisy, found only if it is off."""
+        rows = self._few[-LOOKED:]
+        storing = np.any([self._at(row).grad_H(row["x"]) for row in rows], axis=0)
+        sizes = storing * np.max([abs(row["x"]) for row in rows], axis=0)
+        levels = [noise_level(self._at(row).H, row["x"], sizes) for row in rows]
+        level = float(np.median(levels))
+        why = (
+            f"as the energy itself is known to {level:.2g} J only: terms of it cancel, or "
+            "functions in it are rough; write it so that they do not, as 2 sin(q/2)^2 for "
+            "1 - cos(q)"
+        )
+        yield NOISY * sqrt(self.steps) * level, why
+
+    def _at(self, row: Mapping[str, Array]) -> PHSystem:
+        """Return the system near the angles of a row."""
+        return self.system.near(row["turned"])
+
     @cached_property
     def _few(self) -> list[dict[str, Array]]:
         """A few rows, the last one among them."""
@@ -180,14 +216,13 @@ class Run:
 
     def _energy_scale(self) -> float:
         """Return what the energy of this run is known to a relative eps of [J]."""
-        states = [self.x0, *(row["x"] for row in self._few)]
-        stored = max(
-            abs(self.system.H(x)) + np.nansum(abs(x * self.system.grad_H(x))) for x in states
-        )
+        first = 2 * self.rows[0]["stage_time"] - self.rows[0]["time"]
+        stored = [self.system.in_play(float(first), self.x0, self.h)]
+        stored += [self._at(row).in_play(float(row["time"]), row["x"], self.h) for row in self._few]
         held = max((float(np.max(rows.energy)) for rows in self._constraints.values()), default=0.0)
         supplied = np.max([abs(row["port_energy"]) for row in self.rows], axis=0).sum()
         dissipated = max(abs(float(row["dissipated"])) for row in self.rows)
-        return float(stored + held + supplied + dissipated)
+        return float(max(stored) + held + supplied + dissipated)
 
     @cached_property
     def _constraints(self) -> Mapping[str, Rows]:

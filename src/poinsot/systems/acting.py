@@ -272,6 +272,17 @@ class Acting(Mechanics):
         forces = [abs(slope) @ abs(q) for slope in by_q] + [abs(slope) @ abs(v) for slope in by_v]
         return sum(forces, self.unknowns.own(total))
 
+    def in_play(self, t: float, q: Vector, v: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which springs and laws are known in a step."""
+        f, rate = self._motion(q, v)
+        energy = sum(p.in_play(local(f, p.bodies)) for p in self.potentials)
+        for inlet, bodies, _ in self._inputs:
+            if inlet.law is not None:
+                q_, v_ = local(f, bodies), local(rate, bodies)
+                y = inlet.direction.B(q_).T @ v_
+                energy += h * float(inlet.law.inner(t, q_, v_) @ abs(y))
+        return float(energy)
+
     def square(self, blocks: list[tuple[tuple[int, ...], NDArray[np.float64]]]) -> Matrix:
         """Return matrices on the frames of a few bodies as one on all unknowns."""
         n, placed = self.gravity.size, [p for bodies, M in blocks for p in in_both(bodies, M)]

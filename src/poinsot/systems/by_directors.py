@@ -136,6 +136,10 @@ class ByDirectors(Mechanics):
         """Return the potential energy [J]."""
         return self.held.V(self.directors(zeta))
 
+    def length(self, zeta: Vector) -> float:
+        """Return the extent [m]."""
+        return self.held.length(self.directors(zeta))
+
     def dV(self, zeta: Vector) -> Vector:
         """Return the gradient of V."""
         return np.asarray(self.D(zeta).T @ self.held.dV(self.directors(zeta)))
@@ -195,6 +199,10 @@ class ByDirectors(Mechanics):
     def feedback(self, t: float, zeta: Vector, w: Vector, u: Vector) -> Vector:
         """Return the inputs with state-dependent loads filled in."""
         return self.held.feedback(t, self.directors(zeta), self._rate(zeta, w), u)
+
+    def in_play(self, t: float, zeta: Vector, w: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which springs and laws are known in a step."""
+        return self.held.in_play(t, self.directors(zeta), self._rate(zeta, w), h)
 
     @property
     def lossless(self) -> bool:

@@ -124,6 +124,13 @@ class Mechanics(Protocol):
         """Return the inputs with those filled in that depend on the state; default: none do."""
         return u
 
+    def in_play(self, t: float, zeta: Vector, w: Vector, h: float, /) -> float:
+        """Return the energy to a relative eps of which springs and laws are known in a step [J].
+
+        By what they see, such as angles counted over turns, which zeta is without.
+        """
+        return 0.0
+
     # -- dissipation: none by default ---------------------------------------------------------
 
     @property
@@ -208,6 +215,11 @@ class MechanicalForm(PHSystem):
         for own in (sizes[at] for at in self.slices.values()):
             own[own == 0] = np.max(own, initial=0.0)
         return sizes
+
+    def in_play(self, t: float, x: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which the balance of a step is known [J]."""
+        zeta, w = self.parts(x)[0], self.parts(self.z(x))[1]
+        return super().in_play(t, x, h) + self.mechanics.in_play(t, zeta, w, h)
 
     def gyration(self, x: Vector) -> Matrix | None:
         """Return the gyroscopic matrix, skew; None: there is none; shape (k, k)."""

@@ -376,10 +376,13 @@ class Mechanism(Acting):
         radii = np.sqrt(np.divide(largest, mass, out=np.zeros_like(mass), where=mass > 0))
         return max(self.constraints.reach, float(radii.max(initial=0.0)))
 
+    def length(self, q: Vector) -> float:
+        """Return the extent at one state [m]."""
+        return float(self.extent(self.unknowns.full(q)[None])[0])
+
     def measures(self, q: Vector) -> Vector:
         """Return what numbers like q are measured by: positions by the extent; (n,)."""
-        length = float(self.extent(self.unknowns.full(q)[None])[0])
-        return np.where(self.unknowns.translate, length, 1.0)
+        return np.where(self.unknowns.translate, self.length(q), 1.0)
 
     def lengths(self, f: Vector) -> Vector:
         """Return how large bodies are [m], from their joints or across; 0: a point; (bodies,)."""

@@ -170,6 +170,10 @@ class Relaxing(Inertial):
         """Return the inputs with those filled in that depend on the state."""
         return self.of.feedback(t, q, w[: self.n], u)
 
+    def in_play(self, t: float, q: Vector, w: Vector, h: float) -> float:
+        """Return the energy to a relative eps of which springs and laws are known in a step."""
+        return self.of.in_play(t, q, w[: self.n], h)
+
     @property
     def lossless(self) -> bool:
         """Dashpots take energy."""

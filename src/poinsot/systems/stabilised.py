@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from poinsot.engine import REST
 from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, balancing, diagonal
-from poinsot.ph.stages import ConstrainedStages, Evaluation, Stage, Tangent, in_proportion, in_rows
+from poinsot.ph.stages import (
+    ConstrainedStages,
+    Evaluation,
+    Stage,
+    Tangent,
+    in_proportion,
+    in_rows,
+    over,
+)
 from poinsot.systems.mechanical import MechanicalForm, Mechanics
 
 
@@ -316,6 +324,13 @@ class StabilisedStages(ConstrainedStages):
     def _measures(self) -> Vector:
         return self.system.mechanics.measures(self.system.parts(self.x0)[0])
 
+    def _measures_of_unknowns(self, G: Matrix) -> Vector:
+        """Return those of positions and velocities; of multipliers how hard these are to stop."""
+        q, h = self._measures, abs(self.h)
+        inertia = float((q * (abs(self.system.mass) @ q)).max(initial=0.0))
+        nu = over(inertia, self.sizes_of(abs(G) @ q))
+        return np.concatenate([q, q / h, nu / h, nu])
+
     def _slope(self, q: Vector, d: Vector, v: Vector) -> Matrix:
         """Return W at the midpoint, corrected along d where there is no quadratic g."""
         mechanics, first = self.system.mechanics, self.system.mechanics.positions
@@ -393,7 +408,7 @@ class StabilisedStages(ConstrainedStages):
             momenta = abs(M) @ alike(abs(q1 / h))
             return in_rows(w.size, n, abs(h) * forces + momenta)
 
-        return Evaluation(residual, sizes, tangent, inner)
+        return Evaluation(residual, sizes, tangent, inner, self._measures_of_unknowns(G))
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return q1, v1 = 2 v_mid - v0 and the multipliers.

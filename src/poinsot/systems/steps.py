@@ -23,6 +23,7 @@ from poinsot.ph.stages import (
     in_proportion,
     in_rows,
     largest_of_kind,
+    over,
 )
 from poinsot.systems.form import MechanismForm
 from poinsot.systems.mechanism import Mechanism
@@ -126,8 +127,19 @@ class MechanismStages(ConstrainedStages):
         return self.held.gap(self.q0)
 
     @cached_property
+    def _length(self) -> float:
+        return self.held.length(self.q0)
+
+    @cached_property
     def _measures(self) -> Vector:
+        """What directors are measured by."""
         return self.held.measures(self.q0)
+
+    def _measures_of_unknowns(self, G: Matrix) -> Vector:
+        """Return those of velocities by the step, and how hard these are to stop by multipliers."""
+        w, reach = np.where(self.translate, self._length, 1.0), abs(G) @ self._measures
+        inertia = float(self.held.masses.max(initial=0.0)) * self._length**2
+        return np.concatenate([w, over(inertia, self.sizes_of(reach))]) / abs(self.h)
 
     @property
     def guess(self) -> Vector:
@@ -193,6 +205,7 @@ class MechanismStages(ConstrainedStages):
             sizes=np.concatenate([sizes, reach]),
             tangent=tangent,
             inner=inner,
+            measures=self._measures_of_unknowns(G),
         )
 
 

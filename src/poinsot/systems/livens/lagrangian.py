@@ -102,6 +102,11 @@ class Chart(ABC):
     def alike(self, sizes: Vector) -> Vector:
         """Raise sizes of projected equations to the largest of their kind."""
 
+    @property
+    @abstractmethod
+    def measures(self) -> Vector:
+        """What the numbers are measured by."""
+
     @abstractmethod
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return the multipliers of the constraints that were left out, balancing r."""
@@ -138,6 +143,11 @@ class Increments(Chart):
     def alike(self, sizes: Vector) -> Vector:
         """Raise sizes to the largest of their kind."""
         return self.of.alike(sizes)
+
+    @property
+    def measures(self) -> Vector:
+        """What coordinates are measured by."""
+        return self.of.measures(self.q0)
 
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return none."""

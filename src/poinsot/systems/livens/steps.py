@@ -17,6 +17,8 @@ from poinsot.ph.stages import (
     Tangent,
     in_proportion,
     in_rows,
+    largest_of_each,
+    over,
 )
 from poinsot.systems.livens.lagrangian import Chart, Increments, Interval, Push, Slopes
 
@@ -86,6 +88,27 @@ class _LagrangianStages(ConstrainedStages):
         return Interval(self.t, self.h, self.q0, q1, self.given)
 
     @cached_property
+    def measures(self) -> Vector:
+        """What coordinates are measured by."""
+        return self.system.lagrangian.measures(self.q0)
+
+    @cached_property
+    def inertia(self) -> Vector:
+        """Mass times the square of that: the largest one of each body."""
+        n, sizes = self.q0.size, [state.size for state in self.system.states]
+        blocks = sizes[: int(np.searchsorted(np.cumsum(sizes), n)) + 1]
+        return largest_of_each(self.system.lagrangian.masses(self.q0) * self.measures**2, blocks)
+
+    def measures_of_mu(self, reach: Vector) -> Vector:
+        """Return how hard coordinates are to stop by multipliers times h, with what these close."""
+        return over(float(self.inertia.max(initial=0.0)), reach) / abs(self.h)
+
+    def measures_of_unknowns(self, reach: Vector) -> Vector:
+        """Return what coordinates, velocities, momenta and multipliers are measured by."""
+        q, h = self.measures, abs(self.h)
+        return np.concatenate([q, q / h, self.inertia / (q * h), self.measures_of_mu(reach)])
+
+    @cached_property
     def given(self) -> Vector:
         """The inputs, as they are asked of drives."""
         return self.system.lagrangian.asked(self.u, self.t - self.h / 2, self.h, self.q0)
@@ -95,7 +118,7 @@ class _LagrangianStages(ConstrainedStages):
         lagrangian = self.system.lagrangian
         g, G1 = lagrangian.closure(self.rule, self.interval(q1))
         gaps = lagrangian.gap_sizes(q1)
-        below = in_proportion(G1[gaps.size :], lagrangian.measures(self.q0), abs(q1))
+        below = in_proportion(G1[gaps.size :], self.measures, abs(q1))
         return self.combined(g), self.combined(G1), self.sizes_of(np.append(gaps, below))
 
     def stage(self, q1: Vector, inner: Sequence[Vector], z: Sequence[Vector], mu: Vector) -> Stage:
@@ -155,6 +178,7 @@ class LivensStages(_LagrangianStages):
             sizes,
             tangent=lambda: self._tangent(dtravel, T, push, G1),
             inner=lambda: in_rows(w.size, v.size, push.inner()),
+            measures=self.measures_of_unknowns(reach),
         )
 
     def _tangent(self, dtravel: Matrix | None, T: Slopes, push: Push, G1: Matrix) -> Tangent:
@@ -204,6 +228,10 @@ class CondensedStages(LivensStages):
         if self.scheme.condensation == "null-space":
             return lagrangian.chart(self.q0)
         return Increments(lagrangian, self.q0, self.system.labels[2 * n : 3 * n])
+
+    def measures_of_unknowns(self, reach: Vector) -> Vector:
+        """Return what increments and multipliers are measured by."""
+        return np.concatenate([self.chart.measures, self.measures_of_mu(reach)])
 
     def combination(self) -> Matrix | None:
         """Return what combines the constraints that the chart leaves to independent ones."""
@@ -270,6 +298,7 @@ class CondensedStages(LivensStages):
             np.concatenate([self.chart.alike(abs(P) @ self.terms(T, push)), reach]),
             tangent,
             inner=lambda: in_rows(w.size, 0, abs(P) @ push.inner()),
+            measures=self.measures_of_unknowns(reach),
         )
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
@@ -303,6 +332,12 @@ class HamiltonianStages(_LagrangianStages):
 
     system: "HamiltonianSystem"
 
+    def measures_of_unknowns(self, reach: Vector) -> Vector:
+        """Return what coordinates, momenta and multipliers are measured by."""
+        q = self.measures
+        p = self.inertia / (q * abs(self.h))
+        return np.concatenate([q, p, self.measures_of_mu(reach)])
+
     @property
     def guess(self) -> Vector:
         """Go on as before."""
@@ -334,6 +369,7 @@ class HamiltonianStages(_LagrangianStages):
             sizes,
             tangent=lambda: self._tangent(dtravel, T, push, G1),
             inner=lambda: in_rows(w.size, q1.size, push.inner()),
+            measures=self.measures_of_unknowns(reach),
         )
 
     def _tangent(self, dtravel: Matrix | None, T: Slopes, push: Push, G1: Matrix) -> Tangent:

@@ -82,6 +82,11 @@ class TurnChart(Chart):
         """Raise sizes of forces and of torques to the largest of these."""
         return largest_of_kind(sizes, self._turns.translate)
 
+    @property
+    def measures(self) -> Vector:
+        """The extent for positions, and one for rotation vectors."""
+        return np.where(self._turns.translate, self.of.length(self.q0), 1.0)
+
     def multipliers(self, q1: Vector, r: Vector) -> Vector:
         """Return the multipliers of the unit constraints, times h, that balance r along q_m."""
         quat, rest = self._mean(q1), self.of.rates(r)[1]

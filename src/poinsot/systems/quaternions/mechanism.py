@@ -65,8 +65,7 @@ class QuaternionMechanism(QuaternionBodies):
 
     def measures(self, q: Vector) -> Vector:
         """Return what numbers like q are measured by: positions by the extent."""
-        length = float(self.held.extent(self.directors(q)[None])[0])
-        return np.where(self.unknowns.translate, length, 1.0)
+        return np.where(self.unknowns.translate, self.length(q), 1.0)
 
     def _units(self, quat: Array) -> Matrix:
         """Return the derivatives of the unit constraints at quaternions (bodies, 4)."""

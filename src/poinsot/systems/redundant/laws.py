@@ -230,6 +230,10 @@ class Laws(OfPotentials):
         """Return the inputs: none depend on the state."""
         return u
 
+    def in_play(self, t: float, zeta: Vector, w: Vector, h: float) -> float:
+        """Return nothing: what acts sees the state alone."""
+        return 0.0
+
     @property
     def imposed(self) -> None:
         """What inputs add to the constraints: nothing."""
