@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from poinsot.errors import InputError
 from poinsot.parts.events import Trigger
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Block, Clock, Memory, Totals
@@ -33,8 +32,6 @@ Flags = NDArray[np.bool_]
 TOGETHER = 1e-9
 #: A root is located to this part of a step, as far as round-off lets it.
 LOCATED = 1e-14
-#: So many events in a step are an accident.
-MOST = 100
 #: In so many halves of a step it is seen whether a function has left the zero it began on.
 HALVES = 20
 #: Steps of a block, all of which are looked at, take no more memory than this [bytes].
@@ -94,10 +91,10 @@ class WatchedEngine(Engine):
         self.sides = np.sign(self.values)
         #: Which events happened just now, at the beginning of the step to come.
         self.fresh = np.zeros(self.sides.size, dtype=bool)
-        #: The time that was reached within a step [s], and how many events there were in it.
-        self.within, self.count = np.nan, 0
+        #: The time that was reached within a step [s].
+        self.within = np.nan
         #: The number of a step that is known to have an event.
-        self.expected = -1
+        self.expected = -1.0
 
     @property
     def x(self) -> Vector:
@@ -114,7 +111,7 @@ class WatchedEngine(Engine):
             "event values": self.values.copy(),
             "event sides": self.sides.copy(),
             "event fresh": self.fresh.copy(),
-            "event within": np.array([self.within, self.count, self.expected]),
+            "event within": np.array([self.within, self.expected]),
         }
         return self.engine.memory() | own
 
@@ -123,8 +120,7 @@ class WatchedEngine(Engine):
         self.engine.restore(memory)
         self.values, self.sides = memory["event values"].copy(), memory["event sides"].copy()
         self.fresh = memory["event fresh"].copy()
-        self.within = float(memory["event within"][0])
-        self.count, self.expected = (int(each) for each in memory["event within"][1:])
+        self.within, self.expected = memory["event within"].tolist()
 
     def undisturbed(self) -> AbstractContextManager[list[int]]:
         """Return in what context steps are taken."""
@@ -148,7 +144,6 @@ class WatchedEngine(Engine):
             block, after = trials.take(piece, clear * whole)
         trials.accept(after)
         self._go_on(values[: len(block.saved.time)])
-        self.count = 0
         return due(block, first, whole, save_every, clock.steps)
 
     # -- sides --------------------------------------------------------------------------------
@@ -231,16 +226,14 @@ class WatchedEngine(Engine):
         row, sides = self._functions(block), self.sides
         touched = crossed & np.isinf(times)
         happened = (times <= t + near) | (self._happen(self._signs(row)) & ~touched)
-        self._require_end(happened, t0)
         trials.accept(after)
         self._pass(row)
         self.sides, self.fresh = np.where(happened, -sides, self.sides), happened
         added = self._do(happened, t, trials.totals)
         block = replace(block, saved=replace(block.saved, energy=block.saved.energy + added))
         if t == t1:
-            self.within, self.count = np.nan, 0
             return block
-        self.within, self.count = t, self.count + 1
+        self.within = t
         return replace(block, steps=0)
 
     def _functions(self, block: Block) -> Vector:
@@ -269,15 +262,6 @@ class WatchedEngine(Engine):
             return start if t == low else float(at(t)[k])
 
         return float(brentq(function, low, t1, xtol=LOCATED * (t1 - t0), rtol=4 * EPS))
-
-    def _require_end(self, happened: Flags, t0: float) -> None:
-        """Refuse events that come without end."""
-        if self.count >= MOST:
-            names = [t.name for t, yes in zip(self.triggers.triggers, happened, strict=True) if yes]
-            raise InputError(
-                f"event '{names[0]}' happens without end: {MOST} events lie in the step before "
-                f"t = {t0:.9g} s; its function changes its sign faster than steps can follow"
-            )
 
     def _do(self, happened: Flags, t: float, totals: Totals) -> float:
         """Note what happened, and do what it asks for; return the energy that it adds [J]."""
