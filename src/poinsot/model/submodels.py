@@ -15,7 +15,7 @@ from poinsot.model.initial import start_velocities
 from poinsot.model.wiring import Wiring
 from poinsot.parts.body_drives import BodyDrive
 from poinsot.parts.controllers import Controller, variable_names
-from poinsot.parts.events import Action, Event, Release, Switch, Trigger
+from poinsot.parts.events import Action, Event, Lock, Release, Switch, Trigger
 from poinsot.parts.forces import Force
 from poinsot.parts.joints import Joint, OnPlane
 from poinsot.parts.loads import PortPlace
@@ -244,6 +244,6 @@ class Submodel:
 
     def _action(self, action: Action) -> Action:
         """Return what an event does to joints and loads as they are called here."""
-        if isinstance(action, Release):
-            return Release(self._named(action.joint))
+        if isinstance(action, Release | Lock):
+            return replace(action, joint=self._named(action.joint))
         return Switch(self._named(action.load), on=action.on) if isinstance(action, Switch) else action

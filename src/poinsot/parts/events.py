@@ -64,8 +64,29 @@ class Switch:
         return f"switch {'on' if self.on else 'off'} {self.load}"
 
 
+@dataclass(frozen=True)
+class Lock:
+    """A joint becomes rigid where it is, for the rest of the run: a perfectly inelastic impact.
+
+    Velocities become the nearest ones, in kinetic energy, that the joints allow. Momenta stay, as
+    far as other joints let them; the kinetic energy that is lost is that of the event. The reaction
+    of the joint is not recorded from then on (NaN).
+
+    Parameters
+    ----------
+    joint : str
+        Its name. Nothing else may act along it or read it.
+    """
+
+    joint: str
+
+    def __str__(self) -> str:
+        """What it does, in words."""
+        return f"lock {self.joint}"
+
+
 #: What an event does.
-Action: TypeAlias = Literal["record", "stop"] | Release | Switch
+Action: TypeAlias = Literal["record", "stop"] | Release | Lock | Switch
 
 
 @dataclass(frozen=True)
@@ -80,9 +101,9 @@ class Event:
         array of all numbers that it `reads`.
     direction : {0, 1, -1}
         Crossings that count: 1 from below to above, -1 from above to below, 0 both.
-    then : "record", "stop", Release, Switch, or several of them
+    then : "record", "stop", Release, Lock, Switch, or several of them
         What happens: `"record"` notes it, as all events are; `"stop"` ends the run; `Release` lets
-        a joint go, and `Switch` switches a load on or off.
+        a joint go, `Lock` makes one rigid, and `Switch` switches a load on or off.
     reads : sequence of str
         The channels that a Python function reads, in the order of y. Formulas need it for names
         that cannot stand in one; they call a channel `"left-hinge.rate"` left_hinge_rate.
@@ -101,10 +122,10 @@ class Event:
             raise InputError(f"Event: direction is {self.direction!r}; choose -1, 0 or 1")
         several = isinstance(self.then, list | tuple)
         for action in self.then if several else (self.then,):
-            if action not in PLAIN and not isinstance(action, Release | Switch):
+            if action not in PLAIN and not isinstance(action, Release | Lock | Switch):
                 raise InputError(
                     f"Event: then is {self.then!r}; choose from 'record', 'stop', "
-                    "Release(joint) and Switch(load, on=...)"
+                    "Release(joint), Lock(joint) and Switch(load, on=...)"
                 )
         if several:
             object.__setattr__(self, "then", tuple(self.then))
@@ -260,5 +281,5 @@ def absent_at_start(triggers: Sequence[Trigger]) -> frozenset[str]:
 def absent_ever(triggers: Sequence[Trigger]) -> frozenset[str]:
     """Return the joints and loads that may be absent some time."""
     actions = [action for trigger in triggers for action in trigger.event.actions]
-    joints = frozenset(a.joint for a in actions if isinstance(a, Release))
+    joints = frozenset(a.joint for a in actions if isinstance(a, Release | Lock))
     return joints | frozenset(a.load for a in actions if isinstance(a, Switch))

@@ -19,6 +19,7 @@ from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Block, Clock, Memory, Totals
 from poinsot.ph.stages import EPS
 from poinsot.ph.system import PHSystem
+from poinsot.result.history import Saved
 from poinsot.run.engine import Engine
 from poinsot.run.event_log import EventLog
 from poinsot.run.phases import PhasedEngine
@@ -230,7 +231,7 @@ class WatchedEngine(Engine):
         self._pass(row)
         self.sides, self.fresh = np.where(happened, -sides, self.sides), happened
         added = self._do(happened, t, trials.totals)
-        block = replace(block, saved=replace(block.saved, energy=block.saved.energy + added))
+        block = replace(block, saved=self._changed(block.saved, added, happened))
         if t == t1:
             return block
         self.within = t
@@ -262,6 +263,16 @@ class WatchedEngine(Engine):
             return start if t == low else float(at(t)[k])
 
         return float(brentq(function, low, t1, xtol=LOCATED * (t1 - t0), rtol=4 * EPS))
+
+    def _changed(self, saved: Saved, added: float, happened: Flags) -> Saved:
+        """Return the step that ends in an event, with what has changed at its end."""
+        if not added:
+            return saved
+        changed = replace(saved, energy=saved.energy + added, x=self.engine.x[None])
+        self.values = self.triggers.over(changed.time, changed.x, changed.turned)[0]
+        new = np.sign(self.values)
+        self.sides = np.where(happened | (new == 0), self.sides, new)
+        return changed
 
     def _do(self, happened: Flags, t: float, totals: Totals) -> float:
         """Note what happened, and do what it asks for; return the energy that it adds [J]."""

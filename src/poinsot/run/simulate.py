@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,7 @@ from poinsot.run.event_log import EventLog
 from poinsot.run.events import watched
 from poinsot.run.loop import Loop
 from poinsot.run.phase_observer import PhasedObserver
-from poinsot.run.phases import in_phases
+from poinsot.run.phases import PhasedEngine
 from poinsot.run.problem import Compilable, Instrumented, Problem
 from poinsot.run.recorder import Facts, Recorder
 from poinsot.run.reference import ReferenceEngine
@@ -127,12 +128,13 @@ def simulate(
     phased = None
     if absent_ever(problem.triggers) and isinstance(model, Instrumented):
 
-        def without(names: frozenset[str]) -> tuple[Problem, Engine]:
-            rest = model.without(names)
-            left = Problem.of(rest, scheme, coordinates, span, None, None, inputs)
+        def pose(rest: Any, t: float, turned: dict[str, float]) -> tuple[Problem, Engine]:
+            later = h, t, max(t_end, t + h)
+            left = Problem.of(rest, scheme, coordinates, later, None, turned, inputs)
             return left, choose_engine(left, engine, options)
 
-        phased = in_phases(problem, chosen, without)
+        phased = PhasedEngine(problem, chosen, model, pose)
+        phased.require_possible(problem)
     recorder = Recorder(
         problem.system,
         problem.x,
