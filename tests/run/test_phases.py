@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from mechanisms import full, laws
+from mechanisms import full, laws, tree
 from strategies import seeds
 
 import poinsot as ps
@@ -218,3 +218,151 @@ def test_files_have_changes():
     whole.add_system("arm", model)
     assert whole.events["arm.e0"].then == ps.Release("arm.pivot")
     assert whole.events["arm.e1"].then == ("stop", ps.Switch("arm.spring", on=True))
+
+
+# -- locks --------------------------------------------------------------------------------------------
+
+
+def pair(joint, **simulation):
+    """Two bars that turn about each other in free flight, until their joint is locked."""
+    model = ps.Model()
+    shapes = [ps.Box(mass=m, size=(0.1, 0.2, 1)) for m in (1, 2)]
+    a = model.add_body("a", shapes[0], position=(0, 0, 0.5), angular_velocity=(0.3, 2, 0.1))
+    b = model.add_body("b", shapes[1], position=(0, 0, 1.5))
+    kinds = {
+        "revolute": ps.Revolute(a, b, point=(0, 0, 1), axis=(0, 1, 0)),
+        "spherical": ps.Spherical(a, b, point=(0, 0, 1)),
+        "rod": ps.Rod(a, b, point_a=(0, 0, 1), point_b=(0.2, 0, 1)),
+        "planar": ps.Planar(a, b, point=(0, 0, 1), normal=(0, 1, 0)),
+    }
+    model.add_joint("j", kinds[joint])
+    model.add_event("lock", ps.Event("t - 0.503", then=ps.Lock("j")))
+    return ps.simulate(model, h=0.02, t_end=0.56, **simulation)
+
+
+def rigid_energy(result, k):
+    """The kinetic energy of both bars as one body with the momenta they have: no elastic part."""
+    masses, r = np.array([1.0, 2.0]), [result.position(n)[k] for n in "ab"]
+    centre = masses @ r / 3
+    J = np.zeros((3, 3))
+    for name, m, at in zip("ab", masses, r, strict=True):
+        R, arm = result.rotation(name)[k], at - centre
+        own = m / 12 * np.diag([0.2**2 + 1, 0.1**2 + 1, 0.1**2 + 0.2**2])
+        J += R @ own @ R.T + m * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    p = result.linear_momentum[k]
+    L = result.angular_momentum[k] - np.cross(centre, p)
+    return p @ p / 6 + L @ np.linalg.solve(J, L) / 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl", "emh-mean", "ph-mp-4"])
+def test_a_lock_keeps_momenta_and_loses_what_an_inelastic_impact_loses(scheme, engine):
+    for joint in ("revolute", "spherical", "rod", "planar"):
+        result = pair(joint, scheme=scheme, engine=engine)
+        assert (result.status, result.engine) == ("done", engine)
+        assert np.ptp(result.linear_momentum, axis=0).max() < 1e-13
+        assert np.ptp(result.angular_momentum, axis=0).max() < 1e-13
+        assert result.stats.balance_error_max < 1e-13
+        (k,) = result.events["lock"].index
+        lost = result.events["lock"].energy[0]
+        assert lost < -0.1
+        assert result.energy[k] - result.energy[k - 1] == pytest.approx(lost, abs=1e-13)
+        assert result.energy[k] == pytest.approx(rigid_energy(result, k), abs=1e-12)
+        # Rigid from there on: the relative rotation and position stay.
+        turned = np.einsum("tji,tjk->tik", result.rotation("a")[k:], result.rotation("b")[k:])
+        np.testing.assert_allclose(turned, np.tile(turned[0], (len(turned), 1, 1)), atol=1e-12)
+        assert result.constraint_error.max() < 1e-12
+        forces = result.reaction("j").force
+        assert np.isfinite(forces[:k]).all()
+        assert np.isnan(forces[k:]).all()
+        np.testing.assert_allclose(sum(result.observation.energies.values()), result.energy)
+
+
+def test_files_do_not_know_the_reactions_of_a_locked_joint(tmp_path):
+    streamed, kept = pair("revolute", output=tmp_path / "run.nc"), pair("revolute")
+    for field in ("force", "torque", "force_a", "torque_a"):
+        np.testing.assert_array_equal(
+            getattr(streamed.reaction("j"), field), getattr(kept.reaction("j"), field)
+        )
+    assert np.isnan(kept["a.rigidity"][-1]).all()
+    assert np.isfinite(kept["a.rigidity"][:25]).all()
+    assert streamed.events["lock"].energy == kept.events["lock"].energy
+
+
+def test_a_lock_beside_springs_over_turns_drives_and_circuits():
+    """What stays goes on: a spring that is wound up, a motor with its circuit, and a drive."""
+    model = ps.Model(gravity=(0, 0, -G))
+    beam = model.add_body("beam", ps.Box(mass=2, size=(0.1, 0.1, 1)), position=(0, 0, -0.5))
+    discs = [
+        model.add_body(
+            name,
+            ps.Cylinder(mass=1, radius=0.2, length=0.1),
+            position=(0, 0, -1.0 + 0.3 * k),
+            angular_velocity=(0, 0, spin),
+        )
+        for k, (name, spin) in enumerate({"wound": 30.0, "driven": 2.0}.items())
+    ]
+    hinge = ps.Revolute(model.ground, beam, point=(0, 0, 0), axis=(1, 0, 0))
+    model.add_joint("hinge", hinge)
+    for disc in discs:
+        axle = ps.Revolute(beam, disc, point=disc.position, axis=(0, 0, 1))
+        model.add_joint(f"axle of {disc.name}", axle)
+    model.add_force("winding", ps.JointSpring("axle of wound", stiffness=0.01))
+    model.add_port("drive", ps.Drive("axle of driven", "2*t"))
+    coil = ps.ph.linear(
+        "coil", states=["flux"], J=[[0]], Q=[[3]], B=[[1]], ports=[ps.ph.Port("shaft")]
+    )
+    model.add_system("coil", coil)
+    model.connect(ps.ph.Gyrator("coil.shaft", "axle of wound", C=0.3))
+    model.add_event("push", ps.Event("t - 0.1", then=ps.Switch("winding", on=False)))
+    model.add_event("back", ps.Event("t - 0.15", then=ps.Switch("winding", on=True)))
+    model.add_event("lock", ps.Event("t - 0.4", then=ps.Lock("hinge")))
+    model.add_force("side", ps.Spring(model.ground, beam, (0, 1, -1), (0, 0, -1), stiffness=40))
+    results = [ps.simulate(model, h=0.01, t_end=0.7, engine=engine) for engine in ENGINES]
+    for result in results:
+        assert result.status == "done"
+        (k,) = result.events["lock"].index
+        assert result.joint("axle of wound").coordinates["angle"][k] > 2 * np.pi
+        assert result.stats.balance_error_max < 1e-11
+        assert np.max(abs(result.velocity("beam")[k:])) < 1e-11
+        np.testing.assert_allclose(
+            result.joint("axle of driven").coordinates["angle"], 2 * result.time, atol=1e-11
+        )
+        assert np.ptp(result["coil.flux"][k:]) > 1e-3
+        np.testing.assert_allclose(sum(result.observation.energies.values()), result.energy)
+    for name in ("wound", "driven"):
+        a, b = (result.angular_velocity(name) for result in results)
+        np.testing.assert_allclose(a, b, atol=1e-8)
+
+
+@laws(9)
+@given(seed=seeds)
+def test_joints_that_are_released_and_locked_at_random_keep_every_balance(seed):
+    random, plan = np.random.default_rng(seed), tree(seed, bodies=3, loops=int(seed % 2))
+    model = plan.model()
+    for k, joint in enumerate(random.permutation(list(model.joints))[:3]):
+        change = ps.Lock(joint) if random.integers(2) else ps.Release(joint)
+        model.add_event(f"e{k}", ps.Event(f"t - {random.uniform(0.02, 0.15)}", then=change))
+    results = [ps.simulate(model, h=0.01, t_end=0.2, engine=engine) for engine in ENGINES]
+    for result in results:
+        scale = max(1, np.max(abs(result.energy)))
+        assert result.status == "done"
+        assert result.stats.balance_error_max < 1e-9 * scale
+        assert result.constraint_error.max() < 1e-9
+        assert all(event.time.size == 1 for event in result.events.values())
+        for event in result.events.values():
+            assert np.all(event.energy < 1e-9 * scale)
+    for name in model.bodies:
+        a, b = (result.position(name) for result in results)
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
+
+
+def test_what_cannot_be_locked_is_refused():
+    model = ps.Model()
+    ball = model.add_body("ball", ps.PointMass(mass=1.0), position=(1, 0, 0))
+    model.add_joint("j", ps.Rod(model.ground, ball, point_a=(0, 0, 0), point_b=(1, 0, 0)))
+    model.add_event("e", ps.Event("t - 1", then=ps.Lock("j")))
+    with pytest.raises(ps.InputError, match="joint 'j' cannot be locked: "):
+        ps.simulate(model, h=0.1, t_end=2)
+    with pytest.raises(ps.InputError, match="no joint 'k' to be locked"):
+        model.add_event("f", ps.Event("t - 1", then=ps.Lock("k")))

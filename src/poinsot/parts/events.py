@@ -283,3 +283,9 @@ def absent_ever(triggers: Sequence[Trigger]) -> frozenset[str]:
     actions = [action for trigger in triggers for action in trigger.event.actions]
     joints = frozenset(a.joint for a in actions if isinstance(a, Release | Lock))
     return joints | frozenset(a.load for a in actions if isinstance(a, Switch))
+
+
+def locked_ever(triggers: Sequence[Trigger]) -> frozenset[str]:
+    """Return the joints that may be locked some time."""
+    actions = [action for trigger in triggers for action in trigger.event.actions]
+    return frozenset(a.joint for a in actions if isinstance(a, Lock))

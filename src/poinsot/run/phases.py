@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from poinsot.errors import InputError
-from poinsot.parts.events import Action, Lock, Release, Switch, absent_at_start, absent_ever
+from poinsot.parts.events import Action, Lock, Release, Switch, absent_at_start, absent_ever, locked_ever
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Block, Clock, Memory, Totals
 from poinsot.ph.system import PHSystem
@@ -26,16 +26,20 @@ Pose: TypeAlias = Callable[[Instrumented, float, dict[str, float]], tuple[Proble
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """A model from which phases are made by taking parts away: where and when it begins."""
+    """A model from which phases are made by taking parts away: where and when it begins.
+
+    Where joints were locked, velocities are those before that, and are projected.
+    """
 
     model: Instrumented
     t: float
     angles: dict[str, float]
+    locks: bool = False
 
-    def without(self, names: frozenset[str], pose: Pose, project: bool) -> tuple[Problem, Engine]:
+    def without(self, names: frozenset[str], pose: Pose) -> tuple[Problem, Engine]:
         """Return what is left without some parts, with velocities that suit its joints."""
         rest = self.model.without(names)
-        if project:
+        if self.locks:
             rest.project_velocities()
         known = [f"{joint}." for joint in rest.joints]
         angles = {n: a for n, a in self.angles.items() if any(n.startswith(own) for own in known)}
@@ -131,27 +135,29 @@ class PhasedEngine(Engine):
 
     def _lock(self, joint: str, t: float, totals: Totals) -> float:
         """Make a joint rigid; velocities become the nearest ones that all joints allow."""
-        x, problem = self.x, self.phase.problem
-        seen = Measurement(problem.system, [])
+        x = self.x
         angles = dict(zip(self.whole.angle_names, totals.turn.tolist(), strict=True))
-        moved = self.origin.model.locked(joint, _motion(seen, self.phase.narrow(x)))
-        self.origin, self.made = Origin(moved, t, angles), {}
-        absent = self.absent
-        projected = self._phase(project=True)
-        self.made = {absent: projected}
+        moved, seen = self._with_lock(joint, x)
+        self.origin, self.made = Origin(moved, t, angles, True), {}
+        projected = self._phase()
         # Positions stay as they are, to the last bit.
         begin, end = seen.view.parts[0].n, seen.view.motion
         there = projected.narrow(x)
         there[seen.span][begin:end] = projected.problem.x[seen.span][begin:end]
         self.locked[joint] = t
-        return self._go_on(absent, projected.widen(there), t, totals)
+        return self._go_on(self.absent, projected.widen(there), t, totals)
 
-    def _phase(self, project: bool = False) -> Phase:
+    def _with_lock(self, joint: str, x: Vector) -> tuple[Instrumented, Measurement]:
+        """Return the model in a state of the whole with a joint locked, and what looks at it."""
+        seen = Measurement(self.phase.problem.system, [])
+        return self.origin.model.locked(joint, _motion(seen, self.phase.narrow(x))), seen
+
+    def _phase(self) -> Phase:
         """Return the phase of what is there now."""
         absent = self.absent
         if absent not in self.made:
             try:
-                left = self.origin.without(absent, self.pose, project)
+                left = self.origin.without(absent, self.pose)
             except InputError as error:
                 listed = ", ".join(f"'{name}'" for name in sorted(absent))
                 raise InputError(f"events leave the model without {listed}: {error}") from error
@@ -162,6 +168,12 @@ class PhasedEngine(Engine):
         """Refuse changes that no phase can have, by what is left if all of them are made."""
         here, self.absent = self.absent, self.absent | absent_ever(problem.triggers)
         self._phase()
+        for joint in locked_ever(problem.triggers):
+            moved, _ = self._with_lock(joint, problem.x)
+            try:
+                moved.without(here).project_velocities()
+            except InputError as error:
+                raise InputError(f"joint '{joint}' cannot be locked: {error}") from error
         self.absent = here
 
     # -- what was saved -----------------------------------------------------------------------
@@ -185,11 +197,12 @@ class PhasedEngine(Engine):
             engine = phase.engine
             if not isinstance(engine, CompiledEngine):
                 continue
-            found = engine.runner.recover(phase.narrowed(saved.take(np.arange(rows.start, rows.stop))))
-            x[rows], stage_x[rows] = map(phase.widen, found)
+            some = saved.take(np.arange(rows.start, rows.stop))
+            x[rows], stage_x[rows] = map(phase.widen, engine.runner.recover(phase.narrowed(some)))
             if phase.own.size < phase.problem.system.n:
                 for name in engine.runner.recovered & self.whole.slices.keys():
-                    x[rows, self.whole.slices[name]] = stage_x[rows, self.whole.slices[name]] = np.nan
+                    piece = self.whole.slices[name]
+                    x[rows, piece] = stage_x[rows, piece] = np.nan
         return x, stage_x
 
 
