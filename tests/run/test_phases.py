@@ -194,15 +194,15 @@ def test_changes_of_what_is_not_there_are_refused(then, told):
 def test_a_joint_that_something_needs_is_not_released():
     model = swing(ps.Event("t - 1", then=ps.Release("pivot")))
     model.add_force("return", ps.JointSpring("pivot", stiffness=3))
-    with pytest.raises(ps.InputError, match="without 'pivot': force 'return'.*no joint 'pivot'"):
+    with pytest.raises(ps.InputError, match=r"without 'pivot': force 'return'.*no joint 'pivot'"):
         ps.simulate(model, h=0.1, t_end=1)
     model = swing(ps.Event("t - 1", then=ps.Release("pivot")))
     model.add_controller("hold", "-3*pivot", reads=["pivot"], drives=["pivot"], every=0.1)
     with pytest.raises(ps.InputError, match="controller 'hold' reads it"):
         ps.simulate(model, h=0.1, t_end=1)
     circuit = ps.ph.linear("circuit", states=["a", "b"], J=[[0, -1], [1, 0]], Q=np.eye(2))
+    events = {"e": ps.Event("a", then=ps.Release("pivot"))}
     with pytest.raises(ps.InputError, match="joints and loads are those of a Model"):
-        events = {"e": ps.Event("a", then=ps.Release("pivot"))}
         ps.simulate(circuit, x0=[1, 0], h=0.1, t_end=1, events=events)
 
 
@@ -220,7 +220,7 @@ def test_files_have_changes():
     assert whole.events["arm.e1"].then == ("stop", ps.Switch("arm.spring", on=True))
 
 
-# -- locks --------------------------------------------------------------------------------------------
+# -- locks -----------------------------------------------------------------------------------------
 
 
 def pair(joint, **simulation):

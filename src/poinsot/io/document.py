@@ -98,7 +98,7 @@ class Event(Entry):
     direction: Literal[-1, 0, 1] = 0
     """Crossings that count: 1 from below, -1 from above, 0 both."""
     then: Plain | Change | list[Plain | Change] = "record"
-    """What happens: record, stop, {release: ...}, {lock: ...}, {switch: ...}, or a list of these."""
+    """What happens: record, stop, {release: ...}, {lock: ...}, {switch: ...}, or a list of them."""
     reads: list[Name] | None = None
     """Channels whose names cannot stand in a formula; left-hinge.rate is left_hinge_rate there."""
 

@@ -9,9 +9,11 @@ from poinsot.parts.events import Action, Event, Lock, Release, Switch
 
 def event_of(entry: files.Event) -> Event:
     """Return the event of an entry."""
-    several = isinstance(entry.then, list)
-    actions = [_action(action) for action in (entry.then if several else [entry.then])]
-    then = actions if several else actions[0]
+    then: Action | list[Action]
+    if isinstance(entry.then, list):
+        then = [_action(action) for action in entry.then]
+    else:
+        then = _action(entry.then)
     return Event(entry.when, direction=entry.direction, then=then, reads=entry.reads or ())
 
 

@@ -246,4 +246,6 @@ class Submodel:
         """Return what an event does to joints and loads as they are called here."""
         if isinstance(action, Release | Lock):
             return replace(action, joint=self._named(action.joint))
-        return Switch(self._named(action.load), on=action.on) if isinstance(action, Switch) else action
+        return (
+            Switch(self._named(action.load), on=action.on) if isinstance(action, Switch) else action
+        )

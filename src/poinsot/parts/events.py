@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -120,23 +120,23 @@ class Event:
             callable_law(self.when, "Event: when")
         if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
             raise InputError(f"Event: direction is {self.direction!r}; choose -1, 0 or 1")
-        several = isinstance(self.then, list | tuple)
-        for action in self.then if several else (self.then,):
+        for action in self.actions:
             if action not in PLAIN and not isinstance(action, Release | Lock | Switch):
                 raise InputError(
                     f"Event: then is {self.then!r}; choose from 'record', 'stop', "
                     "Release(joint), Lock(joint) and Switch(load, on=...)"
                 )
-        if several:
-            object.__setattr__(self, "then", tuple(self.then))
         reads = (self.reads,) if isinstance(self.reads, str) else tuple(self.reads)
         object.__setattr__(self, "direction", int(self.direction))
+        if isinstance(self.then, list):
+            object.__setattr__(self, "then", self.actions)
         object.__setattr__(self, "reads", reads)
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """What happens, one after the other."""
-        return self.then if isinstance(self.then, tuple) else (self.then,)  # type: ignore[return-value]
+        given: Any = self.then
+        return tuple(given) if isinstance(given, list | tuple) else (given,)
 
     @property
     def what(self) -> str:

@@ -49,10 +49,11 @@ class Phase:
     @classmethod
     def of(cls, whole: PHSystem, problem: Problem, engine: Engine) -> "Phase":
         """Return a phase of a run."""
-        system, none = problem.system, np.zeros(0, dtype=np.intp)
+        system = problem.system
+        common = [name for name in system.slices if name in whole.slices]
         own, states = (
-            np.concatenate([none, *(np.arange(n)[slices[name]] for name in system.slices if name in whole.slices)])
-            for slices, n in ((system.slices, system.n), (whole.slices, whole.n))
+            np.concatenate([np.arange(each.n)[each.slices[name]] for name in common])
+            for each in (system, whole)
         )
         return cls(
             whole,

@@ -67,9 +67,17 @@ class PhasedObserver(Observer):
         """Return a joint whose reactions are not known while it is locked."""
         if joint.name not in self.engine.locked:
             return joint
-        after = midpoints > self.engine.locked[joint.name]
+        after = (midpoints > self.engine.locked[joint.name])[:, None]
+
+        def known(values: Array) -> Array:
+            return np.where(after, np.nan, values)
+
         return replace(
-            joint, **{n: np.where(after[:, None], np.nan, getattr(joint, n)) for n in REACTIONS}
+            joint,
+            force=known(joint.force),
+            torque=known(joint.torque),
+            force_a=known(joint.force_a),
+            torque_a=known(joint.torque_a),
         )
 
     def _together(self, seen: Observation, midpoints: Array) -> Mapping[str, Array]:

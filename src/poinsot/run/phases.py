@@ -8,10 +8,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from poinsot.errors import InputError
-from poinsot.parts.events import Action, Lock, Release, Switch, absent_at_start, absent_ever, locked_ever
+from poinsot.parts.events import (
+    Action,
+    Lock,
+    Release,
+    Switch,
+    absent_at_start,
+    absent_ever,
+    locked_ever,
+)
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Block, Clock, Memory, Totals
-from poinsot.ph.system import PHSystem
 from poinsot.result.history import Saved
 from poinsot.run.compiled import CompiledEngine
 from poinsot.run.engine import Engine
@@ -211,6 +218,4 @@ def _motion(seen: Measurement, x: Vector) -> Motion:
     view, own = seen.view, x[None, seen.span]
     q = view.directors(own[:, : view.motion], view.bodies)[0]
     p, L = (each[0] for each in view.momenta(own))
-    return {
-        name: (q[k, 0], q[k, 1:].T, p[k], L[k]) for k, name in enumerate(seen.layout.bodies)
-    }
+    return {name: (q[k, 0], q[k, 1:].T, p[k], L[k]) for k, name in enumerate(seen.layout.bodies)}
