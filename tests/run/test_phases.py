@@ -263,6 +263,7 @@ def test_a_lock_keeps_momenta_and_loses_what_an_inelastic_impact_loses(scheme, e
         assert np.ptp(result.linear_momentum, axis=0).max() < 1e-13
         assert np.ptp(result.angular_momentum, axis=0).max() < 1e-13
         assert result.stats.balance_error_max < 1e-13
+        assert not any("constraints are off" in note for note in result.notes)
         (k,) = result.events["lock"].index
         lost = result.events["lock"].energy[0]
         assert lost < -0.1

@@ -40,10 +40,10 @@ class PhasedObserver(Observer):
         return self._phased(self.observer.survey(history), history)
 
     def constraints(self, ends: Array, means: Array, h: Array) -> Mapping[str, Rows]:
-        """Return how well those constraints hold that are there at the end of the run."""
-        phase = self.engine.phase
-        own = phase.problem.system.observer()
-        return own.constraints(phase.narrow(ends), phase.narrow(means), h)
+        """Return how well those constraints hold that are there all the time."""
+        gone = tuple(f"joint '{name}'" for name in self.engine.absent | self.engine.locked.keys())
+        found = self.observer.constraints(ends, means, h)
+        return {name: _others(rows, gone) for name, rows in found.items()}
 
     def _phased(self, seen: Observation, history: History) -> Observation:
         def violations(name: str) -> Array:
@@ -107,6 +107,16 @@ class PhasedObserver(Observer):
             values = arrays[name] if name in arrays else np.zeros(rows.stop - first)
             parts.append(values if name == MIDPOINTS else values[rows.start - first :])
         return np.concatenate(parts)
+
+
+def _others(rows: Rows, gone: tuple[str, ...]) -> Rows:
+    """Return constraints without those of some joints."""
+    kept = np.array([not name.endswith(gone) for name in rows.names], dtype=bool)
+    if kept.all():
+        return rows
+    error, size, noisy = rows.error[:, kept], rows.size[..., kept], rows.noisy[..., kept]
+    names = [name for name, keep in zip(rows.names, kept, strict=True) if keep]
+    return Rows(error, size, noisy, names, rows.energy)
 
 
 def _of_phase(history: History, phase: Phase, first: int, last: int) -> History:

@@ -69,12 +69,14 @@ class PhasedEngine(Engine):
     def __init__(self, problem: Problem, engine: Engine, model: Instrumented, pose: Pose) -> None:
         self.whole, self.pose = problem.system, pose
         self.absent = absent_at_start(problem.triggers)
+        #: What may be absent or locked some time.
+        self.names = sorted(absent_ever(problem.triggers))
         self.origin = Origin(model, problem.clock.start, {})
         self.made = {frozenset[str](): Phase.of(problem.system, problem, engine)}
         self.phase = self._phase()
         self.name, self.first_block = self.phase.engine.name, self.phase.engine.first_block
-        #: When each phase began [s]; and since when joints are locked.
-        self.began = [(problem.clock.start, self.phase)]
+        #: When each phase began [s], and what is absent in it; and since when joints are locked.
+        self.began = [(problem.clock.start, self.absent, self.phase)]
         self.locked: dict[str, float] = {}
         self.start(problem.x, problem.turned)
 
@@ -88,12 +90,26 @@ class PhasedEngine(Engine):
         self.phase.engine.start(self.phase.narrow(x), turned[self.phase.angles])
 
     def memory(self) -> Memory:
-        """Return what the engine of this phase carries."""
-        return self.phase.engine.memory()
+        """Return what the engine of this phase carries, and what phases there were."""
+        phases = [[t, *(name in gone for name in self.names)] for t, gone, _ in self.began]
+        locked = [name in self.locked for name in self.names]
+        return self.phase.engine.memory() | {"phases": np.array(phases), "locked": np.array(locked)}
 
     def restore(self, memory: Memory) -> None:
-        """Go back to where `memory` was called, in this phase."""
+        """Go back to where `memory` was called."""
+        if len(memory["phases"]) != len(self.began):
+            self._go_back(memory)
         self.phase.engine.restore(memory)
+
+    def _go_back(self, memory: Memory) -> None:
+        """Go to the phase of a memory, through those before it."""
+        if any(name not in self.locked for name in np.array(self.names)[memory["locked"]]):
+            raise InputError("a run in which a joint was locked cannot go on in another process")
+        self.began = []
+        for t, *gone in memory["phases"].tolist():
+            self.absent = frozenset(n for n, yes in zip(self.names, gone, strict=True) if yes)
+            self.phase = self._phase()
+            self.began.append((t, self.absent, self.phase))
 
     def undisturbed(self) -> AbstractContextManager[list[int]]:
         """Return in what context steps are taken."""
@@ -137,7 +153,7 @@ class PhasedEngine(Engine):
         self.start(x, totals.turn)
         energy = self.phase.H(x, totals.turn) - before.H(here, totals.turn)
         totals.energy0 += energy
-        self.began.append((t, self.phase))
+        self.began.append((t, absent, self.phase))
         return energy
 
     def _lock(self, joint: str, t: float, totals: Totals) -> float:
@@ -173,7 +189,7 @@ class PhasedEngine(Engine):
 
     def require_possible(self, problem: Problem) -> None:
         """Refuse changes that no phase can have, by what is left if all of them are made."""
-        here, self.absent = self.absent, self.absent | absent_ever(problem.triggers)
+        here, self.absent = self.absent, self.absent | set(self.names)
         self._phase()
         for joint in locked_ever(problem.triggers):
             moved, _ = self._with_lock(joint, problem.x)
@@ -187,9 +203,9 @@ class PhasedEngine(Engine):
 
     def of_times(self, times: Vector, side: Side = "right") -> Iterator[tuple[slice, Phase]]:
         """Yield which times belong to which phase; that of an event to the one before ("right")."""
-        ends = [*np.searchsorted(times, [t for t, _ in self.began[1:]], side=side), times.size]
+        ends = [*np.searchsorted(times, [t for t, *_ in self.began[1:]], side=side), times.size]
         start = 0
-        for (_, phase), end in zip(self.began, ends, strict=True):
+        for (*_, phase), end in zip(self.began, ends, strict=True):
             if end > start:
                 yield slice(start, int(end)), phase
             start = max(start, int(end))
