@@ -83,4 +83,5 @@ def test_events_and_phases_go_on_in_another_engine(engine):
     assert np.array_equal(run_on(problem, other, sums, 30, 30), x)
     assert others.times["later"] == log.times["later"]
     assert others.times.get("now", []) == log.times["now"][before:]
-    assert log.times["let"] and "let" not in others.times
+    assert log.times["let"]
+    assert "let" not in others.times

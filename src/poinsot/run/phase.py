@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.ph.matrices import Array, Vector
-from poinsot.ph.runner import Totals, counted
+from poinsot.ph.runner import Totals
 from poinsot.ph.system import PHSystem
 from poinsot.result.history import Saved
 from poinsot.run.engine import Engine
 from poinsot.run.problem import Problem
+from poinsot.systems.measuring import Measurement
 
 Indices = NDArray[np.intp]
 
@@ -97,11 +98,20 @@ class Phase:
         """Carry the sums of the whole on; `x` is its state."""
         totals.lost = own.lost
         totals.supplied = _put(totals.supplied, self.ports, own.supplied)
-        totals.turn = self._turned(x, own.turn, totals.turn)
+        totals.turn = self._turned(x[None], own.turn[None], totals.turn)[0]
 
-    def _turned(self, x: Vector, own: Vector, about: Vector) -> Vector:
-        """Return all angles of a state of the whole; those of absent joints are near others."""
-        return _put(counted(self.whole.angles(x), about), self.angles, own)
+    def _turned(self, x: Array, own: Array, about: Vector) -> Array:
+        """Return all angles of states of the whole (k, n), those of absent joints as well."""
+        turned = np.zeros((len(x), about.size))
+        turned[:, self.angles] = own
+        names = self.whole.angle_names
+        absent = [k for k in range(about.size) if k not in self.angles]
+        joints = dict.fromkeys(names[k].rpartition(".")[0] for k in absent)
+        if not absent:
+            return turned
+        within = Measurement(self.whole, []).angles(list(joints), x)
+        turned[:, absent] = np.unwrap(np.vstack([about[absent], within]), axis=0)[1:]
+        return turned
 
     def widened(self, saved: Saved, before: Totals) -> Saved:
         """Return saved steps as those of the whole."""
@@ -109,11 +119,7 @@ class Phase:
         x = self.widen(saved.x)
         supplied = np.tile(before.supplied, (k, 1))
         supplied[:, self.ports] = saved.port_energy
-        turned, about = np.zeros((k, len(whole.angle_names))), before.turn
-        turned[:, self.angles] = saved.turned
-        if self.angles.size < about.size:
-            for row in range(k):
-                about = turned[row] = self._turned(x[row], saved.turned[row], about)
+        turned = self._turned(x, saved.turned, before.turn)
         sizes = [port.size for port in (*whole.ports, *whole.connected)]
         u, y = ([np.zeros((k, size)) for size in sizes] for _ in range(2))
         for place, own_u, own_y in zip(self.ports.tolist(), saved.u, saved.y, strict=True):
