@@ -336,6 +336,21 @@ def test_a_lock_beside_springs_over_turns_drives_and_circuits():
         np.testing.assert_allclose(a, b, atol=1e-8)
 
 
+@pytest.mark.parametrize("coordinates", ["directors", "quaternions", "rotations"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_joint_that_is_caught_at_an_angle_rests_there(coordinates, engine):
+    model = swing(
+        ps.Event("pivot - 0.3", then=ps.Lock("pivot")),
+        ps.Event("0.3 - pivot"),
+        ps.Event("pivot.rate + 0*t"),
+    )
+    result = ps.simulate(model, h=0.01, t_end=2, coordinates=coordinates, engine=engine)
+    assert [event.time.size for event in result.events.values()] == [1, 1, 0]
+    (k,) = result.events["e0"].index
+    angle = result.joint("pivot").coordinates["angle"][k:]
+    np.testing.assert_allclose(angle, 0.3, atol=1e-12)
+
+
 @laws(9)
 @given(seed=seeds)
 def test_joints_that_are_released_and_locked_at_random_keep_every_balance(seed):

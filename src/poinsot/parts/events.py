@@ -184,10 +184,25 @@ class Trigger:
         assert law is not None
         return cls(name, event, tuple(channels), law)
 
-    @property
-    def size(self) -> int:
-        """How many numbers are measured for it."""
-        return sum(channel.size for channel in self.channels)
+    def prefixed(self, name: str) -> tuple[Any, list[str]]:
+        """Return its function, and what that reads, in a model in which this one has a name."""
+        when, texts = self.event.when, [channel.text for channel in self.channels]
+        told = list(self.event.reads)
+        if isinstance(when, str):
+            plain = "".join(letter if letter.isalnum() else "_" for letter in name)
+            known = set(_names(when))
+            if not all(part.isidentifier() for part in name.split(".")):
+                told = texts
+            of_told = [own for c in self.channels if c.text in told for own in variable_names(c)]
+
+            def named(found: re.Match[str]) -> str:
+                text = found[0]
+                if text.replace(".", "_") in of_told:
+                    return f"{plain}_{text.replace('.', '_')}"
+                return f"{name}.{text}" if text in known else text
+
+            when = NAME.sub(named, when)
+        return when, [f"{name}.{text}" for text in told]
 
     @property
     def moves(self) -> bool:

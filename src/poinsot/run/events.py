@@ -33,6 +33,9 @@ Flags = NDArray[np.bool_]
 TOGETHER = 1e-9
 #: A root is located to this part of a step, as far as round-off lets it.
 LOCATED = 1e-14
+#: A function rests at the zero of its event as long as it is no larger than this part of what it
+#: changed by in that step: one that stays there, as of a joint that was locked, has no more events.
+RESTING = 1e-6
 #: In so many halves of a step it is seen whether a function has left the zero it began on.
 HALVES = 20
 #: Steps of a block, all of which are looked at, take no more memory than this [bytes].
@@ -92,6 +95,8 @@ class WatchedEngine(Engine):
         self.sides = np.sign(self.values)
         #: Which events happened just now, at the beginning of the step to come.
         self.fresh = np.zeros(self.sides.size, dtype=bool)
+        #: How far functions may be from the zero on which they rest; 0: they do not.
+        self.bands = np.zeros(self.sides.size)
         #: The time that was reached within a step [s].
         self.within = np.nan
         #: The number of a step that is known to have an event.
@@ -112,6 +117,7 @@ class WatchedEngine(Engine):
             "event values": self.values.copy(),
             "event sides": self.sides.copy(),
             "event fresh": self.fresh.copy(),
+            "event bands": self.bands.copy(),
             "event within": np.array([self.within, self.expected]),
         }
         return self.engine.memory() | own
@@ -120,7 +126,7 @@ class WatchedEngine(Engine):
         """Go back to where `memory` was called."""
         self.engine.restore(memory)
         self.values, self.sides = memory["event values"].copy(), memory["event sides"].copy()
-        self.fresh = memory["event fresh"].copy()
+        self.fresh, self.bands = memory["event fresh"].copy(), memory["event bands"].copy()
         self.within, self.expected = memory["event within"].tolist()
 
     def undisturbed(self) -> AbstractContextManager[list[int]]:
@@ -154,13 +160,18 @@ class WatchedEngine(Engine):
         """Whether the last event was within a step."""
         return not np.isnan(self.within)
 
+    def _outside(self, values: Array) -> Array:
+        """Return on which sides functions are that do not rest on zero; (..., events)."""
+        return np.where(abs(values) < self.bands, self.sides, np.sign(values))
+
     def _signs(self, row: Vector) -> Vector:
         """Return on which sides functions are at the end of a step.
 
         Velocities across constraints change their sign from step to step, by an error of order h^2.
         So they are not looked at between an event of their own and the end of its step.
         """
-        return np.where(self.fresh & self.triggers.moves & self._split, self.sides, np.sign(row))
+        blind = self.fresh & self.triggers.moves & self._split
+        return np.where(blind, self.sides, self._outside(row))
 
     def _happen(self, signs: Vector) -> Flags:
         """Tell which events happen in a step that leads to these sides."""
@@ -170,11 +181,16 @@ class WatchedEngine(Engine):
 
     def _pass_quiet(self, values: Array, first: int) -> int:
         """Go on while every function stays on its side; return the number of the next step."""
-        quiet = np.all(np.sign(values[first:]) == self.sides, axis=1)
+        quiet = np.all(self._outside(values[first:]) == self.sides, axis=1)
         after = first + (quiet.size if quiet.all() else int(np.argmin(quiet)))
         if after > first:
+            self._leave(np.max(abs(values[first:after]), axis=0))
             self._pass(values[after - 1])
         return after
+
+    def _leave(self, sizes: Vector) -> None:
+        """Note which functions are too large to rest on zero any more."""
+        self.bands = np.where(sizes > self.bands, 0.0, self.bands)
 
     def _pass(self, row: Vector) -> None:
         """Go to the end of a step in which nothing happens."""
@@ -182,12 +198,13 @@ class WatchedEngine(Engine):
         crossed = (self.sides != 0) & (signs != self.sides)
         self.sides = np.where(crossed, -self.sides, np.where(self.sides == 0, signs, self.sides))
         self.values, self.fresh, self.within = row, np.zeros_like(self.fresh), np.nan
+        self._leave(abs(row))
 
     def _before_event(self, values: Array) -> int:
         """Return how many steps there are before the first one with an event."""
-        state = self.values, self.sides, self.fresh, self.within
+        state = self.values, self.sides, self.fresh, self.within, self.bands
         found = self._go_on(values)
-        self.values, self.sides, self.fresh, self.within = state
+        self.values, self.sides, self.fresh, self.within, self.bands = state
         return found
 
     def _go_on(self, values: Array) -> int:
@@ -225,11 +242,13 @@ class WatchedEngine(Engine):
             t = t1
         block, after = trials.take(single(clock, first, t0, t), whole)
         row, sides = self._functions(block), self.sides
+        bands = RESTING * np.maximum(abs(self.values), abs(end))
         touched = crossed & np.isinf(times)
         happened = (times <= t + near) | (self._happen(self._signs(row)) & ~touched)
         trials.accept(after)
         self._pass(row)
         self.sides, self.fresh = np.where(happened, -sides, self.sides), happened
+        self.bands = np.where(happened, bands, self.bands)
         added = self._do(happened, t, trials.totals)
         block = replace(block, saved=self._changed(block.saved, added, happened))
         if t == t1:
@@ -268,8 +287,10 @@ class WatchedEngine(Engine):
         """Return the step that ends in an event, with what has changed at its end."""
         if not added:
             return saved
-        changed = replace(saved, energy=saved.energy + added, x=self.engine.x[None])
+        changed, rest = replace(saved, energy=saved.energy + added), RESTING * abs(self.values)
+        changed = replace(changed, x=self.engine.x[None])
         self.values = self.triggers.over(changed.time, changed.x, changed.turned)[0]
+        self.bands = np.where(abs(self.values) < rest, rest, self.bands)
         new = np.sign(self.values)
         self.sides = np.where(happened | (new == 0), self.sides, new)
         return changed
