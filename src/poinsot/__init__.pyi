@@ -55,6 +55,7 @@ from poinsot.parts.bushings import Bushing as Bushing
 from poinsot.parts.drags import Drag as Drag
 from poinsot.parts.drives import Drive as Drive
 from poinsot.parts.events import Event as Event
+from poinsot.parts.events import Lock as Lock
 from poinsot.parts.events import Release as Release
 from poinsot.parts.events import Switch as Switch
 from poinsot.parts.feedback import Motion as Motion

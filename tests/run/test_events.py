@@ -385,11 +385,14 @@ def test_a_file_makes_room_for_many_events(tmp_path):
 def test_events_of_a_part_are_events_of_the_whole():
     inner = pendulum(low=ps.Event("hinge + 1 + 0*rod.position.x"))
     inner.add_event("side", ps.Event(lambda t, y: y[0], reads=["rod.position"]))
+    inner.add_event("told", ps.Event("2*hinge_rate + t - t", reads=["hinge.rate"]))
     model = ps.Model(gravity=(0, 0, -G))
-    model.add_system("arm", inner, position=(0, 0, 3))
+    for place, name in enumerate(("arm", "left arm")):
+        model.add_system(name, inner, position=(0, 3 * place, 0))
     result = ps.simulate(model, h=0.01, t_end=2)
     alone = ps.simulate(inner, h=0.01, t_end=2)
-    for name in ("low", "side"):
-        found = result.events[f"arm.{name}"].time
-        np.testing.assert_allclose(found, alone.events[name].time, atol=1e-11)
-        assert found.size > 1
+    for name in ("low", "side", "told"):
+        for part in ("arm", "left arm"):
+            found = result.events[f"{part}.{name}"].time
+            np.testing.assert_allclose(found, alone.events[name].time, atol=1e-11)
+            assert found.size > 0

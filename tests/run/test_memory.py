@@ -4,9 +4,13 @@ import mechanisms
 import numpy as np
 import pytest
 
+import poinsot as ps
 from poinsot.ph.runner import Totals
 from poinsot.ph.stages import Newton
 from poinsot.run.engines import choose_engine
+from poinsot.run.event_log import EventLog
+from poinsot.run.events import watched
+from poinsot.run.phases import PhasedEngine
 from poinsot.run.problem import Problem
 
 H, END = 0.01, 0.6
@@ -49,3 +53,35 @@ def test_steps_are_the_same_again_here_and_in_another_engine(scheme, engine):
         assert np.array_equal(x, runs[0][0])
         for name in ("lost", "supplied", "turn"):
             assert np.array_equal(getattr(sums, name), getattr(runs[0][1], name))
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_events_and_phases_go_on_in_another_engine(engine):
+    def watched_engine():
+        plan = mechanisms.tree(5, bodies=3)
+        model = plan.model()
+        body, joint = next(iter(model.bodies)), list(model.joints)[-1]
+        model.add_event("now", ps.Event(f"{body}.velocity.z", then="record"))
+        model.add_event("let", ps.Event("t - 0.103", then=ps.Release(joint)))
+        model.add_event("later", ps.Event("t - 0.4444"))
+
+        def pose(rest, t, angles):
+            left = Problem.of(rest, "ph-mp", None, (H, t, END), None, angles, None)
+            return left, choose_engine(left, engine, Newton())
+
+        problem = Problem.of(model, "ph-mp", None, (H, 0.0, END), None, None, None)
+        whole = choose_engine(problem, engine, Newton())
+        log = EventLog(dict.fromkeys(model.events, ""))
+        return problem, watched(PhasedEngine(problem, whole, model, pose), problem, log), log
+
+    (problem, one, log), (_, other, others) = watched_engine(), watched_engine()
+    totals = Totals(problem.system.H(problem.x), 0.0, np.zeros(0), problem.turned)
+    run_on(problem, one, totals, 0, 30)
+    before, memory, sums = len(log.times["now"]), one.memory(), totals.copy()
+    x = run_on(problem, one, totals, 30, 30)
+    other.restore(memory)
+    assert np.array_equal(run_on(problem, other, sums, 30, 30), x)
+    assert others.times["later"] == log.times["later"]
+    assert others.times.get("now", []) == log.times["now"][before:]
+    assert log.times["let"]
+    assert "let" not in others.times

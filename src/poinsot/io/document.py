@@ -87,6 +87,13 @@ class Release(Part):
     """The joint by name."""
 
 
+class Lock(Part):
+    """A joint that becomes rigid."""
+
+    joint: Name
+    """The joint by name."""
+
+
 class Switch(Part):
     """A spring, damper or field that is switched on or off."""
 
@@ -100,6 +107,7 @@ class Change(OneOf):
     """What an event changes in the model."""
 
     release: Release | None = None
+    lock: Lock | None = None
     switch: Switch | None = None
 
 
@@ -111,7 +119,7 @@ class Event(Entry):
     direction: Literal[-1, 0, 1] = 0
     """Crossings that count: 1 from below, -1 from above, 0 both."""
     then: Plain | Change | list[Plain | Change] = "record"
-    """What happens: record, stop, {release: ...}, {switch: ...}, or a list of these."""
+    """What happens: record, stop, {release: ...}, {lock: ...}, {switch: ...}, or a list of them."""
     reads: list[Name] | None = None
     """Channels whose names cannot stand in a formula; left-hinge.rate is left_hinge_rate there."""
 

@@ -1,6 +1,6 @@
 """What a model holds: parts by name, and what names and parts it takes."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias, TypeVar
@@ -150,16 +150,6 @@ class Contents:
             setattr(now, parts, dict(getattr(self, parts)))
         now.connections = list(self.connections)
         return now
-
-
-def without(model: Contents, names: Collection[str]) -> Contents:
-    """Return a copy of a model without some joints and loads, and without sensors and events."""
-    rest = model.as_now()
-    for name in names:
-        rest.joints.pop(name, None)
-        rest.forces.pop(name, None)
-    rest.sensors, rest.events = {}, {}
-    return rest
 
 
 def _in_words(part: Any) -> str:

@@ -4,14 +4,16 @@ from typing import Any
 
 from poinsot.io import document as files
 from poinsot.model.system_files import UnwritableError
-from poinsot.parts.events import Action, Event, Release, Switch
+from poinsot.parts.events import Action, Event, Lock, Release, Switch
 
 
 def event_of(entry: files.Event) -> Event:
     """Return the event of an entry."""
-    several = isinstance(entry.then, list)
-    actions = [_action(action) for action in (entry.then if several else [entry.then])]
-    then = actions if several else actions[0]
+    then: Action | list[Action]
+    if isinstance(entry.then, list):
+        then = [_action(action) for action in entry.then]
+    else:
+        then = _action(entry.then)
     return Event(entry.when, direction=entry.direction, then=then, reads=entry.reads or ())
 
 
@@ -29,6 +31,8 @@ def _action(entry: files.Plain | files.Change) -> Action:
     if isinstance(entry, files.Change):
         if entry.release is not None:
             return Release(entry.release.joint)
+        if entry.lock is not None:
+            return Lock(entry.lock.joint)
         assert entry.switch is not None
         return Switch(entry.switch.load, on=entry.switch.on)
     return entry
@@ -37,6 +41,8 @@ def _action(entry: files.Plain | files.Change) -> Action:
 def _written(action: Action) -> Any:
     if isinstance(action, Release):
         return {"release": {"joint": action.joint}}
+    if isinstance(action, Lock):
+        return {"lock": {"joint": action.joint}}
     if isinstance(action, Switch):
         return {"switch": {"load": action.load, "on": action.on}}
     return action

@@ -14,10 +14,9 @@ from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import require_name, vector3
-from poinsot.model import compiling, initial, motions
+from poinsot.model import changes, compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
 from poinsot.model.assembling import Assembled, assembled
-from poinsot.model.changes import require_possible
 from poinsot.model.check import ModelCheck, check
 from poinsot.model.contents import (
     ENDS,
@@ -27,7 +26,6 @@ from poinsot.model.contents import (
     require_new,
     require_own,
     require_part,
-    without,
 )
 from poinsot.model.coordinates import choose_scheme
 from poinsot.model.moving import Sweep, moved
@@ -43,7 +41,7 @@ from poinsot.parts.loads import PortPlace
 from poinsot.parts.rods import RodElements
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.connections import Connection
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
@@ -461,12 +459,22 @@ class Model(Contents):
     def trigger(self, name: str, event: Event) -> Trigger:
         """Return an event with the channels of this model that it is one of."""
         trigger = Trigger.of(name, event, Wiring(self).channels)
-        require_possible(self, name, event)
+        changes.require_possible(self, name, event)
         return trigger
 
     def without(self, names: Collection[str]) -> "Model":
         """Return a copy without some joints and loads; it has no sensors and no events."""
-        return without(self, names)
+        return changes.without(self, names)
+
+    def locked(
+        self, joint: str, motion: Mapping[str, tuple[Vector, Array, Vector, Vector]]
+    ) -> "Model":
+        """Return a copy that begins with a motion, one of its joints rigid as it is there.
+
+        The motion has for each body its position, the directors as columns, and its linear and
+        angular momentum.
+        """
+        return changes.locked(self, joint, motion)
 
     def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
         """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""

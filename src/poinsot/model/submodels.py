@@ -15,7 +15,7 @@ from poinsot.model.initial import start_velocities
 from poinsot.model.wiring import Wiring
 from poinsot.parts.body_drives import BodyDrive
 from poinsot.parts.controllers import Controller, variable_names
-from poinsot.parts.events import Action, Event, Release, Switch, Trigger
+from poinsot.parts.events import Action, Event, Lock, Release, Switch, Trigger
 from poinsot.parts.forces import Force
 from poinsot.parts.joint import Joint
 from poinsot.parts.joints import OnPlane
@@ -23,7 +23,6 @@ from poinsot.parts.loads import PortPlace
 from poinsot.parts.transmissions import Transmission
 from poinsot.ph.formula_rows import FormulaRows
 from poinsot.ph.matrices import Vector
-from poinsot.result.channels import find_channel
 
 if TYPE_CHECKING:
     from poinsot.model.model import Model
@@ -239,25 +238,17 @@ class Submodel:
         )
 
     def _event(self, name: str, event: Event) -> Event:
-        """Return an event of channels as they are called here."""
+        """Return an event of channels, joints and loads as they are called here."""
         trigger = Trigger.of(name, event, Wiring(self.inner).channels)
         actions = tuple(self._action(action) for action in event.actions)
-        event = replace(event, then=actions if isinstance(event.then, tuple) else actions[0])
-        known = [self._named(channel.text) for channel in trigger.channels]
-        if not isinstance(trigger.law, FormulaRows):
-            return replace(event, reads=known)
-        reads = [find_channel(text, Wiring(self.outer).channels, "event") for text in known]
-        own, new = (
-            [name for channel in channels for name in variable_names(channel)]
-            for channels in (trigger.channels, reads)
-        )
-        law = trigger.law.renamed(dict(zip(own, new, strict=True)))
-        return replace(event, when=law.texts[0], reads=known)
+        then = actions if isinstance(event.then, tuple) else actions[0]
+        when, reads = trigger.prefixed(self.name)
+        return replace(event, when=when, reads=reads, then=then)
 
     def _action(self, action: Action) -> Action:
         """Return what an event does to joints and loads as they are called here."""
-        if isinstance(action, Release):
-            return Release(self._named(action.joint))
+        if isinstance(action, Release | Lock):
+            return replace(action, joint=self._named(action.joint))
         return (
             Switch(self._named(action.load), on=action.on) if isinstance(action, Switch) else action
         )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -64,8 +64,29 @@ class Switch:
         return f"switch {'on' if self.on else 'off'} {self.load}"
 
 
+@dataclass(frozen=True)
+class Lock:
+    """A joint becomes rigid where it is, for the rest of the run: a perfectly inelastic impact.
+
+    Velocities become the nearest ones, in kinetic energy, that the joints allow. Momenta stay, as
+    far as other joints let them; the kinetic energy that is lost is that of the event. The reaction
+    of the joint is not recorded from then on (NaN).
+
+    Parameters
+    ----------
+    joint : str
+        Its name. Nothing else may act along it or read it.
+    """
+
+    joint: str
+
+    def __str__(self) -> str:
+        """What it does, in words."""
+        return f"lock {self.joint}"
+
+
 #: What an event does.
-Action: TypeAlias = Literal["record", "stop"] | Release | Switch
+Action: TypeAlias = Literal["record", "stop"] | Release | Lock | Switch
 
 
 @dataclass(frozen=True)
@@ -80,9 +101,9 @@ class Event:
         array of all numbers that it `reads`.
     direction : {0, 1, -1}
         Crossings that count: 1 from below to above, -1 from above to below, 0 both.
-    then : "record", "stop", Release, Switch, or several of them
+    then : "record", "stop", Release, Lock, Switch, or several of them
         What happens: `"record"` notes it, as all events are; `"stop"` ends the run; `Release` lets
-        a joint go, and `Switch` switches a load on or off.
+        a joint go, `Lock` makes one rigid, and `Switch` switches a load on or off.
     reads : sequence of str
         The channels that a Python function reads, in the order of y. Formulas need it for names
         that cannot stand in one; they call a channel `"left-hinge.rate"` left_hinge_rate.
@@ -99,23 +120,23 @@ class Event:
             callable_law(self.when, "Event: when")
         if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
             raise InputError(f"Event: direction is {self.direction!r}; choose -1, 0 or 1")
-        several = isinstance(self.then, list | tuple)
-        for action in self.then if several else (self.then,):
-            if action not in PLAIN and not isinstance(action, Release | Switch):
+        for action in self.actions:
+            if action not in PLAIN and not isinstance(action, Release | Lock | Switch):
                 raise InputError(
                     f"Event: then is {self.then!r}; choose from 'record', 'stop', "
-                    "Release(joint) and Switch(load, on=...)"
+                    "Release(joint), Lock(joint) and Switch(load, on=...)"
                 )
-        if several:
-            object.__setattr__(self, "then", tuple(self.then))
         reads = (self.reads,) if isinstance(self.reads, str) else tuple(self.reads)
         object.__setattr__(self, "direction", int(self.direction))
+        if isinstance(self.then, list):
+            object.__setattr__(self, "then", self.actions)
         object.__setattr__(self, "reads", reads)
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """What happens, one after the other."""
-        return self.then if isinstance(self.then, tuple) else (self.then,)  # type: ignore[return-value]
+        given: Any = self.then
+        return tuple(given) if isinstance(given, list | tuple) else (given,)
 
     @property
     def what(self) -> str:
@@ -163,10 +184,25 @@ class Trigger:
         assert law is not None
         return cls(name, event, tuple(channels), law)
 
-    @property
-    def size(self) -> int:
-        """How many numbers are measured for it."""
-        return sum(channel.size for channel in self.channels)
+    def prefixed(self, name: str) -> tuple[Any, list[str]]:
+        """Return its function, and what that reads, in a model in which this one has a name."""
+        when, texts = self.event.when, [channel.text for channel in self.channels]
+        told = list(self.event.reads)
+        if isinstance(when, str):
+            plain = "".join(letter if letter.isalnum() else "_" for letter in name)
+            known = set(_names(when))
+            if not all(part.isidentifier() for part in name.split(".")):
+                told = texts
+            of_told = [own for c in self.channels if c.text in told for own in variable_names(c)]
+
+            def named(found: re.Match[str]) -> str:
+                text = found[0]
+                if text.replace(".", "_") in of_told:
+                    return f"{plain}_{text.replace('.', '_')}"
+                return f"{name}.{text}" if text in known else text
+
+            when = NAME.sub(named, when)
+        return when, [f"{name}.{text}" for text in told]
 
     @property
     def moves(self) -> bool:
@@ -260,5 +296,11 @@ def absent_at_start(triggers: Sequence[Trigger]) -> frozenset[str]:
 def absent_ever(triggers: Sequence[Trigger]) -> frozenset[str]:
     """Return the joints and loads that may be absent some time."""
     actions = [action for trigger in triggers for action in trigger.event.actions]
-    joints = frozenset(a.joint for a in actions if isinstance(a, Release))
+    joints = frozenset(a.joint for a in actions if isinstance(a, Release | Lock))
     return joints | frozenset(a.load for a in actions if isinstance(a, Switch))
+
+
+def locked_ever(triggers: Sequence[Trigger]) -> frozenset[str]:
+    """Return the joints that may be locked some time."""
+    actions = [action for trigger in triggers for action in trigger.event.actions]
+    return frozenset(a.joint for a in actions if isinstance(a, Lock))

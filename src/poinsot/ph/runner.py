@@ -98,8 +98,9 @@ class Block:
 class Totals:
     """Sums over every step so far, saved or not; whoever takes steps carries them on.
 
-    `energy0` [J] is the energy at the start, `lost` [J] what was dissipated, `supplied` [J] what
-    was put in through each port, `turn` [rad] the angles of the last state counted over turns.
+    `energy0` [J] is the energy at the start, with what events have added since, `lost` [J] what was
+    dissipated, `supplied` [J] what was put in through each port, `turn` [rad] the angles of the
+    last state counted over turns.
     """
 
     energy0: float

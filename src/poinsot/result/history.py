@@ -29,7 +29,7 @@ class Saved:
     dissipated : (k,), port_energy : (k, ports)
         Energy lost, and energy put in through each port, since the start of the run [J].
     balance_error : (k,)
-        H - H0 - supplied + dissipated [J].
+        H - H0 - supplied + dissipated, less what events added [J].
     turned : (k, angles)
         Angles followed over turns [rad].
     stage_time : (k,), stage_x : (k, n)

@@ -247,8 +247,8 @@ class SensorRecord:
 class EventRecord:
     """When an event happened in a run; every time is one of the saved times of the result.
 
-    `what` it does is said in words, such as "stop". `saved` are the saved times [s], and `energies` (times,)
-    what the event added to the stored energy [J], NaN at those at which it did not happen.
+    `what` it does is said in words, such as "stop". `saved` are the saved times [s], and `energies`
+    (times,) what it added to the stored energy [J], NaN at those at which it did not happen.
     """
 
     name: str

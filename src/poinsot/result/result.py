@@ -62,7 +62,7 @@ class Result:
     dissipated : (times,)
         Energy lost since the start [J].
     balance_error : (times,)
-        H - H0 - supplied + dissipated [J]: zero but for round-off.
+        H - H0 - supplied + dissipated, less what events added [J]: zero but for round-off.
     status : {"done", "warned", "interrupted", "failed", "unfinished"}
         Whether the run reached `t_end`; `message` says why not. One that has been warned of reached
         it, and is not to be trusted: `warnings` say why. Unfinished is a file that its run is still
@@ -295,6 +295,11 @@ class Result:
         return f"{sizes} by a tolerance of {stats.tolerance:g} ({stats.rejected_steps} rejected)"
 
     @property
+    def added(self) -> float:
+        """What events have added to the stored energy [J]: springs that come or go, impacts."""
+        return float(sum(event.energy.sum() for event in self.events.values()))
+
+    @property
     def _facts(self) -> list[tuple[str, str]]:
         """What a summary says."""
         rows = [
@@ -305,6 +310,7 @@ class Result:
             ("energy at the end", f"{self.energy[-1]:.9g} J"),
             *((f"supplied by '{p.name}'", f"{p.energy[-1]:.9g} J") for p in self.outer_ports),
             ("dissipated", f"{self.dissipated[-1]:.9g} J"),
+            *([("added by events", f"{self.added:.9g} J")] if self.added else []),
             ("largest balance error", f"{self.stats.balance_error_max:.2e} J"),
             *((label, f"{np.max(values):.2e}") for label, values in self.violations.items()),
             ("Newton iterations", f"{self.stats.newton_iterations}"),

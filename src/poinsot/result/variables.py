@@ -26,7 +26,7 @@ PLAIN = {
     "energy": ("stored energy H", "J"),
     "supplied": ("energy put in through all outer ports since the start", "J"),
     "dissipated": ("energy lost since the start", "J"),
-    "balance_error": ("H - H0 - supplied + dissipated", "J"),
+    "balance_error": ("H - H0 - supplied + dissipated - added by events", "J"),
 }
 #: What the variables of bodies begin with, and those of markers; and the point that is shown.
 FRAMES = {"body": "", "marker": "marker_"}

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from poinsot.errors import InputError
 from poinsot.parts.events import Trigger
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Block, Clock, Memory, Totals
 from poinsot.ph.stages import EPS
 from poinsot.ph.system import PHSystem
+from poinsot.result.history import Saved
 from poinsot.run.engine import Engine
 from poinsot.run.event_log import EventLog
 from poinsot.run.phases import PhasedEngine
@@ -33,8 +33,9 @@ Flags = NDArray[np.bool_]
 TOGETHER = 1e-9
 #: A root is located to this part of a step, as far as round-off lets it.
 LOCATED = 1e-14
-#: So many events in a step are an accident.
-MOST = 100
+#: A function rests at the zero of its event as long as it is no larger than this part of what it
+#: changed by in that step: one that stays there, as of a joint that was locked, has no more events.
+RESTING = 1e-6
 #: In so many halves of a step it is seen whether a function has left the zero it began on.
 HALVES = 20
 #: Steps of a block, all of which are looked at, take no more memory than this [bytes].
@@ -94,10 +95,12 @@ class WatchedEngine(Engine):
         self.sides = np.sign(self.values)
         #: Which events happened just now, at the beginning of the step to come.
         self.fresh = np.zeros(self.sides.size, dtype=bool)
-        #: The time that was reached within a step [s], and how many events there were in it.
-        self.within, self.count = np.nan, 0
+        #: How far functions may be from the zero on which they rest; 0: they do not.
+        self.bands = np.zeros(self.sides.size)
+        #: The time that was reached within a step [s].
+        self.within = np.nan
         #: The number of a step that is known to have an event.
-        self.expected = -1
+        self.expected = -1.0
 
     @property
     def x(self) -> Vector:
@@ -114,7 +117,8 @@ class WatchedEngine(Engine):
             "event values": self.values.copy(),
             "event sides": self.sides.copy(),
             "event fresh": self.fresh.astype(float),
-            "event within": np.array([self.within, self.count, self.expected]),
+            "event bands": self.bands.copy(),
+            "event within": np.array([self.within, self.expected]),
         }
         return self.engine.memory() | own | self.log.memory()
 
@@ -122,9 +126,8 @@ class WatchedEngine(Engine):
         """Go back to where `memory` was called."""
         self.engine.restore(memory)
         self.values, self.sides = memory["event values"].copy(), memory["event sides"].copy()
-        self.fresh = memory["event fresh"] > 0
-        self.within = float(memory["event within"][0])
-        self.count, self.expected = (int(each) for each in memory["event within"][1:])
+        self.fresh, self.bands = memory["event fresh"] > 0, memory["event bands"].copy()
+        self.within, self.expected = memory["event within"].tolist()
         self.log.restore(memory)
 
     def undisturbed(self) -> AbstractContextManager[list[int]]:
@@ -149,7 +152,6 @@ class WatchedEngine(Engine):
             block, after = trials.take(piece, clear * whole)
         trials.accept(after)
         self._go_on(values[: len(block.saved.time)])
-        self.count = 0
         return due(block, first, whole, save_every, clock.steps)
 
     # -- sides --------------------------------------------------------------------------------
@@ -159,13 +161,18 @@ class WatchedEngine(Engine):
         """Whether the last event was within a step."""
         return not np.isnan(self.within)
 
+    def _outside(self, values: Array) -> Array:
+        """Return on which sides functions are that do not rest on zero; (..., events)."""
+        return np.where(abs(values) < self.bands, self.sides, np.sign(values))
+
     def _signs(self, row: Vector) -> Vector:
         """Return on which sides functions are at the end of a step.
 
         Velocities across constraints change their sign from step to step, by an error of order h^2.
         So they are not looked at between an event of their own and the end of its step.
         """
-        return np.where(self.fresh & self.triggers.moves & self._split, self.sides, np.sign(row))
+        blind = self.fresh & self.triggers.moves & self._split
+        return np.where(blind, self.sides, self._outside(row))
 
     def _happen(self, signs: Vector) -> Flags:
         """Tell which events happen in a step that leads to these sides."""
@@ -175,11 +182,16 @@ class WatchedEngine(Engine):
 
     def _pass_quiet(self, values: Array, first: int) -> int:
         """Go on while every function stays on its side; return the number of the next step."""
-        quiet = np.all(np.sign(values[first:]) == self.sides, axis=1)
+        quiet = np.all(self._outside(values[first:]) == self.sides, axis=1)
         after = first + (quiet.size if quiet.all() else int(np.argmin(quiet)))
         if after > first:
+            self._leave(np.max(abs(values[first:after]), axis=0))
             self._pass(values[after - 1])
         return after
+
+    def _leave(self, sizes: Vector) -> None:
+        """Note which functions are too large to rest on zero any more."""
+        self.bands = np.where(sizes > self.bands, 0.0, self.bands)
 
     def _pass(self, row: Vector) -> None:
         """Go to the end of a step in which nothing happens."""
@@ -187,12 +199,13 @@ class WatchedEngine(Engine):
         crossed = (self.sides != 0) & (signs != self.sides)
         self.sides = np.where(crossed, -self.sides, np.where(self.sides == 0, signs, self.sides))
         self.values, self.fresh, self.within = row, np.zeros_like(self.fresh), np.nan
+        self._leave(abs(row))
 
     def _before_event(self, values: Array) -> int:
         """Return how many steps there are before the first one with an event."""
-        state = self.values, self.sides, self.fresh, self.within
+        state = self.values, self.sides, self.fresh, self.within, self.bands
         found = self._go_on(values)
-        self.values, self.sides, self.fresh, self.within = state
+        self.values, self.sides, self.fresh, self.within, self.bands = state
         return found
 
     def _go_on(self, values: Array) -> int:
@@ -230,18 +243,18 @@ class WatchedEngine(Engine):
             t = t1
         block, after = trials.take(single(clock, first, t0, t), whole)
         row, sides = self._functions(block), self.sides
+        bands = RESTING * np.maximum(abs(self.values), abs(end))
         touched = crossed & np.isinf(times)
         happened = (times <= t + near) | (self._happen(self._signs(row)) & ~touched)
-        self._require_end(happened, t0)
         trials.accept(after)
         self._pass(row)
         self.sides, self.fresh = np.where(happened, -sides, self.sides), happened
+        self.bands = np.where(happened, bands, self.bands)
         added = self._do(happened, t, trials.totals)
-        block = replace(block, saved=replace(block.saved, energy=block.saved.energy + added))
+        block = replace(block, saved=self._changed(block.saved, added, happened))
         if t == t1:
-            self.within, self.count = np.nan, 0
             return block
-        self.within, self.count = t, self.count + 1
+        self.within = t
         return replace(block, steps=0)
 
     def _functions(self, block: Block) -> Vector:
@@ -271,14 +284,17 @@ class WatchedEngine(Engine):
 
         return float(brentq(function, low, t1, xtol=LOCATED * (t1 - t0), rtol=4 * EPS))
 
-    def _require_end(self, happened: Flags, t0: float) -> None:
-        """Refuse events that come without end."""
-        if self.count >= MOST:
-            names = [t.name for t, yes in zip(self.triggers.triggers, happened, strict=True) if yes]
-            raise InputError(
-                f"event '{names[0]}' happens without end: {MOST} events lie in the step before "
-                f"t = {t0:.9g} s; its function changes its sign faster than steps can follow"
-            )
+    def _changed(self, saved: Saved, added: float, happened: Flags) -> Saved:
+        """Return the step that ends in an event, with what has changed at its end."""
+        if not added:
+            return saved
+        changed, rest = replace(saved, energy=saved.energy + added), RESTING * abs(self.values)
+        changed = replace(changed, x=self.engine.x[None])
+        self.values = self.triggers.over(changed.time, changed.x, changed.turned)[0]
+        self.bands = np.where(abs(self.values) < rest, rest, self.bands)
+        new = np.sign(self.values)
+        self.sides = np.where(happened | (new == 0), self.sides, new)
+        return changed
 
     def _do(self, happened: Flags, t: float, totals: Totals) -> float:
         """Note what happened, and do what it asks for; return the energy that it adds [J]."""

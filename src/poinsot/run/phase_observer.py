@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from poinsot.ph.matrices import Array
-from poinsot.result import Lazy, Observation
+from poinsot.result import JointRecord, Lazy, Observation
 from poinsot.result.history import ROWS, History
 from poinsot.result.observer import Observer, Rows
 from poinsot.result.result import VIOLATIONS
 from poinsot.result.store import Column, Table
-from poinsot.run.phases import Phase, PhasedEngine, Side
+from poinsot.result.variables import REACTIONS
+from poinsot.run.phase import Phase
+from poinsot.run.phases import PhasedEngine, Side
 
 #: What is seen in the columns of a table.
 SEEN = ("time", "x", "stage_time", "stage_x", "turned")
@@ -38,10 +40,10 @@ class PhasedObserver(Observer):
         return self._phased(self.observer.survey(history), history)
 
     def constraints(self, ends: Array, means: Array, h: Array) -> Mapping[str, Rows]:
-        """Return how well those constraints hold that are there at the end of the run."""
-        phase = self.engine.phase
-        own = phase.problem.system.observer()
-        return own.constraints(ends[:, phase.states], means[:, phase.states], h)
+        """Return how well those constraints hold that are there all the time."""
+        gone = tuple(f"joint '{name}'" for name in self.engine.absent | self.engine.locked.keys())
+        found = self.observer.constraints(ends, means, h)
+        return {name: _others(rows, gone) for name, rows in found.items()}
 
     def _phased(self, seen: Observation, history: History) -> Observation:
         def violations(name: str) -> Array:
@@ -52,9 +54,42 @@ class PhasedObserver(Observer):
         def energy(name: str) -> Array:
             return self._over(history, name, "left", lambda each: each.energies)
 
+        midpoints = history.at_midpoints("stage_time")
         return replace(
-            seen, whole=Lazy(seen.whole, violations), energies=Lazy(seen.energies, energy)
+            seen,
+            whole=Lazy(seen.whole, violations),
+            energies=Lazy(seen.energies, energy),
+            joints=Lazy(seen.joints, lambda name: self._known(seen.joints[name], midpoints)),
+            together=self._together(seen, midpoints),
         )
+
+    def _known(self, joint: JointRecord, midpoints: Array) -> JointRecord:
+        """Return a joint whose reactions are not known while it is locked."""
+        if joint.name not in self.engine.locked:
+            return joint
+        after = (midpoints > self.engine.locked[joint.name])[:, None]
+
+        def known(values: Array) -> Array:
+            return np.where(after, np.nan, values)
+
+        return replace(
+            joint,
+            force=known(joint.force),
+            torque=known(joint.torque),
+            force_a=known(joint.force_a),
+            torque_a=known(joint.torque_a),
+        )
+
+    def _together(self, seen: Observation, midpoints: Array) -> Mapping[str, Array]:
+        """Return the arrays of all joints, without the reactions of those that are locked."""
+        arrays = dict(seen.together)
+        for k, name in enumerate(seen.joints):
+            after = midpoints > self.engine.locked.get(name, np.inf)
+            for label, *_ in REACTIONS.values() if after.any() else ():
+                if label in arrays:
+                    arrays[label] = arrays[label].copy()
+                    arrays[label][after, k] = np.nan
+        return arrays
 
     def _over(
         self,
@@ -74,15 +109,25 @@ class PhasedObserver(Observer):
         return np.concatenate(parts)
 
 
+def _others(rows: Rows, gone: tuple[str, ...]) -> Rows:
+    """Return constraints without those of some joints."""
+    kept = np.array([not name.endswith(gone) for name in rows.names], dtype=bool)
+    if kept.all():
+        return rows
+    error, size, noisy = rows.error[:, kept], rows.size[..., kept], rows.noisy[..., kept]
+    names = [name for name, keep in zip(rows.names, kept, strict=True) if keep]
+    return Rows(error, size, noisy, names, rows.energy)
+
+
 def _of_phase(history: History, phase: Phase, first: int, last: int) -> History:
     """Return some rows of a history as those of a phase."""
-    sizes = {"x": phase.states.size, "stage_x": phase.states.size, "turned": phase.angles.size}
-    own = {"x": phase.states, "stage_x": phase.states, "turned": phase.angles}
+    sizes = {"turned": phase.angles.size} | dict.fromkeys(("x", "stage_x"), phase.problem.system.n)
     columns = {name: Column((sizes[name],) if name in sizes else ()) for name in SEEN}
     table = Table(columns, last - first)
     for start in range(first, last, ROWS):
         stop = min(start + ROWS, last)
         rows = {name: history.table.rows(name, start, stop) for name in SEEN}
-        table.extend({n: a[:, own[n]] if n in own else a for n, a in rows.items()})
+        rows |= {name: phase.narrow(rows[name]) for name in ("x", "stage_x")}
+        table.extend(rows | {"turned": rows["turned"][:, phase.angles]})
     table.flush()
-    return History(table, last - first, origin=history.start[phase.states])
+    return History(table, last - first, origin=phase.narrow(history.start))

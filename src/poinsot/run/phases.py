@@ -1,115 +1,56 @@
-"""Phases of a run: what is left of a model while some joints are released and loads are off.
-
-Each phase is a system of its own, with an engine of its own. Its states, angles and ports are some
-of those of the whole model, by name; what is absent is zero.
-"""
+"""A run in phases: events release joints, lock them, and switch loads."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poinsot.errors import InputError
-from poinsot.parts.events import Action, Release, Switch, absent_at_start, absent_ever
+from poinsot.parts.events import (
+    Action,
+    Lock,
+    Release,
+    Switch,
+    absent_at_start,
+    absent_ever,
+    locked_ever,
+)
 from poinsot.ph.matrices import Array, Vector
-from poinsot.ph.runner import Block, Clock, Memory, Totals, counted
-from poinsot.ph.system import PHSystem
+from poinsot.ph.runner import Block, Clock, Memory, Totals
 from poinsot.result.history import Saved
 from poinsot.run.compiled import CompiledEngine
 from poinsot.run.engine import Engine
-from poinsot.run.problem import Problem
+from poinsot.run.phase import Phase
+from poinsot.run.problem import Instrumented, Motion, Problem
+from poinsot.systems.measuring import Measurement
 
-Indices = NDArray[np.intp]
 Side: TypeAlias = Literal["left", "right"]
+#: (model, time at which it begins [s], angles then [rad]) -> a problem, and its engine.
+Pose: TypeAlias = Callable[[Instrumented, float, dict[str, float]], tuple[Problem, Engine]]
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
-    """A system in place of the whole one.
+class Origin:
+    """A model from which phases are made by taking parts away: where and when it begins.
 
-    Parameters
-    ----------
-    whole : PHSystem
-        The system with everything.
-    problem, engine : Problem, Engine
-        What is there, and what takes its steps.
-    states, angles, ports : array
-        Where its own are among those of the whole.
+    Where joints were locked, velocities are those before that, and are projected.
     """
 
-    whole: PHSystem
-    problem: Problem
-    engine: Engine
-    states: Indices
-    angles: Indices
-    ports: Indices
+    model: Instrumented
+    t: float
+    angles: dict[str, float]
+    locks: bool = False
 
-    @classmethod
-    def of(cls, whole: PHSystem, problem: Problem, engine: Engine) -> "Phase":
-        """Return a phase of a run."""
-        own, indices = problem.system, np.arange(whole.n)
-        pieces = [indices[whole.slices[state.name]] for state in own.states]
-        return cls(
-            whole,
-            problem,
-            engine,
-            np.concatenate(pieces),
-            _places(own.angle_names, whole.angle_names),
-            _places(_ports(own), _ports(whole)),
-        )
-
-    def H(self, x: Vector, turned: Vector) -> float:
-        """Return the energy of a state of the whole that is stored in what is there [J]."""
-        return self.problem.system.near(turned[self.angles]).H(x[self.states])
-
-    def totals(self, totals: Totals) -> Totals:
-        """Return the sums of what is there."""
-        supplied, turn = totals.supplied[self.ports], totals.turn[self.angles]
-        return Totals(totals.energy0, totals.lost, supplied, turn)
-
-    def add(self, own: Totals, totals: Totals, x: Vector) -> None:
-        """Carry the sums of the whole on; `x` is its state."""
-        totals.lost = own.lost
-        totals.supplied = _put(totals.supplied, self.ports, own.supplied)
-        totals.turn = self.turned(x, own.turn, totals.turn)
-
-    def turned(self, x: Vector, own: Vector, about: Vector) -> Vector:
-        """Return all angles of a state of the whole; those of released joints are near others."""
-        return _put(counted(self.whole.angles(x), about), self.angles, own)
-
-    def widened(self, saved: Saved, before: Totals) -> Saved:
-        """Return saved steps of the whole."""
-        k, whole = len(saved.time), self.whole
-        x, stage_x = np.zeros((2, k, whole.n))
-        x[:, self.states], stage_x[:, self.states] = saved.x, saved.stage_x
-        supplied = np.tile(before.supplied, (k, 1))
-        supplied[:, self.ports] = saved.port_energy
-        turned, about = saved.turned, before.turn
-        if self.angles.size < about.size:
-            turned = np.zeros((k, about.size))
-            for row in range(k):
-                about = turned[row] = self.turned(x[row], saved.turned[row], about)
-        sizes = [port.size for port in (*whole.ports, *whole.connected)]
-        u, y = ([np.zeros((k, size)) for size in sizes] for _ in range(2))
-        for place, own_u, own_y in zip(self.ports.tolist(), saved.u, saved.y, strict=True):
-            u[place], y[place] = own_u, own_y
-        return replace(saved, x=x, stage_x=stage_x, port_energy=supplied, turned=turned, u=u, y=y)
-
-    def narrowed(self, saved: Saved) -> Saved:
-        """Return what saved steps of the whole are here."""
-        ports = self.ports.tolist()
-        return replace(
-            saved,
-            x=saved.x[:, self.states],
-            stage_x=saved.stage_x[:, self.states],
-            port_energy=saved.port_energy[:, self.ports],
-            turned=saved.turned[:, self.angles],
-            u=[saved.u[k] for k in ports],
-            y=[saved.y[k] for k in ports],
-        )
+    def without(self, names: frozenset[str], pose: Pose) -> tuple[Problem, Engine]:
+        """Return what is left without some parts, with velocities that suit its joints."""
+        rest = self.model.without(names)
+        if self.locks:
+            rest.project_velocities()
+        known = [f"{joint}." for joint in rest.joints]
+        angles = {n: a for n, a in self.angles.items() if any(n.startswith(own) for own in known)}
+        return pose(rest, self.t, angles)
 
 
 class PhasedEngine(Engine):
@@ -117,46 +58,61 @@ class PhasedEngine(Engine):
 
     Parameters
     ----------
-    first : Phase
-        With what the run begins.
-    make : function
-        Returns the phase without some joints and loads, by their names.
-    absent : set
-        Names of those that are absent at the start.
-    t : float
-        Time at the start [s].
+    problem, engine : Problem, Engine
+        The whole system, and what takes its steps.
+    model : Instrumented
+        Its model.
+    pose : function
+        Returns the problem of what is left of the model, and its engine.
     """
 
-    def __init__(
-        self,
-        first: Phase,
-        make: Callable[[frozenset[str]], Phase],
-        absent: frozenset[str],
-        t: float,
-    ) -> None:
-        self.phase, self.make, self.absent = first, make, absent
-        self.name, self.first_block = first.engine.name, first.engine.first_block
-        self.began: list[tuple[float, Phase]] = [(t, first)]
-        self.made = {absent: first}
+    def __init__(self, problem: Problem, engine: Engine, model: Instrumented, pose: Pose) -> None:
+        self.whole, self.pose = problem.system, pose
+        self.absent = absent_at_start(problem.triggers)
+        #: What may be absent or locked some time.
+        self.names = sorted(absent_ever(problem.triggers))
+        self.origin = Origin(model, problem.clock.start, {})
+        self.made = {frozenset[str](): Phase.of(problem.system, problem, engine)}
+        self.phase = self._phase()
+        self.name, self.first_block = self.phase.engine.name, self.phase.engine.first_block
+        #: When each phase began [s], and what is absent in it; and since when joints are locked.
+        self.began = [(problem.clock.start, self.absent, self.phase)]
+        self.locked: dict[str, float] = {}
+        self.start(problem.x, problem.turned)
 
     @property
     def x(self) -> Vector:
         """The state of the whole."""
-        x = np.zeros(self.phase.whole.n)
-        x[self.phase.states] = self.phase.engine.x
-        return x
+        return self.phase.widen(self.phase.engine.x)
 
     def start(self, x: Vector, turned: Vector) -> None:
         """Go on from another state of the whole."""
-        self.phase.engine.start(x[self.phase.states], turned[self.phase.angles])
+        self.phase.engine.start(self.phase.narrow(x), turned[self.phase.angles])
 
     def memory(self) -> Memory:
-        """Return what the engine of this phase carries."""
-        return self.phase.engine.memory()
+        """Return what the engine of this phase carries, and what phases there were."""
+        phases = [[t, *(name in gone for name in self.names)] for t, gone, _ in self.began]
+        locked = [name in self.locked for name in self.names]
+        return self.phase.engine.memory() | {
+            "phases": np.array(phases),
+            "locked": np.array(locked, dtype=float),
+        }
 
     def restore(self, memory: Memory) -> None:
-        """Go back to where `memory` was called, in this phase."""
+        """Go back to where `memory` was called."""
+        if len(memory["phases"]) != len(self.began):
+            self._go_back(memory)
         self.phase.engine.restore(memory)
+
+    def _go_back(self, memory: Memory) -> None:
+        """Go to the phase of a memory, through those before it."""
+        if any(name not in self.locked for name in np.array(self.names)[memory["locked"] > 0]):
+            raise InputError("a run in which a joint was locked cannot go on in another process")
+        self.began = []
+        for t, *gone in memory["phases"].tolist():
+            self.absent = frozenset(n for n, yes in zip(self.names, gone, strict=True) if yes)
+            self.phase = self._phase()
+            self.began.append((t, self.absent, self.phase))
 
     def undisturbed(self) -> AbstractContextManager[list[int]]:
         """Return in what context steps are taken."""
@@ -173,97 +129,112 @@ class PhasedEngine(Engine):
         phase.add(own, totals, self.x)
         return replace(block, saved=saved, pending=pending)
 
+    # -- changes ------------------------------------------------------------------------------
+
     def change(self, actions: Sequence[Action], t: float, totals: Totals) -> float:
         """Change what is there at time t [s]; return what that adds to the stored energy [J]."""
-        absent = set(self.absent)
+        whole = 0.0
         for action in actions:
-            if isinstance(action, Release):
-                absent.add(action.joint)
+            if isinstance(action, Lock) and action.joint not in self.absent | self.locked.keys():
+                whole += self._lock(action.joint, t, totals)
+            elif isinstance(action, Release) and action.joint not in self.locked:
+                whole += self._go_on(self.absent | {action.joint}, self.x, t, totals)
             elif isinstance(action, Switch):
-                (absent.discard if action.on else absent.add)(action.load)
-        if absent == self.absent:
+                load = {action.load}
+                absent = self.absent - load if action.on else self.absent | load
+                whole += self._go_on(absent, self.x, t, totals)
+        return whole
+
+    def _go_on(self, absent: frozenset[str], x: Vector, t: float, totals: Totals) -> float:
+        """Go on in another phase, from a state of the whole; return the energy that this adds."""
+        before, here, self.absent = self.phase, self.x, absent
+        self.phase = self._phase()
+        if self.phase is before:
             return 0.0
-        before, x = self.phase, self.x
-        self.absent = frozenset(absent)
-        if self.absent not in self.made:
-            self.made[self.absent] = self.make(self.absent)
-        self.phase = self.made[self.absent]
-        # Samples go on where they are.
-        tables = zip(_samples(self.phase), _samples(before), strict=True)
-        for new, old in tables:
+        for new, old in zip(self.phase.samples(), before.samples(), strict=True):
             new[...] = old
         self.start(x, totals.turn)
-        energy = self.phase.H(x, totals.turn) - before.H(x, totals.turn)
+        energy = self.phase.H(x, totals.turn) - before.H(here, totals.turn)
         totals.energy0 += energy
-        self.began.append((t, self.phase))
+        self.began.append((t, absent, self.phase))
         return energy
+
+    def _lock(self, joint: str, t: float, totals: Totals) -> float:
+        """Make a joint rigid; velocities become the nearest ones that all joints allow."""
+        x = self.x
+        angles = dict(zip(self.whole.angle_names, totals.turn.tolist(), strict=True))
+        moved, seen = self._with_lock(joint, x)
+        self.origin, self.made = Origin(moved, t, angles, True), {}
+        projected = self._phase()
+        # Positions stay as they are, to the last bit.
+        begin, end = seen.view.parts[0].n, seen.view.motion
+        there = projected.narrow(x)
+        there[seen.span][begin:end] = projected.problem.x[seen.span][begin:end]
+        self.locked[joint] = t
+        return self._go_on(self.absent, projected.widen(there), t, totals)
+
+    def _with_lock(self, joint: str, x: Vector) -> tuple[Instrumented, Measurement]:
+        """Return the model in a state of the whole with a joint locked, and what looks at it."""
+        seen = Measurement(self.phase.problem.system, [])
+        return self.origin.model.locked(joint, _motion(seen, self.phase.narrow(x))), seen
+
+    def _phase(self) -> Phase:
+        """Return the phase of what is there now."""
+        absent = self.absent
+        if absent not in self.made:
+            try:
+                left = self.origin.without(absent, self.pose)
+            except InputError as error:
+                listed = ", ".join(f"'{name}'" for name in sorted(absent))
+                raise InputError(f"events leave the model without {listed}: {error}") from error
+            self.made[absent] = Phase.of(self.whole, *left)
+        return self.made[absent]
+
+    def require_possible(self, problem: Problem) -> None:
+        """Refuse changes that no phase can have, by what is left if all of them are made."""
+        here, self.absent = self.absent, self.absent | set(self.names)
+        self._phase()
+        for joint in locked_ever(problem.triggers):
+            moved, _ = self._with_lock(joint, problem.x)
+            try:
+                moved.without(here).project_velocities()
+            except InputError as error:
+                raise InputError(f"joint '{joint}' cannot be locked: {error}") from error
+        self.absent = here
+
+    # -- what was saved -----------------------------------------------------------------------
 
     def of_times(self, times: Vector, side: Side = "right") -> Iterator[tuple[slice, Phase]]:
         """Yield which times belong to which phase; that of an event to the one before ("right")."""
-        ends = [*np.searchsorted(times, [t for t, _ in self.began[1:]], side=side), times.size]
+        ends = [*np.searchsorted(times, [t for t, *_ in self.began[1:]], side=side), times.size]
         start = 0
-        for (_, phase), end in zip(self.began, ends, strict=True):
+        for (*_, phase), end in zip(self.began, ends, strict=True):
             if end > start:
                 yield slice(start, int(end)), phase
             start = max(start, int(end))
 
     def recover(self, saved: Saved) -> tuple[Array, Array]:
-        """Return x and stage_x of saved steps of the whole, with what engines leave out."""
+        """Return x and stage_x of saved steps, with what engines leave out.
+
+        That is not known (NaN) where joints are locked, by forces that the whole does not have.
+        """
         x, stage_x = saved.x.copy(), saved.stage_x.copy()
         for rows, phase in self.of_times(saved.time):
             engine = phase.engine
-            if isinstance(engine, CompiledEngine):
-                own = phase.narrowed(saved.take(np.arange(rows.start, rows.stop)))
-                found = engine.runner.recover(own)
-                x[rows, phase.states], stage_x[rows, phase.states] = found
+            if not isinstance(engine, CompiledEngine):
+                continue
+            some = saved.take(np.arange(rows.start, rows.stop))
+            x[rows], stage_x[rows] = map(phase.widen, engine.runner.recover(phase.narrowed(some)))
+            if phase.own.size < phase.problem.system.n:
+                for name in engine.runner.recovered & self.whole.slices.keys():
+                    piece = self.whole.slices[name]
+                    x[rows, piece] = stage_x[rows, piece] = np.nan
         return x, stage_x
 
 
-def _places(names: Sequence[str], among: Sequence[str]) -> Indices:
-    """Return where names are among others."""
-    return np.array([list(among).index(name) for name in names], dtype=np.intp)
-
-
-def _ports(system: PHSystem) -> list[str]:
-    """Return the names of all ports, those that are connected last."""
-    return [port.name for port in (*system.ports, *system.connected)]
-
-
-def _put(values: Vector, places: Indices, own: Vector) -> Vector:
-    """Return values with some of them replaced."""
-    found = values.copy()
-    found[places] = own
-    return found
-
-
-def _samples(phase: Phase) -> Iterator[NDArray[Any]]:
-    """Yield what sampled controllers remember."""
-    table = phase.problem.sampled.table
-    return iter((table.sampled, table.given, table.found, table.ring, table.held, table.last))
-
-
-def in_phases(
-    problem: Problem,
-    engine: Engine,
-    without: Callable[[frozenset[str]], tuple[Problem, Engine]],
-) -> PhasedEngine:
-    """Return an engine that goes through the phases of a problem.
-
-    `without` returns what is left of it without some joints and loads.
-    """
-    whole, absent = problem.system, absent_at_start(problem.triggers)
-
-    def make(names: frozenset[str]) -> Phase:
-        if not names:
-            return Phase.of(whole, problem, engine)
-        try:
-            return Phase.of(whole, *without(names))
-        except InputError as error:
-            listed = ", ".join(f"'{name}'" for name in sorted(names))
-            raise InputError(f"events that leave the model without {listed}: {error}") from error
-
-    phased = PhasedEngine(make(absent), make, absent, problem.clock.start)
-    phased.start(problem.x, problem.turned)
-    every = absent_ever(problem.triggers) | absent
-    phased.made[every] = make(every)  # what cannot be is said now
-    return phased
+def _motion(seen: Measurement, x: Vector) -> Motion:
+    """Return position, directors, and linear and angular momentum of each body in a state."""
+    view, own = seen.view, x[None, seen.span]
+    q = view.directors(own[:, : view.motion], view.bodies)[0]
+    p, L = (each[0] for each in view.momenta(own))
+    return {name: (q[k, 0], q[k, 1:].T, p[k], L[k]) for k, name in enumerate(seen.layout.bodies)}

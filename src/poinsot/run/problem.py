@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
 
 from numpy.typing import ArrayLike
 
@@ -11,8 +11,9 @@ from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import number
 from poinsot.parts.controllers import Controller
 from poinsot.parts.events import Event, Trigger, absent_ever
+from poinsot.parts.joint import Joint
 from poinsot.ph.interconnect import feed
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Clock, counted
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
@@ -24,6 +25,8 @@ from poinsot.schemes.compositions import require_reversible
 from poinsot.schemes.records import find_scheme
 from poinsot.systems.controlling import Sampled
 
+#: Position, directors as columns, linear and angular momentum of each body.
+Motion: TypeAlias = Mapping[str, tuple[Vector, Array, Vector, Vector]]
 #: Angles that are given at the start may differ from those of the state by so much [rad].
 NEAR = 0.1
 
@@ -50,8 +53,9 @@ class Compilable(Protocol):
 
 @runtime_checkable
 class Instrumented(Protocol):
-    """A model with sensors, the channels that they record by name, controllers and events."""
+    """A model with joints, sensors, the channels that they record, controllers and events."""
 
+    joints: dict[str, Joint]
     sensors: dict[str, str]
     controllers: dict[str, Controller]
     events: dict[str, Event]
@@ -59,6 +63,10 @@ class Instrumented(Protocol):
     def trigger(self, name: str, event: Event) -> Trigger: ...  # noqa: D102
 
     def without(self, names: Collection[str]) -> Self: ...  # noqa: D102
+
+    def locked(self, joint: str, motion: Motion) -> Self: ...  # noqa: D102
+
+    def project_velocities(self) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
@@ -25,7 +25,7 @@ from poinsot.run.event_log import EventLog
 from poinsot.run.events import watched
 from poinsot.run.loop import Loop
 from poinsot.run.phase_observer import PhasedObserver
-from poinsot.run.phases import PhasedEngine, in_phases
+from poinsot.run.phases import PhasedEngine
 from poinsot.run.plan import Plan, is_known
 from poinsot.run.problem import Compilable, Instrumented, Problem
 from poinsot.run.recorder import Facts, Recorder
@@ -123,12 +123,14 @@ def _phased(
     if not absent_ever(problem.triggers) or not isinstance(model, Instrumented):
         return None
 
-    def without(names: frozenset[str]) -> tuple[Problem, Engine]:
-        rest = model.without(names)
-        left = Problem.of(rest, scheme, plan.coordinates, plan.span, None, None, inputs)
+    def pose(rest: Any, t: float, turned: dict[str, float]) -> tuple[Problem, Engine]:
+        later = plan.h, t, max(plan.t_end, t + plan.h)
+        left = Problem.of(rest, scheme, plan.coordinates, later, None, turned, inputs, None)
         return left, choose_engine(left, plan.engine, plan.newton)
 
-    return in_phases(problem, engine, without)
+    phased = PhasedEngine(problem, engine, model, pose)
+    phased.require_possible(problem)
+    return phased
 
 
 def _facts(

@@ -179,9 +179,10 @@ class Layout:
     def closed(self) -> list[Closed]:
         """The loops of joints."""
         found = []
-        for joined in find_loops([(at.joint.a.index, at.joint.b.index) for at in self.joints]):
+        pairs = [tuple(body.index for body in at.joint.bodies) for at in self.joints]
+        for joined in find_loops(pairs):
             places = [self.joints[k] for k in joined]
-            ends = (end for at in places for end in (at.joint.a.index, at.joint.b.index))
+            ends = (end for k in joined for end in pairs[k])
             bodies = np.array(list(dict.fromkeys(end for end in ends if end != GROUND)))
             rows = np.concatenate([at.rows for at in places])
             found.append(Closed(tuple(at.name for at in places), rows, bodies))

@@ -128,6 +128,14 @@ class Measurement:
         own = x[:, self.span.start + self.view.columns(bodies)]
         return self.view.directors(own, bodies), self.view.rates(own, bodies)
 
+    def angles(self, joints: Sequence[str], x: Array) -> Array:
+        """Return the angles of joints at states (k, n), within half a turn [rad]; (k, angles)."""
+        found = [np.zeros((len(x), 0))]
+        for name in joints:
+            joint = self.observer.joint(name)
+            found.append(joint.within(flat(self._moving(x, joint.bodies)[0])))
+        return np.concatenate(found, axis=1)
+
     def _reaction(self, channel: Channel) -> Look:
         """Return a reaction, by the multipliers of the step before."""
         joint, side, start = self.observer.joint(channel.owner), channel.which, self.span.start

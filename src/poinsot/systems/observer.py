@@ -132,6 +132,11 @@ class Joints:
         found[:, self.rotates] = (cosine * dsine - sine * dcosine) / (cosine**2 + sine**2)
         return found
 
+    def within(self, f: Array) -> Array:
+        """Return the angles of frames f, within half a turn [rad]; (states, angles)."""
+        cosine, sine = np.moveaxis(self.turns.values(f).reshape(len(f), -1, 2), 2, 0)
+        return np.arctan2(sine, cosine)
+
     def seen(
         self, history: History, rotation: Array, displacements: Array, rates: Array
     ) -> dict[str, Array]:
