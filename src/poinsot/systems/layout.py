@@ -179,11 +179,11 @@ class Layout:
     def closed(self) -> list[Closed]:
         """The loops of joints."""
         found = []
-        pairs = [tuple(body.index for body in at.joint.bodies) for at in self.joints]
+        pairs = [(a.index, b.index) for a, b in (at.joint.bodies for at in self.joints)]
         for joined in find_loops(pairs):
             places = [self.joints[k] for k in joined]
-            ends = (end for k in joined for end in pairs[k])
-            bodies = np.array(list(dict.fromkeys(end for end in ends if end != GROUND)))
+            own = (end for k in joined for end in pairs[k])
+            bodies = np.array(list(dict.fromkeys(end for end in own if end != GROUND)))
             rows = np.concatenate([at.rows for at in places])
             found.append(Closed(tuple(at.name for at in places), rows, bodies))
         return found
