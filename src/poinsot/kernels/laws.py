@@ -6,6 +6,7 @@ is taken again by the reference engine, which says what is wrong.
 """
 
 import ctypes
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from math import isnan, nan
 from typing import Protocol, TypeAlias
@@ -57,7 +58,20 @@ class Law:
         return int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
 
 
-class KeepingSlopes:
+class Remembering(ABC):
+    """A law whose answers depend on what it was asked before: it can go back to a moment."""
+
+    @property
+    @abstractmethod
+    def memory(self) -> NDArray[np.float64]:
+        """A copy of all that its next answers depend on, always as many numbers."""
+
+    @abstractmethod
+    def restore(self, memory: NDArray[np.float64]) -> None:
+        """Go back to where `memory` was taken."""
+
+
+class KeepingSlopes(Remembering):
     """A law that keeps its slopes, so many, from step to step.
 
     The first number that it is given, the time of a step or where it begins, tells steps apart.
@@ -93,9 +107,9 @@ class KeepingSlopes:
             return np.full(1 + self.slopes, nan)
         return np.array([self._asked_at, *self._kept])
 
-    @memory.setter
-    def memory(self, known: NDArray[np.float64]) -> None:
-        asked_at, *self._kept = known.tolist()
+    def restore(self, memory: NDArray[np.float64]) -> None:
+        """Go back to where `memory` was taken."""
+        asked_at, *self._kept = memory.tolist()
         self._asked_at = None if isnan(asked_at) else asked_at
 
 

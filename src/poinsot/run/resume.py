@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.ph.ports import Port
-from poinsot.ph.runner import Memory
+from poinsot.ph.runner import Clock, Memory
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, find_checkpoint, load
-from poinsot.run.checkpoint import SAME, Keeper, Plan
+from poinsot.run.checkpoint import Keeper, Plan
 from poinsot.run.loop import Loop
 from poinsot.run.problem import Compilable, Problem
 from poinsot.run.recorder import Facts
@@ -70,7 +70,6 @@ class Stopped:
     ) -> Result:
         """Simulate a model from the checkpoint on."""
         plan = self.plan if t_end is None else replace(self.plan, t_end=number(t_end, "t_end"))
-        self._require_later(plan)
         if not plan.known:
             raise InputError(f"resume: '{plan.scheme}' is a scheme of your own; run it again")
         start = self.arrays["start"] if plan.started else None
@@ -79,6 +78,7 @@ class Stopped:
             problem = Problem.of(
                 model, plan.scheme, plan.coordinates, span, start, plan.angles, inputs
             )
+            self._require_later(problem.clock)
             engine = choose_engine(problem, plan.engine, plan.newton)
             recorder = recorder_of(problem, plan, keep=False)
             facts = facts_of(problem, plan, engine, model, inputs)
@@ -94,12 +94,12 @@ class Stopped:
         self.result.close()
         return run(Loop(engine, recorder, facts, stream), problem.clock, progress)
 
-    def _require_later(self, plan: Plan) -> None:
-        reached = float(self.result.time[self.rows - 1])
-        if not plan.t_end > reached + plan.h * (1 - SAME):
+    def _require_later(self, clock: Clock) -> None:
+        done, reached = self.facts["run"]["done"], self.facts["run"]["reached"]
+        if done > clock.steps - len(clock.fractions):
             raise InputError(
-                f"resume: '{self.path}': the run is at t = {reached:g} s, from where it goes on in "
-                f"steps of {plan.h:g} s; t_end = {plan.t_end:g} s is too early"
+                f"the run is at t = {reached:g} s, and goes on from there; t_end = {clock.end:g} s "
+                "is too early"
             )
 
     def _require_same_names(self, system: PHSystem, facts: Facts) -> None:
