@@ -19,8 +19,9 @@ from poinsot.run.checkpoint import Keeper, Plan
 from poinsot.run.loop import Loop
 from poinsot.run.problem import Compilable, Problem
 from poinsot.run.recorder import Facts
-from poinsot.run.simulate import choose_engine, facts_of, recorder_of, run
+from poinsot.run.simulate import choose_engine, facts_of, recorder_of
 from poinsot.run.stream import Stream
+from poinsot.systems.controlling import Held
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Stopped:
             raise _damaged(self.path, error) from error
         stream = Stream(output, recorder, facts, keeper, (self.result, self.rows))
         self.result.close()
-        return run(Loop(engine, recorder, facts, stream), problem.clock, progress)
+        return Loop(engine, recorder, facts, stream).run(problem.clock, progress)
 
     def _require_later(self, clock: Clock) -> None:
         done, reached = self.facts["run"]["done"], self.facts["run"]["reached"]
@@ -134,7 +135,7 @@ class Stopped:
 
 def _of_time(port: Port) -> bool:
     """Tell whether the input of a port is a function of time."""
-    return port.takes_inputs and not port.driven
+    return port.takes_inputs and not (port.driven or isinstance(port.signal, Held))
 
 
 def _damaged(path: Path, error: Exception) -> InputError:

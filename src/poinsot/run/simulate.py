@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InexactRunWarning, InputError
-from poinsot.ph.runner import Clock, Runner
+from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
 from poinsot.ph.stages import Newton
@@ -133,7 +133,9 @@ def simulate(
     stream = None
     if place is not None:
         stream = Stream(place, recorder, facts, Keeper(plan, chosen, recorder))
-    return run(Loop(chosen, recorder, facts, stream), clock, progress)
+    ended = Loop(chosen, recorder, facts, stream).run(clock, progress)
+    warn_of(ended)
+    return ended
 
 
 def recorder_of(problem: Problem, plan: Plan, *, keep: bool) -> Recorder:
@@ -187,12 +189,10 @@ def facts_of(
     return facts
 
 
-def run(loop: Loop, clock: Clock, progress: bool | None) -> Result:
-    """Go to the end; warn of a result that is not to be trusted."""
-    ended = loop.run(clock, progress)
+def warn_of(ended: Result) -> None:
+    """Warn whoever called the caller of a result that is not to be trusted."""
     if ended.status == "warned":
         warnings.warn("\n".join(ended.warnings), InexactRunWarning, stacklevel=3)
-    return ended
 
 
 def choose_engine(problem: Problem, engine: str, options: Newton) -> Engine:
