@@ -60,11 +60,9 @@ def run(
     """
     if verbose and quiet:
         raise InputError("--verbose and --quiet exclude each other; give one of them")
-    if (what is None) == (resume is None):
-        raise InputError("give what to simulate, or --resume RUN.nc to go on with a run")
     source = None if what is None or what in MODULES else Path(what)
     require_outputs(source, output, summary, plot, animation)
-    task = find_task(what) if resume is None else Resumed(resume)
+    task = _find(what, resume)
     if verbose:
         say(task.describe())
     given: dict[str, Any] = {
@@ -106,8 +104,21 @@ def run(
     raise typer.Exit(status)
 
 
+def _find(what: str | None, resume: Path | None) -> Task | Resumed:
+    """Return what is to be simulated, or goes on."""
+    if what is not None and resume is None:
+        return find_task(what)
+    if resume is not None and what is None:
+        return Resumed(resume)
+    raise InputError("give what to simulate, or --resume RUN.nc to go on with a run")
+
+
 def _write(
-    task: Task, result: Result, summary: Path | None, plot: Path | None, animation: Path | None
+    task: Task | Resumed,
+    result: Result,
+    summary: Path | None,
+    plot: Path | None,
+    animation: Path | None,
 ) -> dict[str, Path]:
     """Write what was asked for; return it by kind."""
     written = {}
@@ -125,7 +136,7 @@ def _write(
     return written
 
 
-def _judge(task: Task, result: Result, quiet: bool) -> int:
+def _judge(task: Task | Resumed, result: Result, quiet: bool) -> int:
     """Print the check of the published case; a failed check is exit status 1."""
     checks = task.check(result)
     if checks and not quiet:

@@ -64,7 +64,7 @@ class Resumed:
     film = staticmethod(animate)
 
 
-Task: TypeAlias = Example | Described | Resumed
+Task: TypeAlias = Example | Described
 
 
 def find_task(what: str) -> Task:

@@ -34,7 +34,8 @@ class Law:
     """
 
     def __init__(self, function: Answer, given: int, values: int, slopes: int = 0) -> None:
-        self.function, self.sizes = function, (given, max(1, values + slopes))
+        self.function: object = function
+        self.sizes = given, max(1, values + slopes)
         counts = values, values + slopes, 1
         numbers, room = ctypes.c_double * given, ctypes.c_double * self.sizes[1]
         source_known, target_known = 0, 0

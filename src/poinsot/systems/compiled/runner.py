@@ -240,8 +240,8 @@ class MechanismRunner(Runner):
     @property
     def _remembering(self) -> list[Remembering]:
         """Laws that remember."""
-        known = (law.function for law in self.parts.laws if isinstance(law, Law))
-        return [each for each in known if isinstance(each, Remembering)]
+        functions = (law.function for law in self.parts.laws if isinstance(law, Law))
+        return [each for each in functions if isinstance(each, Remembering)]
 
     def _remembered(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield every array that steps write to or read from, but for places, by name."""
