@@ -53,6 +53,8 @@ class Stopped:
             plan, rows = Plan.read(facts["plan"]), int(facts["rows"])
             if not 1 <= rows <= result.time.size:
                 raise ValueError("it belongs to rows that are not there")
+            if not (isinstance(facts["run"]["done"], int) and facts["run"]["done"] >= 0):
+                raise ValueError("it counts steps that are none")
         except (KeyError, TypeError, ValueError, InputError) as error:
             raise _damaged(path, error) from error
         return cls(path, result, plan, rows, facts, arrays)
