@@ -1,6 +1,6 @@
 """Ten million steps of mechanisms that keep their energy: how far it is off, relative, at the end.
 
-`python -m benchmarks.drift [STEPS]` prints a table, with the resident memory after a tenth of the
+`python -m benchmarks.drift [STEPS]` prints a table, with the resident memory after a fifth of the
 run, and by how much it has grown from there to the middle and to the end. What rounding leaves is a
 random walk: with a sign it would be a hundred times more.
 """
@@ -71,10 +71,9 @@ def run(model: ps.Model, h: float, steps: int) -> tuple[ps.Result, list[float]]:
     memory, every = [], steps // 10
     with TemporaryDirectory() as folder:
         path = Path(folder) / "run.nc"
-        result = ps.simulate(model, h=h, t_end=h * every, save_every=every, output=path)
-        for part in (0.1, 0.5, 1.0):
-            if part > 0.1:
-                result = ps.resume(path, t_end=h * steps * part)
+        ps.simulate(model, h=h, t_end=h * every, save_every=every, output=path)
+        for part in (0.2, 0.5, 1.0):
+            result = ps.resume(path, t_end=h * steps * part)
             memory.append(resident())
     return result, memory
 

@@ -207,6 +207,47 @@ def test_a_result_runs_again_to_the_bit(command, tmp_path):
     assert one.document == other.document
 
 
+def test_a_run_goes_on_from_its_file(command, tmp_path):
+    whole, part = tmp_path / "whole.nc", tmp_path / "part.nc"
+    assert command("run", FILE, *SHORT, "-o", whole)[0] == 0
+    assert command("run", FILE, "--t-end", "0.03", "--engine", "reference", "-o", part)[0] == 0
+    words = ("--t-end", "0.1", "--summary", tmp_path / "run.json")
+    status, out, _ = command("run", "--resume", part, *words)
+    assert status == 0
+    assert "0 to 0.1 s (done)" in out
+    assert str(part) in out
+    assert json.loads((tmp_path / "run.json").read_text())["steps"] == 20
+    assert (ps.load(part).position("pendulum") == ps.load(whole).position("pendulum")).all()
+    assert command("run", "--resume", part)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give what to simulate, or --resume RUN.nc"),
+        (("pendulum", "--resume", "run.nc"), "give what to simulate, or --resume RUN.nc"),
+        (("--resume", "run.nc", "--step", "0.1"), "of its options only --t-end"),
+        (("--resume", "none.nc"), "there is no file"),
+        (("--resume", "run.nc", "--t-end", "9"), "has no checkpoint"),
+    ],
+)
+def test_what_cannot_go_on_is_exit_status_two(command, monkeypatch, tmp_path, words, message):
+    monkeypatch.chdir(tmp_path)
+    ps.simulate(ps.Model.from_yaml(FILE), h=0.01, t_end=0.1).save("run.nc")
+    status, _, err = command("run", *words)
+    assert status == 2
+    assert message in err
+
+
+def test_a_run_that_fails_again_is_exit_status_one(command, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    words = ("--step", "5", "--t-end", "10", "-o", "run.nc")
+    assert command("run", "spatial-slider-crank", *words)[0] == 1
+    status, _, err = command("run", "--resume", "run.nc")
+    assert status == 1
+    assert "stopped early" in err
+
+
 def test_a_result_without_its_model_says_so(command, tmp_path):
     motor = ps.simulate(find_example("dc-motor").model(), h=0.01, t_end=0.1)
     motor.save(tmp_path / "run.nc")

@@ -143,13 +143,14 @@ def test_results_do_not_depend_on_which_steps_are_saved():
 def test_calls_are_right_where_single_steps_are_taken_by_the_reference_engine(monkeypatch):
     from poinsot.engine import machine_code
     from poinsot.engine.control import control
+    from poinsot.run import compiled, loop
 
-    def one_by_one(form, function=machine_code.function):
+    def stumbling(form, function=machine_code.function):
         def run(job):
             if job.done % 3 == 1:
                 control(job, job.done, 0, job.state)
                 return 0, 0
-            return function(form)(job._replace(times=job.times[:2]))
+            return function(form)(job)
 
         return run
 
@@ -162,11 +163,13 @@ def test_calls_are_right_where_single_steps_are_taken_by_the_reference_engine(mo
     smooth = ps.simulate(lever(law, 9.81, every=4e-3), h=2e-3, t_end=0.04, engine="compiled")
     expected = calls.copy()
     calls.clear()
-    monkeypatch.setattr(machine_code, "function", one_by_one)
-    stumbling = ps.simulate(lever(law, 9.81, every=4e-3), h=2e-3, t_end=0.04, engine="compiled")
-    assert stumbling.stats.single_steps == 7
+    monkeypatch.setattr(machine_code, "function", stumbling)
+    monkeypatch.setattr(compiled, "FIRST", 0)  # blocks of one step
+    monkeypatch.setattr(loop, "PAUSE", 0.0)
+    result = ps.simulate(lever(law, 9.81, every=4e-3), h=2e-3, t_end=0.04, engine="compiled")
+    assert result.stats.single_steps == 7
     assert calls == expected == [2e-3 * n for n in range(0, 20, 2)]
-    np.testing.assert_allclose(stumbling.position("rod"), smooth.position("rod"), atol=1e-13)
+    np.testing.assert_allclose(result.position("rod"), smooth.position("rod"), atol=1e-13)
 
 
 # -- limits, delays, states ------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import typer
 
 from poinsot.cli.app import app, require_outputs, say, warn, writing
 from poinsot.cli.summary import show, summarise
-from poinsot.cli.task import Task, find_task
+from poinsot.cli.task import Resumed, Task, find_task
 from poinsot.errors import InexactRunWarning, InputError
 from poinsot.gallery import MODULES
 from poinsot.model.coordinates import COORDINATES
@@ -20,7 +20,13 @@ from poinsot.schemes.records import SCHEMES
 
 @app.command()
 def run(
-    what: Annotated[str, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to simulate.")],
+    what: Annotated[
+        str | None, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to simulate.")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Go on with a run that wrote to this file, as if it had never stopped."),
+    ] = None,
     scheme: Annotated[
         str | None, typer.Option(help=f"One of {', '.join(SCHEMES)}.", show_default=False)
     ] = None,
@@ -49,12 +55,17 @@ def run(
     Options that are left out are those of the published case, or of the file.
 
     Example:  poinsot run spatial-slider-crank --step 1e-3 --output run.nc --summary run.json
+
+    A run that was killed, interrupted or failed goes on from its last checkpoint, and one that is
+    done to a later end:
+
+    Example:  poinsot run --resume run.nc --t-end 20
     """
     if verbose and quiet:
         raise InputError("--verbose and --quiet exclude each other; give one of them")
-    source = None if what in MODULES else Path(what)
+    source = None if what is None or what in MODULES else Path(what)
     require_outputs(source, output, summary, plot, animation)
-    task = find_task(what)
+    task = _find(what, resume)
     if verbose:
         say(task.describe())
     given: dict[str, Any] = {
@@ -67,6 +78,8 @@ def run(
         "save_every": save_every,
     }
     options = {key: value for key, value in given.items() if value is not None}
+    if resume is not None and options.keys() - {"t_end"}:
+        raise InputError("--resume goes on as the run was begun; of its options only --t-end")
     status = 0
     try:
         with warnings.catch_warnings():
@@ -85,18 +98,31 @@ def run(
         show(result)
     warn(result)
     written = _write(task, result, summary, plot, animation)
-    if output is not None:
-        written["result"] = output
+    if (place := output or resume) is not None:
+        written["result"] = place
     if not quiet:
         for kind, path in written.items():
             say(f"{kind:<9}  {path}")
-    if status == 0 and not options.keys() - {"engine"}:
+    if status == 0 and resume is None and not options.keys() - {"engine"}:
         status = _judge(task, result, quiet)
     raise typer.Exit(status)
 
 
+def _find(what: str | None, resume: Path | None) -> Task | Resumed:
+    """Return what is to be simulated, or goes on."""
+    if what is not None and resume is None:
+        return find_task(what)
+    if resume is not None and what is None:
+        return Resumed(resume)
+    raise InputError("give what to simulate, or --resume RUN.nc to go on with a run")
+
+
 def _write(
-    task: Task, result: Result, summary: Path | None, plot: Path | None, animation: Path | None
+    task: Task | Resumed,
+    result: Result,
+    summary: Path | None,
+    plot: Path | None,
+    animation: Path | None,
 ) -> dict[str, Path]:
     """Write what was asked for; return it by kind."""
     written = {}
@@ -114,7 +140,7 @@ def _write(
     return written
 
 
-def _judge(task: Task, result: Result, quiet: bool) -> int:
+def _judge(task: Task | Resumed, result: Result, quiet: bool) -> int:
     """Print the check of the published case; a failed check is exit status 1."""
     checks = task.check(result)
     if checks and not quiet:

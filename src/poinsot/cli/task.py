@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from poinsot.errors import InputError
 from poinsot.gallery import MODULES, Check, Example, find_example
 from poinsot.model import Model
+from poinsot.model.resume import resume
 from poinsot.model.simulation import Simulation
 from poinsot.result import Result, load
 from poinsot.run import simulate
@@ -31,6 +32,29 @@ class Described:
         own |= {k: options.pop(k) for k in names if k in options}
         chosen = (self.model.simulation or Simulation()).options(**own)
         return simulate(self.model, **chosen, **options)
+
+    def check(self, result: Result) -> Sequence[Check]:
+        """Return nothing: a file holds no numbers to compare with."""
+        return ()
+
+    plot = staticmethod(plot_overview)
+    film = staticmethod(animate)
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """A run that goes on from its file; to be used like an `Example`."""
+
+    path: Path
+
+    def describe(self) -> str:
+        """Return how far it is."""
+        with load(self.path) as so_far:
+            return repr(so_far)[1:-1]
+
+    def run(self, **options: Any) -> Result:
+        """Go on; options as in `poinsot.resume`."""
+        return resume(self.path, **options)
 
     def check(self, result: Result) -> Sequence[Check]:
         """Return nothing: a file holds no numbers to compare with."""

@@ -6,6 +6,7 @@ is taken again by the reference engine, which says what is wrong.
 """
 
 import ctypes
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from math import isnan, nan
 from typing import Protocol, TypeAlias
@@ -33,7 +34,8 @@ class Law:
     """
 
     def __init__(self, function: Answer, given: int, values: int, slopes: int = 0) -> None:
-        self.function, self.sizes = function, (given, max(1, values + slopes))
+        self.function: object = function
+        self.sizes = given, max(1, values + slopes)
         counts = values, values + slopes, 1
         numbers, room = ctypes.c_double * given, ctypes.c_double * self.sizes[1]
         source_known, target_known = 0, 0
@@ -57,7 +59,20 @@ class Law:
         return int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
 
 
-class KeepingSlopes:
+class Remembering(ABC):
+    """A law whose answers depend on what it was asked before: it can go back to a moment."""
+
+    @property
+    @abstractmethod
+    def memory(self) -> NDArray[np.float64]:
+        """A copy of all that its next answers depend on, always as many numbers."""
+
+    @abstractmethod
+    def restore(self, memory: NDArray[np.float64]) -> None:
+        """Go back to where `memory` was taken."""
+
+
+class KeepingSlopes(Remembering):
     """A law that keeps its slopes, so many, from step to step.
 
     The first number that it is given, the time of a step or where it begins, tells steps apart.
@@ -93,9 +108,9 @@ class KeepingSlopes:
             return np.full(1 + self.slopes, nan)
         return np.array([self._asked_at, *self._kept])
 
-    @memory.setter
-    def memory(self, known: NDArray[np.float64]) -> None:
-        asked_at, *self._kept = known.tolist()
+    def restore(self, memory: NDArray[np.float64]) -> None:
+        """Go back to where `memory` was taken."""
+        asked_at, *self._kept = memory.tolist()
         self._asked_at = None if isnan(asked_at) else asked_at
 
 

@@ -13,6 +13,7 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
 from poinsot.run.problem import Compilable
 from poinsot.run.resume import Stopped
+from poinsot.run.run import warn_of
 
 
 def resume(
@@ -73,4 +74,6 @@ def resume(
             )
         model = Model.from_yaml_text(stopped.result.document)
     target = place if output is None else output_path(output, "output")
-    return stopped.go_on(model, t_end, inputs, events, target, progress)
+    ended = stopped.go_on(model, t_end, inputs, events, target, progress)
+    warn_of(ended)
+    return ended

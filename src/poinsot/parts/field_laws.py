@@ -6,7 +6,7 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.kernels.laws import ENERGY, SLOPES
+from poinsot.kernels.laws import ENERGY, SLOPES, Remembering
 from poinsot.kernels.quadrature import EPS, ROUND_OFF
 from poinsot.parts.potentials import FieldPotential
 from poinsot.ph.matrices import Vector
@@ -18,7 +18,7 @@ SEEN = 1e-9
 EXACT, DIFFERENCES = 1e-14, 1e-13
 
 
-class FieldLaw:
+class FieldLaw(Remembering):
     """The discrete gradient z(a0, a1) of a potential V, its slopes dz/da1, and V itself.
 
     Slopes are found by differences where Newton's method asks for them again in the same step; else
@@ -37,6 +37,23 @@ class FieldLaw:
         self.doubt = 1.0
         self.asked_at: list[float] = []
         self._known: tuple[list[float], float] = [], nan
+
+    @property
+    def memory(self) -> Vector:
+        """The last z, where it was found, its slopes, and where these were asked for."""
+        n = self.size
+        places = [(each or n * [nan]) for each in (self.start, self.asked_at)]
+        dz = np.full(n * n, nan) if self.dz is None else self.dz.reshape(-1)
+        return np.concatenate([self.a0, self.a1, self.z, *places, dz, [self.doubt]])
+
+    def restore(self, memory: Vector) -> None:
+        """Go back to where `memory` was taken."""
+        n = self.size
+        *known, dz = np.split(memory[:-1], range(n, 6 * n, n))
+        self.a0, self.a1, self.z, *places = known
+        self.start, self.asked_at = ([] if np.isnan(p).any() else p.tolist() for p in places)
+        self.dz = None if np.isnan(dz).all() else dz.reshape(n, n)
+        self.doubt = float(memory[-1])
 
     def __call__(self, given: list[float], wanted: int) -> Sequence[float]:
         """Return V(a0); z; or z and its slopes."""

@@ -58,7 +58,10 @@ def progress(result: Result) -> dict[str, Attribute]:
 
 def unfinished(t: float) -> str:
     """Return the message of a file whose last time is t [s], and whose run did not say goodbye."""
-    return f"written up to t = {t:g} s by a run that is still going on, or was killed"
+    return (
+        f"written up to t = {t:g} s by a run that is still going on, or was killed: then go on by "
+        "poinsot run --resume FILE"
+    )
 
 
 def _version() -> str:

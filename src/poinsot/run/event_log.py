@@ -27,22 +27,22 @@ class EventLog:
         self.energies.setdefault(name, []).append(energy)
 
     def memory(self) -> Memory:
-        """Return a copy of all that was noted."""
-        kinds = {"times": self.times, "energies": self.energies}
-        names = [name for name in self.what if name in self.times]
-        return {f"{kind} of {n}": np.array(each[n]) for kind, each in kinds.items() for n in names}
+        """Return all that was noted: which event, when, and its energy."""
+        names = list(self.what)
+        rows = [
+            (names.index(name), t, energy)
+            for name in self.times
+            for t, energy in zip(self.times[name], self.energies[name], strict=True)
+        ]
+        return {"events": np.array(rows).reshape(-1, 3)}
 
     def restore(self, memory: Memory) -> None:
         """Go back to what was noted when `memory` was called."""
-        for kind, each in (("times", self.times), ("energies", self.energies)):
-            each.clear()
-            each.update(
-                {
-                    name: memory[f"{kind} of {name}"].tolist()
-                    for name in self.what
-                    if f"{kind} of {name}" in memory
-                }
-            )
+        self.times.clear()
+        self.energies.clear()
+        names = list(self.what)
+        for which, t, energy in memory["events"].tolist():
+            self.note(names[int(which)], t, energy)
 
     def records(self, saved: Array) -> Mapping[str, EventRecord]:
         """Return a record of every event at some of the saved times of the run."""

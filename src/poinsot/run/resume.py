@@ -16,11 +16,12 @@ from poinsot.ph.runner import Memory
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, find_checkpoint, load
-from poinsot.run.checkpoint import SAME, Keeper
+from poinsot.run.checkpoint import Keeper
 from poinsot.run.plan import Plan
 from poinsot.run.problem import Compilable
 from poinsot.run.recorder import Facts
 from poinsot.run.run import Run
+from poinsot.systems.controlling import Held
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Stopped:
             plan, rows = Plan.read(facts["plan"]), int(facts["rows"])
             if not 1 <= rows <= result.time.size:
                 raise ValueError("it belongs to rows that are not there")
+            if not (isinstance(facts["run"]["done"], int) and facts["run"]["done"] >= 0):
+                raise ValueError("it counts steps that are none")
         except (KeyError, TypeError, ValueError, InputError) as error:
             raise _damaged(path, error) from error
         return cls(path, result, plan, rows, facts, arrays)
@@ -71,12 +74,12 @@ class Stopped:
     ) -> Result:
         """Simulate a model from the checkpoint on."""
         plan = self.plan if t_end is None else replace(self.plan, t_end=number(t_end, "t_end"))
-        self._require_later(plan)
         if not plan.known:
             raise InputError(f"resume: '{plan.scheme}' is a scheme of your own; run it again")
         start = self.arrays["start"] if plan.started else None
         try:
             run = Run.of(model, plan, plan.scheme, start, inputs, events, keep=False)
+            self._require_later(run)
             self._require_same_names(run.problem.system, run.loop.facts)
             keeper = Keeper(plan, run.loop)
             keeper.restore(self.facts, self.arrays)
@@ -87,14 +90,16 @@ class Stopped:
             raise _damaged(self.path, error) from error
         run.write_to(output, keeper, (self.result, self.rows))
         self.result.close()
-        return run.finish(progress)
+        return run.loop.run(run.problem.clock, progress)
 
-    def _require_later(self, plan: Plan) -> None:
-        reached = float(self.result.time[self.rows - 1])
-        if not plan.t_end > reached + plan.h * (1 - SAME):
+    def _require_later(self, run: Run) -> None:
+        clock = run.problem.clock
+        done, reached = self.facts["run"]["done"], self.facts["run"]["reached"]
+        over = done > clock.steps - len(clock.fractions)
+        if reached >= clock.end if run.plan.tolerance else over:
             raise InputError(
-                f"resume: '{self.path}': the run is at t = {reached:g} s, from where it goes on in "
-                f"steps of {plan.h:g} s; t_end = {plan.t_end:g} s is too early"
+                f"the run is at t = {reached:g} s, and goes on from there; t_end = {clock.end:g} s "
+                "is too early"
             )
 
     def _require_same_names(self, system: PHSystem, facts: Facts) -> None:
@@ -130,7 +135,7 @@ class Stopped:
 
 def _of_time(port: Port) -> bool:
     """Tell whether the input of a port is a function of time."""
-    return port.takes_inputs and not port.driven
+    return port.takes_inputs and not (port.driven or isinstance(port.signal, Held))
 
 
 def _damaged(path: Path, error: Exception) -> InputError:

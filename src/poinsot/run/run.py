@@ -72,7 +72,16 @@ class Run:
             options = replace(options, halvings=0)
         engine = choose_engine(problem, plan.engine or plan.asked, options)
         method = problem.scheme
-        plan = replace(plan, scheme=method.name, known=is_known(method), engine=engine.name)
+        plan = replace(
+            plan,
+            h=float(plan.h),
+            t_start=float(plan.t_start),
+            t_end=float(plan.t_end),
+            angles={name: float(angle) for name, angle in plan.angles.items()},
+            scheme=method.name,
+            known=is_known(method),
+            engine=engine.name,
+        )
         phased = _phased(model, plan, scheme, inputs, problem, engine)
         recorder = Recorder(
             problem.system,
@@ -103,12 +112,11 @@ class Run:
         keeper = keeper or Keeper(self.plan, self.loop)
         self.loop.stream = Stream(path, self.loop.recorder, self.loop.facts, keeper, before)
 
-    def finish(self, progress: bool | None) -> Result:
-        """Go to the end; warn of a result that is not to be trusted."""
-        ended = self.loop.run(self.problem.clock, progress)
-        if ended.status == "warned":
-            warnings.warn("\n".join(ended.warnings), InexactRunWarning, stacklevel=3)
-        return ended
+
+def warn_of(ended: Result) -> None:
+    """Warn whoever called the caller of a result that is not to be trusted."""
+    if ended.status == "warned":
+        warnings.warn("\n".join(ended.warnings), InexactRunWarning, stacklevel=3)
 
 
 def _phased(

@@ -15,7 +15,7 @@ from poinsot.result import Result, output_path
 from poinsot.run.engines import ENGINES
 from poinsot.run.plan import Plan
 from poinsot.run.problem import Compilable
-from poinsot.run.run import Run
+from poinsot.run.run import Run, warn_of
 
 
 def simulate(
@@ -132,4 +132,6 @@ def simulate(
     run = Run.of(model, plan, scheme, x0, inputs, events, keep=place is None)
     if place is not None:
         run.write_to(place)
-    return run.finish(progress)
+    ended = run.loop.run(run.problem.clock, progress)
+    warn_of(ended)
+    return ended

@@ -24,7 +24,7 @@ from poinsot.frames.parametrisations import Matrices
 from poinsot.frames.places import in_columns, in_rows, local, scatter
 from poinsot.parts.relaxation import MaxwellElement, Relaxed
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
+from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, each_times, is_sparse
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
@@ -260,11 +260,12 @@ class RelaxingView(DirectorView):
     @property
     def stores(self) -> dict[str, Callable[[Array], Array]]:
         """The energy of Maxwell elements."""
-        first, S = super().motion, sp.csr_array(self._strains.stiffness)
+        first, S = super().motion, self._strains.stiffness
+        along = S if is_sparse(S) else sp.csr_array(dense(S))
 
         def stored(x: Array) -> Array:
             e = x[:, first:]
-            return np.asarray((e * (e @ S)).sum(axis=1) / 2)
+            return each_times(e * np.asarray(e @ along), np.full(e.shape[1], 0.5))
 
         return {"relaxation": stored}
 

@@ -13,7 +13,7 @@ from poinsot.engine.memory import arrays
 from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
-from poinsot.kernels.laws import KeepingSlopes, Law
+from poinsot.kernels.laws import Law, Remembering
 from poinsot.kernels.sampling import MULTIPLIER, no_controllers
 from poinsot.parts.networks import SAME, PortNetworks
 from poinsot.parts.relaxing_connections import Relaxations
@@ -226,7 +226,7 @@ class MechanismRunner(Runner):
     def memory(self) -> Memory:
         """Return a copy of everything that the next steps depend on."""
         found = {name: array.copy() for name, array in self._remembered()}
-        found |= {f"slopes {k}": law.memory for k, law in enumerate(self._keeping)}
+        found |= {f"law {k}": law.memory for k, law in enumerate(self._remembering)}
         counts = self.known, self.thorough, self.tried
         return found | {"base": self.base.copy(), "h": np.array(self.h), "counts": np.array(counts)}
 
@@ -234,17 +234,17 @@ class MechanismRunner(Runner):
         """Go back to where `memory` was called."""
         for name, array in self._remembered():
             array[...] = memory[name]
-        for k, law in enumerate(self._keeping):
-            law.memory = memory[f"slopes {k}"]
+        for k, law in enumerate(self._remembering):
+            law.restore(memory[f"law {k}"])
         self.base, self.h = memory["base"].copy(), float(memory["h"])
         self.known, self.thorough, tried = memory["counts"].tolist()
         self.tried = bool(tried)
 
     @property
-    def _keeping(self) -> list[KeepingSlopes]:
-        """Laws that keep slopes."""
-        known = (law.function for law in self.parts.laws if isinstance(law, Law))
-        return [each for each in known if isinstance(each, KeepingSlopes)]
+    def _remembering(self) -> list[Remembering]:
+        """Laws that remember."""
+        functions = (law.function for law in self.parts.laws if isinstance(law, Law))
+        return [each for each in functions if isinstance(each, Remembering)]
 
     def _remembered(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield every array that steps write to or read from, but for places, by name."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.ph.gradients import Rule
-from poinsot.ph.matrices import Matrix, Vector
+from poinsot.ph.matrices import Matrix, Vector, each_times
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
@@ -53,7 +53,7 @@ class RotationView(View):
 
     def kinetic(self, x: Array) -> Array:
         """Return w·M w / 2."""
-        return np.asarray(x[:, self.own.n :] ** 2 @ self.own.weights / 2)
+        return each_times(x[:, self.own.n :] ** 2, self.own.weights) / 2
 
     def own_errors(self, x: Array) -> tuple[Array, Array]:
         """Return by how much theta is no rotation; w is always one of a rigid body."""
