@@ -88,7 +88,8 @@ class Joint(ABC):
             raise InputError(f"{self.kind}: joins '{a.name}' with itself")
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name not in ("a", "b") and value is not None:
+            left_out = value is None and field.default is None
+            if field.name not in ("a", "b") and not left_out:
                 given = vector3(value, f"{self.kind}: {field.name}")
                 object.__setattr__(self, field.name, given)
         for end, body, place in zip("ab", (a, b), self._places(), strict=True):
