@@ -25,15 +25,15 @@ MOTION = (".q", ".v", ".p", ".w")
 
 
 def mechanism(seed, *, lossless=False):
-    """Closed loops with springs, loads and dampers; or a tree that may go back in time."""
+    """Closed loops with springs, loads and dampers; or a tree with point masses, without losses."""
     if lossless:
-        return mechanisms.tree(seed, bodies=3).model()
+        return mechanisms.with_points(mechanisms.tree(seed, bodies=3), seed).model()
     plan = mechanisms.springs(mechanisms.tree(seed, bodies=3, loops=1), seed)
     return mechanisms.ports(plan, seed).model()
 
 
 def run(scheme, coordinates, seed=4, steps=40, **options):
-    model = mechanism(seed, lossless=scheme.endswith("-4"))
+    model = mechanism(seed, lossless=coordinates.startswith("rotations"))
     given = {"scheme": scheme, "coordinates": coordinates, "h": 0.01, "t_end": 0.01 * steps}
     return ps.simulate(model, **given, **options)
 
