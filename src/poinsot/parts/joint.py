@@ -99,9 +99,10 @@ class Joint(ABC):
                     f"{self.kind}: {name} is missing; only markers have one of their own"
                 )
             object.__setattr__(self, name, usual)
+        optional = {field.name for field in fields(self) if field.default is None}
         for name in self._vectors():
             value = getattr(self, name)
-            if value is not None:
+            if value is not None or name not in optional:
                 object.__setattr__(self, name, vector3(value, f"{self.kind}: {name}"))
         for end, body, place in zip("ab", (a, b), self._places(), strict=True):
             object.__setattr__(self, end, body.at(place))

@@ -65,8 +65,9 @@ class RotationRunner(Runner):
         d = directors(quat)
         if theta is None:
             theta = d if isinstance(bodies.parametrisation, Matrices) else quat
-        v = np.einsum("tnij,tnj->tni", d.reshape(*quat.shape[:-1], 3, 3), p[:, :, :3])
-        Pi = np.einsum("iab,tna,tnb->tni", BODY, quat, p[:, :, 3:]) / 2
+        # Sums whose order, and so round-off, does not depend on how many states there are.
+        v = np.sum(d.reshape(*quat.shape[:-1], 3, 3) * p[:, :, None, :3], axis=3)
+        Pi = quat_multiply(quat_conjugate(quat), p[:, :, 3:])[:, :, 1:] / 2
         zeta = np.concatenate([q[:, :, :3], theta], axis=2)
         w = np.concatenate([v / bodies.mass[:, None], Pi / bodies.inertia], axis=2)
         zeta, w = (a.reshape(states, bodies.count * a.shape[2]) for a in (zeta, w))
