@@ -54,7 +54,15 @@ def faults(cell):
         return [] if told and told in str(error) else [f"refused: {error}"]
     if told:
         return [f"not refused, though it '{told}'"]
-    return beyond(Checks(cell, plan, formulation, result))
+    warned = list(result.warnings)
+    if held_at_midpoints(cell):
+        warned = [told for told in warned if "velocity constraints at midpoints" not in told]
+    return [*warned, *beyond(Checks(cell, plan, formulation, result))]
+
+
+def held_at_midpoints(cell):
+    """Whether contacts are held at midpoints of quaternions, which are not the means of a step."""
+    return cell.formulation.midpoint and cell.joint in CONTACTS
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +79,7 @@ def by_name(cell):
     return str(cell.formulation)
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.InexactRunWarning")
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_every_joint_keeps_what_its_scheme_promises(formulation, cells):
     found = {str(cell): wrong for cell in cells[formulation] if (wrong := faults(cell))}
