@@ -29,7 +29,7 @@ class InconsistentStartError(InputError):
     """The initial state violates an algebraic equation of the system."""
 
 
-class SingularPositionError(PoinsotError):
+class SingularPositionError(LargeStepError):
     """A step through a singular position of joints left its branch of the motion for another."""
 
 

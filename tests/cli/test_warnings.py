@@ -28,7 +28,7 @@ def test_a_run_that_is_warned_of_is_done_and_says_so(tmp_path, command, monkeypa
     for words in (("report", output, "-o", page), ("plot", output, "-o", tmp_path / "plot.png")):
         status, _, again = command(*words)
         assert (status, again) == (0, err)
-    assert "Warning: the energy balance is off by" in page.read_text()
+    assert f"Warning: {found['warnings'][0].partition(' in body')[0]}" in page.read_text()
 
 
 def test_a_healthy_run_says_nothing(tmp_path, command):

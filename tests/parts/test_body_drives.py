@@ -196,7 +196,7 @@ def test_a_start_beside_the_path_is_refused_with_what_it_takes():
 )
 def test_what_is_no_path_is_refused_by_name(path, message):
     with pytest.raises(ps.PoinsotError, match=message):
-        ps.simulate(led(**path), h=0.01, t_end=0.1)
+        ps.simulate(led(**path), h=0.01, t_end=0.1, newton=ps.Newton(halvings=0))
 
 
 def test_a_body_that_cannot_move_or_is_led_twice_is_refused():

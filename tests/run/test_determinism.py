@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import poinsot as ps
-from poinsot.run import blocks
+from poinsot.run import compiled, loop
 
 RUNS = [
     ("ph-mp", "directors"),
@@ -75,8 +75,8 @@ def test_processes_with_other_hashes_give_the_same_bits():
 @pytest.mark.parametrize(("scheme", "coordinates"), RUNS)
 def test_the_size_of_blocks_does_not_matter(scheme, coordinates, monkeypatch):
     whole = run(scheme, coordinates)
-    monkeypatch.setattr(blocks, "FIRST", 0)
-    monkeypatch.setattr(blocks, "PAUSE", 0.0)
+    monkeypatch.setattr(compiled, "FIRST", 0)
+    monkeypatch.setattr(loop, "PAUSE", 0.0)
     assert same(whole, run(scheme, coordinates))
 
 

@@ -77,11 +77,9 @@ def test_events_and_phases_go_on_in_another_engine(engine):
     (problem, one, log), (_, other, others) = watched_engine(), watched_engine()
     totals = Totals(problem.system.H(problem.x), 0.0, np.zeros(0), problem.turned)
     run_on(problem, one, totals, 0, 30)
-    before, memory, sums = len(log.times["now"]), one.memory(), totals.copy()
+    memory, sums = one.memory(), totals.copy()
     x = run_on(problem, one, totals, 30, 30)
     other.restore(memory)
     assert np.array_equal(run_on(problem, other, sums, 30, 30), x)
-    assert others.times["later"] == log.times["later"]
-    assert others.times.get("now", []) == log.times["now"][before:]
-    assert log.times["let"]
-    assert "let" not in others.times
+    assert others.times == log.times
+    assert log.times.keys() == {"now", "let", "later"}

@@ -50,7 +50,7 @@ def of_twists(G: Matrix, q: Vector) -> Matrix:
     blocks = frame_vectors(q)
     if is_sparse(G):
         return sp.csr_array(G @ block_diagonal(velocity_blocks(blocks)))
-    gradients = dense(G).reshape(-1, *blocks.shape)
+    gradients = dense(G).reshape(G.shape[0], *blocks.shape)
     result = np.empty((len(gradients), len(blocks), 2, 3))
     result[:, :, 0] = gradients[:, :, 0]
     # g_i·(omega x d_i) = omega·(d_i x g_i)

@@ -88,7 +88,7 @@ class Halving:
             return failure
         also = f"also in steps of h/{self.whole}"
         if isinstance(failure, LargeStepError):
-            return LargeStepError(f"{failure}; {also}")
+            return type(failure)(f"{failure}; {also}")
         reason, advice = f"{failure.reason}, {also}", failure.advice
         if min(failure.history, default=1.0) > NEARLY:
             advice = "look for laws that jump or have no value here"

@@ -33,7 +33,8 @@ TURNED = 0.05
 CLOSE, SMALL = 3.0, 0.1
 #: A motion that is common to all branches, but for this part of it, is on any of them.
 COMMON = 1e-3
-#: Sine of the angle between velocities before and in a step that unknown branches may have.
+#: Sine of the angle by which velocities in a step may be off their branch; where branches are not
+#: known, off those before it.
 ASTRAY = 0.5
 
 
@@ -84,7 +85,8 @@ def _astray(forms: Forms, q: Vector, rank: int, before: Vector, mean: Vector) ->
     came, goes = (
         [float(np.linalg.norm(rows @ twists)) for rows in branches] for twists in (before, mean)
     )
-    return int(np.argmin(came)) != int(np.argmin(goes))
+    same = int(np.argmin(came))
+    return same != int(np.argmin(goes)) or goes[same] > ASTRAY * float(np.linalg.norm(parts[1]))
 
 
 def _turned(before: Vector, mean: Vector) -> bool:
