@@ -30,6 +30,7 @@ from poinsot.errors import BuildError as BuildError
 from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
+from poinsot.errors import LargeStepError as LargeStepError
 from poinsot.errors import MissingDerivativeWarning as MissingDerivativeWarning
 from poinsot.errors import MissingExtraError as MissingExtraError
 from poinsot.errors import ModelFileError as ModelFileError

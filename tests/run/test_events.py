@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mechanisms import full, laws, tree
-from same import assert_same
+from same import numbers
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 from strategies import seeds
@@ -379,7 +379,14 @@ def test_a_file_makes_room_for_many_events(tmp_path):
     )
     result = ps.simulate(model, **options, output=tmp_path / "run.nc")
     assert result.time.size > 400
-    assert_same(result, ps.simulate(model, **options))
+    in_memory = numbers(ps.simulate(model, **options))
+    # A file has all but multipliers that follow from the rest.
+    different = [
+        name
+        for name, value in numbers(result).items()
+        if not np.array_equal(value, in_memory[name])
+    ]
+    assert different == []
 
 
 def test_events_of_a_part_are_events_of_the_whole():
