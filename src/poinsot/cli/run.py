@@ -38,6 +38,9 @@ def run(
         float | None, typer.Option(help="Let the size of steps follow the motion, e.g. 1e-6.")
     ] = None,
     t_end: Annotated[float | None, typer.Option(help="End time [s].")] = None,
+    estimate_error: Annotated[
+        bool, typer.Option("--estimate-error", help="Estimate the error of the motion.")
+    ] = False,
     engine: Annotated[str | None, typer.Option(help=f"One of {', '.join(ENGINES)}.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the result as netCDF, as it runs.")
@@ -76,6 +79,7 @@ def run(
         "t_end": t_end,
         "engine": engine,
         "save_every": save_every,
+        "estimate_error": estimate_error or None,
     }
     options = {key: value for key, value in given.items() if value is not None}
     if resume is not None and options.keys() - {"t_end"}:
@@ -103,7 +107,7 @@ def run(
     if not quiet:
         for kind, path in written.items():
             say(f"{kind:<9}  {path}")
-    if status == 0 and resume is None and not options.keys() - {"engine"}:
+    if status == 0 and resume is None and not options.keys() - {"engine", "estimate_error"}:
         status = _judge(task, result, quiet)
     raise typer.Exit(status)
 

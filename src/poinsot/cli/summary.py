@@ -57,8 +57,15 @@ def _rows(result: Result) -> list[tuple[str, str, str, str]]:
         if (L := result.observation.whole.get(f"{kind}_momentum")) is not None:
             sizes = np.linalg.norm(L, axis=1)
             rows.append((f"|{kind} momentum| [{unit}]", _number(sizes[0]), _number(sizes[-1]), ""))
-    for label, gap in result.violations.items():
-        rows.append((label, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))
+    for label, gap, unit in result.measured_violations:
+        rows.append((label + unit, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))
+    stats = result.stats
+    for label, off in (
+        ("positions [m]", stats.position_error),
+        ("rotations [rad]", stats.rotation_error),
+    ):
+        if not np.isinf(off):
+            rows.append((f"{label}, estimated", "", "", f"{off:.1e}"))
     return rows
 
 
@@ -78,10 +85,15 @@ def _effort(result: Result) -> str:
     parts = [
         f"{stats.steps} steps in {stats.wall_time:.3g} s",
         f"{pace:.3g} steps/s",
-        f"{each:.2g} Newton iterations a step",
+        f"{each:.2g} Newton iterations per step",
         f"engine {result.engine}",
     ]
     return ", ".join(parts)
+
+
+def _known(value: float) -> float | None:
+    """Return a number that JSON has; None: it was not asked for."""
+    return None if np.isinf(value) else value
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -111,6 +123,8 @@ def summarise(result: Result) -> dict[str, Any]:
         "supplied": {port.name: float(port.energy[-1]) for port in result.outer_ports},
         "dissipated": float(result.dissipated[-1]),
         "added_by_events": result.added,
+        "position_error": _known(result.stats.position_error),
+        "rotation_error": _known(result.stats.rotation_error),
         "warnings": list(result.warnings),
         "notes": list(result.notes),
         "message": result.message,

@@ -16,6 +16,7 @@ FORMAT = 1
 STATS = {f.name: f.type for f in fields(Stats) if f.name != "iterations"}
 #: Those that files of earlier versions do not have.
 ADDED = ("split_steps", "rejected_steps", "tolerance", "smallest_step", "largest_step")
+ESTIMATED = ("position_error", "rotation_error")
 #: What are fields of a `Result`, too; and everything that a reader needs to know, with its type.
 FACTS = ("scheme", "engine", "t_end", "status", "message", "document")
 NEEDED: dict[str, Any] = dict.fromkeys(("title", *FACTS, "scene", "counts"), str)
@@ -24,7 +25,7 @@ TOLD = ("warnings", "notes")
 #: Names of systems and sensors. Files of earlier versions have none.
 LISTED = ("systems", "sensors")
 NEEDED |= {"step": float, "t_end": float}
-NEEDED |= {name: kind for name, kind in STATS.items() if name not in ADDED}
+NEEDED |= {name: kind for name, kind in STATS.items() if name not in ADDED + ESTIMATED}
 
 
 def attributes(result: Result) -> dict[str, Attribute]:

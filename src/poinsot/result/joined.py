@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from poinsot.result.history import History
-from poinsot.result.observer import Observer, Rows
+from poinsot.result.observer import Observer, Poses, Rows
 from poinsot.result.records import Array, Counts, Lazy, Observation
 from poinsot.result.scene import Scene
 
@@ -61,6 +61,15 @@ class JoinedObserver(Observer):
     def survey(self, history: History) -> Observation:
         """Return the same, all of it computed at once."""
         return self._joined(history, [m.observer.survey(m.history(history)) for m in self.members])
+
+    def poses(self, x: Array) -> Poses | None:
+        """Return where the bodies of all members are."""
+        seen = [m.observer.poses(x[:, m.states]) for m in self.members]
+        known = [poses for poses in seen if poses is not None]
+        if not known:
+            return None
+        position, rotation = zip(*known, strict=True)
+        return Poses(np.concatenate(position, axis=1), np.concatenate(rotation, axis=1))
 
     def constraints(self, ends: Array, means: Array, h: Array) -> dict[str, Rows]:
         """Return the rows of all members."""

@@ -31,6 +31,13 @@ class Rows(NamedTuple):
     energy: Array | float = 0.0
 
 
+class Poses(NamedTuple):
+    """Where bodies are: positions (states, bodies, 3) [m], rotations (states, bodies, 3, 3)."""
+
+    position: Array
+    rotation: Array
+
+
 #: Constraints that belong to a state (n,), which a step of size h [s] led to.
 RowsOf: TypeAlias = Callable[[Array, float], Rows]
 
@@ -54,6 +61,10 @@ class Observer:
     def survey(self, history: History) -> Observation:
         """Return the same for those who want to see everything: all of it is computed at once."""
         return self.observe(history)
+
+    def poses(self, x: Array) -> Poses | None:
+        """Return where bodies are in states (k, n); None: there are none, or nobody knows."""
+        return None
 
     def constraints(self, ends: Array, means: Array, h: Array) -> Mapping[str, Rows]:
         """Return how well constraints hold over steps of sizes h (k,), by names of `Observation`.

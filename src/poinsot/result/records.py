@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import prod
+from math import inf, prod
 from reprlib import repr as shortened
 from typing import Any, TypeAlias, TypeVar
 
@@ -128,8 +128,10 @@ class Stats:
     `rejected_steps` were taken again in smaller ones, since they were off by more than the
     `tolerance` of the size of steps allows; that is 0 where all are of one size. `smallest_step`
     and `largest_step` [s] are sizes, besides that of a last step that is shortened. `iterations`
-    per saved step; `balance_error_max` [J] over all steps, saved or not; `residual_max` is the
-    largest residual accepted, relative to the terms of its equation.
+    per saved step; `position_error` [m] and `rotation_error` [rad] are estimates of what bodies are
+    off at most, if `simulate(estimate_error=True)` was asked for them, and infinite if not.
+    `balance_error_max` [J] is that of all steps, saved or not; `residual_max` is the largest
+    residual accepted, relative to the terms of its equation.
     """
 
     steps: int
@@ -145,6 +147,8 @@ class Stats:
     tolerance: float = 0.0
     smallest_step: float = 0.0
     largest_step: float = 0.0
+    position_error: float = inf
+    rotation_error: float = inf
 
 
 @dataclass(frozen=True, eq=False)

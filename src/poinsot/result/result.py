@@ -32,12 +32,18 @@ if TYPE_CHECKING:
     import xarray
 
 Status: TypeAlias = Literal["done", "warned", "interrupted", "failed", "unfinished"]
-#: What violations of constraints are called -> their names in an `Observation`.
+POSITIONS, MIDPOINTS, ENDS = (
+    "position constraints",
+    "velocity constraints at midpoints",
+    "velocity constraints at ends of steps",
+)
+#: What violations of constraints are called -> their names in an `Observation`, and their units.
 VIOLATIONS = {
-    "position constraints": "constraint_error",
-    "velocity constraints at midpoints": "velocity_constraint_error_mid",
-    "velocity constraints at ends of steps": "velocity_constraint_error",
+    POSITIONS: "constraint_error",
+    MIDPOINTS: "velocity_constraint_error_mid",
+    ENDS: "velocity_constraint_error",
 }
+UNITS = {POSITIONS: " m or rad", MIDPOINTS: " m/s or rad/s", ENDS: " m/s or rad/s"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,6 +279,20 @@ class Result:
         known = {label: whole[name] for label, name in VIOLATIONS.items() if name in whole}
         return {label: values for label, values in known.items() if values.size}
 
+    @property
+    def measured_violations(self) -> list[tuple[str, Array, str]]:
+        """The same with units, and which of them are errors of the scheme that fall with h^2.
+
+        Joints bind points and directions, so that units of mechanisms are m and rad; those of other
+        systems are not known.
+        """
+        known, mechanism = self.violations, bool(self.bodies)
+        falls = {ENDS: " (scheme error, falls with h)"} if MIDPOINTS in known else {}
+        return [
+            (label, values, (UNITS[label] if mechanism else "") + falls.get(label, ""))
+            for label, values in known.items()
+        ]
+
     # -- balances -----------------------------------------------------------------------------
 
     @property
@@ -300,6 +320,14 @@ class Result:
         return float(sum(event.energy.sum() for event in self.events.values()))
 
     @property
+    def _estimated(self) -> list[tuple[str, str]]:
+        """What the motion is off, if that was asked for."""
+        off, turned = self.stats.position_error, self.stats.rotation_error
+        if np.isinf(off):
+            return []
+        return [("error of the motion, estimated", f"{off:.1e} m, {turned:.1e} rad")]
+
+    @property
     def _facts(self) -> list[tuple[str, str]]:
         """What a summary says."""
         rows = [
@@ -312,7 +340,8 @@ class Result:
             ("dissipated", f"{self.dissipated[-1]:.9g} J"),
             *([("added by events", f"{self.added:.9g} J")] if self.added else []),
             ("largest balance error", f"{self.stats.balance_error_max:.2e} J"),
-            *((label, f"{np.max(values):.2e}") for label, values in self.violations.items()),
+            *((label, f"{np.max(gap):.2e}{unit}") for label, gap, unit in self.measured_violations),
+            *self._estimated,
             ("Newton iterations", f"{self.stats.newton_iterations}"),
             ("wall time", f"{self.stats.wall_time:.2f} s"),
             *((f"event '{name}'", event.when) for name, event in self.events.items()),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from poinsot.errors import InputError, StorageError
-from poinsot.result.attributes import ADDED, FORMAT, LISTED, NEEDED, STATS, TOLD
+from poinsot.result.attributes import ADDED, ESTIMATED, FORMAT, LISTED, NEEDED, STATS, TOLD
 from poinsot.result.blank import H5, chunk_places
 from poinsot.result.records import Counts
 from poinsot.result.scene import Scene
@@ -107,7 +107,7 @@ def read(opening: Opening, path: Path) -> Source:
     with h5py.File(opening.content(), "r") as file:
         _check_format(path, file)
         known = {name: _attribute(file, name) for name in NEEDED}
-        later = (name for name in (*TOLD, *LISTED, *ADDED) if name in file.attrs)
+        later = (name for name in (*TOLD, *LISTED, *ADDED, *ESTIMATED) if name in file.attrs)
         known |= {name: _attribute(file, name) for name in later}
         items = {name: _own(file, name) for name in file}
         data = {n: item for n, item in items.items() if isinstance(item, h5py.Dataset)}

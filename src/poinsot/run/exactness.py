@@ -66,7 +66,8 @@ Size = TypeVar("Size", float, Array)
 class Sample:
     """Some saved steps, spread over the whole run: a few of them, however long it becomes.
 
-    The larger the state, with n numbers, the fewer they are.
+    The larger the state, with n numbers, the fewer they are: every k-th one, k a power of two, so
+    that runs in steps of h and of 2 h have times in common.
     """
 
     def __init__(self, n: int) -> None:
@@ -78,8 +79,8 @@ class Sample:
         """Look at the saved steps that follow, in the columns of a table."""
         steps = len(columns["time"])
         while self.seen + steps > self.most * self.stride:
-            self.rows, self.stride = self.rows[::2], 2 * self.stride
-        for k in range(-self.seen % self.stride, steps, self.stride):
+            self.rows, self.stride = self.rows[1::2], 2 * self.stride
+        for k in range(-(self.seen + 1) % self.stride, steps, self.stride):
             self.rows.append({name: np.array(columns[name][k]) for name in KEPT})
         self.seen += steps
 

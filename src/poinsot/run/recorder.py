@@ -18,6 +18,7 @@ from poinsot.ph.system import PHSystem
 from poinsot.result import Lazy, Observation, PortRecord, Result, StateRecord, Stats, Status
 from poinsot.result.history import History, Recover, Saved
 from poinsot.result.store import Column, Table
+from poinsot.run.doubled import Doubled
 from poinsot.run.event_log import EventLog
 from poinsot.run.exactness import KEPT, Run, Sample, judge
 
@@ -39,6 +40,8 @@ class Facts:
 
     `tolerance` is that of the size of steps, 0: they are of one size.
 
+    `doubled` is the same run in steps of twice the size, if errors are to be estimated.
+
     `sensors` are the channels that were asked for, by name; `events` tell what happened when.
 
     `recover` fills in the states named `recovered`, which the run leaves out; it is called when one
@@ -56,6 +59,7 @@ class Facts:
     sensors: Mapping[str, str] = field(default_factory=dict)
     events: EventLog = field(default_factory=EventLog)
     tolerance: float = 0.0
+    doubled: Doubled | None = None
 
 
 class Recorder:
@@ -207,7 +211,10 @@ class Recorder:
             )
         )
         status: Status = "warned" if verdict.warnings and result.status == "done" else result.status
-        return replace(result, status=status, warnings=verdict.warnings, notes=verdict.notes)
+        told = replace(result, status=status, warnings=verdict.warnings, notes=verdict.notes)
+        if facts.doubled is None or not rows:
+            return told
+        return facts.doubled.judged(told, rows, self.observer)
 
     def snapshot(self, facts: Facts, status: Status, message: str) -> Result:
         """Return what is saved now, all of it computed, without states that the run leaves out."""

@@ -1,6 +1,7 @@
 """Simulations: from a model to a result."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 
 from numpy.typing import ArrayLike
@@ -12,6 +13,7 @@ from poinsot.ph.signals import Signal
 from poinsot.ph.stages import Newton
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
+from poinsot.run.doubled import doubled, require_bodies
 from poinsot.run.engines import ENGINES
 from poinsot.run.plan import Plan
 from poinsot.run.problem import Compilable
@@ -34,6 +36,7 @@ def simulate(
     save_every: int = 1,
     tolerance: float | None = None,
     h_max: float | None = None,
+    estimate_error: bool = False,
     newton: Newton | None = None,
     progress: bool | None = None,
     output: str | PathLike[str] | None = None,
@@ -83,6 +86,10 @@ def simulate(
     h_max : float
         With a tolerance: steps are no larger than this [s], since what is shorter than a step may
         be overlooked. Default: a hundredth of the run.
+    estimate_error : bool
+        Estimate what positions and rotations of bodies are off: the run is taken in steps of 2 h
+        first, which costs half as much again, and both are compared. Functions are called by both.
+        See `result.stats.position_error` and `rotation_error`.
     newton : Newton
         Tolerances.
     progress : bool
@@ -130,6 +137,14 @@ def simulate(
         events=bool(events),
     )
     run = Run.of(model, plan, scheme, x0, inputs, events, keep=place is None)
+    if estimate_error:
+        require_bodies(run)
+
+        def of(step: float, saved: int) -> Run:
+            coarse = replace(plan, h=step, save_every=saved)
+            return Run.of(model, coarse, scheme, x0, inputs, events, keep=True)
+
+        run.loop.facts = replace(run.loop.facts, doubled=doubled(run, of))
     if place is not None:
         run.write_to(place)
     ended = run.loop.run(run.problem.clock, progress)

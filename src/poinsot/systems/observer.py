@@ -22,7 +22,7 @@ from poinsot.ph.matrices import each_times
 from poinsot.ph.stages import EPS
 from poinsot.result import BodyRecord, Counts, JointRecord, Lazy, Observation, StressRecord
 from poinsot.result.history import History
-from poinsot.result.observer import Look, Observer, Rows, lazily
+from poinsot.result.observer import Look, Observer, Poses, Rows, lazily
 from poinsot.result.records import Coordinates
 from poinsot.so3 import log
 from poinsot.systems import sizes as natural
@@ -268,6 +268,13 @@ class MechanismObserver(Observer):
     @cached_property
     def _all_joints(self) -> Joints:
         return self._joints(0, len(self.layout.joints), self.view.bodies)
+
+    def poses(self, x: Array) -> Poses:
+        """Return where all bodies are in states (k, n)."""
+        frames, view = self._bodies, self.view
+        x = x[:, view.columns(frames.bodies)]
+        seen = frames.look(view.directors(x, frames.bodies), view.rates(x, frames.bodies))
+        return Poses(*seen[:2])
 
     # -- one at a time ------------------------------------------------------------------------
 
