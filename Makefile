@@ -16,7 +16,7 @@ N := 300
 SEED := $(shell date +%s)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test attack check lint types layers docs bench clean
+.PHONY: help demo test attack check lint types layers spelling docs bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ test: $(VENV)/.stamp-dev  ## run the tests and every Python block of the documen
 attack: $(VENV)/.stamp-dev  ## try thousands of random mechanisms against every promise; an hour
 	@$(BIN)/pytest tests/attack -n 2 --attack $(N) --attack-seed $(SEED)
 
-check: docs types lint layers  ## lint, formatting, types, layering, documentation; -j2: two at once
+check: docs types lint layers spelling  ## lint, formatting, types, layering, spelling, documentation; -j2: two at once
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check
@@ -45,6 +45,9 @@ types: $(VENV)/.stamp-dev
 
 layers: $(VENV)/.stamp-dev
 	$(BIN)/lint-imports
+
+spelling: $(VENV)/.stamp-dev
+	$(BIN)/codespell
 
 docs: $(VENV)/.stamp-dev  ## build the documentation in docs/_build/html
 	@$(BIN)/python -m poinsot.engine.build

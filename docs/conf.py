@@ -28,6 +28,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",  # code is copied without the prompt
     "sphinx-mathjax-offline",  # the pages open without a network
 ]
 exclude_patterns = ["_build", "jupyter_execute"]
@@ -46,6 +47,9 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"
 napoleon_google_docstring = False
+
+copybutton_prompt_text = "$ "
+copybutton_selector = "div:not(.output) > div.highlight > pre"
 
 html_theme = "furo"
 html_title = f"Poinsot {release}"

@@ -154,7 +154,10 @@ BAD = {
     "no such place": (("modes", "a.yaml", "--at", "rest"), "--at is 'rest'; give start"),
     "no such time": (("modes", "a.yaml", "--at", "-1"), "not after t_start"),
     "no time at all": (("modes", "a.yaml", "--at", "nan"), "t_end"),
-    "no such coordinates": (("modes", "a.yaml", "--coordinates", "dirctors"), "'directors'"),
+    "no such coordinates": (
+        ("modes", "a.yaml", "--coordinates", "dirctors"),  # codespell:ignore
+        "'directors'",
+    ),
     "coordinates of a circuit": (
         ("modes", "dc-motor", "--coordinates", "rotations"),
         "has its own",

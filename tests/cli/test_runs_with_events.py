@@ -55,7 +55,7 @@ def test_a_run_that_an_event_stops_is_done(tmp_path, command):
     ("old", "new", "told"),
     [
         ("then: stop", "then: halt", "events.caught"),
-        ("{release: {joint: pivot}}", "{releas: {joint: pivot}}", "releas"),
+        ("{release: {joint: pivot}}", "{releas: {joint: pivot}}", "releas"),  # codespell:ignore
         ("{release: {joint: pivot}}", "{release: {joint: pivto}}", "did you mean 'pivot'"),
         ("pivot.angle - 0.5", "pivto.angle - 0.5", "did you mean 'pivot'"),
         ("load: band, on: false", "load: band", "on"),

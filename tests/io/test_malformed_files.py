@@ -198,11 +198,11 @@ MALFORMED = {
         ":3:15: bodies.a.sphere: expected keys and values, found nothing",
     ),
     "misspelt shape": (
-        body("{cilinder: {mass: 1}}"),
+        body("{cilinder: {mass: 1}}"),  # codespell:ignore
         ":3:7: bodies.a: unknown key 'cilinder'; did you mean 'cylinder'?",
     ),
     "misspelt size": (
-        body("{box: {mass: 1, sise: [1, 1, 1]}}"),
+        body("{box: {mass: 1, sise: [1, 1, 1]}}"),  # codespell:ignore
         ":3:22: bodies.a.box: unknown key 'sise'; did you mean 'size'?",
     ),
     "missing size": (body("{box: {mass: 1}}"), ":3:7: bodies.a.box: the key 'size' is missing"),
@@ -379,7 +379,7 @@ MALFORMED = {
         ":5:22: ports.P.torque.body: no body 'c'",
     ),
     "unknown axes": (
-        port("{torque: {body: a, axes: wrold}}"),
+        port("{torque: {body: a, axes: wrold}}"),  # codespell:ignore
         ":5:31: ports.P.torque.axes: expected 'world' or 'body', found the text 'wrold'; did",
     ),
     "published in body axes": (

@@ -177,7 +177,7 @@ def test_a_controller_that_does_not_fit_is_refused_with_its_line():
     text = slide("-rail").to_yaml()
     for wrong, message in (
         (text.replace("-rail", "-rial"), "unknown name 'rial'"),
-        (text.replace("every: 0.02", "evry: 0.02"), "unknown key 'evry'"),
+        (text.replace("every: 0.02", "evry: 0.02"), "unknown key 'evry'"),  # codespell:ignore
         (text.replace('["-rail"]', "-3"), "law"),
     ):
         with pytest.raises(ps.ModelFileError) as raised:

@@ -145,6 +145,6 @@ def test_model_files_keep_sensors():
     model.add_body("rod", ps.Box(mass=1, size=(1, 1, 1)))
     model.add_sensor("place", "rod.position")
     assert ps.Model.from_yaml_text(model.to_yaml()).sensors == {"place": "rod.position"}
-    text = model.to_yaml().replace("rod.position", "rod.positon")
+    text = model.to_yaml().replace("rod.position", "rod.positon")  # codespell:ignore
     with pytest.raises(ps.ModelFileError, match="did you mean 'position'"):
         ps.Model.from_yaml_text(text)

@@ -312,7 +312,10 @@ def test_a_function_that_fails_says_so_and_keeps_what_was_computed(engine):
     ("event", "told"),
     [
         ({"when": "bal.position.z"}, "event 'e': nothing is called 'bal' in 'bal.position.z'"),
-        ({"when": "ball.positon.z"}, "no 'positon.*' of body 'ball'; did you mean 'position'"),
+        (
+            {"when": "ball.positon.z"},  # codespell:ignore
+            "no '.*' of body 'ball'; did you mean 'position'",
+        ),
         ({"when": "ball.position"}, "'ball.position' has several numbers; write one of ball_pos"),
         ({"when": "ball.position.z +"}, "cannot be read"),
         ({"when": "ball.position.z*frob(t)"}, "no function 'frob'"),

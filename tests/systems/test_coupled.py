@@ -335,7 +335,7 @@ def test_bad_connections_are_refused_by_name():
     with pytest.raises(ps.InputError, match="port 'A' is connected twice"):
         model.connect(ph.Resistor("A", 1.0))
     with pytest.raises(ps.InputError, match=r"no port 'motor A\.suply'; did you mean"):
-        model.connect(ph.Resistor("motor A.suply", 1.0))
+        model.connect(ph.Resistor("motor A.suply", 1.0))  # codespell:ignore
     with pytest.raises(ps.InputError, match="name 'upper' is taken"):
         model.add_system("upper", motor())
     with pytest.raises(ps.InputError, match="expected a port-Hamiltonian system"):
