@@ -10,7 +10,15 @@ from pydantic import ValidationError
 from poinsot.errors import did_you_mean
 from poinsot.io.document import VERSION, Document, Marker
 from poinsot.io.entries import Entry, OneOf, describe
-from poinsot.io.source import KeyPath, Problem, Source, near_match, open_file, open_text
+from poinsot.io.source import (
+    KeyPath,
+    Problem,
+    Source,
+    from_content,
+    near_match,
+    open_file,
+    open_text,
+)
 
 GROUND = "ground"
 #: YAML allows no key of more than 1024 characters.
@@ -34,6 +42,11 @@ def read_file(path: str | Path) -> ModelFile:
 def read_text(text: str, *, name: str = "<text>") -> ModelFile:
     """Return the document of a text; `name` is what messages call it."""
     return _read(open_text(text, name))
+
+
+def read_content(content: dict[str, Any], *, name: str) -> ModelFile:
+    """Return the document of content that stands in no file; `name` is what messages call it."""
+    return _read(from_content(content, name))
 
 
 def _read(source: Source) -> ModelFile:

@@ -5,13 +5,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from poinsot.errors import ModelFileError
 from poinsot.io.tree import Mark, Node, TreeError, read_tree
 
 #: A larger file is refused before it is read [bytes].
 LARGEST = 10_000_000
+
+#: The place of what stands in no file.
+NOWHERE: Mark = (0, 0)
 
 #: Keys and places in lists, from the top.
 KeyPath: TypeAlias = Sequence[str | int]
@@ -84,7 +87,22 @@ class Source:
 def _line(name: str, mark: Mark, message: str, path: KeyPath = ()) -> str:
     keys = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     where = f"{keys.lstrip('.')}: " if keys else ""
-    return f"{name}:{mark[0]}:{mark[1]}: {where}{message}"
+    place = name if mark == NOWHERE else f"{name}:{mark[0]}:{mark[1]}"
+    return f"{place}: {where}{message}"
+
+
+def from_content(content: Any, name: str) -> Source:
+    """Return the source of content that stands in no file; `name` is what messages call it."""
+    return Source(name, _node(content))
+
+
+def _node(value: Any) -> Node:
+    inner: Any = value
+    if isinstance(value, dict):
+        inner = {key: _node(each) for key, each in value.items()}
+    elif isinstance(value, list):
+        inner = [_node(each) for each in value]
+    return Node(inner, NOWHERE, dict.fromkeys(inner, NOWHERE) if isinstance(inner, dict) else {}, 1)
 
 
 def open_text(text: str, name: str) -> Source:

@@ -1,0 +1,232 @@
+"""Parameters of a model: numbers of its file by their paths, and models with other values."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError, ModelFileError, did_you_mean
+from poinsot.inputs import named
+from poinsot.io import paths
+from poinsot.io.document import Document
+from poinsot.io.paths import Place
+from poinsot.io.reading import read_content
+from poinsot.model.build import build
+from poinsot.model.describe import describe
+from poinsot.model.model import Model
+from poinsot.model.motions import coordinate_names
+
+Values = NDArray[np.float64]
+
+#: What of a body is its motion at the start, and what is its place there.
+MOTION, PLACE = ("velocity", "angular_velocity"), ("position", "rotation")
+#: Paths that begin so are those of a section.
+SECTIONS = {"options": "simulation"}
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """A number, a vector or a matrix of a model.
+
+    Parameters
+    ----------
+    path : str
+        What it is called.
+    value : array or None
+        Its value in the model; None: it is not given there.
+    place : Place or None
+        Where it stands in the file; None: it is a coordinate of a joint, which moves.
+    """
+
+    path: str
+    value: Values | None
+    place: Place | None
+
+    def checked(self, value: ArrayLike) -> Values:
+        """Return a value of the right shape, finite."""
+        what = f"parameter '{self.path}'"
+        try:
+            numbers = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{what}: expected numbers, got {value!r}") from None
+        wanted = () if self.place is None else self.place.shape
+        if wanted is not None and numbers.shape != wanted:
+            raise InputError(
+                f"{what} has the shape {wanted}, its value has {numbers.shape}; give "
+                + (f"{wanted} numbers" if wanted else "one number")
+            )
+        if not np.all(np.isfinite(numbers)):
+            raise InputError(f"{what}: expected finite numbers, got {value!r}")
+        return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Numbers of a model by the paths of its file, and models that have other values.
+
+    `bodies.rod.mass`, `joints.A.point`, `joints.A.point.z`, `forces.spring.stiffness`, `gravity`:
+    the keys of a model file, with or without the kind of a part; `.x`, `.y`, `.z` or a number is a
+    component. `initial.rod.velocity`, `initial.rod.angular_velocity`, `initial.rod.position` and
+    `initial.rod.rotation` are those of a body at the start, `initial.hinge` or
+    `initial.hinge.angle` a coordinate of a joint there [rad or m]; `inputs.motor` is the input of a
+    port, `options.step` and others are how to run it.
+
+    Parameters
+    ----------
+    content : mapping
+        What the file of the model says.
+    items : mapping
+        The parameters by path.
+    """
+
+    content: dict[str, Any]
+    items: Mapping[str, Parameter]
+
+    @classmethod
+    def of(
+        cls, model: Model, names: Iterable[str], inputs: Mapping[str, Any] | None = None
+    ) -> Self:
+        """Return the parameters of a model with these paths; `inputs` replace those of ports."""
+        if not isinstance(model, Model):
+            raise InputError(f"parameters are those of a Model, got {model!r}")
+        content = describe(model, model.simulation, inputs)
+        document = read_content(content, name=f"model '{model.name}'").document
+        items: dict[str, Parameter] = {}
+        for path in names:
+            if not isinstance(path, str):
+                raise InputError(f"parameters: expected a path such as 'bodies.rod.mass': {path!r}")
+            found = _found(model, document, path)
+            for other in items.values():
+                if found.place and other.place and found.place.meets(other.place):
+                    raise InputError(
+                        f"parameters: '{path}' and '{other.path}' are the same; keep one of both"
+                    )
+            items[path] = found
+        return cls(content, items)
+
+    @property
+    def values(self) -> dict[str, Values | None]:
+        """Their values in the model, by path; None: not given."""
+        return {path: parameter.value for path, parameter in self.items.items()}
+
+    def model(self, values: Mapping[str, ArrayLike]) -> Model:
+        """Return the model with other values; its start is made consistent with them.
+
+        Bodies stay where they are as far as joints close there, else they are assembled; velocities
+        that contradict the joints are projected. Raises `InputError` for what cannot be built.
+        """
+        values = named(values, "parameters", "{'bodies.rod.mass': 0.5}")
+        content, moves, kept = self.content, dict[str, float](), list[str]()
+        for path, given in values.items():
+            if path not in self.items:
+                raise InputError(f"no parameter '{path}'; {did_you_mean(path, self.items)}")
+            parameter = self.items[path]
+            value, place = parameter.checked(given), parameter.place
+            if place is None:
+                moves[path.partition(".")[2]] = float(value)
+                continue
+            if place.keys[0] == "start":
+                content = _starting(content, str(place.keys[1]), parameter)
+                kept.append(str(place.keys[1]))
+            content = paths.put(content, place, value)
+        made = _built(content, kept)
+        for coordinate, there in moves.items():
+            made.move(coordinate, to=there)
+        return made
+
+
+def _found(model: Model, document: Document, path: str) -> Parameter:
+    first, _, rest = path.partition(".")
+    if first == "initial":
+        return _initial(model, document, path, rest)
+    if first == "inputs":
+        place = _input(model, document, path, rest)
+    else:
+        inner = ".".join(filter(None, (SECTIONS.get(first, first), rest)))
+        if inner.startswith("simulation.") and document.simulation is None:
+            document = document.model_copy(update={"simulation": _no_options()})
+        place = paths.find(document, inner)
+    return Parameter(path, _value(model, place), place)
+
+
+def _no_options() -> Any:
+    from poinsot.io.document import Simulation
+
+    return Simulation()
+
+
+def _value(model: Model, place: Place) -> Values | None:
+    """Return the value at a place; a mass that follows from a density is known, too."""
+    match place.keys:
+        case ("bodies", str(name), str(), "mass") if place.value is None:
+            return np.array(model.body(name).mass)
+    return place.value
+
+
+def _initial(model: Model, document: Document, path: str, rest: str) -> Parameter:
+    """Return a parameter of the start."""
+    for name in document.bodies:
+        key, _, component = rest.removeprefix(f"{name}.").partition(".")
+        if not rest.startswith(f"{name}."):
+            continue
+        if key in MOTION:
+            place = paths.find(document, f"bodies.{rest}")
+            return Parameter(path, place.value, place)
+        if key in PLACE:
+            now = np.array(model.start_places()[name][PLACE.index(key)])
+            found = paths.component(Place(("start", name, key), whole=now), component)
+            if found is not None:
+                return Parameter(path, found.value, found)
+    coordinates = coordinate_names(model)
+    if rest in coordinates:
+        return Parameter(path, np.array(model.start_coordinates()[rest]), None)
+    movable = [f"{body}.{each}" for body in document.bodies for each in (*MOTION, *PLACE)]
+    raise InputError(f"no parameter '{path}'; {_near(path, 'initial', [*coordinates, *movable])}")
+
+
+def _input(model: Model, document: Document, path: str, rest: str) -> Place:
+    """Return the place of the input of a port, of the model or of one of its systems."""
+    if rest in document.ports:
+        return paths.find(document, f"ports.{rest}.value")
+    own = {
+        f"{name}.{port}": f"systems.{name}.ports.{port}.value"
+        for name, system in document.systems.items()
+        if system.linear is not None
+        for port in system.linear.ports
+    }
+    if rest not in own:
+        raise InputError(f"no parameter '{path}'; {_near(path, 'inputs', [*document.ports, *own])}")
+    return paths.find(document, own[rest])
+
+
+def _near(path: str, first: str, names: list[str]) -> str:
+    return did_you_mean(path, [f"{first}.{name}" for name in names])
+
+
+def _starting(content: dict[str, Any], name: str, parameter: Parameter) -> dict[str, Any]:
+    """Return the content with the whole place at which a body starts."""
+    start = content.get("start", {})
+    added = content["bodies"][name]
+    here = start.get(name) or {key: added[key] for key in PLACE if key in added}
+    return {**content, "start": {**start, name: dict(here)}}
+
+
+def _built(content: dict[str, Any], kept: list[str]) -> Model:
+    """Return the model of a file's content; joints are closed and velocities projected if need be.
+
+    Bodies whose places were given stay there if joints close so. What cannot be built in any way is
+    said as if it stood in a file.
+    """
+    name = f"model '{content['name']}'"
+    try:
+        return build(read_content(content, name=name))
+    except ModelFileError:
+        consistent = {**content, "assemble": True, "project_velocities": True}
+    if kept:
+        try:
+            return build(read_content({**consistent, "assemble": {"keep": kept}}, name=name))
+        except ModelFileError:
+            pass
+    return build(read_content(consistent, name=name))
