@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from assembly_models import bennett, bricard, four_bar, rocker
+from assembly_models import at, bennett, bricard, four_bar, rocker
 
 import poinsot as ps
 
@@ -52,6 +52,54 @@ def test_a_parallelogram_goes_straight_through_its_flat_positions_which_are_name
     for met in sweep.singular:
         assert met.lost == 1
         assert met.joints == ("A", "B", "C", "D")
+
+
+def bar(model, name, p, q):
+    """A bar from p to q, points of the plane as complex numbers."""
+    along = q - p
+    turn = ps.Rotation.from_axis_angle((0, 0, 1), np.angle(along))
+    shape = ps.Box(mass=1, size=(abs(along), 0.1, 0.1))
+    return model.add_body(name, shape, position=at((p + q) / 2), rotation=turn)
+
+
+def hinge(model, name, a, b, p):
+    model.add_joint(name, ps.Revolute(a, b, point=at(p), axis=(0, 0, 1)))
+
+
+@pytest.mark.parametrize("start", [0.4, 0.7])
+def test_singular_positions_are_found_from_wherever_steps_lead_to_them(start):
+    """With a rod as long as the crank, the slider may stay where the crank's hinge is."""
+    model, u = ps.Model(), np.exp(1j * start)
+    crank, rod = bar(model, "crank", 0, u), bar(model, "rod", u, 2 * u.real)
+    slider = model.add_body("slider", ps.Box(mass=1, size=(0.2, 0.2, 0.2)), position=at(2 * u.real))
+    hinge(model, "A", model.ground, crank, 0)
+    hinge(model, "B", crank, rod, u)
+    hinge(model, "C", rod, slider, 2 * u.real)
+    rail = ps.Prismatic(model.ground, slider, point=at(2 * u.real), axis=(1, 0, 0))
+    model.add_joint("rail", rail)
+    sweep = model.move("A", to=np.pi - start)
+    assert sweep.position("slider")[-1] == pytest.approx((-2, 0, 0))
+    assert [met.value for met in sweep.singular] == pytest.approx([np.pi / 2 - start], abs=1e-6)
+    assert (sweep.singular[0].lost, sweep.singular[0].joints) == (1, ("A", "B", "C", "rail"))
+
+
+@pytest.mark.parametrize("to", [3.0, [np.pi - 0.7, 3.0]])
+def test_two_parallelograms_that_are_flat_at_once_lose_two_ranks(to):
+    model, u = ps.Model(), np.exp(0.7j)
+    crank = bar(model, "crank", 0, u)
+    hinge(model, "A", model.ground, crank, 0)
+    for side in (2, -3):
+        coupler = bar(model, f"coupler{side}", u, u + side)
+        rocker = bar(model, f"rocker{side}", side, u + side)
+        hinge(model, f"B{side}", crank, coupler, u)
+        hinge(model, f"C{side}", coupler, rocker, u + side)
+        hinge(model, f"D{side}", model.ground, rocker, side)
+    sweep = model.move("A", to=to)
+    (met,) = sweep.singular
+    assert met.value == pytest.approx(np.pi - 0.7, abs=1e-6)
+    assert (met.lost, set(met.joints)) == (2, set(model.joints))
+    for side in (2, -3):
+        assert sweep.coordinates(f"D{side}")["angle"][-1] == pytest.approx(3.0, abs=1e-9)
 
 
 def test_a_value_beyond_a_dead_centre_is_refused_with_the_limit():

@@ -128,9 +128,9 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
                     f"{what}: where it starts is a singular position, in which its motion branches "
                     "(see model.check()); start elsewhere, such as by model.assemble(near=...)"
                 )
-            found = path.singular(here, there, rank)
-            if found is not None and not (met and met[-1].near(found, path.unit)):
-                met.append(found)
+            for found in path.singular(here, there, rank):
+                if not (met and met[-1].near(found, path.unit)):
+                    met.append(found)
             here = there
         if here.value != value:
             break

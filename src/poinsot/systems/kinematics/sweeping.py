@@ -26,12 +26,14 @@ from poinsot.systems.kinematics.trajectories import Held
 LONGEST, SHORTEST = 0.15, 1e-11
 #: How far a step may be from where it was predicted, and the cosine between its ends' motions.
 OFF, STRAIGHT = 0.2, 0.95
-#: Singular values of rows of length one: below these they are lost, or may soon be.
-LOST, WEAK = 1e-6, 0.3
+#: Singular values of rows of length one are lost below this.
+LOST = 1e-6
 #: Below these, rows hardly tell one branch from another, and the place is the singular one.
 BRANCHING, THERE = 1e-4, 1e-6
 #: How near to each other places are between which a singular one is interpolated.
 LOCATED = 1e-4
+#: An eigenvalue is negative if its imaginary part is a smaller part of it: of two it is round-off.
+PAIRED = 0.1
 #: Part of a dependency that a joint must have to be named.
 NAMED = 1e-3
 
@@ -88,10 +90,18 @@ class Station:
         """Return the smallest singular value that is not always zero."""
         return float(self.factors[1][rank - 1]) if rank else 1.0
 
-    def ahead(self, there: "Station", rank: int) -> float:
-        """Return what becomes of that value nearby: negative beyond a place at which it is zero."""
-        U, _, Vt = self.factors
-        return float(U[:, rank - 1] @ there.rows @ Vt[rank - 1])
+    def losses(self, there: "Station", rank: int) -> tuple[Vector, Array]:
+        r"""Return at which parts of the way to a place nearby rows lose rank, and which; (m, n).
+
+        With singular vectors of the rows here, :math:`K_0 = U S V^\top`, those on the way are
+        singular where :math:`1 + t\,(\mu - 1) = 0`, for the eigenvalues :math:`\mu < 0` of
+        :math:`U^\top K_1 V S^{-1}`.
+        """
+        U, s, Vt = self.factors
+        eigenvalues, left = np.linalg.eig((U[:, :rank].T @ there.rows @ Vt[:rank].T / s[:rank]).T)
+        negative = eigenvalues.real < -abs(eigenvalues.imag) / PAIRED
+        parts = 1.0 / (1.0 - eigenvalues.real[negative])
+        return parts, np.asarray(U[:, :rank] @ left[:, negative])
 
     @cached_property
     def factors(self) -> tuple[Array, Vector, Array]:
@@ -174,32 +184,23 @@ class Path:
 
     # -- singular positions -------------------------------------------------------------------
 
-    def singular(self, one: Station, other: Station, rank: int) -> Singular | None:
-        """Return the singular position between two stations, or at the second one; None: none."""
-        if rank == 0:
-            return None
+    def singular(self, one: Station, other: Station, rank: int) -> list[Singular]:
+        """Return the singular positions between two stations, and at the second one."""
+        if rank == 0 or one.weakest(rank) <= THERE:
+            return []  # at the first one it is known
         if other.weakest(rank) <= THERE:
-            return self._named(other, other.value, rank)
-        if one.weakest(rank) <= THERE or min(one.weakest(rank), other.weakest(rank)) > WEAK:
-            return None
-        if one.ahead(other, rank) > 0:
-            return None
-        while abs(other.value - one.value) > LOCATED * self.unit:
+            U, s, _ = other.factors
+            lost = max(1, int(np.sum(s[:rank] <= BRANCHING)))
+            return [Singular(other.value, lost, self._parts(U[:, rank - lost : rank]))]
+        parts, rows = one.losses(other, rank)
+        if not parts.size:
+            return []
+        if abs(other.value - one.value) > LOCATED * self.unit:
             middle = self.step(one, (one.value + other.value) / 2, rank)
-            if middle is None:
-                break
-            one, other = (middle, other) if one.ahead(middle, rank) > 0 else (one, middle)
-        before, after = one.weakest(rank), one.ahead(other, rank)
-        if after > 0:
-            return None  # singular vectors have turned, and nothing is lost
-        value = one.value + (other.value - one.value) * before / (before - after)
-        return self._named(other, value, rank)
-
-    def _named(self, at: Station, value: float, rank: int) -> Singular:
-        """Return a singular position near a station, with joints that depend on each other."""
-        U, s, _ = at.factors
-        lost = max(1, int(np.sum(s[:rank] <= BRANCHING)))
-        return Singular(value, lost, self._parts(U[:, rank - lost : rank]))
+            if middle is not None:
+                return self.singular(one, middle, rank) + self.singular(middle, other, rank)
+        value = one.value + (other.value - one.value) * float(np.mean(parts))
+        return [Singular(value, parts.size, self._parts(rows))]
 
     def dead_centre(self, at: Station, rank: int) -> tuple[str, ...]:
         """Return the joints that hold the coordinate at its limit: its row depends on theirs."""
