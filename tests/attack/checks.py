@@ -42,9 +42,10 @@ class Formulation:
         """By the midpoint rule, too: it takes potentials by discrete gradients."""
         return self._declared.formulation == "ph" or self._declared.exact_energy == "any"
 
-    @property
-    def keeps_momenta(self):
-        return self._declared.exact_momentum == "any"
+    def keeps_momenta(self, case):
+        """Some schemes do only where nothing stores energy but the motion."""
+        promised = self._declared.exact_momentum
+        return promised == "any" or (promised == "quadratic" and not case.acting)
 
     @property
     def differences(self):
@@ -110,7 +111,7 @@ class Checks:
         yield from self.kinematics()
         if self.formulation.keeps_energy:
             yield from self.energy()
-        if self.formulation.keeps_momenta:
+        if self.formulation.keeps_momenta(self.case):
             yield from self.momenta()
             yield from self.reactions()
 
@@ -120,7 +121,7 @@ class Checks:
         if self.formulation.keeps_energy:
             promises += self.energy()
         free = not self.plan.joints or not self.grounded
-        if self.formulation.keeps_momenta and free and not self.case.acting:
+        if self.formulation.keeps_momenta(self.case) and free and not self.case.acting:
             P, L, sizes = self.motion.momenta
             for label, path, scale in zip(("linear", "angular"), (P, L), sizes, strict=True):
                 lost = abs(path - path[0]).max()

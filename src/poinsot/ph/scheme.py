@@ -34,8 +34,9 @@ class Scheme:
         How many unknowns Newton's method sees; the trajectory is the same.
     mean_lever_arms : bool
         Whether lever arms are those of the mean rotation of a step; only for models.
-    exact_momentum : {"any", "free", "none"}
-        Whether the angular momentum of jointed bodies stays exact, or only that of free ones.
+    exact_momentum : {"any", "quadratic", "free", "none"}
+        Whether momenta stay exact: those of jointed bodies; the same without springs and other
+        forces, as long as the energy is quadratic; those of free bodies only.
     substeps : tuple of float
         What a step is composed of: fractions of h, one after the other, that add up to one.
         Negative ones go back in time, without which no composition is of an order above two.

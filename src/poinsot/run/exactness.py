@@ -138,6 +138,8 @@ class Run:
         for name, rows in self._constraints.items():
             if name == "velocity_constraint_error" and not self.scheme.stabilised:
                 continue  # they hold at midpoints only
+            if name == "velocity_constraint_error_mid" and not self._keeps_means:
+                continue  # the velocities that hold them are others
             errors, scales = _largest(rows.error[1:]), _largest(rows.noisy)
             if name == "constraint_error":  # some schemes keep what was amiss at the start
                 errors = np.minimum(errors, _largest(rows.error[1:] - rows.error[0]))
@@ -151,6 +153,12 @@ class Run:
         part, what = self._astray
         if part > DRIVEN:
             yield f"{what}: do not trust this run", False
+
+    @property
+    def _keeps_means(self) -> bool:
+        """Whether mean velocities are those that move positions."""
+        quadratic = all(storage.quadratic for storage in self.system.storages)
+        return quadratic or self.scheme.gradient.keeps_means
 
     @cached_property
     def _astray(self) -> tuple[float, str]:

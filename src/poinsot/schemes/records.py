@@ -25,14 +25,24 @@ def _of_lagrangians() -> Iterator[Scheme]:
     yield Scheme("emh-mean", exact, 2, "any", mean_lever_arms=True, **hamiltonian)
 
 
+#: What discrete gradients of the energy of a whole system leave of momenta.
+_GENERAL: dict[str, Any] = {"exact_momentum": "quadratic"}
 _SECOND_ORDER: dict[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
         Scheme("ph-mp", Midpoint(), 2, "quadratic", citations=("LKB26",)),
         Scheme("ph-mp-ggl", Midpoint(), 2, "quadratic", stabilised=True, citations=("LKB26",)),
-        Scheme("ph-dg", Gonzalez(), 2, "any", citations=("KB24", "G96")),
-        Scheme("ph-dg-partitioned", Partitioned(), 2, "any", citations=("KB24", "G96")),
-        Scheme("ph-avf", MeanValue(), 2, "polynomial", constant_E=True, citations=("QM08",)),
+        Scheme("ph-dg", Gonzalez(), 2, "any", **_GENERAL, citations=("KB24", "G96")),
+        Scheme("ph-dg-partitioned", Partitioned(), 2, "any", **_GENERAL, citations=("KB24", "G96")),
+        Scheme(
+            "ph-avf",
+            MeanValue(),
+            2,
+            "polynomial",
+            constant_E=True,
+            **_GENERAL,
+            citations=("QM08",),
+        ),
         *_of_lagrangians(),
     )
 }
