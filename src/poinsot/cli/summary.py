@@ -51,8 +51,8 @@ def _rows(result: Result) -> list[tuple[str, str, str, str]]:
         rows.append((f"  put in at '{port.name}' [J]", "0", _number(port.energy[-1]), ""))
     if result.dissipated[-1] != 0:
         rows.append(("  dissipated [J]", "0", _number(result.dissipated[-1]), ""))
-    if result.added:
-        rows.append(("  added by events [J]", "0", _number(result.added), ""))
+    if np.any(result.added):
+        rows.append(("  added by events [J]", "0", _number(result.added[-1]), ""))
     for kind, unit in (("linear", "kg m/s"), ("angular", "kg m²/s")):
         if (L := result.observation.whole.get(f"{kind}_momentum")) is not None:
             sizes = np.linalg.norm(L, axis=1)
@@ -122,7 +122,7 @@ def summarise(result: Result) -> dict[str, Any]:
         "energy_error_max": result.stats.balance_error_max,
         "supplied": {port.name: float(port.energy[-1]) for port in result.outer_ports},
         "dissipated": float(result.dissipated[-1]),
-        "added_by_events": result.added,
+        "added_by_events": float(result.added[-1]),
         "position_error": _known(result.stats.position_error),
         "rotation_error": _known(result.stats.rotation_error),
         "warnings": list(result.warnings),

@@ -315,9 +315,13 @@ class Result:
         return f"{sizes} by a tolerance of {stats.tolerance:g} ({stats.rejected_steps} rejected)"
 
     @property
-    def added(self) -> float:
-        """What events have added to the stored energy [J]: springs that come or go, impacts."""
-        return float(sum(event.energy.sum() for event in self.events.values()))
+    def added(self) -> Array:
+        """What events have added to the stored energy since the start [J]; shape (times,).
+
+        Springs that come or go, and what impacts lose.
+        """
+        each = (np.nan_to_num(event.energies) for event in self.events.values())
+        return np.cumsum(sum(each, np.zeros_like(self.time)))
 
     @property
     def _estimated(self) -> list[tuple[str, str]]:
@@ -338,7 +342,7 @@ class Result:
             ("energy at the end", f"{self.energy[-1]:.9g} J"),
             *((f"supplied by '{p.name}'", f"{p.energy[-1]:.9g} J") for p in self.outer_ports),
             ("dissipated", f"{self.dissipated[-1]:.9g} J"),
-            *([("added by events", f"{self.added:.9g} J")] if self.added else []),
+            *([("added by events", f"{self.added[-1]:.9g} J")] if np.any(self.added) else []),
             ("largest balance error", f"{self.stats.balance_error_max:.2e} J"),
             *((label, f"{np.max(gap):.2e}{unit}") for label, gap, unit in self.measured_violations),
             *self._estimated,

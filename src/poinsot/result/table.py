@@ -63,7 +63,8 @@ def to_csv(result: Result, path: str | os.PathLike[str]) -> None:
 
 
 def _columns(result: Result) -> Iterator[tuple[str, Array]]:
-    for name in ("energy", "supplied", "dissipated", "balance_error"):
+    added = ("added",) if np.any(result.added) else ()
+    for name in ("energy", "supplied", "dissipated", *added, "balance_error"):
         yield f"{name} [J]", getattr(result, name)
     for port in result.ports.values():
         yield from _entries(f"{port.name}.u", port.u_unit, _ends(port.u))

@@ -22,12 +22,14 @@ DOTS: dict[str, Any] = {"linestyle": "", "marker": ".", "markersize": 3}
 
 
 def plot_energy(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
-    """Plot the account of energy [J]: stored, dissipated, and put in through each outer port."""
+    """Plot the account of energy [J]: stored, put in through each outer port, lost, and added."""
     with over_time(ax, "energy since the start [J]", **settings) as ax:
         for port in result.outer_ports:
             draw_line(ax, result.time, port.energy, label=plain(f"put in at '{port.name}'"))
         draw_line(ax, result.time, result.energy - result.energy[0], label="stored")
         draw_line(ax, result.time, result.dissipated, label="dissipated")
+        if np.any(result.added):
+            draw_line(ax, result.time, result.added, label="added by events")
     return figure_of(ax)
 
 
@@ -49,7 +51,7 @@ def plot_power(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Fi
 
 
 def plot_balance(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
-    """Plot the balance error H - H0 - supplied + dissipated [J], on a logarithmic scale."""
+    """Plot the balance error H - H0 - supplied + dissipated - added [J], on a logarithmic scale."""
     with over_time(ax, "|balance error| [J]", **settings) as ax:
         # Energies that are added up cannot be told from their neighbours by less than this.
         kinetic = result.observation.energies.get("kinetic", result.energy)
@@ -258,7 +260,8 @@ def overview(result: Result) -> dict[str, Drawing]:
     drawings: dict[str, Drawing] = {}
     if seen.energies:
         drawings["Kinds of energy"] = partial(plot_energy_kinds, result)
-    if not seen.energies or result.outer_ports or np.any(result.dissipated != 0):
+    changed = np.any(result.dissipated != 0) or np.any(result.added != 0)
+    if not seen.energies or result.outer_ports or changed:
         drawings["Account of energy"] = partial(plot_energy, result)
     drawings["Balance of energy"] = partial(plot_balance, result)
     if result.outer_ports:

@@ -133,6 +133,7 @@ def _numbers(result: Result) -> str:
         ("energy at the start", _joule(result.energy[0])),
         *((f"put in at '{port.name}'", _joule(port.energy[-1])) for port in result.outer_ports),
         ("dissipated", _joule(result.dissipated[-1])),
+        *([("added by events", _joule(result.added[-1]))] if np.any(result.added) else []),
         ("energy at the end", _joule(result.energy[-1])),
         ("largest balance error", f"{stats.balance_error_max:.1e} J"),
     ]
