@@ -1,5 +1,6 @@
 """Steps that have no solution are taken in smaller ones, which keep what the scheme keeps."""
 
+import mechanisms
 import numpy as np
 import pytest
 from engines import numbers
@@ -105,6 +106,13 @@ def test_velocities_stay_as_near_to_the_constraints(pattern, engine, monkeypatch
     result = run(t_end=2.0, engine=engine)
     assert result.stats.split_steps > 20
     assert result.velocity_constraint_error.max() < 2 * plain.velocity_constraint_error.max()
+
+
+@pytest.mark.parametrize(("seed", "h"), [(11, 8.0), (84, 4.0), (84, 8.0)])
+def test_a_step_that_throws_a_tree_about_is_not_taken_for_a_singular_position(seed, h):
+    """Where it leads by velocities joints are open; trees are singular nowhere: it is halved."""
+    system = mechanisms.tree(seed, bodies=3, speed=1.0).model().compile("directors")
+    assert system.diagnose(0.0, system.start, h) == ""
 
 
 def test_the_order_of_convergence_stays(monkeypatch):

@@ -42,6 +42,8 @@ MANY = 1000
 WEAK = 1e-4
 #: What moves in a step by more than this part of the size of its loop is not known any better.
 CLOSE = 0.1
+#: And if it moves by more than this, joints are nearly open where it is taken to be.
+FAR = 0.3
 #: Newton's method looks for branches from so many places for each unknown, with so many iterations.
 TRIALS, ITERATIONS = 24, 50
 #: What is left of equations that are solved.
@@ -125,14 +127,17 @@ def singular_rows(
     """Return the equations that depend on each other at q but not elsewhere, and the rank lost.
 
     Or hardly do not. `repeated` of all depend on others everywhere; q is known but for second
-    orders of what bodies have `moved` by, in twists. Of too many equations, none are returned.
+    orders of what bodies have `moved` by to get there, in twists: too far, and nothing is known. Of
+    too many equations, none are returned.
     """
     none = np.zeros(0, dtype=np.intp), 0
     if not 0 < forms.m <= MANY:
         return none
     J, rows, lengths = measured(joint_matrix(forms, q))
-    U, singular, Vt = np.linalg.svd(dense(J))
     reach = float(np.max(abs(lengths * moved))) / float(np.max(lengths))
+    if reach > FAR:
+        return none
+    U, singular, Vt = np.linalg.svd(dense(J))
     rank = int(np.count_nonzero(singular > max(WEAK, min(reach, CLOSE) ** 2)))
     if rank >= forms.m - repeated:
         return none

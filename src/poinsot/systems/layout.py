@@ -199,11 +199,12 @@ class Layout:
             return text
         twists = twists_from(q, rates)
         for part in (0.0, 0.5, 1.0):
-            there = move(q, part * h * twists)
+            moved = part * h * twists
+            there = move(q, moved)
             endless = [f"'{p.name}'" for p in held.potentials if not p.finite(there)]
             if endless:
                 return f"; force {', '.join(endless)} gives NaN or infinity where the step leads"
-            rows, lost = singular_rows(held.constraints, there, held.repeated, h * twists)
+            rows, lost = singular_rows(held.constraints, there, held.repeated, moved)
             singular = [at.name for at in self.joints if np.isin(at.rows, rows).any()]
             if singular:
                 return (
