@@ -110,7 +110,10 @@ class Image:
 
     def describe(self, place: int) -> str:
         """Return the name of the number at a place, with its index: `machine.gyration[1]`."""
-        field = next(f for f in self.fields.values() if f.first <= place < f.first + f.words)
+        there = (f for f in self.fields.values() if f.first <= place < f.first + max(f.words, 1))
+        field = next(there, None)
+        if field is None:
+            return "the state at the start"
         if not field.shape:
             return field.name
         index = np.unravel_index(place - field.first, field.shape)

@@ -60,7 +60,7 @@ class MechanismRunner(Runner):
     ) -> None:
         self.system, self.options = system, options
         self.parts = Parts.of(system.mechanism, system.layout)
-        made = self.tables(decoupled=self._decouples)
+        made = self.plan
         self.machine, self.places = made.machine(system.directors(x)), made.places
         self.bodies = len(system.layout.bodies)
         self.networks = next(f for f in self.parts.families if isinstance(f, PortNetworks))
@@ -138,6 +138,11 @@ class MechanismRunner(Runner):
         system = self.system
         known = system.mechanism, system.layout, self.parts, system.stabilised
         return Tables(*known, decoupled, self.turning)
+
+    @property
+    def plan(self) -> Tables:
+        """What the machine that is tried first was made of."""
+        return self.tables(decoupled=self._decouples)
 
     @property
     def _decouples(self) -> bool:
