@@ -8,7 +8,7 @@ round-off, the numbers of any other run follow by one product of matrices.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -22,24 +22,28 @@ from poinsot.ph.system import PHSystem
 from poinsot.run.opening import Opening
 from poinsot.studies.polynomials import Polynomials, interpolate, nodes_between, varying
 from poinsot.systems.compiled.image import Image
-from poinsot.systems.compiled.machine import radii_of_gyration
+from poinsot.systems.compiled.machine import Tables, radii_of_gyration
+from poinsot.systems.mechanism import scales_of_rates
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
-#: Numbers that differ by no more than so many times the round-off of their kind are the same.
-ALIKE = 256
+#: Numbers that differ by no more than so many times the round-off of their kind are the same; those
+#: of the motion at the start, which equations of joints complete, by more.
+ALIKE, COMPLETED = 256, 8192
 #: So many models are built to compare with.
 TESTS = 6
 #: At least so many models may be built, at most so many, and one for so many runs.
 LEAST, MOST, EVERY = 24, 240, 8
 BODIES = "machine.bodies.numbers"
 #: What follows from inertia, and is no polynomial.
-GYRATION, TEMPLATE = "machine.gyration", "machine.template.tiles"
-#: What measures how well equations are solved: those of another run do as well, if they differ by
-#: no more than this factor.
-MEASURES, NEAR = ("machine.speeds", "machine.length"), 2.0
+DERIVED = {
+    "machine.gyration": "_radii",
+    "machine.template.tiles": "_tiles",
+    "machine.length": "_lengths",
+    "machine.speeds": "_speeds",
+}
 
 
 class NoPolynomialsError(Exception):
@@ -93,17 +97,18 @@ class Numbers:
     def covers(self, rows: Array) -> Flags:
         """Tell which rows of parameters (runs, numbers) are between the ends of what is known."""
         own = rows[:, self.columns]
-        return np.all((own >= self.low) & (own <= self.high), axis=1)
+        return np.asarray(np.all((own >= self.low) & (own <= self.high), axis=1))
 
     def at(self, rows: Array) -> Array:
         """Return the numbers at `places` of runs with parameters rows; (runs, entries)."""
         found = self.polynomials(rows[:, self.columns])
         inertia = self._inertia(found)
-        for name, derive in ((GYRATION, self._radii), (TEMPLATE, self._tiles)):
+        for name, function in DERIVED.items():
             where = _places(self.image, name)
             own = np.flatnonzero(np.isin(self.places, where))
             if own.size:
-                found[:, own] = derive(inertia, self.places[own] - where[0])
+                derived = getattr(self, function)(inertia).reshape(len(rows), -1)
+                found[:, own] = derived[:, self.places[own] - where[0]]
         return found
 
     def whole(self, rows: Array) -> Array:
@@ -134,27 +139,52 @@ class Numbers:
         """Where the inertia of bodies is."""
         return _places(self.image, BODIES).reshape(self.image.fields[BODIES].shape)
 
-    def _radii(self, inertia: Array, which: Places) -> Array:
-        """Return the least and the greatest radius of gyration of bodies [m]; (runs, which)."""
-        turns = self.opening.runner.system.mechanism.unknowns.turns
-        found = radii_of_gyration(inertia[:, :, MASS2], inertia[:, :, EULER2:], turns)
-        return np.asarray(found[:, which])
+    @cached_property
+    def _tables(self) -> Tables:
+        return self.opening.runner.plan
 
-    def _tiles(self, inertia: Array, which: Places) -> Array:
-        """Return what tiles hold beforehand: linear in masses and their inverses; (runs, which)."""
+    @cached_property
+    def _frames(self) -> Array:
+        """The frames of bodies at the start."""
+        return self.opening.runner.system.directors(self.opening.run.problem.x)
+
+    def _radii(self, inertia: Array) -> Array:
+        """Return the least and the greatest radius of gyration of bodies [m]; (runs, 2)."""
+        turns = self._tables.mechanism.unknowns.turns
+        return radii_of_gyration(inertia[:, :, MASS2], inertia[:, :, EULER2:], turns)
+
+    def _lengths(self, inertia: Array) -> Array:
+        """Return the longest lever arms of joints, or radii of gyration [m]; (runs,)."""
+        mechanism = self._tables.mechanism
+        arms = mechanism.lever_arms(self._frames)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of what is no body
+            across = np.sqrt(inertia[:, :, EULER2:].sum(axis=2) / inertia[:, :, MASS2])
+        return np.maximum(np.max(arms, initial=0.0), across.max(axis=1))
+
+    def _speeds(self, inertia: Array) -> Array:
+        """Return what makes rates of constraints speeds; (runs, nodes, 3)."""
+        squares = self._tables.mechanism.rate_squares(self._frames)
+        return self._tables.placed(scales_of_rates(self._lengths(inertia), *squares))
+
+    def _tiles(self, inertia: Array) -> Array:
+        """Return what tiles hold beforehand: linear in masses and their inverses; (runs, ...)."""
         bodies, by_inverse, by_mass = self._terms
-        base = self.base[_places(self.image, TEMPLATE)][which]
+        base = self.base[_places(self.image, "machine.template.tiles")]
         before, now = self.base[self._bodies][bodies, MASS2] / 2, inertia[:, bodies, MASS2] / 2
+        found = np.tile(base, (len(now), 1))
         with np.errstate(divide="ignore"):
-            change = (1 / now - 1 / before) @ by_inverse[:, which]
-        return np.asarray(base + change + (now - before) @ by_mass[:, which])
+            change = 1 / now - 1 / before
+        # Sums whose order does not depend on how many runs there are.
+        for k in range(len(bodies)):
+            found += change[:, k, None] * by_inverse[k] + (now - before)[:, k, None] * by_mass[k]
+        return found
 
     @cached_property
     def _terms(self) -> tuple[Places, Array, Array]:
         """The bodies whose masses change, and their factors in tiles; (bodies, entries) each."""
         bodies = np.flatnonzero(np.isin(self._bodies[:, MASS2], self.places))
         filled = self.opening.job.machine.template.places
-        terms = self.opening.runner.plan.template_terms(filled, bodies)
+        terms = self._tables.template_terms(filled, bodies)
         by_inverse, by_mass = (each.reshape(len(bodies), -1) for each in terms)
         return bodies, by_inverse, by_mass
 
@@ -201,9 +231,11 @@ class _Search:
                 raise NoPolynomialsError("machine code alone cannot take these runs")
             if self.first is None:
                 self.first = opened
-            same = np.array_equal(opened.job.times, self.first.job.times)
-            if not same or not self.first.image.fits(opened.job):
-                raise NoPolynomialsError("models have different structures")
+            others = self.first.image.differences(opened.job)
+            if not np.array_equal(opened.job.times, self.first.job.times):
+                others.append("times")
+            if others:
+                raise NoPolynomialsError(f"models differ in structure: {', '.join(others[:3])}")
             self.known[key] = np.where(self._numbers, opened.numbers(self.first.image), 0.0)
         return self.known[key]
 
@@ -218,11 +250,9 @@ class _Search:
         assert self.first is not None
         image = self.first.image
         known = np.array([base, *ends, *(value for _, value in tests)])
-        alike = ALIKE * EPS * _sizes(self.first, known)
-        derived = np.concatenate([_places(image, name) for name in (GYRATION, TEMPLATE)])
-        measures = np.concatenate([_places(image, name) for name in MEASURES])
+        alike = EPS * _sizes(self.first, known)
+        derived = np.concatenate([_places(image, name) for name in DERIVED])
         alike[derived] = np.inf
-        alike[measures] = np.where(_near(known[:, measures]), np.inf, 0.0)
 
         def agree(a: Array, b: Array) -> Flags:
             with np.errstate(invalid="ignore"):
@@ -233,15 +263,14 @@ class _Search:
             named = image.describe(int(np.flatnonzero(wrong)[0]))
             raise NoPolynomialsError(f"{named} is no polynomial of the parameters")
         changing = varying(self.known.values())
-        changing[measures] = False
         if self.first.runner.system.mechanism.elastic:
             changing[derived] = False
         places = np.flatnonzero(changing)
         found.surpluses = [surplus[places] for surplus in found.surpluses]
         begun = self.first.numbers(image)
-        own = kind(self.first, begun, self.columns, low, high, found, places, len(self.known))
-        self._require_derived(own, derived)
-        return own
+        made = kind(self.first, begun, self.columns, low, high, found, places, len(self.known))
+        self._require_derived(made, derived)
+        return made
 
     def _require_derived(self, numbers: Numbers, derived: Places) -> None:
         """Compare what follows from inertia with that of models that were built."""
@@ -253,7 +282,7 @@ class _Search:
         known = np.array([value[where] for value in self.known.values()])
         allowed = ALIKE * EPS * np.max(abs(known), axis=0, initial=0.0)
         if np.any(abs(numbers.at(rows)[:, own] - known) > allowed):
-            raise NoPolynomialsError("inertia of bodies does not follow from their masses")
+            raise NoPolynomialsError("where joints are changes with the parameters")
 
     @staticmethod
     def _one(nodes: Array, k: int) -> Array:
@@ -270,12 +299,6 @@ class _Search:
         found = np.concatenate([image.numbers, state])
         found[found] = np.isfinite(begun[found])
         return found
-
-    def _exempt(self) -> slice:
-        """Return where radii of gyration are, which follow from inertia."""
-        assert self.first is not None
-        field = self.first.image.fields[GYRATION]
-        return slice(field.first, field.first + field.words)
 
     def _valid(self, own: Array) -> tuple[Array, Array]:
         """Return between which values models can be built, as far as one after the other tells."""
@@ -297,15 +320,9 @@ class _Search:
             values = np.unique(own[:, k])
             inside = int(np.searchsorted(values, middle[k]))
             below, above = values[:inside][::-1], values[inside:]
-            low[k] = _furthest(below, lambda value, k=k: able(k, value), middle[k])
-            high[k] = _furthest(above, lambda value, k=k: able(k, value), middle[k])
+            low[k] = _furthest(below, partial(able, k), middle[k])
+            high[k] = _furthest(above, partial(able, k), middle[k])
         return low, high
-
-
-def _near(values: Array) -> Flags:
-    """Tell which numbers (models, entries) are positive, and hardly differ."""
-    least, most = values.min(axis=0), values.max(axis=0)
-    return np.asarray((least > 0) & (most <= NEAR * least))
 
 
 def _furthest(values: Array, able: Callable[[float], bool], there: float) -> float:
@@ -323,8 +340,8 @@ def _furthest(values: Array, able: Callable[[float], bool], there: float) -> flo
 
 
 def _sizes(opening: Opening, vectors: Array) -> Array:
-    """Return the sizes of numbers to a relative eps of which they are known; (size,)."""
-    sizes = np.max(abs(vectors), axis=0)
+    """Return by how many eps numbers may differ that are the same; (size,)."""
+    sizes = ALIKE * np.max(abs(vectors), axis=0)
     image, problem = opening.image, opening.run.problem
     for name, field in image.fields.items():
         own = sizes[field.first : field.first + field.words]
@@ -333,15 +350,15 @@ def _sizes(opening: Opening, vectors: Array) -> Array:
             ends = 0, tables.DIRECTORS, tables.VELOCITY, tables.RATES, last, field.shape[-1]
             columns = own.reshape(field.shape)
             for piece in map(slice, ends, ends[1:]):
-                columns[:, piece] = np.max(columns[:, piece])
+                columns[:, piece] = COMPLETED / ALIKE * np.max(columns[:, piece])
         elif name.startswith("carried."):
-            own[:] = _together(own.reshape(field.shape)).reshape(-1)
+            own[:] = COMPLETED / ALIKE * _together(own.reshape(field.shape)).reshape(-1)
         if name == "carried.gap":
-            own[:] = np.max(own, initial=0.0) + opening.job.machine.length
+            own[:] = np.max(own, initial=0.0) + COMPLETED * opening.job.machine.length
         if name == "carried.turns":
-            own[:] = 1.0
+            own[:] = COMPLETED
         if name == "sums":
-            own[:] += PHSystem.in_play(problem.system, 0.0, problem.x, problem.clock.h)
+            own[:] += COMPLETED * PHSystem.in_play(problem.system, 0.0, problem.x, problem.clock.h)
     state = sizes[image.size : image.size + problem.x.size]
     kinds: dict[tuple[str, bool], list[int]] = {}
     for name, piece in problem.system.slices.items():
@@ -349,8 +366,8 @@ def _sizes(opening: Opening, vectors: Array) -> Array:
         for k in range(piece.start, piece.stop):
             kinds.setdefault((what, k - piece.start < 3), []).append(k)
     for places in kinds.values():
-        state[places] = np.max(state[places])
-    sizes[image.size + problem.x.size :] = 1.0
+        state[places] = COMPLETED / ALIKE * np.max(state[places])
+    sizes[image.size + problem.x.size :] = COMPLETED
     return sizes
 
 

@@ -48,21 +48,19 @@ class Polynomials:
     exponents: list[Exponent] = field(default_factory=list)
     surpluses: list[Array] = field(default_factory=list)
 
-    def basis(self, x: Array) -> Array:
-        """Return the basis at points x (points, variables); (points, exponents)."""
-        nodes, found = self.nodes, np.ones((len(x), len(self.exponents)))
-        for k in range(x.shape[1]):
-            power = np.ones((len(x), DEGREE + 1))
-            for j in range(1, DEGREE + 1):
-                power[:, j] = np.prod(
-                    (x[:, k, None] - nodes[k, :j]) / (nodes[k, j] - nodes[k, :j]), axis=1
-                )
-            found *= power[:, [each[k] for each in self.exponents]]
-        return found
-
     def __call__(self, x: Array) -> Array:
-        """Return values at points x (points, variables); (points, entries)."""
-        found: Array = self.basis(x) @ np.array(self.surpluses)
+        """Return values at points x (points, variables); (points, entries).
+
+        Sums whose order, and so round-off, does not depend on how many points there are.
+        """
+        powers = [_powers(x[:, k], nodes) for k, nodes in enumerate(self.nodes)]
+        found = np.zeros((len(x), self.surpluses[0].size))
+        for exponent, surplus in zip(self.exponents, self.surpluses, strict=True):
+            term = np.ones(len(x))
+            for k, j in enumerate(exponent):
+                if j:
+                    term = term * powers[k][j]
+            found += term[:, None] * surplus
         return found
 
     def gradient(self, x: Array) -> Array:
@@ -97,8 +95,18 @@ class Polynomials:
         self.surpluses.append(value)
 
 
+def _powers(x: Array, nodes: Array) -> list[Array]:
+    """Return the basis of one variable at x (points,), by degree."""
+    found, product, scale = [np.ones(len(x))], np.ones(len(x)), 1.0
+    for j in range(1, DEGREE + 1):
+        product = product * (x - nodes[j - 1])
+        scale = float(np.prod(nodes[j] - nodes[:j]))
+        found.append(product / scale)
+    return found
+
+
 def nodes_between(low: Array, high: Array) -> Array:
-    """Return nodes of variables in ranges; the first is that of the least size, for small errors."""
+    """Return nodes of variables in ranges, that of the least size first: it keeps errors small."""
     swap = abs(low) > abs(high)
     first, second = np.where(swap, high, low), np.where(swap, low, high)
     across = abs(first) < APART * abs(second)

@@ -88,8 +88,13 @@ class Image:
 
     def fits(self, job: Job) -> bool:
         """Tell whether a job has this structure: all but floating-point numbers is the same."""
+        return not self.differences(job)
+
+    def differences(self, job: Job) -> list[str]:
+        """Return the names of what is not the same, besides floating-point numbers."""
         ours, theirs = (dict(_structure(each, "")) for each in (self.job, job))
-        return ours.keys() == theirs.keys() and all(_same(ours[k], theirs[k]) for k in ours)
+        names = dict.fromkeys([*ours, *theirs])
+        return [name for name in names if not _same(ours.get(name), theirs.get(name))]
 
     def view(self, memory: Array, name: str) -> NDArray[Any]:
         """Return one of the arrays as a view of a memory, by its name."""

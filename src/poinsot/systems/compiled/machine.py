@@ -323,10 +323,19 @@ class Tables:
     def _speeds(self, f: Vector) -> tuple[float, Real]:
         """Return the longest lever arm [m], and what makes rates of constraints speeds."""
         length, rows = self.mechanism.speeds(f)
+        return length, self.placed(rows)
+
+    def placed(self, rows: Real) -> Real:
+        """Return what belongs to the equations of constraints (..., rows) by their nodes and slots.
+
+        The rest is 1; (..., nodes, 3).
+        """
         node, slot = self.places.T[:2]
-        speeds = np.ones((self.graph.nodes, SLOTS))
-        speeds[node, slot] = np.resize(rows[self.mechanism.held.rigid :], node.size)
-        return length, speeds
+        found = np.ones((*rows.shape[:-1], self.graph.nodes, SLOTS))
+        own = rows[..., self.mechanism.held.rigid :]
+        again = node.size // max(1, own.shape[-1])
+        found[..., node, slot] = np.tile(own, again)
+        return found
 
     def _gyration(self) -> Real:
         """Return the least and the greatest radius of gyration of bodies that turn [m]."""
