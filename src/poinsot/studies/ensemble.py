@@ -113,7 +113,11 @@ def ensemble(
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if f"options.{name}" in values:
-            raise InputError(f"{name} is an option of all runs and a parameter; keep one of both")
+            what_of = "h" if name == "step" else name
+            raise InputError(
+                f"{what_of} is an option of all runs, and 'options.{name}' a parameter; "
+                "keep one of both"
+            )
     measures = Measures.of(what, model)
     shapes = {path: each.shape[1:] for path, each in values.items()}
     cases = Cases(own, shapes, options)

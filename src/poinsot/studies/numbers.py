@@ -9,7 +9,6 @@ round-off, the numbers of any other run follow by one product of matrices.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,12 +81,12 @@ class Numbers:
     built: int = 0
 
     @classmethod
-    def of(cls, opening: Callable[[Array], Opening | None], rows: Array) -> Self:
+    def of(cls, opening: Callable[[Array], Opening | None], rows: Array) -> "Numbers":
         """Return the numbers of runs with parameters rows (runs, numbers).
 
         Raises `NoPolynomialsError` if each of these models must be built.
         """
-        return _Search(opening, rows).found(cls)
+        return _Search(opening, rows).found()
 
     @property
     def image(self) -> Image:
@@ -159,7 +158,7 @@ class Numbers:
         arms = mechanism.lever_arms(self._frames)
         with np.errstate(divide="ignore", invalid="ignore"):  # of what is no body
             across = np.sqrt(inertia[:, :, EULER2:].sum(axis=2) / inertia[:, :, MASS2])
-        return np.maximum(np.max(arms, initial=0.0), across.max(axis=1))
+        return np.asarray(np.maximum(np.max(arms, initial=0.0), across.max(axis=1)))
 
     def _speeds(self, inertia: Array) -> Array:
         """Return what makes rates of constraints speeds; (runs, nodes, 3)."""
@@ -205,16 +204,16 @@ class _Search:
         self.first: Opening | None = None
         self.most = min(MOST, max(LEAST, len(rows) // EVERY))
 
-    def found(self, kind: type[Numbers]) -> Numbers:
+    def found(self) -> Numbers:
         """Return the numbers, or raise `NoPolynomialsError`."""
         own = self.rows[:, self.columns]
         low, high = own.min(axis=0), own.max(axis=0)
         try:
-            return self._between(kind, low, high)
+            return self._between(low, high)
         except PoinsotError:
             low, high = self._valid(own)
         try:
-            return self._between(kind, low, high)
+            return self._between(low, high)
         except PoinsotError as error:
             raise NoPolynomialsError(str(error)) from error
 
@@ -239,7 +238,7 @@ class _Search:
             self.known[key] = np.where(self._numbers, opened.numbers(self.first.image), 0.0)
         return self.known[key]
 
-    def _between(self, kind: type[Numbers], low: Array, high: Array) -> Numbers:
+    def _between(self, low: Array, high: Array) -> Numbers:
         nodes = nodes_between(low, high)
         own = self.rows[:, self.columns]
         own = own[np.all((own >= low) & (own <= high), axis=1)]
@@ -268,7 +267,7 @@ class _Search:
         places = np.flatnonzero(changing)
         found.surpluses = [surplus[places] for surplus in found.surpluses]
         begun = self.first.numbers(image)
-        made = kind(self.first, begun, self.columns, low, high, found, places, len(self.known))
+        made = Numbers(self.first, begun, self.columns, low, high, found, places, len(self.known))
         self._require_derived(made, derived)
         return made
 
@@ -341,7 +340,7 @@ def _furthest(values: Array, able: Callable[[float], bool], there: float) -> flo
 
 def _sizes(opening: Opening, vectors: Array) -> Array:
     """Return by how many eps numbers may differ that are the same; (size,)."""
-    sizes = ALIKE * np.max(abs(vectors), axis=0)
+    sizes: Array = ALIKE * np.max(abs(vectors), axis=0)
     image, problem = opening.image, opening.run.problem
     for name, field in image.fields.items():
         own = sizes[field.first : field.first + field.words]
@@ -377,4 +376,4 @@ def _together(sizes: Array) -> Array:
     if not sizes.size:
         return sizes
     vectors = sizes.reshape(-1, sizes.shape[-1] // width, width)
-    return np.broadcast_to(vectors.max(axis=(0, 2))[None, :, None], vectors.shape)
+    return np.array(np.broadcast_to(vectors.max(axis=(0, 2))[None, :, None], vectors.shape))

@@ -154,8 +154,8 @@ class MemoryStore(Store):
         if size > ROOM:
             raise InputError(
                 f"{outline.runs} runs of {outline.samples} saved states take "
-                f"{size / 2**30:.1f} GiB of memory; give output='study.nc', or save fewer states by "
-                "save_every=..."
+                f"{size / 2**30:.1f} GiB of memory; give output='study.nc', or save fewer states "
+                "by save_every=..."
             )
         self.arrays = {
             name: np.zeros(shape, kind) for name, _, shape, kind, _ in outline.variables()
@@ -319,5 +319,8 @@ def key_of(*facts: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray) else repr(value)
+def _plain(value: Any) -> str:
+    """Return what stands for an array, or for anything else that JSON does not know."""
+    if isinstance(value, np.ndarray):
+        return f"{value.shape} {hashlib.sha256(np.ascontiguousarray(value)).hexdigest()}"
+    return repr(value)
