@@ -74,7 +74,7 @@ class Outline:
         """Yield what is written for each run: name, dimensions, shape, type and attributes."""
         runs, samples = self.runs, self.samples
         for each in self.measures:
-            dims = AXES.get(each.shape) or tuple(f"{each.name}.{k}" for k in range(len(each.shape)))
+            dims = _axes(each.name, each.shape)
             about = {} if each.unit is None else {"units": each.unit}
             yield each.name, ("run", "sample", *dims), (runs, samples, *each.shape), "f8", about
         if self.time is None:
@@ -95,8 +95,13 @@ class Outline:
         if self.time is not None:
             yield TIME, ("sample",), self.time, {"units": "s"}
         for path, values in self.parameters.items():
-            dims = tuple(f"{path}.{k}" for k in range(values.ndim - 1))
-            yield path, ("run", *dims), values, {"parameter": 1}
+            yield path, ("run", *_axes(path, values.shape[1:])), values, {"parameter": 1}
+
+
+def _axes(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the dimensions of a quantity besides those of runs and samples."""
+    known = AXES.get(shape)
+    return tuple(f"{name}.{k}" for k in range(len(shape))) if known is None else known
 
 
 class Store(ABC):
@@ -322,5 +327,5 @@ def key_of(*facts: Any) -> str:
 def _plain(value: Any) -> str:
     """Return what stands for an array, or for anything else that JSON does not know."""
     if isinstance(value, np.ndarray):
-        return f"{value.shape} {hashlib.sha256(np.ascontiguousarray(value)).hexdigest()}"
+        return f"{value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     return repr(value)

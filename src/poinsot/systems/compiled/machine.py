@@ -437,5 +437,5 @@ def radii_of_gyration(mass: Real, euler: Real, turns: NDArray[np.bool_]) -> Real
     with np.errstate(divide="ignore", invalid="ignore"):  # of what is no body
         radii = np.sqrt(euler.sum(axis=-1) / mass)[..., turns]
     if not radii.shape[-1]:
-        return np.broadcast_to([0.0, 1.0], (*radii.shape[:-1], 2))
+        return np.tile([0.0, 1.0], (*radii.shape[:-1], 1))
     return np.stack([radii.min(axis=-1), radii.max(axis=-1)], axis=-1)
