@@ -18,6 +18,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
+from numpy.typing import NDArray
 
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.matrices import Array, Matrix, Vector, dense, is_sparse
@@ -31,8 +32,6 @@ STEP = 5e-6
 COEFFICIENTS = (2 / 3, -1 / 12)
 #: Slopes that differ by more from differences of the equations are not theirs.
 EXACT = 1e-6
-#: A residual bends by so much of its slope over a difference where it has an edge.
-EDGE = 1e-2
 
 
 class LinearStep:
@@ -108,10 +107,12 @@ def sizes_of(equations: StageEquations, x: Vector, w: Vector) -> Sizes:
     return Sizes(x, np.maximum(1.0 if measures is None else measures, 1e-3 * abs(w)))
 
 
-def differences(f: Callable[[Vector], Vector], x: Vector, sizes: Vector, columns: Vector) -> Array:
-    """Return df/dx by fourth-order central differences, zero but for some columns."""
+def differences(
+    f: Callable[[Vector], Vector], x: Vector, sizes: Vector, columns: NDArray[np.bool_] | None = None
+) -> Array:
+    """Return df/dx by fourth-order central differences, zero but for some columns if given."""
     found = np.zeros((f(x).size, x.size))
-    for j in np.flatnonzero(columns):
+    for j in range(x.size) if columns is None else np.flatnonzero(columns):
         shift = np.zeros(x.size)
         for k, c in enumerate(COEFFICIENTS, start=1):
             shift[j] = k * STEP * sizes[j]
@@ -120,11 +121,9 @@ def differences(f: Callable[[Vector], Vector], x: Vector, sizes: Vector, columns
     return found
 
 
-def slopes_by_differences(
-    equations: StageEquations, w: Vector, sizes: Sizes, columns: Vector
-) -> Slopes:
-    """Return the derivatives of a step by differences; those by x0 for some `columns` of it."""
-    nw, every = w.size, np.ones(w.size, dtype=bool)
+def slopes_by_differences(equations: StageEquations, w: Vector, sizes: Sizes) -> Slopes:
+    """Return the derivatives of a step by differences."""
+    nw = w.size
 
     def by_w(w: Vector) -> Vector:
         return np.concatenate([equations.evaluate(w).F, equations.finish(w)[0]])
@@ -133,8 +132,8 @@ def slopes_by_differences(
         there = equations.from_start(x)
         return np.concatenate([there.evaluate(w).F, there.finish(w)[0]])
 
-    W = differences(by_w, w, sizes.w, every)
-    X = differences(by_x, equations.x0, sizes.x, columns)
+    W = differences(by_w, w, sizes.w)
+    X = differences(by_x, equations.x0, sizes.x)
     return Slopes(W[:nw], X[:nw], W[nw:], X[nw:])
 
 
@@ -145,12 +144,13 @@ class Linearisation:
     ----------
     sizes : (n,)
         Natural sizes of states.
-    columns : (n,)
-        Which states a step depends on: those with a derivative.
+    differential : (n,)
+        Which states have a derivative; of the others, the slopes that stages give may be those of
+        another of several equal choices.
     """
 
-    def __init__(self, sizes: Vector, columns: Vector) -> None:
-        self.sizes, self.columns = sizes, columns
+    def __init__(self, sizes: Vector, differential: NDArray[np.bool_]) -> None:
+        self.sizes, self.differential = sizes, differential
         self.random = np.random.default_rng(0)
         #: Whether slopes that stages give are exact, as far as that was checked.
         self.exact = True
@@ -163,7 +163,7 @@ class Linearisation:
             if slopes is not None and not self._agree(equations, w, slopes, sizes):
                 self.exact, slopes = False, None
             if slopes is None:
-                slopes = slopes_by_differences(equations, w, sizes, self.columns)
+                slopes = slopes_by_differences(equations, w, sizes)
         return LinearStep(slopes)
 
     def _agree(
@@ -171,7 +171,7 @@ class Linearisation:
     ) -> bool:
         """Tell whether slopes are those of the equations in a random direction."""
         dw = sizes.w * self.random.standard_normal(w.size)
-        dx = np.where(self.columns, sizes.x * self.random.standard_normal(sizes.x.size), 0.0)
+        dx = sizes.x * self.random.standard_normal(sizes.x.size)
 
         def at(s: float) -> Vector:
             there = equations.from_start(equations.x0 + s * dx)
@@ -187,5 +187,5 @@ class Linearisation:
         ]
         known = np.concatenate([np.asarray(A @ a + B @ b) for A, a, B, b in terms])
         size = np.concatenate([abs(A) @ abs(a) + abs(B) @ abs(b) for A, a, B, b in terms])
-        rows = np.append(np.ones(w.size, dtype=bool), self.columns)
+        rows = np.append(np.ones(w.size, dtype=bool), self.differential)
         return bool(np.all(abs(known - found / STEP)[rows] <= EXACT * size[rows].max()))
