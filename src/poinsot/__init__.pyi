@@ -6,6 +6,8 @@ from poinsot import flexible as flexible
 from poinsot import ph as ph
 from poinsot import so3 as so3
 from poinsot import viz as viz
+from poinsot.analysis.gradients import gradient as gradient
+from poinsot.analysis.gradients import sensitivities as sensitivities
 from poinsot.bodies.beam import Beam as Beam
 from poinsot.bodies.body import Body as Body
 from poinsot.bodies.body import Marker as Marker
@@ -34,6 +36,7 @@ from poinsot.errors import LargeStepError as LargeStepError
 from poinsot.errors import MissingDerivativeWarning as MissingDerivativeWarning
 from poinsot.errors import MissingExtraError as MissingExtraError
 from poinsot.errors import ModelFileError as ModelFileError
+from poinsot.errors import NoDerivativeError as NoDerivativeError
 from poinsot.errors import NoEffectError as NoEffectError
 from poinsot.errors import NoEquilibriumError as NoEquilibriumError
 from poinsot.errors import OutOfReachError as OutOfReachError

@@ -105,6 +105,10 @@ class NoEquilibriumError(PoinsotError):
         self.residual, self.moving = residual, tuple(moving)
 
 
+class NoDerivativeError(PoinsotError):
+    """A derivative of a run was asked for that does not exist, or is not known."""
+
+
 class StorageError(PoinsotError):
     """Saved steps cannot be written to disk, or not be read back."""
 

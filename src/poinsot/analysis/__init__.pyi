@@ -4,10 +4,17 @@ from poinsot.analysis.eigenmodes import Modes as Modes
 from poinsot.analysis.eigenmodes import modes as modes
 from poinsot.analysis.equilibria import Equilibrium as Equilibrium
 from poinsot.analysis.equilibria import equilibrium as equilibrium
+from poinsot.analysis.gradients import Gradient as Gradient
+from poinsot.analysis.gradients import Sensitivities as Sensitivities
 from poinsot.analysis.linear import LinearDescriptor as LinearDescriptor
 from poinsot.analysis.linear import LinearPHSystem as LinearPHSystem
 from poinsot.analysis.linear import OperatingPoint as OperatingPoint
 from poinsot.analysis.linearisation import linearise as linearise
+from poinsot.analysis.losses import Final as Final
+from poinsot.analysis.losses import FunctionOf as FunctionOf
+from poinsot.analysis.losses import Integral as Integral
+from poinsot.analysis.losses import Loss as Loss
+from poinsot.analysis.losses import Squares as Squares
 from poinsot.analysis.minimal_form import MinimalForm as MinimalForm
 from poinsot.analysis.minimal_form import minimal as minimal
 from poinsot.analysis.periodic import PeriodicMotion as PeriodicMotion

@@ -173,16 +173,9 @@ class Trigger:
         if not isinstance(event.when, str):
             _require_measurable(channels, what)
             return cls(name, event, tuple(channels), event.when)
-        names = [own for channel in channels for own in variable_names(channel)]
-        for text in _names(event.when):
-            if text.replace(".", "_") not in names:
-                channels.append(_channel(text, known, what))
-                names += variable_names(channels[-1])
-        _require_measurable(channels, what)
-        plain = NAME.sub(lambda found: found[0].replace(".", "_"), event.when)
-        law = FormulaRows.of(plain, ("t", *names), what)
-        assert law is not None
-        return cls(name, event, tuple(channels), law)
+        found, law = of_channels(event.when, known, what, channels)
+        _require_measurable(found, what)
+        return cls(name, event, found, law)
 
     def prefixed(self, name: str) -> tuple[Any, list[str]]:
         """Return its function, and what that reads, in a model in which this one has a name."""
@@ -249,6 +242,25 @@ class Trigger:
         return refusal
 
 
+def of_channels(
+    text: str, known: Known, what: str, read: Sequence[Channel] = ()
+) -> tuple[tuple[Channel, ...], FormulaRows]:
+    """Return the channels of a formula, after those that are `read` anyway, and what it says.
+
+    Its variables are t and the numbers of all channels.
+    """
+    channels = list(read)
+    names = [own for channel in channels for own in variable_names(channel)]
+    for each in _names(text):
+        if each.replace(".", "_") not in names:
+            channels.append(_channel(each, known, what))
+            names += variable_names(channels[-1])
+    plain = NAME.sub(lambda found: found[0].replace(".", "_"), text)
+    law = FormulaRows.of(plain, ("t", *names), what)
+    assert law is not None
+    return tuple(channels), law
+
+
 def _names(formula: str) -> Iterator[str]:
     """Yield the names of channels in a formula, with their components."""
     for found in NAME.finditer(formula):
@@ -267,7 +279,6 @@ def _channel(text: str, known: Known, what: str) -> Channel:
         except InputError as error:
             refusal = refusal or error
             continue
-        _require_measurable([channel], what)
         if text.replace(".", "_") in variable_names(channel):
             return channel
         entries = ", ".join(list(variable_names(channel))[:9])

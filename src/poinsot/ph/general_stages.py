@@ -1,13 +1,13 @@
 """The stage equations of any system."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from poinsot.ph.gradients import Step
-from poinsot.ph.matrices import Vector, add, scale_columns
+from poinsot.ph.matrices import Vector, add, dense, scale_columns
 from poinsot.ph.scheme import Scheme
-from poinsot.ph.stages import Evaluation, Stage, StageEquations, Tangent, largest_of_each
+from poinsot.ph.stages import Evaluation, Slopes, Stage, StageEquations, Tangent, largest_of_each
 from poinsot.ph.system import PHSystem
 
 
@@ -59,6 +59,25 @@ class GeneralStages(StageEquations):
             return np.asarray(abs(tangent().T) @ largest_of_each(abs(w), blocks))
 
         return Evaluation(residual, sizes, tangent, inner)
+
+    ends_by_parameters = False
+
+    def guess_of(self, x1: Vector) -> Vector:
+        """Return the end itself."""
+        return x1
+
+    def slopes(self, w: Vector) -> Slopes:
+        """Return exact derivatives: F(x0, x1, h) = -F(x1, x0, -h), as all gradients are symmetric.
+
+        States without derivative have the value of x1 in the step.
+        """
+        algebraic = self.system.algebraic
+        back = replace(self, x0=w, h=-self.h)
+        backward = back.evaluate(np.where(algebraic, w, self.x0)).tangent().whole
+        by_x0 = -dense(backward)
+        by_x0[:, algebraic] = 0.0
+        n = w.size
+        return Slopes(self.evaluate(w).tangent().whole, by_x0, np.eye(n), np.zeros((n, n)))
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return x1 and the stage at the midpoint."""

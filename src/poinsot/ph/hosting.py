@@ -18,7 +18,7 @@ from poinsot.ph.network import Attached, Network, NetworkStep, networks_of
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Block, Clock, Controls, Memory, Runner, Totals
 from poinsot.ph.scheme import Scheme
-from poinsot.ph.stages import Evaluation, Newton, Stage, StageEquations
+from poinsot.ph.stages import Evaluation, Newton, Slopes, Stage, StageEquations
 from poinsot.ph.system import PHSystem
 from poinsot.result.history import Saved
 
@@ -129,6 +129,37 @@ class HostedStages(StageEquations):
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual of the host."""
         return self.own.evaluate(w)
+
+    @property
+    def ends_by_parameters(self) -> bool:
+        """Whether the host's do, or networks have states."""
+        return self.own.ends_by_parameters or any(step.network.states.size for step in self.steps)
+
+    def guess_of(self, x1: Vector) -> Vector:
+        """That of the host."""
+        return self.own.guess_of(x1[self.hosting.states])
+
+    def from_start(self, x0: Vector) -> "HostedStages":
+        """Return the equations from another start, which networks begin with, too."""
+        return self.hosting.stages(self.scheme, self.t, x0, self.u, self.h).alike(self)
+
+    def with_inputs(self, u: Vector) -> "HostedStages":
+        """Return the equations with other inputs."""
+        return self.hosting.stages(self.scheme, self.t, self.x0, u, self.h).alike(self)
+
+    def alike(self, other: "HostedStages") -> "HostedStages":
+        """Return the equations with the same choices as another."""
+        return replace(self, own=self.own.alike(other.own))
+
+    def slopes(self, w: Vector) -> Slopes | None:
+        """Return those of the host, if networks have no states."""
+        own, n, states = self.own.slopes(w), self.x0.size, self.hosting.states
+        if own is None or any(step.network.states.size for step in self.steps):
+            return None
+        F_x, M_w, M_x = np.zeros((w.size, n)), np.zeros((n, w.size)), np.zeros((n, n))
+        F_x[:, states], M_w[states] = own.F_x, own.M_w
+        M_x[np.ix_(np.arange(n)[states], np.arange(n)[states])] = own.M_x
+        return Slopes(own.F_w, F_x, M_w, M_x)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return the state at the end of the step, networks with it, and the stage."""

@@ -115,7 +115,7 @@ def _iterate(
         if iteration == options.max_iterations:
             break
         tangent = here.tangent()
-        scales = _scales(tangent.T, here.measures) if scales is None else scales
+        scales = row_and_column_scales(tangent.T, here.measures) if scales is None else scales
         correction = _correction(tangent, -here.F, scales)
         if correction is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
@@ -157,7 +157,7 @@ def _search(
     return None
 
 
-def _scales(T: Matrix, measures: Vector | None) -> tuple[Vector, Vector]:
+def row_and_column_scales(T: Matrix, measures: Vector | None) -> tuple[Vector, Vector]:
     """Return by what rows and columns are multiplied, so that no unit decides about pivots.
 
     Unknowns are taken in their measures, and then the largest of each row is brought to one. Powers

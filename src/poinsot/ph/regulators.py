@@ -266,6 +266,9 @@ class RegulatedStages(GeneralStages):
 
     bound: tuple[Bound, ...]
 
+    def slopes(self, w: Vector) -> None:
+        """Return none: what regulators read of the start is not symmetric in both ends."""
+
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual at x1 = w, with the slopes of regulators in its tangent."""
         system, h, step = self.system, self.h, Step(self.system, self.x0, w)

@@ -5,15 +5,15 @@ A scheme declares which it needs, a system forms them, and one solver solves the
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
-from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble
+from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble, dense
 from poinsot.ph.scheme import Scheme
 
 EPS = float(np.finfo(float).eps)
@@ -83,6 +83,11 @@ class Tangent:
         none = np.zeros((size, 0))
         return cls(assemble((size, size), placed), none, none)
 
+    @property
+    def whole(self) -> Matrix:
+        """The matrix itself."""
+        return self.T if not self.U.shape[1] else dense(self.T) + self.U @ self.V.T
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -130,6 +135,16 @@ class Stage:
     connected: Sequence[tuple[Vector, Vector]] | None = None
 
 
+@dataclass(frozen=True)
+class Slopes:
+    """The derivatives of the residual F(w; x0) of a step and of its end x1 = M(w; x0)."""
+
+    F_w: Matrix
+    F_x: Array
+    M_w: Array
+    M_x: Array
+
+
 @dataclass(frozen=True, eq=False)
 class StageEquations(ABC):
     """The equations of one step of size h [s] from x0; t and the input u are at its midpoint."""
@@ -158,6 +173,31 @@ class StageEquations(ABC):
     def labels(self) -> tuple[str, ...]:
         """The name of every equation."""
 
+    # -- the step as a map of its start -------------------------------------------------------
+
+    #: Whether `finish` depends on parameters of the system besides x0 and w.
+    ends_by_parameters = True
+
+    def guess_of(self, x1: Vector) -> Vector:
+        """Return where Newton's method starts if the end of the step is known to be near x1."""
+        return self.guess
+
+    def slopes(self, w: Vector) -> Slopes | None:
+        """Return exact derivatives by w and by x0, at a solution; None: there are none."""
+        return None
+
+    def from_start(self, x0: Vector) -> Self:
+        """Return the same equations from another start nearby."""
+        return replace(self, x0=x0)
+
+    def with_inputs(self, u: Vector) -> Self:
+        """Return the same equations with other inputs."""
+        return replace(self, u=u).alike(self)
+
+    def alike(self, other: Self) -> Self:
+        """Return the equations with the same choices as another, of which there are some."""
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedStages(StageEquations):
@@ -174,6 +214,15 @@ class ConstrainedStages(StageEquations):
     def T(self) -> Matrix | None:
         """What combines the constraints to independent ones."""
         return self.combination()
+
+    def from_start(self, x0: Vector) -> Self:
+        """Return the same equations from another start, with the same combination."""
+        return replace(self, x0=x0).alike(self)
+
+    def alike(self, other: Self) -> Self:
+        """Return the equations with the constraints combined as by another."""
+        vars(self)["T"] = other.T
+        return self
 
     def combined(self, rows: Any) -> Any:
         """Return T rows, of a vector or a matrix."""

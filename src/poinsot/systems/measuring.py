@@ -136,6 +136,20 @@ class Measurement:
             found.append(joint.within(flat(self._moving(x, joint.bodies)[0])))
         return np.concatenate(found, axis=1)
 
+    def angle(self, channel: Channel) -> tuple[int, Callable[[Array], Array]]:
+        """Return the place of a joint's angle among all, and what gives it of states (k, n) [rad].
+
+        Within half a turn; (k,).
+        """
+        joint = self.observer.joint(channel.owner)
+        which = [label for label, turns in zip(joint.labels, joint.rotates, strict=True) if turns]
+        column = which.index(channel.which)
+
+        def within(x: Array) -> Array:
+            return np.asarray(joint.within(flat(self._moving(x, joint.bodies)[0]))[:, column])
+
+        return self._angle(channel), within
+
     def _reaction(self, channel: Channel) -> Look:
         """Return a reaction, by the multipliers of the step before."""
         joint, side, start = self.observer.joint(channel.owner), channel.which, self.span.start

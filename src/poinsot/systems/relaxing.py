@@ -20,15 +20,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
+from poinsot.frames.forms import GROUND
 from poinsot.frames.parametrisations import Matrices
 from poinsot.frames.places import in_columns, in_rows, local, scatter
 from poinsot.parts.relaxation import MaxwellElement, Relaxed
 from poinsot.ph.gradients import Rule
+from poinsot.ph.linear_steps import differences
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, each_times, is_sparse
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
-from poinsot.ph.stages import Newton, Stage, StageEquations
+from poinsot.ph.stages import Newton, Slopes, Stage, StageEquations
 from poinsot.ph.system import State
 from poinsot.systems.directors import DirectorSystem, director_system
 from poinsot.systems.layout import Layout
@@ -344,6 +346,29 @@ class RelaxingStages(DirectorStages):
         """The mechanism over this step, with a spring for each Maxwell element."""
         mechanism = self.system.held.since(self.q0)
         return with_springs(mechanism, self._moving[1], mechanism.unknowns.full(self.q0), self.h)
+
+    ends_by_parameters = True
+
+    def slopes(self, w: Vector) -> Slopes:
+        """Return exact derivatives; those of Maxwell elements are by differences."""
+        found, mechanism = super().slopes(w), self.system.mechanism
+        n, k, own = mechanism.n, mechanism.strains, mechanism.unknowns
+        bodies = {body for each in mechanism.relaxing for body in each.bodies} - {GROUND}
+        moved = own.columns(np.array(sorted(bodies), dtype=np.intp))
+        strains, sizes = slice(2 * n, 2 * n + k), np.append(self._measures, np.ones(w.size))
+        by_x, by_w = np.zeros(self.x0.size, dtype=bool), np.zeros(w.size, dtype=bool)
+        by_x[moved], by_x[strains], by_w[moved] = True, True, True
+        sizes_x = np.append(self._measures, np.ones(self.x0.size - n))
+
+        def of_start(x: Vector) -> Vector:
+            there = self.from_start(x)
+            return np.concatenate([there.evaluate(w).F, there.finish(w)[0][strains]])
+
+        X = differences(of_start, self.x0, sizes_x, by_x)
+        W = differences(lambda w: self.finish(w)[0][strains], w, sizes[: w.size], by_w)
+        found.F_x[:, by_x] = X[: w.size, by_x]
+        found.M_x[strains], found.M_w[strains] = X[w.size :], W
+        return found
 
     @property
     def labels(self) -> tuple[str, ...]:

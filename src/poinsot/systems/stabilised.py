@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import REST
-from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, balancing, diagonal
+from poinsot.ph.matrices import Matrix, Placed, Vector, add, assemble, balancing, dense, diagonal
 from poinsot.ph.stages import (
     ConstrainedStages,
     Evaluation,
+    Slopes,
     Stage,
     Tangent,
     in_proportion,
@@ -409,6 +410,46 @@ class StabilisedStages(ConstrainedStages):
             return in_rows(w.size, n, abs(h) * forces + momenta)
 
         return Evaluation(residual, sizes, tangent, inner, self._measures_of_unknowns(G))
+
+    ends_by_parameters = False
+
+    def guess_of(self, x1: Vector) -> Vector:
+        """Return the position itself, the mean velocity and the multipliers."""
+        (q1, v1, both), (_, v0, _) = self.system.parts(x1), self.system.parts(self.x0)
+        lam, gam = np.split(both, 2)
+        mu, nu = self.h * self.combined(lam), self.h * self.combined(gam)
+        return np.concatenate([q1, (v0 + v1) / 2, mu, nu])
+
+    def slopes(self, w: Vector) -> Slopes | None:
+        """Return exact derivatives, where every constraint has a position equation."""
+        mechanics, h, M = self.system.mechanics, self.h, dense(self.system.mass)
+        if mechanics.positions != mechanics.m:
+            return None
+        q0, v0, _ = self.system.parts(self.x0)
+        q1, v, mu, nu = self._split(w)
+        n, m, q, rate = mechanics.n, self._m, (q0 + q1) / 2, (q1 - q0) / h
+        by_q, by_rate = mechanics.dloads(
+            self.t, q, rate, mechanics.feedback(self.t, q, rate, self.u)
+        )
+        F_x = np.zeros((w.size, self.x0.size))
+        F_x[:n, :n] = -M - 0.5 * dense(self.held.curvature(q, nu))
+        F_x[n : 2 * n, :n] = 0.5 * dense(self.held.curvature(q, mu))
+        # Discrete gradients are symmetric: the derivative by one end is that by the other one.
+        ddV = mechanics.discrete_dV(q1, q0)[1]
+        for slope, factor in (
+            *((slope, -h / 2) for slope in by_q),
+            *((slope, 1.0) for slope in by_rate),
+            *([] if ddV is None else [(ddV, h)]),
+        ):
+            F_x[n : 2 * n, :n] += factor * dense(slope)
+        F_x[n : 2 * n, n : 2 * n] = -2 * M
+        F_x[2 * n + m :, n : 2 * n] = -dense(self.combined(mechanics.K(q1)))
+        M_w, M_x = np.zeros((self.x0.size, w.size)), np.zeros((self.x0.size, self.x0.size))
+        one, pull = np.eye(n), dense(self.pull(np.eye(mechanics.m))) / h
+        M_w[:n, :n], M_w[n : 2 * n, n : 2 * n], M_x[n : 2 * n, n : 2 * n] = one, 2 * one, -one
+        M_w[2 * n : 2 * n + mechanics.m, 2 * n : 2 * n + m] = pull
+        M_w[2 * n + mechanics.m :, 2 * n + m :] = pull
+        return Slopes(self.evaluate(w).tangent().whole, F_x, M_w, M_x)
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return q1, v1 = 2 v_mid - v0 and the multipliers.

@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import DRIFT, REST
+from poinsot.frames.forms import GROUND
 from poinsot.frames.places import frame_vectors
-from poinsot.ph.matrices import Matrix, Placed, Vector, diagonal
+from poinsot.ph.linear_steps import differences
+from poinsot.ph.matrices import Array, Matrix, Placed, Vector, dense, diagonal, total
 from poinsot.ph.stages import (
     ConstrainedStages,
     Evaluation,
+    Slopes,
     Stage,
     Tangent,
     in_proportion,
@@ -26,6 +29,7 @@ from poinsot.ph.stages import (
     over,
 )
 from poinsot.systems.form import MechanismForm
+from poinsot.systems.mechanical import Losses
 from poinsot.systems.mechanism import Mechanism
 
 
@@ -141,6 +145,21 @@ class MechanismStages(ConstrainedStages):
         inertia = float(self.held.masses.max(initial=0.0)) * self._length**2
         return np.concatenate([w, over(inertia, self.sizes_of(reach))]) / abs(self.h)
 
+    def _loads(
+        self, at: Middle, u: Vector, mu: Vector, losses: Losses | None
+    ) -> tuple[list[Matrix], list[Matrix]]:
+        """Return the derivatives of what acts over the step by directors, and by their rates.
+
+        Potentials are left out, since they depend on both ends.
+        """
+        loads, rates = self.held.dloads(self.t, at.q, at.rate, u)
+        by_q = [self.held.curvature(at.q, mu), *(-self.h * slope for slope in loads)]
+        by_rate = [-self.h * slope for slope in rates]
+        if losses is not None:
+            by_q.append(self.h * losses.by_zeta)
+            by_rate.append(self.h * losses.by_w)
+        return by_q, by_rate
+
     @property
     def guess(self) -> Vector:
         """Start from the velocities and multipliers of the step before."""
@@ -179,18 +198,14 @@ class MechanismStages(ConstrainedStages):
         reach = self.sizes_of(in_proportion(G, self._measures, rate))
 
         def tangent() -> Tangent:
-            loads, by_rate = held.dloads(self.t, at.q, at.rate, u)
-            by_q = [held.curvature(at.q, mu), *(-h * slope for slope in loads)]
+            by_q, by_rate = self._loads(at, u, mu, losses)
             if ddV is not None:
                 by_q.append(2 * h * ddV)
-            if losses is not None:
-                by_q.append(h * losses.by_zeta)
-                by_rate.append(-losses.by_w)
             closing = at.by_q(held.slope(at.q, at.rate)) + at.by_rate(G)
             placed: list[Placed] = [
                 (0, 0, self.dinertia(v, at, force)),
                 *((0, 0, at.by_q(at.back(slope))) for slope in by_q),
-                *((0, 0, -h * at.by_rate(at.back(slope))) for slope in by_rate),
+                *((0, 0, at.by_rate(at.back(slope))) for slope in by_rate),
                 (0, v.size, at.back(self.pull(pull))),
                 (v.size, 0, self.combined(closing)),
             ]
@@ -247,6 +262,51 @@ class DirectorStages(MechanismStages):
         """Return 2 M."""
         return diagonal(2 * self.held.mass)
 
+    ends_by_parameters = False
+
+    def guess_of(self, x1: Vector) -> Vector:
+        """Return the velocity that leads to x1, and its multipliers."""
+        q1, _, lam = self.system.parts(x1)
+        return np.concatenate([(q1 - self.q0) / self.h, self.h * self.combined(lam)])
+
+    def slopes(self, w: Vector) -> Slopes:
+        """Return exact derivatives; those by the start of what drives move are by differences."""
+        held, h, (v, mu) = self.held, self.h, self.split(w)
+        at, n = self.middle(v), v.size
+        u = held.feedback(self.t, at.q, at.rate, self.given)
+        by_q, _ = self._loads(at, u, mu, None)
+        # Discrete gradients are symmetric: the derivative by one end is that by the other one.
+        for start, end in ((at.q0, at.q1), (at.q1, at.q0)):
+            ddV = held.discrete_dV(start, end)[1]
+            if ddV is not None:
+                by_q.append(h * ddV)
+        gap = np.where(np.arange(held.m) < held.positions, DRIFT / h, 0.0)
+        closing = dense(held.slope(at.q, at.rate)) + gap[:, None] * dense(held.G(self.q0))
+        F_x = np.zeros((w.size, self.x0.size))
+        F_x[:n, :n] = dense(total(*by_q))
+        F_x[n:, :n] = self.combined(closing)
+        F_x[range(n), range(n, 2 * n)] = -2 * held.mass
+        if held.drives:
+            driven = {body for each in held.drives for body in each.bodies} - {GROUND}
+            columns = np.zeros(self.x0.size, dtype=bool)
+            columns[held.unknowns.columns(np.array(sorted(driven), dtype=np.intp))] = True
+            F_x[:, columns] = differences(
+                lambda x: self.from_start(x).evaluate(w).F,
+                self.x0,
+                np.append(self._measures, np.ones(self.x0.size - n)),
+                columns,
+            )[:, columns]
+        M_w, M_x = np.zeros((self.x0.size, w.size)), np.zeros((self.x0.size, self.x0.size))
+        one = np.eye(n)
+        M_w[:n, :n], M_w[n : 2 * n, :n] = h * one, 2 * one
+        M_x[:n, :n], M_x[n : 2 * n, n : 2 * n] = one, -one
+        M_w[self.x0.size - held.m :, n:] = dense(self.pull(np.eye(held.m))) / h
+        light, by_d, by_rates = dmassless(held, at.q1, 2 * v - self.start[0])
+        if light.size:
+            for M in (M_w, M_x):
+                M[n + light] = by_d @ M[:n] + by_rates @ M[n : 2 * n]
+        return Slopes(self.evaluate(w).tangent().whole, F_x, M_w, M_x)
+
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return q1 = q0 + h v_mid, v1 = 2 v_mid - v0 and the multipliers."""
         mechanism, (v, mu) = self.held, self.split(w)
@@ -271,3 +331,21 @@ def massless_from_others(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:
         v_i, v_j = rates[body, 1 + i], rates[body, 1 + j]
         rates[body, 1 + k] = np.cross(v_i, d[body, j]) + np.cross(d[body, i], v_j)
     return own.own(rates.reshape(-1))
+
+
+def dmassless(mechanism: Mechanism, q: Vector, v: Vector) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return which velocities follow from others, and their derivatives by q and v.
+
+    They are linear in both, so that differences over one are exact.
+    """
+    light = np.flatnonzero(mechanism.massless)
+    if not light.size:
+        return light, np.zeros((0, q.size)), np.zeros((0, q.size))
+
+    def found(q: Vector, v: Vector) -> Vector:
+        return massless_from_others(mechanism, q, v)[light]
+
+    unit = np.eye(q.size)
+    by_q = [(found(q + each, v) - found(q - each, v)) / 2 for each in unit]
+    by_v = [(found(q, v + each) - found(q, v - each)) / 2 for each in unit]
+    return light, np.array(by_q).T, np.array(by_v).T

@@ -1,0 +1,357 @@
+"""Runs near a run: the same model with slightly other values of each parameter."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.errors import InputError, NoDerivativeError, did_you_mean
+from poinsot.inputs import numbers
+from poinsot.model import Model
+from poinsot.model.parameters import Parameters
+from poinsot.model.wiring import Wiring
+from poinsot.parts.stops import JointStop
+from poinsot.ph.general_stages import stage_equations
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.signals import Constant, Signal, Table, as_signal
+from poinsot.ph.stages import StageEquations
+from poinsot.ph.system import PHSystem
+from poinsot.result.channels import Known
+from poinsot.run.problem import Compilable, Problem
+
+#: What is derived by: paths of a model, or names of what a function builds it of, with values.
+Chosen: TypeAlias = str | Sequence[str] | Mapping[str, ArrayLike]
+#: A model, a system, or a function that makes one of values by name.
+Studied: TypeAlias = PHSystem | Compilable | Callable[[dict[str, Any]], PHSystem | Compilable]
+
+#: Parameters are changed by this part of their size: builds are known to about 1e-12.
+PART = 1e-3
+#: Weights of values at multiples of the change, for a derivative of fourth order; where one side
+#: is none, such as that of negative friction, the others are taken.
+CENTRAL = {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
+ONE_SIDED = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
+#: Residuals differ by no more than this part of their terms where a parameter is linear in them.
+ROUNDED = 1e-11
+INPUTS, INITIAL = "inputs.", "initial."
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """One number of a parameter: runs nearby, whose weighted sum is a derivative.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    nearby : tuple
+        Weights and problems; the run itself may be among them.
+    dx0 : (n,)
+        The derivative of the start.
+    """
+
+    name: str
+    nearby: tuple[tuple[float, Problem], ...]
+    dx0: Vector
+
+    def of(self, f: Callable[[Problem], Any]) -> Any:
+        """Return the derivative of what is computed of a run."""
+        return sum(weight * f(problem) for weight, problem in self.nearby)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """An input given by numbers, in which steps are linear: a constant or a table.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    piece : slice
+        Which inputs of the system it is.
+    shape : tuple
+        Its own shape.
+    times : (k,) or None
+        Those of a table.
+    """
+
+    name: str
+    piece: slice
+    shape: tuple[int, ...]
+    times: Vector | None
+
+    def weights(self, t: Vector) -> Array:
+        """Return by how much each sample counts at some times; (times, samples)."""
+        if self.times is None:
+            return np.ones((t.size, 1))
+        return Table(self.times, np.eye(self.times.size)).over(t)
+
+    def gathered(self, t: Vector, du: Array) -> Array:
+        """Return the gradient by samples of that by the inputs (times, m) of many steps."""
+        return np.asarray((self.weights(t).T @ du[:, self.piece]).reshape(self.shape))
+
+    def columns(self, t: float, m: int) -> Array:
+        """Return the derivative of the inputs at a time by all samples; (m, samples * size)."""
+        size = self.piece.stop - self.piece.start
+        found = np.zeros((m, self.weights(np.array([t])).shape[1], size))
+        found[self.piece] = np.einsum("k,ij->ikj", self.weights(np.array([t]))[0], np.eye(size))
+        return found.reshape(m, -1)
+
+
+class Variations:
+    """A run, and what it depends on.
+
+    Parameters
+    ----------
+    problem : Problem
+        The run itself.
+    values : mapping
+        Values of the parameters, by name.
+    known : Known
+        The channels that can be measured.
+    """
+
+    def __init__(
+        self,
+        model: Studied,
+        chosen: Chosen,
+        pose: Callable[[PHSystem | Compilable, Any], Problem],
+        inputs: Mapping[str, Signal | ArrayLike] | None,
+        x0: Any,
+    ) -> None:
+        self._pose, self._x0, given = pose, x0, _chosen(chosen)
+        signals = {f"{INPUTS}{port}": as_signal(each) for port, each in (inputs or {}).items()}
+        own = {name: value for name, value in given.items() if name not in signals}
+        self._build = self._builder(model, own)
+        found = {name: value for name, value in self._values.items() if value is not None}
+        for name in own:
+            if name not in found:
+                raise InputError(f"parameter '{name}' has no value in the model; give one")
+        built = self._build({})
+        self.known = _known(built)
+        self._smooth = isinstance(built, Model) and not any(
+            isinstance(force, JointStop) for force in built.forces.values()
+        )
+        self.problem = self._posed({})
+        self._refuse_events()
+        self.samples: dict[str, Samples] = {}
+        for name in given:
+            if name in signals:
+                self.samples[name] = self._sampled(name, signals[name])
+                found[name] = self._number_of(signals[name])
+        self.values = {name: found[name] for name in given}
+
+    # -- models by values ---------------------------------------------------------------------
+
+    def _builder(
+        self, model: Studied, own: Mapping[str, Array | None]
+    ) -> Callable[[Mapping[str, Array]], PHSystem | Compilable]:
+        """Return what makes a model of other values of some parameters."""
+        if isinstance(model, Model):
+            parameters = Parameters.of(model, own)
+            now = {name: given for name, given in own.items() if given is not None}
+            self._values = {**parameters.values, **now}
+            if not own:
+                return lambda values: model
+            return lambda values: parameters.model({**now, **values})
+        if isinstance(model, PHSystem | Compilable):
+            for name in own:
+                if not isinstance(model, PHSystem) or not name.startswith(INITIAL):
+                    raise InputError(
+                        f"no parameter '{name}' of '{getattr(model, 'name', 'it')}'; give a "
+                        "function that makes it of values by name"
+                    )
+            start = model.state(self._x0 or {}) if isinstance(model, PHSystem) else np.zeros(0)
+            self._values = {
+                name: start[self._entries(model, name)] if given is None else given
+                for name, given in own.items()
+            }
+            return lambda values: model
+        if not callable(model):
+            raise InputError(
+                "expected a Model, a LagrangianSystem, a PHSystem, or a function that makes one "
+                f"of values by name, got {model!r}"
+            )
+        missing = [name for name, given in own.items() if given is None]
+        if missing:
+            raise InputError(
+                f"parameter '{missing[0]}' has no value; with a function that makes models, "
+                "with_respect_to maps names to values"
+            )
+        self._values, function = dict(own), model
+        return lambda values: function(
+            {name: _plain(value) for name, value in {**self._values, **values}.items()}
+        )
+
+    @staticmethod
+    def _entries(system: PHSystem, name: str) -> slice:
+        """Return the place of a state in x by the parameter that it is the start of."""
+        state = name.removeprefix(INITIAL)
+        if state not in system.slices:
+            raise InputError(f"no parameter '{name}'; {did_you_mean(state, system.slices)}")
+        return system.slices[state]
+
+    def _posed(self, values: Mapping[str, Array]) -> Problem:
+        built, x0 = self._build(values), self._x0
+        if isinstance(built, PHSystem):
+            start = built.state({} if x0 is None else x0)
+            for name, value in {**self._values, **values}.items():
+                if name.startswith(INITIAL) and value is not None:
+                    start[self._entries(built, name)] = value
+            x0 = start
+        return self._pose(built, x0)
+
+    def _refuse_events(self) -> None:
+        for trigger in self.problem.triggers:
+            if any(action != "record" for action in trigger.event.actions):
+                raise NoDerivativeError(
+                    f"event '{trigger.name}' ends the run or changes the model at a time that "
+                    "moves with parameters; derivatives are those of runs without such events"
+                )
+
+    # -- inputs -------------------------------------------------------------------------------
+
+    def _sampled(self, name: str, signal: Any) -> Samples:
+        port, system = name.removeprefix(INPUTS), self.problem.system
+        if not isinstance(signal, Constant | Table) or system.port(port).driven:
+            raise InputError(
+                f"parameter '{name}': give a force or torque by numbers or a Table; a function "
+                "of time has no numbers to derive by, and a prescribed motion is no input"
+            )
+        times = signal.times if isinstance(signal, Table) else None
+        shape = self._number_of(signal).shape
+        return Samples(name, system.port_slices[port], shape, times)
+
+    @staticmethod
+    def _number_of(signal: Any) -> Array:
+        return signal.values if isinstance(signal, Table) else np.asarray(signal.value)
+
+    # -- directions ---------------------------------------------------------------------------
+
+    @cached_property
+    def directions(self) -> tuple[Direction, ...]:
+        """Those of all numbers of all parameters that are no inputs, one after the other."""
+        return tuple(
+            self._direction(name, index)
+            for name, value in self.values.items()
+            if name not in self.samples
+            for index in np.ndindex(value.shape)
+        )
+
+    def _direction(self, name: str, index: tuple[int, ...]) -> Direction:
+        value = self.values[name]
+        size = float(np.max(abs(value), initial=0.0)) or 1.0
+        refused: InputError | None = None
+        for change, weights in (
+            (PART * size, CENTRAL),
+            (PART * size, ONE_SIDED),
+            (-PART * size, ONE_SIDED),
+        ):
+            problems = {0: self.problem}
+            try:
+                for k in (1, 2):
+                    problems[k] = self._changed(name, index, k * change)
+                linear = self._linear(name, change, problems)
+                if linear is not None:
+                    return linear
+                for k in weights:
+                    problems.setdefault(k, self._changed(name, index, k * change))
+            except InputError as error:
+                refused = refused or error
+                continue
+            nearby = tuple((weight / change, problems[k]) for k, weight in weights.items())
+            return Direction(name, nearby, np.asarray(sum(c * each.x for c, each in nearby)))
+        where = f"{name}[{', '.join(map(str, index))}]" if index else name
+        raise NoDerivativeError(
+            f"parameter '{where}' cannot be changed by {PART:g} of its size, {size:g}, in either "
+            f"way: {refused}"
+        )
+
+    def _changed(self, name: str, index: tuple[int, ...], change: float) -> Problem:
+        """Return the run with another value of one number."""
+        value = self.values[name].copy()
+        value[index] += change
+        other, system = self._posed({name: value}), self.problem.system
+        if other.system.labels != system.labels or other.system.m != system.m:
+            raise NoDerivativeError(
+                f"parameter '{name}' changes what the model consists of: its states are others "
+                "with other values"
+            )
+        return other
+
+    def _linear(
+        self, name: str, change: float, problems: Mapping[int, Problem]
+    ) -> Direction | None:
+        """Return the direction if start and residuals are linear in the parameter.
+
+        For residuals that is seen anywhere, unless something has an edge: stops act on one side
+        only.
+        """
+        problem = self.problem
+        system, x = problem.system, [problems[k].x for k in (0, 1, 2)]
+        bend = abs(x[2] - 2 * x[1] + x[0])
+        if not self._smooth or np.any(bend > ROUNDED * abs(change) * system.sizes(x[0])):
+            return None
+        dx0, random = (x[2] - x[0]) / (2 * change), np.random.default_rng(0)
+        if name.startswith(INITIAL):
+            return Direction(name, (), dx0)
+        h = problem.clock.h
+        t, start = problem.clock.start + h / 2, 0.1 * system.sizes(x[0])
+        start = x[0] + start * random.standard_normal(system.n)
+        base = stage_equations(system, problem.scheme, t, start, system.u_of_step(t, h), h)
+        if base.ends_by_parameters:
+            return None
+        w = base.guess + 0.1 * random.standard_normal(base.guess.size)
+        try:
+            one, two = (residual(problems[k], base, w, problem.turned) for k in (1, 2))
+            here = base.evaluate(w)
+        except (ArithmeticError, InputError, np.linalg.LinAlgError):
+            return None
+        if np.any(abs(two - 2 * one + here.F) > ROUNDED * (here.sizes + abs(two - here.F))):
+            return None
+        if np.array_equal(two, here.F):
+            return Direction(name, (), dx0)
+        factor = 1 / (2 * change)
+        return Direction(name, ((factor, problems[2]), (-factor, problem)), dx0)
+
+
+def residual(problem: Problem, base: StageEquations, w: Vector, turned: Vector) -> Vector:
+    """Return the residual that another problem has in a step."""
+    return equations_of(problem, base, turned).evaluate(w).F
+
+
+def equations_of(problem: Problem, base: StageEquations, turned: Vector) -> StageEquations:
+    """Return the equations of the same step in another problem."""
+    system, t, h = problem.system.near(turned), base.t, base.h
+    u = system.u_of_step(t, h)
+    return stage_equations(system, problem.scheme, t, base.x0, u, h).alike(base)
+
+
+def _chosen(chosen: Chosen) -> dict[str, Array | None]:
+    """Return names with values, None where none were given."""
+    if isinstance(chosen, Mapping):
+        return {name: numbers(each, f"parameter '{name}'") for name, each in chosen.items()}
+    names = [chosen] if isinstance(chosen, str) else chosen
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"with_respect_to: expected paths such as 'bodies.rod.mass', got {chosen!r}"
+        )
+    return dict.fromkeys(names)
+
+
+def _plain(value: Array) -> Any:
+    return float(value) if value.ndim == 0 else value.copy()
+
+
+def _known(model: PHSystem | Compilable) -> Known:
+    """Return the channels of a model, or the states of a system."""
+    if isinstance(model, Model):
+        return Wiring(model).channels
+    if isinstance(model, PHSystem):
+        return Known(states={state.name: (state.size, state.unit) for state in model.states})
+    raise InputError(
+        f"derivatives are those of a Model or a PHSystem, not of {model!r}; a Lagrangian is one "
+        "by .port_hamiltonian()"
+    )

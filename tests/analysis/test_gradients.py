@@ -1,0 +1,500 @@
+"""Gradients and sensitivities against differences of converged runs, and against closed forms."""
+
+import numpy as np
+import pytest
+
+import poinsot as ps
+from poinsot.analysis import Final, FunctionOf, Integral, Squares
+from poinsot.model.parameters import Parameters
+
+#: Of a change relative to the parameter, with its weights: differences of fourth order.
+CHANGE, WEIGHTS = 1e-3, {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
+H, STEPS = 0.02, 6
+HOW = {"h": H, "t_end": H * STEPS}
+LOSS = Final("(lower.position.x - 0.2)**2 + cart.position.y*hip") + 0.3 * Integral(
+    "lower.velocity.z*t + upper.angular_velocity.x**2 + lower.rotation.xy"
+)
+
+
+def arm():
+    """An arm of two bodies, and a cart beside it on rails."""
+    model = ps.Model(gravity=(0.3, 0.2, -9.81), name="arm")
+    upper = model.add_body("upper", ps.Box(mass=2, size=(0.6, 0.1, 0.2)), position=(0.3, 0, 0))
+    lower = model.add_body(
+        "lower",
+        ps.RigidBody(mass=1.2, inertia=(0.02, 0.05, 0.06)),
+        position=(0.9, 0.1, 0),
+        angular_velocity=(0.4, 1, 0.5),
+    )
+    cart = model.add_body(
+        "cart", ps.Box(mass=0.8, size=(0.1, 0.3, 0.1)), position=(0, 1, 0), velocity=(0, 0.5, 0)
+    )
+    axis = (0.1, 1, 0.2)
+    model.add_joint("hip", ps.Revolute(model.ground, upper, point=(0, 0, 0), axis=axis))
+    model.add_joint("knee", ps.Universal(upper, lower, (0.6, 0, 0), (0, 1, 0), (0, 0, 1)))
+    model.add_joint("rail", ps.Prismatic(model.ground, cart, point=(0, 1, 0), axis=(0, 1, 0.1)))
+    model.add_joint(
+        "wheel", ps.Revolute(model.ground, _wheel(model), point=(1, 1, 1), axis=(0, 1, 0))
+    )
+    model.project_velocities()
+    return model
+
+
+def _wheel(model):
+    shape = ps.Cylinder(mass=0.5, radius=0.2, length=0.1)
+    return model.add_body("disc", shape, position=(1, 1, 1), angular_velocity=(0, 2, 0))
+
+
+def loop(model):
+    """Close the arm by a bar with hinges: some of their constraints may repeat others."""
+    bar = model.add_body("bar", ps.Box(mass=0.4, size=(0.1, 0.1, 0.5)), position=(0.9, 0.1, -0.3))
+    lower = model.body("lower")
+    model.add_joint("tip", ps.Spherical(lower, bar, point=(0.9, 0.1, 0)))
+    model.add_joint("foot", ps.Universal(model.ground, bar, (0.9, 0.1, -0.6), (1, 0, 0), (0, 1, 0)))
+
+
+def four_bar():
+    """A planar four-bar of hinges: three of its constraints repeat others."""
+    points = np.array([[0, 0, 0], [0, 0.1, 0.3], [0, 0.6, 0.5], [0, 0.7, 0]])
+    model = ps.Model(gravity=(0, 0, -9.81), name="four-bar")
+    bodies = [model.ground]
+    for name, a, b in zip(("upper", "lower", "cart"), points[:-1], points[1:], strict=True):
+        bodies.append(
+            model.add_body(
+                name, ps.RigidBody(mass=1 + a[2], inertia=(0.02, 0.02, 0.01)), position=(a + b) / 2
+            )
+        )
+    for k, point in enumerate(points):
+        a, b = bodies[k], bodies[(k + 1) % 4]
+        name = ("hip", "knee", "tip", "foot")[k]
+        model.add_joint(name, ps.Revolute(a, b, point=point, axis=(1, 0, 0)))
+
+    return model
+
+
+def add(method, name, make):
+    """What adds a part to the model."""
+
+    def added(model):
+        getattr(model, f"add_{method}")(name, make(model))
+
+    return added
+
+
+def force(make):
+    return add("force", "part", make)
+
+
+def coil(model):
+    states, ports = ["flux"], [ps.ph.Port("supply", 1), ps.ph.Port("shaft", 1)]
+    coil = ps.ph.linear("coil", states=states, J=[[0]], R=[[1.2]], Q=[[5]], B=[[1, 1]], ports=ports)
+    model.add_system("coil", coil)
+    model.connect(ps.ph.Gyrator("coil.shaft", "wheel", C=0.5))
+
+
+def pd(model):
+    model.add_port("motor", ps.JointPort("rail"))
+    model.add_controller(
+        "pd", "-3*rail_rate - lower_velocity_x", reads=["rail.rate", "lower.velocity"],
+        drives=["motor"],
+    )
+
+
+def fast_stop(model):
+    stop = ps.JointStop("rail", upper=0.02, lower=-1, stiffness=2000, damping=30)
+    model.add_force("part", stop)
+
+
+def ball(model):
+    body = model.add_body("ball", ps.PointMass(mass=0.3), position=(0.9, 0.1, -0.5))
+    model.add_joint("string", ps.Rod(model.body("lower"), body, (0.9, 0.1, 0), (0.9, 0.1, -0.5)))
+
+
+def rod(model):
+    body = model.add_body("thin", ps.ThinRod(mass=0.3, length=0.4), position=(0.9, 0.1, -0.2))
+    model.add_joint("string", ps.Spherical(model.body("lower"), body, point=(0.9, 0.1, 0)))
+
+
+#: What is added to the arm, and what is derived by.
+PARTS = {
+    "mass": (None, "bodies.lower.mass"),
+    "size": (None, "bodies.upper.size.x"),
+    "inertia": (None, "bodies.lower.inertia.1"),
+    "gravity": (None, "gravity.x"),
+    "point": (None, "joints.knee.point.x"),
+    "axis": (None, "joints.hip.axis.x"),
+    "velocity": (None, "initial.lower.angular_velocity.y"),
+    "coordinate": (None, "initial.hip"),
+    "loop": (loop, "joints.tip.point.y"),
+    "point mass": (ball, "bodies.ball.mass"),
+    "thin rod": (rod, "bodies.thin.length"),
+    "spring": (
+        force(
+            lambda m: ps.Spring(
+                m.ground, m.body("lower"), (1, 1, 1), (0.9, 0, 0), stiffness=30, damping=2
+            )
+        ),
+        "forces.part.point_b.z",
+    ),
+    "joint spring": (force(lambda m: ps.JointSpring("hip", stiffness=9)), "forces.part.stiffness"),
+    "bushing": (
+        force(
+            lambda m: ps.Bushing(
+                m.body("lower"), m.body("cart"), point=(0.5, 0.5, 0),
+                stiffness=(9, 9, 9, 1, 1, 1), damping=(1, 1, 1, 0, 0, 0),
+            )
+        ),
+        "joints.rail.axis.x",
+    ),
+    "relaxation": (
+        force(
+            lambda m: ps.Bushing(
+                m.ground, m.body("lower"), point=(0.9, 0, 0),
+                stiffness=(9, 9, 9, 1, 1, 1), relaxation=[(2.0, 0.05)],
+            )
+        ),
+        "forces.part.point.x",
+    ),
+    "friction": (
+        force(lambda m: ps.JointFriction("rail", coulomb=0.7, slip=0.05, quadratic=0.3)),
+        "forces.part.coulomb",
+    ),
+    "drag": (
+        force(lambda m: ps.Drag(m.body("lower"), quadratic=0.4, angular_viscous=0.01)),
+        "forces.part.quadratic",
+    ),
+    "stop": (fast_stop, "forces.part.upper"),
+    "gravitation": (
+        force(lambda m: ps.Gravitation(m.body("lower"), m.body("cart"), strength=0.3)),
+        "forces.part.strength",
+    ),
+    "gear": (
+        add("transmission", "gear", lambda m: ps.Gear("hip", "wheel", ratio=-2)), "bodies.disc.mass"
+    ),
+    "rack": (
+        add("transmission", "rack", lambda m: ps.RackAndPinion("wheel", "rail", radius=0.2)),
+        "bodies.cart.mass",
+    ),
+    "drive": (
+        add("port", "part", lambda m: ps.Drive("rail", coordinate="0.1*sin(5*t)")), "bodies.cart.mass"
+    ),
+    "load": (
+        add("port", "part", lambda m: ps.ForcePort(m.body("lower"), value=(1, 2, 3), axes="body")),
+        "joints.hip.point.z",
+    ),
+    "system": (coil, "bodies.disc.mass"),
+    "controller": (pd, "bodies.cart.mass"),
+}
+
+
+def judged(model, **how):
+    """The loss of a converged run and where it ends, from its result."""
+    result = ps.simulate(model, newton=ps.Newton(rtol=1e-13), progress=False, **how)
+    x, t = result.position("lower")[:, 0], result.time
+    rate = result.velocity("lower")[:, 2] * t + result.angular_velocity("upper")[:, 0] ** 2
+    rate += result.rotation("lower")[:, 0, 1]
+    hip = result.joint("hip").coordinates["angle"][-1]
+    end = (x[-1] - 0.2) ** 2 + result.position("cart")[-1, 1] * hip
+    return np.array([end + 0.3 * np.trapezoid(rate, t), x[-1]])
+
+
+def check(model, path, tolerance=1e-7, **how):
+    """Compare the adjoint and forward sensitivities with differences of converged runs."""
+    how = {**HOW, "engine": "reference", **how}
+    parameters = Parameters.of(model, [path])
+    value = parameters.values[path]
+    found = ps.gradient(model, LOSS, path, **how)
+    forward = ps.sensitivities(model, "lower.position.x", path, **how)
+    size = np.max(abs(value)) or 1.0
+    for index in np.ndindex(value.shape):
+        expected = np.zeros(2)
+        for k, weight in WEIGHTS.items():
+            other = value.copy()
+            other[index] += k * CHANGE * size
+            expected += weight * judged(parameters.model({path: other}), **how) / (CHANGE * size)
+        column = forward["lower.position.x"][path][(-1, *index)]
+        off = abs(np.array([found[path][index], column]) - expected)
+        assert np.all(off <= tolerance * np.maximum(1.0, abs(expected))), (index, off, expected)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_derivatives_of_every_part_are_those_of_converged_runs(name):
+    extra, path = PARTS[name]
+    model = arm()
+    if extra:
+        extra(model)
+        model.project_velocities()
+    check(model, path)
+
+
+def bob(point=(0, 0, 0.1), velocity=0.7, damping=0.6, law=None):
+    """A cart on a rail with friction, and a pendulum on it."""
+    model = ps.Model(gravity=(0, 0, -9.81), name="cart-pole")
+    cart = model.add_body("cart", ps.Sphere(mass=1.3, radius=0.1), velocity=(velocity, 0, 0))
+    lower = model.add_body(
+        "lower", ps.RigidBody(mass=0.4, inertia=(0.01, 0.03, 0.02)), position=(0.1, 0, -0.4)
+    )
+    model.add_joint("rail", ps.Prismatic(model.ground, cart, point=(0, 0, 0), axis=(1, 0, 0)))
+    model.add_joint("hip", ps.Revolute(cart, lower, point=point, axis=(0, 1, 0)))
+    model.add_force("friction", ps.JointFriction("rail", viscous=damping))
+    model.add_port("motor", ps.JointPort("rail"))
+    model.project_velocities()
+    return model
+
+
+@pytest.mark.parametrize(
+    ("scheme", "coordinates"),
+    [
+        ("ph-mp-ggl", None),
+        ("ph-mp", None),
+        ("emh-mean", "quaternions"),
+        ("eml", "quaternions"),
+        ("ph-mp", "rotations"),
+    ],
+)
+def test_derivatives_in_all_coordinates_are_those_of_converged_runs(scheme, coordinates):
+    model, path = swing(), "joints.hip.point.z"
+    how = {"h": 0.03, "t_end": 0.09, "scheme": scheme, "coordinates": coordinates}
+    loss, known = Final("lower.position.x + lower.velocity.z**2"), Parameters.of(model, [path])
+
+    def value(z):
+        newton = ps.Newton(rtol=1e-13)
+        ran = ps.simulate(known.model({path: z}), engine="reference", newton=newton, **how)
+        return ran.position("lower")[-1, 0] + ran.velocity("lower")[-1, 2] ** 2
+
+    z = float(known.values[path])
+    expected = sum(c * value(z + k * 1e-3) for k, c in WEIGHTS.items()) / 1e-3
+    assert ps.gradient(model, loss, path, **how)[path] == pytest.approx(expected, abs=1e-7)
+
+
+def swing():
+    """A pendulum on a spring."""
+    model = ps.Model(gravity=(0, 0, -9.81))
+    lower = model.add_body(
+        "lower", ps.RigidBody(mass=0.4, inertia=(0.01, 0.03, 0.02)), position=(0.1, 0, -0.4)
+    )
+    model.add_joint("hip", ps.Revolute(model.ground, lower, point=(0, 0, 0.1), axis=(0, 1, 0.2)))
+    spring = ps.Spring(
+        model.ground, lower, point_a=(1, 0, 0), point_b=(0.2, 0, -0.4), stiffness=12.0, damping=0.5
+    )
+    model.add_force("spring", spring)
+    return model
+
+
+def test_derivatives_of_composed_steps_and_of_repeated_constraints():
+    model = four_bar()
+    for path in ("bodies.lower.mass", "joints.tip.point.z"):
+        known = Parameters.of(model, [path])
+        start = float(known.values[path])
+        for scheme in ("ph-mp", "ph-mp-4"):
+            how = {"h": 0.02, "t_end": 0.08, "scheme": scheme}
+            found = ps.gradient(model, Final("lower.position.z"), path, **how)
+
+            def value(number, known=known, how=how, path=path):
+                newton = ps.Newton(rtol=1e-13)
+                ran = ps.simulate(
+                    known.model({path: number}), engine="reference", newton=newton, **how
+                )
+                return ran.position("lower")[-1, 2]
+
+            expected = sum(c * value(start + k * 1e-4) for k, c in WEIGHTS.items()) / 1e-4
+            assert found[path] == pytest.approx(expected, abs=1e-7)
+
+
+# -- closed forms and laws -----------------------------------------------------------------------
+
+
+def oscillator(values):
+    """A damped oscillator with a port, as a system of its numbers."""
+    m, k, d = values["m"], values["k"], values["d"]
+    return ps.ph.linear(
+        "oscillator",
+        states=["q", "p"],
+        J=[[0, 1], [-1, 0]],
+        R=[[0, 0], [0, d]],
+        Q=np.diag([k, 1 / m]),
+        B=[[0], [1]],
+        ports=[ps.ph.Port("force", 1)],
+    )
+
+
+NUMBERS = {"m": 2.0, "k": 3.0, "d": 0.4}
+
+
+def by_matrices(values, u, h):
+    """The states of the midpoint rule, by its matrix alone."""
+    m, k, d = (values[name] for name in "mkd")
+    A = np.array([[0, 1 / m], [-k, -d / m]])
+    left, right = np.eye(2) - h / 2 * A, np.eye(2) + h / 2 * A
+    x = [np.array([1.0, 0.5])]
+    for each in u:
+        x.append(np.linalg.solve(left, right @ x[-1] + h * np.array([0, each])))
+    return np.array(x)
+
+
+def complex_step(name, u, h):
+    """The exact derivative of the discrete map by a complex step."""
+    values = {**NUMBERS, name: NUMBERS[name] + 1e-30j}
+    m, k, d = (values[n] for n in "mkd")
+    A = np.array([[0, 1 / m], [-k, -d / m]])
+    x = np.array([1.0, 0.5], dtype=complex)
+    for each in u:
+        right = (np.eye(2) + h / 2 * A) @ x + h * np.array([0, each])
+        x = np.linalg.solve(np.eye(2) - h / 2 * A, right)
+    return x.imag / 1e-30
+
+
+def test_derivatives_of_an_oscillator_are_those_of_its_discrete_map():
+    h, steps = 0.1, 40
+    times = h * (np.arange(steps) + 0.5)
+    u = np.sin(2 * times)
+    how = {"h": h, "t_end": h * steps, "inputs": {"force": ps.Table(times, u)}}
+    how |= {"x0": {"q": 1.0, "p": 0.5}, "scheme": "ph-mp"}
+    found = ps.sensitivities(oscillator, ["q", "p"], NUMBERS, **how)
+    assert np.allclose(found.values["q"], by_matrices(NUMBERS, u, h)[:, 0], atol=1e-13)
+    for name in NUMBERS:
+        exact = complex_step(name, u, h)
+        assert [found["q"][name][-1], found["p"][name][-1]] == pytest.approx(exact, abs=1e-9)
+        backward = ps.gradient(oscillator, Final("q"), NUMBERS, **how)
+        assert backward[name] == pytest.approx(exact[0], abs=1e-9)
+
+
+def test_a_derivative_by_samples_of_an_input_is_the_discrete_impulse_response():
+    h, steps = 0.1, 12
+    times = h * (np.arange(steps) + 0.5)
+    how = {"h": h, "t_end": h * steps, "inputs": {"force": ps.Table(times, np.ones(steps))}}
+    how |= {"x0": {"q": 1.0, "p": 0.5}, "scheme": "ph-mp"}
+    chosen = ["inputs.force", "initial.p"]
+    found = ps.gradient(oscillator(NUMBERS), Final("q"), chosen, **how)
+    base = by_matrices(NUMBERS, np.zeros(steps), h)[-1, 0]
+    response = [by_matrices(NUMBERS, unit, h)[-1, 0] - base for unit in np.eye(steps)]
+    assert found["inputs.force"] == pytest.approx(np.array(response), abs=1e-10)
+    assert found["inputs.force"].shape == (steps,)
+    forward = ps.sensitivities(oscillator(NUMBERS), "q", chosen, **how)
+    assert forward["q"]["inputs.force"][-1] == pytest.approx(np.array(response), abs=1e-10)
+    A = np.array([[0, 1 / 2], [-3, -0.2]])
+    step = np.linalg.solve(np.eye(2) - h / 2 * A, np.eye(2) + h / 2 * A)
+    exact = np.linalg.matrix_power(step, steps)[0, 1]
+    assert found["initial.p"] == pytest.approx([exact], abs=1e-10)
+
+
+def test_all_masses_together_change_no_motion_under_gravity():
+    model = arm()
+    paths = [f"bodies.{name}.mass" for name in ("upper", "lower", "cart", "disc")]
+    chosen = [*paths, "bodies.lower.inertia"]
+    values = Parameters.of(model, chosen).values
+    found = ps.gradient(model, LOSS, chosen, **HOW)
+    terms = [float(np.sum(values[path] * found[path])) for path in chosen]
+    assert abs(sum(terms)) < 1e-9 * max(map(abs, terms))
+    assert max(map(abs, terms)) > 1e-2
+
+
+def test_the_energy_balance_has_no_derivative():
+    """H1 - H0 + dissipated is zero for all parameters, and so is its derivative."""
+    masses, inertia, damping, gravity = (1.3, 0.4), 0.03, 0.6, 9.81
+
+    def balance(times, cart, velocity, spin, position, rail):
+        def energy(k):
+            moving = masses[0] * cart[k] @ cart[k] + masses[1] * velocity[k] @ velocity[k]
+            return (moving + inertia * spin[k, 1] ** 2) / 2 + masses[1] * gravity * position[k, 2]
+
+        h, travel = np.diff(times), np.diff(rail)
+        slopes = [np.zeros_like(each) for each in (cart, velocity, spin, position, rail)]
+        for k, sign in ((-1, 1), (0, -1)):
+            slopes[0][k], slopes[1][k] = sign * masses[0] * cart[k], sign * masses[1] * velocity[k]
+            slopes[2][k, 1] = sign * inertia * spin[k, 1]
+            slopes[3][k, 2] = sign * masses[1] * gravity
+        lost = damping * travel**2 / h
+        slopes[4][1:] += 2 * damping * travel / h
+        slopes[4][:-1] -= 2 * damping * travel / h
+        return energy(-1) - energy(0) + lost.sum(), slopes
+
+    channels = ["cart.velocity", "lower.velocity", "lower.angular_velocity", "lower.position"]
+    loss = FunctionOf([*channels, "rail"], balance)
+    paths = ["joints.hip.point.x", "joints.hip.point.z", "initial.cart.velocity.x"]
+    found = ps.gradient(bob(), loss, paths, h=0.02, t_end=0.4, scheme="ph-mp-ggl")
+    travelled = ps.gradient(bob(), Final("rail"), paths, h=0.02, t_end=0.4, scheme="ph-mp-ggl")
+    assert abs(found.value) < 1e-12
+    assert np.all(abs(found.vector) < 1e-8)
+    assert np.all(abs(travelled.vector) > 1e-3)
+
+
+def test_states_that_were_not_kept_are_computed_again():
+    model, paths = bob(), ["bodies.lower.mass", "joints.hip.point.z"]
+    how = {"h": 0.01, "t_end": 3.0}
+    loss = Final("hip") + Integral("rail**2")
+    whole = ps.gradient(model, loss, paths, **how)
+    least = ps.gradient(model, loss, paths, memory=3e3, **how)
+    assert least.vector == pytest.approx(whole.vector, rel=1e-8)
+    assert least.value == whole.value
+
+
+def test_squares_weigh_what_measurements_are_off():
+    times = np.array([0.03, 0.1])
+    how = {"h": 0.02, "t_end": 0.1}
+    path, model = "bodies.lower.mass", bob()
+    samples = {"hip": np.array([0.1, -0.2]), "cart.position.x": np.zeros(2)}
+    loss = Squares(samples, times, sigma={"hip": 0.5})
+    seen = ps.sensitivities(model, list(samples), path, **how).at(times)
+    off = seen.vector - np.concatenate(list(samples.values()))
+    weights = np.array([4, 4, 1, 1])
+    found = ps.gradient(model, loss, path, **how)
+    assert found.value == pytest.approx(weights @ off**2 / 2, rel=1e-12)
+    assert found.vector == pytest.approx((weights * off) @ seen.matrix, rel=1e-8)
+    double = ps.gradient(model, sum([loss, 2 * loss]), path, **how)
+    assert double.vector == pytest.approx(3 * found.vector)
+
+
+# -- what is refused -----------------------------------------------------------------------------
+
+
+def stopping():
+    model = bob()
+    model.add_event("away", ps.Event("rail - 0.05", then="stop"))
+    return model
+
+
+def sampled():
+    model = bob()
+    model.add_controller("p", "-rail", reads=["rail"], drives=["motor"], every=0.02)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "how", "error", "words"),
+    [
+        (bob, "bodies.lowr.mass", {}, ps.InputError, "did you mean 'bodies.lower.mass'"),
+        (bob, "inputs.motor", {"inputs": {"motor": "sin(t)"}}, ps.InputError, "a Table"),
+        (stopping, "bodies.lower.mass", {}, ps.NoDerivativeError, "event 'away' ends the run"),
+        (sampled, "bodies.lower.mass", {}, ps.NoDerivativeError, "controller 'p'"),
+        (
+            bob,
+            "bodies.lower.mass",
+            {"newton": ps.Newton(max_iterations=1, halvings=0), "engine": "reference"},
+            ps.NoDerivativeError,
+            "the step from t = 0 s fails",
+        ),
+        (lambda: oscillator(NUMBERS), "stiffness", {}, ps.InputError, "give a function"),
+        (oscillator, ["m"], {}, ps.InputError, "maps names to values"),
+    ],
+)
+def test_derivatives_that_do_not_exist_are_refused(model, path, how, error, words):
+    model = model if model is oscillator else model()
+    loss = FunctionOf([], lambda t: (0.0, []))
+    with pytest.raises(error, match=words):
+        ps.gradient(model, loss, path, **{"h": 0.02, "t_end": 0.2, **how})
+
+
+def test_a_loss_says_what_is_wrong_with_it():
+    how = {"h": 0.02, "t_end": 0.04}
+    with pytest.raises(ps.InputError, match="expected a loss"):
+        ps.gradient(bob(), "rail", [], **how)
+    with pytest.raises(ps.InputError, match="Final: .*did you mean 'rail'"):
+        ps.gradient(bob(), Final("rai"), [], **how)
+    with pytest.raises(ps.InputError, match="outside of the run"):
+        ps.gradient(bob(), Squares({"rail": [1.0]}, times=[3.0]), [], **how)
+    with pytest.raises(ps.InputError, match="as many"):
+        ps.gradient(bob(), Squares({"rail": [1.0, 2.0]}, times=[0.01]), [], **how)
+    wrong = FunctionOf(["rail"], lambda t, x: (0.0, [np.zeros(1)]))
+    with pytest.raises(ps.InputError, match="derivatives have the shapes"):
+        ps.gradient(bob(), wrong, [], **how)
