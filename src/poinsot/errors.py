@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 
@@ -93,6 +94,14 @@ class ModelFileError(InputError):
         return Exception.__str__(self)
 
 
+class RobotFileError(InputError):
+    """A URDF or MJCF file cannot be used; `file` and `element` say where."""
+
+    def __init__(self, file: str, element: str, problem: str) -> None:
+        self.file, self.element = file, element
+        super().__init__(f"{file}: {element} {problem}")
+
+
 class NoEquilibriumError(PoinsotError):
     """No rest, steady or periodic motion was found.
 
@@ -123,6 +132,29 @@ class MissingDerivativeWarning(UserWarning):
 
 class InexactRunWarning(UserWarning):
     """A run reached its end, but its own balance or constraints are off by more than round-off."""
+
+
+class OmissionWarning(UserWarning):
+    """Parts of a robot's file that are not in the model, or not in the file; `omissions` has them.
+
+    Each is one line: the element by name, and why.
+    """
+
+    def __init__(self, file: str, omissions: Iterable[str]) -> None:
+        self.file, self.omissions = file, tuple(map(printable, omissions))
+        lines = "".join(f"\n  {line}" for line in self.omissions)
+        super().__init__(f"{file}: {len(self.omissions)} not translated{lines}")
+
+
+def optional(module: str, extra: str) -> Any:
+    """Import a package that an extra brings, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"this needs {package}: pip install 'poinsot[{extra}]' ({error})"
+        ) from None
 
 
 def failure(error: BaseException) -> str:

@@ -1,6 +1,8 @@
 """From a mechanism's parts to what they look like."""
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.bodies.beam import Beam
 from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.flexible import Flexible, Place
+from poinsot.bodies.meshes import Mesh, Triangles
 from poinsot.bodies.shapes import (
     Box,
     Composite,
@@ -28,10 +31,13 @@ from poinsot.parts.joint import Joint
 from poinsot.parts.joints import Rod
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.rods import RodElements
-from poinsot.result import Carried, Piece, Pin, Point, Scene, Slender, Strut
+from poinsot.result import Carried, Drawing, Piece, Pin, Point, Scene, Slender, Strut
 from poinsot.so3 import as_rotation_matrix
 
 Array = NDArray[np.float64]
+
+#: The most triangles of a mesh in a picture.
+FINEST = 12_000
 
 
 def scene(
@@ -46,8 +52,10 @@ def scene(
         for body in bodies
         if not isinstance(body, Place) and not isinstance(body.shape, Beam)
         if body.name not in nodes
-        for piece in _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
+        for piece in _looks(body) or _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
     ]
+    surfaces = [mesh for body in bodies for mesh in _meshes(body)]
+    drawings = {_title(mesh): mesh for mesh in surfaces}
     slender = [_beam(body, body.shape) for body in elastic if isinstance(body.shape, Beam)]
     slender += [_rod(name, rod) for name, rod in rods.items()]
     struts = [
@@ -62,7 +70,8 @@ def scene(
         if joint.contact() is None and not isinstance(joint, RigidStrains)
     ]
     carried = [each for body in elastic for each in _carried(body)]
-    return Scene(tuple(pieces), tuple(pins), tuple(struts), tuple(slender), tuple(carried))
+    shown = tuple(_drawing(name, mesh) for name, mesh in drawings.items())
+    return Scene(tuple(pieces), tuple(pins), tuple(struts), tuple(slender), tuple(carried), shown)
 
 
 def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
@@ -75,11 +84,58 @@ def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
                 body, part, at + R @ np.array(position), R @ as_rotation_matrix(rotation)
             )
         ]
+    if isinstance(shape, Mesh):
+        origin, (first, second, third) = at + R @ shape.origin, map(three, R)
+        name = _title(shape.surface)
+        return [Piece(body, "mesh", (), three(origin), (first, second, third), drawing=name)]
     kind, sizes, exact = _kind(shape)
     if not exact:
         R = R @ PrincipalInertia.of(shape).R_BP
     first, second, third = (three(row) for row in R)
     return [Piece(body, kind, sizes, three(at), (first, second, third), exact)]
+
+
+def _looks(body: Body) -> list[Piece]:
+    """Return the pieces of what a body looks like instead of its shape."""
+    return [
+        Piece(
+            body.name,
+            look.kind,
+            tuple(look.sizes),
+            three(look.position),
+            tuple(map(three, as_rotation_matrix(look.rotation))),  # type: ignore[arg-type]
+            drawing="" if look.mesh is None else _title(look.mesh),
+            colour=look.colour,
+            opacity=look.opacity,
+        )
+        for look in body.looks
+    ]
+
+
+def _meshes(body: Body) -> list[Triangles]:
+    """Return all meshes that are drawn of a body."""
+    if body.looks:
+        return [look.mesh for look in body.looks if look.mesh is not None]
+    shapes: list[Shape] = [body.shape]
+    for shape in shapes:
+        if isinstance(shape, Composite):
+            shapes += [part for part, _, _ in shape.parts]
+    return [shape.surface for shape in shapes if isinstance(shape, Mesh)]
+
+
+def _title(mesh: Triangles) -> str:
+    """Return a name for a mesh that another one with the same points shares."""
+    return sha256(mesh.vertices.tobytes() + mesh.faces.tobytes()).hexdigest()[:16]
+
+
+def _drawing(name: str, mesh: Triangles) -> Drawing:
+    """Return the surface of a mesh, no finer than a picture needs."""
+    coarse = mesh.at_most(FINEST)
+    vertices, faces = (
+        b64encode(values.astype(kind).tobytes()).decode()
+        for values, kind in ((coarse.vertices, "<f4"), (coarse.faces, "<u4"))
+    )
+    return Drawing(name, vertices, faces)
 
 
 def _beam(body: Flexible, beam: Beam) -> Slender:
