@@ -1,4 +1,4 @@
-"""The command that turns models from one format into another."""
+"""`poinsot convert`: a result or a model in another format, by the suffixes of both names."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -7,21 +7,35 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from poinsot.cli.app import app, require_outputs, say
+from poinsot.cli.app import app, require_outputs, say, warn
 from poinsot.errors import InputError, OmissionWarning
 from poinsot.model import Model
+from poinsot.result import Result, load
+from poinsot.viz import animate, write_gltf, write_page
+from poinsot.viz.formats import GIF, MP4, require_film
 
 T = TypeVar("T")
+
+RESULT = (".nc",)
+#: What a result can be written as.
+OF_RESULT: dict[tuple[str, ...], Callable[[Result, Path], None]] = {
+    (".csv",): Result.to_csv,
+    (".mat",): Result.to_mat,
+    (".glb", ".gltf"): write_gltf,
+    (GIF, MP4): animate,
+    (".html",): write_page,
+}
 MODEL_FILES, URDF, MJCF = (".yaml", ".yml"), (".urdf",), (".xml", ".mjcf")
 
 
 @app.command()
 def convert(
     source: Annotated[
-        Path, typer.Argument(metavar="FROM", help="A model: .yaml, .urdf, or .xml (MJCF).")
+        Path,
+        typer.Argument(metavar="FROM", help="A result (.nc), or a model: .yaml, .urdf, .xml."),
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="TO", help="Where to write it, in the format of its ending.")
+        Path, typer.Argument(metavar="TO", help="Where to write it; the suffix is the format.")
     ],
     merge_fixed: Annotated[
         bool, typer.Option("--merge-fixed", help="Make one body of links fixed to each other.")
@@ -42,11 +56,16 @@ def convert(
         str | None, typer.Option(help="Where an MJCF file starts, by the name of a keyframe.")
     ] = None,
 ) -> None:
-    """Convert a model between model files, URDF and MJCF; list what the target cannot hold.
+    """Write a result or a model in another format.
 
-    Example:  poinsot convert robot.urdf robot.yaml --merge-fixed
+    A result becomes a table (.csv), structs for MATLAB (.mat), an animated scene (.glb, .gltf), a
+    film (.gif, .mp4), or a page that plays it (.html). A model is converted between model files,
+    URDF and MJCF; what the target cannot hold is listed. The options are for models.
+
+    Examples:  poinsot convert run.nc run.glb
+
+               poinsot convert robot.urdf robot.yaml --merge-fixed
     """
-    require_outputs(source, target)
     common: dict[str, Any] = {
         "merge_fixed": merge_fixed,
         "repair_inertia": repair_inertia,
@@ -58,12 +77,31 @@ def convert(
         URDF: lambda: Model.from_urdf(source, floating_base=floating_base, loops=loops, **common),
         MJCF: lambda: Model.from_mjcf(source, keyframe=keyframe, **common),
     }
+    if source.suffix.lower() in RESULT:
+        _convert_result(source, target)
+    else:
+        _convert_model(_by_suffix(source, readers, *RESULT), source, target)
+
+
+def _convert_result(source: Path, target: Path) -> None:
+    write = _by_suffix(target, OF_RESULT)
+    if target.suffix in (GIF, MP4):
+        require_film(target)
+    require_outputs(source, target)
+    result = load(source)
+    write(result, target)
+    say(f"{target.suffix[1:]}  {target}")
+    warn(result)
+
+
+def _convert_model(read: Callable[[], Model], source: Path, target: Path) -> None:
     writers: dict[tuple[str, ...], Callable[[Model], str]] = {
         MODEL_FILES: lambda model: model.to_yaml(target),
         URDF: lambda model: model.to_urdf(target),
         MJCF: lambda model: model.to_mjcf(target),
     }
-    read, write = _by_ending(source, readers), _by_ending(target, writers)
+    write = _by_suffix(target, writers)
+    require_outputs(source, target)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OmissionWarning)
         model = read()
@@ -73,10 +111,10 @@ def convert(
     say(f"{model!r}\nwritten  {target}")
 
 
-def _by_ending(path: Path, known: Mapping[tuple[str, ...], T]) -> T:
-    """Return what belongs to the ending of a file's name."""
-    for endings, found in known.items():
-        if path.suffix.lower() in endings:
+def _by_suffix(path: Path, known: Mapping[tuple[str, ...], T], *others: str) -> T:
+    """Return what belongs to the suffix of a file's name."""
+    for suffixes, found in known.items():
+        if path.suffix.lower() in suffixes:
             return found
-    every = ", ".join(ending for endings in known for ending in endings)
-    raise InputError(f"'{path}': the ending tells the format; known: {every}")
+    every = ", ".join([*others, *(suffix for suffixes in known for suffix in suffixes)])
+    raise InputError(f"cannot convert '{path}': its suffix tells the format; known here: {every}")
