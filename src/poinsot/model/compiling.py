@@ -156,7 +156,7 @@ def in_numbers(
         relaxing=tuple(maxwell_elements(potentials)),
     )
     undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
-    layout = Layout.of(bodies, joints, undetermined, list(markers), forces, rows)
+    layout = Layout.of(bodies, joints, undetermined, list(markers), forces, rows, ports)
     return mechanism, layout, tuple(port for port, _ in inlets)
 
 

@@ -30,6 +30,7 @@ SCRIPTS = (
     "tubes.js",
     "camera.js",
     "picture.js",
+    "arrows.js",
     "labels.js",
     "chart.js",
     "player.js",
@@ -84,7 +85,7 @@ def _thinned(result: Result, stage: Stage) -> str:
 
 
 def _deformed(stage: Stage, scale: float) -> str:
-    enlarged = scale != 1 and stage.deforms
+    enlarged = scale != 1 and stage.carried
     return f"; deformations are drawn {scale:g} times as large" if enlarged else ""
 
 
@@ -164,6 +165,7 @@ def frame(html: str, height: int) -> str:
 def _data(stage: Stage) -> dict[str, Any]:
     film, index = stage.frames, stage.frames.index
     strongest = float(abs(stage.forces).max(initial=0.0)) or 1.0
+    hardest = float(abs(stage.applied).max(initial=0.0)) or 1.0
     shapes = dict.fromkeys((*ALWAYS, *(solid.shape for solid in stage.solids)))
     azimuth, elevation = stage.view
     return {
@@ -190,9 +192,19 @@ def _data(stage: Stage) -> dict[str, Any]:
             {"name": pin.joint, "at": [index(pin.b.body), _short(pin.b.position)]}
             for pin in stage.pins
         ],
-        "forces": _pack(stage.forces * 32767 / strongest, "<i2"),
-        "forceScale": strongest / 32767 * stage.force_scale,
-        "forceUnit": strongest / 32767,
+        "reactions": _pack(stage.forces * 32767 / strongest, "<i2"),
+        "reactionUnit": strongest / 32767,
+        "loads": [
+            {"kind": load.kind, "at": [index(load.at.body), _short(load.at.position)]}
+            for load in stage.loads
+        ],
+        "applied": _pack(stage.applied * 32767 / hardest, "<i2"),
+        "appliedUnit": hardest / 32767,
+        "carried": [
+            [index(each.body), [index(each.by.body), _short(each.by.position)]]
+            for each in stage.carried
+        ],
+        "enlarged": stage.scale,
         "traces": {name: _pack(path, "<f4") for name, path in stage.traces.items()},
         "traced": stage.traced,
         "energies": {kind: _pack(values, "<f4") for kind, values in stage.energies.items()},
