@@ -6,22 +6,20 @@ const roundBelow = (x) => {
 };
 
 const makeScale = (figure, scales) => {
-  const row = (kind, per, unit) => {
+  const row = (kind, unit) => {
     const item = document.createElement("div"), bar = document.createElement("i"), text = document.createElement("span");
     if (kind === "torque") bar.className = "double";
     item.append(bar, text);
     figure.append(item);
-    return { kind, item, bar, text, per, unit };
+    return { kind, item, bar, text, unit };
   };
-  const rows = [row("force", scales.perNewton, "N"), row("torque", scales.perTorque, "N m")];
+  const rows = [row("force", "N"), row("torque", "N m")];
   const LONGEST = 90; // pixels
   return (camera, shown) => {
-    const wanted = {
-      force: (shown.reactions && scales.reaction) || (shown.applied && scales.force),
-      torque: shown.applied && scales.torque,
-    };
-    for (const { kind, item, bar, text, per, unit } of rows) {
-      item.hidden = !wanted[kind];
+    const lengths = scales(shown);
+    for (const { kind, item, bar, text, unit } of rows) {
+      const per = lengths[kind];
+      item.hidden = !per;
       if (item.hidden) continue;
       const value = roundBelow(LONGEST * camera.pixel / per);
       bar.style.width = `${(value * per / camera.pixel).toFixed(1)}px`;

@@ -16,7 +16,7 @@ const gridLines = (spacing, half) => {
   return new Float32Array(lines);
 };
 
-// The length of an arrow [m] for each newton, or newton metre.
+// The length of an arrow [m] for each newton, or newton metre: the strongest that is shown is as long as the parts.
 const arrowScales = (data, motion) => {
   const strongest = (of, count, kept = () => true) => {
     let most = 0;
@@ -29,7 +29,10 @@ const arrowScales = (data, motion) => {
   const force = strongest(motion.applied, loads, isForce) * data.appliedUnit;
   const torque = strongest(motion.applied, loads, (k) => !isForce(k)) * data.appliedUnit;
   const per = (most) => (most > 0 ? 0.4 * data.grain / most : 0);
-  return { reaction, force, torque, perNewton: per(Math.max(reaction, force)), perTorque: per(torque) };
+  return (shown) => ({
+    force: per(Math.max(shown.reactions ? reaction : 0, shown.applied ? force : 0)),
+    torque: per(shown.applied ? torque : 0),
+  });
 };
 
 const makePicture = (canvas, data, motion, scales) => {
@@ -80,11 +83,10 @@ const makePicture = (canvas, data, motion, scales) => {
     const tips = Array.from({ length: heads }, (_, k) => bar("cone", at(length - (k + 1) * head), at(length - k * head), 0.6 * head, colour));
     return [bar("cylinder", from, at(length - heads * head), 0.014 * grain, colour), ...tips];
   };
-  const reaction = (joint, k, poses, moment, theme) =>
-    arrow(placed(poses, joint.at), times(scales.perNewton * data.reactionUnit, motion.reaction(moment, k)), theme.reaction);
-  const applied = (load, k, poses, moment, theme) => {
-    const per = load.kind === "force" ? scales.perNewton : scales.perTorque;
-    const way = times(per * data.appliedUnit, motion.applied(moment, k));
+  const reaction = (joint, k, poses, moment, theme, per) =>
+    arrow(placed(poses, joint.at), times(per.force * data.reactionUnit, motion.reaction(moment, k)), theme.reaction);
+  const applied = (load, k, poses, moment, theme, per) => {
+    const way = times(per[load.kind] * data.appliedUnit, motion.applied(moment, k));
     return arrow(placed(poses, load.at), way, theme.applied, load.kind === "force" ? 1 : 2);
   };
 
@@ -112,9 +114,9 @@ const makePicture = (canvas, data, motion, scales) => {
     const wanted = { body: true, joint: shown.joints, inertia: shown.inertia };
     const opacity = (part) => part.opacity * (visible[part.owner ?? part.body] ?? 1);
     for (const tube of tubes) tube.fill(tube.shape(poses, moment));
-    const arrows = [
-      ...shown.reactions ? data.joints.flatMap((joint, k) => reaction(joint, k, poses, moment, theme)) : [],
-      ...shown.applied ? data.loads.flatMap((load, k) => applied(load, k, poses, moment, theme)) : [],
+    const per = scales(shown), arrows = [
+      ...shown.reactions ? data.joints.flatMap((joint, k) => reaction(joint, k, poses, moment, theme, per)) : [],
+      ...shown.applied ? data.loads.flatMap((load, k) => applied(load, k, poses, moment, theme, per)) : [],
     ];
     const clear = [];
     runs.forEach((run) => { run.list.length = run.edged = run.thrown = 0; });
