@@ -38,7 +38,7 @@ def check(
         bool, typer.Option("--assemble", help="Move the bodies until all joints close.")
     ] = False,
 ) -> None:
-    """Show degrees of freedom, repeated constraints, and whether the start is consistent.
+    """Show degrees of freedom, redundant constraints, and whether the start is consistent.
 
     Example:  poinsot check slider-crank.yaml
     """

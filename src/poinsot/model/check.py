@@ -15,7 +15,7 @@ from poinsot.systems.floating.system import FloatingSystem
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name.
+    """What `Model.check` found: counts, degrees of freedom, and redundant constraints by name.
 
     `singular` are the joints of every loop that is in a singular position at the start, where its
     motion branches: degrees of freedom are those of one branch. `drives` and `transmissions` take
@@ -42,14 +42,14 @@ class ModelCheck:
             f"degrees of freedom  {self.freedoms}",
         ]
         if self.repeated:
-            lines.append(f"repeated            {printable(', '.join(self.repeated))}")
+            lines.append(f"redundant           {printable(', '.join(self.repeated))}")
         for joints in self.singular:
             lines.append(f"singular position   {printable(', '.join(joints))}")
         return "\n".join(lines)
 
 
 def check(model: Contents) -> ModelCheck:
-    """Return degrees of freedom, repeated constraints and singular positions."""
+    """Return degrees of freedom, redundant constraints and singular positions."""
     equations = equations_of(model)
     twists_of(model, equations)
     repeated = _repeated(model, equations)

@@ -576,7 +576,7 @@ class Model(Contents):
         self.projection = initial.projected(self)
 
     def check(self) -> ModelCheck:
-        """Return degrees of freedom, repeated constraints and singular positions.
+        """Return degrees of freedom, redundant constraints and singular positions.
 
         Refuses an inconsistent start.
         """
