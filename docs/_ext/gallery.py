@@ -5,7 +5,7 @@ them with their pictures. Numbers come from docs/gallery/numbers.json, so that b
 documentation runs no simulation; a test proves the file up to date. Written anew by
 
     python docs/_ext/gallery.py              # the numbers
-    python docs/_ext/gallery.py --figures    # and docs/images
+    python docs/_ext/gallery.py --figures    # and docs/images, with a browser for those in 3D
 """
 
 import json
@@ -13,19 +13,30 @@ import math
 import os
 import runpy
 import shutil
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from PIL import Image
+
 from poinsot.gallery import MODULES, Check, find_example
+from poinsot.viz import write_page
 
 DOCS = Path(__file__).resolve().parents[1]
 NUMBERS = DOCS / "gallery" / "numbers.json"
 IMAGES = DOCS / "images"
+RENDERS = IMAGES / "renders"
+BROWSER = (
+    *("chromium", "--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+    *("--hide-scrollbars", "--virtual-time-budget=4000", "--window-size=960,720"),
+)
 #: Pages whose blocks save a figure that the page shows: page -> saved file -> image.
 DRAWN_BY_PAGES = {
     "howto/assembly.md": {"assembly.png": "assembly.png"},
+    "start.md": {"energy.png": "start-energy.png"},
     "tutorial/springs-and-motors.md": {"energy.png": "tutorial-energy.png"},
     "tutorial/schemes-and-steps.md": {"balances.png": "tutorial-balances.png"},
 }
@@ -93,9 +104,28 @@ def write_figures() -> None:
     """Draw the figure of every example, and those that pages save."""
     for name in MODULES:
         example = find_example(name)
-        example.plot(example.run(progress=False)).savefig(image_of(name))
+        result = example.run(progress=False)
+        example.plot(result).savefig(image_of(name))
+        if result.observation.bodies:
+            with TemporaryDirectory() as folder:
+                page = Path(folder) / f"{name}.html"
+                write_page(result, page)
+                render(page, RENDERS / f"{name}.webp", 0.6 * result.time[-1])
     for page, images in DRAWN_BY_PAGES.items():
         draw_by_page(DOCS / page, images)
+
+
+def render(page: Path, image: Path, time: float) -> None:
+    """Take a picture of a 3D page at a time [s], as a browser shows it without its panels."""
+    with TemporaryDirectory() as folder:
+        shot = Path(folder) / "shot.png"
+        address = f"{page.as_uri()}#t={time:.6g}&bare"
+        own = (f"--user-data-dir={folder}/user", f"--screenshot={shot}")
+        subprocess.run([*BROWSER, *own, address], check=True, capture_output=True)
+        image.parent.mkdir(exist_ok=True)
+        Image.open(shot).convert("RGB").resize((640, 480), Image.Resampling.LANCZOS).save(
+            image, quality=80
+        )
 
 
 def draw_by_page(page: Path, images: dict[str, str]) -> None:
@@ -134,7 +164,9 @@ def setup(app):
             grid = nodes.container(classes=["gallery"])
             for name in MODULES:
                 example = find_example(name)
-                text = f"[![{example.title}](../images/{name}.png)]({name}.md)\n\n"
+                render = f"renders/{name}.webp"
+                image = render if (IMAGES / render).exists() else f"{name}.png"
+                text = f"[![{example.title}](../images/{image})]({name}.md)\n\n"
                 text += f"[{example.title}]({name}.md)\n\n{example.source}"
                 grid += nodes.container(
                     "", *self.parse_text_to_nodes(text), classes=["gallery-card"]
