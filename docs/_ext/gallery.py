@@ -18,6 +18,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 from PIL import Image
 
@@ -29,7 +30,14 @@ NUMBERS = DOCS / "gallery" / "numbers.json"
 IMAGES = DOCS / "images"
 RENDERS = IMAGES / "renders"
 BROWSER = (
-    *("chromium", "--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *(
+        "chromium",
+        "--headless",
+        "--no-sandbox",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-sync",
+    ),
     *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
     *("--hide-scrollbars", "--virtual-time-budget=4000", "--window-size=960,720"),
 )
@@ -63,7 +71,7 @@ def run_checks(name: str) -> list[Check]:
 
 
 def facts(name: str) -> str:
-    """Return source, run, command and check of an example as MyST text."""
+    """Return source, run, command and check of an example, as MyST text."""
     example = find_example(name)
     command = f"poinsot run {name} --plot {name}.png"
     if example.animate is not None:
@@ -146,16 +154,21 @@ def draw_by_page(page: Path, images: dict[str, str]) -> None:
 def setup(app):
     """Register the directives with Sphinx."""
     from docutils import nodes
+    from docutils.parsers.rst import directives
     from sphinx.util.docutils import SphinxDirective
 
     class ExampleDirective(SphinxDirective):
-        """``{example} NAME``: source, run, command and check of an example."""
+        """``{example} NAME``: source, run, command and check of an example, and its motion."""
 
         required_arguments = 1
+        option_spec: ClassVar = {"still": directives.flag}  # its run would take too long
 
         def run(self):
+            (name,) = self.arguments
             self.env.note_dependency(str(NUMBERS))
-            return self.parse_text_to_nodes(facts(self.arguments[0]))
+            shown = "still" not in self.options and (RENDERS / f"{name}.webp").exists()
+            motion = f"\n\n```{{motion}} {name}\n```" if shown else ""
+            return self.parse_text_to_nodes(facts(name) + motion)
 
     class ExamplesDirective(SphinxDirective):
         """``{examples}``: all examples, each with its figure, title and source."""

@@ -1,6 +1,7 @@
 """Shows what the Python blocks of a page print, and the 3D pages that they write.
 
-The blocks run, one after the other, as a page is read. Only pages that a reader follows block by block; the tests run all pages.
+The blocks run, one after the other, as a page is read. Only pages that a reader follows block by
+block; the tests run all pages.
 The directive ``{motion} NAME`` shows an example of the gallery in 3D.
 """
 

@@ -11,6 +11,7 @@ import typer
 
 from poinsot.errors import InputError, PoinsotError, printable
 from poinsot.result import Result, output_path
+from poinsot.viz.pictures import require_film
 
 app = typer.Typer(
     name="poinsot",
@@ -77,6 +78,21 @@ def require_outputs(source: Path | None, *paths: Path | None) -> None:
                 what = "it is read" if other is source else f"'{other}' is the same file"
                 raise InputError(f"cannot write '{path}': {what}; choose another name")
         taken.append(path)
+
+
+def require_formats(plot: Path | None, animation: Path | None = None) -> None:
+    """Refuse pictures of a format that cannot be written, by the ends of their names."""
+    if plot is not None:
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        known = sorted(FigureCanvasBase.get_supported_filetypes())
+        if plot.suffix.lower().removeprefix(".") not in known:
+            raise InputError(
+                f"cannot write '{plot}': a plot is one of {', '.join(known)}; name it "
+                f"'{plot.stem}.png'"
+            )
+    if animation is not None:
+        require_film(animation)
 
 
 def _same(a: Path, b: Path) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from poinsot.cli.app import app, require_outputs, say, warn, writing
+from poinsot.cli.app import app, require_formats, require_outputs, say, warn, writing
 from poinsot.errors import InputError, printable
 from poinsot.gallery import MODULES, find_example
 from poinsot.model import Model
@@ -74,6 +74,7 @@ def plot(
     """
     target = output or file.with_suffix(".png")
     require_outputs(file, target)
+    require_formats(target)
     result = load(file)
     with writing(target):
         plot_overview(result).savefig(target)

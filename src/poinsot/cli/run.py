@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from poinsot.cli.app import app, require_outputs, say, warn, writing
+from poinsot.cli.app import app, require_formats, require_outputs, say, warn, writing
 from poinsot.cli.summary import show, summarise
 from poinsot.cli.task import Resumed, Task, find_task
 from poinsot.errors import InexactRunWarning, InputError
@@ -68,6 +68,7 @@ def run(
         raise InputError("--verbose and --quiet exclude each other; give one of them")
     source = None if what is None or what in MODULES else Path(what)
     require_outputs(source, output, summary, plot, animation)
+    require_formats(plot, animation)
     task = _find(what, resume)
     if verbose:
         say(task.describe())

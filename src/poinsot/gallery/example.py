@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InputError
 from poinsot.model import Model
 from poinsot.model.coordinates import fits
 from poinsot.ph import PHSystem
@@ -16,6 +15,7 @@ from poinsot.result import Result, SimulationError
 from poinsot.run import simulate
 from poinsot.schemes.records import find_scheme
 from poinsot.systems.livens import LagrangianSystem
+from poinsot.viz.pictures import animate
 from poinsot.viz.style import Figure
 
 
@@ -91,10 +91,8 @@ class Example:
         return f"{self.title} ({self.source})"
 
     def film(self, result: Result, path: Path) -> None:
-        """Write the animation, if it has one."""
-        if self.animate is None:
-            raise InputError(f"example '{self.name}' has no animation")
-        self.animate(result, path)
+        """Write an animation."""
+        (self.animate or animate)(result, path)
 
     def run(
         self,

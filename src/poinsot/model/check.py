@@ -6,7 +6,7 @@ import numpy as np
 
 from poinsot.bodies.flexible import Flexible
 from poinsot.errors import printable
-from poinsot.model.compiling import is_elastic, mechanism_of
+from poinsot.model.compiling import is_elastic, mechanism_of, odd_units
 from poinsot.model.contents import Contents
 from poinsot.model.equations import JointEquations
 from poinsot.model.initial import equations_of, twists_of
@@ -18,8 +18,8 @@ class ModelCheck:
     """What `Model.check` found: counts, degrees of freedom, and redundant constraints by name.
 
     `singular` are the joints of every loop that is in a singular position at the start, where its
-    motion branches: degrees of freedom are those of one branch. `drives` and `transmissions` take
-    one each.
+    motion branches: degrees of freedom are those of one branch. Each of the `drives` and
+    `transmissions` removes one. `notes` are about numbers that look wrong.
     """
 
     bodies: int
@@ -30,6 +30,7 @@ class ModelCheck:
     singular: tuple[tuple[str, ...], ...] = ()
     drives: int = 0
     transmissions: int = 0
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """A few lines of text."""
@@ -45,6 +46,7 @@ class ModelCheck:
             lines.append(f"redundant           {printable(', '.join(self.repeated))}")
         for joints in self.singular:
             lines.append(f"singular position   {printable(', '.join(joints))}")
+        lines += [f"note                {text}" for text in self.notes]
         return "\n".join(lines)
 
 
@@ -66,6 +68,7 @@ def check(model: Contents) -> ModelCheck:
         singular=tuple(loop.joints for loop in equations.singular),
         drives=sum(not driven.transmits for driven in equations.drives),
         transmissions=len(model.transmissions),
+        notes=tuple(odd_units(model.gravity)),
     )
 
 

@@ -12,7 +12,7 @@ from poinsot.bodies.flexible import Flexible
 from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
-from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import require_name, vector3
 from poinsot.model import changes, compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
@@ -218,8 +218,8 @@ class Model(Contents):
         for end in (joint.a, joint.b):
             if isinstance(end, Marker) and self.markers.get(end.name) is not end:
                 raise InputError(
-                    f"joint '{name}': marker '{end.name}' is not in this model; "
-                    + did_you_mean(end.name, self.markers)
+                    f"joint '{name}': marker '{end.name}' belongs to another model; "
+                    "add one to this model by model.add_marker(...)"
                 )
         gaps = () if joint.may_be_open else joint.equations.gaps
         for k, gap in enumerate(gaps):

@@ -60,6 +60,7 @@ class Layout:
     drives: tuple[str, ...]
     slender: tuple[Slender, ...]
     _look: Callable[[], Scene]
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -71,6 +72,7 @@ class Layout:
         forces: Mapping[str, Force] | None = None,
         drives: Sequence[str] = (),
         ports: Mapping[str, Transmission | PortPlace] | None = None,
+        remarks: Sequence[str] = (),
     ) -> "Layout":
         """Return the layout; `undetermined` names the joints whose reactions are not unique."""
         contacts = [joint.contact() for joint in joints.values()]
@@ -91,6 +93,7 @@ class Layout:
             tuple(drives),
             slender(bodies, (forces or {}).items()),
             partial(scene, tuple(bodies), dict(joints), dict(forces or {}), dict(ports or {})),
+            tuple(remarks),
         )
 
     def states(self, parts: Mapping[str, Unknowns]) -> list[State]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.result import Result
+from poinsot.result import Result, output_path
 from poinsot.so3 import matrix_to_quat
 from poinsot.viz.meshes import mesh
 from poinsot.viz.plots import how
@@ -122,8 +122,9 @@ def write_page(
     colour: str | None = None,
 ) -> None:
     """Write the page of a motion to a file, see `page`."""
+    place = output_path(path, "write_page")
     text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour)
-    Path(path).write_text(text, encoding="utf-8")
+    place.write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,16 @@ from poinsot.viz.style import Axes, Figure, drawing, new_figure, style
 FRAMES = 80
 SIZE = 6.4, 4.2  # inches
 RATE = 22  # frames a second of a film
+FILM = ".gif"
+
+
+def require_film(path: str | Path) -> None:
+    """Refuse a file that is no animated GIF, by its name."""
+    if Path(path).suffix.lower() != FILM:
+        raise InputError(
+            f"cannot write '{path}': an animation is a GIF; name it '{Path(path).stem}{FILM}' "
+            "(ffmpeg turns it into a video), or write a page that plays the motion: write_page"
+        )
 
 
 def picture(
@@ -68,6 +78,7 @@ def animate(
     """
     from matplotlib.animation import PillowWriter
 
+    require_film(path)
     last = result.time[-1] if end is None else min(end, result.time[-1])
     if last < result.time[0]:
         raise InputError(f"animate: the run starts at {result.time[0]:g} s, after end = {end:g} s")

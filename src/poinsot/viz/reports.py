@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from poinsot.result import Array, Result
+from poinsot.result import Array, Result, output_path
 from poinsot.viz.citations import citations
 from poinsot.viz.pages import asset, digest, fill, frame, page, program
 from poinsot.viz.pictures import picture
@@ -89,8 +89,9 @@ def write_report(
     at: str = "",
 ) -> None:
     """Write the report of a run to a file, see `report`."""
+    place = output_path(path, "write_report")
     text = report(result, modes=modes, responses=responses, at=at)
-    Path(path).write_text(text, encoding="utf-8")
+    place.write_text(text, encoding="utf-8")
 
 
 # -- sections --------------------------------------------------------------------------------------
@@ -165,8 +166,12 @@ def _joints(result: Result) -> str:
         between = f"{pin.a.body}, {pin.b.body}"
         rows.append((pin.joint, pin.kind, between, f"{force:.4g}{note}", f"{torque:.4g}{note}"))
     many = any(row[-1].endswith("*") for row in rows)
-    note = "<p>* Constraints are redundant: this is one of many possible distributions.</p>" if many else ""
-    return f"<h2>Reactions of joints</h2>{_grid(head, rows)}{note}"
+    note = (
+        "<p>* Not unique: constraints are redundant. The smallest ones are shown.</p>"
+        if many
+        else ""
+    )
+    return f"<h2>Joint forces</h2>{_grid(head, rows)}{note}"
 
 
 def _plots(result: Result) -> str:

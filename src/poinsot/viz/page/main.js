@@ -55,7 +55,10 @@ fillColours(document.getElementById("colours"), data.colours);
 const roomy = window.innerWidth > 640;
 document.getElementById("legend").open = roomy && window.innerHeight > 430;
 document.getElementById("shown").open = roomy && window.innerHeight > 620;
-player.set(motion.start);
+// The address may ask for a time, and for the picture alone: page.html#t=1.5&bare
+const asked = new URLSearchParams(location.hash.slice(1)), at = parseFloat(asked.get("t"));
+document.body.classList.toggle("bare", asked.has("bare"));
+player.set(Number.isFinite(at) ? at : motion.start);
 
 const scales = arrowScales(data, motion), scale = makeScale(document.getElementById("scale"), scales);
 let paint = makePicture(canvas, data, motion, scales);
