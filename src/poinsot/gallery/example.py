@@ -21,7 +21,7 @@ from poinsot.viz.style import Figure
 
 @dataclass(frozen=True)
 class Check:
-    """A number of ours against a number of somebody else's."""
+    """A computed number, the expected one, and where that comes from."""
 
     what: str
     ours: float
