@@ -16,7 +16,7 @@ N := 300
 SEED := $(shell date +%s)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test attack check lint types layers spelling docs bench clean
+.PHONY: help demo test attack check lint types layers spelling docs bench wheel clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,11 @@ docs: $(VENV)/.stamp-dev  ## build the documentation in docs/_build/html
 bench: $(VENV)/.stamp-bench  ## measure the speed against Exudyn and MuJoCo; tables go to docs/
 	@$(BIN)/python -m poinsot.engine.build
 	@$(BIN)/python -m benchmarks --million
+
+wheel: $(VENV)/.stamp-runtime  ## build a wheel in dist/, and try it in a bare environment
+	@rm -rf dist
+	@$(BIN)/python -m pip wheel -q --no-deps -w dist .
+	@$(BIN)/python tests/bare_wheel.py dist/*.whl
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) demo dist docs/_build .hypothesis .import_linter_cache

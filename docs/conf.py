@@ -20,7 +20,7 @@ version = release = installed_version("poinsot")
 
 extensions = [
     "gallery",  # docs/_ext: facts and checks of the examples
-    "outputs",  # docs/_ext: what the blocks of a page print
+    "outputs",  # docs/_ext: what the blocks of a page print, motions in 3D
     "names",  # docs/_ext: links of citations, short names of types
     "packages",  # docs/_ext: the picture of the packages
     "myst_nb",  # pages in MyST Markdown, and notebooks
@@ -53,6 +53,7 @@ copybutton_selector = "div:not(.output) > div.highlight > pre"
 
 html_theme = "furo"
 html_title = f"Poinsot {release}"
+html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["poinsot.css"]
 

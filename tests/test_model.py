@@ -191,7 +191,7 @@ REFUSED = {
     ),
     "marker on a stranger": (
         lambda m: m.add_marker("c", other(), position=(0, 0, 0)),
-        "marker 'c': body 'stranger' is not in this model",
+        "marker 'c': body 'stranger' belongs to another model",
     ),
     "marker position": (
         lambda m: m.add_marker("c", m.bodies["a"], position=(0, 0)),
@@ -208,7 +208,7 @@ REFUSED = {
     ),
     "joint with a stranger": (
         lambda m: m.add_joint("K", ps.Weld(m.bodies["a"], other())),
-        "joint 'K': body 'stranger' is not in this model",
+        "joint 'K': body 'stranger' belongs to another model",
     ),
     "joint with itself": (
         lambda m: ps.Weld(m.bodies["a"], m.bodies["a"]),
@@ -311,7 +311,7 @@ REFUSED = {
     ),
     "spring on a stranger": (
         lambda m: m.add_force("f", ps.Spring(m.ground, other(), (0, 0, 0), (1, 1, 1), stiffness=1)),
-        "force 'f': body 'stranger' is not in this model",
+        "force 'f': body 'stranger' belongs to another model",
     ),
     "field of nothing": (
         lambda m: m.add_force("f", ps.Field(lambda p, d: 0.0)),
@@ -319,7 +319,7 @@ REFUSED = {
     ),
     "field of a stranger": (
         lambda m: m.add_force("f", ps.Field(lambda p, d: 0.0, points=[(other(), (0, 0, 0))])),
-        "force 'f': body 'stranger' is not in this model",
+        "force 'f': body 'stranger' belongs to another model",
     ),
     "spring on an unknown joint": (
         lambda m: m.add_force("f", ps.JointSpring("K", stiffness=1)),
@@ -360,11 +360,11 @@ REFUSED = {
     ),
     "force on a stranger": (
         lambda m: m.add_port("p", ps.ForcePort(other())),
-        "port 'p': body 'stranger' is not in this model",
+        "port 'p': body 'stranger' belongs to another model",
     ),
     "torque on a stranger": (
         lambda m: m.add_port("p", ps.TorquePort(other())),
-        "port 'p': body 'stranger' is not in this model",
+        "port 'p': body 'stranger' belongs to another model",
     ),
     "force on the ground": (lambda m: m.add_port("p", ps.ForcePort(m.ground)), "ForcePort: body"),
     "torque on the ground": (
@@ -461,3 +461,17 @@ def test_what_is_left_out_is_completed_before_velocities_are_projected():
     model.project_velocities()
     velocities = model.start_velocities()
     np.testing.assert_allclose(velocities["crank"][1], (0, 0, 2), atol=1e-12)
+
+
+def test_gravity_in_millimetres_is_noted_and_not_refused():
+    def drop(g):
+        model = ps.Model(gravity=(0, 0, -g))
+        model.add_body("ball", ps.Sphere(mass=1, radius=0.1))
+        return model, ps.simulate(model, h=1e-3, t_end=0.01)
+
+    model, result = drop(9810)
+    assert "gravity is 9810 m/s^2" in str(model.check())
+    assert any("units are SI" in note for note in result.notes)
+    model, result = drop(9.81)
+    assert "note" not in str(model.check())
+    assert result.notes == ()

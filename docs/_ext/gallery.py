@@ -5,7 +5,7 @@ them with their pictures. Numbers come from docs/gallery/numbers.json, so that b
 documentation runs no simulation; a test proves the file up to date. Written anew by
 
     python docs/_ext/gallery.py              # the numbers
-    python docs/_ext/gallery.py --figures    # and docs/images
+    python docs/_ext/gallery.py --figures    # and docs/images, with a browser for those in 3D
 """
 
 import json
@@ -13,19 +13,38 @@ import math
 import os
 import runpy
 import shutil
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import ClassVar
+
+from PIL import Image
 
 from poinsot.gallery import MODULES, Check, find_example
+from poinsot.viz import write_page
 
 DOCS = Path(__file__).resolve().parents[1]
 NUMBERS = DOCS / "gallery" / "numbers.json"
 IMAGES = DOCS / "images"
+RENDERS = IMAGES / "renders"
+BROWSER = (
+    *(
+        "chromium",
+        "--headless",
+        "--no-sandbox",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-sync",
+    ),
+    *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+    *("--hide-scrollbars", "--virtual-time-budget=4000", "--window-size=960,720"),
+)
 #: Pages whose blocks save a figure that the page shows: page -> saved file -> image.
 DRAWN_BY_PAGES = {
     "howto/assembly.md": {"assembly.png": "assembly.png"},
+    "start.md": {"energy.png": "start-energy.png"},
     "tutorial/springs-and-motors.md": {"energy.png": "tutorial-energy.png"},
     "tutorial/schemes-and-steps.md": {"balances.png": "tutorial-balances.png"},
 }
@@ -52,7 +71,7 @@ def run_checks(name: str) -> list[Check]:
 
 
 def facts(name: str) -> str:
-    """Return source, run, command and check of an example as MyST text."""
+    """Return source, run, command and check of an example, as MyST text."""
     example = find_example(name)
     command = f"poinsot run {name} --plot {name}.png"
     if example.animate is not None:
@@ -93,9 +112,28 @@ def write_figures() -> None:
     """Draw the figure of every example, and those that pages save."""
     for name in MODULES:
         example = find_example(name)
-        example.plot(example.run(progress=False)).savefig(image_of(name))
+        result = example.run(progress=False)
+        example.plot(result).savefig(image_of(name))
+        if result.observation.bodies:
+            with TemporaryDirectory() as folder:
+                page = Path(folder) / f"{name}.html"
+                write_page(result, page)
+                render(page, RENDERS / f"{name}.webp", 0.6 * result.time[-1])
     for page, images in DRAWN_BY_PAGES.items():
         draw_by_page(DOCS / page, images)
+
+
+def render(page: Path, image: Path, time: float) -> None:
+    """Take a picture of a 3D page at a time [s], as a browser shows it without its panels."""
+    with TemporaryDirectory() as folder:
+        shot = Path(folder) / "shot.png"
+        address = f"{page.as_uri()}#t={time:.6g}&bare"
+        own = (f"--user-data-dir={folder}/user", f"--screenshot={shot}")
+        subprocess.run([*BROWSER, *own, address], check=True, capture_output=True)
+        image.parent.mkdir(exist_ok=True)
+        Image.open(shot).convert("RGB").resize((640, 480), Image.Resampling.LANCZOS).save(
+            image, quality=80
+        )
 
 
 def draw_by_page(page: Path, images: dict[str, str]) -> None:
@@ -116,16 +154,21 @@ def draw_by_page(page: Path, images: dict[str, str]) -> None:
 def setup(app):
     """Register the directives with Sphinx."""
     from docutils import nodes
+    from docutils.parsers.rst import directives
     from sphinx.util.docutils import SphinxDirective
 
     class ExampleDirective(SphinxDirective):
-        """``{example} NAME``: source, run, command and check of an example."""
+        """``{example} NAME``: source, run, command and check of an example, and its motion."""
 
         required_arguments = 1
+        option_spec: ClassVar = {"still": directives.flag}  # its run would take too long
 
         def run(self):
+            (name,) = self.arguments
             self.env.note_dependency(str(NUMBERS))
-            return self.parse_text_to_nodes(facts(self.arguments[0]))
+            shown = "still" not in self.options and (RENDERS / f"{name}.webp").exists()
+            motion = f"\n\n```{{motion}} {name}\n```" if shown else ""
+            return self.parse_text_to_nodes(facts(name) + motion)
 
     class ExamplesDirective(SphinxDirective):
         """``{examples}``: all examples, each with its figure, title and source."""
@@ -134,7 +177,9 @@ def setup(app):
             grid = nodes.container(classes=["gallery"])
             for name in MODULES:
                 example = find_example(name)
-                text = f"[![{example.title}](../images/{name}.png)]({name}.md)\n\n"
+                render = f"renders/{name}.webp"
+                image = render if (IMAGES / render).exists() else f"{name}.png"
+                text = f"[![{example.title}](../images/{image})]({name}.md)\n\n"
                 text += f"[{example.title}]({name}.md)\n\n{example.source}"
                 grid += nodes.container(
                     "", *self.parse_text_to_nodes(text), classes=["gallery-card"]

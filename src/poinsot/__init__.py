@@ -5,7 +5,7 @@ SI units, radians, right-handed frames, scalar-first quaternions, world axes.
 
 from poinsot.names import publish
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["__version__"]
 
 publish(globals(), later=("poinsot",))  # a program needs a few of them

@@ -41,8 +41,8 @@ def test_the_table_is_that_of_the_result(command, saved, tmp_path):
 
 
 REFUSED = {
-    "source": (("convert", "a.txt", "b.csv"), "what can be converted ends in .nc"),
-    "target": (("convert", "run.nc", "b.xlsx"), "can be written as .csv, .mat, .glb"),
+    "source": (("convert", "a.txt", "b.csv"), "known here: .nc, .yaml, .yml, .urdf, .xml, .mjcf"),
+    "target": (("convert", "run.nc", "b.xlsx"), "known here: .csv, .mat, .glb"),
     "folder": (("convert", "run.nc", "none/b.csv"), "none"),
     "missing": (("convert", "run.nc", "b.csv"), "run.nc"),
     "fmu": (("fmu", MODEL, "-o", "a.zip"), "end in .fmu"),
@@ -51,7 +51,7 @@ REFUSED = {
     "plot": (("run", MODEL, "--plot", "a.xyz"), "figures end in"),
     "plot folder": (("run", MODEL, "--plot", "none/a.png"), "none"),
     "film": (("run", MODEL, "--animation", "a.webm"), "films end in .gif, .mp4, not in '.webm'"),
-    "no film": (("run", "mass-spring", "--animation", "a.gif"), "has no animation"),
+    "no film": (("run", "mass-spring", "--animation", "a.gif"), "has no bodies to animate"),
     "bode": (("bode", MODEL, "--from", "motor", "--to", "motor", "-o", "a.xyz"), "figures end"),
 }
 

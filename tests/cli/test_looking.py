@@ -85,6 +85,23 @@ def test_view_and_report_write_pages(command, saved, tmp_path):
         assert 'src="https://' not in text
 
 
+def test_view_without_viser_writes_the_page_beside_the_result_and_opens_it(
+    command, saved, monkeypatch
+):
+    opened = []
+    monkeypatch.setattr("poinsot.cli.looking.find_spec", lambda _: None)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    status, out, _ = command("view", saved)
+    page = saved.with_suffix(".html")
+    assert status == 0
+    assert str(page) in out
+    assert "poinsot[viewer]" in out
+    assert opened == [page.as_uri()]
+    assert 'id="picture"' in page.read_text()
+    assert command("view", saved, "--no-browser")[0] == 0
+    assert len(opened) == 1
+
+
 def test_view_draws_deflections_larger_and_in_colours_of_stress(command, tmp_path):
     model, run, page = ps.Model(), tmp_path / "run.nc", tmp_path / "page.html"
     section = ps.CircularSection(radius=0.01)

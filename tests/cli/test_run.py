@@ -58,7 +58,8 @@ BAD = {
     "no folder": (["run", "pendulum", "--plot", "nowhere/x.png"], "there is no folder 'nowhere'"),
     "no such format": (["run", "pendulum", "--t-end", "0.1", "--plot", "x.xyz"], "cannot write"),
     "unknown option": (["run", "pendulum", "--stepp", "1"], "--step"),
-    "no animation": (["run", "pendulum", "--animation", "x.gif"], "has no animation"),
+    "no such film": (["run", "pendulum", "--animation", "x.mp4"], "an animation is a GIF"),
+    "no place": (["run", "pendulum", "--plot", "/proc/x.png"], "no file can be written in '/proc'"),
 }
 
 
@@ -119,7 +120,7 @@ def test_a_model_file_runs_as_it_says_or_otherwise(command, tmp_path):
     status, out, _ = command("run", FILE, *SHORT, "-o", tmp_path / "run.nc")
     assert status == 0
     assert "pendulum-with-motor: ph-mp, h = 0.005 s, 0 to 0.1 s (done)" in out
-    assert "put in at 'motor' [J]" in out
+    assert "supplied by 'motor' [J]" in out
     result = ps.load(tmp_path / "run.nc")
     assert (result.stats.steps, result.engine) == (20, "reference")
 

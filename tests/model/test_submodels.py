@@ -299,7 +299,7 @@ def test_what_does_not_fit_is_refused_by_name_and_leaves_nothing_behind():
     model = ps.Model()
     other = ps.Model().add_body("other", ps.Sphere(mass=1, radius=1))
     for options, message in (
-        ({"ground": other}, r"system 'a': ground: body 'other' is not in this model"),
+        ({"ground": other}, r"system 'a': ground: body 'other' belongs to another model"),
         ({"ground": "floor"}, r"system 'a': ground: expected a body or model.ground"),
         ({"position": (0, 1)}, r"system 'a': position"),
         ({"rotation": np.ones((3, 3))}, r"system 'a': rotation"),

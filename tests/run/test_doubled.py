@@ -73,7 +73,7 @@ def test_runs_are_the_same_with_an_estimate_and_files_keep_it(tmp_path):
     assert 0 < told.stats.position_error == written.stats.position_error
     loaded = ps.load(tmp_path / "run.nc")
     assert loaded.stats.rotation_error == told.stats.rotation_error
-    assert "error of the motion, estimated" in loaded.summary()
+    assert "estimated error of the motion" in loaded.summary()
 
 
 def test_what_cannot_be_compared_is_refused_or_told():
@@ -101,5 +101,5 @@ def test_the_command_line_tells_the_estimate(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as end, warnings.catch_warnings():
         main()
     assert not end.value.code
-    assert "positions [m], estimated" in capsys.readouterr().out
+    assert "estimated position error [m]" in capsys.readouterr().out
     assert 0 < json.loads(summary.read_text())["position_error"] < 1e-3

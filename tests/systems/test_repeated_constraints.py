@@ -36,7 +36,7 @@ def test_four_hinges_in_space_repeat_three_directions_by_name():
     check = four_bar().check()
     assert (check.bodies, check.joints, check.constraints, check.freedoms) == (3, 4, 20, 1)
     assert check.repeated == ("J3: point z", "J3: tilt 1", "J3: tilt 2")
-    assert "repeated            J3: point z, J3: tilt 1, J3: tilt 2" in str(check)
+    assert "redundant           J3: point z, J3: tilt 1, J3: tilt 2" in str(check)
     assert "degrees of freedom  1" in str(check)
 
 

@@ -207,11 +207,46 @@ def test_every_choice_changes_the_picture_and_back(slider_crank, opened):
     tab = opened(slider_crank)
     move_slider(tab, 0.5)
     before = tab.screenshot()
-    for name in ("traces", "joints", "inertia", "forces", "axes", "names", "grid"):
+    for name in ("traces", "joints", "inertia", "reactions", "axes", "names", "grid"):
         tab.evaluate(f"document.getElementById('show-{name}').click()")
         assert changed(before, tab.screenshot()) > 100, name
         tab.evaluate(f"document.getElementById('show-{name}').click()")
     assert changed(before, tab.screenshot()) < 20
+
+
+def test_a_click_on_a_name_fades_its_body_another_hides_it_a_third_shows_it(slider_crank, opened):
+    tab = opened(slider_crank)
+    click = "document.querySelectorAll('#legend button')[1].click()"
+    pictures = [tab.screenshot()]
+    for said in ("faded", "hidden", "shown"):
+        tab.evaluate(click)
+        label = "document.querySelectorAll('#legend button')[1].getAttribute('aria-label')"
+        assert tab.evaluate(label) == f"rod: {said}"
+        pictures.append(tab.screenshot())
+    assert min(changed(a, b) for a, b in pairwise(pictures)) > 100
+    assert changed(pictures[0], pictures[-1]) < 20
+
+
+def test_applied_loads_have_arrows_and_a_scale(opened):
+    model = ps.Model(name="loads")
+    bar = model.add_body("bar", ps.Box(mass=1, size=(1, 0.1, 0.1)), position=(0.5, 0, 0))
+    model.add_joint("hinge", ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 0, 1)))
+    model.add_port("push", ps.ForcePort(bar, point=(1, 0, 0), axes="body", value=(0, 3, 0)))
+    model.add_port("motor", ps.JointPort("hinge", value=2.0))
+    result = ps.simulate(model, h=0.01, t_end=0.5)
+    film = data(viz.page(result))
+    assert [load["kind"] for load in film["loads"]] == ["force", "torque"]
+    applied = unpack(film["applied"], "<i2", result.time.size, 2, 3) * film["appliedUnit"]
+    turned = result.rotation("bar")[:, :, 1]
+    np.testing.assert_allclose(applied[:, 0], 3 * turned, atol=1e-3)
+    np.testing.assert_allclose(applied[:, 1], np.tile((0, 0, 2), (result.time.size, 1)), atol=1e-3)
+    tab = opened(result)
+    before = tab.screenshot()
+    assert re.search(r"\d N", tab.evaluate("document.getElementById('scale').innerText"))
+    assert "N m" in tab.evaluate("document.getElementById('scale').innerText")
+    tab.evaluate("document.getElementById('show-applied').click()")
+    assert changed(before, tab.screenshot()) > 100
+    assert tab.evaluate("document.getElementById('scale').hidden")
 
 
 def test_mouse_turns_moves_and_zooms(slider_crank, opened):

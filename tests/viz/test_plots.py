@@ -69,7 +69,7 @@ def test_the_overview_shows_what_a_result_has(results, kind):
     assert "Balance of energy" in headings
     assert ("Angular momentum" in headings) == mechanism
     assert ("States" in headings) == (not mechanism)
-    assert ("Reactions of joints" in headings) == bool(results[kind].observation.joints)
+    assert ("Joint forces" in headings) == bool(results[kind].observation.joints)
     assert ("Power at the ports" in headings) == (kind in ("squeezer", "motor", "evil"))
 
 

@@ -62,7 +62,7 @@ def test_a_report_counts_and_accounts(reports):
     for piece in ("degrees of freedom</th><td>1<", "repeated among them</th><td>9<"):
         assert piece in text
     assert "put in at &#x27;motor&#x27;" in text
-    assert "one of many" in text
+    assert "Not unique" in text
     assert "[LKB26]" in text
 
 

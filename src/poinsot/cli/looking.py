@@ -1,5 +1,7 @@
 """Commands that look at what there is: examples, a model file, a result."""
 
+import webbrowser
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +39,7 @@ def check(
         bool, typer.Option("--assemble", help="Move the bodies until all joints close.")
     ] = False,
 ) -> None:
-    """Show degrees of freedom, repeated constraints, and whether the start is consistent.
+    """Show degrees of freedom, redundant constraints, and whether the start is consistent.
 
     Example:  poinsot check slider-crank.yaml
     """
@@ -84,31 +86,40 @@ def plot(
 def view(
     file: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result; it may be growing.")],
     html: Annotated[
-        Path | None, typer.Option(help="Write a page that plays offline, instead of a server.")
+        Path | None, typer.Option(help="Write a page that plays offline; default without viser.")
     ] = None,
     scale: Annotated[
-        float, typer.Option(help="Draw deformations of elastic bodies so many times larger.")
+        float, typer.Option(help="Draw deformations of elastic bodies this many times larger.")
     ] = 1.0,
     colour: Annotated[
         str | None,
-        typer.Option(help="Colour beams and rods by axial, shear, torsion or bending."),
+        typer.Option(help="Colour beams and rods by: axial, shear, torsion or bending."),
     ] = None,
     port: Annotated[int, typer.Option(help="Port of the server on this machine.")] = 8080,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
 ) -> None:
-    """Look at a result in the browser: as it runs, or as a page to keep.
+    """Show a result in 3D in the browser: live while it runs, or as a page to keep.
+
+    The live view needs viser (pip install 'poinsot[viewer]'). Without it, a self-contained page is
+    written next to the result and opened.
 
     Example:  poinsot view run.nc --html page.html --scale 20 --colour bending
     """
-    require_outputs(file, html)
-    if html is not None:
+    live = html is None and find_spec("viser") is not None
+    if not live:
+        page = html or file.with_suffix(".html")
+        require_outputs(file, page)
         result = load(file)
-        write_page(result, html, scale=scale, colour=colour)
-        say(f"page  {html}")
+        write_page(result, page, scale=scale, colour=colour)
+        say(f"page  {page}")
+        if html is None:
+            say("(the live view needs viser: pip install 'poinsot[viewer]')")
+            if browser:
+                webbrowser.open(page.resolve().as_uri())
         warn(result)
         return
     if colour is not None:
-        raise InputError("--colour needs --html: the live view shows shapes only")
+        raise InputError("--colour needs --html PAGE.html: the live view shows shapes only")
     viewer = follow(lambda: load(file), scale=scale, port=port, open_browser=browser)
     say(f"{viewer.url}  (Ctrl-C ends it)")
     try:

@@ -24,6 +24,9 @@ def show(result: Result) -> None:
         console.print(printable(f"event '{event.name}': {event.when}"), markup=False)
     if result.status in ("done", "warned") and result.message:
         console.print(printable(f"stopped: {result.message}"), markup=False)
+    for label, _, _, remark in result.measured_violations:
+        if remark:
+            console.print(f"{label}: {remark}", markup=False)
     for text in result.notes:
         console.print(printable(f"note: {text}"), markup=False)
 
@@ -37,7 +40,7 @@ def balances(result: Result) -> "Table":
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
     for heading in ("start", "end", "largest error"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in _rows(result):
         table.add_row(*(escape(printable(cell)) for cell in row))
     return table
@@ -48,7 +51,7 @@ def _rows(result: Result) -> list[tuple[str, str, str, str]]:
     error = f"{result.stats.balance_error_max:.1e}"
     rows = [("energy [J]", _number(H[0]), _number(H[-1]), error)]
     for port in result.outer_ports:
-        rows.append((f"  put in at '{port.name}' [J]", "0", _number(port.energy[-1]), ""))
+        rows.append((f"  supplied by '{port.name}' [J]", "0", _number(port.energy[-1]), ""))
     if result.dissipated[-1] != 0:
         rows.append(("  dissipated [J]", "0", _number(result.dissipated[-1]), ""))
     if np.any(result.added):
@@ -57,15 +60,16 @@ def _rows(result: Result) -> list[tuple[str, str, str, str]]:
         if (L := result.observation.whole.get(f"{kind}_momentum")) is not None:
             sizes = np.linalg.norm(L, axis=1)
             rows.append((f"|{kind} momentum| [{unit}]", _number(sizes[0]), _number(sizes[-1]), ""))
-    for label, gap, unit in result.measured_violations:
-        rows.append((label + unit, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))
+    for label, gap, unit, _ in result.measured_violations:
+        heading = f"{label} [{unit}]" if unit else label
+        rows.append((heading, f"{gap[0]:.1e}", f"{gap[-1]:.1e}", f"{gap.max():.1e}"))
     stats = result.stats
     for label, off in (
-        ("positions [m]", stats.position_error),
-        ("rotations [rad]", stats.rotation_error),
+        ("estimated position error [m]", stats.position_error),
+        ("estimated rotation error [rad]", stats.rotation_error),
     ):
         if not np.isinf(off):
-            rows.append((f"{label}, estimated", "", "", f"{off:.1e}"))
+            rows.append((label, "", "", f"{off:.1e}"))
     return rows
 
 

@@ -17,12 +17,13 @@ from poinsot.run import simulate
 from poinsot.schemes.records import find_scheme
 from poinsot.systems.livens import LagrangianSystem
 from poinsot.viz.formats import require_film
+from poinsot.viz.pictures import animate
 from poinsot.viz.style import Figure
 
 
 @dataclass(frozen=True)
 class Check:
-    """A number of ours against a number of somebody else's."""
+    """A computed number, the expected one, and where that comes from."""
 
     what: str
     ours: float
@@ -92,15 +93,13 @@ class Example:
         return f"{self.title} ({self.source})"
 
     def film(self, result: Result, path: Path) -> None:
-        """Write the animation."""
-        self.require_film(path)
-        assert self.animate is not None
-        self.animate(result, path)
+        """Write an animation."""
+        (self.animate or animate)(result, path)
 
     def require_film(self, path: Path) -> None:
-        """Refuse a film of an example that has none, or in a format that cannot be written."""
-        if self.animate is None:
-            raise InputError(f"example '{self.name}' has no animation")
+        """Refuse a film of an example without bodies, or in a format that cannot be written."""
+        if self.animate is None and not isinstance(self.model(), Model):
+            raise InputError(f"example '{self.name}' has no bodies to animate")
         require_film(path)
 
     def run(

@@ -6,7 +6,7 @@ import numpy as np
 
 from poinsot.bodies.flexible import Flexible
 from poinsot.errors import printable
-from poinsot.model.compiling import is_elastic, mechanism_of
+from poinsot.model.compiling import is_elastic, mechanism_of, odd_units
 from poinsot.model.contents import Contents
 from poinsot.model.equations import JointEquations
 from poinsot.model.initial import equations_of, twists_of
@@ -15,11 +15,11 @@ from poinsot.systems.floating.system import FloatingSystem
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """What `Model.check` found: counts, degrees of freedom, and repeated constraints by name.
+    """What `Model.check` found: counts, degrees of freedom, and redundant constraints by name.
 
     `singular` are the joints of every loop that is in a singular position at the start, where its
-    motion branches: degrees of freedom are those of one branch. `drives` and `transmissions` take
-    one each.
+    motion branches: degrees of freedom are those of one branch. Each of the `drives` and
+    `transmissions` removes one. `notes` are about numbers that look wrong.
     """
 
     bodies: int
@@ -30,6 +30,7 @@ class ModelCheck:
     singular: tuple[tuple[str, ...], ...] = ()
     drives: int = 0
     transmissions: int = 0
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """A few lines of text."""
@@ -42,14 +43,15 @@ class ModelCheck:
             f"degrees of freedom  {self.freedoms}",
         ]
         if self.repeated:
-            lines.append(f"repeated            {printable(', '.join(self.repeated))}")
+            lines.append(f"redundant           {printable(', '.join(self.repeated))}")
         for joints in self.singular:
             lines.append(f"singular position   {printable(', '.join(joints))}")
+        lines += [f"note                {text}" for text in self.notes]
         return "\n".join(lines)
 
 
 def check(model: Contents) -> ModelCheck:
-    """Return degrees of freedom, repeated constraints and singular positions."""
+    """Return degrees of freedom, redundant constraints and singular positions."""
     equations = equations_of(model)
     twists_of(model, equations)
     repeated = _repeated(model, equations)
@@ -66,6 +68,7 @@ def check(model: Contents) -> ModelCheck:
         singular=tuple(loop.joints for loop in equations.singular),
         drives=sum(not driven.transmits for driven in equations.drives),
         transmissions=len(model.transmissions),
+        notes=tuple(odd_units(model.gravity)),
     )
 
 

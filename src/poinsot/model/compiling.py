@@ -156,8 +156,21 @@ def in_numbers(
         relaxing=tuple(maxwell_elements(potentials)),
     )
     undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
-    layout = Layout.of(bodies, joints, undetermined, list(markers), forces, rows)
+    layout = Layout.of(
+        bodies, joints, undetermined, list(markers), forces, rows, ports, odd_units(gravity)
+    )
     return mechanism, layout, tuple(port for port, _ in inlets)
+
+
+def odd_units(gravity: Vector) -> list[str]:
+    """Return a remark on a gravity that looks as if lengths were in millimetres."""
+    g = float(np.linalg.norm(gravity))
+    if not 5e3 < g < 2e4:
+        return []
+    return [
+        f"gravity is {g:g} m/s^2, a thousand times that of the Earth: units are SI, so give "
+        "lengths in metres and 9.81 m/s^2"
+    ]
 
 
 def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) -> None:

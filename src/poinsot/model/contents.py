@@ -193,10 +193,12 @@ def require_new(model: Contents, name: str) -> None:
 def require_own(model: Contents, partner: Body | Ground, what: str) -> None:
     """Refuse a body of another model."""
     if isinstance(partner, Body) and model.bodies.get(partner.name) is not partner:
-        raise InputError(
-            f"{what}: body '{partner.name}' is not in this model; "
-            + did_you_mean(partner.name, model.bodies)
+        own = (
+            f"take model.bodies['{partner.name}']"
+            if partner.name in model.bodies
+            else ("add it to this one by model.add_body(...)")
         )
+        raise InputError(f"{what}: body '{partner.name}' belongs to another model; {own}")
 
 
 def require_part(

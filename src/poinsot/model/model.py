@@ -13,7 +13,7 @@ from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.looks import Look
 from poinsot.bodies.shapes import Elasticity, Shape
 from poinsot.bodies.tensors import PrincipalInertia
-from poinsot.errors import InconsistentStartError, InputError, did_you_mean
+from poinsot.errors import InconsistentStartError, InputError
 from poinsot.inputs import named, require_name, vector3
 from poinsot.model import changes, compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
@@ -230,8 +230,8 @@ class Model(Contents):
         for end in (joint.a, joint.b):
             if isinstance(end, Marker) and self.markers.get(end.name) is not end:
                 raise InputError(
-                    f"joint '{name}': marker '{end.name}' is not in this model; "
-                    + did_you_mean(end.name, self.markers)
+                    f"joint '{name}': marker '{end.name}' belongs to another model; "
+                    "add one to this model by model.add_marker(...)"
                 )
         gaps = () if joint.may_be_open else joint.equations.gaps
         for k, gap in enumerate(gaps):
@@ -653,7 +653,7 @@ class Model(Contents):
         self.projection = initial.projected(self)
 
     def check(self) -> ModelCheck:
-        """Return degrees of freedom, repeated constraints and singular positions.
+        """Return degrees of freedom, redundant constraints and singular positions.
 
         Refuses an inconsistent start.
         """

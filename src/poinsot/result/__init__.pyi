@@ -20,6 +20,7 @@ from poinsot.result.result import SimulationError as SimulationError
 from poinsot.result.result import Status as Status
 from poinsot.result.scene import Carried as Carried
 from poinsot.result.scene import Drawing as Drawing
+from poinsot.result.scene import Load as Load
 from poinsot.result.scene import Piece as Piece
 from poinsot.result.scene import Pin as Pin
 from poinsot.result.scene import Point as Point

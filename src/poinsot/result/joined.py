@@ -49,6 +49,11 @@ class JoinedObserver(Observer):
         found = [(m.name, name) for m in self.members for name in m.observer.undetermined]
         return unique_names(found)
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Those of all members, each once."""
+        return list(dict.fromkeys(text for m in self.members for text in m.observer.remarks))
+
     def of_general_steps(self) -> Observer:
         """Return what looks at all members so."""
         members = [replace(m, observer=m.observer.of_general_steps()) for m in self.members]

@@ -50,6 +50,11 @@ class Observer:
         """Names of the joints whose reactions are one of many."""
         return ()
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What is odd about the numbers of a model, though it can be run."""
+        return ()
+
     def of_general_steps(self) -> "Observer":
         """Return what looks at time steps of any system, if it matters; by default itself."""
         return self

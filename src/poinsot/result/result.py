@@ -43,7 +43,7 @@ VIOLATIONS = {
     MIDPOINTS: "velocity_constraint_error_mid",
     ENDS: "velocity_constraint_error",
 }
-UNITS = {POSITIONS: " m or rad", MIDPOINTS: " m/s or rad/s", ENDS: " m/s or rad/s"}
+UNITS = {POSITIONS: "m, rad", MIDPOINTS: "m/s, rad/s", ENDS: "m/s, rad/s"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,16 +280,16 @@ class Result:
         return {label: values for label, values in known.items() if values.size}
 
     @property
-    def measured_violations(self) -> list[tuple[str, Array, str]]:
-        """The same with units, and which of them are errors of the scheme that fall with h^2.
+    def measured_violations(self) -> list[tuple[str, Array, str, str]]:
+        """The same with units, and a remark where the scheme does not keep them.
 
-        Joints bind points and directions, so that units of mechanisms are m and rad; those of other
-        systems are not known.
+        Joints constrain points and directions, so that units of mechanisms are m and rad; those of
+        other systems are not known.
         """
         known, mechanism = self.violations, bool(self.bodies)
-        falls = {ENDS: " (scheme error, falls with h)"} if MIDPOINTS in known else {}
+        remarks = {ENDS: "not kept by this scheme: falls with h^2"} if MIDPOINTS in known else {}
         return [
-            (label, values, (UNITS[label] if mechanism else "") + falls.get(label, ""))
+            (label, values, UNITS[label] if mechanism else "", remarks.get(label, ""))
             for label, values in known.items()
         ]
 
@@ -324,12 +324,20 @@ class Result:
         return np.cumsum(sum(each, np.zeros_like(self.time)))
 
     @property
+    def _errors_of_constraints(self) -> list[tuple[str, str]]:
+        """The largest violations of constraints, in words."""
+        return [
+            (label, f"{np.max(gap):.2e} {unit}{remark and f' ({remark})'}".rstrip())
+            for label, gap, unit, remark in self.measured_violations
+        ]
+
+    @property
     def _estimated(self) -> list[tuple[str, str]]:
         """What the motion is off, if that was asked for."""
         off, turned = self.stats.position_error, self.stats.rotation_error
         if np.isinf(off):
             return []
-        return [("error of the motion, estimated", f"{off:.1e} m, {turned:.1e} rad")]
+        return [("estimated error of the motion", f"{off:.1e} m, {turned:.1e} rad")]
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
@@ -344,10 +352,10 @@ class Result:
             ("dissipated", f"{self.dissipated[-1]:.9g} J"),
             *([("added by events", f"{self.added[-1]:.9g} J")] if np.any(self.added) else []),
             ("largest balance error", f"{self.stats.balance_error_max:.2e} J"),
-            *((label, f"{np.max(gap):.2e}{unit}") for label, gap, unit in self.measured_violations),
+            *self._errors_of_constraints,
             *self._estimated,
             ("Newton iterations", f"{self.stats.newton_iterations}"),
-            ("wall time", f"{self.stats.wall_time:.2f} s"),
+            ("wall time", f"{self.stats.wall_time:.2g} s"),
             *((f"event '{name}'", event.when) for name, event in self.events.items()),
         ]
         if self.message:

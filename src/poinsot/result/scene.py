@@ -111,6 +111,19 @@ class Slender:
 
 
 @dataclass(frozen=True)
+class Load:
+    """What a port puts on a body: a "force" or a "torque" at a point.
+
+    `axes` are unit vectors, each fixed in a body, one for each component of the port's input.
+    """
+
+    port: str
+    kind: str
+    at: Point
+    axes: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
 class Carried:
     """A body that an elastic body carries, and where it is in that one without deformation [m]."""
 
@@ -129,7 +142,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Scene:
-    """All pieces, joints and lines of a mechanism; empty for systems without bodies."""
+    """All pieces, joints, lines and loads of a mechanism; empty for systems without bodies."""
 
     pieces: tuple[Piece, ...] = ()
     pins: tuple[Pin, ...] = ()
@@ -137,6 +150,7 @@ class Scene:
     slender: tuple[Slender, ...] = ()
     carried: tuple[Carried, ...] = ()
     drawings: tuple[Drawing, ...] = ()
+    loads: tuple[Load, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scene as lists and dictionaries, as JSON has them."""

@@ -6,6 +6,7 @@ process dies, the file is whole, up to the last rows whose lengths were written.
 """
 
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -162,4 +163,13 @@ def output_path(path: str | os.PathLike[str], what: str) -> Path:
         raise InputError(f"{what}: '{path}' is a folder; give the name of a file in it")
     if not place.parent.is_dir():
         raise InputError(f"{what}: there is no folder '{place.parent}'; create it first")
+    if not place.exists():
+        try:
+            with tempfile.TemporaryFile(dir=place.parent):
+                pass
+        except OSError as error:
+            raise InputError(
+                f"{what}: no file can be written in '{place.parent}' ({error.strerror or error}); "
+                "choose another folder"
+            ) from None
     return place

@@ -247,20 +247,21 @@ class Run:
 
     def remarks(self) -> Iterator[str]:
         """Yield what is no fault."""
+        yield from self.observer.remarks
         if self.single_steps:
             yield (
                 f"{self.single_steps} of {self.steps} steps were taken by the reference engine, "
-                "where the compiled one found no solution: as exact, but slow"
+                "because the compiled one found no solution: these are as exact, but slower"
             )
         if self.split_steps:
             yield (
-                f"{self.split_steps} steps without a solution were taken in smaller ones, the "
+                f"{self.split_steps} steps without a solution were split into smaller ones, the "
                 f"smallest of {self.smallest:.3g} s"
             )
         if names := self.observer.undetermined:
             yield (
-                f"reactions of {_listed(names)} are one of many: redundant constraints leave them "
-                "undetermined, and the smallest are shown"
+                f"the reactions of {_listed(names)} are not unique, because constraints are "
+                "redundant: the smallest ones are shown"
             )
         changed, what = self._astray
         if LARGE < changed <= DRIVEN:
@@ -273,9 +274,9 @@ class Run:
         part = np.divide(errors, sizes, out=np.zeros_like(errors), where=known & (sizes > 0))
         if np.max(part, initial=0.0) > LARGE:
             yield (
-                f"velocities at ends of steps leave the constraints by up to {part.max():.0%} of "
-                f"their size: '{self.scheme.name}' keeps them at midpoints only; 'ph-mp-ggl' keeps "
-                "them at the ends, and half the step leaves a quarter"
+                "velocities at the ends of steps violate the constraints by up to "
+                f"{part.max():.0%} of their size, since '{self.scheme.name}' satisfies them at "
+                "midpoints only: use 'ph-mp-ggl', or a smaller step (half of it leaves a quarter)"
             )
 
 

@@ -31,6 +31,11 @@ class PhasedObserver(Observer):
         """Names of the joints whose reactions are one of many."""
         return self.observer.undetermined
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What is odd about the numbers of the model."""
+        return self.observer.remarks
+
     def observe(self, history: History) -> Observation:
         """Return what there is to see; what takes time, when it is asked for."""
         return self._phased(self.observer.observe(history), history)

@@ -81,7 +81,7 @@ class DirectorForm(MechanismForm):
             )
         if self.mechanism.redundant:
             raise InputError(
-                f"scheme '{scheme.name}' cannot run a mechanism with repeated constraints "
+                f"scheme '{scheme.name}' cannot run a mechanism with redundant constraints "
                 "(see model.check()); use 'ph-mp' or 'ph-mp-ggl'"
             )
         return None

@@ -18,7 +18,9 @@ from poinsot.frames.twists import move, twists_from
 from poinsot.parts.contacts import Contact
 from poinsot.parts.forces import Force
 from poinsot.parts.joint import Joint
+from poinsot.parts.loads import PortPlace
 from poinsot.parts.paths import HALF_TURN
+from poinsot.parts.transmissions import Transmission
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import State
 from poinsot.result import Scene
@@ -58,6 +60,7 @@ class Layout:
     drives: tuple[str, ...]
     slender: tuple[Slender, ...]
     _look: Callable[[], Scene]
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -68,6 +71,8 @@ class Layout:
         markers: Sequence[Marker] = (),
         forces: Mapping[str, Force] | None = None,
         drives: Sequence[str] = (),
+        ports: Mapping[str, Transmission | PortPlace] | None = None,
+        remarks: Sequence[str] = (),
     ) -> "Layout":
         """Return the layout; `undetermined` names the joints whose reactions are not unique."""
         contacts = [joint.contact() for joint in joints.values()]
@@ -87,7 +92,8 @@ class Layout:
             tuple(markers),
             tuple(drives),
             slender(bodies, (forces or {}).items()),
-            partial(scene, tuple(bodies), dict(joints), dict(forces or {})),
+            partial(scene, tuple(bodies), dict(joints), dict(forces or {}), dict(ports or {})),
+            tuple(remarks),
         )
 
     def states(self, parts: Mapping[str, Unknowns]) -> list[State]:

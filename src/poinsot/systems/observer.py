@@ -412,8 +412,13 @@ class MechanismObserver(Observer):
         return view.mechanism.rates(q, v)
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is odd about the numbers of the model."""
+        return self.layout.remarks
+
+    @property
     def undetermined(self) -> list[str]:
-        """Joints of loops in which constraints repeat each other."""
+        """Joints of loops with redundant constraints."""
         return [joint.name for joint in self.layout.joints if not joint.complete]
 
     def _names(self) -> tuple[list[str], list[str]]:

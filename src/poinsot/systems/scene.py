@@ -29,9 +29,11 @@ from poinsot.frames.forms import three
 from poinsot.parts.forces import Force, Spring
 from poinsot.parts.joint import Joint
 from poinsot.parts.joints import Rod
+from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.rods import RodElements
-from poinsot.result import Carried, Drawing, Piece, Pin, Point, Scene, Slender, Strut
+from poinsot.parts.transmissions import Transmission
+from poinsot.result import Carried, Drawing, Load, Piece, Pin, Point, Scene, Slender, Strut
 from poinsot.so3 import as_rotation_matrix
 
 Array = NDArray[np.float64]
@@ -41,7 +43,10 @@ FINEST = 12_000
 
 
 def scene(
-    bodies: Sequence[Body], joints: Mapping[str, Joint], forces: Mapping[str, Force]
+    bodies: Sequence[Body],
+    joints: Mapping[str, Joint],
+    forces: Mapping[str, Force],
+    ports: Mapping[str, Transmission | PortPlace],
 ) -> Scene:
     """Return what a mechanism looks like."""
     elastic = [body for body in bodies if isinstance(body, Flexible)]
@@ -70,8 +75,16 @@ def scene(
         if joint.contact() is None and not isinstance(joint, RigidStrains)
     ]
     carried = [each for body in elastic for each in _carried(body)]
-    shown = tuple(_drawing(name, mesh) for name, mesh in drawings.items())
-    return Scene(tuple(pieces), tuple(pins), tuple(struts), tuple(slender), tuple(carried), shown)
+    loads = [load for name, port in ports.items() if (load := _load(name, port, joints))]
+    return Scene(
+        pieces=tuple(pieces),
+        pins=tuple(pins),
+        struts=tuple(struts),
+        slender=tuple(slender),
+        carried=tuple(carried),
+        drawings=tuple(_drawing(name, mesh) for name, mesh in drawings.items()),
+        loads=tuple(loads),
+    )
 
 
 def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
@@ -198,6 +211,22 @@ def _pin(name: str, joint: Joint) -> Pin:
     axes = tuple(_direction(getattr(joint, AXES[key]), value) for key, value in own.items())
     (on_a, on_b) = _places(joint)
     return Pin(name, joint.kind, _on(joint.a, on_a), _on(joint.b, on_b), axes)
+
+
+def _load(name: str, port: Transmission | PortPlace, joints: Mapping[str, Joint]) -> Load | None:
+    """Return what a port puts on a body; None if it is not along an axis that can be drawn."""
+    if isinstance(port, ForcePort | TorquePort):
+        kind = "force" if isinstance(port, ForcePort) else "torque"
+        point = getattr(port, "point", None)
+        at = _on(port.body, port.body.position if point is None else point)
+        fixed_in = port.body.name if port.axes == "body" else "ground"
+        return Load(name, kind, at, tuple(Point(fixed_in, three(row)) for row in np.eye(3)))
+    if isinstance(port, JointPort) and hasattr(joint := joints[port.joint], "axis"):
+        free = [f for f in joint.freedoms() if port.freedom in (None, f.label)]
+        kind = "torque" if free[0].rotates else "force"
+        axis = _direction(joint.a, joint.axis)
+        return Load(name, kind, _on(joint.b, _places(joint)[1]), (axis,))
+    return None
 
 
 #: Axes of joints, and the body in which each is fixed.

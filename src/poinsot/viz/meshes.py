@@ -14,6 +14,7 @@ from poinsot.result import Array
 from poinsot.result.scene import Drawing
 
 ROUND = 40  # segments of a circle
+COARSE = 12  # segments of a bead, a small ball
 SEAMS = 4  # lines along a round body, by which its spin is seen
 TURNS = 9  # of a spring
 UP = np.array([0.0, 0.0, 1.0])
@@ -32,13 +33,14 @@ class Mesh:
 
 @cache
 def mesh(shape: str) -> Mesh:
-    """Return a mesh by name: arrow, ball, box, cone, cylinder, spring, or tube and inner radius."""
+    """Return a mesh by name: arrow, ball, bead, box, cone, cylinder, spring, tube with radius."""
     name, _, ratio = shape.partition(" ")
     if name == "tube":
         return _tube(float(ratio))
     known = {
         "arrow": _arrow,
         "ball": _ball,
+        "bead": lambda: _ball(COARSE),
         "box": _box,
         "cone": _cone,
         "cylinder": _cylinder,
@@ -119,10 +121,10 @@ def _arrow() -> Mesh:
     return _join([*parts, _disc(0.0, 0.5, neck), _disc(0.0, shaft, -0.5)])
 
 
-def _ball() -> Mesh:
-    phi = np.linspace(-np.pi / 2, np.pi / 2, ROUND // 2 + 1)
+def _ball(around: int = ROUND) -> Mesh:
+    phi = np.linspace(-np.pi / 2, np.pi / 2, around // 2 + 1)
     normals = np.column_stack([np.cos(phi), np.sin(phi)])
-    return _turned(normals / 2, normals)
+    return _turned(normals / 2, normals, around=around)
 
 
 def _spring(wire: float = 0.09) -> Mesh:
@@ -143,9 +145,11 @@ def _spring(wire: float = 0.09) -> Mesh:
 # -- parts -----------------------------------------------------------------------------------------
 
 
-def _turned(profile: ArrayLike, normals: ArrayLike, rims: Sequence[int] = ()) -> Mesh:
+def _turned(
+    profile: ArrayLike, normals: ArrayLike, rims: Sequence[int] = (), around: int = ROUND
+) -> Mesh:
     """Return the surface of a profile (r, z) turned about z, with outlines: `rims` and seams."""
-    phi = np.linspace(0, 2 * np.pi, ROUND + 1)[:, None]
+    phi = np.linspace(0, 2 * np.pi, around + 1)[:, None]
 
     def turn(pairs: ArrayLike) -> Array:
         r, z = np.asarray(pairs, dtype=float).T
@@ -153,7 +157,7 @@ def _turned(profile: ArrayLike, normals: ArrayLike, rims: Sequence[int] = ()) ->
 
     columns = len(np.asarray(profile))
     sheet = _sheet(turn(profile), turn(normals), columns, rims)
-    starts = columns * ROUND // SEAMS * np.arange(SEAMS)[:, None] + np.arange(columns - 1)
+    starts = columns * around // SEAMS * np.arange(SEAMS)[:, None] + np.arange(columns - 1)
     seams = np.stack([starts, starts + 1], axis=-1).reshape(-1, 2)
     return replace(sheet, edges=np.concatenate([sheet.edges, seams]))
 

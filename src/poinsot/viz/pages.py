@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.result import Result
+from poinsot.result import Result, output_path
 from poinsot.so3 import matrix_to_quat
 from poinsot.viz.meshes import Mesh, mesh
 from poinsot.viz.plots import how
@@ -30,6 +30,7 @@ SCRIPTS = (
     "tubes.js",
     "camera.js",
     "picture.js",
+    "arrows.js",
     "labels.js",
     "chart.js",
     "player.js",
@@ -84,7 +85,7 @@ def _thinned(result: Result, stage: Stage) -> str:
 
 
 def _deformed(stage: Stage, scale: float) -> str:
-    enlarged = scale != 1 and stage.deforms
+    enlarged = scale != 1 and stage.carried
     return f"; deformations are drawn {scale:g} times as large" if enlarged else ""
 
 
@@ -121,8 +122,9 @@ def write_page(
     colour: str | None = None,
 ) -> None:
     """Write the page of a motion to a file, see `page`."""
+    place = output_path(path, "write_page")
     text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour)
-    Path(path).write_text(text, encoding="utf-8")
+    place.write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ def _data(stage: Stage) -> dict[str, Any]:
     strongest = float(abs(stage.forces).max(initial=0.0)) or 1.0
     shapes = {name: mesh(name) for name in ALWAYS}
     shapes |= {solid.shape: solid.surface for solid in stage.solids}
+    hardest = float(abs(stage.applied).max(initial=0.0)) or 1.0
     azimuth, elevation = stage.view
     return {
         "bodies": [
@@ -191,9 +194,19 @@ def _data(stage: Stage) -> dict[str, Any]:
             {"name": pin.joint, "at": [index(pin.b.body), _short(pin.b.position)]}
             for pin in stage.pins
         ],
-        "forces": _pack(stage.forces * 32767 / strongest, "<i2"),
-        "forceScale": strongest / 32767 * stage.force_scale,
-        "forceUnit": strongest / 32767,
+        "reactions": _pack(stage.forces * 32767 / strongest, "<i2"),
+        "reactionUnit": strongest / 32767,
+        "loads": [
+            {"kind": load.kind, "at": [index(load.at.body), _short(load.at.position)]}
+            for load in stage.loads
+        ],
+        "applied": _pack(stage.applied * 32767 / hardest, "<i2"),
+        "appliedUnit": hardest / 32767,
+        "carried": [
+            [index(each.body), [index(each.by.body), _short(each.by.position)]]
+            for each in stage.carried
+        ],
+        "enlarged": stage.scale,
         "traces": {name: _pack(path, "<f4") for name, path in stage.traces.items()},
         "traced": stage.traced,
         "energies": {kind: _pack(values, "<f4") for kind, values in stage.energies.items()},

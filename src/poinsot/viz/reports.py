@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from poinsot.result import Array, Result
+from poinsot.result import Array, Result, output_path
 from poinsot.viz.citations import citations
 from poinsot.viz.pages import asset, digest, fill, frame, page, program
 from poinsot.viz.pictures import picture
@@ -89,8 +89,9 @@ def write_report(
     at: str = "",
 ) -> None:
     """Write the report of a run to a file, see `report`."""
+    place = output_path(path, "write_report")
     text = report(result, modes=modes, responses=responses, at=at)
-    Path(path).write_text(text, encoding="utf-8")
+    place.write_text(text, encoding="utf-8")
 
 
 # -- sections --------------------------------------------------------------------------------------
@@ -126,28 +127,28 @@ def _numbers(result: Result) -> str:
         ("saved times", f"{result.time.size}, {result.time[0]:g} to {result.time[-1]:g} s"),
         ("Newton iterations", f"{stats.newton_iterations}"),
         ("largest residual, relative", f"{stats.residual_max:.1e}"),
-        ("wall time", f"{stats.wall_time:.2f} s"),
+        ("wall time", f"{stats.wall_time:.2g} s"),
         ("status", result.status),
     ]
     balance = [
         ("energy at the start", _joule(result.energy[0])),
-        *((f"put in at '{port.name}'", _joule(port.energy[-1])) for port in result.outer_ports),
+        *((f"supplied by '{port.name}'", _joule(port.energy[-1])) for port in result.outer_ports),
         ("dissipated", _joule(result.dissipated[-1])),
         *([("added by events", _joule(result.added[-1]))] if np.any(result.added) else []),
         ("energy at the end", _joule(result.energy[-1])),
         ("largest balance error", f"{stats.balance_error_max:.1e} J"),
     ]
-    tables = [_table("Run", run), _table("Balance of energy", balance)]
+    tables = [_table("Run", run), _table("Energy balance", balance)]
     if counts.bodies:
         size = [
             ("bodies", f"{counts.bodies}"),
             ("joints", f"{counts.joints}"),
-            ("constraints of joints", f"{counts.constraints}"),
-            ("repeated among them", f"{counts.repeated}"),
+            ("joint constraints", f"{counts.constraints}"),
+            ("redundant among them", f"{counts.repeated}"),
             ("degrees of freedom", f"{counts.freedoms}"),
         ]
         errors = [(name, f"{np.max(gap):.1e}") for name, gap in result.violations.items()]
-        tables += [_table("Size", size), _table("Largest violations", errors)]
+        tables += [_table("Size", size), _table("Largest constraint errors", errors)]
     return f'<h2>Numbers</h2><div class="tables">{"".join(tables)}</div>'
 
 
@@ -166,8 +167,12 @@ def _joints(result: Result) -> str:
         between = f"{pin.a.body}, {pin.b.body}"
         rows.append((pin.joint, pin.kind, between, f"{force:.4g}{note}", f"{torque:.4g}{note}"))
     many = any(row[-1].endswith("*") for row in rows)
-    note = "<p>* Constraints are repeated: this is one of many distributions.</p>" if many else ""
-    return f"<h2>Reactions of joints</h2>{_grid(head, rows)}{note}"
+    note = (
+        "<p>* Not unique: constraints are redundant. The smallest ones are shown.</p>"
+        if many
+        else ""
+    )
+    return f"<h2>Joint forces</h2>{_grid(head, rows)}{note}"
 
 
 def _plots(result: Result) -> str:

@@ -21,6 +21,8 @@ SPRING_COLOUR = "#7a8694"
 INEXACT = 0.2
 #: Thickness of what has none, relative to the size of the parts.
 THIN = 0.008
+#: How far rails go on beyond what slides on them, relative to the size of the parts.
+REACH = 0.08
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,10 @@ def solids(
         if piece.exact:
             exact[piece.body].append(piece)
     joints = [solid for pin in scene.pins for solid in _joint(pin, exact, size, rails)]
-    return bodies + bars + joints
+    supports = [
+        solid for at in _grounded(scene, size, rails) for solid in _support(np.array(at), size)
+    ]
+    return bodies + bars + joints + supports
 
 
 def ends(scene: Scene) -> list[Point]:
@@ -170,10 +175,39 @@ def _joint(
     if pin.joint in rails:
         low, high = rails[pin.joint]
         n, at = np.array(pin.axes[0].position), np.array(pin.a.position)
-        reach = 0.08 * size
+        reach = REACH * size
         rail = at + (low - reach) * n, at + (high + reach) * n
         return [bar(pin.a.body, *rail, 0.6 * thin, JOINT_COLOUR, "joint"), _ball(pin.b, 1.6 * thin)]
     return [_pin(axis, pin, pieces[axis.body], size) for axis in pin.axes]
+
+
+def _grounded(
+    scene: Scene, size: float, rails: dict[str, tuple[float, float]]
+) -> dict[tuple[float, ...], None]:
+    """Return the points where joints and springs are fixed to the ground, each once."""
+    found = [point for strut in scene.struts for point in (strut.a, strut.b)]
+    ends_of_rails = []
+    for pin in scene.pins:
+        if pin.joint in rails and pin.a.body == "ground":
+            reach = (rails[pin.joint][0] - REACH * size, rails[pin.joint][1] + REACH * size)
+            n, at = np.array(pin.axes[0].position), np.array(pin.a.position)
+            ends_of_rails += [tuple((at + x * n).tolist()) for x in reach]
+        elif pin.kind not in ("Planar", "PointOnPlane"):
+            found += [pin.a, pin.b]
+    on_ground = [point.position for point in found if point.body == "ground"]
+    return dict.fromkeys([*on_ground, *ends_of_rails])
+
+
+def _support(at: Array, size: float) -> list[Solid]:
+    """Return the symbol for a point of the ground: a foot on a plate, below the point."""
+    thin, height = THIN * size, 6 * THIN * size
+    foot = np.array([4 * thin, 4 * thin, height])
+    plate = np.array([10 * thin, 10 * thin, thin])
+    down = np.array([0.0, 0.0, -1.0])
+    return [
+        Solid("ground", "cone", foot, at + height / 2 * down, np.eye(3), JOINT_COLOUR, 1, "joint"),
+        Solid("ground", "box", plate, at + height * down, np.eye(3), JOINT_COLOUR, 1, "joint"),
+    ]
 
 
 def _pin(axis: Point, pin: Pin, pieces: list[Piece], size: float) -> Solid:
@@ -197,7 +231,7 @@ def _pin(axis: Point, pin: Pin, pieces: list[Piece], size: float) -> Solid:
 def _ball(point: Point, radius: float) -> Solid:
     at = np.array(point.position)
     return Solid(
-        point.body, "ball", np.full(3, 2 * radius), at, np.eye(3), JOINT_COLOUR, group="joint"
+        point.body, "bead", np.full(3, 2 * radius), at, np.eye(3), JOINT_COLOUR, group="joint"
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.result import Array, Result
-from poinsot.result.scene import Carried, Pin, Point, Scene, Strut
+from poinsot.result.scene import Carried, Load, Pin, Point, Scene, Strut
 from poinsot.so3 import exp, log, matrix_to_quat
 from poinsot.viz.solids import JOINT_COLOUR, SPRING_COLOUR, Solid, bar, colours, ends, solids
 from poinsot.viz.tubes import ColourScale, Tube, shades, tubes
@@ -94,8 +94,9 @@ class Stage:
 
     `forces` [N] are those of the joints on their second bodies, at `pins`, (frames, pins, 3);
     `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,).
-    `tubes` are beams and rods, `colours` what the colours of these mean if they do; `deforms` tells
-    whether there are deformations in frames, which can be drawn larger.
+    `applied` [N] or [N m] are the `loads` of ports on bodies, (frames, loads, 3).
+    `tubes` are beams and rods, `colours` what the colours of these mean if they do; bodies that are
+    `carried` by elastic ones show their deformations, drawn `scale` times as large.
     `size` [m] is that of the mechanism at the start, `grain` [m] that of its parts: what has no
     thickness gets a share of it. `low` and `high` hold all of the motion.
     """
@@ -110,7 +111,10 @@ class Stage:
     energies: Mapping[str, Array]
     tubes: tuple[Tube, ...]
     colours: ColourScale | None
-    deforms: bool
+    carried: tuple[Carried, ...]
+    scale: float
+    loads: tuple[Load, ...]
+    applied: Array
     size: float
     grain: float
     low: Array
@@ -161,7 +165,10 @@ class Stage:
             },
             tubes=tuple(elastic),
             colours=shading,
-            deforms=bool(scene.carried),
+            carried=scene.carried,
+            scale=scale,
+            loads=scene.loads,
+            applied=_applied(result, scene, film),
             size=size,
             grain=grain,
             low=low,
@@ -259,7 +266,12 @@ def _only(scene: Scene, bodies: set[str]) -> Scene:
         tuple(slender for slender in scene.slender if {*slender.nodes} <= bodies),
         tuple(each for each in scene.carried if each.body in bodies),
         scene.drawings,
+        tuple(load for load in scene.loads if {load.at.body, *_frames(load)} <= bodies),
     )
+
+
+def _frames(load: Load) -> set[str]:
+    return {axis.body for axis in load.axes}
 
 
 def _enlarged(result: Result, film: Frames, carried: tuple[Carried, ...], scale: float) -> Frames:
@@ -305,6 +317,19 @@ def _energies(result: Result, chosen: NDArray[np.intp]) -> dict[str, Array]:
         return every
     kept = {name: every[name] for name in names[: KINDS - 1]}
     return {**kept, "all others": np.sum([every[name] for name in names[KINDS - 1 :]], axis=0)}
+
+
+def _applied(result: Result, scene: Scene, frames: Frames) -> Array:
+    """Return the loads of ports at the frames, between the midpoints, in world axes."""
+    applied = np.zeros((frames.time.size, len(scene.loads), 3))
+    for k, load in enumerate(scene.loads):
+        port = result.ports.get(load.port)
+        if port is None or not port.time.size:
+            continue
+        for u, axis in zip(port.u.T, load.axes, strict=True):
+            along = frames.path(axis) - frames.path(Point(axis.body, (0.0, 0.0, 0.0)))
+            applied[:, k] += np.interp(frames.time, port.time, u)[:, None] * along
+    return applied
 
 
 def round_number(x: float) -> float:

@@ -23,15 +23,12 @@ const turn = (q, v) => {
   return add(v, add(times(q[0], s), cross(u, s)));
 };
 
-// The shortest way between two rotations, at constant speed.
-const slerp = (p, q, s) => {
-  const c = p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3];
-  const sign = c < 0 ? -1 : 1, angle = Math.acos(Math.min(1, Math.abs(c)));
-  const small = angle < 1e-3;
-  const a = small ? 1 - s : Math.sin((1 - s) * angle) / Math.sin(angle);
-  const b = sign * (small ? s : Math.sin(s * angle) / Math.sin(angle));
-  const r = p.map((x, k) => a * x + b * q[k]), n = Math.hypot(...r);
-  return r.map((x) => x / n);
+const inverse = (q) => [q[0], -q[1], -q[2], -q[3]];
+
+// The rotation about the same axis by a multiple of the angle.
+const scaled = (q, factor) => {
+  const u = [q[1], q[2], q[3]], size = norm(u), angle = factor * Math.atan2(size, q[0]);
+  return size < 1e-12 ? q : [Math.cos(angle), ...times(Math.sin(angle) / size, u)];
 };
 
 // The rotation that takes the z axis to the direction of n.

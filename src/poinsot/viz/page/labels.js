@@ -21,17 +21,38 @@ const makeLabels = (box, bodies) => {
   };
 };
 
-const fillLegend = (list, bodies) => {
-  for (const body of bodies.slice(0, MANY)) {
-    const item = document.createElement("li"), mark = document.createElement("i");
+// How a body is shown, in the order in which clicks on its name go through these.
+const STATES = [
+  { opacity: 1, said: "shown" }, { opacity: 0.18, said: "faded" }, { opacity: 0, said: "hidden" },
+];
+
+// The list of names; a click on one fades its body, another hides it, a third shows it again.
+const fillLegend = (list, named, visible, changed) => {
+  for (const body of named.slice(0, MANY)) {
+    const item = document.createElement("li"), button = document.createElement("button"), mark = document.createElement("i");
+    let state = 0;
+    const say = () => {
+      const { opacity, said } = STATES[state];
+      button.className = said;
+      button.setAttribute("aria-label", `${body.name}: ${said}`);
+      button.title = `${said}; click to change`;
+      for (const k of body.members) visible[k] = opacity;
+    };
     mark.style.background = body.colour;
-    item.append(mark, document.createTextNode(body.name));
+    button.type = "button";
+    button.append(mark, document.createTextNode(body.name));
+    button.addEventListener("click", () => {
+      state = (state + 1) % STATES.length;
+      say();
+      changed();
+    });
+    say();
+    item.append(button);
     list.append(item);
   }
-  if (bodies.length > MANY) {
+  if (named.length > MANY) {
     const item = document.createElement("li");
-    item.textContent = `and ${bodies.length - MANY} more`;
+    item.textContent = `and ${named.length - MANY} more`;
     list.append(item);
   }
 };
-

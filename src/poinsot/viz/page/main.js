@@ -6,12 +6,14 @@ const motion = readMotion(data);
 let dirty = true, last = 0, theme = readTheme();
 const changed = () => { dirty = true; };
 
-const boxes = Object.fromEntries(["traces", "joints", "inertia", "forces", "axes", "names", "grid"].map((name) => [name, document.getElementById(`show-${name}`)]));
+const boxes = Object.fromEntries(["traces", "joints", "inertia", "reactions", "applied", "axes", "names", "grid"].map((name) => [name, document.getElementById(`show-${name}`)]));
 const follow = document.getElementById("follow");
 follow.checked = data.travels;
 boxes.inertia.parentElement.hidden = !data.solids.some((solid) => solid.group === "inertia");
 boxes.traces.checked = data.traced.length <= MANY;
-boxes.forces.parentElement.hidden = !data.joints.length;
+boxes.reactions.parentElement.hidden = !data.joints.length;
+boxes.applied.parentElement.hidden = !data.loads.length;
+boxes.applied.checked = data.loads.length > 0;
 document.getElementById("shown").addEventListener("change", changed);
 
 const middle = (poses) => times(1 / poses.length, poses.reduce((sum, pose) => add(sum, pose.p), [0, 0, 0]));
@@ -25,27 +27,48 @@ const home = {
 const camera = makeCamera(canvas, home, changed);
 document.getElementById("home").addEventListener("click", () => camera.reset());
 
+// How many times larger deformations are drawn; the data have a factor of their own.
+const deformation = (() => {
+  const slider = document.getElementById("deformation"), text = slider.nextElementSibling;
+  const own = data.enlarged, used = data.carried.length > 0 && own > 0;
+  slider.parentElement.hidden = !used;
+  slider.value = used ? Math.log10(own) : 0;
+  const times = () => Number((10 ** parseFloat(slider.value)).toPrecision(2));
+  const say = () => { text.textContent = `× ${times()}`; };
+  slider.addEventListener("input", () => { say(); changed(); });
+  say();
+  return { factor: () => (used ? times() / own : 1) };
+})();
+
 const player = makePlayer(motion, data.pace, camera, changed);
 // Nodes have the name of their beam or rod, at its end; a beam has its own at its frame.
-const known = data.bodies.map((body, at) => ({ ...body, at })).filter((body) => !body.part);
+const known = data.bodies.map((body, at) => ({ ...body, at, members: [at] })).filter((body) => !body.part);
 const rods = data.tubes.filter((tube) => !known.some((body) => body.name === tube.name));
-const named = [...known, ...rods.map(({ name, colour, nodes }) => ({ name, colour, at: nodes[nodes.length - 1] }))];
+for (const body of known)
+  for (const tube of data.tubes) if (tube.name === body.name) body.members = [body.at, ...tube.nodes];
+const named = [...known, ...rods.map(({ name, colour, nodes }) => ({ name, colour, at: nodes[nodes.length - 1], members: nodes }))];
+const visible = data.bodies.map(() => 1);
 const label = makeLabels(document.getElementById("labels"), named);
 const mark = makeChart(document.getElementById("energy"), data, motion);
-fillLegend(document.querySelector("#legend ul"), named);
+fillLegend(document.querySelector("#legend ul"), named, visible, changed);
 fillColours(document.getElementById("colours"), data.colours);
-document.getElementById("legend").open = window.innerHeight > 430;
-document.getElementById("shown").open = window.innerHeight > 560;
-player.set(motion.start);
+const roomy = window.innerWidth > 640;
+document.getElementById("legend").open = roomy && window.innerHeight > 430;
+document.getElementById("shown").open = roomy && window.innerHeight > 620;
+// The address may ask for a time, and for the picture alone: page.html#t=1.5&bare
+const asked = new URLSearchParams(location.hash.slice(1)), at = parseFloat(asked.get("t"));
+document.body.classList.toggle("bare", asked.has("bare"));
+player.set(Number.isFinite(at) ? at : motion.start);
 
-let paint = makePicture(canvas, data, motion);
+const scales = arrowScales(data, motion), scale = makeScale(document.getElementById("scale"), scales);
+let paint = makePicture(canvas, data, motion, scales);
 if (!paint) {
   trouble.textContent = "This browser shows no pictures in space: WebGL 2 is missing or switched off. "
     + "The energy and the time can still be read; another browser, or hardware acceleration in the settings, will show the mechanism.";
   trouble.hidden = false;
 }
 canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
-canvas.addEventListener("webglcontextrestored", () => { paint = makePicture(canvas, data, motion); changed(); });
+canvas.addEventListener("webglcontextrestored", () => { paint = makePicture(canvas, data, motion, scales); changed(); });
 new ResizeObserver(changed).observe(canvas);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { theme = readTheme(); changed(); });
 
@@ -54,11 +77,12 @@ const tick = (now) => {
   last = now;
   if (dirty) {
     dirty = false;
-    const moment = motion.find(player.now), poses = motion.poses(moment);
+    const moment = motion.find(player.now), poses = motion.poses(moment, deformation.factor());
     const view = camera.look(follow.checked ? sub(middle(poses), first) : [0, 0, 0]);
     const shown = Object.fromEntries(Object.entries(boxes).map(([name, box]) => [name, box.checked]));
-    if (paint) paint(moment, poses, view, shown, theme);
+    if (paint) paint(moment, poses, view, shown, theme, visible);
     label(poses, view, shown.names);
+    scale(view, shown);
     mark(player.now, moment);
   }
   requestAnimationFrame(tick);
