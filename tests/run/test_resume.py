@@ -185,6 +185,44 @@ def test_everything_that_is_carried_from_step_to_step_is_in_a_checkpoint(
     assert_same(result, whole)
 
 
+def changing(t_end):
+    """A chain of three bars with a spring; events take away, lock, and bring back parts of it."""
+    model = ps.Model(gravity=(0, 0, -9.81))
+    bars = [model.ground]
+    for k in range(3):
+        bar = ps.Box(mass=1, size=(1, 0.1, 0.2))
+        bars.append(model.add_body(f"bar{k}", bar, position=(k + 0.5, 0, 0)))
+        axis = (0, 1, 0) if k != 1 else (0, 0.6, 0.8)
+        hinge = ps.Revolute(*bars[-2:], point=(k, 0, 0), axis=axis)
+        model.add_joint(f"hinge{k}", hinge)
+    spring = ps.Spring(model.ground, bars[2], (0, 0, 1), (1.5, 0, 0), stiffness=40)
+    model.add_force("spring", spring)
+    for part, then in (
+        (0.15, ps.Switch("spring", on=False)),
+        (0.33, ps.Lock("hinge2")),
+        (0.52, ps.Switch("spring", on=True)),
+        (0.61, ps.Lock("hinge1")),
+        (0.83, ps.Release("hinge0")),
+    ):
+        model.add_event(f"at {part}", ps.Event(f"t - {part * t_end}", then=then))
+    return with_port(model)
+
+
+@pytest.mark.parametrize("at", [0.2, 0.45])
+@pytest.mark.parametrize(
+    ("engine", "scheme"),
+    [("reference", "ph-mp"), ("compiled", "ph-mp"), ("compiled", "emh-mean")],
+)
+def test_runs_go_on_in_models_that_events_have_changed(engine, scheme, at, path, usual):
+    options = {"h": H, "t_end": 0.3, "engine": engine, "scheme": scheme}
+    model, place = changing(0.3), path.with_name("whole.nc")
+    whole = ps.simulate(model, inputs=going_on(), output=place, **options)
+    assert all(event.time.size == 1 for event in whole.events.values())
+    result = interrupted(changing(0.3), path, at * 0.3, usual, random.Random(2), **options)
+    assert_same(result, whole)
+    assert_same(ps.load(path), whole)
+
+
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
 @pytest.mark.parametrize("coordinates", COORDINATES)
 def test_runs_go_on_in_all_coordinates(coordinates, engine, path, usual):

@@ -233,11 +233,10 @@ class Trigger:
                 why = str(error)
             except Exception as error:
                 why, cause = f"raises {type(error).__name__}: {error}", error
-        given = ", ".join(f"{number:.6g}" for number in y) or "nothing"
-        reads = ", ".join(channel.text for channel in self.channels) or "nothing"
-        refusal = InputError(
-            f"event '{self.name}': its function {why}, at t = {t:g} s; it reads {reads}: {given}"
-        )
+        given = ", ".join(f"{number:.6g}" for number in y)
+        reads = ", ".join(channel.text for channel in self.channels)
+        where = f"t = {t:g} s; it reads {reads}: {given}" if reads else f"t = {t:g} s"
+        refusal = InputError(f"event '{self.name}': its function {why}, at {where}")
         refusal.__cause__ = cause
         return refusal
 

@@ -55,8 +55,10 @@ class Keeper:
         changed = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
         for name, array in changed.items():
             known = self.fresh.get(name)
+            if known is None:
+                continue  # of a phase that an event has led to
             # Events and phases become more and more.
-            if known is None or (known.shape[1:], known.dtype) != (array.shape[1:], array.dtype):
+            if (known.shape[1:], known.dtype) != (array.shape[1:], array.dtype):
                 raise _another(f"its engine carries other numbers on ('{name}')")
         prefix = "recorder "
         of_recorder = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}

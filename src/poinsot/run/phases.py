@@ -69,17 +69,27 @@ class PhasedEngine(Engine):
 
     def __init__(self, problem: Problem, engine: Engine, model: Instrumented, pose: Pose) -> None:
         self.whole, self.pose = problem.system, pose
-        self.absent = absent_at_start(problem.triggers)
         #: What may be absent or locked some time.
         self.names = sorted(absent_ever(problem.triggers))
-        self.origin = Origin(model, problem.clock.start, {})
-        self.made = {frozenset[str](): Phase.of(problem.system, problem, engine)}
-        self.phase = self._phase()
+        self.first = (
+            Origin(model, problem.clock.start, {}),
+            Phase.of(problem.system, problem, engine),
+        )
+        self._begin(absent_at_start(problem.triggers))
         self.name, self.first_block = self.phase.engine.name, self.phase.engine.first_block
-        #: When each phase began [s], and what is absent in it; and since when joints are locked.
-        self.began = [(problem.clock.start, self.absent, self.phase)]
-        self.locked: dict[str, float] = {}
         self.start(problem.x, problem.turned)
+
+    def _begin(self, absent: frozenset[str]) -> None:
+        """Begin with the first phase."""
+        self.origin, whole = self.first
+        self.made, self.absent = {frozenset[str](): whole}, absent
+        self.phase = self._phase()
+        #: When each phase began [s], and what is absent in it.
+        self.began = [(self.origin.t, absent, self.phase)]
+        #: Joints -> since when they are locked [s]; and for each the number of the phase that
+        #: began by that, which of the names it is, and the state and angles before.
+        self.locked: dict[str, float] = {}
+        self.holds: list[Vector] = []
 
     @property
     def x(self) -> Vector:
@@ -91,27 +101,41 @@ class PhasedEngine(Engine):
         self.phase.engine.start(self.phase.narrow(x), turned[self.phase.angles])
 
     def memory(self) -> Memory:
-        """Return what the engine of this phase carries, and what phases there were."""
+        """Return what the engine of this phase carries, and what phases there were, and why."""
         phases = [[t, *(name in gone for name in self.names)] for t, gone, _ in self.began]
-        locked = [name in self.locked for name in self.names]
-        return self.phase.engine.memory() | {
+        size = 2 + self.whole.n + len(self.whole.angle_names)
+        return self._named(self.phase.engine.memory()) | {
             "phases": np.array(phases),
-            "locked": np.array(locked, dtype=float),
+            "locked": np.array(self.holds).reshape(-1, size),
         }
+
+    def _named(self, memory: Memory) -> Memory:
+        """Return the memory of an engine by names that tell its phase."""
+        return {f"phase {len(self.began)} {name}": array for name, array in memory.items()}
 
     def restore(self, memory: Memory) -> None:
         """Go back to where `memory` was called."""
         if len(memory["phases"]) != len(self.began):
-            self._go_back(memory)
-        self.phase.engine.restore(memory)
+            self._go_through(memory)
+        own = self.phase.engine.memory()
+        for name, known in zip(self._named(own), list(own), strict=True):
+            if name in memory:
+                own[known] = memory[name]
+        self.phase.engine.restore(own)
 
-    def _go_back(self, memory: Memory) -> None:
-        """Go to the phase of a memory, through those before it."""
-        if any(name not in self.locked for name in np.array(self.names)[memory["locked"] > 0]):
-            raise InputError("a run in which a joint was locked cannot go on in another process")
-        self.began = []
-        for t, *gone in memory["phases"].tolist():
-            self.absent = frozenset(n for n, yes in zip(self.names, gone, strict=True) if yes)
+    def _go_through(self, memory: Memory) -> None:
+        """Go to the phase of a memory, through those before it, in this process or in another."""
+        absent = [
+            frozenset(name for name, yes in zip(self.names, gone, strict=True) if yes)
+            for _, *gone in memory["phases"].tolist()
+        ]
+        before = {int(row[0]): row for row in memory["locked"]}
+        self._begin(absent[0])
+        for k, t in list(enumerate(memory["phases"][:, 0].tolist()))[1:]:
+            if k in before:
+                joint, (x, angles) = int(before[k][1]), np.split(before[k][2:], [self.whole.n])
+                self._hold(self.names[joint], x, t, angles)
+            self.absent = absent[k]
             self.phase = self._phase()
             self.began.append((t, self.absent, self.phase))
 
@@ -163,16 +187,23 @@ class PhasedEngine(Engine):
     def _lock(self, joint: str, t: float, totals: Totals) -> float:
         """Make a joint rigid; velocities become the nearest ones that all joints allow."""
         x = self.x
-        angles = dict(zip(self.whole.angle_names, totals.turn.tolist(), strict=True))
-        moved, seen = self._with_lock(joint, x)
-        self.origin, self.made = Origin(moved, t, angles, True), {}
+        seen = self._hold(joint, x, t, totals.turn)
         projected = self._phase()
         # Positions stay as they are, to the last bit.
         begin, end = seen.view.parts[0].n, seen.view.motion
         there = projected.narrow(x)
         there[seen.span][begin:end] = projected.problem.x[seen.span][begin:end]
-        self.locked[joint] = t
         return self._go_on(self.absent, projected.widen(there), t, totals)
+
+    def _hold(self, joint: str, x: Vector, t: float, turned: Vector) -> Measurement:
+        """Let phases to come have a joint rigid as it is in a state; return what looks at it."""
+        moved, seen = self._with_lock(joint, x)
+        angles = dict(zip(self.whole.angle_names, turned.tolist(), strict=True))
+        self.origin, self.made = Origin(moved, t, angles, True), {}
+        self.locked[joint] = t
+        number = len(self.began), self.names.index(joint)
+        self.holds.append(np.concatenate([number, x, turned]))
+        return seen
 
     def _with_lock(self, joint: str, x: Vector) -> tuple[Instrumented, Measurement]:
         """Return the model in a state of the whole with a joint locked, and what looks at it."""

@@ -29,6 +29,8 @@ from poinsot.systems.controlling import Sampled
 Motion: TypeAlias = Mapping[str, tuple[Vector, Array, Vector, Vector]]
 #: Angles that are given at the start may differ from those of the state by so much [rad].
 NEAR = 0.1
+#: Steps of a run, which are counted exactly.
+MOST = 10**15
 
 
 @runtime_checkable
@@ -205,6 +207,11 @@ def count_steps(h: float, t_start: float, t_end: float) -> int:
         raise InputError(f"the step h is {h:g} s; it must be positive")
     if t_end <= t_start:
         raise InputError(f"t_end = {t_end:g} s is not after t_start = {t_start:g} s")
+    if (t_end - t_start) / h > MOST:
+        raise InputError(
+            f"the step h is {h:g} s, which makes more than {MOST:.0e} steps from t_start = "
+            f"{t_start:g} s to t_end = {t_end:g} s; take a larger one, or an earlier end"
+        )
     # A span that is a multiple of h but for round-off must not end in a tiny extra step.
     return max(1, ceil((t_end - t_start) / h * (1 - 1e-12) - 1e-9))
 

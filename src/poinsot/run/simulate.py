@@ -16,7 +16,7 @@ from poinsot.result import Result, output_path
 from poinsot.run.doubled import doubled, require_bodies
 from poinsot.run.engines import ENGINES
 from poinsot.run.plan import Plan
-from poinsot.run.problem import Compilable
+from poinsot.run.problem import MOST, Compilable
 from poinsot.run.run import Run, warn_of
 
 
@@ -120,8 +120,11 @@ def simulate(
         raise InputError(f"newton: expected poinsot.Newton(...), got {newton!r}")
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
-    if not isinstance(save_every, int) or save_every < 1:
-        raise InputError(f"save_every is {save_every!r}; it must be a whole number, at least 1")
+    if not isinstance(save_every, int) or not 1 <= save_every <= MOST:
+        raise InputError(
+            f"save_every is {save_every!r}; it must be a whole number, at least 1 and at most "
+            f"{MOST:.0e}"
+        )
     plan = Plan(
         h,
         t_start,
