@@ -1,9 +1,9 @@
-"""The command line: `poinsot gallery`, `run`, `check`, `convert`, `modes`, `plot`, `view`, ...
+"""The command line: `poinsot gallery`, `run`, `sweep`, `check`, `convert`, `plot`, `view`, ...
 
 Exit status: 0 done; 1 the simulation stopped early or its check failed; 2 bad input.
 """
 
-from poinsot.cli import analysing, convert, fmu, looking, run
+from poinsot.cli import analysing, convert, fmu, looking, run, sweeping
 from poinsot.cli.app import app, main
 
-__all__ = ["analysing", "app", "convert", "fmu", "looking", "main", "run"]
+__all__ = ["analysing", "app", "convert", "fmu", "looking", "main", "run", "sweeping"]
