@@ -401,7 +401,9 @@ class _Run:
             shift[k] = max(1.0, abs(base.u[k]))
             up, down = (base.with_inputs(base.u + sign * shift) for sign in (1, -1))
             F.append((up.evaluate(w).F - down.evaluate(w).F) / (2 * shift[k]))
-            M.append((up.finish(w)[0] - down.finish(w)[0]) / (2 * shift[k]))
+            M.append(np.zeros(base.x0.size))
+            if base.ends_by_parameters:
+                M[-1] = (up.finish(w)[0] - down.finish(w)[0]) / (2 * shift[k])
         return np.array(F).T, np.array(M).T
 
     # -- what is measured ---------------------------------------------------------------------
@@ -614,16 +616,23 @@ class _Forward:
     ) -> tuple[Array, Array]:
         """Return what is measured (times, size), and its derivatives (times, size, columns)."""
         measure, sizes = self.measured(self.run.problem), self.run.linear.sizes
-        value = measure(x, turned)
-        slopes = np.zeros((*value.shape, dx.shape[2]))
-        for j in range(dx.shape[2]):
-            # Differences go as far as they do for a state of its size.
-            way = np.max(abs(dx[:, :, j]) / sizes, axis=1, keepdims=True)
-            way = STEP / np.where(way > 0, way, 1.0)
+        value, count = measure(x, turned), dx.shape[2]
+        slopes = np.zeros((*value.shape, count))
+        # Differences go as far as they do for a state of its size.
+        way = np.max(abs(dx) / sizes[:, None], axis=1)
+        way = STEP / np.where(way > 0, way, 1.0)
+        shift = np.swapaxes(way[:, None] * dx, 1, 2)
+        together = max(1, AT_ONCE // max(1, count * sizes.size))
+        for first in range(0, len(x), together):
+            rows = slice(first, first + together)
+            angles = np.repeat(turned[rows], count, axis=0)
             for k, c in enumerate(COEFFICIENTS, start=1):
-                shift = k * way * dx[:, :, j]
-                change = measure(x + shift, turned) - measure(x - shift, turned)
-                slopes[:, :, j] += c * change / way
+                seen = [
+                    measure((x[rows, None] + sign * shift[rows]).reshape(-1, sizes.size), angles)
+                    for sign in (k, -k)
+                ]
+                change = (seen[0] - seen[1]).reshape(-1, count, value.shape[1])
+                slopes[rows] += c * np.swapaxes(change, 1, 2) / way[rows, None]
         for j, direction in enumerate(directions):
             slopes[:, :, j] += direction.of(lambda each: self.measured(each)(x, turned))
         return value, slopes

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.analysis.losses import between
 from poinsot.errors import InputError, NoDerivativeError, did_you_mean
 from poinsot.inputs import numbers
 from poinsot.model import Model
@@ -84,9 +85,13 @@ class Samples:
 
     def weights(self, t: Vector) -> Array:
         """Return by how much each sample counts at some times; (times, samples)."""
-        if self.times is None:
+        if self.times is None or self.times.size == 1:
             return np.ones((t.size, 1))
-        return Table(self.times, np.eye(self.times.size)).over(t)
+        inside = np.clip(t, self.times[0], self.times[-1])
+        before, part = between(self.times, inside)
+        found, rows = np.zeros((t.size, self.times.size)), np.arange(t.size)
+        found[rows, before], found[rows, before + 1] = 1 - part, part
+        return found
 
     def gathered(self, t: Vector, du: Array) -> Array:
         """Return the gradient by samples of that by the inputs (times, m) of many steps."""
@@ -94,9 +99,9 @@ class Samples:
 
     def columns(self, t: float, m: int) -> Array:
         """Return the derivative of the inputs at a time by all samples; (m, samples * size)."""
-        size = self.piece.stop - self.piece.start
-        found = np.zeros((m, self.weights(np.array([t])).shape[1], size))
-        found[self.piece] = np.einsum("k,ij->ikj", self.weights(np.array([t]))[0], np.eye(size))
+        size, weights = self.piece.stop - self.piece.start, self.weights(np.array([t]))[0]
+        found = np.zeros((m, weights.size, size))
+        found[self.piece] = np.einsum("k,ij->ikj", weights, np.eye(size))
         return found.reshape(m, -1)
 
 

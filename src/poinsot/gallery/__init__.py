@@ -39,6 +39,9 @@ MODULES = {
     "satellite": "satellite",
     "motor-slider-crank": "motor_slider_crank",
     "robot-arm": "robot_arm",
+    "identify": "identify",
+    "straight-line": "straight_line",
+    "optimal-swing-up": "optimal_swing_up",
 }
 
 
