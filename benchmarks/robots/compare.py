@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import poinsot as ps
-from benchmarks.robots.motion import Accelerations, motions
+from benchmarks.robots.motion import Accelerations, cross, motions
 from poinsot.model.robots import read_robot
 from poinsot.robots.mjcf import read_mjcf
 from poinsot.robots.urdf import read_urdf
@@ -48,6 +48,8 @@ def compare(path, *, states=100, seed=0):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ps.OmissionWarning)
             robot, model, floating, merged = _model(path, urdf)
+            if not model.bodies:
+                return Comparison(name, code)
     except ps.InputError as error:
         return Comparison(name, code, refused=str(error).removeprefix(f"{path}: "))
     if urdf:
@@ -58,7 +60,7 @@ def compare(path, *, states=100, seed=0):
         from benchmarks.robots.by_mujoco import ByMujoco
 
         other = ByMujoco(path)
-    return _compared(name, code, robot, model, other, states, seed, merged)
+    return compared(name, code, robot, model, other, states, seed, merged)
 
 
 def _model(path, urdf):
@@ -91,7 +93,8 @@ def _hard(step, urdf):
     return replace(step, friction=0.0, damping=0.0 if urdf else step.damping)
 
 
-def _compared(name, code, robot, model, other, states, seed, merged):
+def compared(name, code, robot, model, other, states, seed, merged):
+    """Return the comparison of a model of a robot with another code."""
     random, of = np.random.default_rng(seed), Accelerations(model)
     known = [body for body in model.bodies if body in robot.links]
     found = dict.fromkeys(("place", "velocity", "joints", "energy", "acceleration"), 0.0)
@@ -103,17 +106,17 @@ def _compared(name, code, robot, model, other, states, seed, merged):
         x = of.state(motion, {step: rate for step, (_, rate) in coordinates.items()})
         accelerations = of.of(x)
         ours, theirs = [], []
-        for body in known:
+        for body in [body for body in known if body in links]:
             (p, R, v, omega), (a, spin) = motion[body], accelerations[body]
             _, at, R_there, velocity, acceleration = links[body]
             zero, link = model.bodies[body], robot.links[body]
             arm = R @ zero.R_WB.T @ (link.centre_in_world - zero.position)
-            bent = np.cross(omega, np.cross(omega, arm))
+            bent = cross(omega, cross(omega, arm))
             ours.append(
                 [
                     np.concatenate([p + arm, R.reshape(-1)]),
-                    np.concatenate([v + np.cross(omega, arm), omega]),
-                    np.concatenate([a + np.cross(spin, arm) + bent, spin]),
+                    np.concatenate([v + cross(omega, arm), omega]),
+                    np.concatenate([a + cross(spin, arm) + bent, spin]),
                 ]
             )
             theirs.append(
