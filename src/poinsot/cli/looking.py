@@ -22,7 +22,7 @@ RunFile = Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")]
 
 @app.command()
 def gallery() -> None:
-    """List the published examples, with their source.
+    """List the gallery examples with their sources.
 
     Example:  poinsot gallery
     """
@@ -35,10 +35,10 @@ def gallery() -> None:
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")],
     assemble: Annotated[
-        bool, typer.Option("--assemble", help="Move the bodies until all joints close.")
+        bool, typer.Option("--assemble", help="Move the bodies until all joints are closed.")
     ] = False,
 ) -> None:
-    """Show degrees of freedom, redundant constraints, and whether the start is consistent.
+    """Show degrees of freedom and redundant constraints, and check the start of a model.
 
     Example:  poinsot check slider-crank.yaml
     """
@@ -68,7 +68,7 @@ def plot(
         Path | None, typer.Option("--output", "-o", help="PNG, PDF or SVG; default: RUN.png.")
     ] = None,
 ) -> None:
-    """Plot energy, balance, momenta, constraints and joints on one page.
+    """Plot energy, balance, momenta, constraints and joints of a result on one page.
 
     Example:  poinsot plot run.nc -o run.pdf
     """
@@ -84,7 +84,9 @@ def plot(
 
 @app.command()
 def view(
-    file: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result; it may be growing.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="RUN.nc", help="A result; it may still be running.")
+    ],
     html: Annotated[
         Path | None, typer.Option(help="Write a page that plays offline; default without viser.")
     ] = None,
