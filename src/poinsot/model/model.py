@@ -602,8 +602,8 @@ class Model(Contents):
         coordinates : str
             How rotations are described: `"directors"` (default), nine numbers per body and a
             constant mass matrix [LKB26, eq. (24)]; `"quaternions"`, a unit quaternion, scalar
-            first, in Livens' form [KB24, eq. (47)]; or velocities in body axes and a rotation matrix
-            (`"rotations"`), a unit quaternion (`"rotations-quaternion"`) or Euler angles
+            first, in Livens' form [KB24, eq. (47)]; or velocities in body axes and a rotation
+            matrix (`"rotations"`), a unit quaternion (`"rotations-quaternion"`) or Euler angles
             (`"rotations-euler"`) [BHRS25, eqs. (10), (11), (16a)].
         stabilised : bool
             Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
