@@ -1,10 +1,13 @@
-"""Short names: citation keys lead to the bibliography, and NumPy's types go by their own names."""
+"""Short names: citation keys lead to the bibliography, NumPy's types go by their own names, and a
+method has one signature.
+"""
 
 import re
 
 import numpy as np
 from docutils import nodes
 from numpy.typing import ArrayLike, NDArray
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 from sphinx.util.typing import stringify_annotation
@@ -72,8 +75,20 @@ def shorten_types(app, domain, kind, content):
             annotations[name] = written
 
 
+def one_signature():
+    """Leave out overloads, which are for type checkers and have long types."""
+    analyze = ModuleAnalyzer.analyze
+
+    def without_overloads(self):
+        analyze(self)
+        self.overloads = {}
+
+    ModuleAnalyzer.analyze = without_overloads
+
+
 def setup(app):
     """Register with Sphinx."""
+    one_signature()
     app.add_post_transform(LinkCitations)
     app.connect("object-description-transform", shorten_types, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

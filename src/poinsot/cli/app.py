@@ -12,7 +12,7 @@ from poinsot.result import Result, output_path
 
 app = typer.Typer(
     name="poinsot",
-    help="Port-Hamiltonian multibody dynamics with exact balances.",
+    help="Port-Hamiltonian multibody dynamics with exact energy balances.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -33,7 +33,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Port-Hamiltonian multibody dynamics with exact balances."""
+    """Port-Hamiltonian multibody dynamics with exact energy balances."""
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ RunFile = Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")]
 
 @app.command()
 def gallery() -> None:
-    """List the published examples, with their source.
+    """List the gallery examples with their sources.
 
     Example:  poinsot gallery
     """
@@ -37,10 +37,10 @@ def gallery() -> None:
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")],
     assemble: Annotated[
-        bool, typer.Option("--assemble", help="Move the bodies until all joints close.")
+        bool, typer.Option("--assemble", help="Move the bodies until all joints are closed.")
     ] = False,
 ) -> None:
-    """Show degrees of freedom, redundant constraints, and whether the start is consistent.
+    """Show degrees of freedom and redundant constraints, and check the start of a model.
 
     Example:  poinsot check slider-crank.yaml
     """
@@ -70,7 +70,7 @@ def plot(
         Path | None, typer.Option("--output", "-o", help="PNG, PDF or SVG; default: RUN.png.")
     ] = None,
 ) -> None:
-    """Plot energy, balance, momenta, constraints and joints on one page.
+    """Plot energy, balance, momenta, constraints and joints of a result on one page.
 
     Of a study: quantities over time, and by parameters.
 
@@ -92,7 +92,9 @@ def plot(
 
 @app.command()
 def view(
-    file: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result; it may be growing.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="RUN.nc", help="A result; it may still be running.")
+    ],
     html: Annotated[
         Path | None, typer.Option(help="Write a page that plays offline; default without viser.")
     ] = None,

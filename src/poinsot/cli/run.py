@@ -26,7 +26,7 @@ def run(
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(help="Go on with a run that wrote to this file, as if it had never stopped."),
+        typer.Option(help="Continue a run that wrote to this file."),
     ] = None,
     scheme: Annotated[
         str | None, typer.Option(help=f"One of {', '.join(SCHEMES)}.", show_default=False)
@@ -36,34 +36,39 @@ def run(
     ] = None,
     step: Annotated[float | None, typer.Option(help="Step size [s].")] = None,
     tolerance: Annotated[
-        float | None, typer.Option(help="Let the size of steps follow the motion, e.g. 1e-6.")
+        float | None, typer.Option(help="Adapt the step size to this tolerance, e.g. 1e-6.")
     ] = None,
     t_end: Annotated[float | None, typer.Option(help="End time [s].")] = None,
     estimate_error: Annotated[
-        bool, typer.Option("--estimate-error", help="Estimate the error of the motion.")
+        bool, typer.Option("--estimate-error", help="Estimate the error of positions.")
     ] = False,
     engine: Annotated[str | None, typer.Option(help=f"One of {', '.join(ENGINES)}.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the result as netCDF, as it runs.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write the result as netCDF during the run."),
     ] = None,
     summary: Annotated[Path | None, typer.Option(help="Write a summary as JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a figure.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot: PNG, PDF, SVG, ...")] = None,
     animation: Annotated[
         Path | None, typer.Option(help="Write a film: GIF, or MP4 with ffmpeg.")
     ] = None,
-    save_every: Annotated[int | None, typer.Option(help="Keep every so many steps.")] = None,
-    progress: Annotated[bool, typer.Option(help="Show progress on a terminal.")] = True,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what is wrong.")] = False,
+    save_every: Annotated[int | None, typer.Option(help="Save one of this many steps.")] = None,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar in a terminal.")] = True,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Describe the model first.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")
+    ] = False,
 ) -> None:
     """Simulate a gallery example, a model file, or the model of an earlier result.
 
-    Options that are left out are those of the published case, or of the file.
+    Options default to those of the published example, or of the file.
 
     Example:  poinsot run spatial-slider-crank --step 1e-3 --output run.nc --summary run.json
 
-    A run that was killed, interrupted or failed goes on from its last checkpoint, and one that is
-    done to a later end:
+    A run that was killed, interrupted or failed continues from its last checkpoint. A finished run
+    continues to a later end:
 
     Example:  poinsot run --resume run.nc --t-end 20
     """
@@ -90,7 +95,9 @@ def run(
     }
     options = {key: value for key, value in given.items() if value is not None}
     if resume is not None and options.keys() - {"t_end"}:
-        raise InputError("--resume goes on as the run was begun; of its options only --t-end")
+        raise InputError(
+            "--resume continues a run with its own settings; only --t-end can be changed"
+        )
     status = 0
     try:
         with warnings.catch_warnings():
@@ -125,7 +132,7 @@ def _find(what: str | None, resume: Path | None) -> Task | Resumed:
         return find_task(what)
     if resume is not None and what is None:
         return Resumed(resume)
-    raise InputError("give what to simulate, or --resume RUN.nc to go on with a run")
+    raise InputError("give what to simulate, or --resume RUN.nc to continue a run")
 
 
 def _write(

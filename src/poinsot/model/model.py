@@ -1,4 +1,4 @@
-"""The model: it grows part by part, checked as it grows, and becomes a system."""
+"""The model: parts are added and checked one by one, and compiled to a system."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
@@ -76,7 +76,7 @@ class Model(Contents):
     Parameters
     ----------
     gravity : (3,)
-        Acceleration of gravity [m/s^2], world axes; none by default.
+        Acceleration of gravity [m/s^2], world axes. Default: no gravity.
     name : str
         Name of the model.
     """
@@ -124,24 +124,24 @@ class Model(Contents):
         angular_velocity: ArrayLike | None = None,
         looks: Sequence[Look] = (),
     ) -> Any:
-        """Add a body, or an `ElasticRod` as the bodies and elements that it consists of.
+        """Add a body and return it. An `ElasticRod` is added as its nodes and elements.
 
         Parameters
         ----------
         name : str
             Unique among everything in the model.
         shape : Shape
-            `Box`, `RigidBody`, ...: mass [kg], inertia, geometry. A `Beam` is elastic; joints,
-            forces and ports attach to its places `name.start`, `name.1`, ..., `name.end`.
+            Mass [kg], inertia and geometry: `Box`, `Sphere`, `RigidBody`, ... A `Beam` is elastic;
+            joints, forces and ports attach to its nodes `name.start`, `name.1`, ..., `name.end`.
         position : (3,)
-            Centre of mass, world axes [m]; of a beam, its middle.
+            Position of the centre of mass [m], world axes; for a beam, of its middle.
         rotation
-            3x3 matrix R_WB, scalar-first quaternion, or `Rotation`; default: axes of the world.
+            3x3 matrix R_WB, scalar-first quaternion, or `Rotation`. Default: the world axes.
         velocity, angular_velocity : (3,)
-            Of the centre of mass [m/s] and of the body [rad/s], world axes; what is left out is
-            completed so that the start agrees with the joints. A rod is moved and turned as a
-            whole, about the origin of its curve, and moves so; with an angular velocity alone,
-            that point is at rest.
+            Velocity of the centre of mass [m/s] and angular velocity [rad/s], world axes. Missing
+            velocities are computed so that they satisfy the joints. For an `ElasticRod`, position,
+            rotation and velocities are those of the origin of its curve; with an angular velocity
+            alone, that point is at rest.
         looks : sequence of Look
             What is drawn of a rigid body instead of its shape, such as meshes; they have no mass.
         """
@@ -181,7 +181,7 @@ class Model(Contents):
         self.mark_ends(body.name, body.start, body.end)
 
     def mark_ends(self, name: str, start: Body, end: Body) -> None:
-        """Add markers `name.start` and `name.end` on what is there, unless a place is called so."""
+        """Add markers `name.start` and `name.end`, unless bodies have these names."""
         for label, body in zip(ENDS, (start, end), strict=True):
             if f"{name}.{label}" in self.bodies:
                 continue
@@ -196,18 +196,21 @@ class Model(Contents):
         rotation: RotationLike = None,
         axes: str = "world",
     ) -> Marker:
-        """Attach a frame to a body or the ground, such as one end of a joint.
+        """Attach a frame to a body or the ground, for joints or to follow a point.
 
         Parameters
         ----------
         name : str
             Unique among everything in the model.
         body : Body or Ground
-            What carries it.
-        position : (3,), rotation
-            Its point [m] and its axes, in the world, where the body was added.
+            The body that carries the marker.
+        position : (3,)
+            Position of its origin [m].
+        rotation
+            Its axes; see `add_body`.
         axes : {"world", "body"}
-            `"body"`: these are given in the axes of the body, from its centre of mass instead.
+            `"world"`: position and rotation are given in world axes, for the start position of the
+            body. `"body"`: in the axes of the body, from its centre of mass.
         """
         require_new(self, name)
         what = f"marker '{name}'"
@@ -222,9 +225,9 @@ class Model(Contents):
         return self.markers[name]
 
     def add_joint(self, name: str, joint: Joint) -> Joint:
-        """Add a joint; it must fit where bodies are added, to 1e-8 of its size.
+        """Add a joint. It must fit the start positions of its bodies, to 1e-8 of its size.
 
-        One between markers may be open there, and so may a `Rod` of a length; `assemble` closes it.
+        Joints between markers, and a `Rod` with a `length`, may be open: `assemble` closes them.
         """
         require_part(self, name, joint, Joint, "joint", "Revolute")
         for end in (joint.a, joint.b):
@@ -244,21 +247,25 @@ class Model(Contents):
         return joint
 
     def add_transmission(self, name: str, transmission: Transmission) -> Transmission:
-        """Add a `Gear`, `Belt`, `RackAndPinion`, `Screw`, `Differential` or `Cam` of joints."""
+        """Add a `Gear`, `Belt`, `RackAndPinion`, `Screw`, `Differential` or `Cam`."""
         require_part(self, name, transmission, Transmission, "transmission", "Gear")
         transmission.place(name, self.joints)
         self.transmissions[name] = transmission
         return transmission
 
     def add_force(self, name: str, force: Force) -> Force:
-        """Add a spring or damper."""
+        """Add a spring, a damper, friction, drag or a field."""
         require_part(self, name, force, Force, "force", "Spring")
         force.place(name, self.joints)
         self.forces[name] = force
         return force
 
     def add_port(self, name: str, port: PortPlace) -> PortPlace:
-        """Add a port: `ForcePort`, `TorquePort`, `JointPort`, or a `Drive`."""
+        """Add a port, through which energy is supplied.
+
+        `ForcePort` and `TorquePort` act on a body, `JointPort` on a joint; `Drive` and `BodyDrive`
+        prescribe a motion. Inputs are given to `simulate` by the name of the port.
+        """
         require_part(self, name, port, PortPlace, "port", "JointPort")
         port.place(name, self.joints)
         self.ports[name] = port
@@ -283,32 +290,30 @@ class Model(Contents):
     def add_system(self, name: str, system: "PHSystem | Model", **placing: Any) -> Any:
         """Add a system with ports, such as a circuit, or another model as a sub-assembly.
 
-        A port-Hamiltonian system of any kind has states and ports, called `name.state` and
-        `name.port` here; `connect` joins its ports with others. What is left open takes inputs of
-        `simulate`.
+        The states and ports of a port-Hamiltonian system are called `name.state` and `name.port` in
+        this model. `connect` connects its ports; ports that stay open take inputs of `simulate`.
 
-        All parts of a model are added as they are now, and called `name.part` here: bodies,
-        joints, systems, sensors, controllers and all others. Its bodies are returned by the names
-        that they have in it. Its gravity does not count here; forces and torques in world axes keep
-        their direction.
+        All parts of a model are added as they are now, and are called `name.part` in this model.
+        Returns its bodies by the names that they have in it. Its gravity is ignored; forces and
+        torques in world axes keep their direction.
 
         Parameters
         ----------
         name : str
             Unique among everything in the model.
         system : PHSystem or Model
-            What to add. The rest is for models.
+            What to add. The other parameters are for models.
         position : (3,)
-            Where its origin is, world axes [m].
+            Position of its origin [m], world axes.
         rotation
-            How its axes are turned: 3x3 matrix, scalar-first quaternion, or `Rotation`.
+            Rotation of its axes: 3x3 matrix, scalar-first quaternion, or `Rotation`.
         velocity, angular_velocity : (3,)
-            Its bodies move so as a whole [m/s], [rad/s], about `position`, in addition to how they
-            move in their own model. Left out: velocities that were left out there are completed
-            here.
+            Velocity of `position` [m/s] and angular velocity [rad/s] of all its bodies, in addition
+            to those in their own model. If left out, velocities that are missing there are
+            computed here.
         ground : Body
-            What stands for its ground: joints and forces that attach to that attach to this body;
-            default: the ground.
+            The body that replaces its ground: what is attached to its ground is attached to this
+            body. Default: the ground.
         """
         require_new(self, name)
         if isinstance(system, Contents):
@@ -344,14 +349,14 @@ class Model(Contents):
         return all_or_nothing(self, Submodel(self, name, model, start, ground).add)
 
     def connect(self, connection: Connection) -> Connection:
-        """Join ports of systems, joints and bodies, power for power.
+        """Connect ports of systems, joints and bodies. Connections conserve power.
 
         Parameters
         ----------
         connection : Connection
             `ps.ph.Gyrator`, `Transformer`, `Junction`, `Resistor` or `Swap` between ports by name:
-            `"motor.shaft"` is port `shaft` of system `motor`, `"tip"` what `add_port` added, and
-            `"hinge"` the free direction of a joint, `"hinge.angle"` one of several.
+            `"motor.shaft"` is port `shaft` of system `motor`, `"tip"` a port that was added by
+            `add_port`, `"hinge"` the free coordinate of a joint, `"hinge.angle"` one of several.
         """
         if not isinstance(connection, Connection):
             raise InputError(f"connect: expected a connection such as Gyrator, got {connection!r}")
@@ -364,18 +369,18 @@ class Model(Contents):
         return connection
 
     def add_sensor(self, name: str, channel: str) -> Channel:
-        """Record a quantity under a name: `result.sensor(name)`, tables, plots and files have it.
+        """Record a quantity: `result.sensor(name)`, tables, plots and files have it.
 
         Parameters
         ----------
         name : str
             Unique among everything in the model.
         channel : str
-            `"hinge"` or `"hinge.angle"`, a coordinate of a joint, an angle counted over turns;
-            `"hinge.rate"` or `"hinge.angle.rate"`; `"hinge.force"` and `"hinge.torque"`, its
-            reaction; `"rod.position"`, `"rod.velocity"`, `"rod.rotation"` and
-            `"rod.angular_velocity"` of a body or marker, world axes; `"motor.flux"`, a state of a
-            system.
+            `"hinge"` or `"hinge.angle"`: a coordinate of a joint, with angles counted over full
+            turns. `"hinge.rate"` or `"hinge.angle.rate"`: its rate. `"hinge.force"` and
+            `"hinge.torque"`: the force and torque of a joint. `"rod.position"`, `"rod.velocity"`,
+            `"rod.rotation"` and `"rod.angular_velocity"`: of a body or marker, world axes.
+            `"motor.flux"`: a state of a system.
         """
         require_new(self, name)
         found = find_channel(channel, Wiring(self).channels, f"sensor '{name}'")
@@ -396,50 +401,49 @@ class Model(Contents):
         states: ArrayLike | Mapping[str, float] | None = None,
         outputs: int | None = None,
     ) -> Controller:
-        """Let a law feed ports with what it measures: at t_k = t_start + k T, held in between.
+        """Add a controller, which reads channels and sets the inputs of ports.
 
-        The law of a sampled controller is called exactly once for each sample, with what is
-        measured at that instant. One in continuous time is part of the equations of a step, at its
-        midpoint. The work of outputs is energy put in through the ports that are driven.
+        A sampled controller is called once for each sample at t_k = t_start + k T, with the values
+        at that time; its outputs are held until the next sample. A controller in continuous time is
+        part of the equations of a step, at its midpoint. The work of its outputs is energy that is
+        supplied through the ports.
 
         Parameters
         ----------
         name : str
             Unique among everything in the model.
         law : function, text or texts, SymPy, state space, or PHSystem
-            u = law(t, y): numbers in the order of the ports, where y has all measured numbers in
-            the order of `reads`; with `states`, (u, x_next) = law(t, y, x), where x_next are the
-            states at the next sample, in continuous time their rates x'. A Numba function runs
-            in machine code, and so do formulas, as texts or expressions of SymPy, one for each
-            output and then one for each state: `"-20*hinge - 3*hinge_rate"` is one of channels
-            `"hinge"` and `"hinge.rate"`, and may use the time t. A state space of SciPy or
-            python-control gives u = C x + D y; a continuous one is discretised exactly for y that
-            is held. A port-Hamiltonian system takes y as its inputs, and u are its outputs with
-            the opposite sign: negative feedback.
+            u = law(t, y), where y has the values of `reads` and u the inputs of `drives`, in order.
+            With `states`, (u, x_next) = law(t, y, x), where x_next are the states at the next
+            sample, or in continuous time their rates. Numba functions and formulas run in machine
+            code. Formulas are texts or SymPy expressions, one for each output and then one for each
+            state: `"-20*hinge - 3*hinge_rate"` uses the channels `"hinge"` and `"hinge.rate"`, and
+            t is the time. A state space of SciPy or python-control gives u = C x + D y; a
+            continuous one is discretised exactly for held y. A port-Hamiltonian system takes y as
+            its input and gives u as its negative output: negative feedback.
         reads : sequence of str
-            Channels as in `add_sensor`; angles are counted over turns; and of controllers that were
-            added before it `"pilot.output"`, what they put out, and `"pilot.x_0"`, their states by
-            name. Of sampled ones these are the newest; what one in continuous time puts out is
-            there for others of its kind only. A sampled controller reads reactions of the step
-            before, zero at the start; runs in which they are one of many, or those of rolling, take
-            the reference engine.
+            Channels as in `add_sensor`, and of controllers that were added before it:
+            `"pilot.output"`, their outputs, and `"pilot.x_0"`, their states by name. Outputs of
+            continuous controllers can be read by other continuous ones only. A sampled controller
+            reads joint forces of the previous step, which are zero at the start; if these are not
+            unique, or those of rolling contacts, the run uses the reference engine.
         drives : sequence of str
-            Ports as in `connect`: `"hinge"`, `"hinge.angle"`, what `add_port` added, or an open
-            port of a system such as `"motor.supply"`.
+            Ports as in `connect`: `"hinge"`, `"hinge.angle"`, a port that was added by `add_port`,
+            or an open port of a system such as `"motor.supply"`.
         every : float
-            The sampling time T [s], a multiple of the step of a run. None: continuous time.
+            Sampling time T [s], a multiple of the step size. None: continuous time.
         delay : float
-            How long after a sample its outputs act [s], a multiple of the step; zero before.
+            Time between a sample and its output [s], a multiple of the step size.
         limits : (2,) or (outputs, 2)
-            Least and greatest output, in which it saturates.
+            Smallest and largest output.
         rate_limits : float or (outputs,)
-            By how much an output may change in a second; it begins at zero.
+            Largest change of an output per second; outputs start at zero.
         states : (n,) or mapping
-            States of the law's own at the start. Formulas call them by the names of a mapping, or
-            x_0, x_1 and so on. Those of state spaces and systems are zero unless they are given.
+            Initial states of the controller. Formulas use the names of a mapping, or x_0, x_1, ...
+            States of state spaces and systems are zero by default.
         outputs : int
-            How many numbers the law puts out, if it is more than the ports take: those after are
-            only read by other controllers.
+            Number of outputs, if there are more than the ports need. Additional outputs are only
+            read by other controllers.
         """
         require_new(self, name)
         what, wiring = f"controller '{name}'", Wiring(self)
@@ -523,10 +527,10 @@ class Model(Contents):
         return self.controllers[name]
 
     def add_event(self, name: str, event: Event) -> Event:
-        """Watch a function of what is measured cross zero: `ps.Event("hinge.angle - 0.3")`.
+        """Add an event, a zero crossing such as `ps.Event("hinge.angle - 0.3")`.
 
-        It is located within a step, to round-off, and recorded in `result.events`; it may stop the
-        run, see `Event`.
+        Events are located within a step to round-off, and recorded in `result.events`. They can
+        stop the run or change the model; see `Event`.
         """
         require_new(self, name)
         self.trigger(name, event)
@@ -565,9 +569,9 @@ class Model(Contents):
     # -- the start ----------------------------------------------------------------------------
 
     def start_places(self) -> dict[str, tuple[Vector, Vector]]:
-        """Return position [m] and rotation R_WB of every body at the start, by name.
+        """Return position [m] and rotation R_WB of each body at the start, by name.
 
-        World axes; these are where bodies were added, unless `assemble` or `move` moved them.
+        In world axes; as bodies were added, unless `assemble` or `move` moved them.
         """
         bodies = map(self.at_start, self.bodies.values())
         return {body.name: (body.position, body.R_WB) for body in bodies}
@@ -585,94 +589,98 @@ class Model(Contents):
         keep: Sequence[str] | str = (),
         near: Mapping[str, float] | None = None,
     ) -> Assembled:
-        r"""Move the bodies by as little as possible until all joints close; return what moved.
+        r"""Move the bodies by as little as possible until all joints are closed; return the moves.
 
-        Of all places at which joints close, transmissions fit and drives are where their motions
-        begin, the model starts at the one that the least way of matter leads to,
+        Among all positions at which joints are closed, transmissions fit and drives are at the
+        start of their motions, the model starts at a local minimum of the mean square displacement,
 
         .. math:: \min \int |x - x_0|^2\, dm
                   = \sum m\, |\Delta\varphi|^2 + \sum_i E_i\, |\Delta d_i|^2 ,
 
-        a local minimum. Rough starts will do: gaps between markers of half a body, and axes that
-        are off by 60 degrees. Velocities that contradict the joints there are projected. What is
-        given in world axes, of parts that are added later, too, belongs to where bodies were added
-        and not to where they start.
+        Rough starts are good enough: gaps of half a body, and axes that are off by 60 degrees.
+        Velocities that violate the joints there are projected. Points and axes in world axes always
+        refer to the positions at which bodies were added, also for parts that are added later.
 
         Parameters
         ----------
         keep : sequence of str
-            Bodies that stay where they start now; elastic bodies and rods do in any case.
+            Bodies that stay where they are; elastic bodies and rods always do.
         near : mapping
-            Coordinate of a joint -> angle [rad] or displacement [m] that it is to have, as in
-            `configuration`: such as `{"elbow": 2.0}`, to choose one of several ways to close. If
-            joints do not close with all of them, they are where that is nearly so.
+            Joint coordinate -> desired angle [rad] or displacement [m], as in `configuration`, such
+            as `{"elbow": 2.0}`, to choose one of several solutions. If the joints do not close with
+            these values, the closest solution is taken.
 
         Raises
         ------
         AssemblyError
-            If joints do not close: says which ones stay open and how far, and has the best places.
+            If joints do not close. It has the remaining gaps and the best positions.
         """
         self.assembled = assembled(self, keep, near)
         return self.assembled
 
     def move(self, joint: str, to: ArrayLike) -> Sweep:
-        """Let a coordinate of a joint go to a value, or to several; the model then starts there.
+        """Move a joint coordinate to one or several values; the model then starts at the last.
 
-        Loops stay closed and on their branch, transmissions fit, and drives are where their motions
-        begin; of several ways to follow, all bodies take that of least kinetic energy. Velocities
-        that contradict the joints at the end are projected.
+        Loops stay closed and on their branch, transmissions fit, and drives are at the start of
+        their motions. If the motion is not unique, it has the smallest kinetic energy. Velocities
+        that violate the joints at the end are projected.
 
         Parameters
         ----------
         joint : str
             Its name, or `"joint.freedom"` of one with several coordinates.
         to : float or (n,)
-            Angle over turns [rad] or displacement [m], as in `configuration`: zero where the bodies
-            were added, or where two markers coincide.
+            Angle, counted over full turns [rad], or displacement [m], as in `configuration`. Zero
+            is the position at which the bodies were added, or at which two markers coincide.
 
         Raises
         ------
         OutOfReachError
-            If it does not get there: has the limit, and what was reached; nothing is moved.
+            If the value cannot be reached. It has the limit and the motion up to there; the model
+            is not changed.
         """
         return moved(self, joint, to)
 
     def start_velocities(self) -> dict[str, tuple[Vector, Vector]]:
-        """Return velocity [m/s] and angular velocity [rad/s] of every body at the start, by name.
+        """Return velocity [m/s] and angular velocity [rad/s] of each body at the start, by name.
 
-        World axes; with what was left out completed, or projected where that was asked for.
+        In world axes. Missing velocities are computed; see also `project_velocities`.
         """
         return initial.start_velocities(self)
 
     def project_velocities(self) -> None:
-        """Start from the nearest velocities, in kinetic energy, that suit the joints.
+        """Project the start velocities onto those that satisfy the joints.
 
-        What was left out is completed first, as well as the joints allow. A body that is added
-        later undoes this.
+        The change has the smallest kinetic energy. Missing velocities are computed first. Adding a
+        body afterwards undoes this.
         """
         self.projection = initial.projected(self)
 
     def check(self) -> ModelCheck:
         """Return degrees of freedom, redundant constraints and singular positions.
 
-        Refuses an inconsistent start.
+        Raises
+        ------
+        InconsistentStartError
+            If positions or velocities at the start violate the joints.
         """
         return check(self)
 
     # -- compiling ----------------------------------------------------------------------------
 
     def compile(self, coordinates: str | None = None, *, stabilised: bool = False) -> PHSystem:
-        """Return the port-Hamiltonian system of this model, with its start.
+        """Return the port-Hamiltonian system of this model, with its initial state.
 
-        With systems or connections it is an `Interconnection`, whose first part is the mechanism.
+        A model with systems or connections is an `Interconnection`, whose first part is the
+        mechanism.
 
         Parameters
         ----------
         coordinates : str
-            How rotations are described: `"directors"` (default), nine numbers a body and a
-            constant mass [LKB26, eq. (24)]; `"quaternions"`, a unit quaternion, scalar first, in
-            Livens' form [KB24, eq. (47)]; or velocities in body axes and a rotation matrix
-            (`"rotations"`), a unit quaternion (`"rotations-quaternion"`) or Euler angles
+            How rotations are described: `"directors"` (default), nine numbers per body and a
+            constant mass matrix [LKB26, eq. (24)]; `"quaternions"`, a unit quaternion, scalar
+            first, in Livens' form [KB24, eq. (47)]; or velocities in body axes and a rotation
+            matrix (`"rotations"`), a unit quaternion (`"rotations-quaternion"`) or Euler angles
             (`"rotations-euler"`) [BHRS25, eqs. (10), (11), (16a)].
         stabilised : bool
             Add velocity constraints (GGL), as the scheme `"ph-mp-ggl"` needs; in directors only.
@@ -680,16 +688,16 @@ class Model(Contents):
         return compiling.compiled(self, coordinates, stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
-        """Return the scheme that a model runs with; refuse one that needs other coordinates."""
+        """Return the scheme for this model; refuse one that needs other coordinates."""
         return choose_scheme(scheme, coordinates)
 
     @property
     def usual_coordinates(self) -> str:
-        """Those that are taken unless others are asked for: elastic bodies need body axes."""
+        """The default coordinates of this model: elastic bodies need body axes."""
         return compiling.usual_coordinates(self)
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
-        """Return the system that a scheme integrates, in coordinates that suit it."""
+        """Return the system that a scheme integrates, in suitable coordinates."""
         return compiling.compiled_for(self, scheme, coordinates)
 
     # -- statics ------------------------------------------------------------------------------
@@ -703,32 +711,32 @@ class Model(Contents):
         t: float = 0.0,
         stable: bool = True,
     ) -> Equilibrium:
-        r"""Return where the model rests: grad V + G^T lambda = B u, g = 0, v = 0.
+        r"""Return an equilibrium of the model: grad V + G^T lambda = B u, g = 0, v = 0.
 
-        From the start on the energy is followed downwards on the configurations that the joints
-        allow. The multipliers are the smallest of many where constraints repeat each other.
-        Dampers and dry friction do not act at rest: a place at which friction alone would hold the
-        model is none.
+        It is found by descending the potential energy from the start, with joints closed. With
+        redundant constraints, the smallest multipliers are returned. Dampers and dry friction do
+        not act in equilibrium, so that a position at which friction alone holds the model is not
+        one.
 
         Parameters
         ----------
         coordinates : str
-            Those of the system that the state belongs to, see `compile`; the place is the same.
+            Coordinates of the returned state, see `compile`. The position is the same for all.
         inputs : mapping
-            Port name -> constant, or function or formula whose value at time t counts; open ports
-            have u = 0.
+            Port name -> constant, or function or formula that is evaluated at time t. Ports without
+            an input have u = 0.
         x0 : array or mapping
-            Where to start from instead.
+            State to begin with instead of the start of the model.
         t : float
-            Time at which inputs and laws are taken [s].
+            Time at which inputs and laws are evaluated [s].
         stable : bool
-            Leave a stationary point that is not stable, such as a pendulum upside down. False:
-            return the stationary point that Newton's method finds, stable or not.
+            True: find a stable equilibrium, and not a pendulum upside down. False: return the
+            stationary point that Newton's method finds, stable or not.
 
         Raises
         ------
         NoEquilibriumError
-            If there is none on the way down: says what is left over and which bodies it moves.
+            If none is found. It has the remaining force and names what it accelerates.
         """
         system = self.compile(coordinates)
         return find_equilibrium(system, inputs=inputs, x0=x0, t=t, stable=stable)
@@ -741,20 +749,19 @@ class Model(Contents):
         *,
         coordinates: Sequence[str] | None = None,
     ) -> Configuration:
-        """Return where bodies are at given coordinates of joints, and Jacobians there.
+        """Return the positions of all bodies at given joint coordinates, with Jacobians.
 
-        Loops and transmissions are closed, from the start on in small steps.
+        Loops and transmissions are followed from the start in small steps.
 
         Parameters
         ----------
         at : mapping
-            Coordinate -> angle over turns [rad] or displacement [m], zero where bodies were added,
-            or where two markers coincide: `"joint"`, or `"joint.freedom"` of one that has several.
-            Independent ones, as many as there are degrees of freedom; the others follow. Default:
-            the start.
+            Joint coordinate -> angle, counted over full turns [rad], or displacement [m]; zero is
+            the position at which the bodies were added, or at which two markers coincide. Named
+            `"joint"`, or `"joint.freedom"` for a joint with several. As many independent
+            coordinates as there are degrees of freedom. Default: the start.
         coordinates : sequence of str
-            The independent coordinates that Jacobians are taken by; default: those of `at`, or
-            all that there are.
+            Independent coordinates for the Jacobians. Default: those of `at`, or all.
         """
         return motions.configuration(self, at, coordinates)
 
@@ -766,26 +773,25 @@ class Model(Contents):
         by: Sequence[str] | None = None,
         inputs: Mapping[str, Signal | ArrayLike] | None = None,
     ) -> InverseDynamics:
-        r"""Return the torques and forces that a motion of joint coordinates takes, and reactions.
+        r"""Return the torques, forces and joint forces for a given motion of joint coordinates.
 
         P^T (M f'' + grad V + damping) + K^T lambda = P^T B u + P^T B_a tau, at each time by itself.
-        Closed loops, repeated constraints, transmissions and drives may be there. Controllers do
-        not act: what they would have to do is what is found.
+        The model may have closed loops, redundant constraints, transmissions and drives. Its
+        controllers are ignored.
 
         Parameters
         ----------
         motion : mapping
-            Coordinate -> its angle over turns [rad] or displacement [m], as in `configuration`:
-            `"joint"`, or `"joint.freedom"` of one that has several. A number, a formula of t as
-            text, `Formula`, `Table` (a cubic spline through its points), a function of time [s], or
-            three functions: of coordinate, rate and acceleration. As many independent coordinates
-            as there are degrees of freedom.
+            Joint coordinate as in `configuration` -> its motion: a number, a formula in t, a
+            `Formula`, a `Table` (interpolated by a cubic spline), a function of time [s], or three
+            functions for coordinate, rate and acceleration. As many independent coordinates as
+            there are degrees of freedom.
         times : float or (n,)
-            When [s].
+            Times [s].
         by : sequence of str
-            What acts: joints (`"joint"`, `"joint.freedom"`) and open ports by name; default: the
-            joints of the motion. Of more than there are degrees of freedom, the smallest forces
-            are returned.
+            The actuators: joints (`"joint"`, `"joint.freedom"`) and open ports. Default: the joints
+            of the motion. With more actuators than degrees of freedom, the smallest forces are
+            returned.
         inputs : mapping
             Port name -> input of other ports, as in `simulate`.
         """

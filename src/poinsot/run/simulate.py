@@ -41,78 +41,74 @@ def simulate(
     progress: bool | None = None,
     output: str | PathLike[str] | None = None,
 ) -> Result:
-    """Integrate a model or a port-Hamiltonian system in time, with an exact energy balance.
+    """Simulate a model or a port-Hamiltonian system, with an exact energy balance.
 
     Parameters
     ----------
     model : Model, LagrangianSystem or PHSystem
         What to simulate.
-    h, t_end, t_start : float
-        Step, end and start [s]; the last step is shortened if the span is no multiple of h.
+    h : float
+        Step size [s].
+    t_end, t_start : float
+        End and start [s]. The last step is shortened if the time is not a multiple of h.
     scheme : str
-        `"ph-mp"` (midpoint), `"ph-mp-ggl"` (with velocity constraints, for models), `"ph-dg"`
-        (Gonzalez), `"ph-dg-partitioned"` or `"ph-avf"`; `"eml"`, `"emh-mean"` and others for models
-        in quaternions and Lagrangians; `"ph-mp-4"`, `"ph-mp-6"` and others of a higher order,
-        without dissipation; see `SCHEMES`. Default: `"ph-mp"` for a model, `"eml"` for a
-        Lagrangian, `"ph-dg"` for a system.
+        Default: `"ph-mp"` for a model, `"eml"` for a Lagrangian, `"ph-dg"` for a system.
+        `"ph-mp"` is the midpoint rule; `"ph-mp-ggl"` satisfies velocity constraints at the ends of
+        steps, too; `"ph-mp-4"` and `"ph-mp-6"` have order four and six, without dissipation.
+        `SCHEMES` has all of them.
     coordinates : str
         How a model describes rotations: `"directors"`, `"quaternions"`, or, with velocities in
         body axes, `"rotations"`, `"rotations-quaternion"` and `"rotations-euler"`; see
-        `Model.compile`. Default: as the scheme needs it. Quaternions without a scheme are
-        integrated by `"emh-mean"`, all others by `"ph-mp"`.
+        `Model.compile`. Default: those of the scheme. With quaternions, the default scheme is
+        `"emh-mean"`.
     x0 : array or mapping
-        Initial state, whole or by name; what is left out is as in `system.start`. That of a
-        Lagrangian is `{"q": [...], "v": [...]}` for all schemes.
+        Initial state, complete or by name; the rest is that of `system.start`. For a Lagrangian,
+        `{"q": [...], "v": [...]}`.
     angles : mapping
-        Angles of joints at the start, such as `{"hinge.angle": 31.5}` [rad], to go on with the
-        turns of another run: a state tells angles only up to whole turns. Default: those within
-        half a turn.
+        Joint angles at the start [rad], such as `{"hinge.angle": 31.5}`, to continue the turns of
+        another run. Default: within half a turn.
     inputs : mapping
-        Port name -> constant, function of time [s], or formula of t as text, such as
-        `"2*sin(3*t)"`, or one for each component; open ports have u = 0.
+        Port name -> constant, function of time [s], or formula in t such as `"2*sin(3*t)"`, or one
+        of these for each component. Ports without an input have u = 0.
     events : mapping
-        Name -> `Event`, in addition to those of the model: a function of what is measured crosses
-        zero, which is recorded in `result.events`, or stops the run. What a model measures is in
-        `Model.add_sensor`; other systems have their states by name.
+        Name -> `Event`, in addition to the events of the model. Events are zero crossings of
+        channels as in `Model.add_sensor`, or of states of a system; they are recorded in
+        `result.events`, and can stop the run.
     engine : {"auto", "compiled", "reference"}
-        The compiled engine runs mechanisms, fast; the reference engine, NumPy and SciPy, runs
-        everything. By default the compiled one where it can.
+        `"compiled"` is fast and simulates mechanisms; `"reference"`, NumPy and SciPy, simulates
+        everything. `"auto"` uses the compiled engine where possible.
     save_every : int
-        Keep every so many steps; balances are summed over all of them.
+        Save one of this many steps. Balances include all steps.
     tolerance : float
-        Let the size of steps follow the motion, from h on: what they are off adds up to this part
-        of the sizes of states, of the positions of bodies and of their velocities. Default: all
-        steps are of size h.
+        Adapt the step size, starting with h, so that the accumulated error stays within this
+        fraction of the sizes of states, positions and velocities. Default: a constant step size.
     h_max : float
-        With a tolerance: steps are no larger than this [s], since what is shorter than a step may
-        be overlooked. Default: a hundredth of the run.
+        Largest step size [s] with a tolerance. Default: a hundredth of the run.
     estimate_error : bool
-        Estimate what positions and rotations of bodies are off: the run is taken in steps of 2 h
-        first, which costs half as much again, and both are compared. Functions are called by both.
-        See `result.stats.position_error` and `rotation_error`.
+        Estimate the error of positions and rotations by a second run with the step 2 h, which
+        costs half as much again. See `result.stats.position_error` and `rotation_error`.
     newton : Newton
-        Tolerances.
+        Tolerances of Newton's method.
     progress : bool
-        Show a progress bar; default: on a terminal, for runs over a second.
+        Show a progress bar. Default: in a terminal, for runs longer than a second.
     output : path
-        A netCDF file that saved steps are written to while the run goes on, about twice a second.
-        It can be read at any time, even if the run is killed, and `resume` goes on from there. The
-        result then reads from it. A file that exists is replaced as soon as the input has been
-        accepted.
+        Write saved steps to this netCDF file during the run, about twice a second, and do not keep
+        them in memory. The file can be read at any time, and `resume` continues from it. An
+        existing file is replaced once the input has been accepted.
 
     Returns
     -------
     Result
-        With status `"done"`, also where an event has stopped the run, which its `message` says;
-        `"interrupted"` if Ctrl-C ended the run early; and `"warned"` if its energy balance or its
-        constraints are off by more than round-off; an `InexactRunWarning` says so.
+        Its status is `"done"`; `"interrupted"` after Ctrl-C; or `"warned"`, with an
+        `InexactRunWarning`, if the energy balance or the constraints are off by more than
+        round-off. If an event stopped the run, `message` says which one.
 
     Raises
     ------
     InputError
-        Before anything is computed, if the input makes no sense.
+        If an argument is invalid. Raised before anything is computed.
     SimulationError
-        If a step fails; its `result` holds everything up to there.
+        If a step fails. Its `result` has everything up to there.
     """
     place = None if output is None else output_path(output, "output")
     options = newton or Newton()
