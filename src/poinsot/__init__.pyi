@@ -99,6 +99,11 @@ from poinsot.result import load as load
 from poinsot.run import simulate as simulate
 from poinsot.schemes.records import SCHEMES as SCHEMES
 from poinsot.so3 import Rotation as Rotation
+from poinsot.studies.ensemble import ensemble as ensemble
+from poinsot.studies.samples import grid as grid
+from poinsot.studies.samples import latin_hypercube as latin_hypercube
+from poinsot.studies.samples import sobol as sobol
+from poinsot.studies.store import load_study as load_study
 from poinsot.systems.kinematics.configuration import Configuration as Configuration
 from poinsot.systems.kinematics.inverse import InverseDynamics as InverseDynamics
 from poinsot.systems.livens import LagrangianSystem as LagrangianSystem

@@ -13,12 +13,15 @@ import platform
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any, TypeAlias
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.engine.calls import pack
 from poinsot.engine.job import Job
@@ -44,8 +47,6 @@ LEVELS: Mapping[str, frozenset[str]] = {
 
 #: Environment variable: where machine code is kept that has no place beside the package.
 CACHE = "POINSOT_CACHE"
-
-Run: TypeAlias = Callable[[Job], tuple[int, int]]
 
 
 class DamagedObjectError(Exception):
@@ -208,7 +209,26 @@ def _candidates(form: str) -> Iterator[Path]:
 # -- loading ---------------------------------------------------------------------------------------
 
 
-def load(code: bytes) -> Run:
+class Kernel:
+    """The function of an object file; other threads go on while it runs."""
+
+    def __init__(self, engine: Any, function: Any) -> None:
+        self._engine, self._function = engine, function  # the one owns the memory of the other
+        # Where Numba's convention puts the value returned and an exception; there is neither.
+        self._room = (ctypes.c_int64 * 2)()
+        self._returned = ctypes.byref(self._room, 0), ctypes.byref(self._room, 8)
+
+    def __call__(self, job: Job) -> tuple[int, int]:
+        """Run a job; return how many steps were taken, and how many rows saved."""
+        return self.at(pack(job))
+
+    def at(self, words: NDArray[np.int64]) -> tuple[int, int]:
+        """Run the job of a list of words, see `calls.pack`."""
+        self._function(*self._returned, words.ctypes.data)
+        return int(words[0]), int(words[1])
+
+
+def load(code: bytes) -> Kernel:
     """Return the function of an object file."""
     import llvmlite.binding as llvm
 
@@ -221,22 +241,14 @@ def load(code: bytes) -> Run:
     engine.finalize_object()
     signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
     function = signature(engine.get_function_address(ENTRY))
-    # Where Numba's convention puts the value returned and an exception; there is neither.
-    room = (ctypes.c_int64 * 2)()
-
-    def run(job: Job, _keep: Any = engine) -> tuple[int, int]:
-        words = pack(job)
-        function(ctypes.byref(room, 0), ctypes.byref(room, 8), words.ctypes.data)
-        return int(words[0]), int(words[1])
-
-    return run
+    return Kernel(engine, function)
 
 
 #: Kernels that are in memory, by form.
-_LOADED: dict[str, Run] = {}
+_LOADED: dict[str, Kernel] = {}
 
 
-def loaded(form: str) -> Run | None:
+def loaded(form: str) -> Kernel | None:
     """Return the kernel of a form, if there is machine code that fits; read once a process."""
     if form not in _LOADED:
         code = find(form)
@@ -246,7 +258,7 @@ def loaded(form: str) -> Run | None:
     return _LOADED[form]
 
 
-def function(form: str) -> Run:
+def function(form: str) -> Kernel:
     """Return the kernel of a form, built first if there is none that fits."""
     kernel = loaded(form)
     if kernel is None:

@@ -63,7 +63,7 @@ def lever_arms(J: Matrix) -> Vector:
 
     A row that asks for the velocity of a point has g·(v + omega x r): |r x g| / |g|.
     """
-    moved, turned = _squares(J)
+    moved, turned = squares(J)
     if not is_sparse(moved):
         ratios = np.divide(turned, moved, out=np.zeros(moved.shape), where=moved > 0)
         return np.asarray(np.sqrt(np.max(ratios, axis=0, initial=0.0)))
@@ -74,12 +74,12 @@ def lever_arms(J: Matrix) -> Vector:
     return arms
 
 
-def _squares(J: Matrix) -> tuple[Any, Any]:
+def squares(J: Matrix) -> tuple[Any, Any]:
     """Return |g|^2 and |r x g|^2 of every row and body, sparse if J is; each (m, bodies)."""
     if not is_sparse(J):
         rows = dense(J).reshape(J.shape[0], J.shape[1] // 6, 2, 3)
-        squares = (rows * rows).sum(axis=3)
-        return squares[:, :, 0], squares[:, :, 1]
+        sizes = (rows * rows).sum(axis=3)
+        return sizes[:, :, 0], sizes[:, :, 1]
     parts = sp.kron(sp.eye_array(J.shape[1] // 3), np.ones((3, 1)), format="csr")
     both = sp.csr_array((J * J) @ parts)
     return both[:, ::2], both[:, 1::2]
@@ -91,14 +91,14 @@ def gap_sizes(forms: Forms, q: Vector, J: Matrix, lengths: Vector) -> Vector:
     J is their matrix at q. A point is held as precisely as the smaller one of its bodies is large,
     a distance by itself. Positions far from the origin have more round-off.
     """
-    moved, turned = _squares(J)
+    moved, turned = squares(J)
     along, about = (np.sqrt(np.asarray(part.sum(axis=1)).reshape(-1)) for part in (moved, turned))
     rows, bodies = moved.nonzero()
     sizes, smaller = np.where(lengths > 0, lengths, np.inf), np.full(forms.m, np.inf)
     np.minimum.at(smaller, rows, sizes[bodies])
     smaller[~np.isfinite(smaller)] = 0.0
-    squares = forms.terms.form[forms.terms.a == forms.terms.b]
-    smaller[squares] = np.maximum(smaller[squares], along[squares])
+    own = forms.terms.form[forms.terms.a == forms.terms.b]
+    smaller[own] = np.maximum(smaller[own], along[own])
     far = float(np.max(np.linalg.norm(frame_vectors(q)[:, 0], axis=1), initial=0.0))
     return np.asarray(np.where(along > 0, along * (smaller + FAR * far), about))
 

@@ -42,7 +42,7 @@ class CompiledEngine(Engine):
         self, clock: Clock, first: int, steps: int, save_every: int, totals: Totals
     ) -> Block:
         """Take steps, as many as can be solved; or one by the reference engine."""
-        u = _inputs(self.system, clock.span(first, first + steps))
+        u = inputs_of(self.system, clock.span(first, first + steps))
         block = self.runner.advance(clock, first, u, save_every, totals)
         if block.steps:
             inside = (first + block.steps - clock.before) % len(clock.fractions)
@@ -103,7 +103,7 @@ def prepare(runner: Runner, *, required: bool, steps: int, step: Callable[[], ob
     return True
 
 
-def _inputs(system: PHSystem, times: Array) -> Array:
+def inputs_of(system: PHSystem, times: Array) -> Array:
     """Return the inputs of steps between times, as far as they can be had; (steps, m)."""
     if not system.ports:
         return np.zeros((times.size - 1, 0))

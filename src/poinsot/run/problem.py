@@ -113,7 +113,7 @@ class Problem:
         """Return the problem that a user has posed, with (h, t_start, t_end) as span [s]."""
         system, method = _compiled(model, scheme, coordinates)
         h, t_start, t_end = span
-        steps = _count_steps(h, t_start, t_end)
+        steps = count_steps(h, t_start, t_end)
         if inputs is not None and not isinstance(inputs, Mapping):
             raise InputError(f"inputs: expected a mapping of port names to signals, got {inputs!r}")
         controllers = model.controllers if isinstance(model, Instrumented) else {}
@@ -197,7 +197,8 @@ def _triggers(
     return tuple(model.trigger(name, event) for name, event in (model.events | added).items())
 
 
-def _count_steps(h: float, t_start: float, t_end: float) -> int:
+def count_steps(h: float, t_start: float, t_end: float) -> int:
+    """Return how many steps of size h [s] there are from start to end, checked."""
     for label, value in (("h", h), ("t_start", t_start), ("t_end", t_end)):
         number(value, label)
     if h <= 0:

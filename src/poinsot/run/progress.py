@@ -14,12 +14,21 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Counts steps until it is closed, beside those that were `before`.
+    """Counts steps, or what `unit` says, until it is closed, beside those that were `before`.
 
     Silent unless standard error is a terminal.
     """
 
-    def __init__(self, steps: int, label: str, enabled: bool | None, before: int = 0) -> None:
+    def __init__(
+        self,
+        steps: int,
+        label: str,
+        enabled: bool | None,
+        before: int = 0,
+        *,
+        unit: str = "steps",
+    ) -> None:
+        self.unit = unit
         self.steps, self.label, self.done, self.before = steps, label, before, before
         self.enabled = sys.stderr.isatty() if enabled is None else enabled
         self.started = self.shown = time.monotonic()
@@ -38,7 +47,7 @@ class Progress:
             self.bar.start()
             self.task = self.bar.add_task(printable(self.label), total=self.steps, speed="")
         if now - self.shown > 0.1:
-            speed = f"{(self.done - self.before) / (now - self.started):.0f} steps/s"
+            speed = f"{(self.done - self.before) / (now - self.started):.0f} {self.unit}/s"
             self.bar.update(self.task, completed=self.done, speed=speed)
             self.shown = now
 

@@ -388,6 +388,10 @@ class Mechanism(Acting):
         """Return how large bodies are [m], from their joints or across; 0: a point; (bodies,)."""
         return self._lengths(twists.joint_matrix(self.held.constraints, f))
 
+    def lever_arms(self, f: Vector) -> Vector:
+        """Return the longest lever arm of joints on each body [m]; (bodies,)."""
+        return twists.lever_arms(twists.joint_matrix(self.held.constraints, f))
+
     def _lengths(self, J: Matrix) -> Vector:
         """Return the same by the matrix of the joints."""
         mass, *euler = self.inertia.T
@@ -417,9 +421,12 @@ class Mechanism(Acting):
         angles are multiplied by that lever arm.
         """
         length = float(np.max(self.lengths(f), initial=0.0)) or 1.0
-        J = twists.in_lengths(twists.of_twists(self.held.G(f), f), length)
-        rows = row_lengths(J)
-        return length, np.divide(length, rows, out=np.ones_like(rows), where=rows > 0)
+        return length, scales_of_rates(length, *self.rate_squares(f))
+
+    def rate_squares(self, f: Vector) -> tuple[Vector, Vector]:
+        """Return the squares of rows on twists: of velocities, and of spins; (rows,) each."""
+        moved, turned = twists.squares(twists.of_twists(self.held.G(f), f))
+        return np.asarray(moved.sum(axis=1)).reshape(-1), np.asarray(turned.sum(axis=1)).reshape(-1)
 
     # -- constraints --------------------------------------------------------------------------
 
@@ -499,3 +506,11 @@ class Mechanism(Acting):
     def T(self, v: Vector) -> float:
         """Return the kinetic energy [J]."""
         return float((self.mass * v) @ v) / 2
+
+
+def scales_of_rates(length: ArrayLike, moved: Vector, turned: Vector) -> Vector:
+    """Return what makes rates of constraints speeds, for a lever arm or many [m]; (..., rows)."""
+    arm = np.asarray(length)[..., None]
+    rows = np.sqrt(arm**2 * moved + turned)
+    arm = np.broadcast_to(arm, rows.shape)
+    return np.asarray(np.divide(arm, rows, out=np.ones_like(rows), where=rows > 0))

@@ -323,16 +323,24 @@ class Tables:
     def _speeds(self, f: Vector) -> tuple[float, Real]:
         """Return the longest lever arm [m], and what makes rates of constraints speeds."""
         length, rows = self.mechanism.speeds(f)
+        return length, self.placed(rows)
+
+    def placed(self, rows: Real) -> Real:
+        """Return what belongs to the equations of constraints (..., rows) by their nodes and slots.
+
+        The rest is 1; (..., nodes, 3).
+        """
         node, slot = self.places.T[:2]
-        speeds = np.ones((self.graph.nodes, SLOTS))
-        speeds[node, slot] = np.resize(rows[self.mechanism.held.rigid :], node.size)
-        return length, speeds
+        found = np.ones((*rows.shape[:-1], self.graph.nodes, SLOTS))
+        own = rows[..., self.mechanism.held.rigid :]
+        again = node.size // max(1, own.shape[-1])
+        found[..., node, slot] = np.tile(own, again)
+        return found
 
     def _gyration(self) -> Real:
         """Return the least and the greatest radius of gyration of bodies that turn [m]."""
-        mass, euler = self.mechanism.inertia[:, 0], self.mechanism.inertia[:, 1:].sum(axis=1)
-        radii = np.sqrt(euler / mass)[self.mechanism.unknowns.turns]
-        return np.array([radii.min(), radii.max()]) if radii.size else np.array([0.0, 1.0])
+        inertia = self.mechanism.inertia
+        return radii_of_gyration(inertia[:, 0], inertia[:, 1:], self.mechanism.unknowns.turns)
 
     @cached_property
     def _inertia(self) -> Real:
@@ -365,16 +373,41 @@ class Tables:
 
     def _template(self) -> Template:
         """Return what tiles hold before bodies and joints add to them."""
-        tiles, graph = self.tiles, self.graph
-        template = np.zeros((tiles.count + 1, SLOTS, SLOTS))
-        self._leave_out(template)
-        if not self.stabilised:
-            T, mass = graph.motion(np.arange(self.count))[:, 0], self._inertia[:, 0]
-            np.add.at(template, tiles.at(T, T), 2 * mass[:, None, None] * np.eye(SLOTS))
-        for family in self.parts.families:
-            family.add_constants(template, graph, tiles, self.mechanism.masses)
-        filled = np.flatnonzero(template[: tiles.count].any(axis=(1, 2)))
+        template = self._constants(self.mechanism.masses)
+        template += self._of_masses(np.arange(self.count), self._inertia[:, 0])
+        filled = np.flatnonzero(template[: self.tiles.count].any(axis=(1, 2)))
         return Template(pack(template[filled]), filled.astype(np.uint32))
+
+    def _constants(self, mass: Real) -> Real:
+        """Return what families and absent equations put into tiles; (tiles + 1, 3, 3)."""
+        template = np.zeros((self.tiles.count + 1, SLOTS, SLOTS))
+        self._leave_out(template)
+        for family in self.parts.families:
+            family.add_constants(template, self.graph, self.tiles, mass)
+        return template
+
+    def _of_masses(self, bodies: NDArray[np.intp], mass: Real) -> Real:
+        """Return what the masses of some bodies put into tiles."""
+        template = np.zeros((self.tiles.count + 1, SLOTS, SLOTS))
+        if not self.stabilised:
+            T = self.graph.motion(bodies)[:, 0]
+            np.add.at(template, self.tiles.at(T, T), 2 * mass[:, None, None] * np.eye(SLOTS))
+        return template
+
+    def template_terms(self, filled: Index, bodies: NDArray[np.intp]) -> tuple[Real, Real]:
+        """Return factors of 1 / m and of m of some bodies in filled tiles of the template.
+
+        Translations that are eliminated leave behind inverse masses; (bodies, filled, 12) each.
+        """
+        far = np.full(self.count, np.inf)
+        without, terms = self._constants(far), list[tuple[Real, Real]]()
+        for body in bodies.tolist():
+            unit = np.where(np.arange(self.count) == body, 1.0, far)
+            inverse = self._constants(unit) - without
+            own = self._of_masses(np.array([body]), np.ones(1))
+            terms.append((pack(inverse[filled]), pack(own[filled])))
+        found = np.array(terms).reshape(len(bodies), 2, len(filled), 12)
+        return found[:, 0], found[:, 1]
 
     def _leave_out(self, template: Real) -> None:
         """Keep multipliers at zero that have no equation."""
@@ -394,3 +427,15 @@ class Tables:
         places = index(node, self.tiles.at(node, node))
         out, sizes, most = np.zeros((3, graph.nodes, SLOTS))
         return tables.Repeated(places, out, sizes, most, np.ones(1))
+
+
+def radii_of_gyration(mass: Real, euler: Real, turns: NDArray[np.bool_]) -> Real:
+    """Return the least and the greatest of bodies that turn [m]; (..., 2).
+
+    Of masses (..., bodies) and principal values of Euler tensors (..., bodies, 3).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # of what is no body
+        radii = np.sqrt(euler.sum(axis=-1) / mass)[..., turns]
+    if not radii.shape[-1]:
+        return np.tile([0.0, 1.0], (*radii.shape[:-1], 1))
+    return np.stack([radii.min(axis=-1), radii.max(axis=-1)], axis=-1)

@@ -60,7 +60,7 @@ class MechanismRunner(Runner):
     ) -> None:
         self.system, self.options = system, options
         self.parts = Parts.of(system.mechanism, system.layout)
-        made = self.tables(decoupled=self._decouples)
+        made = self.plan
         self.machine, self.places = made.machine(system.directors(x)), made.places
         self.bodies = len(system.layout.bodies)
         self.networks = next(f for f in self.parts.families if isinstance(f, PortNetworks))
@@ -138,6 +138,11 @@ class MechanismRunner(Runner):
         system = self.system
         known = system.mechanism, system.layout, self.parts, system.stabilised
         return Tables(*known, decoupled, self.turning)
+
+    @property
+    def plan(self) -> Tables:
+        """What the machine that is tried first was made of."""
+        return self.tables(decoupled=self._decouples)
 
     @property
     def _decouples(self) -> bool:
@@ -262,47 +267,58 @@ class MechanismRunner(Runner):
             for k, array in enumerate(found):
                 yield f"{what} {k}", array
 
-    def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
-        """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""
+    def as_job(
+        self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals
+    ) -> job.Job:
+        """Return what machine code is asked: steps from number `first` on with inputs u.
+
+        The job reads and writes the arrays of this runner.
+        """
         times = clock.span(first, first + u.shape[0])
         u, times = self._columns(u, times)
-        saved, y = self._room(u.shape[0] // save_every + 2), np.zeros_like(u)
         sums = np.concatenate([np.zeros(job.SUPPLIED), totals.supplied])
         sums[job.START], sums[job.LOST] = totals.energy0, totals.lost
         sums[job.LEAST] = np.inf
+        self.sampling.past[0] = self.h
+        return job.Job(
+            self.machine,
+            self.places,
+            self.ports,
+            times,
+            u,
+            np.zeros_like(u),
+            first,
+            clock.steps,
+            save_every,
+            self.options.rtol,
+            self._patience,
+            self.known,
+            self.state,
+            self.ahead,
+            self.before,
+            self.carried,
+            self.work,
+            sums,
+            self._room(u.shape[0] // save_every + 2),
+            self.sampling,
+        )
+
+    def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
+        """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""
+        asked = self.as_job(clock, first, u, save_every, totals)
+        times, u, y, sums, saved = asked.times, asked.u, asked.y, asked.sums, asked.saved
 
         def take(machine: job.Machine, work: job.Work, steps: int) -> tuple[int, int]:
-            asked = job.Job(
-                machine,
-                self.places,
-                self.ports,
-                times[: steps + 1],
-                u,
-                y,
-                first,
-                clock.steps,
-                save_every,
-                self.options.rtol,
-                self._patience,
-                self.known,
-                self.state,
-                self.ahead,
-                self.before,
-                self.carried,
-                work,
-                sums,
-                saved,
-                self.sampling,
-            )
-            return machine_code.function(self.form)(asked)
+            span, known = times[: steps + 1], self.known
+            part = asked._replace(machine=machine, work=work, times=span, known=known)
+            return machine_code.function(self.form)(part)
 
-        self.sampling.past[0] = self.h
         began, (taken, kept) = perf_counter(), (0, 0)
-        for machine, work, asked in self._machines(u.shape[0]):
-            taken, kept = take(machine, work, asked)
+        for machine, work, steps in self._machines(u.shape[0]):
+            taken, kept = take(machine, work, steps)
             if taken:
-                self.tried = taken < asked and not self.thorough
-                self.thorough = max(0, self.thorough - taken) if taken == asked else 0
+                self.tried = taken < steps and not self.thorough
+                self.thorough = max(0, self.thorough - taken) if taken == steps else 0
                 break
         seconds = perf_counter() - began
         self.machine.repeated.slack[0] = 1.0

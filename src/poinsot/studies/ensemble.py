@@ -1,0 +1,225 @@
+"""Many runs of a model that differ in some of its numbers."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import xarray
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError, PoinsotError
+from poinsot.inputs import count
+from poinsot.model.model import Model
+from poinsot.model.parameters import Parameters
+from poinsot.model.simulation import Simulation
+from poinsot.ph.runner import Clock
+from poinsot.ph.stages import Newton
+from poinsot.result import output_path
+from poinsot.run.problem import count_steps
+from poinsot.run.progress import Progress
+from poinsot.studies.cases import Cases
+from poinsot.studies.measures import Measures
+from poinsot.studies.samples import table
+from poinsot.studies.scheduling import Chunk, taken, workers_here
+from poinsot.studies.store import FORMAT, FileStore, MemoryStore, Outline, Store, key_of
+from poinsot.studies.work import Recipe, Worker, recipe_of
+
+Array = NDArray[np.float64]
+
+#: From so many runs on it is worth while to find how their numbers depend on parameters.
+WORTH = 32
+#: A chunk of runs takes about so long [s], and its results so much memory [bytes].
+SPAN, ROOM = 0.2, 2**24
+#: What a step takes for each number of a job, and what a model takes that is built [s], about.
+PACE, BUILDING = 5e-10, 0.05
+
+
+def ensemble(
+    model: Model,
+    parameters: Mapping[str, ArrayLike],
+    *,
+    h: float | None = None,
+    t_end: float | None = None,
+    what: str | Iterable[str] = ("energy",),
+    scheme: str | None = None,
+    coordinates: str | None = None,
+    t_start: float | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    engine: str | None = None,
+    save_every: int | None = None,
+    newton: Newton | None = None,
+    workers: int | None = None,
+    executor: Any = None,
+    progress: bool | None = None,
+    output: str | PathLike[str] | None = None,
+) -> xarray.Dataset:
+    """Run a model many times with other values of its parameters.
+
+    Parameters
+    ----------
+    model : Model
+        What to simulate; one that can be written to a file.
+    parameters : mapping, or table with columns
+        Path -> value of each run, lists of one length: `{"bodies.rod.mass": [0.4, 0.5]}`. Paths are
+        those of the model file, with or without kinds of parts; `joints.A.point` (runs, 3),
+        `initial.rod.velocity`, `initial.hinge`, `inputs.motor` and `options.step` are others.
+        `grid`, `latin_hypercube` and `sobol` make such lists.
+    h, t_end, t_start : float
+        Step, end and start [s]; default: those of the model's file.
+    what : str or sequence of str
+        What is kept of saved states: `"energy"`, `"dissipated"`, `"balance_error"`, sensors of the
+        model, and whatever they may record but reactions, such as `"rod.position"`, `"A.angle"`.
+    scheme, coordinates, engine, save_every, newton
+        As to `simulate`.
+    inputs : mapping
+        Port name -> constant, formula or `Table`, for all runs.
+    workers : int
+        How many runs are taken at a time, by default as many as there are processors: by threads
+        in machine code, by processes if every model must be built. The numbers are the same.
+    executor : Executor or dask.distributed.Client
+        What takes the runs instead: one of `concurrent.futures`, or a Dask cluster.
+    progress : bool
+        Show a progress bar; default: on a terminal, for studies over a second.
+    output : path
+        A netCDF file that runs are written to as they end, in constant memory. If it holds a part
+        of the same study, that is not computed again: after Ctrl-C, or if the process was killed,
+        call this once more.
+
+    Returns
+    -------
+    xarray.Dataset
+        Quantities (run, sample, ...), with the parameters as coordinates of `run` and `time` [s] of
+        `sample`; `status`, `message` and `balance_error_max` of every run. The status of a run is 1
+        if it is done, 2 if it is off by more than round-off, 3 if it failed: its `message` says
+        why; 0: pending, after Ctrl-C. What a failed run did not come to is nan.
+
+    Raises
+    ------
+    InputError
+        If parameters are unknown, have lists of different lengths, or no run can begin.
+    """
+    place = None if output is None else output_path(output, "output")
+    workers = workers_here() if workers is None else count(workers, "workers", 1)
+    values = table(parameters)
+    simulation = model.simulation if isinstance(model, Model) else None
+    own = Parameters.of(model, values, inputs)
+    if simulation is not None and simulation.tolerance is not None:
+        raise InputError("an ensemble takes steps of one size; leave out the tolerance")
+    given: dict[str, Any] = {"step": h, "t_end": t_end, "t_start": t_start, "scheme": scheme}
+    given |= {"coordinates": coordinates, "engine": engine}
+    given |= {"save_every": save_every, "newton": newton}
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        if f"options.{name}" in values:
+            what_of = "h" if name == "step" else name
+            raise InputError(
+                f"{what_of} is an option of all runs, and 'options.{name}' a parameter; "
+                "keep one of both"
+            )
+    measures = Measures.of(what, model)
+    shapes = {path: each.shape[1:] for path, each in values.items()}
+    cases = Cases(own, shapes, options)
+    runs = len(next(iter(values.values())))
+    rows = np.hstack([each.reshape(runs, -1) for each in values.values()])
+    _require_one(cases, rows)
+    time, samples = _times(model, simulation, options, values)
+    key = key_of(FORMAT, own.content, list(values), rows, list(_names(measures)), options)
+    about = {"model": model.name, "document": model.to_yaml()}
+    about |= {name: value for name, value in options.items() if name != "newton"}
+    outline = Outline(values, measures.each, time, samples, about, key)
+    store: Store = MemoryStore(outline) if place is None else FileStore(outline, place)
+    pending, recipe = store.pending, None
+    if pending.any():
+        if runs >= WORTH:
+            recipe, _ = recipe_of(cases, measures, rows)
+        worker = Worker(key, cases, measures, samples, recipe)
+        size = _chunk(recipe, samples, measures.width, options, model)
+        chunks = _chunks(rows, pending, size)
+        _run(worker, chunks, store, (workers, executor), progress, model.name)
+        store.close()
+    return store.dataset()
+
+
+def _run(
+    worker: Worker,
+    chunks: Iterable[Chunk],
+    store: Store,
+    by: tuple[int, Any],
+    progress: bool | None,
+    name: str,
+) -> None:
+    """Take runs and write them; Ctrl-C leaves the others pending."""
+    runs, done = store.outline.runs, int(np.sum(~store.pending))
+    try:
+        with closing(Progress(runs, name, progress, done, unit="runs")) as bar:
+            for found in taken(worker, chunks, *by):
+                store.write(found)
+                bar.advance(len(found.runs))
+    except KeyboardInterrupt:
+        return
+
+
+def _names(measures: Measures) -> Iterator[str]:
+    """Yield what is kept, by names and channels."""
+    for each in measures.each:
+        yield each.name if each.channel is None else f"{each.name}={each.channel.text}"
+
+
+def _require_one(cases: Cases, rows: Array) -> None:
+    """Refuse a study none of whose runs seem to begin: what is wrong is then no parameter."""
+    errors = list[PoinsotError]()
+    for k in dict.fromkeys((0, len(rows) // 2, len(rows) - 1)):
+        try:
+            cases.run(rows[k])
+        except PoinsotError as error:
+            errors.append(error)
+        else:
+            return
+    raise errors[0]
+
+
+def _times(
+    model: Model, simulation: Simulation | None, options: dict[str, Any], values: dict[str, Array]
+) -> tuple[Array | None, int]:
+    """Return when states are saved, None: each run has its own times; and how many they are."""
+    varied = {
+        path.partition(".")[2]: v for path, v in values.items() if path.startswith("options.")
+    }
+    combined = np.column_stack(list(varied.values())) if varied else np.zeros((1, 0))
+    most, times = 0, np.zeros(0)
+    for row in np.unique(combined, axis=0):
+        changes = dict(zip(varied, row.tolist(), strict=True)) | options
+        if "save_every" in changes:
+            changes["save_every"] = int(changes["save_every"])
+        full = (simulation or Simulation()).options(**changes)
+        h, start, end, every = (full[k] for k in ("h", "t_start", "t_end", "save_every"))
+        steps = count_steps(h, start, end)
+        number = np.append(np.arange(0, steps, every), steps)
+        times = Clock(start, end, h, steps).span(0, steps)[number]
+        most = max(most, number.size)
+    return (None if varied or model.events else times), most + bool(model.events)
+
+
+def _chunk(
+    recipe: Recipe | None, samples: int, width: int, options: dict[str, Any], model: Model
+) -> int:
+    """Return how many runs are taken together: the same for any number of workers."""
+    simulation = model.simulation or Simulation()
+    if recipe is None:
+        spent = BUILDING
+    else:
+        full = simulation.options(**options)
+        steps = count_steps(full["h"], full["t_start"], full["t_end"])
+        spent = steps * recipe.base.size * PACE
+    most = ROOM / (8 * samples * max(1, width))
+    return int(np.clip(min(SPAN / spent, most), 1, 1024))
+
+
+def _chunks(rows: Array, pending: NDArray[np.bool_], size: int) -> Iterator[Chunk]:
+    """Yield consecutive runs, some of which are pending."""
+    for first in range(0, len(rows), size):
+        runs = np.arange(first, min(first + size, len(rows)))
+        if pending[runs].any():
+            yield runs, rows[runs]

@@ -1,0 +1,113 @@
+"""Values of parameters for many runs: lists, grids, and samples that fill a box."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+from poinsot.inputs import count, named
+
+Array = NDArray[np.float64]
+
+EXAMPLE = "{'bodies.rod.mass': [0.4, 0.5, 0.6]}"
+#: More runs than these are a mistake.
+MOST = 10**8
+
+
+def table(values: Mapping[str, ArrayLike] | Any) -> dict[str, Array]:
+    """Return values of parameters by path, one for each run: of a mapping, a table or a dataset.
+
+    Numbers have the shape (runs,), vectors (runs, 3). Refuses values of different lengths.
+    """
+    columns = getattr(values, "columns", None)  # of a table of pandas
+    if not isinstance(values, Mapping) and columns is not None:
+        values = {str(name): values[name].to_numpy() for name in columns}
+    found: dict[str, Array] = {}
+    for path, given in named(values, "parameters", EXAMPLE).items():
+        what = f"parameters: '{path}'"
+        try:
+            own = np.array(given, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{what}: expected a list of numbers, got {given!r}") from None
+        if own.ndim == 0 or not len(own):
+            raise InputError(f"{what}: expected a list with a value for each run, got {given!r}")
+        found[path] = own
+    if not found:
+        raise InputError(f"parameters: there is none; give some, such as {EXAMPLE}")
+    lengths = {path: len(own) for path, own in found.items()}
+    if len(set(lengths.values())) > 1:
+        each = ", ".join(f"'{path}' has {size}" for path, size in lengths.items())
+        raise InputError(
+            f"parameters: lists have different lengths: {each}; "
+            "poinsot.grid(...) combines each value with each"
+        )
+    return found
+
+
+def grid(values: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """Return all combinations of values, the last parameter changing fastest.
+
+    `ps.grid({"bodies.rod.mass": [0.4, 0.5], "gravity.z": [-9.81, -1.62]})` has four runs.
+    """
+    lists = {
+        path: table({path: each})[path] for path, each in named(values, "grid", EXAMPLE).items()
+    }
+    if not lists:
+        raise InputError(f"grid: there is no parameter; give some, such as {EXAMPLE}")
+    sizes = [len(each) for each in lists.values()]
+    if float(np.prod(sizes, dtype=float)) > MOST:
+        raise InputError(f"grid: {' x '.join(map(str, sizes))} runs are too many")
+    places = np.indices(sizes).reshape(len(sizes), -1)
+    return {path: each[place] for (path, each), place in zip(lists.items(), places, strict=True)}
+
+
+def latin_hypercube(
+    ranges: Mapping[str, tuple[ArrayLike, ArrayLike]], runs: int, *, seed: int = 0
+) -> dict[str, Array]:
+    """Return samples between (low, high) of each parameter, one in each of as many slices [MBC79].
+
+    The same seed has the same samples. Ranges of vectors are a vector each.
+    """
+    from scipy.stats import qmc
+
+    return _in_box(ranges, runs, lambda n: qmc.LatinHypercube(n, seed=np.random.default_rng(seed)))
+
+
+def sobol(
+    ranges: Mapping[str, tuple[ArrayLike, ArrayLike]], runs: int, *, seed: int = 0
+) -> dict[str, Array]:
+    """Return scrambled Sobol points between (low, high) of each parameter [S67].
+
+    They are balanced if there are a power of two of them.
+    """
+    from scipy.stats import qmc
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of numbers that are no powers of two
+        return _in_box(ranges, runs, lambda n: qmc.Sobol(n, seed=np.random.default_rng(seed)))
+
+
+def _in_box(ranges: Mapping[str, Any], runs: int, sampler: Any) -> dict[str, Array]:
+    runs = count(runs, "runs", 1)
+    pairs: dict[str, tuple[Array, Array]] = {}
+    for path, pair in named(ranges, "ranges", "{'bodies.rod.mass': (0.4, 0.6)}").items():
+        try:
+            low, high = (np.array(end, dtype=float) for end in pair)
+        except (TypeError, ValueError):
+            raise InputError(f"ranges: '{path}': expected (low, high), got {pair!r}") from None
+        if low.shape != high.shape or not np.all(np.isfinite([low, high])) or np.any(low > high):
+            raise InputError(
+                f"ranges: '{path}': expected two finite ends of one shape, low <= high: {pair!r}"
+            )
+        pairs[path] = low, high
+    if not pairs:
+        raise InputError("ranges: there is no parameter; give {'bodies.rod.mass': (0.4, 0.6)}")
+    size = sum(low.size for low, _ in pairs.values())
+    unit, first, found = sampler(size).random(runs), 0, dict[str, Array]()
+    for path, (low, high) in pairs.items():
+        own = unit[:, first : first + low.size].reshape(runs, *low.shape)
+        found[path], first = low + own * (high - low), first + low.size
+    return found

@@ -1,0 +1,248 @@
+"""Ensembles: every run is that of `simulate`, whoever takes it, and nothing is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import h5py
+import numpy as np
+import pytest
+
+import poinsot as ps
+from poinsot.gallery import spatial_slider_crank as crank
+from poinsot.studies import ensemble as ensembles
+
+BOX = {"bodies.rod.mass": (0.2, 1.0), "gravity.z": (-10.0, -1.0)}
+RUN = {"h": 0.01, "t_end": 0.2, "what": ("energy", "rod.position", "A.angle"), "progress": False}
+
+
+def study(runs=40, **options):
+    values = ps.latin_hypercube(BOX, runs)
+    return ps.ensemble(crank.model(), values, **{**RUN, "workers": 1, **options})
+
+
+def assert_same(a, b):
+    """Two studies agree bit by bit."""
+    assert sorted(a.variables) == sorted(b.variables)
+    for name in a.variables:
+        left, right = a[name].values, b[name].values
+        numbers = left.dtype.kind == "f"
+        assert np.array_equal(left, right, equal_nan=True) if numbers else (left == right).all()
+
+
+@pytest.mark.parametrize("runs", [3, 40])
+def test_each_run_is_that_of_simulate(runs):
+    """Few runs are built as models, many follow from numbers; both agree to round-off."""
+    found = study(runs, save_every=5)
+    assert (found.status == 1).all()
+    for k in (0, runs - 1):
+        mass, gravity = (float(found[path][k]) for path in BOX)
+        model = crank.model(crank.SliderCrank(rod_mass=mass, gravity=-gravity))
+        result = ps.simulate(model, h=0.01, t_end=0.2, save_every=5)
+        assert np.allclose(found.time, result.time, rtol=0, atol=1e-15)
+        assert np.allclose(found["rod.position"][k], result.position("rod"), rtol=0, atol=1e-14)
+        angle = result.joint("A").coordinates["angle"]
+        assert np.allclose(found["A.angle"][k], angle, rtol=0, atol=1e-13)
+        assert np.allclose(found.energy[k], result.energy, rtol=0, atol=1e-14)
+        assert found.balance_error_max[k] < 1e-14
+
+
+def test_any_number_of_workers_finds_the_same_bit_by_bit(monkeypatch):
+    alone = study()
+    assert_same(alone, study(workers=2))
+    monkeypatch.setattr(ensembles, "SPAN", 1e-3)  # in more chunks
+    assert_same(alone, study(workers=3))
+    with ThreadPoolExecutor(2) as pool:
+        assert_same(alone, study(executor=pool))
+
+
+def test_models_that_are_built_run_in_processes():
+    values = {"joints.A.point.x": np.linspace(-0.02, 0.02, 6)}
+    given = {**RUN, "what": ("A.angle", "dissipated")}
+    alone = ps.ensemble(crank.model(), values, workers=1, **given)
+    assert_same(alone, ps.ensemble(crank.model(), values, workers=2, **given))
+    assert (alone.status == 1).all()
+    with ProcessPoolExecutor(1) as pool:
+        assert_same(study(36), study(36, executor=pool))
+
+
+def test_a_dask_cluster_finds_the_same_bit_by_bit():
+    distributed = pytest.importorskip("distributed")
+    quiet = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**quiet) as cluster, distributed.Client(cluster) as client:
+        assert_same(study(), study(executor=client))
+
+
+def test_a_run_that_fails_is_marked_and_the_others_finish():
+    masses = np.linspace(-0.1, 1.0, 45)
+    found = ps.ensemble(crank.model(), {"bodies.rod.mass": masses}, workers=2, **RUN)
+    assert np.array_equal(found.status == 3, masses <= 0)
+    assert "bodies.rod: RigidBody: mass is -0.1 kg" in str(found.message[0].values)
+    assert np.isnan(found.energy[0]).all()
+    assert np.isfinite(found.energy[-1]).all()
+
+
+def test_a_run_that_stops_keeps_what_it_came_to():
+    model = ps.Model(gravity=(0, 0, -9.81))
+    model.add_body("ball", ps.PointMass(mass=1.0), position=(0, 0, 1.0))
+    model.add_event("floor", ps.Event("ball.position.z", then="stop"))
+    found = ps.ensemble(
+        model,
+        {"initial.ball.velocity": [(0, 0, 0.0), (0, 0, 10.0)]},
+        **{**RUN, "h": 0.1, "t_end": 1.0, "what": ("ball.position",), "workers": 1},
+    )
+    fallen = found["ball.position"].sel(axis="z")
+    last = float(found.time[0].max())
+    assert last == pytest.approx(np.sqrt(2 / 9.81), rel=1e-12)
+    assert np.isfinite(fallen[1][:11]).all()
+    assert np.isnan(fallen[0][-3:]).all()
+
+
+def test_steps_may_be_a_parameter():
+    steps = {"options.step": [0.02, 0.01]}
+    given = {key: RUN[key] for key in ("t_end", "what", "progress")}
+    found = ps.ensemble(crank.model(), steps, workers=1, **given)
+    assert found.time.shape == (2, 21)
+    assert np.isnan(found.time[0, 11:]).all()
+    for k, h in enumerate((0.02, 0.01)):
+        result = ps.simulate(crank.model(), h=h, t_end=0.2)
+        assert np.array_equal(found.energy[k, : result.time.size], result.energy)
+
+
+def test_inputs_and_what_a_port_puts_in():
+    model = crank.model()
+    model.add_port("motor", ps.JointPort("A"))
+    values = {"inputs.motor": np.linspace(-0.1, 0.1, 33)}
+    found = ps.ensemble(model, values, workers=1, **RUN)
+    assert (found.status == 1).all()
+    result = ps.simulate(model, h=0.01, t_end=0.2, inputs={"motor": 0.1})
+    assert np.allclose(found.energy[-1], result.energy, rtol=0, atol=1e-14)
+    assert np.allclose(found["A.angle"][-1], result.joint("A").coordinates["angle"], atol=1e-13)
+
+
+def test_a_file_holds_what_memory_does(tmp_path):
+    path = tmp_path / "study.nc"
+    with study(output=path) as found, study() as there:
+        assert_same(there, found)
+        assert ps.Model.from_yaml_text(found.document).name == "spatial-slider-crank"
+    with ps.load_study(path) as again:
+        assert again.energy.shape == (40, 21)
+    assert [p.name for p in tmp_path.iterdir()] == ["study.nc"]
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {folder!r})
+import test_ensembles as t
+from poinsot.studies import ensemble
+ensemble.SPAN = 5e-4
+t.study(1000, output={path!r}, workers=2)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_a_study_that_was_killed_goes_on_with_what_was_pending(tmp_path):
+    path, folder = tmp_path / "study.nc", os.path.dirname(__file__)
+    script = SCRIPT.format(folder=folder, path=str(path))
+    process = subprocess.Popen([sys.executable, "-c", script])
+    until = time.monotonic() + 60
+    while time.monotonic() < until and process.poll() is None:
+        if path.exists() and np.sum(_status(path) == 1) > 0:
+            process.send_signal(signal.SIGKILL)
+        time.sleep(0.01)
+    process.wait()
+    before = _status(path)
+    assert 0 < np.sum(before == 1) < 1000, "it was done before it could be killed"
+    with ps.load_study(path) as half:
+        kept = half.energy.values[before == 1].copy()
+    taken = []
+    original = ensembles.taken
+
+    def counted(worker, chunks, *by):
+        for found in original(worker, chunks, *by):
+            taken.extend(found.runs.tolist())
+            yield found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ensembles, "taken", counted)
+        patch.setattr(ensembles, "SPAN", 5e-4)
+        with study(1000, output=path) as whole:
+            assert (whole.status == 1).all()
+            assert np.array_equal(whole.energy.values[before == 1], kept)
+    assert len(taken) == np.sum(before == 0)
+    with study(1000, output=path) as again:
+        assert again.sizes["run"] == 1000
+
+
+def _status(path):
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            return file["status"][:]
+    except OSError:
+        return np.zeros(0)
+
+
+def test_ctrl_c_keeps_what_has_ended(monkeypatch):
+    monkeypatch.setattr(ensembles, "SPAN", 1e-3)
+    original = ensembles.taken
+
+    def interrupted(*given):
+        for k, found in enumerate(original(*given)):
+            if k == 2:
+                raise KeyboardInterrupt
+            yield found
+
+    monkeypatch.setattr(ensembles, "taken", interrupted)
+    found = study(200)
+    done = found.status.values == 1
+    assert 0 < done.sum() < 200
+    assert np.isfinite(found.energy.values[done]).all()
+    assert np.isnan(found.energy.values[~done]).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"parameters": {"bodies.rod.mas": [1.0]}}, "did you mean 'bodies.rod.mass'"),
+        (
+            {"parameters": {"bodies.rod.mass": [1.0], "gravity.z": [0, 1]}},
+            "different lengths: 'bodies.rod.mass' has 1, 'gravity.z' has 2",
+        ),
+        ({"parameters": {}}, "there is none"),
+        ({"parameters": {"gravity": [1.0, 2.0]}}, "'gravity' has the shape (3,)"),
+        ({"parameters": {"gravity.z": 1.0}}, "a value for each run"),
+        ({"what": "rod.positio"}, "did you mean 'position'"),
+        ({"what": "A.force"}, "a reaction is the mean over a step"),
+        ({"what": ("energy", "energy")}, "'energy' is there more than once"),
+        ({"h": None}, "step is not given"),
+        ({"scheme": "ph-mpp"}, "no scheme 'ph-mpp'"),
+        ({"executor": 3}, "executor: expected a concurrent.futures.Executor"),
+        ({"workers": 0}, "workers is 0"),
+        (
+            {"parameters": {"options.step": [0.1]}},
+            "h is an option of all runs, and 'options.step' a parameter",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(changes, said):
+    given = {"parameters": {"bodies.rod.mass": [0.5]}, **RUN, **changes}
+    with pytest.raises(ps.InputError) as error:
+        ps.ensemble(crank.model(), **given)
+    assert said in str(error.value)
+
+
+def test_a_file_of_another_study_is_left_alone(tmp_path):
+    path, other = tmp_path / "study.nc", tmp_path / "run.nc"
+    study(3, output=path).close()
+    with pytest.raises(ps.InputError, match="a study of another model, or of other parameters"):
+        study(4, output=path)
+    ps.simulate(crank.model(), h=0.01, t_end=0.1, output=other)
+    with pytest.raises(ps.InputError, match="exists, and is no study"):
+        study(3, output=other)
+    with pytest.raises(ps.InputError, match="is no study"):
+        ps.load_study(other)
+    with pytest.raises(ps.InputError, match="GiB of memory; give output="):
+        study(10**6, h=1e-4, t_end=1.0)
