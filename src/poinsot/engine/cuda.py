@@ -131,7 +131,7 @@ class Memory:
 
 
 class Kernel:
-    """A kernel on the device, of PTX or machine code, that takes the address of its words."""
+    """A kernel on the device, of PTX or machine code; all of its arguments are words."""
 
     def __init__(self, code: bytes, name: str) -> None:
         self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
@@ -152,10 +152,11 @@ class Kernel:
         call("cuFuncGetAttribute", ctypes.byref(found), which, self._function)
         return found.value
 
-    def launch(self, blocks: int, threads: int, words: Memory) -> None:
-        """Run the kernel in so many blocks of threads, and wait for its end."""
-        address = ctypes.c_uint64(words.address)
-        arguments = (ctypes.c_void_p * 1)(ctypes.addressof(address))
+    def launch(self, blocks: int, threads: int, words: Sequence[int]) -> None:
+        """Run the kernel in so many blocks of threads, with words for arguments; await its end."""
+        room = (ctypes.c_uint64 * len(words))(*words)
+        first = ctypes.addressof(room)
+        arguments = (ctypes.c_void_p * len(words))(*(first + 8 * k for k in range(len(words))))
         sizes = [ctypes.c_uint(n) for n in (blocks, 1, 1, threads, 1, 1, 0)]
         call("cuLaunchKernel", self._function, *sizes, None, arguments, None)
         call("cuCtxSynchronize", doing="running a kernel")
@@ -163,8 +164,3 @@ class Kernel:
     def __del__(self) -> None:
         if getattr(self, "_module", None):
             library().cuModuleUnload(self._module)
-
-
-def words(values: Sequence[int]) -> NDArray[np.int64]:
-    """Return words as a kernel takes them: addresses may be larger than signed words hold."""
-    return np.array([v - (1 << 64) if v >= 1 << 63 else v for v in values], dtype=np.int64)

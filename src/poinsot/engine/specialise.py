@@ -31,7 +31,7 @@ def given_words(leaves: Sequence[Leaf]) -> list[str]:
     """
     given = ["count", "returned"]
     for leaf in leaves:
-        if leaf.role in (Role.GIVEN, Role.OWN, Role.KEPT):
+        if leaf.is_own or leaf.role is Role.GIVEN:
             given += [leaf.path, *([f"rows of {leaf.path}"] if leaf.open else [])]
     return given
 
@@ -74,7 +74,8 @@ class _Text:
     def _kernel(self) -> None:
         ir, word = self.ir, self.word
         space = 1 if self.device else 0
-        arrays = {leaf.path for leaf in self.leaves if leaf.is_array} | {"returned"}
+        arrays = {leaf.path for leaf in self.leaves if leaf.is_array or leaf.is_own}
+        arrays |= {"returned"}
         kinds = [
             ir.IntType(8).as_pointer(space) if name in arrays else word for name in self.given
         ]
@@ -131,6 +132,8 @@ class _Text:
                 self._array(k, leaf, kept)
             elif leaf.role is Role.SHARED:
                 self._know(word(_bits(leaf.sample)))
+            elif leaf.is_own:
+                self._own(builder.load(builder.bitcast(self._place(leaf), word.as_pointer())))
             else:
                 self._own(self.arguments[leaf.path])
         for room, place, leaf in kept:
@@ -188,8 +191,8 @@ class _Text:
 
     def _place(self, leaf: Leaf) -> Any:
         """Return where the array of a run begins, as a pointer to bytes."""
-        builder, word, size = self.builder, self.word, leaf.sample.dtype.itemsize
-        extents = leaf.sample.shape[1:] if leaf.open else leaf.sample.shape
+        builder, word, sample = self.builder, self.word, np.asarray(leaf.sample)
+        size, extents = sample.dtype.itemsize, sample.shape[1:] if leaf.open else sample.shape
         group: Any = word(int(np.prod(extents)) * ABREAST * size)
         if leaf.open:
             group = builder.mul(group, self.arguments[f"rows of {leaf.path}"])
