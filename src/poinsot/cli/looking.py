@@ -13,7 +13,8 @@ from poinsot.model import Model
 from poinsot.ph.matrices import Vector
 from poinsot.result import load
 from poinsot.so3 import matrix_to_quat
-from poinsot.viz import follow, plot_overview, write_page
+from poinsot.studies.store import is_study, load_study
+from poinsot.viz import follow, plot_overview, plot_study, write_page
 
 RunFile = Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")]
 
@@ -61,17 +62,24 @@ def _vector(values: Vector) -> str:
 
 @app.command()
 def plot(
-    file: RunFile,
+    file: Annotated[Path, typer.Argument(metavar="RUN.nc|STUDY.nc", help="A result or a study.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="PNG, PDF or SVG; default: RUN.png.")
     ] = None,
 ) -> None:
     """Plot energy, balance, momenta, constraints and joints on one page.
 
+    Of a study: quantities over time, and by parameters.
+
     Example:  poinsot plot run.nc -o run.pdf
     """
     target = output or file.with_suffix(".png")
     require_outputs(file, target)
+    if is_study(file):
+        with load_study(file) as study, writing(target):
+            plot_study(study).savefig(target)
+        say(f"plot  {target}")
+        return
     result = load(file)
     with writing(target):
         plot_overview(result).savefig(target)

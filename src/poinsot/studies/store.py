@@ -10,6 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -200,15 +201,12 @@ class FileStore(Store):
             self._places = {name: file[name].id.get_offset() for name, *_ in outline.variables()}
 
     def _require_own(self) -> None:
-        try:
-            with h5py.File(self.path, "r") as file:
-                study, key = file.attrs.get(MARK), file.attrs.get("key")
-        except OSError:
-            study = key = None
-        if study is None:
+        if not is_study(self.path):
             raise InputError(
                 f"'{self.path}' exists, and is no study; choose another name, or remove it"
             )
+        with h5py.File(self.path, "r") as file:
+            key = file.attrs.get("key")
         if key != self.outline.key:
             raise InputError(
                 f"'{self.path}' is a study of another model, or of other parameters or options; "
@@ -238,11 +236,23 @@ class FileStore(Store):
         return load_study(self.path)
 
 
-def load_study(path: Path) -> xarray.Dataset:
-    """Open the file of a study; numbers are read when they are asked for."""
-    found = xarray.open_dataset(path, engine="h5netcdf", mask_and_scale=False)
-    if MARK not in found.attrs:
+def is_study(path: str | PathLike[str]) -> bool:
+    """Tell whether a file is that of a study."""
+    try:
+        with h5py.File(path, "r") as file:
+            return MARK in file.attrs
+    except OSError:
+        return False
+
+
+def load_study(path: str | PathLike[str]) -> xarray.Dataset:
+    """Open the file of a study, also of one that goes on; numbers are read as they are asked for.
+
+    The dataset is that of `ensemble`. Runs that are pending, with status 0, are zero or nan.
+    """
+    if not is_study(path):
         raise InputError(f"'{path}' is no study of many runs")
+    found = xarray.open_dataset(path, engine="h5netcdf", mask_and_scale=False)
     parameters = [
         name for name, variable in found.variables.items() if "parameter" in variable.attrs
     ]

@@ -25,6 +25,11 @@ from poinsot.viz.responses import plot_bode as plot_bode
 from poinsot.viz.responses import plot_campbell as plot_campbell
 from poinsot.viz.responses import plot_nyquist as plot_nyquist
 from poinsot.viz.responses import plot_spectrum as plot_spectrum
+from poinsot.viz.studies import plot_dependence as plot_dependence
+from poinsot.viz.studies import plot_fan as plot_fan
+from poinsot.viz.studies import plot_map as plot_map
+from poinsot.viz.studies import plot_runs as plot_runs
+from poinsot.viz.studies import plot_study as plot_study
 from poinsot.viz.viewer import Viewer as Viewer
 from poinsot.viz.viewer import follow as follow
 from poinsot.viz.viewer import view as view
