@@ -130,6 +130,14 @@ class BuildError(PoinsotError):
     """The machine code of the compiled engine cannot be built; says why."""
 
 
+class DeviceError(PoinsotError):
+    """There is no graphics processor, or it cannot do what it is asked for."""
+
+
+class DeviceMemoryError(DeviceError):
+    """The memory of the graphics processor is not enough."""
+
+
 class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from poinsot.kernels.tables import Index2, Part, Real2, Signed1
+from poinsot.kernels.tables import Index2, Part, Real2, Signed1, Written2
 
 #: Of elastic bodies: mass, first moment, inertia, gradient of gravity for a mass of one.
 MASS, STATIC, INERTIA, PULL = 0, 1, 4, 13
@@ -50,6 +50,6 @@ class Elastics(NamedTuple):
     strains: Part
     members: Part
     bends: Part
-    room: Real2
-    pulls: Real2
+    room: Written2
+    pulls: Written2
     ready: Signed1

@@ -19,7 +19,7 @@ from time import sleep, time
 from typing import TextIO
 
 from poinsot.engine import machine_code
-from poinsot.engine.machine_code import FORMS
+from poinsot.engine.machine_code import FORMS, SIDE_BY_SIDE
 from poinsot.errors import BuildError
 
 #: In the order in which they are built: those that share most kernels follow each other.
@@ -31,20 +31,21 @@ ABANDONED = 120.0
 
 
 class Build:
-    """A build of all forms that goes on by itself, in a process of its own.
+    """A build of forms that goes on by itself, in a process of its own.
 
-    Object files go to `folder`: by default beside the package, or else to the user's cache, or else
+    Object files, or LLVM's bitcode of those for many runs side by side, go to `folder`: by default beside the package, or else to the user's cache, or else
     to his own folder among temporary files, or else to one that lasts as long as this process.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, forms: Sequence[str] = ORDER) -> None:
         what = f"building the compiled engine for {machine_code.processor()}"
-        note = f"poinsot: {what}: once, about {DURATION:.0f} s on two cores"
+        takes = DURATION * len(forms) / len(ORDER)
+        note = f"poinsot: {what}: once, about {takes:.0f} s on two cores"
         print(note, file=sys.stderr, flush=True)
         self.folder = _writable(machine_code.places(make=True) if folder is None else (folder,))
         self.log = self.folder / "build.log"
         self.process = subprocess.Popen(
-            [*_command(), "--to", str(self.folder), "--log", str(self.log), *ORDER],
+            [*_command(), "--to", str(self.folder), "--log", str(self.log), *forms],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -168,14 +169,18 @@ def _make(forms: Iterable[str], folder: Path, lines: TextIO) -> None:
     machine_code.source()  # that of now: an edit from here on is not in what is built
     from poinsot.engine.compiler import lower
 
+    def count() -> None:
+        print("kernel", file=lines, flush=True)
+
     gc.disable()  # this process does nothing else: all of its memory goes at once
     with ThreadPoolExecutor() as pool:
-        codes = {
-            form: pool.submit(
-                _translated, lower(form, lambda: print("kernel", file=lines, flush=True))
-            )
-            for form in forms
-        }
+        codes = dict[str, futures.Future[bytes]]()
+        for form in forms:
+            if form.endswith(SIDE_BY_SIDE):
+                bitcode = lower(form.removesuffix(SIDE_BY_SIDE), count, side_by_side=True)
+                codes[form] = pool.submit(bytes, bitcode)  # specialised before it is translated
+            else:
+                codes[form] = pool.submit(_translated, lower(form, count))
         for form, code in codes.items():
             while not futures.wait([code], ABANDONED / 4).done:
                 os.utime(lines.name)  # not given up

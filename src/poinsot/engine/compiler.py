@@ -7,7 +7,7 @@ each form of the equations, see `machine_code`.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from types import BuiltinFunctionType, FunctionType
@@ -33,13 +33,17 @@ OPTIONS: dict[str, Any] = {
 
 
 @cache
-def compiled_kernels() -> dict[Callable[..., Any], Any]:
-    """Return every kernel as Numba's, calling others as Numba's; the kernels stay as they are."""
+def compiled_kernels(*, side_by_side: bool = False) -> dict[Callable[..., Any], Any]:
+    """Return every kernel as Numba's, calling others as Numba's; the kernels stay as they are.
+
+    Of many runs side by side, each in a thread of a graphics processor, rows are taken singly, and
+    there are neither functions at addresses nor a library of elementary functions.
+    """
     import numba
 
     # Kernels are those of the modules that this one imports.
-    from poinsot.engine import intrinsics, run, tracing
-    from poinsot.kernels import laws
+    from poinsot.engine import extrapolation, intrinsics, run, tracing
+    from poinsot.kernels import elementary, laws, singly
 
     assert run.run in KERNELS
     passes = _passes()
@@ -54,21 +58,39 @@ def compiled_kernels() -> dict[Callable[..., Any], Any]:
             )
         return made
 
-    on_numbers = _copies(ARITHMETIC, lambda function, copy: copy, intrinsics.ON_NUMBERS)
+    on_numbers = _copies(
+        ARITHMETIC,
+        lambda function, copy: copy,
+        intrinsics.ON_SINGLE_NUMBERS if side_by_side else intrinsics.ON_NUMBERS,
+        singly.INSTEAD if side_by_side else {},
+    )
     traced = {
         function: tracing.traced(function, copy)
         for function, copy in on_numbers.items()
         if isinstance(function, FunctionType)
     }
-    return _copies(KERNELS, compiled, {**traced, laws.call_at: intrinsics.call_at})
+    if side_by_side:
+        known = {**traced, laws.call_at: intrinsics.call_nothing}
+        instead = {
+            **elementary.INSTEAD,
+            run.go_on: run.swap,
+            extrapolation.extrapolate: extrapolation.extrapolate_in_a_ring,
+        }
+        return _copies(KERNELS, compiled, known, instead, ABREAST=1)
+    return _copies(KERNELS, compiled, {**traced, laws.call_at: intrinsics.call_at}, {})
 
 
 def _copies(
-    functions: Iterable[Any], make: Callable[..., Any], known: dict[Any, Any]
+    functions: Iterable[Any],
+    make: Callable[..., Any],
+    known: dict[Any, Any],
+    instead: Mapping[Any, Any],
+    **constants: int,
 ) -> dict[Any, Any]:
     """Return what is made of copies of functions, and what is known.
 
-    The copies call instead of other functions what is made of those, or known for them.
+    The copies call instead of other functions what is made of those, or known for them; `instead`
+    of some they call others. They know other constants by these names.
     """
     spaces: dict[int, dict[str, Any]] = {}
     made = dict(known)
@@ -77,11 +99,28 @@ def _copies(
         copy = FunctionType(function.__code__, space, function.__name__, function.__defaults__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
         made[function] = make(function, copy)
+    made |= {function: made[other] for function, other in instead.items()}
     for space in spaces.values():
+        space |= {name: value for name, value in constants.items() if name in space}
         for name, value in space.items():
             if isinstance(value, FunctionType | BuiltinFunctionType) and value in made:
                 space[name] = made[value]
     return made
+
+
+def entry_of_run(form: str, run: Any) -> Any:
+    """Return the function of two pointers that runs the job in the words there."""
+    from poinsot.engine.words import record_of_run, write_returned
+
+    job_at = record_of_run(Job, FORMS[form])
+
+    def called(known: Any, own: Any) -> int:
+        taken, rows = run(job_at(known, own))
+        write_returned(own, 0, taken)
+        write_returned(own, 1, rows)
+        return 0
+
+    return called
 
 
 def entry(form: str, run: Any) -> Any:
@@ -157,10 +196,13 @@ def _lowering_only() -> Iterator[None]:
         codegen._library_class, context.get_executable = before
 
 
-def lower(form: str, count: Callable[[], None] = lambda: None) -> bytes:
+def lower(
+    form: str, count: Callable[[], None] = lambda: None, *, side_by_side: bool = False
+) -> bytes:
     """Return the kernels of a form as one module of LLVM's bitcode, its entry called `ENTRY`.
 
-    `count` is called once for every kernel.
+    `count` is called once for every kernel. The entry of one of many runs `side_by_side` has two
+    arguments, the words that all of them share and those of its own.
     """
     # Set before Numba is imported: nothing is optimised but the whole.
     os.environ["NUMBA_OPT"] = "0"
@@ -179,8 +221,12 @@ def lower(form: str, count: Callable[[], None] = lambda: None) -> bytes:
             pass
 
     with _lowering_only(), event.install_listener("numba:compile", Count()):
-        whole = numba.njit(entry(form, compiled_kernels()[run]), **OPTIONS)
-        whole.compile((types.int64,))
+        kernel = compiled_kernels(side_by_side=side_by_side)[run]
+        make, arguments = entry, (types.int64,)
+        if side_by_side:
+            make, arguments = entry_of_run, (types.voidptr, types.voidptr)
+        whole = numba.njit(make(form, kernel), **OPTIONS)
+        whole.compile(arguments)
         (result,) = whole.overloads.values()
     libraries: dict[int, Any] = {}
 

@@ -40,6 +40,15 @@ def _call_at(typing: Any, address: Any, given: Any, found: Any, slopes: Any) -> 
     return types.void(types.int64, types.uintp, types.uintp, types.int64), generate
 
 
+def _call_nothing(typing: Any, address: Any, given: Any, found: Any, slopes: Any) -> Any:
+    """Call no function: other processors have none of Python's."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.uintp, types.uintp, types.int64), generate
+
+
 # -- arithmetic ------------------------------------------------------------------------------------
 
 
@@ -93,10 +102,15 @@ def _exchanged(*rows: Any) -> tuple[Number, ...]:
 
 
 #: Functions of plain numbers, and those of numbers that write instructions.
-ON_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
+ON_SINGLE_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
     max: lambda *numbers: reduce(larger, numbers),
     sqrt: lambda a: a.under("llvm.sqrt"),
     lanes.larger: larger,
+}
+
+#: The same where a vector register holds four numbers.
+ON_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
+    **ON_SINGLE_NUMBERS,
     lanes.side_by_side: _exchanged,
     lanes.apart: _exchanged,
     lanes.lane: _four,
@@ -116,3 +130,4 @@ ON_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
 
 
 call_at: Any = intrinsic(_call_at)
+call_nothing: Any = intrinsic(_call_nothing)

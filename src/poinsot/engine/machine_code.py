@@ -33,6 +33,9 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     "quaternions": ("stabilised",),
 }
 
+#: What the name of a form ends in, if it is for many runs side by side.
+SIDE_BY_SIDE = "_runs"
+
 #: Packages whose files machine code is made of; and what marks a kernel there.
 KERNEL_PACKAGES = ("kernels", "bodies", "parts", "engine")
 MARK = re.compile(rb"^@(kernel|inline|arithmetic)$", re.MULTILINE)
@@ -268,6 +271,18 @@ def function(form: str) -> Kernel:
         finish(build)
         kernel = _LOADED[form] = load(read(build.folder / name_of(form)))
     return kernel
+
+
+def code(form: str) -> bytes:
+    """Return what is kept of a form, built first if there is nothing that fits."""
+    kept = find(form)
+    if kept is None:
+        from poinsot.engine.build import Build, finish
+
+        build = Build(forms=(form,))
+        finish(build)
+        kept = read(build.folder / name_of(form))
+    return kept
 
 
 #: The name of the function in an object file.

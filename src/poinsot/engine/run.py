@@ -59,14 +59,16 @@ def run(job: Job) -> tuple[int, int]:
             work.given,
             work.found,
         )
-        iterations, residual = take_step(machine, step, carried, work, job.rtol, job.limit)
-        if residual == inf and known + n > 0:
-            go_back(carried.past, stage, V)
-            go_back(carried.past_multiplier, multiplier, 0)
+        iterations, residual, again = 0, inf, known + n > 0
+        while residual == inf:
             iterations, residual = take_step(machine, step, carried, work, job.rtol, job.limit)
+            if residual == inf:
+                go_back(carried.past, stage, V)
+                go_back(carried.past_multiplier, multiplier, 0)
+                if not again:
+                    break
+                again = False
         if residual == inf:
-            go_back(carried.past, stage, V)
-            go_back(carried.past_multiplier, multiplier, 0)
             break
         H = _move(machine, machine.stabilised, machine.spins, h, state, stage, ahead)
         end(machine.parts, step, ahead)
@@ -76,11 +78,11 @@ def run(job: Job) -> tuple[int, int]:
             break
         accept(machine.parts)
         account(job, n, H, h, power, iterations, residual)
-        state, ahead, before = ahead, before, state
+        state, ahead, before = go_on(state, ahead, before)
         if carried.weights.shape[1] == 0:
             guessed, reverses = min(order[0], known + n), _reverses(machine.stabilised)
-            order[0] = extrapolate(carried.past, stage, 0, V, guessed, reverses)
-            extrapolate(carried.past_multiplier, multiplier, joints, 0, guessed, reverses)
+            order[0] = extrapolate(carried.past, stage, 0, V, guessed, reverses, known + n)
+            extrapolate(carried.past_multiplier, multiplier, joints, 0, guessed, reverses, known + n)
         else:
             _predict(carried, done + n + 1, known + n + 1, stage, multiplier, joints)
         taken += 1
@@ -97,6 +99,18 @@ def run(job: Job) -> tuple[int, int]:
         h = times[n + 1] - times[n]
         _save(job, machine.spins, machine.stabilised, rows, n, h, state, before)
     return taken, rows
+
+
+@inline
+def go_on(state: Array, ahead: Array, before: Array) -> tuple[Array, Array, Array]:
+    """Return the state of the next step, room for what is ahead of it, and the state before it."""
+    return ahead, before, state
+
+
+@inline
+def swap(state: Array, ahead: Array, before: Array) -> tuple[Array, Array, Array]:
+    """Do what `go_on` does with two arrays: if a step fails, the state before it is lost."""
+    return ahead, state, state
 
 
 @kernel

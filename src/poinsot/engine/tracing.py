@@ -6,6 +6,7 @@ but its instructions. It stays plain Python itself.
 """
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 from inspect import Parameter, Signature, signature
 from typing import Any
 
@@ -130,12 +131,22 @@ class Array:
         self.first = first
 
     def place(self, indices: tuple[Any, ...]) -> Any:
-        """Return a pointer to an entry: all arrays are contiguous."""
+        """Return a pointer to an entry: arrays are contiguous, or have their strides."""
         model, builder = self.context.data_model_manager[self.kind], self.builder
-        data, shape = (
+        data, shape, strides = (
             builder.extract_value(self.value, model.get_field_position(field))
-            for field in ("data", "shape")
+            for field in ("data", "shape", "strides")
         )
+        if self.kind.layout != "C":
+            steps = [
+                builder.mul(
+                    builder.extract_value(strides, k), value_of(builder, index, types.intp)
+                )
+                for k, index in enumerate(indices)
+            ]
+            bytes_ = builder.bitcast(data, ir.IntType(8).as_pointer())
+            at = builder.gep(bytes_, [reduce(builder.add, steps)], inbounds=True)
+            return builder.bitcast(at, data.type)
         flat = value_of(builder, indices[0], types.intp)
         for k, index in enumerate(indices[1:]):
             row = builder.mul(flat, builder.extract_value(shape, k + 1))
@@ -201,7 +212,6 @@ def argument_kind(kind: Any) -> Any:
 def _lift(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Return an argument as what writes instructions."""
     if isinstance(kind, types.Array):
-        assert kind.layout == "C", "arrays of kernels are contiguous"
         return Array(context, builder, kind, value)
     if isinstance(kind, types.BaseNamedTuple):
         return Record(context, builder, kind, value)

@@ -41,6 +41,13 @@ def in_groups(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(groups).reshape(count // ABREAST, ABREAST * columns)
 
 
+def apart_again(groups: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a table `in_groups` with a row for each again."""
+    count, columns = groups.shape[0], groups.shape[1] // ABREAST
+    rows = groups.reshape(count, columns, ABREAST).swapaxes(1, 2)
+    return np.ascontiguousarray(rows).reshape(ABREAST * count, columns)
+
+
 # -- single instructions in machine code, see `intrinsics` -----------------------------------------
 
 

@@ -20,13 +20,17 @@ Real3: TypeAlias = Annotated[NDArray[np.float64], 3]
 #: Those whose rows have 4 or 12 columns, which no kernel need ask for.
 Rows4: TypeAlias = Annotated[NDArray[np.float64], 2, 4]
 Rows12: TypeAlias = Annotated[NDArray[np.float64], 2, 12]
+#: Those that kernels write to; and those with rows side by side, see `lanes.in_groups`.
+Written1: TypeAlias = Annotated[NDArray[np.float64], 1, "written"]
+Written2: TypeAlias = Annotated[NDArray[np.float64], 2, "written"]
+Lanes2: TypeAlias = Annotated[NDArray[np.float64], 2, "written", "in groups"]
 #: Unsigned: no kernel need ask whether an index counts from the end. The last have 3 columns.
 Index1: TypeAlias = Annotated[NDArray[np.uint32], 1]
 Index2: TypeAlias = Annotated[NDArray[np.uint32], 2]
 Triples: TypeAlias = Annotated[NDArray[np.uint32], 2, 3]
 #: Addresses of functions, which another process has elsewhere; and signed numbers.
 Addresses: TypeAlias = Annotated[NDArray[np.int64], 1, "addresses"]
-Signed1: TypeAlias = Annotated[NDArray[np.int64], 1]
+Signed1: TypeAlias = Annotated[NDArray[np.int64], 1, "written"]
 
 # -- columns -----------------------------------------------------------------------------------
 

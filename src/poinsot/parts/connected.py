@@ -53,7 +53,7 @@ from poinsot.kernels.tables import (
     LOST_POWER,
     POSITION,
     Index2,
-    Real2,
+    Lanes2,
     V,
 )
 from poinsot.parts.connection_forces import (
@@ -105,10 +105,10 @@ class Connected(NamedTuple):
     is kept are there `in_groups`, places have a row for each.
     """
 
-    numbers: Real2
+    numbers: Lanes2
     places: Index2
-    start: Real2
-    end: Real2
+    start: Lanes2
+    end: Lanes2
 
 
 @kernel

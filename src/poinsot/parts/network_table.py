@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from poinsot.kernels.kernel import inline
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import Addresses, Index2, Real1, Real2
+from poinsot.kernels.tables import Addresses, Index2, Real2, Written1, Written2
 
 #: Columns of work: force n on B, torques on A and B; output; input.
 FORCE, TORQUE_A, TORQUE_B, OUT, IN = 0, 3, 6, 9, 10
@@ -41,15 +41,15 @@ class Networks(NamedTuple):
 
     numbers: Real2
     places: Index2
-    work: Real2
+    work: Written2
     networks: Index2
-    states: Real2
-    matrices: Real1
-    left: Real2
+    states: Written2
+    matrices: Written1
+    left: Written2
     pairs: Index2
     laws: Addresses
     codes: Index2
-    room: Real1
+    room: Written1
     called: Addresses
     called_sizes: Index2
 

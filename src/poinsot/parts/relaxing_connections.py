@@ -17,7 +17,7 @@ from poinsot.kernels.lanes import ABREAST, Lane, beside, matrix_of, put_beside, 
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.relative import dot_six, times_six
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import LOST_POWER, Index2, Real2
+from poinsot.kernels.tables import LOST_POWER, Index2, Lanes2
 from poinsot.parts.connected import (
     LAST,
     STRAIN,
@@ -45,7 +45,7 @@ class Relaxing(NamedTuple):
     """Maxwell elements as connections, and what these do not know."""
 
     connected: Connected
-    numbers: Real2
+    numbers: Lanes2
     places: Index2
 
 

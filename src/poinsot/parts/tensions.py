@@ -18,7 +18,7 @@ from poinsot.kernels.charts import (
 from poinsot.kernels.kernel import arithmetic, inline
 from poinsot.kernels.laws import call_law, law_energy
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2
+from poinsot.kernels.tables import LOST_POWER, Acts, Index2, Real2, Written2
 from poinsot.parts.formula_laws import LAW, OF_STEPS, mean_and_slope, stored_by
 from poinsot.parts.resistance import friction
 from poinsot.parts.stops import mean_push, resistance_at, stored_in
@@ -48,8 +48,8 @@ class Along(NamedTuple):
     numbers: Real2
     places: Index2
     acts: Acts
-    chi: Real2
-    memory: Real2
+    chi: Written2
+    memory: Written2
 
 
 @inline

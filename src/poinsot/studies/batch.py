@@ -6,6 +6,8 @@ A run that passes so would pass there. All others, and those that a first attemp
 engine does not solve, are taken again as single runs are.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -30,7 +32,28 @@ Array = NDArray[np.float64]
 TOGETHER = 4096
 
 
-class Arena:
+@dataclass(frozen=True, eq=False)
+class End:
+    """What a run leaves behind: how many steps were taken, rows that were saved, and where it is.
+
+    `bodies` are the inertia and weight of bodies, `reached` is their motion after the last step.
+    """
+
+    taken: int
+    saved: job.Saved
+    bodies: Array
+    reached: Array
+
+
+class Runs(ABC):
+    """What takes runs from the numbers in which they differ."""
+
+    @abstractmethod
+    def ends(self, varied: Array) -> Iterator[End]:
+        """Yield the ends of runs with numbers varied (runs, entries), each until the next."""
+
+
+class Arena(Runs):
     """The memory in which runs take place, one after the other; every thread has its own."""
 
     def __init__(self, numbers: Numbers) -> None:
@@ -47,17 +70,16 @@ class Arena:
         self.inside = np.flatnonzero(numbers.places < image.size)
         self.places = numbers.places[self.inside]
 
-    def run(self, row: Array) -> tuple[int, int]:
-        """Take all steps from the numbers that change; return how many were taken, and saved."""
-        self.memory[:] = self.begun
-        self.memory[self.places] = row[self.inside]
-        return self.kernel.at(self.words)
-
-    @property
-    def reached(self) -> Array:
-        """The motion of bodies after the last step."""
+    def ends(self, varied: Array) -> Iterator[End]:
+        """Yield the ends of runs."""
         own = self.job
-        return (own.state, own.ahead, own.before)[(own.times.size - 1) % 3]
+        for row in varied:
+            self.memory[:] = self.begun
+            self.memory[self.places] = row[self.inside]
+            taken, kept = self.kernel.at(self.words)
+            saved = job.Saved(*(array[:kept] for array in self.saved))
+            reached = (own.state, own.ahead, own.before)[(own.times.size - 1) % 3]
+            yield End(taken, saved, own.machine.bodies.numbers, reached)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +88,17 @@ class Batch:
 
     numbers: Numbers
     measures: Measures
+    runs: Callable[[Numbers], Runs] = Arena
 
     @cached_property
     def _threads(self) -> local:
         return local()
 
     @property
-    def _arena(self) -> Arena:
-        if not hasattr(self._threads, "arena"):
-            self._threads.arena = Arena(self.numbers)
-        own: Arena = self._threads.arena
+    def _runs(self) -> Runs:
+        if not hasattr(self._threads, "runs"):
+            self._threads.runs = self.runs(self.numbers)
+        own: Runs = self._threads.runs
         return own
 
     @cached_property
@@ -101,27 +124,26 @@ class Batch:
         self, varied: Array, x0: Array, turned0: Array, able: NDArray[np.intp], into: Outcomes
     ) -> list[int]:
         """Take runs from their numbers, and measure them; return which of them are good."""
-        arena, steps = self._arena, self.numbers.opening.job.times.size - 1
-        times, saved = self.numbers.opening.job.times, arena.saved
+        times = self.numbers.opening.job.times
+        steps = times.size - 1
         samples = into.time.shape[1]
         many = max(1, TOGETHER // samples)
         good, waiting = list[int](), list[tuple[int, Array, Array, Array]]()
         last = np.zeros((2, *x0.shape))
         angles = self.numbers.opening.runner.system.angles
-        for k in range(len(able)):
-            taken, kept = arena.run(varied[k])
-            sums = saved.sums[:kept]
-            if taken < steps or not self._balanced(arena, sums[-1], sums, steps):
+        for k, end in enumerate(self._runs.ends(varied)):
+            saved, sums = end.saved, end.saved.sums
+            if end.taken < steps or not self._balanced(end, steps):
                 continue
-            place = able[k]
-            last[0, k], last[1, k] = saved.x[kept - 1], saved.stage[kept - 1]
+            place, kept = able[k], len(sums)
+            last[0, k], last[1, k] = saved.x[-1], saved.stage[-1]
             base = turned0[k] - angles(x0[k])
-            x = np.concatenate([x0[k][None], saved.x[:kept]])
-            turned = np.concatenate([turned0[k][None], base + saved.turns[:kept]])
+            x = np.concatenate([x0[k][None], saved.x])
+            turned = np.concatenate([turned0[k][None], base + saved.turns])
             start = np.zeros((1, sums.shape[1]))
             start[0, job.ENERGY] = sums[-1, job.START]
             waiting.append((place, x, turned, np.concatenate([start, sums])))
-            into.time[place, : kept + 1] = np.append(times[0], times[saved.step[:kept] + 1])
+            into.time[place, : kept + 1] = np.append(times[0], times[saved.step + 1])
             into.balance_error[place] = sums[-1, job.ERROR]
             into.iterations[place] = sums[-1, job.ITERATIONS]
             good.append(k)
@@ -150,10 +172,10 @@ class Batch:
             into.table[place, : len(own)] = found[first : first + len(own)]
             first += len(own)
 
-    def _balanced(self, arena: Arena, sums: Array, all_sums: Array, steps: int) -> bool:
+    def _balanced(self, end: End, steps: int) -> bool:
         """Tell whether the balance of a run is kept to round-off of what is certainly in play."""
-        bodies = arena.job.machine.bodies.numbers
-        state = arena.reached[:-1]
+        bodies, state = end.bodies, end.reached[:-1]
+        all_sums, sums = end.saved.sums, end.saved.sums[-1]
         moving = bodies[:, tables.MASS2] / 2 @ (state[:, tables.VELOCITY : tables.RATES] ** 2)
         lifted = abs(bodies[:, tables.WEIGHT :] * state[:, : tables.DIRECTORS])
         energy = max(abs(sums[job.START]), np.max(abs(all_sums[:, job.ENERGY])))

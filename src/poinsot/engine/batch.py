@@ -1,0 +1,127 @@
+"""Many runs of one mechanism side by side: where each array of a job is, and in which order.
+
+A job is a tree of records, arrays and numbers. What all runs share is known when their kernel is
+compiled: numbers and tables become constants of it. What a run has for itself lies in groups of
+`ABREAST` runs, the run being the last axis, so that neighbours read neighbouring numbers and every
+entry is a fixed distance from the first. Room that no step hands on to the next is no array at all:
+every thread has its own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.engine.calls import hints_of
+from poinsot.engine.job import Job
+from poinsot.kernels import lanes
+
+#: Runs in a group: as many as threads of a graphics processor go together.
+ABREAST = 32
+#: Words of a run that hold what it returns: steps taken and rows saved.
+RETURNED = 2
+
+
+class Role(Enum):
+    """Who has a number or an array."""
+
+    SHARED = "known when the kernel is compiled"
+    GIVEN = "given with each launch, to all runs"
+    OWN = "of each run"
+    KEPT = "of each run, and close at hand during a launch"
+    ROOM = "of each run, within a step"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A number or an array of a job, by its path; a sample of it, and who has it.
+
+    `open` arrays have another number of rows at each launch. Those with rows side by side
+    (`grouped`) have them one below the other here.
+    """
+
+    path: str
+    sample: Any
+    role: Role
+    open: bool = False
+    grouped: bool = False
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is an array."""
+        return isinstance(self.sample, np.ndarray)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether each run has one, in memory."""
+        return self.role in (Role.OWN, Role.KEPT)
+
+
+#: Numbers and arrays that come with each launch.
+GIVEN = frozenset({"done", "total", "save_every", "known", "times", "u"})
+#: Those of each run.
+OWN = frozenset({"y", "state", "ahead", "before", "carried", "sums", "saved", "sampling"})
+#: Arrays with as many rows as a launch has steps, or saves.
+OPEN = frozenset({"times", "u", "y", "saved"})
+#: What every step reads and writes several times.
+KEPT = frozenset(
+    {"carried.stage", "carried.multiplier", "carried.order", "carried.turns", "sums"}
+)
+#: Families whose kernels set inputs.
+SETTING_INPUTS = "PortNetworks", "DrivenRows", "Loads"
+
+
+def leaves(job: Job, differing: frozenset[str] = frozenset()) -> list[Leaf]:
+    """Return the leaves of a job in the order of their words; those at some paths differ."""
+    if any(_count(getattr(job.machine.parts, name)) for name in SETTING_INPUTS):
+        differing |= {"u"}
+    return list(_leaves("", job, differing, job.machine.costly))
+
+
+def _count(table: Any) -> int:
+    """Return how many numbers a table has."""
+    return sum(each.size if isinstance(each, np.ndarray) else _count(each) for each in table)
+
+
+def _leaves(path: str, value: Any, differing: frozenset[str], costly: bool) -> Iterator[Leaf]:
+    hints = hints_of(type(value)) or len(value) * (None,)
+    for name, field, hint in zip(value._fields, value, hints, strict=True):
+        at, marks = f"{path}{name}", get_args(hint)[2:]
+        if isinstance(field, tuple):
+            yield from _leaves(f"{at}.", field, differing, costly)
+        elif field is not None:
+            grouped = "in groups" in marks
+            sample = lanes.apart_again(field) if grouped else field
+            role = _role(at, at in differing or "written" in marks, costly)
+            yield Leaf(at, sample, role, at.partition(".")[0] in OPEN, grouped)
+
+
+def _role(path: str, differs: bool, costly: bool) -> Role:
+    """Return who has what is at a path."""
+    first = path.partition(".")[0]
+    if path in KEPT:
+        return Role.KEPT
+    if path == "carried.weights":
+        return Role.SHARED
+    if first in OWN or differs or (first == "work" and costly):
+        return Role.OWN
+    if first in GIVEN:
+        return Role.GIVEN
+    return Role.ROOM if first == "work" else Role.SHARED
+
+
+def in_groups(arrays: NDArray[Any]) -> NDArray[Any]:
+    """Return arrays of all runs (runs, ...) in groups, the last one filled up; (groups, ..., 32)."""
+    spare = -len(arrays) % ABREAST
+    whole = np.concatenate([arrays, np.repeat(arrays[-1:], spare, axis=0)])
+    groups = whole.reshape(len(whole) // ABREAST, ABREAST, *whole.shape[1:])
+    return np.ascontiguousarray(np.moveaxis(groups, 1, -1))
+
+
+def apart(groups: NDArray[Any], count: int) -> NDArray[Any]:
+    """Return the arrays of so many runs, given in groups; (runs, ...)."""
+    whole = np.moveaxis(groups, -1, 1)
+    return whole.reshape(whole.shape[0] * ABREAST, *whole.shape[2:])[:count]

@@ -1,0 +1,310 @@
+"""A kernel for one mechanism: that of its form, with all that its runs share as constants.
+
+The kernels of a form read tables: which parts a mechanism has, where they are in the matrix and
+which tiles meet. Given as constants, LLVM follows them: loops over parts are written out, what a
+mechanism does not have is gone, and entries are where they are. That takes half a minute; a
+processor that takes a billion steps with one mechanism pays for it, a single run would not.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from poinsot.engine.batch import ABREAST, RETURNED, Leaf, Role
+from poinsot.engine.machine_code import ENTRY
+
+#: The name of the kernel, and how many threads of a graphics processor make a block.
+KERNEL, THREADS = "poinsot_runs", 128
+#: Loops are written out as long as they take no more instructions than this.
+WRITTEN_OUT = 1500
+#: What the compiler knows of a graphics processor.
+DEVICE = "nvptx64-nvidia-cuda"
+
+
+def given_words(leaves: Sequence[Leaf]) -> list[str]:
+    """Return what a kernel is given at each launch, by name and in order.
+
+    How many runs there are, and where to write what they return; numbers and addresses of arrays
+    by their path; the rows of those that are open.
+    """
+    given = ["count", "returned"]
+    for leaf in leaves:
+        if leaf.is_own or leaf.role is Role.GIVEN:
+            given += [leaf.path, *([f"rows of {leaf.path}"] if leaf.open else [])]
+    return given
+
+
+def kernel_text(leaves: Sequence[Leaf], layout: str, *, device: bool) -> str:
+    """Return LLVM's module of the kernel of these leaves, which calls `ENTRY`.
+
+    On a graphics processor every thread takes runs, one after the other; elsewhere the first
+    argument is the number of the run. `layout` is that of data in memory.
+    """
+    return str(_Text(leaves, layout, device).module)
+
+
+class _Text:
+    """Writes a kernel: what its words are, what is a run's own, and the call."""
+
+    def __init__(self, leaves: Sequence[Leaf], layout: str, device: bool) -> None:
+        from llvmlite import ir
+
+        self.ir, self.device, self.leaves = ir, device, leaves
+        self.word, self.real, self.small = ir.IntType(64), ir.DoubleType(), ir.IntType(32)
+        self.byte = ir.IntType(8).as_pointer()
+        self.module = ir.Module("runs")
+        self.module.data_layout = layout
+        self.given = given_words(leaves)
+        self.words: list[Any] = []
+        self.own: list[Any] = [None] * RETURNED
+        self._library()
+        self._kernel()
+
+    def _library(self) -> None:
+        """Write functions that Numba finds in C's library."""
+        kind = self.ir.FunctionType(self.real, [self.real])
+        for name in ("sqrt", "floor"):
+            function = self.ir.Function(self.module, kind, name)
+            builder = self.ir.IRBuilder(function.append_basic_block())
+            known = self.module.declare_intrinsic(f"llvm.{name}", [self.real])
+            builder.ret(builder.call(known, function.args))
+
+    def _kernel(self) -> None:
+        ir, word = self.ir, self.word
+        space = 1 if self.device else 0
+        arrays = {leaf.path for leaf in self.leaves if leaf.is_array or leaf.is_own}
+        arrays |= {"returned"}
+        kinds = [
+            ir.IntType(8).as_pointer(space) if name in arrays else word for name in self.given
+        ]
+        first = [] if self.device else [word]
+        kernel = ir.Function(
+            self.module, ir.FunctionType(ir.VoidType(), [*first, *kinds]), KERNEL
+        )
+        self.arguments = dict(zip(self.given, kernel.args[len(first) :], strict=True))
+        for name in arrays & self.arguments.keys():
+            self.arguments[name].add_attribute("noalias")
+        self.builder = builder = ir.IRBuilder(kernel.append_basic_block("entry"))
+        begin, step = (self._thread() if self.device else (kernel.args[0], None))
+        before = builder.block
+        head, body, end = (kernel.append_basic_block(name) for name in ("runs", "run", "end"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        self.run = builder.phi(word)
+        self.run.add_incoming(begin, before)
+        there = builder.icmp_unsigned("<", self.run, self.arguments["count"])
+        builder.cbranch(there, body, end)
+        builder.position_at_end(body)
+        self._one_run()
+        if step is None:
+            builder.branch(end)
+        else:
+            self.run.add_incoming(builder.add(self.run, step), builder.block)
+            builder.branch(head)
+        builder.position_at_end(end)
+        builder.ret_void()
+        if self.device:
+            kernel.calling_convention = "ptx_kernel"
+
+    def _thread(self) -> tuple[Any, Any]:
+        """Return the first run of a thread, and how far it is to its next one."""
+        kind = self.ir.FunctionType(self.small, [])
+        names = (f"llvm.nvvm.read.ptx.sreg.{name}" for name in ("ctaid.x", "tid.x", "nctaid.x"))
+        block, thread, blocks = (
+            self.builder.zext(
+                self.builder.call(self.ir.Function(self.module, kind, name), []), self.word
+            )
+            for name in names
+        )
+        threads = self.word(THREADS)
+        first = self.builder.add(self.builder.mul(block, threads), thread)
+        return first, self.builder.mul(blocks, threads)
+
+    def _one_run(self) -> None:
+        builder, word = self.builder, self.word
+        self.group = builder.lshr(self.run, word(ABREAST.bit_length() - 1))
+        self.lane = builder.and_(self.run, word(ABREAST - 1))
+        kept = list[tuple[Any, Any, Leaf]]()
+        for k, leaf in enumerate(self.leaves):
+            if leaf.is_array:
+                self._array(k, leaf, kept)
+            elif leaf.role is Role.SHARED:
+                self._know(word(_bits(leaf.sample)))
+            elif leaf.is_own:
+                self._own(builder.load(builder.bitcast(self._place(leaf), word.as_pointer())))
+            else:
+                self._own(self.arguments[leaf.path])
+        for room, place, leaf in kept:
+            self._copy(room, 1, place, ABREAST, leaf)
+        own = self._room(self.ir.ArrayType(word, len(self.own)))
+        for k, value in enumerate(self.own):
+            if value is not None:
+                at = builder.gep(own, [self.small(0), word(k)], inbounds=True)
+                builder.store(value, builder.bitcast(at, value.type.as_pointer()))
+        flat = [each for pair in self.words for each in pair]
+        kind = self.ir.ArrayType(word, len(flat))
+        words = self._constant("words", kind, flat)
+        entry = self.ir.Function(
+            self.module, self.ir.FunctionType(self.small, 4 * [self.byte]), ENTRY
+        )
+        unused = self._room(word), self._room(word)
+        arguments = [builder.bitcast(each, self.byte) for each in (*unused, words, own)]
+        builder.call(entry, arguments)
+        for room, place, leaf in kept:
+            self._copy(place, ABREAST, room, 1, leaf)
+        returned = builder.bitcast(
+            self.arguments["returned"], word.as_pointer(1 if self.device else 0)
+        )
+        for k in range(RETURNED):
+            value = builder.load(builder.gep(own, [self.small(0), word(k)], inbounds=True))
+            at = builder.add(builder.mul(self.run, word(RETURNED)), word(k))
+            builder.store(value, builder.gep(returned, [at]))
+
+    def _array(self, k: int, leaf: Leaf, kept: list[tuple[Any, Any, Leaf]]) -> None:
+        """Write the words of an array: its address, shape, and how far apart entries are."""
+        sample, apart = leaf.sample, 1
+        if leaf.role is Role.SHARED:
+            numbers = sample.reshape(-1).tolist() or [0]
+            kind = self.ir.ArrayType(self._kind(sample), len(numbers))
+            table = self._constant(f"table.{k}", kind, numbers)
+            self._know(table.ptrtoint(self.word))
+        elif leaf.role is Role.GIVEN:
+            self._own(self._generic(self.arguments[leaf.path]))
+        elif leaf.role is Role.OWN:
+            place, apart = self._place(leaf), ABREAST
+            self._own(place)
+        else:
+            room = self._room(self.ir.ArrayType(self._kind(sample), max(1, sample.size)))
+            if leaf.role is Role.KEPT:
+                kept.append((room, self._place(leaf), leaf))
+            else:
+                self.builder.store(self.ir.Constant(room.type.pointee, None), room)
+            self._own(self.builder.bitcast(room, self.byte))
+        for axis, extent in enumerate(sample.shape):
+            if leaf.open and axis == 0:
+                self._own(self.arguments[f"rows of {leaf.path}"])
+            else:
+                self._know(self.word(extent))
+        self._know(self.word(apart))
+
+    def _place(self, leaf: Leaf) -> Any:
+        """Return where the array of a run begins, as a pointer to bytes."""
+        builder, word, sample = self.builder, self.word, np.asarray(leaf.sample)
+        size, extents = sample.dtype.itemsize, sample.shape[1:] if leaf.open else sample.shape
+        group: Any = word(int(np.prod(extents)) * ABREAST * size)
+        if leaf.open:
+            group = builder.mul(group, self.arguments[f"rows of {leaf.path}"])
+        offset = builder.add(
+            builder.mul(self.group, group), builder.mul(self.lane, word(size))
+        )
+        return self._generic(builder.gep(self.arguments[leaf.path], [offset]))
+
+    def _copy(self, target: Any, apart: int, source: Any, each: int, leaf: Leaf) -> None:
+        """Copy the numbers of an array between memory and registers, or room beside them."""
+        builder, word, kind = self.builder, self.word, self._kind(leaf.sample)
+        to, of = (builder.bitcast(place, kind.as_pointer()) for place in (target, source))
+        with _loop(builder, word, leaf.sample.size) as n:
+            value = builder.load(builder.gep(of, [builder.mul(n, word(each))], inbounds=True))
+            builder.store(value, builder.gep(to, [builder.mul(n, word(apart))], inbounds=True))
+
+    def _generic(self, pointer: Any) -> Any:
+        return self.builder.addrspacecast(pointer, self.byte) if self.device else pointer
+
+    def _kind(self, sample: Any) -> Any:
+        return {"float64": self.real, "uint32": self.small, "int64": self.word}[sample.dtype.name]
+
+    def _room(self, kind: Any) -> Any:
+        """Return room of a thread: only what stands in the first block goes to registers."""
+        with self.builder.goto_entry_block():
+            room = self.builder.alloca(kind)
+        room.align = 16
+        return room
+
+    def _constant(self, name: str, kind: Any, numbers: Sequence[Any]) -> Any:
+        table = self.ir.GlobalVariable(self.module, kind, name)
+        table.initializer = self.ir.Constant(kind, numbers)
+        table.global_constant, table.linkage, table.align = True, "internal", 16
+        return table
+
+    def _know(self, value: Any) -> None:
+        """Add a word that is known."""
+        self.words.append((self.word(1), value))
+
+    def _own(self, value: Any) -> None:
+        """Add a word that each run has for itself."""
+        self.words.append((self.word(0), self.word(len(self.own))))
+        self.own.append(value)
+
+
+@contextmanager
+def _loop(builder: Any, word: Any, count: int) -> Iterator[Any]:
+    """Write a loop around what is written inside."""
+    before = builder.block
+    body, after = (builder.append_basic_block(name) for name in ("copy", "copied"))
+    builder.branch(body if count else after)
+    builder.position_at_end(body)
+    n = builder.phi(word)
+    n.add_incoming(word(0), before)
+    yield n
+    further = builder.add(n, word(1))
+    n.add_incoming(further, builder.block)
+    builder.cbranch(builder.icmp_unsigned("<", further, word(count)), body, after)
+    builder.position_at_end(after)
+
+
+def _bits(number: float) -> int:
+    """Return a number as a word."""
+    return int(np.float64(number).view(np.int64)) if isinstance(number, float) else int(number)
+
+
+# -- optimised -------------------------------------------------------------------------------------
+
+
+def specialised(bitcode: bytes, leaves: Sequence[Leaf], architecture: str | None = None) -> Any:
+    """Return LLVM's module with the kernel alone, and LLVM's machine for it.
+
+    For a graphics processor of an architecture, `sm_90` for instance, or for this one.
+    """
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    triple = DEVICE if architecture else llvm.get_process_triple()
+    processor = architecture or llvm.get_host_cpu_name()
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=processor, opt=3)
+    layout = str(machine.target_data)
+    text = kernel_text(leaves, layout, device=architecture is not None)
+    module, kernel = llvm.parse_bitcode(bitcode), llvm.parse_assembly(text)
+    for one in (module, kernel):
+        one.triple, one.data_layout = triple, layout
+    module.link_in(kernel)
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration:
+            each.linkage = "external" if each.name == KERNEL else "internal"
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.slp_vectorization = tuning.loop_vectorization = False
+    # First of all constants are handed on from function to function, and what is not called goes.
+    constants = llvm.create_new_module_pass_manager()
+    constants.add_ipsccp_pass()
+    constants.add_global_dead_code_eliminate_pass()
+    constants.run(module, llvm.create_pass_builder(machine, tuning))
+    for written_out in (None, WRITTEN_OUT):
+        if written_out:
+            # What is left is small enough to be one function, whose arrays stay in registers.
+            for each in module.functions:
+                if not each.is_declaration and each.name != KERNEL:
+                    each.add_function_attribute("alwaysinline")
+            llvm.set_option("", f"-unroll-threshold={written_out}")
+            llvm.set_option("", "-unroll-max-upperbound=0")
+        passes = llvm.create_pass_builder(machine, tuning)
+        passes.getModulePassManager().run(module, passes)
+    return module, machine
+
+
+def ptx(bitcode: bytes, leaves: Sequence[Leaf], architecture: str) -> str:
+    """Return the kernel in the language of NVIDIA's driver."""
+    module, machine = specialised(bitcode, leaves, architecture)
+    text: str = machine.emit_assembly(module)
+    return text
