@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Marker
 from poinsot.bodies.unknowns import Unknowns
-from poinsot.errors import InputError
+from poinsot.errors import InputError, LargeStepError
 from poinsot.frames.forms import GROUND
 from poinsot.frames.places import frame_vectors, of_frame
 from poinsot.frames.stacks import Forms, pack
@@ -166,7 +166,7 @@ class Layout:
         whole = 1 + np.sum(start * end, axis=(1, 2))
         if not np.all(whole >= HALF_TURN):
             name = self.bodies[int(np.argmin(whole >= HALF_TURN))]
-            raise InputError(
+            raise LargeStepError(
                 f"body '{name}' turns by half a turn in one step, and cannot be followed; take a "
                 "smaller step"
             )
