@@ -90,6 +90,15 @@ def test_a_flat_four_bar_takes_one_of_its_two_branches_or_lists_both(links, seed
         assert all(f"'{name}'" in str(error.value) for name in "ABCD")
 
 
+@pytest.mark.parametrize("length", [1e4, -1e5, 1e6])
+@pytest.mark.parametrize("coupler", [1.0, 1.45])
+def test_a_rocker_that_is_so_long_that_it_hardly_turns_hides_no_branches(length, coupler):
+    """Crank and coupler are folded: the end of the rocker stays behind, or goes ahead."""
+    assert len(branches((1.0, -coupler, length), 2.0)) == 2
+    with pytest.raises(ps.InconsistentStartError, match="is a singular position"):
+        four_bar((1.0, -coupler, length), (2.0, None, None)).check()
+
+
 def test_the_branches_are_listed_with_what_was_given():
     listed = re.escape("a (0, 3, 0), b (0, 0, 0), c (0, 3, 0)"), re.escape("c (0, -9, 0)")
     for rates, suit in (((3, None, None), "suit 2 branches"), ((3, -3, -3), "suit none")):

@@ -222,3 +222,24 @@ def test_flat_bodies_that_are_swapped_are_refused_with_the_reason():
     model.connect(ph.Swap("B"))
     with pytest.raises(ps.PoinsotError, match="the inertia of flat bodies \\('first', 'second'\\)"):
         ps.simulate(model, h=0.01, t_end=0.2, **GGL)
+
+
+# -- midpoints -------------------------------------------------------------------------------------
+
+
+def swing(**spring):
+    """A bar on a hinge with a torsion spring, thrown so that it turns over."""
+    model, bar = ps.Model(gravity=(0, 0, -9.81)), ps.Box(mass=1, size=(1, 0.3, 0.2))
+    body = model.add_body("bar", bar, position=(0.5, 0, 0), angular_velocity=(0, 9, 0))
+    model.add_joint("pin", ps.Revolute(model.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add_force("coil", ps.JointSpring("pin", **spring))
+    return model
+
+
+@pytest.mark.parametrize("scheme", ["ph-dg", "ph-dg-partitioned", "ph-avf"])
+def test_discrete_gradients_of_springs_leave_velocities_within_the_constraints(scheme):
+    quartic = {"potential": lambda a: 0.1 * a**4, "dpotential": lambda a: 0.4 * a**3}
+    for law in ({"stiffness": 1.0}, quartic):
+        result = ps.simulate(swing(**law), scheme=scheme, h=0.01, t_end=0.5)
+        assert result.velocity_constraint_error_mid.max() < 1e-12
+        assert (result.status, result.warnings) == ("done", ())

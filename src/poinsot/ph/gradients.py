@@ -106,8 +106,6 @@ class DiscreteGradient(ABC):
 
     #: What it does to parts of a system that have derivatives of their own over a step.
     rule: ClassVar[Rule] = Rule.DISCRETE
-    #: Whether velocities, the z of a quadratic part of H, act with their means whatever else H is.
-    keeps_means: ClassVar[bool] = True
 
     @abstractmethod
     def costate(self, step: Step) -> Costate:
@@ -184,10 +182,8 @@ class Gonzalez(DiscreteGradient):
 
     As dx -> 0 the numerator, a difference of nearly equal numbers, loses all its digits. It is then
     taken as the integral of (grad H - grad H(x_m))·dx along the path by Gauss' rule, which loses
-    none; see `excess`. The correction goes along all of e, velocities included.
+    none; see `excess`.
     """
-
-    keeps_means = False
 
     def costate(self, step: Step) -> Costate:
         """Return the corrected midpoint costate."""

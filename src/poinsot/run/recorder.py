@@ -3,6 +3,7 @@
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, StorageError
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Block, Memory, Totals
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton
@@ -30,6 +31,8 @@ COUNTED = (
     *("single_steps", "balance_error_max", "dissipation_min"),
     *("split_steps", "pieces", "smallest", "largest", "rejected_steps"),
 )
+#: Columns with states.
+STATES = ("x", "stage_x")
 #: One state or step, by the names of the table's columns.
 Row: TypeAlias = Mapping[str, ArrayLike]
 
@@ -193,7 +196,7 @@ class Recorder:
         absent = np.zeros(self.system.n, dtype=bool)
         for name in facts.recovered & self.system.slices.keys():
             absent[self.system.slices[name]] = True
-        rows = [row | {n: np.where(absent, 0.0, row[n]) for n in ("x", "stage_x")} for row in rows]
+        found = [row | {n: np.where(absent, 0.0, row[n]) for n in STATES} for row in rows]
         verdict = judge(
             Run(
                 self.system,
@@ -202,7 +205,8 @@ class Recorder:
                 facts.newton,
                 self.origin,
                 facts.h,
-                rows,
+                found,
+                partial(self._recovered, facts, rows),
                 self.done - self.split_steps + self.pieces,
                 self.balance_error_max,
                 self.single_steps,
@@ -214,7 +218,29 @@ class Recorder:
         told = replace(result, status=status, warnings=verdict.warnings, notes=verdict.notes)
         if facts.doubled is None or not rows:
             return told
-        return facts.doubled.judged(told, rows, self.observer)
+        return facts.doubled.judged(told, found, self.observer)
+
+    def _recovered(self, facts: Facts, rows: Sequence[dict[str, Array]]) -> list[dict[str, Array]]:
+        """Return rows of the sample with the states that the run left out, as far as known."""
+        if facts.recover is None:
+            return list(rows)
+        kept = {name: np.array([row[name] for row in rows]) for name in KEPT}
+        inputs, none = kept.pop("u"), np.zeros(len(rows))
+        u = [inputs[:, piece] for piece in self._pieces]
+        saved = Saved(
+            **kept, u=u, y=u, energy=none, balance_error=none, iterations=none.astype(np.intp)
+        )
+        found = zip(*map(np.nan_to_num, facts.recover(saved)), strict=True)
+        return [
+            row | dict(zip(STATES, each, strict=True))
+            for row, each in zip(rows, found, strict=True)
+        ]
+
+    @property
+    def _pieces(self) -> list[slice]:
+        """Where each port is in u and y."""
+        ends = list(accumulate(port.size for port in self.ports))
+        return [slice(end - port.size, end) for port, end in zip(self.ports, ends, strict=True)]
 
     def snapshot(self, facts: Facts, status: Status, message: str) -> Result:
         """Return what is saved now, all of it computed, without states that the run leaves out."""
@@ -272,13 +298,13 @@ class Recorder:
         )
 
     def _history(self, facts: Facts) -> History:
-        ends = list(accumulate(port.size for port in self.ports))
-        pieces = [slice(end - port.size, end) for port, end in zip(self.ports, ends, strict=True)]
         indices, slices = np.arange(self.system.n), self.system.slices
         none = np.zeros(0, dtype=np.intp)
         missing = [indices[piece] for name, piece in slices.items() if name in facts.recovered]
         absent = np.concatenate([none, *missing])
-        return History(self.table, len(self.table), pieces, facts.recover, absent, self.origin)
+        return History(
+            self.table, len(self.table), self._pieces, facts.recover, absent, self.origin
+        )
 
     def forget(self) -> None:
         """Drop all saved steps but the last one, from which the next block goes on."""

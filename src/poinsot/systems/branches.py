@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from poinsot.frames.places import frame_vectors
 from poinsot.frames.stacks import Forms
-from poinsot.frames.twists import joint_matrix, velocities
+from poinsot.frames.twists import joint_matrix, lever_arms, velocities
 from poinsot.ph.dependence import unit_rows
 from poinsot.ph.equations import shortest_solution
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, dense, is_sparse
@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
 
+#: A lever arm below this part of the longest one is none.
+SHORT = 1e-8
 #: Part of Q(t) that may be left without being more than round-off.
 LEFT = 1e-5
 #: How many joints a message names at most.
@@ -110,15 +112,19 @@ def find_branching(
     joints: tuple[str, ...], bodies: NDArray[np.intp], forms: Forms, q: Vector
 ) -> Branching | None:
     """Return the branches of a loop at q; None if it is in no singular position."""
-    J, _, lengths = measured(joint_matrix(forms, q))
-    wish = np.random.default_rng(0).standard_normal(lengths.size)
+    own = joint_matrix(forms, q)
+    (J, _, lengths), arms = measured(own), _arms(own)
+    # Bodies with short arms are to turn as fast as they would by themselves.
+    wish = np.random.default_rng(0).standard_normal((arms.size, 2, 3))
+    wish[:, 1] *= (np.max(arms) / arms)[:, None]
+    wish = wish.reshape(-1)
     left = wish - shortest_solution(J, J @ wish, width=6)
     # What cannot move, such as a triangle, has no branches either.
     held = np.linalg.norm(left) <= FREE * np.linalg.norm(wish)
     if held or _leads_on(forms, q, left / lengths):
         return None
-    rows, own = (None, np.eye(lengths.size)) if is_sparse(J) else branches_at(forms, q)
-    return Branching(joints, bodies, forms, q, rows, own)
+    rows, apart = (None, np.eye(lengths.size)) if is_sparse(J) else branches_at(forms, q)
+    return Branching(joints, bodies, forms, q, rows, apart)
 
 
 def singular_rows(
@@ -169,14 +175,19 @@ def acceleration(forms: Forms, q: Vector, twists: Vector) -> tuple[Vector, Vecto
 
 
 def _leads_on(forms: Forms, q: Vector, twists: Vector) -> bool:
-    (J, rows, lengths), (Q, sizes) = (
-        measured(joint_matrix(forms, q)),
-        acceleration(forms, q, twists),
-    )
+    own = joint_matrix(forms, q)
+    (J, rows, _), (Q, sizes) = measured(own), acceleration(forms, q, twists)
     left = Q / rows - J @ shortest_solution(J, Q / rows, width=6)
     # Where nothing turns, all terms are round-off: as large as they are in a motion like this.
-    usual = np.max(abs(lengths * twists)) ** 2 / np.max(lengths)
+    arms, (speeds, turns) = _arms(own), np.moveaxis(abs(twists.reshape(-1, 2, 3)), 1, 0)
+    usual = max(np.max(speeds) ** 2 / np.max(arms), np.max(arms[:, None] * turns**2))
     return bool(np.max(abs(left)) <= LEFT * max(usual, np.max(sizes / rows)))
+
+
+def _arms(J: Matrix) -> Vector:
+    """Return the longest lever arm of each body [m]; of what has none, the longest of all."""
+    arms, longest = lever_arms(J), longest_arm(J)
+    return np.where(arms > SHORT * longest, arms, longest)
 
 
 def branches_at(

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -15,7 +14,6 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.network import Attached
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.start import require_satisfied
-from poinsot.ph.system import Storage
 from poinsot.result.observer import Observer
 from poinsot.systems.departure import require_one_way
 from poinsot.systems.driving import require_driven
@@ -80,11 +78,10 @@ class MechanismForm(VelocityForm):
         """All but positions."""
         return np.arange(self.n) >= self.mechanics.n
 
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One storage, quadratic without springs."""
-        rows = np.flatnonzero(~self.algebraic)
-        return (Storage(rows, quadratic=not self.mechanism.potentials),)
+    @property
+    def parabolic(self) -> bool:
+        """Without springs."""
+        return not self.mechanism.potentials
 
     def coordinate_sizes(self, x: Vector) -> Vector:
         """Return lengths of the mechanism for positions, and 1 for the rest."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.ph.matrices import Matrix, Placed, Vector, assemble, balancing, dense, diagonal
-from poinsot.ph.system import PHSystem
+from poinsot.ph.system import PHSystem, Storage
 from poinsot.result.observer import Rows, RowsOf, StateObserver
 
 
@@ -405,9 +405,20 @@ class VelocityForm(MechanicalForm):
         return assemble((self.n, self.n), placed)
 
     def energies(self, x: Vector) -> Vector:
-        """Return T + V [J]."""
+        """Return V and T [J]."""
         zeta, w, _ = self.parts(x)
-        return np.array([self.mechanics.T(w) + self.mechanics.V(zeta)])
+        return np.array([self.mechanics.V(zeta), self.mechanics.T(w)])
+
+    @property
+    @abstractmethod
+    def parabolic(self) -> bool:
+        """Whether V is quadratic."""
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """V and T: discrete gradients of V leave w at its midpoint, where constraints hold it."""
+        rows, n = np.flatnonzero(~self.algebraic), self.mechanics.n
+        return (Storage(rows[rows < n], self.parabolic), Storage(rows[rows >= n], quadratic=True))
 
     @property
     def massless(self) -> NDArray[np.bool_]:

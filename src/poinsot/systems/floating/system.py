@@ -14,7 +14,7 @@ from poinsot.ph.ports import Port
 from poinsot.ph.runner import Runner
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton, StageEquations
-from poinsot.ph.system import State
+from poinsot.ph.system import State, Storage
 from poinsot.systems.floating.bodies import FloatingBodies
 from poinsot.systems.floating.redundancy import Redundancy
 from poinsot.systems.floating.steps import FloatingStages
@@ -92,6 +92,11 @@ class FloatingSystem(BodyAxesForm):
         """Return T + V [J]."""
         zeta, w, _ = self.parts(x)
         return np.array([self.bodies.kinetic(zeta, w) + self.bodies.V(zeta)])
+
+    @cached_property
+    def storages(self) -> tuple[Storage, ...]:
+        """One, as T depends on zeta."""
+        return (Storage(np.flatnonzero(~self.algebraic)),)
 
     def gyration(self, x: Vector) -> Matrix:
         """Return G(u, w) [BAPM21, eqs. (12) to (14)]."""

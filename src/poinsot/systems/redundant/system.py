@@ -17,7 +17,7 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port, count_inputs
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import StageEquations
-from poinsot.ph.system import State, Storage, require_states
+from poinsot.ph.system import State, require_states
 from poinsot.result.observer import Observer
 from poinsot.systems.livens.functions import OfCoordinates, Reader
 from poinsot.systems.livens.smooth import Field, Smooth
@@ -466,11 +466,10 @@ class RedundantSystem(RedundantForm):
         """Whether the gradient of V was given."""
         return all(part.exact for part in self.laws.potentials)
 
-    @cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        """One, quadratic where V is."""
-        quadratic = all(part.is_quadratic for part in self.laws.potentials)
-        return (Storage(np.flatnonzero(~self.algebraic), quadratic=quadratic),)
+    @property
+    def parabolic(self) -> bool:
+        """Where its parts are."""
+        return all(part.is_quadratic for part in self.laws.potentials)
 
 
 def states(name: str, laws: Laws, units: Mapping[str, str] | None) -> tuple[State, ...]:
