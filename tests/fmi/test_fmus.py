@@ -2,8 +2,10 @@
 
 import gc
 import struct
+import sys
 import zipfile
 from io import BytesIO
+from json import loads
 
 import fmpy
 import numpy as np
@@ -13,7 +15,9 @@ from fmpy.validation import validate_fmu
 from halves import first, second
 
 import poinsot as ps
+from poinsot.fmi import binary
 from poinsot.fmi.instance import Instance
+from poinsot.fmi.interface import Interface
 from poinsot.fmi.server import Operation, Status, serve
 from poinsot.parts.fmus import RunningFMU
 
@@ -22,16 +26,17 @@ STEP = 1e-3
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """FMUs of both halves: the first of FMI 2.0, the second of FMI 3.0."""
+    """FMUs of both halves: the first of FMI 2.0, the second of FMI 3.0, and of FMI 2.0."""
     folder = tmp_path_factory.mktemp("fmus")
-    paths = folder / "first half.fmu", folder / "second.fmu"
+    paths = folder / "first half.fmu", folder / "second.fmu", folder / "second-2.fmu"
     ps.export_fmu(first(), paths[0], version=2, step=STEP, parameters=["gravity.z"])
     ps.export_fmu(second(), paths[1], version=3, step=STEP)
+    ps.export_fmu(second(), paths[2], version=2, step=STEP)
     return paths
 
 
 def test_fmpy_finds_no_fault_in_either_version(files):
-    assert [validate_fmu(str(path)) for path in files] == [[], []]
+    assert [validate_fmu(str(path)) for path in files] == [[], [], []]
 
 
 def test_fmpy_runs_it_saves_states_and_takes_steps_back(files):
@@ -107,8 +112,8 @@ def test_what_a_coupled_fmu_adds_is_what_is_said_and_falls_with_the_communicatio
     files, tmp_path
 ):
     errors, path = [], tmp_path / "run.nc"
-    for T in (0.02, 0.01):
-        model, result, own = coupled(files[1], T, path)
+    for fmu, T in ((files[2], 0.02), (files[1], 0.01)):
+        model, result, own = coupled(fmu, T, path)
         found = ps.analysis.coupling_error(result, "shaft", every=T, means=True)
         known = found.energy[:-1] + own
         assert np.max(abs(found.error[:-1] - known)) < 0.01 * found.largest
@@ -233,15 +238,21 @@ def test_names_and_models_that_no_fmu_can_have_are_refused(tmp_path):
     assert not path.exists()
 
 
+def test_a_missing_extra_is_named(files, monkeypatch, tmp_path):
+    monkeypatch.setattr(binary, "of_the_user", lambda: tmp_path)
+    monkeypatch.setattr(binary, "find_spec", lambda name: None)
+    with pytest.raises(ps.MissingExtraError, match=r"poinsot\[fmi\]"):
+        ps.export_fmu(first(), tmp_path / "a.fmu", step=STEP)
+    monkeypatch.setitem(sys.modules, "fmpy", None)
+    with pytest.raises(ps.MissingExtraError, match=r"poinsot\[fmi\]"):
+        coupling(files[1])
+
+
 def test_every_request_is_answered(files):
     """Also those that make no sense: nobody would wait for an answer forever."""
     with zipfile.ZipFile(files[1]) as archive:
         model = ps.Model.from_yaml_text(archive.read("resources/model.yaml").decode())
         facts = archive.read("resources/interface.json")
-    from json import loads
-
-    from poinsot.fmi.interface import Interface
-
     requests = [
         (Operation.STEP, struct.pack("=dd", 0.0, 0.1)),
         (99, b""),
