@@ -9,13 +9,14 @@ import typer
 
 from poinsot.analysis import FrequencyResponse, Modes, frequency_response
 from poinsot.analysis import modes as find_modes
-from poinsot.cli.app import app, require_outputs, say, warn, writing
+from poinsot.cli.app import app, require_outputs, say, warn
 from poinsot.cli.operating_point import linear_at, source_of
 from poinsot.errors import InputError
 from poinsot.model.coordinates import COORDINATES
 from poinsot.ph.matrices import Array
 from poinsot.result import load
 from poinsot.viz import plot_bode, write_page, write_report
+from poinsot.viz.formats import require_figure
 
 What = Annotated[str, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to linearise.")]
 At = Annotated[
@@ -147,6 +148,8 @@ def bode(
     if band is not None and not 0 < band[0] < band[1] < np.inf:
         raise InputError(f"--band {band[0]:g} {band[1]:g}: give two ascending positive numbers")
     require_outputs(source_of(what), output, summary)
+    if output is not None:
+        require_figure(output)
     linear = linear_at(what, at, coordinates)
     # Ports are looked at before modes are computed: a misspelt one is told at once.
     frequency_response(linear, 1.0, inputs=source, outputs=target)
@@ -155,8 +158,7 @@ def bode(
     say(_peaks(response))
     _tell(linear)
     if output is not None:
-        with writing(output):
-            plot_bode(response).savefig(output)
+        plot_bode(response).savefig(output)
         say(f"\nplot  {output}")
     if summary is not None:
         summary.write_text(json.dumps(_points(response), indent=1) + "\n")

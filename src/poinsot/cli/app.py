@@ -1,8 +1,6 @@
 """The command `poinsot`: what all its subcommands share."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Annotated
@@ -84,12 +82,3 @@ def _same(a: Path, b: Path) -> bool:
     if a.exists() and b.exists():
         return a.is_file() and a.samefile(b)
     return a.resolve() == b.resolve()
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn a format that cannot be written into a message."""
-    try:
-        yield
-    except ValueError as error:
-        raise InputError(f"cannot write '{path}': {error}") from None

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from poinsot.cli.app import app, require_outputs, say, warn, writing
+from poinsot.cli.app import app, require_outputs, say, warn
 from poinsot.errors import InputError, printable
 from poinsot.gallery import MODULES, find_example
 from poinsot.model import Model
@@ -14,6 +14,7 @@ from poinsot.ph.matrices import Vector
 from poinsot.result import load
 from poinsot.so3 import matrix_to_quat
 from poinsot.viz import follow, plot_overview, write_page
+from poinsot.viz.formats import require_figure
 
 RunFile = Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")]
 
@@ -72,9 +73,9 @@ def plot(
     """
     target = output or file.with_suffix(".png")
     require_outputs(file, target)
+    require_figure(target)
     result = load(file)
-    with writing(target):
-        plot_overview(result).savefig(target)
+    plot_overview(result).savefig(target)
     say(f"plot  {target}")
     warn(result)
 

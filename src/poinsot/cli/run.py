@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from poinsot.cli.app import app, require_outputs, say, warn, writing
+from poinsot.cli.app import app, require_outputs, say, warn
 from poinsot.cli.summary import show, summarise
 from poinsot.cli.task import Resumed, Task, find_task
 from poinsot.errors import InexactRunWarning, InputError
@@ -16,6 +16,7 @@ from poinsot.model.coordinates import COORDINATES
 from poinsot.result import Result, SimulationError
 from poinsot.run.engines import ENGINES
 from poinsot.schemes.records import SCHEMES
+from poinsot.viz.formats import require_figure
 
 
 @app.command()
@@ -47,7 +48,9 @@ def run(
     ] = None,
     summary: Annotated[Path | None, typer.Option(help="Write a summary as JSON.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a figure.")] = None,
-    animation: Annotated[Path | None, typer.Option(help="Write an animation, a GIF.")] = None,
+    animation: Annotated[
+        Path | None, typer.Option(help="Write a film: GIF, or MP4 with ffmpeg.")
+    ] = None,
     save_every: Annotated[int | None, typer.Option(help="Keep every so many steps.")] = None,
     progress: Annotated[bool, typer.Option(help="Show progress on a terminal.")] = True,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
@@ -68,7 +71,11 @@ def run(
         raise InputError("--verbose and --quiet exclude each other; give one of them")
     source = None if what is None or what in MODULES else Path(what)
     require_outputs(source, output, summary, plot, animation)
+    if plot is not None:
+        require_figure(plot)
     task = _find(what, resume)
+    if animation is not None:
+        task.require_film(animation)
     if verbose:
         say(task.describe())
     given: dict[str, Any] = {
@@ -134,12 +141,10 @@ def _write(
         summary.write_text(json.dumps(summarise(result), indent=1) + "\n")
         written["summary"] = summary
     if plot is not None:
-        with writing(plot):
-            task.plot(result).savefig(plot)
+        task.plot(result).savefig(plot)
         written["plot"] = plot
     if animation is not None:
-        with writing(animation):
-            task.film(result, animation)
+        task.film(result, animation)
         written["animation"] = animation
     return written
 

@@ -13,6 +13,7 @@ from poinsot.model.simulation import Simulation
 from poinsot.result import Result, load
 from poinsot.run import simulate
 from poinsot.viz import animate, plot_overview
+from poinsot.viz.formats import require_film
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Described:
 
     plot = staticmethod(plot_overview)
     film = staticmethod(animate)
+    require_film = staticmethod(require_film)
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Resumed:
 
     plot = staticmethod(plot_overview)
     film = staticmethod(animate)
+    require_film = staticmethod(require_film)
 
 
 Task: TypeAlias = Example | Described

@@ -16,6 +16,7 @@ from poinsot.result import Result, SimulationError
 from poinsot.run import simulate
 from poinsot.schemes.records import find_scheme
 from poinsot.systems.livens import LagrangianSystem
+from poinsot.viz.formats import require_film
 from poinsot.viz.style import Figure
 
 
@@ -91,10 +92,16 @@ class Example:
         return f"{self.title} ({self.source})"
 
     def film(self, result: Result, path: Path) -> None:
-        """Write the animation, if it has one."""
+        """Write the animation."""
+        self.require_film(path)
+        assert self.animate is not None
+        self.animate(result, path)
+
+    def require_film(self, path: Path) -> None:
+        """Refuse a film of an example that has none, or in a format that cannot be written."""
         if self.animate is None:
             raise InputError(f"example '{self.name}' has no animation")
-        self.animate(result, path)
+        require_film(path)
 
     def run(
         self,

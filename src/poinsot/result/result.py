@@ -408,6 +408,18 @@ class Result:
 
         to_csv(self, path)
 
+    def to_mat(self, path: str | PathLike[str]) -> None:
+        """Write structs of arrays to a MAT-file, for MATLAB and Octave.
+
+        `r = load("run.mat")` has `r.time`, `r.energy`, `r.bodies.rod.position` (times, 3),
+        `r.joints.hinge.coordinates.angle`, `r.joints.hinge.force`, `r.ports.motor.u`,
+        `r.sensors.tip.values`. SI units; what belongs to steps is at `r.midpoint`. What is no
+        letter, digit or underscore in a name becomes an underscore.
+        """
+        from poinsot.result.matlab import to_mat
+
+        to_mat(self, path)
+
 
 def _named(records: Mapping[str, Record], name: str, kind: str) -> Record:
     if not isinstance(name, str):

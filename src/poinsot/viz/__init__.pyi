@@ -1,5 +1,6 @@
 """The public names, and where each of them comes from."""
 
+from poinsot.viz.gltf import write_gltf as write_gltf
 from poinsot.viz.pages import page as page
 from poinsot.viz.pages import show as show
 from poinsot.viz.pages import write_page as write_page

@@ -1,4 +1,4 @@
-"""A mechanism on paper: a picture of a moment, and a film as an animated GIF."""
+"""A mechanism on paper: a picture of a moment, and a film, an animated GIF or MP4."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 from poinsot.errors import InputError
 from poinsot.result import Result
 from poinsot.viz.axes import figure_of
+from poinsot.viz.formats import MP4, require_film
 from poinsot.viz.painter import Painter
 from poinsot.viz.stage import Stage
 from poinsot.viz.style import Axes, Figure, drawing, new_figure, style
@@ -55,10 +56,12 @@ def animate(
     scale: float = 1.0,
     colour: str | None = None,
 ) -> None:
-    """Draw a mechanism in motion as an animated GIF.
+    """Draw a mechanism in motion as an animated GIF, or as MP4 if ffmpeg is installed.
 
     Parameters
     ----------
+    path
+        `"motion.gif"` or `"motion.mp4"`.
     end
         Time of the last frame [s]; default: the end of the run.
     frames
@@ -66,8 +69,10 @@ def animate(
     scale, colour
         How much larger deformations are drawn, and what colours beams and rods; see `page`.
     """
-    from matplotlib.animation import PillowWriter
+    from matplotlib.animation import FFMpegWriter, PillowWriter
 
+    require_film(path)
+    writes = FFMpegWriter if Path(path).suffix.lower() == MP4 else PillowWriter
     last = result.time[-1] if end is None else min(end, result.time[-1])
     if last < result.time[0]:
         raise InputError(f"animate: the run starts at {result.time[0]:g} s, after end = {end:g} s")
@@ -76,7 +81,7 @@ def animate(
     chosen = np.unique(np.linspace(0, shown - 1, frames).round().astype(int))
     with drawing(*SIZE) as figure:
         ax = figure.add_subplot()
-        painter, writer = Painter(stage, ax), PillowWriter(fps=RATE)
+        painter, writer = Painter(stage, ax), writes(fps=RATE)
         if stage.colours is not None:
             painter.add_scale(stage.colours)
         with writer.saving(figure, str(path), dpi=90):

@@ -76,10 +76,14 @@ class Frames:
     @property
     def quat(self) -> Array:
         """Scalar-first quaternions without jumps of sign from frame to frame; (..., bodies, 4)."""
-        quat = matrix_to_quat(self.rotation)
-        jumps = np.where(np.sum(quat[1:] * quat[:-1], axis=-1) < 0, -1.0, 1.0)
-        quat[1:] *= np.cumprod(jumps, axis=0)[..., None]
-        return quat
+        return steady(matrix_to_quat(self.rotation))
+
+
+def steady(quat: Array) -> Array:
+    """Return quaternions (frames, ..., 4) with those signs that let none of them jump."""
+    jumps = np.where(np.sum(quat[1:] * quat[:-1], axis=-1) < 0, -1.0, 1.0)
+    signs = np.concatenate([np.ones((1, *jumps.shape[1:])), np.cumprod(jumps, axis=0)])
+    return np.asarray(quat * signs[..., None])
 
 
 @dataclass(frozen=True, eq=False)

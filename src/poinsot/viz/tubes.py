@@ -60,16 +60,15 @@ class Tube:
         elements = self.nodes.size - 1
         return np.linspace(0, elements, self.pieces * elements + 1)
 
-    def surface(self, position: Array, rotation: Array) -> tuple[Array, Array]:
-        """Return vertices and normals (rings + 2, corners, 3), of poses of all bodies in a frame.
+    def rings(self, position: Array, rotation: Array) -> tuple[Array, Array]:
+        """Return the centres of the rings (rings, 3), and their axes 1, 2 and along it, in columns.
 
-        The axis is a cubic through the nodes along the axes of their sections. The first and the
-        last ring are there twice: they are the edges of both ends, which look along the axis.
+        The axis is a cubic through the nodes along the axes of their sections; poses are those of
+        all bodies in a frame.
         """
         p, (first, _, axis) = position[self.nodes], self.axes
         d1, d3 = (rotation[self.nodes][:, :, k] for k in (first, axis))
-        e = np.minimum(self.along.astype(int), self.nodes.size - 2)
-        s = (self.along - e)[:, None]
+        e, s = self._inside
         length = np.diff(self.places)[e, None]
         centre = (
             (1 + 2 * s) * (1 - s) ** 2 * p[e]
@@ -85,11 +84,27 @@ class Tube:
         tangent = _unit(slope)
         across = (1 - s) * d1[e] + s * d1[e + 1]
         one = _unit(across - np.sum(across * tangent, axis=1, keepdims=True) * tangent)
-        two = np.cross(tangent, one)
+        return centre, np.stack([one, np.cross(tangent, one), tangent], axis=2)
+
+    @property
+    def _inside(self) -> tuple[NDArray[np.intp], Array]:
+        """The element of each ring, and where in it that is, from 0 to 1; (rings,), (rings, 1)."""
+        e = np.minimum(self.along.astype(int), self.nodes.size - 2)
+        return e, (self.along - e)[:, None]
+
+    def surface(self, position: Array, rotation: Array) -> tuple[Array, Array]:
+        """Return vertices and normals (rings + 2, corners, 3), of poses of all bodies in a frame.
+
+        The first and the last ring are there twice: they are the edges of both ends, which look
+        along the axis.
+        """
+        centre, axes = self.rings(position, rotation)
+        e, s = self._inside
         widths = (1 - s) * self.sizes[e] + s * self.sizes[e + 1]
         corners, outward = outline(self.round)
-        at, frame = widths[:, None] * corners, np.stack([one, two], axis=1)
-        vertices, normals = centre[:, None] + at @ frame, outward @ frame
+        across = np.swapaxes(axes[:, :, :2], 1, 2)
+        vertices, normals = centre[:, None] + widths[:, None] * corners @ across, outward @ across
+        tangent = axes[:, :, 2]
         ends = [np.tile(end, (1, len(corners), 1)) for end in (-tangent[0], tangent[-1])]
         return (
             np.concatenate([vertices[:1], vertices, vertices[-1:]]),
