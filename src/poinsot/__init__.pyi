@@ -27,6 +27,7 @@ from poinsot.elements.sections import Section as Section
 from poinsot.elements.sections import SectionLaw as SectionLaw
 from poinsot.errors import AssemblyError as AssemblyError
 from poinsot.errors import BuildError as BuildError
+from poinsot.errors import FMUError as FMUError
 from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning
 from poinsot.errors import InputError as InputError
@@ -42,6 +43,7 @@ from poinsot.errors import SingularPencilError as SingularPencilError
 from poinsot.errors import SingularPositionError as SingularPositionError
 from poinsot.errors import StorageError as StorageError
 from poinsot.errors import StructureError as StructureError
+from poinsot.fmi import export_fmu as export_fmu
 from poinsot.model import Assembled as Assembled
 from poinsot.model import DifferentialDrive as DifferentialDrive
 from poinsot.model import Model as Model

@@ -1,0 +1,5 @@
+"""Models as FMUs, for co-simulation by other programs: FMI 3.0 and 2.0."""
+
+from poinsot.names import publish
+
+publish(globals(), later=("poinsot",))  # a run needs none of it
