@@ -74,6 +74,10 @@ class MissingExtraError(PoinsotError, ImportError):
     """A package that is optional is needed; says which extra brings it."""
 
 
+class FMUError(InputError):
+    """An FMU cannot be used: it is none, has no binary for this platform, or fails in a step."""
+
+
 class ModelFileError(InputError):
     """A model file cannot be used; `problems` says where and why, a line for each."""
 

@@ -1,5 +1,7 @@
 """The public names, and where each of them comes from; they are imported when first used."""
 
+from poinsot.analysis.coupling import CouplingError as CouplingError
+from poinsot.analysis.coupling import coupling_error as coupling_error
 from poinsot.analysis.eigenmodes import Modes as Modes
 from poinsot.analysis.eigenmodes import modes as modes
 from poinsot.analysis.equilibria import Equilibrium as Equilibrium

@@ -1,5 +1,7 @@
 """Controllers of a model file: a table of their kinds."""
 
+from pydantic import Field
+
 from poinsot.io.entries import OneOf, Part
 from poinsot.io.numbers import Name, Number, Numbers
 from poinsot.io.systems import Rows
@@ -50,8 +52,26 @@ class StateSpace(Controller):
     """States at the start; default: zero."""
 
 
+class FMU(Part):
+    """An FMU of another program, by co-simulation."""
+
+    file: str
+    """Its path, from the folder of this file."""
+    every: Number
+    """Communication step [s], a multiple of the step."""
+    reads: dict[str, Name] = Field(default_factory=dict)
+    """Channels that its inputs read: the name of an input, then the channel."""
+    drives: dict[str, str] = Field(default_factory=dict)
+    """Ports, and the outputs that drive them; `-torque` is one with the opposite sign."""
+    outputs: list[str] | None = None
+    """Outputs for others to read."""
+    parameters: dict[str, Number] | None = None
+    """Parameters, and start values of inputs that read nothing."""
+
+
 class Controllers(OneOf):
     """The kinds of controllers."""
 
     formula: FormulaLaw | None = None
     state_space: StateSpace | None = None
+    fmu: FMU | None = None

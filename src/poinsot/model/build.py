@@ -184,7 +184,8 @@ class _Builder:
     def add_controller(self, name: str, entry: Controllers) -> None:
         """Add a controller, unless something before failed: it may not be there."""
         if not self.problems:
-            add_controller(name, entry, self.model.add_controller)
+            folder, model = self.within[-1].parent, self.model
+            add_controller(name, entry, folder, model.add_controller, model.add_fmu)
 
     def add_event(self, name: str, entry: files.Event) -> None:
         """Add an event, unless something before failed: it may not be there."""

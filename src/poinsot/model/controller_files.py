@@ -1,6 +1,7 @@
 """Controllers of a model, from their entries in a file and back."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from poinsot.errors import InputError
 from poinsot.io import controllers as entries
 from poinsot.model.system_files import UnwritableError
 from poinsot.parts.controllers import Controller
+from poinsot.parts.fmus import FMULaw
 from poinsot.parts.state_spaces import StateSpace
 from poinsot.ph.formula_rows import FormulaRows
 from poinsot.ph.formulas import Formula
@@ -17,9 +19,22 @@ from poinsot.ph.formulas import Formula
 OPTIONS = "reads", "drives", "every", "delay", "limits", "rate_limits", "states", "outputs"
 
 
-def add_controller(name: str, entry: entries.Controllers, add: Callable[..., Any]) -> None:
-    """Add the controller of an entry by `add`, the method of a model."""
+def add_controller(
+    name: str,
+    entry: entries.Controllers,
+    folder: Path,
+    add: Callable[..., Any],
+    add_fmu: Callable[..., Any],
+) -> None:
+    """Add the controller of an entry by `add` or `add_fmu`, the methods of a model.
+
+    Paths in the entry begin in the folder.
+    """
     part = entry.part
+    if isinstance(part, entries.FMU):
+        chosen = {key: getattr(part, key) for key in ("every", "reads", "drives", "parameters")}
+        add_fmu(name, folder / part.file, outputs=part.outputs or (), **chosen)
+        return
     given = {key: getattr(part, key) for key in OPTIONS if getattr(part, key) is not None}
     if isinstance(part, entries.FormulaLaw):
         add(name, part.law, **given)
@@ -31,6 +46,8 @@ def add_controller(name: str, entry: entries.Controllers, add: Callable[..., Any
 
 def describe_controller(name: str, controller: Controller) -> dict[str, Any]:
     """Return the entry of a controller."""
+    if isinstance(controller.law, FMULaw):
+        return {"fmu": _describe_fmu(controller, controller.law)}
     written: dict[str, Any] = {
         "reads": [channel.text for channel in controller.reads],
     }
@@ -66,3 +83,18 @@ def describe_controller(name: str, controller: Controller) -> dict[str, Any]:
             zip(controller.state_names, controller.states.tolist(), strict=True)
         )
     return {"formula": {"law": list(law.texts)} | written}
+
+
+def _describe_fmu(controller: Controller, law: FMULaw) -> dict[str, Any]:
+    """Return the entry of an FMU; its path is an absolute one."""
+    channels = (channel.text for channel in controller.reads)
+    ports = (port.name for port in controller.drives)
+    written: dict[str, Any] = {
+        "file": str(law.file.path),
+        "every": controller.every,
+        "reads": dict(zip(law.reads, channels, strict=True)),
+        "drives": dict(zip(ports, law.drives, strict=True)),
+        "outputs": list(law.told),
+        "parameters": dict(law.parameters),
+    }
+    return {key: value for key, value in written.items() if value}

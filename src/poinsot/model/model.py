@@ -13,7 +13,7 @@ from poinsot.bodies.kinds import kind_of
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
-from poinsot.inputs import require_name, vector3
+from poinsot.inputs import named, require_name, vector3
 from poinsot.model import changes, compiling, initial, motions
 from poinsot.model.assemblies import Assembly, BodyAssembly, Start
 from poinsot.model.assembling import Assembled, assembled
@@ -35,6 +35,7 @@ from poinsot.model.submodels import Submodel
 from poinsot.model.wiring import Wiring
 from poinsot.parts.controllers import Controller, make_controller
 from poinsot.parts.events import Event, Trigger
+from poinsot.parts.fmus import FMUFile, FMULaw
 from poinsot.parts.forces import Force
 from poinsot.parts.joint import Joint
 from poinsot.parts.loads import PortPlace
@@ -442,6 +443,71 @@ class Model(Contents):
             rate_limits=rate_limits,
             states=states,
             outputs=outputs,
+        )
+        return self.controllers[name]
+
+    def add_fmu(
+        self,
+        name: str,
+        path: str | Path,
+        *,
+        every: float,
+        reads: Mapping[str, str] | None = None,
+        drives: Mapping[str, str] | None = None,
+        outputs: Sequence[str] = (),
+        parameters: Mapping[str, float] | None = None,
+    ) -> Controller:
+        """Let an FMU of another program act on the model: co-simulation by sampled exchange.
+
+        It is a sampled controller: at t_k = t_start + k T the FMU goes on from t_{k-1} to t_k with
+        what it read at t_{k-1}, reads anew, and its outputs are held until t_{k+1}. What goes
+        through a port that it drives is in `result.port(...)`, exactly as the model sees it; what
+        is lost or gained between the two sides is in `ps.analysis.coupling_error`. Needs FMPy,
+        `pip install "poinsot[fmi]"`. Every run has an instance of its own.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        path : path
+            An FMU for co-simulation, FMI 2.0 or 3.0, with a binary for this platform.
+        every : float
+            The communication step T [s], a multiple of the step of a run.
+        reads : mapping
+            Input of the FMU -> channel, as in `add_sensor`: `{"speed": "axle.rate"}`. A vector goes
+            to variables `"v[0]"`, `"v[1]"`, ... by their name `"v"`.
+        drives : mapping
+            Port -> output of the FMU, as in `add_controller`: `{"axle": "torque"}`. A minus sign
+            reverses it: `"-torque"` is the reaction to what acts on the FMU.
+        outputs : sequence of str
+            Other outputs of the FMU, for controllers that are added later to read: `"name.output"`
+            has these after those that drive.
+        parameters : mapping
+            Parameters of the FMU, and start values of inputs that read nothing.
+
+        Raises
+        ------
+        FMUError
+            If the file is no FMU that can run here, or has no such variables.
+        """
+        require_new(self, name)
+        what, wiring = f"FMU '{name}'", Wiring(self)
+        measured = named(reads or {}, f"{what}: reads", "{'speed': 'axle.rate'}")
+        driven = named(drives or {}, f"{what}: drives", "{'axle': 'torque'}")
+        set_up = named(parameters or {}, f"{what}: parameters", "{'mass': 2.0}")
+        file = FMUFile.at(Path(path).resolve(), what)
+        channels = wiring.read(list(measured.values()), name, sampled=True)
+        ports = wiring.driven(list(driven), what)
+        law = FMULaw.of(
+            file,
+            [(v, channel.size) for v, channel in zip(measured, channels, strict=True)],
+            [(text, port.size) for text, port in zip(driven.values(), ports, strict=True)],
+            list_of_names(outputs, f"{what}: outputs"),
+            set_up,
+            what,
+        )
+        self.controllers[name] = make_controller(
+            name, law, channels, ports, every=every, outputs=len(law.outputs) or None
         )
         return self.controllers[name]
 

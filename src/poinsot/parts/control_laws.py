@@ -14,6 +14,7 @@ import numpy as np
 
 from poinsot.errors import InputError, failure
 from poinsot.kernels.laws import Law
+from poinsot.parts.fmus import FMULaw
 from poinsot.parts.formula_laws import machine_code
 from poinsot.parts.state_spaces import StateSpace, sampled_system
 from poinsot.ph.formula_rows import FormulaRows
@@ -242,6 +243,8 @@ MOST = 1000
 
 def control_law(law: Any, sizes: Sizes, every: float) -> ControlLaw:
     """Return a law that is called every so often [s] as a function with an address."""
+    if isinstance(law, FMULaw):
+        return PythonLaw(law.begun(), sizes)
     if isinstance(law, PHSystem):
         return PythonLaw(sampled_system(law, every), sizes)
     if isinstance(law, StateSpace):

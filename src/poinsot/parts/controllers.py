@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError
 from poinsot.inputs import count, function, number, numbers
 from poinsot.parts.control_laws import Sizes
+from poinsot.parts.fmus import FMULaw
 from poinsot.parts.state_spaces import StateSpace
 from poinsot.ph.formula_rows import FormulaRows
 from poinsot.ph.formulas import Formula
@@ -34,7 +35,7 @@ class Controller:
     ----------
     name : str
         Its name in the model.
-    law : function, FormulaRows, StateSpace or PHSystem
+    law : function, FormulaRows, StateSpace, PHSystem or FMULaw
         u = f(t, y); with states (u, x_next) = f(t, y, x), or (u, x') in continuous time.
     reads : tuple of Channel
         What it measures, in the order of y.
@@ -142,7 +143,7 @@ def make_controller(
         raise InputError(f"{what}: delay is {wait:g} s; it cannot be negative")
     names, start = _states(states, what)
     sizes = Sizes(sum(channel.size for channel in reads), start.size, outputs)
-    known = _law(law, reads, sizes, names, what)
+    known = law if isinstance(law, FMULaw) else _law(law, reads, sizes, names, what)
     if isinstance(known, StateSpace | PHSystem):
         start = _own_states(known, states, what)
         names = tuple(f"x_{k}" for k in range(start.size))

@@ -17,6 +17,7 @@ from poinsot.parts.events import (
     absent_ever,
     locked_ever,
 )
+from poinsot.parts.fmus import FMULaw
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Block, Clock, Memory, Totals
 from poinsot.result.history import Saved
@@ -192,6 +193,12 @@ class PhasedEngine(Engine):
 
     def require_possible(self, problem: Problem) -> None:
         """Refuse changes that no phase can have, by what is left if all of them are made."""
+        for controller in problem.sampled.controllers:
+            if isinstance(controller.law, FMULaw):
+                raise InputError(
+                    f"FMU '{controller.name}' would begin anew where an event changes the model; "
+                    "let events be recorded or stop the run"
+                )
         here, self.absent = self.absent, self.absent | set(self.names)
         self._phase()
         for joint in locked_ever(problem.triggers):

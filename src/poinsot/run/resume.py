@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.parts.events import Event
+from poinsot.parts.fmus import FMULaw
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Memory
 from poinsot.ph.signals import Signal
@@ -80,6 +81,7 @@ class Stopped:
         try:
             run = Run.of(model, plan, plan.scheme, start, inputs, events, keep=False)
             self._require_later(run)
+            _require_no_fmu(run)
             self._require_same_names(run.problem.system, run.loop.facts)
             keeper = Keeper(plan, run.loop)
             keeper.restore(self.facts, self.arrays)
@@ -131,6 +133,16 @@ class Stopped:
                     f"port '{port.name}': the input is not that of the run: {own.tolist()} and not "
                     f"{known.tolist()} at t = {middle:g} s; give the same inputs=..."
                 )
+
+
+def _require_no_fmu(run: Run) -> None:
+    """Refuse FMUs, whose states are not in the file."""
+    for controller in run.problem.sampled.controllers:
+        if isinstance(controller.law, FMULaw):
+            raise InputError(
+                f"FMU '{controller.name}' began anew, and would not go on: its state is not in the "
+                "file; run the model from its start"
+            )
 
 
 def _of_time(port: Port) -> bool:

@@ -1,0 +1,82 @@
+"""The energy that co-simulation creates or loses, where sides see each other as they were."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poinsot.errors import InputError
+from poinsot.inputs import number
+from poinsot.result import Array, Result
+
+
+@dataclass(frozen=True, eq=False)
+class CouplingError:
+    """Energy at a port that is coupled by samples.
+
+    Parameters
+    ----------
+    time : (samples,)
+        Times of samples [s].
+    energy : (samples,)
+        Energy that the model took in through the port since the start [J], exactly.
+    error : (samples,)
+        How much more that is than the other side gave away [J], estimated: what the coupling has
+        created out of nothing, or lost if it is negative.
+    """
+
+    time: Array
+    energy: Array
+    error: Array
+
+    @property
+    def largest(self) -> float:
+        """The largest error [J]."""
+        return float(np.max(abs(self.error), initial=0.0))
+
+
+def coupling_error(
+    result: Result, port: str, *, every: float, means: bool = False
+) -> CouplingError:
+    r"""Return the energy that goes through a port that an FMU drives, and what the coupling adds.
+
+    The model takes in u_k y(t) between two samples, since the input is held. The other side gives
+    away u(t) y_k, as it sees y as it was; with u linear between samples the difference is
+
+    .. math:: \delta E_k = \int_{t_k}^{t_{k+1}} u_k \cdot y\, dt
+              - T\, \tfrac12 (u_k + u_{k+1}) \cdot y_k .
+
+    It falls with the communication step T in proportion. Outputs that are `means` over the
+    communication step which ends at a sample give :math:`T\, u_{k+1} \cdot y_k` away.
+
+    Parameters
+    ----------
+    result : Result
+        A run whose samples are among its saved times.
+    port : str
+        A port that is driven.
+    every : float
+        The communication step T [s].
+    means : bool
+        The other side puts out means, as drives in FMUs of Poinsot do.
+    """
+    record, T = result.port(port), number(every, "every")
+    if T <= 0:
+        raise InputError(f"every is {T:g} s; the communication step is positive")
+    time = result.time
+    count = int(np.floor((time[-1] - time[0]) / T * (1 + 1e-12) + 1e-9))
+    samples = time[0] + T * np.arange(count + 1)
+    rows = np.clip(np.searchsorted(time, samples), 0, time.size - 1)
+    rows = np.where(abs(time[rows - 1] - samples) < abs(time[rows] - samples), rows - 1, rows)
+    if np.any(abs(time[rows] - samples) > 1e-6 * T):
+        raise InputError(
+            f"the samples every {T:g} s are not among the saved times of the result; take the "
+            "communication step of the FMU, and save as often"
+        )
+    # Inputs hold from a sample on; outputs at one are the mean of those of the steps beside it.
+    after = np.minimum(rows, record.u.shape[0] - 1)
+    u, y = record.u[after], (record.y[after] + record.y[np.maximum(rows - 1, 0)]) / 2
+    between = u[1:] if means else (u[:-1] + u[1:]) / 2
+    given = T * np.einsum("ki,ki->k", between, y[:-1])
+    taken = np.diff(record.energy[rows])
+    error = np.concatenate([[0.0], np.cumsum(taken - given)])
+    return CouplingError(time[rows], record.energy[rows], error)
