@@ -1,5 +1,6 @@
 """FMUs as other programs see them: FMPy validates and runs them, and models are coupled to them."""
 
+import gc
 import struct
 import zipfile
 from io import BytesIO
@@ -14,6 +15,7 @@ from halves import first, second
 import poinsot as ps
 from poinsot.fmi.instance import Instance
 from poinsot.fmi.server import Operation, Status, serve
+from poinsot.parts.fmus import RunningFMU
 
 STEP = 1e-3
 
@@ -113,6 +115,8 @@ def test_what_a_coupled_fmu_adds_is_what_is_said_and_falls_with_the_communicatio
         assert result.port("shaft").energy[-1] == found.energy[-1]
         assert result.stats.balance_error_max < 1e-11
         errors.append(found.error[-1])
+        gc.collect()  # its process has ended with the run
+        assert not [each for each in gc.get_objects() if isinstance(each, RunningFMU)]
     assert 1.8 < errors[0] / errors[1] < 3.0
     with pytest.raises(ps.InputError, match="not among the saved times"):
         ps.analysis.coupling_error(result, "shaft", every=STEP / 2)
@@ -203,9 +207,10 @@ def test_files_that_are_no_fmus_for_here_are_refused(files, tmp_path):
             coupling(path)
 
 
-def test_what_the_fmu_refuses_ends_the_run_with_its_words(files):
-    model = coupling(files[1], parameters={"step_size": -1.0})
-    with pytest.raises(ps.SimulationError, match="the step is -1 s; it must be positive") as said:
+def test_what_an_fmu_fails_with_ends_the_run_with_its_words(files, monkeypatch):
+    monkeypatch.setenv("POINSOT_PYTHON", "/nowhere/python")
+    model = coupling(files[1])
+    with pytest.raises(ps.SimulationError, match="'/nowhere/python' cannot be started") as said:
         ps.simulate(model, h=STEP, t_end=0.1)
     assert isinstance(said.value.__cause__.__cause__, ps.FMUError)
 

@@ -75,12 +75,15 @@ class Instance:
 
     def initialise(self) -> None:
         """End the initialization: parameters are fixed from here on."""
-        assert self.stepping is not None
+        self._begin()
         self.running = True
 
     @property
     def stepping(self) -> Stepping:
         """The run, made with the values that are set now when it is first asked for."""
+        return self._begin()
+
+    def _begin(self) -> Stepping:
         if self._stepping is None:
             self._stepping, self._looks = self._made()
         return self._stepping

@@ -7,7 +7,7 @@ were at the last sample at which they met.
 
 import shutil
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -241,7 +241,7 @@ class RunningFMU:
         description = law.file.description
         folder = fmpy.extract(str(law.file.path))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.fmu = instantiate_fmu(folder, description, "CoSimulation", logger=self._log)
+        self.fmu = instantiate_fmu(folder, description, "CoSimulation", logger=_into(self.said))
         weakref.finalize(self, _free, self.fmu)
         values = {law.file.variables[name]: value for name, value in law.parameters.items()}
         values |= dict(zip(law.inputs, y.tolist(), strict=True))
@@ -279,9 +279,10 @@ class RunningFMU:
         getter = getattr(self.fmu, "getFloat64", None) or self.fmu.getReal
         return np.array(getter([variable.reference for variable in variables]))
 
-    def _log(self, *told: Any) -> None:
-        """Keep what the FMU says: the last argument in both versions."""
-        self.said.append(told[-1].decode(errors="replace"))
+
+def _into(said: list[str]) -> Callable[..., None]:
+    """Return what keeps messages in a list, and nobody alive: they are the last argument."""
+    return lambda *told: said.append(told[-1].decode(errors="replace"))
 
 
 def _free(fmu: Any) -> None:
