@@ -22,16 +22,17 @@ STEP = 1e-3
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """FMUs of both halves: the first of FMI 2.0, the second of FMI 3.0."""
+    """FMUs of both halves: the first of FMI 2.0, the second of FMI 3.0, and of FMI 2.0."""
     folder = tmp_path_factory.mktemp("fmus")
-    paths = folder / "first half.fmu", folder / "second.fmu"
+    paths = folder / "first half.fmu", folder / "second.fmu", folder / "second-2.fmu"
     ps.export_fmu(first(), paths[0], version=2, step=STEP, parameters=["gravity.z"])
     ps.export_fmu(second(), paths[1], version=3, step=STEP)
+    ps.export_fmu(second(), paths[2], version=2, step=STEP)
     return paths
 
 
 def test_fmpy_finds_no_fault_in_either_version(files):
-    assert [validate_fmu(str(path)) for path in files] == [[], []]
+    assert [validate_fmu(str(path)) for path in files] == [[], [], []]
 
 
 def test_fmpy_runs_it_saves_states_and_takes_steps_back(files):
@@ -107,8 +108,8 @@ def test_what_a_coupled_fmu_adds_is_what_is_said_and_falls_with_the_communicatio
     files, tmp_path
 ):
     errors, path = [], tmp_path / "run.nc"
-    for T in (0.02, 0.01):
-        model, result, own = coupled(files[1], T, path)
+    for fmu, T in ((files[2], 0.02), (files[1], 0.01)):
+        model, result, own = coupled(fmu, T, path)
         found = ps.analysis.coupling_error(result, "shaft", every=T, means=True)
         known = found.energy[:-1] + own
         assert np.max(abs(found.error[:-1] - known)) < 0.01 * found.largest

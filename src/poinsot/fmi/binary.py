@@ -16,6 +16,7 @@ from poinsot.engine.machine_code import of_the_user
 from poinsot.errors import BuildError, InputError, MissingExtraError, did_you_mean
 
 SOURCE = "bridge.c"
+CACHES = "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"
 OPTIONS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-s")
 
 
@@ -93,12 +94,15 @@ def _translated(text: str, platform: Platform) -> bytes:
     with TemporaryDirectory(prefix="poinsot-fmu-") as folder:
         place, made = Path(folder, SOURCE), Path(folder, f"fmu{platform.suffix}")
         place.write_text(text, encoding="utf-8")
+        # Nothing is left of what Zig keeps: it has translated for this platform for good.
+        kept = {name: str(Path(folder, "zig")) for name in CACHES}
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "ziglang", "cc", "-target", platform.target),
                 *(*OPTIONS, "-o", str(made), str(place)),
             ],
             cwd=folder,
+            env={**os.environ, **kept},
             capture_output=True,
             text=True,
             check=False,
