@@ -2,8 +2,10 @@
 
 import gc
 import struct
+import sys
 import zipfile
 from io import BytesIO
+from json import loads
 
 import fmpy
 import numpy as np
@@ -13,7 +15,9 @@ from fmpy.validation import validate_fmu
 from halves import first, second
 
 import poinsot as ps
+from poinsot.fmi import binary
 from poinsot.fmi.instance import Instance
+from poinsot.fmi.interface import Interface
 from poinsot.fmi.server import Operation, Status, serve
 from poinsot.parts.fmus import RunningFMU
 
@@ -234,15 +238,21 @@ def test_names_and_models_that_no_fmu_can_have_are_refused(tmp_path):
     assert not path.exists()
 
 
+def test_a_missing_extra_is_named(files, monkeypatch, tmp_path):
+    monkeypatch.setattr(binary, "of_the_user", lambda: tmp_path)
+    monkeypatch.setattr(binary, "find_spec", lambda name: None)
+    with pytest.raises(ps.MissingExtraError, match=r"poinsot\[fmi\]"):
+        ps.export_fmu(first(), tmp_path / "a.fmu", step=STEP)
+    monkeypatch.setitem(sys.modules, "fmpy", None)
+    with pytest.raises(ps.MissingExtraError, match=r"poinsot\[fmi\]"):
+        coupling(files[1])
+
+
 def test_every_request_is_answered(files):
     """Also those that make no sense: nobody would wait for an answer forever."""
     with zipfile.ZipFile(files[1]) as archive:
         model = ps.Model.from_yaml_text(archive.read("resources/model.yaml").decode())
         facts = archive.read("resources/interface.json")
-    from json import loads
-
-    from poinsot.fmi.interface import Interface
-
     requests = [
         (Operation.STEP, struct.pack("=dd", 0.0, 0.1)),
         (99, b""),

@@ -13,7 +13,7 @@ from poinsot.ph.units import exponents
 #: What FMI calls the base units of `exponents`.
 BASE_UNITS = ("m", "kg", "s", "A", "K")
 #: Categories of messages, see `say` in bridge.c.
-CATEGORIES = ("logEvents", "logStatusWarning", "logStatusDiscard", "logStatusError")
+CATEGORIES = "logEvents", *(f"logStatus{s}" for s in ("Warning", "Discard", "Error", "Fatal"))
 
 
 @dataclass(frozen=True)
