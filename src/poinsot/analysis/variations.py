@@ -1,7 +1,7 @@
 """Runs near a run: the same model with slightly other values of each parameter."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -172,6 +172,7 @@ class Variations:
             self._values = {
                 name: start[self._entries(model, name)] if given is None else given
                 for name, given in own.items()
+                if isinstance(model, PHSystem)
             }
             return lambda values: model
         if not callable(model):
@@ -185,9 +186,10 @@ class Variations:
                 f"parameter '{missing[0]}' has no value; with a function that makes models, "
                 "with_respect_to maps names to values"
             )
-        self._values, function = dict(own), model
+        now, function = {k: v for k, v in own.items() if v is not None}, model
+        self._values = dict(own)
         return lambda values: function(
-            {name: _plain(value) for name, value in {**self._values, **values}.items()}
+            {name: _plain(value) for name, value in {**now, **values}.items()}
         )
 
     @staticmethod

@@ -175,8 +175,10 @@ class StageEquations(ABC):
 
     # -- the step as a map of its start -------------------------------------------------------
 
-    #: Whether `finish` depends on parameters of the system besides x0 and w.
-    ends_by_parameters = True
+    @property
+    def ends_by_parameters(self) -> bool:
+        """Whether `finish` depends on parameters of the system besides x0 and w."""
+        return True
 
     def guess_of(self, x1: Vector) -> Vector:
         """Return where Newton's method starts if the end of the step is known to be near x1."""

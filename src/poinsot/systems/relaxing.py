@@ -347,7 +347,10 @@ class RelaxingStages(DirectorStages):
         mechanism = self.system.held.since(self.q0)
         return with_springs(mechanism, self._moving[1], mechanism.unknowns.full(self.q0), self.h)
 
-    ends_by_parameters = True
+    @property
+    def ends_by_parameters(self) -> bool:
+        """Strains at the end depend on stiffness and relaxation."""
+        return True
 
     def slopes(self, w: Vector) -> Slopes:
         """Return exact derivatives; those of Maxwell elements are by differences."""

@@ -262,7 +262,10 @@ class DirectorStages(MechanismStages):
         """Return 2 M."""
         return diagonal(2 * self.held.mass)
 
-    ends_by_parameters = False
+    @property
+    def ends_by_parameters(self) -> bool:
+        """The end follows from x0 and the unknowns alone."""
+        return False
 
     def guess_of(self, x1: Vector) -> Vector:
         """Return the velocity that leads to x1, and its multipliers."""
