@@ -399,9 +399,9 @@ class _Run:
             there = equations_of(problem, base, taken.turned)
             end = there.finish(w)[0] if base.ends_by_parameters else 0.0
             if problem is self.problem:
-                own.append((there.evaluate(w).F, end))
+                own.append((there.residual(w), end))
                 return own[0]
-            return there.evaluate(w).F, end
+            return there.residual(w), end
 
         for k, direction in enumerate(directions):
             for weight, problem in direction.nearby:
@@ -418,7 +418,7 @@ class _Run:
             shift = np.zeros(base.u.size)
             shift[k] = max(1.0, abs(base.u[k]))
             up, down = (base.with_inputs(base.u + sign * shift) for sign in (1, -1))
-            F.append((up.evaluate(w).F - down.evaluate(w).F) / (2 * shift[k]))
+            F.append((up.residual(w) - down.residual(w)) / (2 * shift[k]))
             M.append(np.zeros(base.x0.size))
             if base.ends_by_parameters:
                 M[-1] = (up.finish(w)[0] - down.finish(w)[0]) / (2 * shift[k])

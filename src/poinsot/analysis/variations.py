@@ -36,6 +36,8 @@ CENTRAL = {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
 ONE_SIDED = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
 #: Residuals differ by no more than this part of their terms where a parameter is linear in them.
 ROUNDED = 1e-11
+#: Starts bend by no more than this part of their sizes where they are linear in a parameter.
+BENT = 1e-14
 INPUTS, INITIAL = "inputs.", "initial."
 
 
@@ -298,8 +300,8 @@ class Variations:
         """
         problem = self.problem
         system, x = problem.system, [problems[k].x for k in (0, 1, 2)]
-        bend = abs(x[2] - 2 * x[1] + x[0])
-        if not self._smooth or np.any(bend > ROUNDED * abs(change) * system.sizes(x[0])):
+        bend = abs(x[2] - 2 * x[1] + x[0]) / system.sizes(x[0])
+        if not self._smooth or np.any(bend > ROUNDED * abs(change) + BENT):
             return None
         dx0, random = (x[2] - x[0]) / (2 * change), np.random.default_rng(0)
         if name.startswith(INITIAL):
@@ -326,7 +328,7 @@ class Variations:
 
 def residual(problem: Problem, base: StageEquations, w: Vector, turned: Vector) -> Vector:
     """Return the residual that another problem has in a step."""
-    return equations_of(problem, base, turned).evaluate(w).F
+    return equations_of(problem, base, turned).residual(w)
 
 
 def equations_of(problem: Problem, base: StageEquations, turned: Vector) -> StageEquations:

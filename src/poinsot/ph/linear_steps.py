@@ -130,11 +130,11 @@ def slopes_by_differences(equations: StageEquations, w: Vector, sizes: Sizes) ->
     nw = w.size
 
     def by_w(w: Vector) -> Vector:
-        return np.concatenate([equations.evaluate(w).F, equations.finish(w)[0]])
+        return np.concatenate([equations.residual(w), equations.finish(w)[0]])
 
     def by_x(x: Vector) -> Vector:
         there = equations.from_start(x)
-        return np.concatenate([there.evaluate(w).F, there.finish(w)[0]])
+        return np.concatenate([there.residual(w), there.finish(w)[0]])
 
     W = differences(by_w, w, sizes.w)
     X = differences(by_x, equations.x0, sizes.x)
@@ -177,7 +177,7 @@ class Linearisation:
 
         def at(s: float) -> Vector:
             there = equations.from_start(equations.x0 + s * dx)
-            return np.concatenate([there.evaluate(w + s * dw).F, there.finish(w + s * dw)[0]])
+            return np.concatenate([there.residual(w + s * dw), there.finish(w + s * dw)[0]])
 
         found = sum(
             (c * (at(k * STEP) - at(-k * STEP)) for k, c in enumerate(COEFFICIENTS, start=1)),

@@ -164,6 +164,10 @@ class StageEquations(ABC):
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual at the unknowns w."""
 
+    def residual(self, w: Vector) -> Vector:
+        """Return the residual alone."""
+        return self.evaluate(w).F
+
     @abstractmethod
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return the state at the end of the step, and what it passed through."""

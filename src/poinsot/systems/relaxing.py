@@ -365,7 +365,7 @@ class RelaxingStages(DirectorStages):
 
         def of_start(x: Vector) -> Vector:
             there = self.from_start(x)
-            return np.concatenate([there.evaluate(w).F, there.finish(w)[0][strains]])
+            return np.concatenate([there.residual(w), there.finish(w)[0][strains]])
 
         X = differences(of_start, self.x0, sizes_x, by_x)
         W = differences(lambda w: self.finish(w)[0][strains], w, sizes[: w.size], by_w)
