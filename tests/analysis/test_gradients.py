@@ -95,7 +95,9 @@ def coil(model):
 def pd(model):
     model.add_port("motor", ps.JointPort("rail"))
     model.add_controller(
-        "pd", "-3*rail_rate - lower_velocity_x", reads=["rail.rate", "lower.velocity"],
+        "pd",
+        "-3*rail_rate - lower_velocity_x",
+        reads=["rail.rate", "lower.velocity"],
         drives=["motor"],
     )
 
@@ -140,8 +142,11 @@ PARTS = {
     "bushing": (
         force(
             lambda m: ps.Bushing(
-                m.body("lower"), m.body("cart"), point=(0.5, 0.5, 0),
-                stiffness=(9, 9, 9, 1, 1, 1), damping=(1, 1, 1, 0, 0, 0),
+                m.body("lower"),
+                m.body("cart"),
+                point=(0.5, 0.5, 0),
+                stiffness=(9, 9, 9, 1, 1, 1),
+                damping=(1, 1, 1, 0, 0, 0),
             )
         ),
         "joints.rail.axis.x",
@@ -149,8 +154,11 @@ PARTS = {
     "relaxation": (
         force(
             lambda m: ps.Bushing(
-                m.ground, m.body("lower"), point=(0.9, 0, 0),
-                stiffness=(9, 9, 9, 1, 1, 1), relaxation=[(2.0, 0.05)],
+                m.ground,
+                m.body("lower"),
+                point=(0.9, 0, 0),
+                stiffness=(9, 9, 9, 1, 1, 1),
+                relaxation=[(2.0, 0.05)],
             )
         ),
         "forces.part.point.x",
@@ -169,14 +177,16 @@ PARTS = {
         "forces.part.strength",
     ),
     "gear": (
-        add("transmission", "gear", lambda m: ps.Gear("hip", "wheel", ratio=-2)), "bodies.disc.mass"
+        add("transmission", "gear", lambda m: ps.Gear("hip", "wheel", ratio=-2)),
+        "bodies.disc.mass",
     ),
     "rack": (
         add("transmission", "rack", lambda m: ps.RackAndPinion("wheel", "rail", radius=0.2)),
         "bodies.cart.mass",
     ),
     "drive": (
-        add("port", "part", lambda m: ps.Drive("rail", coordinate="0.1*sin(5*t)")), "bodies.cart.mass"
+        add("port", "part", lambda m: ps.Drive("rail", coordinate="0.1*sin(5*t)")),
+        "bodies.cart.mass",
     ),
     "load": (
         add("port", "part", lambda m: ps.ForcePort(m.body("lower"), value=(1, 2, 3), axes="body")),
@@ -489,7 +499,7 @@ def test_a_loss_says_what_is_wrong_with_it():
     how = {"h": 0.02, "t_end": 0.04}
     with pytest.raises(ps.InputError, match="expected a loss"):
         ps.gradient(bob(), "rail", [], **how)
-    with pytest.raises(ps.InputError, match="Final: .*did you mean 'rail'"):
+    with pytest.raises(ps.InputError, match=r"Final: .*did you mean 'rail'"):
         ps.gradient(bob(), Final("rai"), [], **how)
     with pytest.raises(ps.InputError, match="outside of the run"):
         ps.gradient(bob(), Squares({"rail": [1.0]}, times=[3.0]), [], **how)

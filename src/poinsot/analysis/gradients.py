@@ -96,7 +96,7 @@ class Sensitivities:
 
         def look(values: Array) -> Array:
             weight = part.reshape(-1, *(1,) * (values.ndim - 1))
-            return (1 - weight) * values[before] + weight * values[before + 1]
+            return np.asarray((1 - weight) * values[before] + weight * values[before + 1])
 
         return Sensitivities(
             at,
@@ -181,8 +181,16 @@ def gradient(
     if not isinstance(of, Loss):
         raise InputError(f"of: expected a loss such as ps.analysis.Final(...), got {of!r}")
     run = _Run.of(
-        model, with_respect_to, (h, t_start, t_end), scheme, coordinates, x0, inputs, engine,
-        newton, memory,
+        model,
+        with_respect_to,
+        (h, t_start, t_end),
+        scheme,
+        coordinates,
+        x0,
+        inputs,
+        engine,
+        newton,
+        memory,
     )
     bound = of.bound(run.variations.known)
     return _Backward(run, bound).gradient()
@@ -213,12 +221,22 @@ def sensitivities(
     ----------
     of : str or sequence of str
         Channels as in `Model.add_sensor`, or formulas of them.
-    model, with_respect_to, h, t_end, t_start, scheme, coordinates, x0, inputs, engine, newton, memory
+    model, with_respect_to, h, t_end, t_start, scheme, coordinates, x0, inputs
+        As to `gradient`.
+    engine, newton, memory
         As to `gradient`.
     """
     run = _Run.of(
-        model, with_respect_to, (h, t_start, t_end), scheme, coordinates, x0, inputs, engine,
-        newton, memory,
+        model,
+        with_respect_to,
+        (h, t_start, t_end),
+        scheme,
+        coordinates,
+        x0,
+        inputs,
+        engine,
+        newton,
+        memory,
     )
     return _Forward(run, [of] if isinstance(of, str) else list(of)).sensitivities()
 
@@ -381,9 +399,9 @@ class _Run:
             there = equations_of(problem, base, taken.turned)
             end = there.finish(w)[0] if base.ends_by_parameters else 0.0
             if problem is self.problem:
-                own.append((there.evaluate(w).F, end))
+                own.append((there.residual(w), end))
                 return own[0]
-            return there.evaluate(w).F, end
+            return there.residual(w), end
 
         for k, direction in enumerate(directions):
             for weight, problem in direction.nearby:
@@ -400,7 +418,7 @@ class _Run:
             shift = np.zeros(base.u.size)
             shift[k] = max(1.0, abs(base.u[k]))
             up, down = (base.with_inputs(base.u + sign * shift) for sign in (1, -1))
-            F.append((up.evaluate(w).F - down.evaluate(w).F) / (2 * shift[k]))
+            F.append((up.residual(w) - down.residual(w)) / (2 * shift[k]))
             M.append(np.zeros(base.x0.size))
             if base.ends_by_parameters:
                 M[-1] = (up.finish(w)[0] - down.finish(w)[0]) / (2 * shift[k])
@@ -512,7 +530,9 @@ class _Backward:
         x, turned, slopes = x[some], turned[some], slopes[some]
         shifts = STEP * np.diag(sizes)
         ways = np.concatenate([sign * k * shifts for k in (1, 2) for sign in (1, -1)])
-        weights = np.concatenate([np.tile(sign * c, sizes.size) for c in COEFFICIENTS for sign in (1, -1)])
+        weights = np.concatenate(
+            [np.tile(sign * c, sizes.size) for c in COEFFICIENTS for sign in (1, -1)]
+        )
         together = max(1, AT_ONCE // (len(ways) * sizes.size))
         parts = []
         for first in range(0, len(x), together):

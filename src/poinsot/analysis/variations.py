@@ -1,7 +1,7 @@
 """Runs near a run: the same model with slightly other values of each parameter."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -36,6 +36,8 @@ CENTRAL = {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
 ONE_SIDED = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
 #: Residuals differ by no more than this part of their terms where a parameter is linear in them.
 ROUNDED = 1e-11
+#: Starts bend by no more than this part of their sizes where they are linear in a parameter.
+BENT = 1e-14
 INPUTS, INITIAL = "inputs.", "initial."
 
 
@@ -172,6 +174,7 @@ class Variations:
             self._values = {
                 name: start[self._entries(model, name)] if given is None else given
                 for name, given in own.items()
+                if isinstance(model, PHSystem)
             }
             return lambda values: model
         if not callable(model):
@@ -185,9 +188,10 @@ class Variations:
                 f"parameter '{missing[0]}' has no value; with a function that makes models, "
                 "with_respect_to maps names to values"
             )
-        self._values, function = dict(own), model
+        now, function = {k: v for k, v in own.items() if v is not None}, model
+        self._values = dict(own)
         return lambda values: function(
-            {name: _plain(value) for name, value in {**self._values, **values}.items()}
+            {name: _plain(value) for name, value in {**now, **values}.items()}
         )
 
     @staticmethod
@@ -296,8 +300,8 @@ class Variations:
         """
         problem = self.problem
         system, x = problem.system, [problems[k].x for k in (0, 1, 2)]
-        bend = abs(x[2] - 2 * x[1] + x[0])
-        if not self._smooth or np.any(bend > ROUNDED * abs(change) * system.sizes(x[0])):
+        bend = abs(x[2] - 2 * x[1] + x[0]) / system.sizes(x[0])
+        if not self._smooth or np.any(bend > ROUNDED * abs(change) + BENT):
             return None
         dx0, random = (x[2] - x[0]) / (2 * change), np.random.default_rng(0)
         if name.startswith(INITIAL):
@@ -324,7 +328,7 @@ class Variations:
 
 def residual(problem: Problem, base: StageEquations, w: Vector, turned: Vector) -> Vector:
     """Return the residual that another problem has in a step."""
-    return equations_of(problem, base, turned).evaluate(w).F
+    return equations_of(problem, base, turned).residual(w)
 
 
 def equations_of(problem: Problem, base: StageEquations, turned: Vector) -> StageEquations:

@@ -10,12 +10,14 @@ is the inverse of Fisher's information: no unbiased estimate of the same data ha
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares
 
 from poinsot.analysis.gradients import sensitivities
+from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Box
 from poinsot.gallery.example import Check, Example, vanishing
 from poinsot.model import Model
@@ -28,7 +30,7 @@ from poinsot.viz.axes import describe
 from poinsot.viz.style import Figure, drawing
 
 #: Step [s], which is that of the samples; end [s]; noise [rad].
-H, T_END, NOISE = 0.01, 1.2, np.radians(1.5)
+H, T_END, NOISE = 0.01, 1.2, float(np.radians(1.5))
 #: What is identified, and what the data was made with.
 TRUE = {
     "bodies.lower.mass": 0.7,
@@ -36,6 +38,8 @@ TRUE = {
     "forces.elbow bearing.viscous": 0.02,
 }
 GUESS = np.array([1.0, 0.02, 0.05])
+#: About half of the deviations: a part of them is the error of the scheme.
+TOLERANCES = 3e-3, 2e-3, 4e-4
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,8 @@ def model(case: DoublePendulum = CASE) -> Model:
     pendulum = Model(gravity=(0, 0, -case.gravity), name="identify")
     down = np.array([np.sin(case.lean), 0, -np.cos(case.lean)])
     turned = Rotation.from_axis_angle((0, 1, 0), -case.lean)
-    place, before = np.zeros(3), pendulum.ground
+    place = np.zeros(3)
+    before: Body | Ground = pendulum.ground
     masses, hinges = (case.upper, case.lower), ("shoulder", "elbow")
     parts = zip(("upper", "lower"), masses, case.lengths, hinges, strict=True)
     for name, mass, length, hinge in parts:
@@ -103,7 +108,7 @@ def model(case: DoublePendulum = CASE) -> Model:
 @cache
 def measured() -> tuple[Array, Array]:
     """Return times and angles (times, 2) with noise, which no step of ours has made."""
-    times = H * np.arange(round(T_END / H) + 1)
+    times = np.linspace(0, T_END, round(T_END / H) + 1)
     noise = np.random.default_rng(7).normal(0, NOISE, (times.size, 2))
     return times, CASE.motion(times) + noise
 
@@ -131,9 +136,13 @@ def identified() -> Estimate:
             seen[key] = (found.vector - angles.T.reshape(-1)) / NOISE, found.matrix / NOISE
         return seen[key]
 
-    fit = least_squares(
-        lambda p: motion(p)[0], GUESS, lambda p: motion(p)[1], xtol=1e-8, x_scale=GUESS
-    )
+    def off(p: Array) -> Array:
+        return motion(p)[0]
+
+    def slopes(p: Array) -> Array:
+        return motion(p)[1]
+
+    fit: Any = least_squares(off, GUESS, slopes, xtol=1e-8, x_scale=GUESS)
     covariance = np.linalg.inv(fit.jac.T @ fit.jac)
     return Estimate(fit.x, np.sqrt(np.diag(covariance)), len(seen))
 
@@ -145,9 +154,9 @@ def by_scipy() -> Estimate:
 
     def off(p: Array) -> Array:
         case = DoublePendulum(lower=p[0], friction=(p[1], p[2]))
-        return ((case.motion(times) - angles) / NOISE).reshape(-1)
+        return np.asarray(((case.motion(times) - angles) / NOISE).reshape(-1))
 
-    fit = least_squares(off, GUESS, x_scale=GUESS, diff_step=1e-5, xtol=1e-8)
+    fit: Any = least_squares(off, GUESS, x_scale=GUESS, diff_step=[1e-5], xtol=1e-8)
     covariance = np.linalg.inv(fit.jac.T @ fit.jac)
     return Estimate(fit.x, np.sqrt(np.diag(covariance)), fit.nfev)
 
@@ -156,15 +165,15 @@ def check(result: Result) -> list[Check]:
     """Compare estimates and deviations with those of SciPy, and with the truth."""
     ours, theirs = identified(), by_scipy()
     checks = [vanishing("largest balance error [J]", result.stats.balance_error_max, 1e-12)]
-    rows = zip(TRUE, TRUE.values(), range(3), strict=True)
-    for path, true, k in rows:
-        sigma = float(theirs.deviations[k])
+    rows = zip(TRUE, TRUE.values(), TOLERANCES, range(3), strict=True)
+    for path, true, tolerance, k in rows:
+        deviation, off = ours.deviations[k], (ours.values[k] - true) / ours.deviations[k]
+        exact = (float(f"{each[k]:.4g}") for each in (theirs.values, theirs.deviations))
+        value, sigma = exact
         checks += [
-            Check(path, ours.values[k], theirs.values[k], 0.5 * sigma, "SciPy, Lagrange"),
-            Check(
-                f"standard deviation of {path}", ours.deviations[k], sigma, 0.02 * sigma, "SciPy"
-            ),
-            Check(f"{path}, off by its deviations", (ours.values[k] - true) / sigma, 0, 3, "truth"),
+            Check(path, ours.values[k], value, tolerance, "SciPy, Lagrange"),
+            Check(f"standard deviation of {path}", deviation, sigma, tolerance / 20, "SciPy"),
+            Check(f"{path}, off by its deviations", off, 0.0, 3.0, "truth"),
         ]
     return checks
 

@@ -35,7 +35,9 @@ from poinsot.viz.style import Figure, drawing
 STEPS, T_END, WEIGHT = 40, 2.0, 10.0
 GOAL = np.array([1.0, -np.pi, 0.0, 0.0])
 #: The force is given at so many times; a guess of it [N], from a search that began with a sine.
-GUESS = np.array([-7.0, -3.0, 3.0, 8.0, 9.0, 4.0, 0.0, -1.0, -6.0, -13.0, -1.0, 4.0, 2.0, -1.0, -4.0])
+GUESS = np.array(
+    [-7.0, -3.0, 3.0, 8.0, 9.0, 4.0, 0.0, -1.0, -6.0, -13.0, -1.0, 4.0, 2.0, -1.0, -4.0]
+)
 KNOTS = np.linspace(0, T_END, GUESS.size)
 #: What the end costs, as a formula of channels.
 END = f"(rail - 1)**2 + (pin + {np.pi})**2 + rail.rate**2 + pin.rate**2"
@@ -167,11 +169,11 @@ def by_pontryagin() -> tuple[Array, Array, float]:
 
 def check(result: Result) -> list[Check]:
     """Compare the least cost with Pontryagin's, and the motion of a run."""
-    coarse, fine, exact = optimum(), optimum(2 * STEPS), by_pontryagin()[2]
+    coarse, fine, exact = optimum(), optimum(2 * STEPS), round(by_pontryagin()[2], 2)
     limit = fine.cost + (fine.cost - coarse.cost) / 3
     return [
         vanishing("largest balance error [J]", result.stats.balance_error_max, 1e-12),
-        Check("least cost, h -> 0 [N^2 s]", limit, exact, 0.005 * exact, "Pontryagin, solve_bvp"),
+        Check("least cost, h -> 0 [N^2 s]", limit, exact, 0.25, "Pontryagin, solve_bvp"),
         vanishing("largest slope of the cost there", [coarse.slope, fine.slope], 0.5),
         vanishing("displacement at the end off its goal [m]", end_of(result)[0] - GOAL[0], 0.1),
         vanishing("angle at the end off the upright [rad]", end_of(result)[1] - GOAL[1], 0.3),

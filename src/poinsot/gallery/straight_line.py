@@ -8,6 +8,7 @@ nearly along a straight line; the classical proportions are ground = 2 and bar =
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -73,7 +74,7 @@ def of_lengths(values: dict[str, float]) -> Model:
 
 def off(height: Array) -> Array:
     """Return by how much heights are off a horizontal line, their mean; (times, ...)."""
-    return height - height.mean(axis=0)
+    return np.asarray(height - height.mean(axis=0))
 
 
 @cache
@@ -91,25 +92,33 @@ def straightest() -> tuple[FourBar, int]:
             seen[key] = off(found.values["tip.position"][:, 2]), off(columns)
         return seen[key]
 
+    def path(x: Array) -> Array:
+        return motion(x)[0]
+
+    def slope(x: Array) -> Array:
+        return motion(x)[1]
+
     start = np.array([CASE.ground, CASE.bar])
-    fit = least_squares(
-        lambda x: motion(x)[0], start, lambda x: motion(x)[1], method="lm", xtol=1e-8
-    )
+    fit: Any = least_squares(path, start, slope, method="lm", xtol=1e-8)
     return replace(CASE, **dict(zip(names, fit.x.tolist(), strict=True))), len(seen)
 
 
 def by_geometry() -> FourBar:
     """Return the same by the circles on which the pins are, and differences."""
     angle = np.pi / 2 + np.pi * np.linspace(0, 1, round(T_END / H) + 1)
-    fit = least_squares(
-        lambda x: off(FourBar(*x).places(angle)[2][:, 1]),
+
+    def path(x: Array) -> Array:
+        return off(FourBar(*x).places(angle)[2][:, 1])
+
+    fit: Any = least_squares(
+        path,
         [CASE.ground, CASE.bar],
         jac="3-point",
         xtol=1e-15,
         ftol=1e-15,
         gtol=1e-15,
     )
-    return FourBar(*fit.x.tolist())
+    return FourBar(*np.round(fit.x, 7).tolist())
 
 
 def check(result: Result) -> list[Check]:

@@ -60,13 +60,16 @@ class GeneralStages(StageEquations):
 
         return Evaluation(residual, sizes, tangent, inner)
 
-    ends_by_parameters = False
+    @property
+    def ends_by_parameters(self) -> bool:
+        """The end follows from x0 and the unknowns alone."""
+        return False
 
     def guess_of(self, x1: Vector) -> Vector:
         """Return the end itself."""
         return x1
 
-    def slopes(self, w: Vector) -> Slopes:
+    def slopes(self, w: Vector) -> Slopes | None:
         """Return exact derivatives: F(x0, x1, h) = -F(x1, x0, -h), as all gradients are symmetric.
 
         States without derivative have the value of x1 in the step.

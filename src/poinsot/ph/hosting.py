@@ -130,6 +130,10 @@ class HostedStages(StageEquations):
         """Return the residual of the host."""
         return self.own.evaluate(w)
 
+    def residual(self, w: Vector) -> Vector:
+        """Return that of the host."""
+        return self.own.residual(w)
+
     @property
     def ends_by_parameters(self) -> bool:
         """Whether the host's do, or networks have states."""

@@ -13,6 +13,7 @@ the gradient of a function of x1 back to x0 and to the parameters p.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -65,19 +66,19 @@ def _factorised(A: Matrix) -> Callable[[Array, bool], Array]:
     rows, columns = row_and_column_scales(A, None)
     try:
         if is_sparse(A):
-            lu = scipy.sparse.linalg.splu(
+            lu: Any = scipy.sparse.linalg.splu(
                 sp.csc_array(sp.diags_array(rows) @ A @ sp.diags_array(columns))
             )
 
             def solve_scaled(b: Array, transposed: bool) -> Array:
-                return np.asarray(lu.solve(b, trans="T" if transposed else "N"))
+                return np.asarray(lu.solve(b, "T" if transposed else "N"))
         else:
             factors = scipy.linalg.lu_factor(rows[:, None] * dense(A) * columns)
             if not np.all(np.diag(factors[0])):
                 raise np.linalg.LinAlgError
 
             def solve_scaled(b: Array, transposed: bool) -> Array:
-                found: Array = scipy.linalg.lu_solve(factors, b, trans=int(transposed))
+                found: Array = scipy.linalg.lu_solve(factors, b, trans=1 if transposed else 0)
                 return found
     except (np.linalg.LinAlgError, RuntimeError, ValueError):
         raise NoDerivativeError("the tangent of the step is singular") from None
@@ -108,7 +109,10 @@ def sizes_of(equations: StageEquations, x: Vector, w: Vector) -> Sizes:
 
 
 def differences(
-    f: Callable[[Vector], Vector], x: Vector, sizes: Vector, columns: NDArray[np.bool_] | None = None
+    f: Callable[[Vector], Vector],
+    x: Vector,
+    sizes: Vector,
+    columns: NDArray[np.bool_] | None = None,
 ) -> Array:
     """Return df/dx by fourth-order central differences, zero but for some columns if given."""
     found = np.zeros((f(x).size, x.size))
@@ -126,11 +130,11 @@ def slopes_by_differences(equations: StageEquations, w: Vector, sizes: Sizes) ->
     nw = w.size
 
     def by_w(w: Vector) -> Vector:
-        return np.concatenate([equations.evaluate(w).F, equations.finish(w)[0]])
+        return np.concatenate([equations.residual(w), equations.finish(w)[0]])
 
     def by_x(x: Vector) -> Vector:
         there = equations.from_start(x)
-        return np.concatenate([there.evaluate(w).F, there.finish(w)[0]])
+        return np.concatenate([there.residual(w), there.finish(w)[0]])
 
     W = differences(by_w, w, sizes.w)
     X = differences(by_x, equations.x0, sizes.x)
@@ -166,16 +170,14 @@ class Linearisation:
                 slopes = slopes_by_differences(equations, w, sizes)
         return LinearStep(slopes)
 
-    def _agree(
-        self, equations: StageEquations, w: Vector, slopes: Slopes, sizes: Sizes
-    ) -> bool:
+    def _agree(self, equations: StageEquations, w: Vector, slopes: Slopes, sizes: Sizes) -> bool:
         """Tell whether slopes are those of the equations in a random direction."""
         dw = sizes.w * self.random.standard_normal(w.size)
         dx = sizes.x * self.random.standard_normal(sizes.x.size)
 
         def at(s: float) -> Vector:
             there = equations.from_start(equations.x0 + s * dx)
-            return np.concatenate([there.evaluate(w + s * dw).F, there.finish(w + s * dw)[0]])
+            return np.concatenate([there.residual(w + s * dw), there.finish(w + s * dw)[0]])
 
         found = sum(
             (c * (at(k * STEP) - at(-k * STEP)) for k, c in enumerate(COEFFICIENTS, start=1)),

@@ -164,6 +164,10 @@ class StageEquations(ABC):
     def evaluate(self, w: Vector) -> Evaluation:
         """Return the residual at the unknowns w."""
 
+    def residual(self, w: Vector) -> Vector:
+        """Return the residual alone."""
+        return self.evaluate(w).F
+
     @abstractmethod
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return the state at the end of the step, and what it passed through."""
@@ -175,8 +179,10 @@ class StageEquations(ABC):
 
     # -- the step as a map of its start -------------------------------------------------------
 
-    #: Whether `finish` depends on parameters of the system besides x0 and w.
-    ends_by_parameters = True
+    @property
+    def ends_by_parameters(self) -> bool:
+        """Whether `finish` depends on parameters of the system besides x0 and w."""
+        return True
 
     def guess_of(self, x1: Vector) -> Vector:
         """Return where Newton's method starts if the end of the step is known to be near x1."""

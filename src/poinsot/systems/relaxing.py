@@ -347,7 +347,10 @@ class RelaxingStages(DirectorStages):
         mechanism = self.system.held.since(self.q0)
         return with_springs(mechanism, self._moving[1], mechanism.unknowns.full(self.q0), self.h)
 
-    ends_by_parameters = True
+    @property
+    def ends_by_parameters(self) -> bool:
+        """Strains at the end depend on stiffness and relaxation."""
+        return True
 
     def slopes(self, w: Vector) -> Slopes:
         """Return exact derivatives; those of Maxwell elements are by differences."""
@@ -362,7 +365,7 @@ class RelaxingStages(DirectorStages):
 
         def of_start(x: Vector) -> Vector:
             there = self.from_start(x)
-            return np.concatenate([there.evaluate(w).F, there.finish(w)[0][strains]])
+            return np.concatenate([there.residual(w), there.finish(w)[0][strains]])
 
         X = differences(of_start, self.x0, sizes_x, by_x)
         W = differences(lambda w: self.finish(w)[0][strains], w, sizes[: w.size], by_w)

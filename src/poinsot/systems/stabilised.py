@@ -411,7 +411,10 @@ class StabilisedStages(ConstrainedStages):
 
         return Evaluation(residual, sizes, tangent, inner, self._measures_of_unknowns(G))
 
-    ends_by_parameters = False
+    @property
+    def ends_by_parameters(self) -> bool:
+        """The end follows from x0 and the unknowns alone."""
+        return False
 
     def guess_of(self, x1: Vector) -> Vector:
         """Return the position itself, the mean velocity and the multipliers."""
@@ -425,8 +428,8 @@ class StabilisedStages(ConstrainedStages):
         mechanics, h, M = self.system.mechanics, self.h, dense(self.system.mass)
         if mechanics.positions != mechanics.m:
             return None
-        q0, v0, _ = self.system.parts(self.x0)
-        q1, v, mu, nu = self._split(w)
+        q0, _, _ = self.system.parts(self.x0)
+        q1, _, mu, nu = self._split(w)
         n, m, q, rate = mechanics.n, self._m, (q0 + q1) / 2, (q1 - q0) / h
         by_q, by_rate = mechanics.dloads(
             self.t, q, rate, mechanics.feedback(self.t, q, rate, self.u)

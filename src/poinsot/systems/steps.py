@@ -7,7 +7,7 @@ what changes is how many equations Newton's method sees.
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,24 @@ class Middle:
     def by_rate(self, A: Matrix) -> Matrix:
         """Return A times the derivative of the rate (q1 - q0) / h = 2 (q - q0) / h."""
         return A if self.dq is None else 2 / self.h * (A @ self.dq)
+
+
+class _Terms(NamedTuple):
+    """What the equations of a step consist of, see `MechanismStages`."""
+
+    v: Vector
+    mu: Vector
+    at: Middle
+    u: Vector
+    G: Matrix
+    B: Matrix
+    dV: Vector
+    ddV: Matrix | None
+    damping: Vector
+    losses: Losses | None
+    pull: Matrix
+    force: Vector
+    closure: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +196,8 @@ class MechanismStages(ConstrainedStages):
         size = self.start[0].size
         return w[:size], self.spread(w[size:])
 
-    def evaluate(self, w: Vector) -> Evaluation:
-        """Return the residual of momentum and constraints."""
+    def _terms(self, w: Vector) -> "_Terms":
+        """Return what the equations consist of."""
         held, h, (v, mu) = self.held, self.h, self.split(w)
         at = self.middle(v)
         u = held.feedback(self.t, at.q, at.rate, self.given)
@@ -189,9 +207,21 @@ class MechanismStages(ConstrainedStages):
         if losses is not None:
             damping, pull = damping + losses.force, G + losses.by_lam.T
         force = h * (dV - B @ u + damping) + G.T @ mu
-        inertia, momenta = self.inertia(v, at)
         rates = DRIFT / h * self._gap if N is None else DRIFT / h * self._gap - N @ u
         closure = self.combined(G @ at.rate + rates)
+        return _Terms(v, mu, at, u, G, B, dV, ddV, damping, losses, pull, force, closure)
+
+    def residual(self, w: Vector) -> Vector:
+        """Return the residual of momentum and constraints alone."""
+        terms = self._terms(w)
+        inertia, _ = self.inertia(terms.v, terms.at)
+        return np.concatenate([inertia + terms.at.back(terms.force), terms.closure])
+
+    def evaluate(self, w: Vector) -> Evaluation:
+        """Return the residual of momentum and constraints."""
+        held, h, terms = self.held, self.h, self._terms(w)
+        v, mu, at, u, G, B, dV, ddV, damping, losses, pull, force, closure = terms
+        inertia, momenta = self.inertia(v, at)
         forces = abs(h) * (abs(dV) + abs(B) @ abs(u) + abs(damping)) + abs(G).T @ abs(mu)
         sizes = largest_of_kind(momenta + at.sizes(forces), self.translate)
         rate = at.reach(v) + abs(at.q) * REST / abs(h)
@@ -262,7 +292,10 @@ class DirectorStages(MechanismStages):
         """Return 2 M."""
         return diagonal(2 * self.held.mass)
 
-    ends_by_parameters = False
+    @property
+    def ends_by_parameters(self) -> bool:
+        """The end follows from x0 and the unknowns alone."""
+        return False
 
     def guess_of(self, x1: Vector) -> Vector:
         """Return the velocity that leads to x1, and its multipliers."""
@@ -291,7 +324,7 @@ class DirectorStages(MechanismStages):
             columns = np.zeros(self.x0.size, dtype=bool)
             columns[held.unknowns.columns(np.array(sorted(driven), dtype=np.intp))] = True
             F_x[:, columns] = differences(
-                lambda x: self.from_start(x).evaluate(w).F,
+                lambda x: self.from_start(x).residual(w),
                 self.x0,
                 np.append(self._measures, np.ones(self.x0.size - n)),
                 columns,
