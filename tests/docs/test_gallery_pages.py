@@ -68,5 +68,5 @@ def test_figures_that_pages_draw_are_there():
         text = (DOCS / page).read_text()
         for saved, image in images.items():
             assert f'"{saved}"' in text
-            assert f"](../images/{image})" in text
+            assert f"images/{image})" in text
             assert (DOCS / "images" / image).is_file()

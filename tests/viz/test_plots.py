@@ -66,11 +66,11 @@ def test_every_plot_has_labels_and_units(results, name, kind):
 def test_the_overview_shows_what_a_result_has(results, kind):
     headings = [ax.get_title(loc="left") for ax in viz.plot_overview(results[kind]).axes]
     mechanism = bool(results[kind].observation.bodies)
-    assert "Balance of energy" in headings
+    assert "Error of the energy balance" in headings
     assert ("Angular momentum" in headings) == mechanism
     assert ("States" in headings) == (not mechanism)
     assert ("Joint forces" in headings) == bool(results[kind].observation.joints)
-    assert ("Power at the ports" in headings) == (kind in ("squeezer", "motor", "evil"))
+    assert ("Power at ports" in headings) == (kind in ("squeezer", "motor", "evil"))
 
 
 @pytest.mark.parametrize("kind", ["squeezer", "motor", "evil"])
@@ -102,9 +102,9 @@ def test_kinds_of_energy_are_drawn_as_they_are(slider_crank):
 
 def test_the_account_of_energy_has_every_outer_port(results):
     curves = lines(viz.plot_energy(results["motor"]))
-    assert list(curves) == ["put in at 'supply'", "put in at 'work'", "stored", "dissipated"]
+    assert list(curves) == ["supplied by 'supply'", "supplied by 'work'", "stored", "dissipated"]
     supplied = results["motor"].port("supply").energy
-    np.testing.assert_array_equal(curves["put in at 'supply'"][:, 1], supplied)
+    np.testing.assert_array_equal(curves["supplied by 'supply'"][:, 1], supplied)
 
 
 def test_reactions_are_sizes_of_forces_at_midpoints(slider_crank):

@@ -59,9 +59,9 @@ def test_the_mechanism_in_a_report_can_be_seen(reports, chromium):
 
 def test_a_report_counts_and_accounts(reports):
     text = reports("squeezer").read_text()
-    for piece in ("degrees of freedom</th><td>1<", "repeated among them</th><td>9<"):
+    for piece in ("degrees of freedom</th><td>1<", "redundant among them</th><td>9<"):
         assert piece in text
-    assert "put in at &#x27;motor&#x27;" in text
+    assert "supplied by &#x27;motor&#x27;" in text
     assert "Not unique" in text
     assert "[LKB26]" in text
 

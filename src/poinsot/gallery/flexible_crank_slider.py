@@ -217,7 +217,7 @@ def plot(result: Result) -> "Figure":
             (across, "Across the coupler, fig. 8 right", "$u_y(L/2) / L$"),
             (power, "Energy", "energy [J]"),
         ):
-            describe(ax, title, unit, xlabel="crank angle [rad]")
+            describe(ax, title, unit, xlabel="crank angle [rad]", room=0.3)
     return figure
 
 

@@ -204,12 +204,19 @@ def plot(result: Result) -> "Figure":
         for k in range(3):
             over.plot(fine, lines[:, k], color=COLOURS[k], label=rf"$\omega_{k + 1}$")
             over.plot(angles, dots[:, k], "o", color=COLOURS[k], markersize=4)
-        describe(over, "Frequencies, fig. 6", "frequency [rad/s]", xlabel="crank angle [°]")
+        describe(
+            over,
+            "Frequencies, fig. 6",
+            "frequency [rad/s]",
+            xlabel="crank angle [°]",
+            ncols=3,
+            room=0.15,
+        )
         over.set_xticks(np.arange(0, 361, 60))
         for name in ("coupler.2", "follower.2"):
             sag = result.position(name) - result.position(name)[0]
             motion.plot(1e3 * result.time, 1e6 * sag[:, 1], label=name)
-        describe(motion, "Released under gravity", "deflection [µm]", xlabel="time [ms]")
+        describe(motion, "Released under gravity", "deflection [µm]", xlabel="time [ms]", room=0.25)
     return figure
 
 

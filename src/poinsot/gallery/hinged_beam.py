@@ -111,7 +111,7 @@ def plot(result: Result) -> "Figure":
             (turning, "About the vertical, fig. 10 right", "angular velocity [rad/s]"),
             (path, "Tip", "position [mm]"),
         ):
-            describe(ax, title, unit)
+            describe(ax, title, unit, ncols=3, room=0.2)
     return figure
 
 

@@ -139,14 +139,22 @@ def plot(result: Result) -> "Figure":
         (path, lean), (force, energy) = figure.subplots(2, 2)
         path.plot(*touched[:, :2].T, label="touched", color=COLOURS[0])
         path.plot(*result.position("coin")[:, :2].T, label="centre", color=COLOURS[1], linewidth=1)
-        describe(path, "The trail on the table", "y [m]", xlabel="x [m]", aspect="equal")
+        describe(
+            path,
+            "The trail on the table",
+            "y [m]",
+            xlabel="x [m]",
+            aspect="equal",
+            ncols=2,
+            room=0.15,
+        )
         lean.plot(result.time, tilt)
         describe(lean, "The coin leans down and rises", "tilt of the axis [°]")
         # A single step alternates: show the mean of two neighbours.
         time, mean = neighbour_mean(reaction.time), neighbour_mean(reaction.force)
         force.plot(time, mean[:, 2], label="normal")
         force.plot(time, np.linalg.norm(mean[:, :2], axis=1), label="friction")
-        describe(force, "What the table exerts", "contact force [N]")
+        describe(force, "What the table exerts", "contact force [N]", ncols=2, room=0.15)
         plot_balance(result, energy, title="Energy is constant")
     return figure
 

@@ -297,12 +297,12 @@ class Result:
 
     @property
     def outer_ports(self) -> list[PortRecord]:
-        """The ports through which energy is put in from outside."""
+        """The ports through which energy is supplied from outside."""
         return [port for port in self.ports.values() if not port.connected]
 
     @property
     def supplied(self) -> Array:
-        """Energy put in through all outer ports since the start [J]; shape (times,)."""
+        """Energy supplied through all outer ports since the start [J]; shape (times,)."""
         return sum((port.energy for port in self.outer_ports), np.zeros_like(self.time))
 
     @property

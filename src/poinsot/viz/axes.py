@@ -52,10 +52,18 @@ def describe(
     xlabel: str = "time [s]",
     ncols: int | None = None,
     loc: str | None = None,
+    room: float = 0.0,
     **settings: Any,
 ) -> None:
-    """Say what has been drawn into axes, and name its lines in so many columns, at a place."""
+    """Say what has been drawn into axes, and name its lines in so many columns, at a place.
+
+    `room` is the share of the height that is added above lines that leave no place for their names.
+    """
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel, **settings)
+    if room:
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + room * (high - low))
+        loc = loc or "upper center"
     legend = {"ncols": ncols, "loc": loc}
     name_lines(ax, **{name: value for name, value in legend.items() if value is not None})
 

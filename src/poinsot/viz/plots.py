@@ -22,10 +22,10 @@ DOTS: dict[str, Any] = {"linestyle": "", "marker": ".", "markersize": 3}
 
 
 def plot_energy(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
-    """Plot the account of energy [J]: stored, put in through each outer port, lost, and added."""
+    """Plot the energy balance [J]: stored, supplied through each outer port, dissipated, added."""
     with over_time(ax, "energy since the start [J]", **settings) as ax:
         for port in result.outer_ports:
-            draw_line(ax, result.time, port.energy, label=plain(f"put in at '{port.name}'"))
+            draw_line(ax, result.time, port.energy, label=plain(f"supplied by '{port.name}'"))
         draw_line(ax, result.time, result.energy - result.energy[0], label="stored")
         draw_line(ax, result.time, result.dissipated, label="dissipated")
         if np.any(result.added):
@@ -43,8 +43,8 @@ def plot_energy_kinds(result: Result, ax: "Axes | None" = None, **settings: Any)
 
 
 def plot_power(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
-    """Plot the power [W] that is put in through each outer port."""
-    with over_time(ax, "power put in [W]", **settings) as ax:
+    """Plot the power [W] that is supplied through each outer port."""
+    with over_time(ax, "supplied power [W]", **settings) as ax:
         for port in result.outer_ports:
             draw_line(ax, port.time, port.power, label=plain(port.name))
     return figure_of(ax)
@@ -259,15 +259,15 @@ def overview(result: Result) -> dict[str, Drawing]:
     seen = result.observation
     drawings: dict[str, Drawing] = {}
     if seen.energies:
-        drawings["Kinds of energy"] = partial(plot_energy_kinds, result)
+        drawings["Kinetic and potential energy"] = partial(plot_energy_kinds, result)
     changed = np.any(result.dissipated != 0) or np.any(result.added != 0)
     if not seen.energies or result.outer_ports or changed:
-        drawings["Account of energy"] = partial(plot_energy, result)
-    drawings["Balance of energy"] = partial(plot_balance, result)
+        drawings["Energy supplied, stored and dissipated"] = partial(plot_energy, result)
+    drawings["Error of the energy balance"] = partial(plot_balance, result)
     if result.outer_ports:
-        drawings["Power at the ports"] = partial(plot_power, result)
-        drawings["Inputs of ports"] = partial(plot_ports, result)
-        drawings["Outputs of ports"] = partial(plot_ports, result, kind="output")
+        drawings["Power at ports"] = partial(plot_power, result)
+        drawings["Port inputs"] = partial(plot_ports, result)
+        drawings["Port outputs"] = partial(plot_ports, result, kind="output")
     if result.sensors:
         drawings["Sensors"] = partial(plot_sensors, result)
     if seen.bodies:
@@ -285,13 +285,13 @@ def _mechanism(result: Result) -> dict[str, Drawing]:
     chosen: tuple[Literal["angle", "displacement"], ...] = ("angle", "displacement")
     for kind in chosen:
         if kind in kinds:
-            heading = f"{kind.capitalize()}s of joints"
+            heading = f"Joint {kind}s"
             drawings[heading] = partial(plot_coordinates, result, kind=kind)
     if joints:
-        drawings["Reactions of joints"] = partial(plot_reactions, result)
+        drawings["Joint forces"] = partial(plot_reactions, result)
     return drawings | {
         "Linear momentum": partial(plot_momentum, result, kind="linear"),
         "Angular momentum": partial(plot_momentum, result),
-        "Constraints on positions": partial(plot_constraints, result),
-        "Constraints on velocities": partial(plot_constraints, result, level="velocity"),
+        "Position constraints": partial(plot_constraints, result),
+        "Velocity constraints": partial(plot_constraints, result, level="velocity"),
     }
