@@ -11,6 +11,8 @@ from poinsot.bodies.body import Body as Body
 from poinsot.bodies.body import Marker as Marker
 from poinsot.bodies.flexible_body import FlexibleBody as FlexibleBody
 from poinsot.bodies.flexible_body import Interface as Interface
+from poinsot.bodies.looks import Look as Look
+from poinsot.bodies.looks import Triangles as Triangles
 from poinsot.bodies.shapes import Box as Box
 from poinsot.bodies.shapes import Composite as Composite
 from poinsot.bodies.shapes import Cone as Cone
@@ -36,8 +38,10 @@ from poinsot.errors import MissingExtraError as MissingExtraError
 from poinsot.errors import ModelFileError as ModelFileError
 from poinsot.errors import NoEffectError as NoEffectError
 from poinsot.errors import NoEquilibriumError as NoEquilibriumError
+from poinsot.errors import OmissionWarning as OmissionWarning
 from poinsot.errors import OutOfReachError as OutOfReachError
 from poinsot.errors import PoinsotError as PoinsotError
+from poinsot.errors import RobotFileError as RobotFileError
 from poinsot.errors import SingularPencilError as SingularPencilError
 from poinsot.errors import SingularPositionError as SingularPositionError
 from poinsot.errors import StorageError as StorageError

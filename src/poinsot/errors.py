@@ -93,6 +93,14 @@ class ModelFileError(InputError):
         return Exception.__str__(self)
 
 
+class RobotFileError(InputError):
+    """A URDF or MJCF file cannot be used; `file` and `element` say where."""
+
+    def __init__(self, file: str, element: str, problem: str) -> None:
+        self.file, self.element = file, element
+        super().__init__(f"{file}: {element} {problem}")
+
+
 class NoEquilibriumError(PoinsotError):
     """No rest, steady or periodic motion was found.
 
@@ -119,6 +127,18 @@ class MissingDerivativeWarning(UserWarning):
 
 class InexactRunWarning(UserWarning):
     """A run reached its end, but its own balance or constraints are off by more than round-off."""
+
+
+class OmissionWarning(UserWarning):
+    """Parts of a robot's file that are not in the model, or not in the file; `omissions` has them.
+
+    Each is one line: the element by name, and why.
+    """
+
+    def __init__(self, file: str, omissions: Iterable[str]) -> None:
+        self.file, self.omissions = file, tuple(map(printable, omissions))
+        lines = "".join(f"\n  {line}" for line in self.omissions)
+        super().__init__(f"{file}: {len(self.omissions)} not translated{lines}")
 
 
 def failure(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.bodies.looks import Look
 from poinsot.bodies.shapes import Shape
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.errors import InputError
@@ -117,6 +118,8 @@ class Body(ABC):
         Centre of mass [m] and rotation, world axes.
     velocity, angular_velocity
         Of the centre of mass [m/s] and of the body [rad/s], world axes; None: to be completed.
+    looks
+        What is drawn of it instead of its shape.
     """
 
     name: str
@@ -127,6 +130,7 @@ class Body(ABC):
     R_WB: NDArray[np.float64]
     velocity: Vector3 | None
     angular_velocity: Vector3 | None
+    looks: tuple[Look, ...] = ()
 
     def __repr__(self) -> str:
         """Name and shape."""

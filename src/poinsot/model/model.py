@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from poinsot.bodies.body import Body, Ground, Marker, partner
 from poinsot.bodies.flexible import Flexible
 from poinsot.bodies.kinds import kind_of
-from poinsot.bodies.shapes import Shape
+from poinsot.bodies.looks import Look
+from poinsot.bodies.shapes import Elasticity, Shape
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.errors import InconsistentStartError, InputError, did_you_mean
 from poinsot.inputs import require_name, vector3
@@ -96,6 +97,7 @@ class Model(Contents):
         rotation: RotationLike = ...,
         velocity: ArrayLike | None = ...,
         angular_velocity: ArrayLike | None = ...,
+        looks: Sequence[Look] = ...,
     ) -> Body: ...
 
     @overload
@@ -119,6 +121,7 @@ class Model(Contents):
         rotation: RotationLike = None,
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
+        looks: Sequence[Look] = (),
     ) -> Any:
         """Add a body, or an `ElasticRod` as the bodies and elements that it consists of.
 
@@ -138,10 +141,17 @@ class Model(Contents):
             completed so that the start agrees with the joints. A rod is moved and turned as a
             whole, about the origin of its curve, and moves so; with an angular velocity alone,
             that point is at rest.
+        looks : sequence of Look
+            What is drawn of a rigid body instead of its shape, such as meshes; they have no mass.
         """
         require_new(self, name)
         what = f"body '{name}'"
         start = _start(what, position, rotation, velocity, angular_velocity)
+        if looks and isinstance(shape, BodyAssembly | Elasticity):
+            raise InputError(f"{what}: looks are for rigid bodies; what deforms is drawn as it is")
+        for look in looks:
+            if not isinstance(look, Look):
+                raise InputError(f"{what}: looks: expected a Look, got {look!r}")
         if isinstance(shape, BodyAssembly):
             added = all_or_nothing(self, lambda: shape.add_to(self, name, start))
             self.assemblies[name] = shape, start
@@ -153,6 +163,7 @@ class Model(Contents):
             index=len(self.bodies),
             shape=shape,
             principal=PrincipalInertia.of(shape),
+            looks=tuple(looks),
             **vars(start),
         )
         if isinstance(body, Flexible):
@@ -735,6 +746,85 @@ class Model(Contents):
         from poinsot.model.build import build
 
         return build(read_text(text))
+
+    @staticmethod
+    def from_urdf(
+        path: str | Path,
+        *,
+        floating_base: bool = False,
+        merge_fixed: bool = False,
+        stops: bool = True,
+        loops: str | Path | None = None,
+        packages: Mapping[str, str | Path] | None = None,
+        looks: bool = True,
+    ) -> "Model":
+        """Return the model of a URDF file; needs the extra `poinsot[robots]`.
+
+        Links are bodies, by name, and joints are joints, whose coordinates are zero where those of
+        the file are. Every link has a marker at its frame, `link.frame`; a link without mass is
+        that marker alone, `link`. Joints have ports, `joint.motor`. What the model cannot hold is
+        listed by an `OmissionWarning`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        floating_base : bool
+            Whether the first link is free; else it is fixed to the ground.
+        merge_fixed : bool
+            Make one body of links that are fixed to each other.
+        stops : bool
+            Whether limits of joints are there, as `JointStop`.
+        loops : str or Path
+            A model file with joints that close loops, and others of its parts: they name links,
+            frames and joints of the robot.
+        packages : mapping
+            Where packages are that the file refers to, `package://name/...`; they are also looked
+            for in the folders above the file.
+        looks : bool
+            Whether to load what links look like.
+        """
+        from poinsot.model.robots import read_robot
+        from poinsot.robots.urdf import read_urdf
+
+        robot = read_urdf(path, floating_base=floating_base, packages=packages, looks=looks)
+        return read_robot(robot, merge_fixed=merge_fixed, stops=stops, loops=loops)
+
+    @staticmethod
+    def from_mjcf(
+        path: str | Path,
+        *,
+        keyframe: str | None = None,
+        merge_fixed: bool = False,
+        stops: bool = True,
+        looks: bool = True,
+    ) -> "Model":
+        """Return the model of an MJCF file; needs the extra `poinsot[robots]`.
+
+        MuJoCo compiles it. Bodies are bodies, by name, each with a marker at its frame,
+        `body.frame`, and sites are markers. Coordinates of joints count from the configuration
+        `qpos0`. Equalities that connect or weld bodies are exact joints, those of joints are
+        transmissions, armatures are rotors on their joints, and actuators are ports by name. What
+        the model cannot hold is listed by an `OmissionWarning`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        keyframe : str
+            Where it starts, by the name of a keyframe.
+        merge_fixed : bool
+            Make one body of bodies without joints between them.
+        stops : bool
+            Whether limits of joints are there, as `JointStop`.
+        looks : bool
+            Whether to keep what bodies look like.
+        """
+        from poinsot.model.robots import read_robot
+        from poinsot.robots.mjcf import read_mjcf
+
+        robot = read_mjcf(path, keyframe=keyframe, looks=looks)
+        return read_robot(robot, merge_fixed=merge_fixed, stops=stops)
 
     def to_yaml(self, path: str | Path | None = None) -> str:
         """Return the text of a model file, and write it if a path is given.

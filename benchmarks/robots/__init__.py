@@ -1,0 +1,1 @@
+"""Robots that others made, compared with MuJoCo and Pinocchio: `python -m benchmarks.robots`."""

@@ -1,0 +1,92 @@
+"""What bodies look like where it is not their shape: solids and meshes that carry no mass."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poinsot.errors import InputError
+from poinsot.inputs import number, vector3
+from poinsot.so3 import Rotation, RotationLike, as_rotation_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """The surface of a mesh: `vertices` (n, 3) [m] and `faces` (m, 3), indices of vertices."""
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no mesh."""
+        vertices, faces = np.array(self.vertices, dtype=float), np.array(self.faces, dtype=np.intp)
+        if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.all(np.isfinite(vertices)):
+            raise InputError(f"a mesh has vertices of three finite numbers, got {vertices.shape}")
+        if faces.ndim != 2 or faces.shape[1] != 3 or not faces.size:
+            raise InputError(f"a mesh has triangles of three vertices each, got {faces.shape}")
+        if faces.min() < 0 or faces.max() >= len(vertices):
+            raise InputError(f"the triangles of a mesh name vertices 0 to {len(vertices) - 1} only")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "faces", faces)
+
+
+#: Kinds of looks and how many sizes they have.
+KINDS = {"box": 3, "cylinder": 2, "ellipsoid": 3, "mesh": 0}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Look:
+    """Something that is drawn of a body, and has no mass.
+
+    Parameters
+    ----------
+    kind : {"box", "cylinder", "ellipsoid", "mesh"}
+        What it is.
+    sizes : sequence of float
+        Edges of a box; radius and length of a cylinder, along z; semi-axes of an ellipsoid [m].
+    mesh : Triangles
+        Of a mesh.
+    position : (3,), rotation
+        Where it is, from the centre of mass, in the axes of the body [m].
+    colour : str
+        `"#rrggbb"`; None: that of the body.
+    opacity : float
+        From 0, not to be seen, to 1.
+    """
+
+    kind: str
+    sizes: Sequence[float] = ()
+    mesh: Triangles | None = None
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    rotation: RotationLike = None
+    colour: str | None = None
+    opacity: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn."""
+        if self.kind not in KINDS:
+            raise InputError(f"Look: kind is {self.kind!r}; known: {', '.join(KINDS)}")
+        what = f"Look: {self.kind}"
+        sizes = tuple(number(size, f"{what}: sizes", minimum=0.0) for size in self.sizes)
+        if len(sizes) != KINDS[self.kind]:
+            raise InputError(f"{what}: {KINDS[self.kind]} sizes are needed, got {len(sizes)}")
+        if (self.kind == "mesh") is (self.mesh is None):
+            raise InputError(f"{what}: give `mesh` for the kind 'mesh', and for no other")
+        if not 0 <= number(self.opacity, f"{what}: opacity") <= 1:
+            raise InputError(f"{what}: opacity is {self.opacity!r}; it is from 0 to 1")
+        if self.colour is not None and not _is_colour(self.colour):
+            raise InputError(f"{what}: colour is {self.colour!r}; write it as '#rrggbb'")
+        R = as_rotation_matrix(self.rotation, name=f"{what}: rotation")
+        self._set("sizes", sizes)
+        self._set("position", vector3(self.position, f"{what}: position"))
+        self._set("rotation", Rotation(R))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+
+def _is_colour(text: object) -> bool:
+    digits = "0123456789abcdefABCDEF"
+    return isinstance(text, str) and text[:1] == "#" and len(text) == 7 and {*text[1:]} <= {*digits}

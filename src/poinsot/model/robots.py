@@ -1,0 +1,443 @@
+"""From the description of a robot to a model, part by part; `read_robot` is what `Model` calls."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.shapes import RigidBody
+from poinsot.errors import InputError, OmissionWarning, RobotFileError
+from poinsot.model.model import Model
+from poinsot.model.robot_joints import Segment, segments
+from poinsot.model.robot_masses import Lent, Mass, lend
+from poinsot.parts.drags import Drag
+from poinsot.parts.forces import JointSpring
+from poinsot.parts.friction import JointFriction
+from poinsot.parts.joints import Spherical, Weld
+from poinsot.parts.loads import JointPort
+from poinsot.parts.stops import JointStop
+from poinsot.parts.transmissions import Cam, Gear
+from poinsot.ph.connections import Transformer
+from poinsot.ph.formulas import Formula
+from poinsot.ph.linear import linear
+from poinsot.ph.ports import Port
+from poinsot.ph.system import State
+from poinsot.robots.description import Array, Frame, Joint, Link, Loop, Robot, Step
+
+#: Distance [m] or sine up to which two frames of a loop coincide where coordinates are zero.
+CLOSED = 1e-9
+#: How far stops yield to the greatest torque or force of a motor, or to weights [rad or m].
+YIELD = {True: 1e-2, False: 1e-3}
+#: Damping of stops over stiffness: blows of 1 m/s or 1 rad/s leave with half of that [HC75].
+CUSHION = 0.75
+
+
+def read_robot(
+    robot: Robot, *, merge_fixed: bool, stops: bool, loops: str | Path | None = None
+) -> Model:
+    """Return the model of a robot, and warn of what it does not hold."""
+    builder = _Builder(robot, merge_fixed, stops)
+    try:
+        builder.add_parts()
+        builder.start()
+    except RobotFileError:
+        raise
+    except InputError as error:
+        raise RobotFileError(robot.file, "robot", f"makes no model: {error}") from error
+    if robot.omissions:
+        warnings.warn(OmissionWarning(robot.file, map(str, robot.omissions)), stacklevel=3)
+    return builder.model
+
+
+@dataclass(eq=False)
+class _Group:
+    """Links joined for good: the one that names the body, all of them, and their mass together."""
+
+    head: Link
+    links: list[Link]
+    mass: Mass | None
+    lent: bool = False
+
+
+@dataclass
+class _Builder:
+    """A model that grows from a robot."""
+
+    robot: Robot
+    merge_fixed: bool
+    stops: bool
+    model: Model = field(init=False)
+    #: Name of a link -> its group; those joined to the world for good have none.
+    groups: dict[str, _Group | None] = field(init=False)
+    #: Name of a step -> joint and free direction of the model.
+    coordinates: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    #: Names of the file -> those of the model, where these were taken.
+    bodies: dict[str, Body] = field(default_factory=dict)
+
+    def refuse(self, element: str, problem: str) -> RobotFileError:
+        """Return the error of an element."""
+        return RobotFileError(self.robot.file, element, problem)
+
+    def add_parts(self) -> None:
+        """Make the model."""
+        robot = self.robot
+        self.model = Model(gravity=robot.gravity, name=robot.name)
+        self.groups = self.joined()
+        chains = self.chains()
+        self.lend_masses(chains)
+        for group in dict.fromkeys(group for group in self.groups.values() if group is not None):
+            self.add_body(group)
+        for link in robot.links.values():
+            self.add_frames(link)
+        for frame in robot.frames:
+            self.add_marker(frame)
+        for joint, parent, child, parts in chains:
+            self.add_joints(joint, parent, child, parts)
+        for step in robot.steps:
+            self.add_forces(step)
+        for coupling in robot.couplings:
+            self.add_coupling(coupling)
+        for loop in robot.loops:
+            self.add_loop(loop)
+        for motor in robot.motors:
+            name, freedom = self.coordinates[motor.step]
+            self.model.add_port(self.new(motor.name, "port"), JointPort(name, freedom))
+
+    def new(self, name: str, kind: str) -> str:
+        """Return a name that is not taken yet in the model."""
+        taken = self.names()
+        if name not in taken:
+            return name
+        other = next(
+            n for n in (f"{name}.{kind}", *(f"{name}.{kind}{k}" for k in range(2, 99))) if n not in taken
+        )
+        self.robot.omit(f"{kind} '{name}'", f"it is called '{other}', for the name is taken")
+        return other
+
+    def names(self) -> set[str]:
+        """Return all names of the model."""
+        m = self.model
+        return {m.ground.name, *m.bodies, *m.markers, *m.joints, *m.transmissions, *m.forces} | {
+            *m.ports,
+            *m.systems,
+        }
+
+    # -- bodies ------------------------------------------------------------------------------
+
+    def joined(self) -> dict[str, _Group | None]:
+        """Return groups of links: by fixed joints that are merged, or lead to a frame alone."""
+        links, head = self.robot.links, {}
+        for joint in self._fixed():
+            child = links[joint.child]
+            merged = self.merge_fixed or not child.mass
+            if joint.parent is None:
+                merged = merged or not child.mass
+            elif not links[joint.parent].mass:
+                merged = True
+            if merged:
+                head[joint.child] = joint.parent
+        members: dict[str | None, list[Link]] = {}
+        for name, link in links.items():
+            root: str | None = name
+            while root is not None and root in head:
+                root = head[root]
+            members.setdefault(root, []).append(link)
+        found: dict[str, _Group | None] = {}
+        for root, own in members.items():
+            if root is None:
+                found |= dict.fromkeys(link.name for link in own)
+                continue
+            heavy = [link for link in own if link.mass]
+            mass = Mass.joined(map(Mass.of, heavy)) if heavy else None
+            group = _Group((heavy or own)[0], own, mass)
+            found |= dict.fromkeys((link.name for link in own), group)
+        return found
+
+    def _fixed(self) -> list[Joint]:
+        return [joint for joint in self.robot.joints if joint.fixed]
+
+    def chains(self) -> list[tuple[Joint, _Group | None, _Group, list[Segment | _Group]]]:
+        """Return joints with both groups and what is between: segments, and frames without mass.
+
+        A moving group without mass becomes a frame in the chain of the one joint after it.
+        """
+        after: dict[_Group, list[Joint]] = {}
+        before: dict[_Group, Joint] = {}
+        moving = [j for j in self.robot.joints if not j.fixed or self._welded(j)]
+        for joint in moving:
+            child = self.groups[joint.child]
+            parent = None if joint.parent is None else self.groups[joint.parent]
+            assert child is not None
+            before[child] = joint
+            if parent is not None:
+                after.setdefault(parent, []).append(joint)
+        found = []
+        for joint in moving:
+            child = self.groups[joint.child]
+            assert child is not None
+            if child.mass is None:
+                if len(after.get(child, ())) != 1 or joint.free or after[child][0].free:
+                    raise self.refuse(
+                        f"link '{child.head.name}'",
+                        "moves and has no mass; give it an <inertial>, or fix it to another link",
+                    )
+                continue
+            parts: list[Segment | _Group] = list(segments(joint.steps))
+            parent = None if joint.parent is None else self.groups[joint.parent]
+            while parent is not None and parent.mass is None and parent in before:
+                above = before[parent]
+                parts = [*segments(above.steps), parent, *parts]
+                parent = None if above.parent is None else self.groups[above.parent]
+            if parent is not None and parent.mass is None:
+                raise self.refuse(
+                    f"link '{parent.head.name}'",
+                    "is free and has no mass; give it an <inertial>, or fix it to another link",
+                )
+            found.append((joint, parent, child, parts))
+        return found
+
+    def _welded(self, joint: Joint) -> bool:
+        """Tell whether a fixed joint is a weld between two bodies."""
+        child = self.groups[joint.child]
+        parent = None if joint.parent is None else self.groups[joint.parent]
+        return child is not None and child is not parent
+
+    def lend_masses(
+        self, chains: list[tuple[Joint, _Group | None, _Group, list[Segment | _Group]]]
+    ) -> None:
+        """Put a frame with a mass between all segments that follow each other."""
+        for joint, parent, child, parts in chains:
+            k = 1
+            while k < len(parts):
+                here = parts[k]
+                if isinstance(parts[k - 1], _Group):
+                    k += 1
+                    continue
+                before = [s for part in parts[:k] if isinstance(part, Segment) for s in part.steps]
+                after = [s for part in parts[k:] if isinstance(part, Segment) for s in part.steps]
+                if isinstance(here, Segment):
+                    at, R = child.head.position, child.head.rotation
+                    link = Link(f"{joint.name}.{k // 2 + 1}", at, R)
+                    here = _Group(link, [], None)
+                    parts.insert(k, here)
+                    self.groups[link.name] = here
+                assert child.mass is not None
+                lent = lend(before, after, None if parent is None else parent.mass, child.mass)
+                if lent is None:
+                    raise self.refuse(
+                        f"joint '{joint.name}'",
+                        "has steps that no joints of a model are, one after the other: put a link "
+                        "with a mass of its own between "
+                        + " and ".join(f"'{step.name}'" for step in (before[-1], after[0])),
+                    )
+                self.take(lent, here, parent, child)
+                k += 1
+
+    def take(self, lent: Lent, frame: _Group, parent: _Group | None, child: _Group) -> None:
+        """Note what a frame got, and what its neighbours have left."""
+        frame.mass, frame.lent = lent.own, True
+        child.mass, child.lent = lent.child, True
+        if parent is not None and lent.parent is not None:
+            parent.lent = parent.lent or lent.parent is not parent.mass
+            parent.mass = lent.parent
+
+    def add_body(self, group: _Group) -> None:
+        """Add the body of a group."""
+        link, what = group.head, f"link '{group.head.name}'"
+        assert group.mass is not None
+        mass, centre, inertia = link.mass, link.centre, link.inertia
+        if group.lent or sum(bool(each.mass) for each in group.links) > 1:
+            mass, centre, inertia = group.mass.in_link(link)
+        looks = []
+        for each in group.links:
+            R = link.rotation.T @ each.rotation
+            at = link.rotation.T @ (each.position - link.position) - centre
+            looks += [
+                replace(
+                    look,
+                    position=at + R @ np.asarray(look.position),
+                    rotation=R @ look.rotation.matrix,  # type: ignore[union-attr]
+                )
+                for look in each.looks
+            ]
+        try:
+            body = self.model.add_body(
+                self.new(link.name, "link"),
+                RigidBody(mass=mass, inertia=inertia),
+                position=link.position + link.rotation @ centre,
+                rotation=link.rotation,
+                looks=looks,
+            )
+        except InputError as error:
+            raise self.refuse(what, f"cannot be a body: {error}") from error
+        for each in [link, *group.links]:
+            self.bodies[each.name] = body
+
+    def on(self, link: str | None) -> Body | Ground:
+        """Return the body of a link, or the ground."""
+        return self.bodies.get(link, self.model.ground) if link else self.model.ground
+
+    def add_frames(self, link: Link) -> None:
+        """Add a marker at the frame of a link, under its own name if no body has it."""
+        own = self.bodies.get(link.name)
+        named = own is not None and own.name == link.name
+        name = f"{link.name}.frame" if named else link.name
+        self.add_marker(Frame(name, link.name, link.position, link.rotation))
+
+    def add_marker(self, frame: Frame) -> None:
+        """Add a frame as a marker."""
+        self.model.add_marker(
+            self.new(frame.name, "frame"),
+            self.on(frame.link),
+            position=frame.position,
+            rotation=frame.rotation,
+        )
+
+    # -- joints and what acts on them --------------------------------------------------------
+
+    def add_joints(
+        self, joint: Joint, parent: _Group | None, child: _Group, parts: list[Segment | _Group]
+    ) -> None:
+        """Add the joints of a chain."""
+        if joint.free:
+            return
+        here: Body | Ground = self.on(None if parent is None else parent.head.name)
+        if not parts:
+            weld = Weld(here, self.on(child.head.name))
+            self.model.add_joint(self.new(joint.name, "joint"), weld)
+            return
+        for k, part in enumerate(parts):
+            if isinstance(part, _Group):
+                here = self.on(part.head.name)
+                continue
+            below = parts[k + 1] if k + 1 < len(parts) else child
+            assert isinstance(below, _Group)
+            name = self.new(part.name, "joint")
+            for label, make in zip((name, f"{name}.lock"), part.joints, strict=False):
+                self.model.add_joint(label, make(here, self.on(below.head.name)))
+            for step, freedom in zip(part.steps, part.freedoms, strict=True):
+                self.coordinates[step.name] = name, freedom
+
+    def add_forces(self, step: Step) -> None:
+        """Add what acts on a step: friction, spring, stop, and the inertia of a rotor."""
+        if step.kind == "ball":
+            self.add_ball_forces(step)
+            return
+        (joint, freedom), model = self.coordinates[step.name], self.model
+        if step.damping or step.friction:
+            friction = JointFriction(
+                joint, freedom, viscous=step.damping, coulomb=step.friction
+            )
+            model.add_force(self.new(f"{step.name}.friction", "force"), friction)
+        if step.stiffness:
+            spring = JointSpring(joint, freedom, rest=step.rest, stiffness=step.stiffness)
+            model.add_force(self.new(f"{step.name}.spring", "force"), spring)
+        if self.stops and (step.lower is not None or step.upper is not None):
+            k = self.stop_stiffness(step)
+            stop = JointStop(
+                joint,
+                freedom,
+                stiffness=k,
+                lower=step.lower,
+                upper=step.upper,
+                damping=CUSHION * k,
+            )
+            model.add_force(self.new(f"{step.name}.stop", "force"), stop)
+        if step.armature:
+            self.add_rotor(step, joint, freedom)
+
+    def stop_stiffness(self, step: Step) -> float:
+        """Return a stiffness that fits what leans on a stop."""
+        effort = step.effort
+        if effort is None:
+            moved = [body for body in self.model.bodies.values()]
+            mass = sum(body.mass for body in moved)
+            arm = max(float(np.linalg.norm(body.position - step.point)) for body in moved)
+            effort = 9.81 * mass * (max(arm, 1e-3) if step.turns else 1.0)
+        return effort / YIELD[step.turns]
+
+    def add_rotor(self, step: Step, joint: str, freedom: str | None) -> None:
+        """Add an inertia that moves with a coordinate, and with nothing else."""
+        units = ("N m", "rad/s", "N m s") if step.turns else ("N", "m/s", "N s")
+        rotor = linear(
+            "rotor",
+            states=[State("momentum", unit=units[2])],
+            J=[[0]],
+            R=[[0]],
+            Q=[[1 / step.armature]],
+            B=[[1]],
+            ports=[Port("shaft", 1, *units[:2])],
+        )
+        name, port = (self.new(f"{step.name}.{end}", "port") for end in ("rotor", "armature"))
+        self.model.add_system(name, rotor)
+        self.model.add_port(port, JointPort(joint, freedom))
+        self.model.connect(Transformer(f"{name}.shaft", port))
+
+    def add_ball_forces(self, step: Step) -> None:
+        """Add damping and stiffness of a ball; what has no counterpart is listed."""
+        what, (joint, _) = f"joint '{step.name}'", self.coordinates[step.name]
+        for label, value in (("armature", step.armature), ("frictionloss", step.friction)):
+            if value:
+                self.robot.omit(what, f"the {label} of a ball joint")
+        if step.stiffness:
+            self.robot.omit(what, "the stiffness of a ball joint")
+        a, b = self.model.joints[joint].bodies
+        if step.damping and isinstance(a, Ground) and isinstance(b, Body):
+            drag = Drag(b, angular_viscous=step.damping)
+            self.model.add_force(self.new(f"{step.name}.friction", "force"), drag)
+        elif step.damping:
+            self.robot.omit(what, "the damping of a ball joint between two bodies")
+
+    def add_coupling(self, coupling: Any) -> None:
+        """Add a coordinate that follows another one, as a gear or a cam."""
+        follower, leader = (
+            ".".join(part for part in self.coordinates[name] if part)
+            for name in (coupling.follower, coupling.leader)
+        )
+        steps = {step.name: step for step in self.robot.steps}
+        hinges = all(steps[n].kind == "hinge" for n in (coupling.follower, coupling.leader))
+        ratio, *higher = coupling.coefficients[1:]
+        name = self.new(coupling.name, "transmission")
+        if hinges and ratio and not any(higher):
+            self.model.add_transmission(name, Gear(follower, leader, ratio=ratio))
+            return
+        terms = [f"{c!r}*x**{k + 1}" for k, c in enumerate((ratio, *higher)) if c]
+        profile = Formula(" + ".join(terms) or "0*x", "x")
+        self.model.add_transmission(name, Cam(leader, follower, profile=profile))
+
+    def add_loop(self, loop: Loop) -> None:
+        """Close a loop by a ball joint or a weld; by markers where it is open at zero."""
+        a, b = loop.a, loop.b
+        gap = float(np.linalg.norm(a.position - b.position))
+        if loop.welded:
+            gap = max(gap, float(abs(a.rotation - b.rotation).max()))
+        one, other = self.on(a.link), self.on(b.link)
+        what, name = f"loop '{loop.name}'", self.new(loop.name, "joint")
+        if one is other:
+            self.robot.omit(what, "both of its ends are on one body")
+        elif gap <= CLOSED:
+            joint = Weld(one, other) if loop.welded else Spherical(one, other, point=a.position)
+            self.model.add_joint(name, joint)
+        else:
+            ends = []
+            for frame in (a, b):
+                self.add_marker(frame)
+                ends.append(self.model.markers[frame.name])
+            self.model.add_joint(name, (Weld if loop.welded else Spherical)(*ends))
+
+    # -- the start ---------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Put links where they start, and close loops that are open there."""
+        for name, (position, R) in self.robot.starts.items():
+            link = self.robot.links[name]
+            body = self.bodies.get(name)
+            if body is not None and body.name == name:
+                at_zero = link.rotation.T @ (body.position - link.position)
+                self.model.starts[name] = position + R @ at_zero, R
+        if self.robot.starts or any(j.may_be_open for j in self.model.joints.values()):
+            self.model.assemble()

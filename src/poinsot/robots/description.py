@@ -1,0 +1,160 @@
+r"""A robot as URDF and MJCF know it: links, the joints between them, and what acts on these.
+
+Places and axes are those of the world where all coordinates are zero, as in a model; an inertia is
+given in the axes of its link. A joint is a sequence of steps from its parent to its child, each a
+hinge, a slide or a ball; without steps it is fixed, and a free one has none to offer.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.bodies.looks import Look
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A frame with a name on a link, or on the world (None); place and axes in the world."""
+
+    name: str
+    link: str | None
+    position: Array
+    rotation: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A rigid link: its frame in the world, mass [kg], centre of mass and inertia in its own axes.
+
+    The inertia is the tensor about the centre of mass [kg m^2]; a mass of zero is that of a frame
+    alone. `looks` are drawn in the axes of the link, from its origin.
+    """
+
+    name: str
+    position: Array
+    rotation: Array
+    mass: float = 0.0
+    centre: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    looks: tuple[Look, ...] = ()
+
+    @property
+    def centre_in_world(self) -> Array:
+        """The centre of mass in the world [m]."""
+        return np.asarray(self.position + self.rotation @ self.centre)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One free direction, or the three of a ball; point [m] and axis in the world.
+
+    Limits [rad or m], the rest of a spring and all others count from where coordinates are zero.
+    """
+
+    name: str
+    kind: Literal["hinge", "slide", "ball"]
+    point: Array
+    axis: Array
+    lower: float | None = None
+    upper: float | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    #: The greatest torque or force of its motor [N m or N]; it tells how stiff its stops should be.
+    effort: float | None = None
+
+    @property
+    def turns(self) -> bool:
+        """Whether it lets the child turn."""
+        return self.kind != "slide"
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """What joins a link to its parent (None: the world): steps, none of a fixed or a free joint."""
+
+    name: str
+    parent: str | None
+    child: str
+    steps: tuple[Step, ...] = ()
+    free: bool = False
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it moves at all."""
+        return not self.steps and not self.free
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """What closes a loop: a point of two links that they share, or two frames that coincide.
+
+    The frames are in the world where coordinates are zero; `welded`: their axes coincide, too.
+    """
+
+    name: str
+    a: Frame
+    b: Frame
+    welded: bool
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A coordinate that follows another one: x = sum of c_k y^k, both by the names of steps."""
+
+    name: str
+    follower: str
+    leader: str
+    coefficients: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Motor:
+    """An actuator of a step, by its name."""
+
+    name: str
+    step: str
+
+
+@dataclass(frozen=True)
+class Omission:
+    """Something of a file that is not in the model: which element, and why."""
+
+    element: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.element}: {self.reason}"
+
+
+@dataclass(eq=False)
+class Robot:
+    """All of a robot. `starts` are frames of links in the world, where they do not start at zero."""
+
+    name: str
+    file: str
+    gravity: tuple[float, float, float]
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: list[Joint] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    couplings: list[Coupling] = field(default_factory=list)
+    motors: list[Motor] = field(default_factory=list)
+    starts: dict[str, tuple[Array, Array]] = field(default_factory=dict)
+    omissions: list[Omission] = field(default_factory=list)
+
+    def omit(self, element: str, reason: str) -> None:
+        """Note that something is not in the model."""
+        self.omissions.append(Omission(element, reason))
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """All steps of all joints."""
+        return (step for joint in self.joints for step in joint.steps)

@@ -1,0 +1,50 @@
+"""The text of a foreign file: read with care, and what is said of it when it is wrong."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from poinsot.errors import MissingExtraError, RobotFileError
+
+#: A larger file is refused before it is read [bytes].
+LARGEST = 50_000_000
+
+
+def optional(module: str) -> Any:
+    """Import a package of the extra for robots, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"this needs {module}: pip install 'poinsot[robots]' ({error})"
+        ) from None
+
+
+def read_xml(path: str | Path, kind: str, root: str) -> ElementTree.Element:
+    """Return the root element of an XML file that declares no entities.
+
+    Entities can make a few lines expand to gigabytes or read other files; no robot needs them.
+    """
+    name = str(path)
+    try:
+        if Path(path).stat().st_size > LARGEST:
+            raise RobotFileError(name, kind, f"is larger than {LARGEST / 1e6:g} MB")
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise RobotFileError(name, kind, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise RobotFileError(name, kind, "is no text in UTF-8; convert it") from None
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise RobotFileError(
+            name, kind, "declares a document type or entities, which are not read; remove them"
+        )
+    try:
+        found = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise RobotFileError(name, kind, f"is no well-formed XML: {error}") from None
+    except ValueError as error:
+        raise RobotFileError(name, kind, f"cannot be read as XML: {error}") from None
+    if found.tag != root:
+        raise RobotFileError(name, kind, f"begins with <{found.tag}>, expected <{root}>")
+    return found
