@@ -18,7 +18,8 @@ class ByMujoco:
             m.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
         m.opt.density = m.opt.viscosity = 0.0
         m.opt.wind[:] = 0.0
-        m.body_gravcomp[:] = 0.0
+        for array in (m.body_gravcomp, m.tendon_stiffness, m.tendon_damping):
+            array[:] = 0.0
         self.d = mujoco.MjData(m)
 
     def name(self, kind, k):

@@ -118,7 +118,7 @@ def _compared(name, code, robot, model, other, states, seed, merged):
         for key, mine, yours in zip(
             ("place", "velocity", "acceleration"), zip(*ours), zip(*theirs), strict=True
         ):
-            size = abs(np.array(yours)).max() or 1.0
+            size = max(1.0, abs(np.array(yours)).max())
             found[key] = max(found[key], abs(np.array(mine) - yours).max() / size)
         found["joints"] = max(found["joints"], of.gap(x))
         energy = other.energy()

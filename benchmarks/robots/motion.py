@@ -194,15 +194,21 @@ def rate_places(places, model, n):
 
 
 def _solved(A, right):
-    """Solve, by rows and columns of like size; repeated constraints are left to least squares."""
+    """Solve with rows and columns of like size; repeated constraints are left to least squares."""
     A = sp.csc_array(A)
+    rows, columns = np.ones(A.shape[0]), np.ones(A.shape[0])
+    for _ in range(5):
+        scaled = abs(sp.diags_array(rows) @ A @ sp.diags_array(columns))
+        rows /= np.sqrt(np.maximum(scaled.max(axis=1).toarray().reshape(-1), 1e-300))
+        columns /= np.sqrt(np.maximum(scaled.max(axis=0).toarray().reshape(-1), 1e-300))
+    even = sp.csc_array(sp.diags_array(rows) @ A @ sp.diags_array(columns))
     try:
-        with np.errstate(all="ignore"):
-            lu = spla.splu(A)
-            x = lu.solve(right)
-            x += lu.solve(right - A @ x)
+        lu, x = spla.splu(even), np.zeros(right.size)
+        for _ in range(3):
+            x += columns * lu.solve(rows * (right - A @ x))
         if np.all(np.isfinite(x)) and abs(A @ x - right).max() <= 1e-8 * (1 + abs(right).max()):
             return x
     except RuntimeError:
         pass
-    return np.linalg.lstsq(A.toarray(), right, rcond=1e-13)[0]
+    found = np.linalg.lstsq(even.toarray(), rows * right, rcond=1e-13)[0]
+    return np.asarray(columns * found)

@@ -22,8 +22,9 @@ from poinsot.bodies.tensors import euler_from_inertia, inertia_from_euler
 from poinsot.model.robot_joints import meeting_point
 from poinsot.robots.description import Array, Link, Step
 
-#: The part of what could be taken that is.
-SHARE = 0.1
+#: The part of what could be taken that is: of a point mass, and of a rod, whose spin about itself
+#: gets 1e-8 of its inertia in the equations (`systems/slender.py`).
+SHARE, ROD_SHARE = 0.1, 1e-4
 #: Relative size of an Euler value that counts as zero.
 FLAT = 1e-9
 
@@ -70,7 +71,7 @@ class Mass:
     def rod_share(self, a: Array) -> float:
         """Return an Euler value [kg m^2] that can be taken away along an axis."""
         inverse = self._inverse(a)
-        return SHARE / inverse if inverse else 0.0
+        return ROD_SHARE / inverse if inverse else 0.0
 
     def without_point(self, m: float, s: Array) -> "Mass":
         """Return this without a point mass."""
@@ -122,7 +123,7 @@ def lend(
             if donor is not None:
                 m = donor.point_share(s)
                 left[lower] = donor.without_point(m, s)
-            held, e = left[below], SHARE * float(np.trace(child.euler)) / 3
+            held, e = left[below], ROD_SHARE * float(np.trace(child.euler)) / 3
             if giver is not None and held is not None:
                 e = held.rod_share(a)
                 left[below] = held.without_rod(e, a)

@@ -129,16 +129,14 @@ class _Builder:
     # -- bodies ------------------------------------------------------------------------------
 
     def joined(self) -> dict[str, _Group | None]:
-        """Return groups of links: by fixed joints that are merged, or lead to a frame alone."""
+        """Return groups of links: joined by fixed joints, where that is asked for.
+
+        What has no inertia is no body, and belongs to what it is fixed to in any case.
+        """
         links, head = self.robot.links, {}
         for joint in self._fixed():
-            child = links[joint.child]
-            merged = self.merge_fixed or not child.mass
-            if joint.parent is None:
-                merged = merged or not child.mass
-            elif not links[joint.parent].mass:
-                merged = True
-            if merged:
+            ends = [links[name] for name in (joint.child, joint.parent) if name is not None]
+            if self.merge_fixed or not all(each.mass and each.inertia.any() for each in ends):
                 head[joint.child] = joint.parent
         members: dict[str | None, list[Link]] = {}
         for name, link in links.items():
@@ -151,9 +149,9 @@ class _Builder:
             if root is None:
                 found |= dict.fromkeys(link.name for link in own)
                 continue
-            heavy = [link for link in own if link.mass]
-            mass = Mass.joined(map(Mass.of, heavy)) if heavy else None
-            group = _Group((heavy or own)[0], own, mass)
+            heavy = [link for link in own if link.mass or link.inertia.any()]
+            heads = [link for link in heavy if link.mass and link.inertia.any()] or heavy or own
+            group = _Group(heads[0], own, Mass.joined(map(Mass.of, heavy)) if heavy else None)
             found |= dict.fromkeys((link.name for link in own), group)
         return found
 
@@ -250,7 +248,7 @@ class _Builder:
         link, what = group.head, f"link '{group.head.name}'"
         assert group.mass is not None
         mass, centre, inertia = link.mass, link.centre, link.inertia
-        if group.lent or sum(bool(each.mass) for each in group.links) > 1:
+        if group.lent or sum(bool(each.inertia.any()) or bool(each.mass) for each in group.links) > 1:
             mass, centre, inertia = group.mass.in_link(link)
         looks = []
         for each in group.links:

@@ -92,8 +92,7 @@ class _Check:
         """Refuse what cannot be read, and take collisions and extensions out of the tree."""
         if "xacro" in "".join(each.tag for each in self.root.iter()):
             raise self.refuse("URDF", "has macros; expand them first: xacro robot.xacro > robot.urdf")
-        if not self.root.get("name"):
-            raise self.refuse("robot", "has no name")
+        self.root.set("name", self.root.get("name") or Path(self.file).stem)
         links, joints = (self.named(tag) for tag in ("link", "joint"))
         if not links:
             raise self.refuse("robot", "has no links")
@@ -263,7 +262,7 @@ class _Reader:
     def add_link(self, link: Any, place: Array) -> None:
         """Add a link at its place in the world."""
         own = Link(link.name, place[:3, 3].copy(), place[:3, :3].copy())
-        if link.inertial is not None and link.inertial.mass:
+        if link.inertial is not None:
             if link.inertial.mass < 0:
                 raise self.refuse(f"link '{link.name}'", f"has the mass {link.inertial.mass:g} kg")
             origin = np.eye(4) if link.inertial.origin is None else link.inertial.origin
