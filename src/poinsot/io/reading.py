@@ -34,9 +34,21 @@ class ModelFile:
     source: Source
 
 
-def read_file(path: str | Path) -> ModelFile:
-    """Return the document of a file."""
-    return _read(open_file(path))
+@dataclass(frozen=True)
+class Beside:
+    """Names of a model that the parts of a file join."""
+
+    bodies: Collection[str] = ()
+    markers: Collection[str] = ()
+    joints: Collection[str] = ()
+
+
+ALONE = Beside()
+
+
+def read_file(path: str | Path, *, beside: Beside = ALONE) -> ModelFile:
+    """Return the document of a file; its parts may name those that they stand beside."""
+    return _read(open_file(path), beside)
 
 
 def read_text(text: str, *, name: str = "<text>") -> ModelFile:
@@ -49,7 +61,7 @@ def read_content(content: dict[str, Any], *, name: str) -> ModelFile:
     return _read(from_content(content, name))
 
 
-def _read(source: Source) -> ModelFile:
+def _read(source: Source, beside: Beside = ALONE) -> ModelFile:
     problems = list(_check_version(source))
     if problems:
         raise source.error(problems)
@@ -58,7 +70,7 @@ def _read(source: Source) -> ModelFile:
     except ValidationError as error:
         details = error.errors(include_url=False)
         raise source.error(p for d in details for p in _explain(source, d)) from None
-    problems = list(check_names(document))
+    problems = list(check_names(document, beside))
     if problems:
         raise source.error(problems)
     return ModelFile(document, source)
@@ -129,12 +141,12 @@ WANTED = {
 # -- names -----------------------------------------------------------------------------------------
 
 
-def check_names(document: Document) -> Iterator[Problem]:
+def check_names(document: Document, beside: Beside = ALONE) -> Iterator[Problem]:
     """Yield what is wrong with the names in a document."""
     taken: dict[str, str] = {}
-    known = _partners(document)
-    joints = _WithSubModels(document.joints, document)
-    markers = _WithSubModels({**document.markers, **dict.fromkeys(_ends(document))}, document)
+    known = _WithSubModels([*_partners(document), *beside.bodies], document)
+    joints = _WithSubModels([*document.joints, *beside.joints], document)
+    markers = _WithSubModels([*document.markers, *_ends(document), *beside.markers], document)
     for section in SECTIONS:
         for name, entry in getattr(document, section).items():
             path = (section, name)

@@ -49,14 +49,21 @@ from poinsot.so3 import Rotation, RotationLike, as_rotation_matrix
 PAIRED = {"t_end": "t_start", "coordinates": "scheme"}
 
 
-def build(file: ModelFile, within: tuple[Path, ...] = (), *, assemble: bool = False) -> Model:
+def build(
+    file: ModelFile,
+    within: tuple[Path, ...] = (),
+    *,
+    assemble: bool = False,
+    into: Model | None = None,
+) -> Model:
     """Return the model of a file, or the list of the parts that cannot be built.
 
     `within` are the files that it is a sub-model of. `assemble`: as if the file asked for it.
+    `into`: a model that its parts are added to; that has its own name and gravity.
     """
     document = file.document
     stem = Path(file.source.name).stem if file.source.name.endswith((".yaml", ".yml")) else "model"
-    model = Model(gravity=document.gravity, name=document.name or stem)
+    model = Model(gravity=document.gravity, name=document.name or stem) if into is None else into
     builder = _Builder(model, (*within, Path(file.source.name).resolve()))
     for name, body in document.bodies.items():
         builder.attempt(("bodies", name), builder.add_body, name, body)

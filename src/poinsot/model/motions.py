@@ -14,7 +14,10 @@ from poinsot.model.wiring import Wiring
 from poinsot.parts.coordinates import Coordinate, of_joint
 from poinsot.parts.drives import Drive
 from poinsot.parts.feedback import Inlet
+from poinsot.parts.loads import JointPort
+from poinsot.ph.connections import Transformer
 from poinsot.ph.interconnect import feed
+from poinsot.ph.linear import LinearSystem
 from poinsot.ph.ports import Port
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
@@ -22,6 +25,7 @@ from poinsot.systems.directors import DirectorSystem
 from poinsot.systems.kinematics import inverse
 from poinsot.systems.kinematics.configuration import Configuration
 from poinsot.systems.kinematics.driving import Driving
+from poinsot.systems.kinematics.rotors import Rotor
 from poinsot.systems.kinematics.trajectories import trajectory
 
 
@@ -43,7 +47,7 @@ def configuration(
         there = Driving.of(system, {}, what).place
     by = Driving.of(system, coordinates_of(model, names, what), what).beside(there)
     by.require_determined(every)
-    return Configuration(system, by.names, by)
+    return Configuration(system, by.names, by, tuple(rotors_of(model).values()))
 
 
 def start_coordinates(model: Contents) -> dict[str, float]:
@@ -84,7 +88,10 @@ def inverse_dynamics(
     assert isinstance(system, DirectorSystem)
     coordinates = coordinates_of(model, list(motion), what)
     every = coordinate_names(model)
-    return inverse.inverse_dynamics(system, coordinates, motion, times, acting, every)
+    rotors = rotors_of(model)
+    return inverse.inverse_dynamics(
+        system, coordinates, motion, times, acting, every, list(rotors.values())
+    )
 
 
 def plain(model: Contents, what: str) -> DirectorSystem:
@@ -95,14 +102,34 @@ def plain(model: Contents, what: str) -> DirectorSystem:
             f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
             "joints; take rigid bodies"
         )
-    if model.systems:
+    others = [name for name in model.systems if name not in rotors_of(model)]
+    if others:
         raise InputError(
-            f"{what}: systems ('{next(iter(model.systems))}') have states of their own; take "
+            f"{what}: systems ('{others[0]}') have states of their own; take "
             "the model without them, and let the joints act that they are connected with"
         )
     system = mechanism_of(model, "directors", stabilised=False)
     assert isinstance(system, DirectorSystem)
     return system
+
+
+def rotors_of(model: Contents) -> dict[str, Rotor]:
+    """Return systems that are nothing but an inertia on a coordinate of a joint, by name."""
+    found: dict[str, Rotor] = {}
+    for link in model.connections:
+        if not isinstance(link, Transformer) or link.C is not None:
+            continue
+        for port, other in (link.ports, link.ports[::-1]):
+            name = port.rpartition(".")[0]
+            system, place = model.systems.get(name), model.ports.get(other)
+            if not isinstance(system, LinearSystem) or not isinstance(place, JointPort):
+                continue
+            numbers = [float(A.sum()) for A in (system.matrix_J, system.matrix_R)]
+            E, Q, B = (float(A.sum()) for A in (system.matrix_E, system.matrix_Q, system.matrix_B))
+            if system.n == 1 and len(system.ports) == 1 and not any(numbers) and E * Q > 0:
+                at = of_joint(place.joint, model.joints, place.freedom, f"system '{name}'")
+                found[name] = Rotor(at, E / (Q * B * B))
+    return found
 
 
 def coordinates_of(model: Contents, names: Sequence[str], what: str) -> dict[str, Coordinate]:

@@ -10,7 +10,9 @@ import numpy as np
 
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import RigidBody
-from poinsot.errors import InputError, OmissionWarning, RobotFileError
+from poinsot.errors import InputError, ModelFileError, OmissionWarning, RobotFileError
+from poinsot.io.reading import Beside, read_file
+from poinsot.model.build import build
 from poinsot.model.model import Model
 from poinsot.model.robot_joints import Segment, segments
 from poinsot.model.robot_masses import Lent, Mass, lend
@@ -43,8 +45,11 @@ def read_robot(
     builder = _Builder(robot, merge_fixed, stops)
     try:
         builder.add_parts()
+        if loops is not None:
+            m = builder.model
+            build(read_file(loops, beside=Beside(m.bodies, m.markers, m.joints)), into=m)
         builder.start()
-    except RobotFileError:
+    except (RobotFileError, ModelFileError):
         raise
     except InputError as error:
         raise RobotFileError(robot.file, "robot", f"makes no model: {error}") from error

@@ -18,6 +18,7 @@ from poinsot.ph.matrices import Array, Vector
 from poinsot.so3 import skew
 from poinsot.systems.directors import DirectorSystem
 from poinsot.systems.kinematics.driving import Driving
+from poinsot.systems.kinematics.rotors import Rotor
 
 #: What the ground is called.
 GROUND = "ground"
@@ -33,11 +34,14 @@ class Configuration:
         The mechanism.
     names : tuple of str
         The independent coordinates, `"joint"` or `"joint.freedom"`: columns of Jacobians.
+    rotors : tuple of Rotor
+        Inertias on coordinates of joints, which have a share in the mass matrix.
     """
 
     system: DirectorSystem
     names: tuple[str, ...]
     driving: Driving
+    rotors: tuple[Rotor, ...] = ()
 
     def __repr__(self) -> str:
         """One line."""
@@ -119,5 +123,9 @@ class Configuration:
 
         (coordinates, coordinates), [kg m^2] of angles, [kg] of displacements.
         """
-        W = self.driving.motions
-        return np.asarray(W.T @ self.driving.place.masses() @ W)
+        W, place = self.driving.motions, self.driving.place
+        M = W.T @ place.masses() @ W
+        for rotor in self.rotors:
+            rate = rotor.row(place) @ W
+            M = M + rotor.inertia * np.outer(rate, rate)
+        return np.asarray(M)

@@ -29,6 +29,7 @@ from poinsot.result.records import Coordinates
 from poinsot.result.store import Column, Table
 from poinsot.systems.directors import DirectorSystem
 from poinsot.systems.kinematics.driving import LISTED, Driving, null_space
+from poinsot.systems.kinematics.rotors import Rotor
 from poinsot.systems.kinematics.trajectories import trajectory
 from poinsot.systems.statics.equilibrium import Reaction
 from poinsot.systems.statics.rest import REPEATED
@@ -183,11 +184,12 @@ def inverse_dynamics(
     times: ArrayLike,
     acting: Mapping[str, tuple[Port, Inlet] | None],
     others: Sequence[str],
+    rotors: Sequence[Rotor] = (),
 ) -> InverseDynamics:
     """Return what a motion takes; see `Model.inverse_dynamics`.
 
     `acting` names the ports that act, with port and inlet of those that the system does not have;
-    `others` are all coordinates that there are.
+    `others` are all coordinates that there are, `rotors` inertias on some.
     """
     what = "inverse_dynamics"
     time = np.atleast_1d(np.asarray(times, dtype=float))
@@ -210,7 +212,7 @@ def inverse_dynamics(
         u = system.u(t)
         known[: u.size] = u
         driving = driving.at(t, known.copy())
-        found.append(_required(driving, actuators, system))
+        found.append(_required(driving, actuators, system, rotors))
     states, turned, forces, powers, held = (np.array(each) for each in zip(*found, strict=True))
     freedoms, drives = int(driving.free.shape[1]), system.mechanism.drives
     names = [driven.name for driven in drives]
@@ -231,13 +233,15 @@ def inverse_dynamics(
 
 
 def _required(
-    driving: Driving, actuators: Actuators, system: DirectorSystem
+    driving: Driving, actuators: Actuators, system: DirectorSystem, rotors: Sequence[Rotor]
 ) -> tuple[Vector, Vector, Vector, Vector, Array]:
     """Return state and angles at a place, forces of ports, their power, and both of drives."""
     at, held, D = driving.moving, driving.place.held, driving.place.sizes
     acceleration = driving.accelerations[1]
     P, (left, terms) = at.P, at.forces()
     inertial = P.T @ (held.mass * acceleration)
+    for rotor in rotors:
+        inertial += rotor.inertia * rotor.acceleration(at, acceleration) * rotor.row(at)
     force, terms = (left + inertial) * D, (terms + abs(inertial)) * D
     B = dense(P.T @ held.B(at.f))[:, actuators.columns] * D[:, None]
     m = held.m - len(driving.names)
