@@ -826,6 +826,30 @@ class Model(Contents):
         robot = read_mjcf(path, keyframe=keyframe, looks=looks)
         return read_robot(robot, merge_fixed=merge_fixed, stops=stops)
 
+    def to_urdf(self, path: str | Path | None = None) -> str:
+        """Return the text of a URDF file, and write it and its meshes if a path is given.
+
+        A tree of rigid bodies with its joints, limits, friction and gears; joints of several
+        coordinates become as many, with links without mass between them. What the format cannot
+        hold is listed by an `OmissionWarning`.
+        """
+        from poinsot.model.robots import write_robot
+        from poinsot.robots.write_urdf import write_urdf
+
+        return write_robot(self, path, write_urdf)
+
+    def to_mjcf(self, path: str | Path | None = None) -> str:
+        """Return the text of an MJCF file for MuJoCo, and write it and its meshes.
+
+        Rigid bodies with their joints, springs, limits, friction, rotors, gears and motors; joints
+        that close loops are equalities, which MuJoCo keeps softly. What the format cannot hold is
+        listed by an `OmissionWarning`.
+        """
+        from poinsot.model.robots import write_robot
+        from poinsot.robots.write_mjcf import write_mjcf
+
+        return write_robot(self, path, write_mjcf)
+
     def to_yaml(self, path: str | Path | None = None) -> str:
         """Return the text of a model file, and write it if a path is given.
 

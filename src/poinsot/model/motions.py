@@ -116,20 +116,26 @@ def plain(model: Contents, what: str) -> DirectorSystem:
 def rotors_of(model: Contents) -> dict[str, Rotor]:
     """Return systems that are nothing but an inertia on a coordinate of a joint, by name."""
     found: dict[str, Rotor] = {}
-    for link in model.connections:
-        if not isinstance(link, Transformer) or link.C is not None:
+    for name, system in model.systems.items():
+        place = model.ports.get(rotor_port(model, name))
+        if not isinstance(system, LinearSystem) or not isinstance(place, JointPort):
             continue
-        for port, other in (link.ports, link.ports[::-1]):
-            name = port.rpartition(".")[0]
-            system, place = model.systems.get(name), model.ports.get(other)
-            if not isinstance(system, LinearSystem) or not isinstance(place, JointPort):
-                continue
-            numbers = [float(A.sum()) for A in (system.matrix_J, system.matrix_R)]
-            E, Q, B = (float(A.sum()) for A in (system.matrix_E, system.matrix_Q, system.matrix_B))
-            if system.n == 1 and len(system.ports) == 1 and not any(numbers) and E * Q > 0:
-                at = of_joint(place.joint, model.joints, place.freedom, f"system '{name}'")
-                found[name] = Rotor(at, E / (Q * B * B))
+        lossless = not (system.matrix_J.any() or system.matrix_R.any())
+        E, Q, B = (float(A.sum()) for A in (system.matrix_E, system.matrix_Q, system.matrix_B))
+        if system.n == 1 and len(system.ports) == 1 and lossless and E * Q > 0:
+            at = of_joint(place.joint, model.joints, place.freedom, f"system '{name}'")
+            found[name] = Rotor(at, E / (Q * B * B))
     return found
+
+
+def rotor_port(model: Contents, system: str) -> str:
+    """Return the port that a system of one port is connected with, as it is; empty: none."""
+    for link in model.connections:
+        if isinstance(link, Transformer) and link.C is None:
+            for port, other in (link.ports, link.ports[::-1]):
+                if port.rpartition(".")[0] == system:
+                    return other
+    return ""
 
 
 def coordinates_of(model: Contents, names: Sequence[str], what: str) -> dict[str, Coordinate]:

@@ -1,10 +1,10 @@
 """From the description of a robot to a model, part by part; `read_robot` is what `Model` calls."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from poinsot.errors import InputError, ModelFileError, OmissionWarning, RobotFil
 from poinsot.io.reading import Beside, read_file
 from poinsot.model.build import build
 from poinsot.model.model import Model
+from poinsot.model.robot_export import describe_robot
 from poinsot.model.robot_joints import Segment, segments
-from poinsot.model.robot_masses import Lent, Mass, lend
+from poinsot.model.robot_masses import Mass, lend
 from poinsot.parts.drags import Drag
 from poinsot.parts.forces import JointSpring
 from poinsot.parts.friction import JointFriction
@@ -58,6 +59,24 @@ def read_robot(
     return builder.model
 
 
+def write_robot(
+    model: Model, path: str | Path | None, write: Callable[[Robot, Path | None], str]
+) -> str:
+    """Return the text of a robot's file, written with its meshes if a path is given."""
+    robot = describe_robot(model, model.name if path is None else str(path))
+    target = None if path is None else Path(path)
+    try:
+        meshes = None if target is None else target.with_name(f"{target.stem}_meshes")
+        text = write(robot, meshes)
+        if target is not None:
+            target.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"cannot write '{path}': {error.strerror}") from None
+    if robot.omissions:
+        warnings.warn(OmissionWarning(robot.file, map(str, robot.omissions)), stacklevel=3)
+    return text
+
+
 @dataclass(eq=False)
 class _Group:
     """Links joined for good: the one that names the body, all of them, and their mass together."""
@@ -66,6 +85,15 @@ class _Group:
     links: list[Link]
     mass: Mass | None
     lent: bool = False
+
+
+#: A joint, the groups that it joins, and what is between: segments, and frames without mass.
+Chain: TypeAlias = tuple[Joint, _Group | None, _Group, list[Segment | _Group]]
+
+
+def _heavy(link: Link) -> bool:
+    """Tell whether a link can be a body of its own."""
+    return bool(link.mass) and bool(link.inertia.any())
 
 
 @dataclass
@@ -96,8 +124,9 @@ class _Builder:
         self.lend_masses(chains)
         for group in dict.fromkeys(group for group in self.groups.values() if group is not None):
             self.add_body(group)
-        for link in robot.links.values():
-            self.add_frames(link)
+        for name in self.groups:
+            if name in robot.links:
+                self.add_frames(robot.links[name])
         for frame in robot.frames:
             self.add_marker(frame)
         for joint, parent, child, parts in chains:
@@ -138,39 +167,34 @@ class _Builder:
 
         What has no inertia is no body, and belongs to what it is fixed to in any case.
         """
-        links, head = self.robot.links, {}
-        for joint in self._fixed():
-            ends = [links[name] for name in (joint.child, joint.parent) if name is not None]
-            if self.merge_fixed or not all(each.mass and each.inertia.any() for each in ends):
-                head[joint.child] = joint.parent
-        members: dict[str | None, list[Link]] = {}
-        for name, link in links.items():
-            root: str | None = name
-            while root is not None and root in head:
-                root = head[root]
-            members.setdefault(root, []).append(link)
-        found: dict[str, _Group | None] = {}
-        for root, own in members.items():
-            if root is None:
-                found |= dict.fromkeys(link.name for link in own)
-                continue
-            heavy = [link for link in own if link.mass or link.inertia.any()]
-            heads = [link for link in heavy if link.mass and link.inertia.any()] or heavy or own
-            group = _Group(heads[0], own, Mass.joined(map(Mass.of, heavy)) if heavy else None)
+        links = self.robot.links
+        members: dict[str | None, list[Link]] = {None: []}
+        head: dict[str | None, str | None] = {None: None}
+        for joint in self.robot.joints:
+            link = links[joint.child]
+            above = head[joint.parent]
+            empty = above is not None and not any(map(_heavy, members[above]))
+            if joint.fixed and (self.merge_fixed or empty or not _heavy(link)):
+                head[link.name] = above
+            else:
+                head[link.name] = link.name
+            members.setdefault(head[link.name], []).append(link)
+        found: dict[str, _Group | None] = dict.fromkeys(link.name for link in members.pop(None))
+        for own in members.values():
+            parts = [link for link in own if link.mass or link.inertia.any()]
+            heads = [link for link in own if _heavy(link)] or parts or own
+            group = _Group(heads[0], own, Mass.joined(map(Mass.of, parts)) if parts else None)
             found |= dict.fromkeys((link.name for link in own), group)
         return found
 
-    def _fixed(self) -> list[Joint]:
-        return [joint for joint in self.robot.joints if joint.fixed]
-
-    def chains(self) -> list[tuple[Joint, _Group | None, _Group, list[Segment | _Group]]]:
+    def chains(self) -> list[Chain]:
         """Return joints with both groups and what is between: segments, and frames without mass.
 
         A moving group without mass becomes a frame in the chain of the one joint after it.
         """
         after: dict[_Group, list[Joint]] = {}
         before: dict[_Group, Joint] = {}
-        moving = [j for j in self.robot.joints if not j.fixed or self._welded(j)]
+        moving = [joint for joint in self.robot.joints if self.moves(joint)]
         for joint in moving:
             child = self.groups[joint.child]
             parent = None if joint.parent is None else self.groups[joint.parent]
@@ -203,50 +227,72 @@ class _Builder:
             found.append((joint, parent, child, parts))
         return found
 
-    def _welded(self, joint: Joint) -> bool:
-        """Tell whether a fixed joint is a weld between two bodies."""
+    def moves(self, joint: Joint) -> bool:
+        """Tell whether a joint is one of the model: it is not inside of a body."""
         child = self.groups[joint.child]
         parent = None if joint.parent is None else self.groups[joint.parent]
         return child is not None and child is not parent
 
-    def lend_masses(
-        self, chains: list[tuple[Joint, _Group | None, _Group, list[Segment | _Group]]]
-    ) -> None:
+    def lend_masses(self, chains: list[Chain]) -> None:
         """Put a frame with a mass between all segments that follow each other."""
-        for joint, parent, child, parts in chains:
-            k = 1
-            while k < len(parts):
-                here = parts[k]
-                if isinstance(parts[k - 1], _Group):
-                    k += 1
-                    continue
-                before = [s for part in parts[:k] if isinstance(part, Segment) for s in part.steps]
-                after = [s for part in parts[k:] if isinstance(part, Segment) for s in part.steps]
-                if isinstance(here, Segment):
-                    at, R = child.head.position, child.head.rotation
-                    link = Link(f"{joint.name}.{k // 2 + 1}", at, R)
-                    here = _Group(link, [], None)
-                    parts.insert(k, here)
-                    self.groups[link.name] = here
-                assert child.mass is not None
-                lent = lend(before, after, None if parent is None else parent.mass, child.mass)
-                if lent is None:
-                    raise self.refuse(
-                        f"joint '{joint.name}'",
-                        "has steps that no joints of a model are, one after the other: put a link "
-                        "with a mass of its own between "
-                        + " and ".join(f"'{step.name}'" for step in (before[-1], after[0])),
-                    )
-                self.take(lent, here, parent, child)
-                k += 1
+        for k, chain in enumerate(chains):
+            joint, parent, child, parts = chain
+            steps = [s for part in parts if isinstance(part, Segment) for s in part.steps]
+            found = self.lent(joint, parent, child, parts)
+            frames = [part for part in parts if isinstance(part, _Group)]
+            if found is None and frames:
+                # What lies between may be one joint of the model without these frames.
+                parts = list(segments(steps))
+                found = self.lent(joint, parent, child, parts)
+                for frame in frames:
+                    self.drop(frame)
+            if found is None:
+                names = " and ".join(f"'{step.name}'" for step in steps)
+                raise self.refuse(
+                    f"joint '{joint.name}'",
+                    f"has steps that no joints of a model are, one after the other ({names}): put a "
+                    "link with a mass of its own between them",
+                )
+            chains[k] = joint, parent, child, found
 
-    def take(self, lent: Lent, frame: _Group, parent: _Group | None, child: _Group) -> None:
-        """Note what a frame got, and what its neighbours have left."""
-        frame.mass, frame.lent = lent.own, True
-        child.mass, child.lent = lent.child, True
-        if parent is not None and lent.parent is not None:
-            parent.lent = parent.lent or lent.parent is not parent.mass
-            parent.mass = lent.parent
+    def drop(self, frame: _Group) -> None:
+        """Leave out a frame without mass that would be inside of a joint."""
+        for link in frame.links:
+            self.robot.omit(f"link '{link.name}'", "it is inside of a joint of the model")
+            del self.groups[link.name]
+
+    def lent(
+        self, joint: Joint, parent: _Group | None, child: _Group, parts: list[Segment | _Group]
+    ) -> list[Segment | _Group] | None:
+        """Return segments with frames between them that have got a mass; None: they cannot."""
+        assert child.mass is not None
+        above, below = None if parent is None else parent.mass, child.mass
+        found: list[Segment | _Group] = []
+        got: list[tuple[_Group, Mass]] = []
+        done = list[Step]()
+        for part in parts:
+            if isinstance(part, Segment) and found and isinstance(found[-1], Segment):
+                link = Link(f"{joint.name}.{len(got) + 1}", child.head.position, child.head.rotation)
+                found.append(_Group(link, [], None))
+            frame = found[-1] if isinstance(part, Segment) and found else None
+            if isinstance(frame, _Group):
+                after = [s for each in parts if isinstance(each, Segment) for s in each.steps]
+                lent = lend(done, after[len(done) :], above, below)
+                if lent is None:
+                    return None
+                above, below = lent.parent, lent.child
+                got.append((frame, lent.own))
+            found.append(part)
+            if isinstance(part, Segment):
+                done += part.steps
+        for frame, mass in got:
+            frame.mass, frame.lent = mass, True
+            self.groups[frame.head.name] = frame
+        if parent is not None and above is not parent.mass:
+            parent.mass, parent.lent = above, True
+        if below is not child.mass:
+            child.mass, child.lent = below, True
+        return found
 
     def add_body(self, group: _Group) -> None:
         """Add the body of a group."""

@@ -47,7 +47,7 @@ class Transmission(ABC):
     """
 
     @abstractmethod
-    def _ties(self) -> tuple[Tie, ...]:
+    def ties(self) -> tuple[Tie, ...]:
         """Return the coordinates that it ties; the first one has the coefficient 1."""
 
     @property
@@ -57,7 +57,7 @@ class Transmission(ABC):
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return the port, which nothing is put into, and the relation."""
-        what, ties = f"transmission '{name}'", self._ties()
+        what, ties = f"transmission '{name}'", self.ties()
         found = [_coordinate(tie, joints, what) for tie in ties]
         for k, (one, _) in enumerate(found):
             if one in [other for other, _ in found[:k]]:
@@ -178,7 +178,7 @@ class Gear(_Lossy):
     _: KW_ONLY
     ratio: float
 
-    def _ties(self) -> tuple[Tie, ...]:
+    def ties(self) -> tuple[Tie, ...]:
         return Tie(self.joint_a, 1.0), Tie(self.joint_b, -_ratio(self.ratio, "Gear: ratio"))
 
 
@@ -205,7 +205,7 @@ class Belt(_Lossy):
     radius_b: float
     crossed: bool = False
 
-    def _ties(self) -> tuple[Tie, ...]:
+    def ties(self) -> tuple[Tie, ...]:
         a, b = positive(self.radius_a, "Belt: radius_a"), positive(self.radius_b, "Belt: radius_b")
         return Tie(self.joint_a, 1.0), Tie(self.joint_b, b / a if self.crossed else -b / a)
 
@@ -229,7 +229,7 @@ class RackAndPinion(_Lossy):
     _: KW_ONLY
     radius: float
 
-    def _ties(self) -> tuple[Tie, ...]:
+    def ties(self) -> tuple[Tie, ...]:
         radius = _ratio(self.radius, "RackAndPinion: radius")
         return Tie(self.pinion, 1.0), Tie(self.rack, -1 / radius, rotates=False)
 
@@ -255,7 +255,7 @@ class Screw(_Lossy):
     _: KW_ONLY
     lead: float
 
-    def _ties(self) -> tuple[Tie, ...]:
+    def ties(self) -> tuple[Tie, ...]:
         lead, nut = _ratio(self.lead, "Screw: lead"), self.shaft if self.nut is None else self.nut
         return Tie(self.shaft, 1.0), Tie(nut, -tau / lead, rotates=False)
 
@@ -281,7 +281,7 @@ class Differential(Transmission):
     _: KW_ONLY
     ratio: float = 1.0
 
-    def _ties(self) -> tuple[Tie, ...]:
+    def ties(self) -> tuple[Tie, ...]:
         half = -_ratio(self.ratio, "Differential: ratio") / 2
         return Tie(self.input, 1.0), Tie(self.left, half), Tie(self.right, half)
 
@@ -322,6 +322,6 @@ class Cam(Transmission):
                 f"{self.profile!r}"
             )
 
-    def _ties(self) -> tuple[Tie, ...]:
+    def ties(self) -> tuple[Tie, ...]:
         assert isinstance(self.profile, Formula | Table)
         return Tie(self.follower, 1.0, None), Tie(self.cam, -1.0, None, self.profile)
