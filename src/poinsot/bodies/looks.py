@@ -31,6 +31,24 @@ class Triangles:
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
 
+    def at_most(self, count: int) -> "Triangles":
+        """Return a coarser mesh of at most so many triangles: near vertices become one."""
+        found, cells = self.merged(0.0), 256.0
+        size = float(np.ptp(self.vertices, axis=0).max())
+        while len(found.faces) > count and size > 0:
+            found, cells = self.merged(size / cells), cells / 1.25
+        return found
+
+    def merged(self, size: float) -> "Triangles":
+        """Return the mesh with vertices in one cell of a grid [m] as one; 0: those that coincide."""
+        keys = np.round(self.vertices / size) if size else self.vertices
+        _, first, own = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        faces = own.reshape(-1)[self.faces]
+        a, b, c = faces.T
+        whole = faces[(a != b) & (b != c) & (c != a)]
+        faces = np.unique(whole, axis=0) if size else whole
+        return Triangles(self.vertices[first], faces) if len(faces) else self
+
 
 #: Kinds of looks and how many sizes they have.
 KINDS = {"box": 3, "cylinder": 2, "ellipsoid": 3, "mesh": 0}

@@ -19,6 +19,7 @@ from poinsot.result.result import Result as Result
 from poinsot.result.result import SimulationError as SimulationError
 from poinsot.result.result import Status as Status
 from poinsot.result.scene import Carried as Carried
+from poinsot.result.scene import Drawing as Drawing
 from poinsot.result.scene import Piece as Piece
 from poinsot.result.scene import Pin as Pin
 from poinsot.result.scene import Point as Point

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 Vector3: TypeAlias = tuple[float, float, float]
 
 #: Kinds of pieces, with the number of their sizes; and kinds of joints that are drawn by an axis.
-SIZES = {"box": 3, "cylinder": 2, "tube": 3, "cone": 2, "rod": 1, "ellipsoid": 3, "point": 0}
+SIZES = {"box": 3, "cylinder": 2, "tube": 3, "cone": 2, "rod": 1, "ellipsoid": 3, "point": 0, "mesh": 0}
 DRAWN_BY_AXIS = ("Planar", "PointOnPlane", "Prismatic", "Cylindrical", "PointOnLine")
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -22,8 +22,9 @@ class Piece:
 
     `kind` and `sizes` [m]: box (a, b, c); cylinder (radius, length), tube (inner radius, outer
     radius, length), cone (radius, height; from -1/4 to 3/4 of it) and rod (length), all along z;
-    ellipsoid (a, b, c), semi-axes; point (). `exact` is False for a body that is known by its
-    inertia alone: it is drawn as the box that has the same.
+    ellipsoid (a, b, c), semi-axes; point (); mesh (), whose surface is that of a drawing of the
+    scene, by name. `exact` is False for a body that is known by its inertia alone: it is drawn as
+    the box that has the same. `colour` is None for that of the body.
     """
 
     body: str
@@ -32,6 +33,9 @@ class Piece:
     position: Vector3 = (0.0, 0.0, 0.0)
     rotation: tuple[Vector3, Vector3, Vector3] = IDENTITY
     exact: bool = True
+    drawing: str = ""
+    colour: str | None = None
+    opacity: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse sizes that its kind has not."""
@@ -106,6 +110,15 @@ class Carried:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """The surface of a mesh: vertices [m] and triangles, as bytes in base 64 (<f4 and <u4)."""
+
+    name: str
+    vertices: str
+    triangles: str
+
+
+@dataclass(frozen=True)
 class Scene:
     """All pieces, joints and lines of a mechanism; empty for systems without bodies."""
 
@@ -114,6 +127,7 @@ class Scene:
     struts: tuple[Strut, ...] = ()
     slender: tuple[Slender, ...] = ()
     carried: tuple[Carried, ...] = ()
+    drawings: tuple[Drawing, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scene as lists and dictionaries, as JSON has them."""

@@ -1,6 +1,8 @@
 """From a mechanism's parts to what they look like."""
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.bodies.beam import Beam
 from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.flexible import Flexible, Place
+from poinsot.bodies.looks import Look
 from poinsot.bodies.shapes import (
     Box,
     Composite,
@@ -28,10 +31,13 @@ from poinsot.parts.joint import Joint
 from poinsot.parts.joints import Rod
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.rods import RodElements
-from poinsot.result import Carried, Piece, Pin, Point, Scene, Slender, Strut
+from poinsot.result import Carried, Drawing, Piece, Pin, Point, Scene, Slender, Strut
 from poinsot.so3 import as_rotation_matrix
 
 Array = NDArray[np.float64]
+
+#: The most triangles of a mesh in a picture.
+FINEST = 12_000
 
 
 def scene(
@@ -46,8 +52,9 @@ def scene(
         for body in bodies
         if not isinstance(body, Place) and not isinstance(body.shape, Beam)
         if body.name not in nodes
-        for piece in _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
+        for piece in _looks(body) or _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
     ]
+    drawings = {_title(look): _drawing(look) for body in bodies for look in body.looks if look.mesh}
     slender = [_beam(body, body.shape) for body in elastic if isinstance(body.shape, Beam)]
     slender += [_rod(name, rod) for name, rod in rods.items()]
     struts = [
@@ -62,7 +69,10 @@ def scene(
         if joint.contact() is None and not isinstance(joint, RigidStrains)
     ]
     carried = [each for body in elastic for each in _carried(body)]
-    return Scene(tuple(pieces), tuple(pins), tuple(struts), tuple(slender), tuple(carried))
+    shown = tuple(drawings.values())
+    return Scene(
+        tuple(pieces), tuple(pins), tuple(struts), tuple(slender), tuple(carried), shown
+    )
 
 
 def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
@@ -80,6 +90,40 @@ def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
         R = R @ PrincipalInertia.of(shape).R_BP
     first, second, third = (three(row) for row in R)
     return [Piece(body, kind, sizes, three(at), (first, second, third), exact)]
+
+
+def _looks(body: Body) -> list[Piece]:
+    """Return the pieces of what a body looks like instead of its shape."""
+    return [
+        Piece(
+            body.name,
+            look.kind,
+            tuple(look.sizes),
+            three(look.position),
+            tuple(map(three, as_rotation_matrix(look.rotation))),  # type: ignore[arg-type]
+            drawing=_title(look) if look.mesh else "",
+            colour=look.colour,
+            opacity=look.opacity,
+        )
+        for look in body.looks
+    ]
+
+
+def _title(look: Look) -> str:
+    """Return a name for a mesh that another one with the same points shares."""
+    assert look.mesh is not None
+    return sha256(look.mesh.vertices.tobytes() + look.mesh.faces.tobytes()).hexdigest()[:16]
+
+
+def _drawing(look: Look) -> Drawing:
+    """Return the surface of a mesh, no finer than a picture needs."""
+    assert look.mesh is not None
+    mesh = look.mesh.at_most(FINEST)
+    texts = (
+        b64encode(values.astype(kind).tobytes()).decode()
+        for values, kind in ((mesh.vertices, "<f4"), (mesh.faces, "<u4"))
+    )
+    return Drawing(_title(look), *texts)
 
 
 def _beam(body: Flexible, beam: Beam) -> Slender:

@@ -1,19 +1,23 @@
 """Meshes of unit size, from -1/2 to 1/2 on every axis, with normals and a few outlines."""
 
+from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError
 from poinsot.result import Array
+from poinsot.result.scene import Drawing
 
 ROUND = 40  # segments of a circle
 SEAMS = 4  # lines along a round body, by which its spin is seen
 TURNS = 9  # of a spring
 UP = np.array([0.0, 0.0, 1.0])
+CREASE = 0.75  # cosine of the angle at which a surface has an edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,40 @@ def mesh(shape: str) -> Mesh:
     if name not in known:
         raise InputError(f"no mesh '{shape}'; known: {', '.join(known)}, tube")
     return known[name]()
+
+
+class Surface(NamedTuple):
+    """A mesh of unit size, and centre and edges of the box that it fills [m]."""
+
+    mesh: Mesh
+    centre: Array
+    scale: Array
+
+
+@cache
+def surface(drawing: Drawing) -> Surface:
+    """Return the surface of a drawing; it is smooth but where faces meet at an edge."""
+    vertices = np.frombuffer(b64decode(drawing.vertices), "<f4").reshape(-1, 3).astype(float)
+    faces = np.frombuffer(b64decode(drawing.triangles), "<u4").reshape(-1, 3).astype(np.intp)
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    scale = np.maximum(high - low, 1e-6 * float((high - low).max()) or 1.0)
+    corners = vertices[faces]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    flat = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+    mean = np.zeros_like(vertices)
+    for k in range(3):
+        np.add.at(mean, faces[:, k], across)
+    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)
+    smooth = mean[faces]
+    creased = np.sum(smooth * flat[:, None], axis=2, keepdims=True) < CREASE
+    normals = np.where(creased, flat[:, None], smooth).reshape(-1, 3) * scale
+    # Corners with one place and one normal are one vertex.
+    keys = np.column_stack([faces.reshape(-1), np.round(127 * _unit(normals + 1e-300))])
+    _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    points = (corners.reshape(-1, 3)[first] - (low + high) / 2) / scale
+    none = np.zeros((0, 2), np.intp)
+    own = Mesh(points, _unit(normals + 1e-300)[first], index.reshape(-1, 3), none)
+    return Surface(own, (low + high) / 2, scale)
 
 
 def _box() -> Mesh:

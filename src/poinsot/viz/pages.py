@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.result import Result
 from poinsot.so3 import matrix_to_quat
-from poinsot.viz.meshes import mesh
+from poinsot.viz.meshes import Mesh, mesh
 from poinsot.viz.plots import how
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
@@ -164,7 +164,8 @@ def frame(html: str, height: int) -> str:
 def _data(stage: Stage) -> dict[str, Any]:
     film, index = stage.frames, stage.frames.index
     strongest = float(abs(stage.forces).max(initial=0.0)) or 1.0
-    shapes = dict.fromkeys((*ALWAYS, *(solid.shape for solid in stage.solids)))
+    shapes = {name: mesh(name) for name in ALWAYS}
+    shapes |= {solid.shape: solid.surface for solid in stage.solids}
     azimuth, elevation = stage.view
     return {
         "bodies": [
@@ -174,7 +175,7 @@ def _data(stage: Stage) -> dict[str, Any]:
         "time": _pack(film.time, "<f4"),
         "position": _pack(film.position, "<f4"),
         "rotation": _pack(32767 * film.quat, "<i2"),
-        "meshes": {shape: _mesh(shape) for shape in shapes},
+        "meshes": {name: _mesh(shape) for name, shape in shapes.items()},
         "solids": [_solid(solid, index(solid.body)) for solid in stage.solids],
         "struts": [
             {
@@ -237,8 +238,7 @@ def _tube(tube: Tube) -> dict[str, Any]:
     }
 
 
-def _mesh(shape: str) -> dict[str, str]:
-    own = mesh(shape)
+def _mesh(own: Mesh) -> dict[str, str]:
     return {
         "vertices": _pack(own.vertices, "<f4"),
         "normals": _pack(127 * own.normals, "<i1"),

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from poinsot.result import Array
 from poinsot.viz.axes import figure_of, plain
-from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
 from poinsot.viz.style import Axes
@@ -86,7 +85,7 @@ class Painter:
         film, parts = self.stage.frames, []
         struts = [self.stage.strut(strut, frame) for strut in self.stage.struts]
         for solid in [*self.solids, *struts]:
-            own = mesh(solid.shape)
+            own = solid.surface
             vertices = solid.position + (own.vertices * solid.scale) @ solid.rotation.T
             if solid.body != "ground":
                 k = film.index(solid.body)
@@ -119,7 +118,7 @@ class Painter:
 
     def _outward(self, solid: Solid, frame: int, triangles: NDArray[np.intp]) -> Array:
         """Return the outward direction of every triangle of a solid."""
-        normals = mesh(solid.shape).normals[triangles].mean(axis=1) / np.maximum(solid.scale, 1e-12)
+        normals = solid.surface.normals[triangles].mean(axis=1) / np.maximum(solid.scale, 1e-12)
         turned = normals @ solid.rotation.T
         if solid.body == "ground":
             return np.asarray(turned)

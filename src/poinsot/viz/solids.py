@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.result import Array
 from poinsot.result.scene import Piece, Pin, Point, Scene
+from poinsot.viz.meshes import Mesh, Surface, mesh, surface
 from poinsot.viz.style import COLOURS
 
 Group: TypeAlias = Literal["body", "inertia", "joint"]
@@ -26,7 +27,8 @@ THIN = 0.008
 class Solid:
     """A mesh of unit size on a body: scaled, then turned by `rotation`, then moved to `position`.
 
-    `shape` names the mesh, see `meshes`; `body` is "ground" for what does not move. The group
+    `shape` names the mesh, see `meshes`, or one that it brings along; `body` is "ground" for what
+    does not move. The group
     "inertia" holds boxes of bodies that are drawn as bars to their joints, too.
     """
 
@@ -38,6 +40,12 @@ class Solid:
     colour: str
     opacity: float = 1.0
     group: Group = "body"
+    own: Mesh | None = None
+
+    @property
+    def surface(self) -> Mesh:
+        """Its mesh."""
+        return mesh(self.shape) if self.own is None else self.own
 
     @property
     def corners(self) -> Array:
@@ -70,11 +78,11 @@ def solids(
     """
     held = _held(scene)
     barred = {point.body for point in held}
+    surfaces = {drawing.name: surface(drawing) for drawing in scene.drawings}
+    drawn = [_drawn(piece, colour[piece.body], size, surfaces) for piece in scene.pieces]
     bodies = [
-        replace(_body(piece, colour[piece.body], size), group="inertia")
-        if piece.body in barred and not piece.exact
-        else _body(piece, colour[piece.body], size)
-        for piece in scene.pieces
+        replace(solid, group="inertia") if piece.body in barred and not piece.exact else solid
+        for piece, solid in zip(scene.pieces, drawn, strict=True)
     ]
     bars = [
         bar(point.body, (0.0, 0.0, 0.0), point.position, 1.2 * THIN * size, colour[point.body])
@@ -95,6 +103,18 @@ def ends(scene: Scene) -> list[Point]:
 
 
 # -- bodies ----------------------------------------------------------------------------------------
+
+
+def _drawn(piece: Piece, colour: str, size: float, surfaces: Mapping[str, Surface]) -> Solid:
+    """Return the solid of a piece, in its own colour if it has one."""
+    colour = piece.colour or colour
+    if piece.kind != "mesh":
+        solid = _body(piece, colour, size)
+        return replace(solid, opacity=solid.opacity * piece.opacity)
+    at, R = np.array(piece.position), np.array(piece.rotation)
+    own, centre, scale = surfaces[piece.drawing]
+    name, at = f"mesh {piece.drawing}", at + R @ centre
+    return Solid(piece.body, name, scale, at, R, colour, piece.opacity, own=own)
 
 
 def _body(piece: Piece, colour: str, size: float) -> Solid:

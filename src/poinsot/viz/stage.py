@@ -252,6 +252,7 @@ def _only(scene: Scene, bodies: set[str]) -> Scene:
         tuple(strut for strut in scene.struts if {strut.a.body, strut.b.body} <= bodies),
         tuple(slender for slender in scene.slender if {*slender.nodes} <= bodies),
         tuple(each for each in scene.carried if each.body in bodies),
+        scene.drawings,
     )
 
 

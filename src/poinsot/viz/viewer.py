@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError, PoinsotError
 from poinsot.result import Result
 from poinsot.so3 import matrix_to_quat
-from poinsot.viz.meshes import mesh
 from poinsot.viz.solids import Solid, bar
 from poinsot.viz.stage import Frames, Stage
 from poinsot.viz.tubes import Tube
@@ -88,13 +87,13 @@ class LiveScene:
             self._solids[node] = solid, self._add_mesh(node, solid)
 
     def _add_mesh(self, node: str, solid: Solid) -> Any:
-        own = mesh(solid.shape)
+        own = solid.surface
         return self._scene.add_mesh_simple(
             node,
             own.vertices.astype(np.float32),
             own.triangles.astype(np.uint32),
             color=_rgb(solid.colour),
-            opacity=None if solid.opacity == 1 else 2 * solid.opacity,
+            opacity=None if solid.opacity == 1 else min(1.0, 2 * solid.opacity),
             flat_shading=solid.shape == "box",
             side="double",
             scale=_scale(solid),
