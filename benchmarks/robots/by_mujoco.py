@@ -57,7 +57,7 @@ class ByMujoco:
         return coordinates, frees
 
     def links(self):
-        """Return of every link its mass, centre, axes, velocities and accelerations of its centre."""
+        """Return of every link: mass, centre, axes, velocities, accelerations of the centre."""
         m, d = self.m, self.d
         shape = (3, m.nv)
         found = {}

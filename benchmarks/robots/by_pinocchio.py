@@ -44,13 +44,16 @@ class ByPinocchio:
         return coordinates, frees
 
     def links(self, robot):
-        """Return of every link its mass, centre, axes, velocities and accelerations of its centre."""
+        """Return of every link: mass, centre, axes, velocities, accelerations of the centre."""
         m, d, axes = self.m, self.d, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         found = {}
         for name, link in robot.links.items():
             k = m.getFrameId(name, pin.FrameType.BODY)
             at, v = d.oMf[k], pin.getFrameVelocity(m, d, k, axes)
-            a, arm = pin.getFrameClassicalAcceleration(m, d, k, axes), d.oMf[k].rotation @ link.centre
+            a, arm = (
+                pin.getFrameClassicalAcceleration(m, d, k, axes),
+                d.oMf[k].rotation @ link.centre,
+            )
             spin, turn = v.angular, a.angular
             found[name] = (
                 link.mass,

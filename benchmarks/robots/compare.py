@@ -15,7 +15,7 @@ from poinsot.robots.urdf import read_urdf
 
 @dataclass(frozen=True)
 class Comparison:
-    """Relative differences of a robot, the largest of all links and states; `refused` says why not."""
+    """Relative differences of a robot, the largest of all; `refused` says why there are none."""
 
     name: str
     code: str
@@ -34,7 +34,9 @@ class Comparison:
     @property
     def worst(self):
         """The largest of all differences."""
-        return max(self.mass, self.place, self.velocity, self.joints, self.energy, self.acceleration)
+        return max(
+            self.mass, self.place, self.velocity, self.joints, self.energy, self.acceleration
+        )
 
 
 def compare(path, *, states=100, seed=0):
@@ -61,9 +63,11 @@ def compare(path, *, states=100, seed=0):
 
 def _model(path, urdf):
     """Return robot, model without what the other code does otherwise, base, and what was merged."""
-    robots = [read_mjcf(path, looks=False)]  if not urdf else [
-        read_urdf(path, floating_base=floating, looks=False) for floating in (True, False)
-    ]
+    robots = (
+        [read_mjcf(path, looks=False)]
+        if not urdf
+        else [read_urdf(path, floating_base=floating, looks=False) for floating in (True, False)]
+    )
     error = None
     for robot in robots:
         robot.couplings.clear()
@@ -90,7 +94,7 @@ def _hard(step, urdf):
 def _compared(name, code, robot, model, other, states, seed, merged):
     random, of = np.random.default_rng(seed), Accelerations(model)
     known = [body for body in model.bodies if body in robot.links]
-    found = {key: 0.0 for key in ("place", "velocity", "joints", "energy", "acceleration")}
+    found = dict.fromkeys(("place", "velocity", "joints", "energy", "acceleration"), 0.0)
     total = sum(body.mass for body in model.bodies.values())
     for _ in range(states):
         coordinates, frees = other.state(random, robot)
@@ -105,18 +109,25 @@ def _compared(name, code, robot, model, other, states, seed, merged):
             zero, link = model.bodies[body], robot.links[body]
             arm = R @ zero.R_WB.T @ (link.centre_in_world - zero.position)
             bent = np.cross(omega, np.cross(omega, arm))
-            ours.append([
-                np.concatenate([p + arm, R.reshape(-1)]),
-                np.concatenate([v + np.cross(omega, arm), omega]),
-                np.concatenate([a + np.cross(spin, arm) + bent, spin]),
-            ])
-            theirs.append([
-                np.concatenate([at, R_there.reshape(-1)]),
-                np.concatenate(velocity),
-                np.concatenate(acceleration),
-            ])
+            ours.append(
+                [
+                    np.concatenate([p + arm, R.reshape(-1)]),
+                    np.concatenate([v + np.cross(omega, arm), omega]),
+                    np.concatenate([a + np.cross(spin, arm) + bent, spin]),
+                ]
+            )
+            theirs.append(
+                [
+                    np.concatenate([at, R_there.reshape(-1)]),
+                    np.concatenate(velocity),
+                    np.concatenate(acceleration),
+                ]
+            )
         for key, mine, yours in zip(
-            ("place", "velocity", "acceleration"), zip(*ours), zip(*theirs), strict=True
+            ("place", "velocity", "acceleration"),
+            zip(*ours, strict=True),
+            zip(*theirs, strict=True),
+            strict=True,
         ):
             size = max(1.0, abs(np.array(yours)).max())
             found[key] = max(found[key], abs(np.array(mine) - yours).max() / size)
@@ -124,9 +135,18 @@ def _compared(name, code, robot, model, other, states, seed, merged):
         energy = other.energy()
         found["energy"] = max(found["energy"], abs(of.kinetic(x) - energy) / energy)
     fixed = sum(link.mass for link in robot.links.values()) - total  # merged into the ground
-    mass = abs(total + fixed - other.mass()) / other.mass() if not merged else abs(
-        sum(link.mass for link in robot.links.values()) - other.mass()
-    ) / other.mass()
+    mass = (
+        abs(total + fixed - other.mass()) / other.mass()
+        if not merged
+        else abs(sum(link.mass for link in robot.links.values()) - other.mass()) / other.mass()
+    )
     return Comparison(
-        name, code, len(model.bodies), model.check().freedoms, states, mass=mass, merged=merged, **found
+        name,
+        code,
+        len(model.bodies),
+        model.check().freedoms,
+        states,
+        mass=mass,
+        merged=merged,
+        **found,
     )

@@ -22,7 +22,7 @@ WEIGHTS, STEP = (4 / 5, -1 / 5, 4 / 105, -1 / 280), 2e-2
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """A motion of a rigid body from where it was added: x = p + R X, with velocities at the origin."""
+    """A motion of a body from where it was added: x = p + R X; velocities at the origin."""
 
     p: np.ndarray
     R: np.ndarray

@@ -12,7 +12,8 @@ from poinsot.bodies.body import Marker as Marker
 from poinsot.bodies.flexible_body import FlexibleBody as FlexibleBody
 from poinsot.bodies.flexible_body import Interface as Interface
 from poinsot.bodies.looks import Look as Look
-from poinsot.bodies.looks import Triangles as Triangles
+from poinsot.bodies.meshes import Mesh as Mesh
+from poinsot.bodies.meshes import Triangles as Triangles
 from poinsot.bodies.shapes import Box as Box
 from poinsot.bodies.shapes import Composite as Composite
 from poinsot.bodies.shapes import Cone as Cone

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 
@@ -139,6 +140,17 @@ class OmissionWarning(UserWarning):
         self.file, self.omissions = file, tuple(map(printable, omissions))
         lines = "".join(f"\n  {line}" for line in self.omissions)
         super().__init__(f"{file}: {len(self.omissions)} not translated{lines}")
+
+
+def optional(module: str, extra: str) -> Any:
+    """Import a package that an extra brings, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"this needs {package}: pip install 'poinsot[{extra}]' ({error})"
+        ) from None
 
 
 def failure(error: BaseException) -> str:

@@ -1,13 +1,12 @@
 """Linear systems as other programs have them: SciPy, python-control, pyMOR."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from poinsot.analysis.elimination import eliminate
 from poinsot.analysis.linear import AnyLinear, LinearPHSystem
-from poinsot.errors import InputError, MissingExtraError
+from poinsot.errors import InputError, optional
 from poinsot.ph.matrices import dense
 from poinsot.ph.ports import Port
 
@@ -35,7 +34,7 @@ def state_space(linear: AnyLinear) -> "StateSpace":
 
 def to_control(linear: AnyLinear) -> Any:
     """Return a `control.StateSpace`; inputs and outputs are named after ports."""
-    control = optional("control")
+    control = optional("control", "analysis")
     form, names = state_space(linear), port_labels(linear.ports)
     return control.ss(form.A, form.B, form.C, form.D, inputs=names, outputs=names, name=linear.name)
 
@@ -45,7 +44,7 @@ def to_pymor(linear: LinearPHSystem) -> Any:
 
     pyMOR has (J - R) Q as we do; G is B, and there is no feed-through.
     """
-    iosys = optional("pymor.models.iosys")
+    iosys = optional("pymor.models.iosys", "analysis")
     E, J, R = linear.matrix_E, linear.matrix_J, linear.matrix_R
     return iosys.PHLTIModel.from_matrices(
         J, R, dense(linear.matrix_B), E=E, Q=linear.matrix_Q, name=linear.name
@@ -55,14 +54,3 @@ def to_pymor(linear: LinearPHSystem) -> Any:
 def port_labels(ports: tuple[Port, ...]) -> list[str]:
     """Return the name of every input, and of every output."""
     return [p.name if p.size == 1 else f"{p.name}[{i}]" for p in ports for i in range(p.size)]
-
-
-def optional(module: str) -> Any:
-    """Import a package of the extra for analysis, or say how to get it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise MissingExtraError(
-            f"this needs {package}: pip install 'poinsot[analysis]' ({error})"
-        ) from None

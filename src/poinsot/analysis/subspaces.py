@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from poinsot.analysis.conversion import optional, to_pymor
+from poinsot.analysis.conversion import to_pymor
 from poinsot.analysis.eigenmodes import eigen
 from poinsot.analysis.elimination import null_space_of
 from poinsot.analysis.linear import LinearPHSystem
 from poinsot.analysis.minimal_form import MinimalForm
 from poinsot.elements import reduction
-from poinsot.errors import InputError, NoEffectError, StructureError
+from poinsot.errors import InputError, NoEffectError, StructureError, optional
 from poinsot.ph.dependence import dependent_rows, row_lengths
 from poinsot.ph.matrices import Array, dense
 from poinsot.ph.system import State
@@ -137,7 +137,7 @@ def craig_bampton(small: MinimalForm, order: int) -> Array:
 
 def irka(small: MinimalForm, order: int) -> MinimalForm:
     """Return the system of pH-IRKA, optimal interpolation at mirrored poles, by pyMOR."""
-    reductors = optional("pymor.reductors.ph.ph_irka")
+    reductors = optional("pymor.reductors.ph.ph_irka", "analysis")
     E, Q = dense(small.matrix_E), dense(small.matrix_Q)
     require_energy(small, Q.T @ E)
     poles = np.linalg.eigvals(np.linalg.solve(E, dense(small.matrix_A)))
@@ -170,7 +170,10 @@ def positive_real(small: MinimalForm, order: int) -> MinimalForm:
     the available storage X of the truncated system as energy, A X^-1 = J - R, and B becomes the
     mean of itself and X^-1 C^T.
     """
-    iosys, reductors = optional("pymor.models.iosys"), optional("pymor.reductors.bt")
+    iosys, reductors = (
+        optional("pymor.models.iosys", "analysis"),
+        optional("pymor.reductors.bt", "analysis"),
+    )
     E = dense(small.matrix_E)
     A, B, C = (
         np.linalg.solve(E, dense(small.matrix_A)),
@@ -205,4 +208,4 @@ def _columns(vectors: Any) -> Array:
 
 def _quiet() -> Any:
     """Keep pyMOR's progress off the terminal."""
-    return optional("pymor.core.logger").log_levels({"pymor": "ERROR"})
+    return optional("pymor.core.logger", "analysis").log_levels({"pymor": "ERROR"})

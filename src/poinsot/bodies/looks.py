@@ -4,51 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from poinsot.bodies.meshes import Triangles
 from poinsot.errors import InputError
 from poinsot.inputs import number, vector3
 from poinsot.so3 import Rotation, RotationLike, as_rotation_matrix
-
-
-@dataclass(frozen=True, eq=False)
-class Triangles:
-    """The surface of a mesh: `vertices` (n, 3) [m] and `faces` (m, 3), indices of vertices."""
-
-    vertices: NDArray[np.float64]
-    faces: NDArray[np.intp]
-
-    def __post_init__(self) -> None:
-        """Refuse what is no mesh."""
-        vertices, faces = np.array(self.vertices, dtype=float), np.array(self.faces, dtype=np.intp)
-        if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.all(np.isfinite(vertices)):
-            raise InputError(f"a mesh has vertices of three finite numbers, got {vertices.shape}")
-        if faces.ndim != 2 or faces.shape[1] != 3 or not faces.size:
-            raise InputError(f"a mesh has triangles of three vertices each, got {faces.shape}")
-        if faces.min() < 0 or faces.max() >= len(vertices):
-            raise InputError(f"the triangles of a mesh name vertices 0 to {len(vertices) - 1} only")
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "faces", faces)
-
-    def at_most(self, count: int) -> "Triangles":
-        """Return a coarser mesh of at most so many triangles: near vertices become one."""
-        found, cells = self.merged(0.0), 256.0
-        size = float(np.ptp(self.vertices, axis=0).max())
-        while len(found.faces) > count and size > 0:
-            found, cells = self.merged(size / cells), cells / 1.25
-        return found
-
-    def merged(self, size: float) -> "Triangles":
-        """Return the mesh with vertices in one cell of a grid [m] as one; 0: those that coincide."""
-        keys = np.round(self.vertices / size) if size else self.vertices
-        _, first, own = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        faces = own.reshape(-1)[self.faces]
-        a, b, c = faces.T
-        whole = faces[(a != b) & (b != c) & (c != a)]
-        faces = np.unique(whole, axis=0) if size else whole
-        return Triangles(self.vertices[first], faces) if len(faces) else self
-
 
 #: Kinds of looks and how many sizes they have.
 KINDS = {"box": 3, "cylinder": 2, "ellipsoid": 3, "mesh": 0}

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 from poinsot.io.controllers import Controllers
 from poinsot.io.entries import Entry, OneOf, Part
 from poinsot.io.numbers import Name, Number, Rotation, Vector
-from poinsot.io.parts import Forces, Joints, Ports, Shapes, Transmissions
+from poinsot.io.parts import Forces, Joints, Looks, Ports, Shapes, Transmissions
 from poinsot.io.slender import Beam, ElasticRod
 from poinsot.io.systems import Connections, Systems
 
@@ -46,6 +46,8 @@ class Body(Shapes):
     """Of the centre of mass [m/s]; default: completed to suit the joints."""
     angular_velocity: Vector | None = None
     """Angular velocity [rad/s]; default: completed to suit the joints."""
+    looks: list[Looks] | None = None
+    """What is drawn of a rigid body instead of its shape."""
 
 
 class Marker(Entry):

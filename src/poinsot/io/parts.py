@@ -110,6 +110,15 @@ class RigidBody(Part):
     """Rotation of the axes in which the inertia is given."""
 
 
+class Mesh(Solid):
+    """What a closed mesh encloses."""
+
+    file: str
+    """STL, OBJ, glTF or other file of the mesh, by its path from the folder of the model file."""
+    scale: Number | Vector | None = None
+    """Lengths are so many times those in the file; one number or three."""
+
+
 class Composite(Part):
     """Shapes joined to one rigid body."""
 
@@ -129,6 +138,7 @@ class Shapes(OneOf):
     thin_rod: ThinRod | None = None
     point_mass: PointMass | None = None
     rigid_body: RigidBody | None = None
+    mesh: Mesh | None = None
     composite: Optional["Composite"] = None
 
 
@@ -139,6 +149,58 @@ class CompositePart(Shapes):
     """Its reference point in the axes of the composite [m]."""
     rotation: Rotation | None = None
     """How its axes are turned."""
+
+
+# -- looks -----------------------------------------------------------------------------------------
+
+
+class BoxLook(Part):
+    """A cuboid."""
+
+    size: Vector
+    """Edges along x, y, z [m]."""
+
+
+class CylinderLook(Part):
+    """A cylinder along z."""
+
+    radius: Number
+    """Radius [m]."""
+    length: Number
+    """Length along z [m]."""
+
+
+class EllipsoidLook(Part):
+    """An ellipsoid."""
+
+    semi_axes: Vector
+    """Semi-axes along x, y, z [m]."""
+
+
+class MeshLook(Part):
+    """A mesh."""
+
+    file: str
+    """STL, OBJ, glTF or other file of the mesh, by its path from the folder of the model file."""
+    scale: Number | Vector | None = None
+    """Lengths are so many times those in the file; one number or three."""
+
+
+class Looks(OneOf):
+    """What is drawn of a body, and has no mass."""
+
+    box: BoxLook | None = None
+    cylinder: CylinderLook | None = None
+    ellipsoid: EllipsoidLook | None = None
+    mesh: MeshLook | None = None
+    position: Vector = (0.0, 0.0, 0.0)
+    """Where it is, from the centre of mass, in the axes of the body [m]."""
+    rotation: Rotation | None = None
+    """How its axes are turned in those of the body."""
+    colour: str | None = None
+    """Its colour, '#rrggbb'; that of the body if left out."""
+    opacity: Number = 1.0
+    """From 0, not to be seen, to 1."""
 
 
 # -- joints ----------------------------------------------------------------------------------------

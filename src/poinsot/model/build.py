@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.looks import Look
+from poinsot.bodies.meshes import Triangles, load_mesh
 from poinsot.bodies.shapes import Shape
 from poinsot.elements.sections import CrossSection
 from poinsot.errors import InconsistentStartError, InputError
@@ -17,7 +20,8 @@ from poinsot.io.controllers import Controllers
 from poinsot.io.entries import Entry, OneOf
 from poinsot.io.inputs import ScalarInput, VectorInput
 from poinsot.io.numbers import AxisAngle, Turn
-from poinsot.io.parts import Composite, Shapes
+from poinsot.io.parts import Composite, Looks, MeshLook, Shapes
+from poinsot.io.parts import Mesh as MeshEntry
 from poinsot.io.reading import ModelFile, is_joint, read_file
 from poinsot.io.slender import ElasticRod as RodEntry
 from poinsot.io.slender import Sections
@@ -121,14 +125,50 @@ class _Builder:
 
     def add_body(self, name: str, entry: files.Body) -> None:
         """Add a body."""
+        shape: Any = self.shape(entry) if entry.elastic_rod is None else _rod(entry.elastic_rod)
         self.model.add_body(
             name,
-            _shape(entry) if entry.elastic_rod is None else _rod(entry.elastic_rod),
+            shape,
             position=entry.position,
             rotation=_rotation(entry.rotation),
             velocity=entry.velocity,
             angular_velocity=entry.angular_velocity,
+            looks=[self.look(look) for look in entry.looks or ()],
         )
+
+    def shape(self, entry: Shapes) -> Shape:
+        """Return a shape."""
+        part, arguments = entry.part, _given(entry.part)
+        if isinstance(part, Composite):
+            parts = [
+                (self.shape(item), item.position, _rotation(item.rotation)) for item in part.parts
+            ]
+            return SHAPES[entry.kind](parts=parts)  # type: ignore[call-arg]
+        if isinstance(part, MeshEntry):
+            arguments["surface"] = self.mesh(arguments.pop("file"), arguments.pop("scale", 1.0))
+        if "frame" in arguments:
+            arguments["frame"] = _rotation(arguments["frame"])
+        if "section" in arguments:
+            arguments["section"] = _section(arguments["section"])
+        return SHAPES[entry.kind](**arguments)
+
+    def look(self, entry: Looks) -> Look:
+        """Return what is drawn of a body."""
+        part = entry.part
+        how: dict[str, Any] = {"colour": entry.colour, "opacity": entry.opacity}
+        how |= {"position": entry.position, "rotation": _rotation(entry.rotation)}
+        if isinstance(part, MeshLook):
+            mesh = self.mesh(part.file, 1.0 if part.scale is None else part.scale)
+            return Look(kind=entry.kind, mesh=mesh, **how)
+        return Look(kind=entry.kind, sizes=np.hstack([*_given(part).values()]).tolist(), **how)
+
+    def mesh(self, file: str, scale: ArrayLike) -> Triangles:
+        """Return the mesh of a file in the folder of the model file, or below."""
+        folder = self.within[-1].parent
+        path = (folder / file).resolve()
+        if not path.is_relative_to(folder):
+            raise InputError(f"mesh '{file}' is not in the folder of the model file; put it there")
+        return load_mesh(path, scale)[0]
 
     def add_marker(self, name: str, entry: files.Marker) -> None:
         """Add a marker, unless its body failed."""
@@ -266,19 +306,6 @@ def _simulation(given: dict[str, Any]) -> Simulation:
     newton = given.get("newton")
     tolerances = {} if newton is None else {"newton": Newton(**_given(newton))}
     return Simulation(**given | tolerances)
-
-
-def _shape(entry: Shapes) -> Shape:
-    part = entry.part
-    if isinstance(part, Composite):
-        parts = [(_shape(item), item.position, _rotation(item.rotation)) for item in part.parts]
-        return SHAPES[entry.kind](parts=parts)  # type: ignore[call-arg]
-    arguments = _given(part)
-    if "frame" in arguments:
-        arguments["frame"] = _rotation(arguments["frame"])
-    if "section" in arguments:
-        arguments["section"] = _section(arguments["section"])
-    return SHAPES[entry.kind](**arguments)
 
 
 def _rod(part: RodEntry) -> ElasticRod:

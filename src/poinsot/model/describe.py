@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.flexible import Place
-from poinsot.bodies.shapes import Composite, Part, Shape
+from poinsot.bodies.looks import Look
+from poinsot.bodies.meshes import Mesh
+from poinsot.bodies.shapes import Composite, Part, RigidBody, Shape
 from poinsot.elements.sections import CrossSection
 from poinsot.errors import InputError
 from poinsot.io.variables import OF_TIME
@@ -39,7 +41,8 @@ from poinsot.ph.formulas import Formula
 from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Constant, Table, as_signal
 from poinsot.ph.stages import Newton
-from poinsot.so3 import Rotation
+from poinsot.robots.writing import Store
+from poinsot.so3 import Rotation, as_rotation_matrix
 
 #: An error names at most so many parts.
 LISTED = 10
@@ -49,9 +52,16 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def describe(
-    model: Contents, simulation: Simulation | None, inputs: Mapping[str, Any] | None = None
+    model: Contents,
+    simulation: Simulation | None,
+    inputs: Mapping[str, Any] | None = None,
+    store: Store | None = None,
 ) -> dict[str, Any]:
-    """Return what a model file says of a model; `inputs` replace those of its ports."""
+    """Return what a model file says of a model; `inputs` replace those of its ports.
+
+    Without a store for meshes, bodies are drawn without, and those that meshes enclose are rigid
+    bodies with the same mass and inertia.
+    """
     refused: list[str] = []
 
     def each(what: str, parts: Mapping[str, Any], write: Callable[..., Any]) -> dict[str, Any]:
@@ -73,7 +83,7 @@ def describe(
         if isinstance(body, tuple):
             rod, start = body
             return _rod(rod, start, projected=bool(moving))
-        return _body(body, moving.get(name))
+        return _body(body, moving.get(name), store)
 
     content: dict[str, Any] = {
         "poinsot": 1,
@@ -135,13 +145,37 @@ def _moving(velocity: Any, spin: Any) -> dict[str, Any]:
     return {key: value.tolist() for key, value in pair.items() if value is not None}
 
 
-def _body(body: Body, twist: NDArray[np.float64] | None) -> dict[str, Any]:
+def _body(body: Body, twist: NDArray[np.float64] | None, store: Store | None) -> dict[str, Any]:
     velocities = body.velocity, body.angular_velocity
     if twist is not None:
         velocity, spin = twist
         velocities = velocity, spin if body.turns else None
-    written = _shape(body.shape) | {"position": body.position.tolist()} | _turned(body.R_WB)
-    return written | _moving(*velocities)
+    written = _shape(body.shape, body.name, store)
+    written |= {"position": body.position.tolist()} | _turned(body.R_WB) | _moving(*velocities)
+    looks = [
+        _look(look, f"{body.name}_{k + 1}", store)
+        for k, look in enumerate(body.looks)
+        if look.mesh is None or store is not None
+    ]
+    return written | ({"looks": looks} if looks else {})
+
+
+def _look(look: Look, name: str, store: Store | None) -> dict[str, Any]:
+    if look.mesh is not None and store is not None:
+        own: dict[str, Any] = {"file": store(name, look.mesh)}
+    elif look.kind == "cylinder":
+        own = dict(zip(("radius", "length"), look.sizes, strict=True))
+    else:
+        own = {"size" if look.kind == "box" else "semi_axes": list(look.sizes)}
+    R = as_rotation_matrix(look.rotation)
+    written = {look.kind: own, "position": np.asarray(look.position).tolist()} | _turned(R)
+    return written | _fields_of_look(look)
+
+
+def _fields_of_look(look: Look) -> dict[str, Any]:
+    """Return colour and opacity, unless they are the usual ones."""
+    given = {"colour": look.colour, "opacity": look.opacity}
+    return {key: value for key, value in given.items() if value is not None and value != 1.0}
 
 
 def _marker(marker: Marker) -> dict[str, Any]:
@@ -158,18 +192,29 @@ def _turned(R: NDArray[np.float64]) -> dict[str, Any]:
     return {} if R.tobytes() == np.eye(3).tobytes() else {"rotation": R.tolist()}
 
 
-def _shape(shape: Shape) -> dict[str, Any]:
+def _shape(shape: Shape, name: str, store: Store | None) -> dict[str, Any]:
     kind = _kind(shape, SHAPES)
     if isinstance(shape, Composite):
-        return {kind: {"parts": [_part(part) for part in shape.parts if isinstance(part, Part)]}}
+        parts = [part for part in shape.parts if isinstance(part, Part)]
+        named = ((part, f"{name}_part_{k + 1}") for k, part in enumerate(parts))
+        return {kind: {"parts": [_part(part, label, store) for part, label in named]}}
+    if isinstance(shape, Mesh) and store is None:
+        return _shape(RigidBody(mass=shape.mass, inertia=shape.inertia_B), name, None)
+    if isinstance(shape, Mesh) and store is not None:
+        given = {"density": shape.density} if shape.density is not None else {"mass": shape.mass}
+        return {kind: {"file": store(name, shape.surface), **given}}
     written = _fields(shape)
     if written.get("density") is not None:
         del written["mass"]  # it follows from the density, to the bit
     return {kind: written}
 
 
-def _part(part: Part) -> dict[str, Any]:
-    return _shape(part.shape) | {"position": list(part.position)} | _turned(part.rotation.matrix)
+def _part(part: Part, name: str, store: Store | None) -> dict[str, Any]:
+    return (
+        _shape(part.shape, name, store)
+        | {"position": list(part.position)}
+        | _turned(part.rotation.matrix)
+    )
 
 
 def _entry(

@@ -5,6 +5,7 @@ The keys of a kind are the arguments of its class; but `bodies` names the two of
 
 from poinsot.bodies import shapes
 from poinsot.bodies.beam import Beam
+from poinsot.bodies.meshes import Mesh
 from poinsot.elements import sections
 from poinsot.io.variables import OF_COORDINATE, OF_MOTION, OF_RATE, OF_TIME
 from poinsot.parts import joints, rolling, transmissions
@@ -29,6 +30,7 @@ SHAPES: dict[str, type[shapes.Shape]] = {
     "thin_rod": shapes.ThinRod,
     "point_mass": shapes.PointMass,
     "rigid_body": shapes.RigidBody,
+    "mesh": Mesh,
     "composite": shapes.Composite,
     "beam": Beam,
 }

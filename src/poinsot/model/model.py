@@ -753,6 +753,7 @@ class Model(Contents):
         *,
         floating_base: bool = False,
         merge_fixed: bool = False,
+        repair_inertia: bool = False,
         stops: bool = True,
         loops: str | Path | None = None,
         packages: Mapping[str, str | Path] | None = None,
@@ -773,6 +774,8 @@ class Model(Contents):
             Whether the first link is free; else it is fixed to the ground.
         merge_fixed : bool
             Make one body of links that are fixed to each other.
+        repair_inertia : bool
+            Take the nearest one where an inertia belongs to no body, which is refused else.
         stops : bool
             Whether limits of joints are there, as `JointStop`.
         loops : str or Path
@@ -788,7 +791,13 @@ class Model(Contents):
         from poinsot.robots.urdf import read_urdf
 
         robot = read_urdf(path, floating_base=floating_base, packages=packages, looks=looks)
-        return read_robot(robot, merge_fixed=merge_fixed, stops=stops, loops=loops)
+        return read_robot(
+            robot,
+            merge_fixed=merge_fixed,
+            repair_inertia=repair_inertia,
+            stops=stops,
+            loops=loops,
+        )
 
     @staticmethod
     def from_mjcf(
@@ -796,6 +805,7 @@ class Model(Contents):
         *,
         keyframe: str | None = None,
         merge_fixed: bool = False,
+        repair_inertia: bool = False,
         stops: bool = True,
         looks: bool = True,
     ) -> "Model":
@@ -815,6 +825,8 @@ class Model(Contents):
             Where it starts, by the name of a keyframe.
         merge_fixed : bool
             Make one body of bodies without joints between them.
+        repair_inertia : bool
+            Take the nearest one where an inertia belongs to no body, which is refused else.
         stops : bool
             Whether limits of joints are there, as `JointStop`.
         looks : bool
@@ -824,7 +836,9 @@ class Model(Contents):
         from poinsot.robots.mjcf import read_mjcf
 
         robot = read_mjcf(path, keyframe=keyframe, looks=looks)
-        return read_robot(robot, merge_fixed=merge_fixed, stops=stops)
+        return read_robot(
+            robot, merge_fixed=merge_fixed, repair_inertia=repair_inertia, stops=stops
+        )
 
     def to_urdf(self, path: str | Path | None = None) -> str:
         """Return the text of a URDF file, and write it and its meshes if a path is given.
@@ -854,17 +868,20 @@ class Model(Contents):
         """Return the text of a model file, and write it if a path is given.
 
         Reading it gives the same model, bit by bit. Python functions cannot be written; use
-        `Formula` or `Table`.
+        `Formula` or `Table`. Meshes go to STL files in a folder `NAME_meshes` next to the file;
+        without a path, bodies have no meshes.
         """
         from poinsot.io.writing import write
         from poinsot.model.describe import describe
+        from poinsot.robots.writing import mesh_store
 
-        text = write(describe(self, self.simulation))
-        if path is not None:
-            try:
-                Path(path).write_text(text, encoding="utf-8", newline="\n")
-            except OSError as error:
-                raise InputError(f"cannot write '{path}': {error.strerror}") from None
+        if path is None:
+            return write(describe(self, self.simulation))
+        try:
+            text = write(describe(self, self.simulation, store=mesh_store(Path(path))))
+            Path(path).write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise InputError(f"cannot write '{path}': {error.strerror}") from None
         return text
 
     def document(

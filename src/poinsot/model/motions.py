@@ -18,6 +18,7 @@ from poinsot.parts.loads import JointPort
 from poinsot.ph.connections import Transformer
 from poinsot.ph.interconnect import feed
 from poinsot.ph.linear import LinearSystem
+from poinsot.ph.matrices import dense
 from poinsot.ph.ports import Port
 from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
@@ -120,9 +121,19 @@ def rotors_of(model: Contents) -> dict[str, Rotor]:
         place = model.ports.get(rotor_port(model, name))
         if not isinstance(system, LinearSystem) or not isinstance(place, JointPort):
             continue
-        lossless = not (system.matrix_J.any() or system.matrix_R.any())
-        E, Q, B = (float(A.sum()) for A in (system.matrix_E, system.matrix_Q, system.matrix_B))
-        if system.n == 1 and len(system.ports) == 1 and lossless and E * Q > 0:
+        if system.n != 1 or len(system.ports) != 1:
+            continue
+        J, R, E, Q, B = (
+            float(dense(A).sum())
+            for A in (
+                system.matrix_J,
+                system.matrix_R,
+                system.matrix_E,
+                system.matrix_Q,
+                system.matrix_B,
+            )
+        )
+        if not J and not R and E * Q > 0:
             at = of_joint(place.joint, model.joints, place.freedom, f"system '{name}'")
             found[name] = Rotor(at, E / (Q * B * B))
     return found

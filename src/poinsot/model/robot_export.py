@@ -20,7 +20,7 @@ from poinsot.bodies.shapes import (
 )
 from poinsot.errors import InputError
 from poinsot.model.contents import Contents
-from poinsot.model.motions import rotors_of, rotor_port
+from poinsot.model.motions import rotor_port, rotors_of
 from poinsot.parts import joints as kinds
 from poinsot.parts.forces import JointSpring
 from poinsot.parts.friction import JointFriction
@@ -75,9 +75,7 @@ class _Describer:
             for joint in self.robot.joints
         ]
         for name, marker in model.markers.items():
-            self.robot.frames.append(
-                Frame(name, _name(marker.body), marker.position, marker.R_WM)
-            )
+            self.robot.frames.append(Frame(name, _name(marker.body), marker.position, marker.R_WM))
         for several in ("sensors", "controllers", "events"):
             for name in getattr(model, several):
                 self.robot.omit(f"{several[:-1]} '{name}'", "it is written to model files only")
@@ -202,7 +200,9 @@ class _Describer:
         elif isinstance(joint, kinds.Cartesian):
             x, y = unit("x"), unit("y")
             stage = (x, y, np.cross(x, y))
-            axes = {f"displacement {label}": ("slide", a) for label, a in zip("xyz", stage, strict=True)}
+            axes = {
+                f"displacement {label}": ("slide", a) for label, a in zip("xyz", stage, strict=True)
+            }
         names = dict.fromkeys(axes) if locked else axes
         names = {label: axes[label] for label in names if not locked or label in freedoms}
         parts = name.split("+") if name.count("+") == len(names) - 1 else []
@@ -222,13 +222,18 @@ class _Describer:
         self.require_closed(name, joint)
         a, b = joint.bodies
         step = None if welded else self.steps_of(name, joint, False)[0]
-        points = [b.position if isinstance(b, Body) else a.position] if step is None else [step.point]
+        points = (
+            [b.position if isinstance(b, Body) else a.position] if step is None else [step.point]
+        )
         if isinstance(joint, kinds.Revolute) and step is not None:
             self.steps.pop((name, "angle"))
             points.append(step.point + (joint.size or 1.0) * step.axis)
         for k, point in enumerate(points):
             label = name if not k else f"{name}.{k + 1}"
-            ends = [Frame(f"{label}.{end}", _name(on), point, np.eye(3)) for end, on in zip("ab", (a, b), strict=True)]
+            ends = [
+                Frame(f"{label}.{end}", _name(on), point, np.eye(3))
+                for end, on in zip("ab", (a, b), strict=True)
+            ]
             self.robot.loops.append(Loop(label, ends[0], ends[1], welded))
 
     # -- what acts ---------------------------------------------------------------------------
@@ -293,13 +298,15 @@ class _Describer:
         model, rotors = self.model, rotors_of(self.model)
         driven = set()
         for name, rotor in rotors.items():
-            port = rotor_port(model, name)
-            place = model.ports[port]
+            end = rotor_port(model, name)
+            place = model.ports[end]
             assert isinstance(place, JointPort)
             step = self.step_of(place.joint, place.freedom)
             if step is not None:
-                driven.add(port)
-                self.act(step, armature=rotor.inertia + self.acting.get(step, {}).get("armature", 0.0))
+                driven.add(end)
+                self.act(
+                    step, armature=rotor.inertia + self.acting.get(step, {}).get("armature", 0.0)
+                )
             else:
                 self.robot.omit(f"system '{name}'", "its joint is not in the tree")
         for name, system in model.systems.items():
@@ -352,19 +359,23 @@ def _polynomial(profile: Any) -> tuple[float, ...] | None:
     c = np.linalg.solve(np.vander(x, increasing=True), value)
     c[abs(c) < 1e-13 * abs(c).max(initial=0.0)] = 0.0
     for at in (-2.7, 0.3, 1.6, 3.1):
-        if abs(np.polynomial.polynomial.polyval(at, c) - profile(at)) > 1e-10 * (1 + abs(value).max()):
+        if abs(np.polynomial.polynomial.polyval(at, c) - profile(at)) > 1e-10 * (
+            1 + abs(value).max()
+        ):
             return None
     return (0.0, *c[1:].tolist())
 
 
 def _looks(shape: Shape, at: Array, R: Array) -> list[Look]:
     """Return looks of a shape with its reference point and axes on a body."""
-    where = {"position": at, "rotation": R}
+    where: dict[str, Any] = {"position": at, "rotation": R}
     if isinstance(shape, Composite):
         return [
             look
             for part, position, rotation in shape.parts
-            for look in _looks(part, at + R @ np.asarray(position), R @ as_rotation_matrix(rotation))
+            for look in _looks(
+                part, at + R @ np.asarray(position), R @ as_rotation_matrix(rotation)
+            )
         ]
     if isinstance(shape, Box):
         return [Look(kind="box", sizes=shape.size, **where)]

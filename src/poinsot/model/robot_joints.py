@@ -165,9 +165,11 @@ def meeting_point(steps: Sequence[Step]) -> Array | None:
     else:
         # The point nearest to all axes.
         across = [np.eye(3) - np.outer(step.axis, step.axis) for step in hinges]
-        right = sum(P @ (step.point - hinges[0].point) for P, step in zip(across, hinges, strict=True))
+        right = sum(
+            P @ (step.point - hinges[0].point) for P, step in zip(across, hinges, strict=True)
+        )
         point = hinges[0].point + np.linalg.lstsq(sum(across), right, rcond=1e-9)[0]
-    size = max(np.linalg.norm(point - step.point) for step in steps)
+    size = max(float(np.linalg.norm(point - step.point)) for step in steps)
     size = max(size, float(np.linalg.norm(point)), 1e-3)
     off = [np.linalg.norm(point - ball) for ball in balls]
     off += [np.linalg.norm(np.cross(point - step.point, step.axis)) for step in hinges]

@@ -6,8 +6,8 @@ where it is, and, of a rod along an axis that they leave as it is,
 
 .. math:: E = e\, a a^\top ,
 
-the Euler tensor, which a turn about that axis does not change. What can be taken from a body of mass
-m, centre c and Euler tensor E leaves it a body:
+the Euler tensor, which a turn about that axis does not change. What can be taken from a body of
+mass m, centre c and Euler tensor E leaves it a body:
 
 .. math:: m_x \le \left(\frac1m + (s - c)^\top E^{-1} (s - c)\right)^{-1}, \qquad
           e \le \left(a^\top E^{-1} a\right)^{-1} .
@@ -78,7 +78,9 @@ class Mass:
         left = self.mass - m
         centre = (self.mass * self.centre - m * s) / left
         to_self, to_point = self.centre - centre, s - centre
-        euler = self.euler + self.mass * np.outer(to_self, to_self) - m * np.outer(to_point, to_point)
+        euler = (
+            self.euler + self.mass * np.outer(to_self, to_self) - m * np.outer(to_point, to_point)
+        )
         return Mass(left, centre, euler)
 
     def without_rod(self, e: float, a: Array) -> "Mass":

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.shapes import RigidBody
+from poinsot.bodies.tensors import euler_from_inertia, inertia_from_euler
 from poinsot.errors import InputError, ModelFileError, OmissionWarning, RobotFileError
 from poinsot.io.reading import Beside, read_file
 from poinsot.model.build import build
@@ -30,6 +31,7 @@ from poinsot.ph.linear import linear
 from poinsot.ph.ports import Port
 from poinsot.ph.system import State
 from poinsot.robots.description import Array, Frame, Joint, Link, Loop, Robot, Step
+from poinsot.robots.writing import Store, mesh_store
 
 #: Distance [m] or sine up to which two frames of a loop coincide where coordinates are zero.
 CLOSED = 1e-9
@@ -40,10 +42,15 @@ CUSHION = 0.75
 
 
 def read_robot(
-    robot: Robot, *, merge_fixed: bool, stops: bool, loops: str | Path | None = None
+    robot: Robot,
+    *,
+    merge_fixed: bool = False,
+    repair_inertia: bool = False,
+    stops: bool = True,
+    loops: str | Path | None = None,
 ) -> Model:
     """Return the model of a robot, and warn of what it does not hold."""
-    builder = _Builder(robot, merge_fixed, stops)
+    builder = _Builder(robot, merge_fixed, repair_inertia, stops)
     try:
         builder.add_parts()
         if loops is not None:
@@ -60,14 +67,13 @@ def read_robot(
 
 
 def write_robot(
-    model: Model, path: str | Path | None, write: Callable[[Robot, Path | None], str]
+    model: Model, path: str | Path | None, write: Callable[[Robot, Store | None], str]
 ) -> str:
     """Return the text of a robot's file, written with its meshes if a path is given."""
     robot = describe_robot(model, model.name if path is None else str(path))
     target = None if path is None else Path(path)
     try:
-        meshes = None if target is None else target.with_name(f"{target.stem}_meshes")
-        text = write(robot, meshes)
+        text = write(robot, None if target is None else mesh_store(target))
         if target is not None:
             target.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
@@ -102,6 +108,7 @@ class _Builder:
 
     robot: Robot
     merge_fixed: bool
+    repair_inertia: bool
     stops: bool
     model: Model = field(init=False)
     #: Name of a link -> its group; those joined to the world for good have none.
@@ -147,7 +154,9 @@ class _Builder:
         if name not in taken:
             return name
         other = next(
-            n for n in (f"{name}.{kind}", *(f"{name}.{kind}{k}" for k in range(2, 99))) if n not in taken
+            n
+            for n in (f"{name}.{kind}", *(f"{name}.{kind}{k}" for k in range(2, 99)))
+            if n not in taken
         )
         self.robot.omit(f"{kind} '{name}'", f"it is called '{other}', for the name is taken")
         return other
@@ -250,8 +259,8 @@ class _Builder:
                 names = " and ".join(f"'{step.name}'" for step in steps)
                 raise self.refuse(
                     f"joint '{joint.name}'",
-                    f"has steps that no joints of a model are, one after the other ({names}): put a "
-                    "link with a mass of its own between them",
+                    f"has steps that no joints of a model are, one after the other ({names}): "
+                    "put a link with a mass of its own between them",
                 )
             chains[k] = joint, parent, child, found
 
@@ -272,7 +281,9 @@ class _Builder:
         done = list[Step]()
         for part in parts:
             if isinstance(part, Segment) and found and isinstance(found[-1], Segment):
-                link = Link(f"{joint.name}.{len(got) + 1}", child.head.position, child.head.rotation)
+                link = Link(
+                    f"{joint.name}.{len(got) + 1}", child.head.position, child.head.rotation
+                )
                 found.append(_Group(link, [], None))
             frame = found[-1] if isinstance(part, Segment) and found else None
             if isinstance(frame, _Group):
@@ -299,8 +310,13 @@ class _Builder:
         link, what = group.head, f"link '{group.head.name}'"
         assert group.mass is not None
         mass, centre, inertia = link.mass, link.centre, link.inertia
-        if group.lent or sum(bool(each.inertia.any()) or bool(each.mass) for each in group.links) > 1:
+        if (
+            group.lent
+            or sum(bool(each.inertia.any()) or bool(each.mass) for each in group.links) > 1
+        ):
             mass, centre, inertia = group.mass.in_link(link)
+        if self.repair_inertia:
+            inertia = self.repaired(what, inertia)
         looks = []
         for each in group.links:
             R = link.rotation.T @ each.rotation
@@ -322,9 +338,23 @@ class _Builder:
                 looks=looks,
             )
         except InputError as error:
-            raise self.refuse(what, f"cannot be a body: {error}") from error
+            raise self.refuse(
+                what,
+                f"cannot be a body: {error} (or merge_fixed=True, or repair_inertia=True)",
+            ) from error
         for each in [link, *group.links]:
             self.bodies[each.name] = body
+
+    def repaired(self, what: str, inertia: Array) -> Array:
+        """Return the inertia of the nearest body: no mean square of a distance is negative."""
+        values, axes = np.linalg.eigh(euler_from_inertia(np.array(inertia)))
+        if values[0] >= 0:
+            return inertia
+        E = axes @ np.diag(np.maximum(values, 0.0)) @ axes.T
+        found = inertia_from_euler(E)
+        change = abs(found - inertia).max() / abs(inertia).max()
+        self.robot.omit(what, f"its inertia is that of no body; changed by {100 * change:.2g} %")
+        return found
 
     def on(self, link: str | None) -> Body | Ground:
         """Return the body of a link, or the ground."""
@@ -337,9 +367,9 @@ class _Builder:
         name = f"{link.name}.frame" if named else link.name
         self.add_marker(Frame(name, link.name, link.position, link.rotation))
 
-    def add_marker(self, frame: Frame) -> None:
+    def add_marker(self, frame: Frame) -> Marker:
         """Add a frame as a marker."""
-        self.model.add_marker(
+        return self.model.add_marker(
             self.new(frame.name, "frame"),
             self.on(frame.link),
             position=frame.position,
@@ -378,9 +408,7 @@ class _Builder:
             return
         (joint, freedom), model = self.coordinates[step.name], self.model
         if step.damping or step.friction:
-            friction = JointFriction(
-                joint, freedom, viscous=step.damping, coulomb=step.friction
-            )
+            friction = JointFriction(joint, freedom, viscous=step.damping, coulomb=step.friction)
             model.add_force(self.new(f"{step.name}.friction", "force"), friction)
         if step.stiffness:
             spring = JointSpring(joint, freedom, rest=step.rest, stiffness=step.stiffness)
@@ -403,7 +431,7 @@ class _Builder:
         """Return a stiffness that fits what leans on a stop."""
         effort = step.effort
         if effort is None:
-            moved = [body for body in self.model.bodies.values()]
+            moved = list(self.model.bodies.values())
             mass = sum(body.mass for body in moved)
             arm = max(float(np.linalg.norm(body.position - step.point)) for body in moved)
             effort = 9.81 * mass * (max(arm, 1e-3) if step.turns else 1.0)
@@ -472,11 +500,8 @@ class _Builder:
             joint = Weld(one, other) if loop.welded else Spherical(one, other, point=a.position)
             self.model.add_joint(name, joint)
         else:
-            ends = []
-            for frame in (a, b):
-                self.add_marker(frame)
-                ends.append(self.model.markers[frame.name])
-            self.model.add_joint(name, (Weld if loop.welded else Spherical)(*ends))
+            kind = Weld if loop.welded else Spherical
+            self.model.add_joint(name, kind(self.add_marker(a), self.add_marker(b)))
 
     # -- the start ---------------------------------------------------------------------------
 

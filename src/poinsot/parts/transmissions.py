@@ -179,6 +179,7 @@ class Gear(_Lossy):
     ratio: float
 
     def ties(self) -> tuple[Tie, ...]:
+        """Return both coordinates."""
         return Tie(self.joint_a, 1.0), Tie(self.joint_b, -_ratio(self.ratio, "Gear: ratio"))
 
 
@@ -206,6 +207,7 @@ class Belt(_Lossy):
     crossed: bool = False
 
     def ties(self) -> tuple[Tie, ...]:
+        """Return both coordinates."""
         a, b = positive(self.radius_a, "Belt: radius_a"), positive(self.radius_b, "Belt: radius_b")
         return Tie(self.joint_a, 1.0), Tie(self.joint_b, b / a if self.crossed else -b / a)
 
@@ -230,6 +232,7 @@ class RackAndPinion(_Lossy):
     radius: float
 
     def ties(self) -> tuple[Tie, ...]:
+        """Return both coordinates."""
         radius = _ratio(self.radius, "RackAndPinion: radius")
         return Tie(self.pinion, 1.0), Tie(self.rack, -1 / radius, rotates=False)
 
@@ -256,6 +259,7 @@ class Screw(_Lossy):
     lead: float
 
     def ties(self) -> tuple[Tie, ...]:
+        """Return both coordinates."""
         lead, nut = _ratio(self.lead, "Screw: lead"), self.shaft if self.nut is None else self.nut
         return Tie(self.shaft, 1.0), Tie(nut, -tau / lead, rotates=False)
 
@@ -282,6 +286,7 @@ class Differential(Transmission):
     ratio: float = 1.0
 
     def ties(self) -> tuple[Tie, ...]:
+        """Return the coordinates of input, left and right."""
         half = -_ratio(self.ratio, "Differential: ratio") / 2
         return Tie(self.input, 1.0), Tie(self.left, half), Tie(self.right, half)
 
@@ -323,5 +328,6 @@ class Cam(Transmission):
             )
 
     def ties(self) -> tuple[Tie, ...]:
+        """Return both coordinates."""
         assert isinstance(self.profile, Formula | Table)
         return Tie(self.follower, 1.0, None), Tie(self.cam, -1.0, None, self.profile)

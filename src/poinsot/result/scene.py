@@ -11,7 +11,16 @@ from typing import Any, TypeAlias
 Vector3: TypeAlias = tuple[float, float, float]
 
 #: Kinds of pieces, with the number of their sizes; and kinds of joints that are drawn by an axis.
-SIZES = {"box": 3, "cylinder": 2, "tube": 3, "cone": 2, "rod": 1, "ellipsoid": 3, "point": 0, "mesh": 0}
+SIZES = {
+    "box": 3,
+    "cylinder": 2,
+    "tube": 3,
+    "cone": 2,
+    "rod": 1,
+    "ellipsoid": 3,
+    "point": 0,
+    "mesh": 0,
+}
 DRAWN_BY_AXIS = ("Planar", "PointOnPlane", "Prismatic", "Cylindrical", "PointOnLine")
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 

@@ -136,7 +136,7 @@ class Omission:
 
 @dataclass(eq=False)
 class Robot:
-    """All of a robot. `starts` are frames of links in the world, where they do not start at zero."""
+    """All of a robot. `starts` are frames of links in the world that do not start at zero."""
 
     name: str
     file: str

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.bodies.looks import Triangles
-from poinsot.errors import RobotFileError
-from poinsot.robots.source import optional
+from poinsot.bodies.meshes import Triangles, load_mesh
+from poinsot.errors import InputError, RobotFileError
 
 #: So far up from a robot's file the folder of a package is looked for.
 LEVELS = 8
@@ -20,31 +19,19 @@ class MeshFiles:
     def __init__(self, file: Path, packages: Mapping[str, str | Path]) -> None:
         self.file = file
         self.packages = {name: Path(folder) for name, folder in packages.items()}
-        self.loaded: dict[Path, tuple[Any, str | None]] = {}
+        self.loaded: dict[Path, tuple[Triangles, str | None]] = {}
 
     def load(self, name: str, scale: Any, element: str) -> tuple[Triangles, str | None]:
         """Return a mesh, and its own colour if it has one."""
         path = self.find(name, element)
         if path not in self.loaded:
-            self.loaded[path] = self._read(path, element)
+            try:
+                self.loaded[path] = load_mesh(path)
+            except InputError as error:
+                raise self.refuse(element, f"has a {error}") from None
         mesh, colour = self.loaded[path]
         factor = np.ones(3) if scale is None else np.asarray(scale, dtype=float)
         return Triangles(mesh.vertices * factor, mesh.faces), colour
-
-    def _read(self, path: Path, element: str) -> tuple[Any, str | None]:
-        trimesh = optional("trimesh")
-        try:
-            mesh = trimesh.load(path, force="mesh", process=False)
-        except ImportError as error:
-            raise self.refuse(element, f"has the mesh '{path}', for which {error}") from None
-        except Exception as error:  # whatever a parser of somebody else's files raises
-            raise self.refuse(element, f"has the mesh '{path}', which is broken: {error}") from None
-        if not len(getattr(mesh, "faces", ())):
-            raise self.refuse(element, f"has the mesh '{path}', in which there are no triangles")
-        colour = getattr(mesh.visual, "main_color", None)
-        if mesh.visual.kind is None or colour is None:
-            return mesh, None
-        return mesh, "#" + "".join(f"{int(part):02x}" for part in colour[:3])
 
     def find(self, name: str, element: str) -> Path:
         """Return the path of a mesh by the name that stands in the robot's file."""
@@ -78,8 +65,9 @@ class MeshFiles:
         """Return a path if there is a file."""
         if not path.is_file():
             raise self.refuse(
-                element, f"has the mesh '{name}', but there is no file '{path}'; leave meshes out "
-                "by looks=False"
+                element,
+                f"has the mesh '{name}', but there is no file '{path}'; leave meshes out "
+                "by looks=False",
             )
         return path
 

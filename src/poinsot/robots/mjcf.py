@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.errors import InputError, RobotFileError, did_you_mean
+from poinsot.errors import InputError, RobotFileError, did_you_mean, optional
 from poinsot.robots.description import (
     Array,
     Coupling,
@@ -19,7 +19,7 @@ from poinsot.robots.description import (
     Step,
 )
 from poinsot.robots.mjcf_looks import looks_of
-from poinsot.robots.source import optional, read_xml
+from poinsot.robots.source import read_xml
 from poinsot.so3 import quat_to_matrix
 
 #: What is left of a number that is zero where coordinates are zero.
@@ -30,7 +30,7 @@ WORLD = 0
 
 def read_mjcf(path: str | Path, *, keyframe: str | None = None, looks: bool = True) -> Robot:
     """Return the robot of an MJCF file."""
-    mujoco = optional("mujoco")
+    mujoco = optional("mujoco", "robots")
     read_xml(path, "MJCF", "mujoco")
     try:
         m = mujoco.MjModel.from_xml_path(str(path))
@@ -269,7 +269,10 @@ class _Reader:
         m = self.m
         touching = [k for k in range(m.ngeom) if m.geom_contype[k] or m.geom_conaffinity[k]]
         if touching:
-            yield f"{len(touching)} geoms", "they touch nothing: there are no contacts between bodies"
+            yield (
+                f"{len(touching)} geoms",
+                "they touch nothing: there are no contacts between bodies",
+            )
         for k in range(m.npair):
             yield f"contact pair '{self.name('pair', k)}'", "there are no contacts between bodies"
         for k in range(m.ntendon):

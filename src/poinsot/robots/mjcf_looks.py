@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.bodies.looks import Look, Triangles
+from poinsot.bodies.looks import Look
+from poinsot.bodies.meshes import Triangles
 from poinsot.robots.description import Array
 from poinsot.so3 import quat_to_matrix
 

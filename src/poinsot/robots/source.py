@@ -1,24 +1,12 @@
 """The text of a foreign file: read with care, and what is said of it when it is wrong."""
 
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
-from poinsot.errors import MissingExtraError, RobotFileError
+from poinsot.errors import RobotFileError
 
 #: A larger file is refused before it is read [bytes].
 LARGEST = 50_000_000
-
-
-def optional(module: str) -> Any:
-    """Import a package of the extra for robots, or say how to get it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise MissingExtraError(
-            f"this needs {module}: pip install 'poinsot[robots]' ({error})"
-        ) from None
 
 
 def read_xml(path: str | Path, kind: str, root: str) -> ElementTree.Element:

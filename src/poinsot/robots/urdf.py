@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 import numpy as np
 
 from poinsot.bodies.looks import Look
-from poinsot.errors import RobotFileError, did_you_mean
+from poinsot.errors import RobotFileError, did_you_mean, optional
 from poinsot.robots.description import Array, Coupling, Joint, Link, Motor, Robot, Step
 from poinsot.robots.meshes import MeshFiles
 from poinsot.robots.mjcf_looks import colour_of
-from poinsot.robots.source import optional, read_xml
+from poinsot.robots.source import read_xml
 from poinsot.so3 import exp
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -59,7 +59,7 @@ def read_urdf(
     looks: bool = True,
 ) -> Robot:
     """Return the robot of a URDF file."""
-    yourdfpy = optional("yourdfpy")
+    yourdfpy = optional("yourdfpy", "robots")
     root = read_xml(path, "URDF", "robot")
     _Check(root, str(path)).all()
     for visual in [v for link in root.iter("link") for v in link.findall("visual")]:
@@ -91,7 +91,9 @@ class _Check:
     def all(self) -> None:
         """Refuse what cannot be read, and take collisions and extensions out of the tree."""
         if "xacro" in "".join(each.tag for each in self.root.iter()):
-            raise self.refuse("URDF", "has macros; expand them first: xacro robot.xacro > robot.urdf")
+            raise self.refuse(
+                "URDF", "has macros; expand them first: xacro robot.xacro > robot.urdf"
+            )
         self.root.set("name", self.root.get("name") or Path(self.file).stem)
         links, joints = (self.named(tag) for tag in ("link", "joint"))
         if not links:
@@ -226,14 +228,14 @@ class _Reader:
         self.of, self.files, self.floating = robot, files, floating
         self.robot = Robot(name=robot.name, file=file, gravity=GRAVITY)
         self.materials = {each.name: each for each in robot.materials}
+        #: Joints with a greatest rate.
+        self.fast: list[str] = []
 
     def read(self) -> Robot:
         """Return the robot."""
         links = {link.name: link for link in self.of.links}
         below: dict[str, list[Any]] = {name: [] for name in links}
-        offsets = {
-            joint.name: joint.mimic.offset or 0.0 for joint in self.of.joints if joint.mimic
-        }
+        offsets = {joint.name: joint.mimic.offset or 0.0 for joint in self.of.joints if joint.mimic}
         for joint in self.of.joints:
             below[joint.parent].append(joint)
         children = {joint.child for joint in self.of.joints}
@@ -253,6 +255,9 @@ class _Reader:
         for joint in self.of.joints:
             if joint.mimic is not None:
                 self.add_mimic(joint, leaders)
+        if self.fast:
+            names = ", ".join(map(repr, self.fast))
+            self.robot.omit(f"joints {names}", "the greatest rates, and efforts, of motors")
         return self.robot
 
     def refuse(self, element: str, problem: str) -> RobotFileError:
@@ -282,8 +287,8 @@ class _Reader:
         """Yield what a visual looks like."""
         at, geometry = np.eye(4) if visual.origin is None else visual.origin, visual.geometry
         colour, opacity = self.colour(visual.material)
-        where = {"position": at[:3, 3], "rotation": at[:3, :3]}
-        drawn = {**where, "colour": colour, "opacity": opacity}
+        drawn: dict[str, Any] = {"position": at[:3, 3], "rotation": at[:3, :3]}
+        drawn |= {"colour": colour, "opacity": opacity}
         if geometry.box is not None:
             yield Look(kind="box", sizes=geometry.box.size.tolist(), **drawn)
         elif geometry.cylinder is not None:
@@ -362,7 +367,7 @@ class _Reader:
                 )
             found |= {"lower": lower - offset, "upper": upper - offset}
         if limit.velocity:
-            self.robot.omit(f"joint '{joint.name}'", f"its greatest rate {limit.velocity:g}")
+            self.fast.append(joint.name)
         return found
 
     def add_mimic(self, joint: Any, joints: Mapping[str, Any]) -> None:

@@ -1,26 +1,25 @@
 """A robot as the text of an MJCF file."""
 
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 
 from poinsot.bodies.looks import Look
 from poinsot.robots.description import Array, Frame, Joint, Link, Loop, Robot, Step
-from poinsot.robots.writing import add, relative, rgba, text_of, write_stl
+from poinsot.robots.writing import Store, add, relative, rgba, text_of
 from poinsot.so3 import as_rotation_matrix, matrix_to_quat
 
 #: The least moment of inertia that MuJoCo gets [kg m^2]: it takes no body without.
 LEAST = 1e-14
 
 
-def write_mjcf(robot: Robot, meshes: Path | None) -> str:
-    """Return the text; meshes go to a folder, which the file names as next to it."""
+def write_mjcf(robot: Robot, meshes: Store | None) -> str:
+    """Return the text; `meshes` keeps meshes in files."""
     return _Writer(robot, meshes).text()
 
 
 class _Writer:
-    def __init__(self, robot: Robot, meshes: Path | None) -> None:
+    def __init__(self, robot: Robot, meshes: Store | None) -> None:
         self.robot, self.meshes = robot, meshes
         self.root = root = ElementTree.Element("mujoco", model=robot.name)
         add(
@@ -29,7 +28,6 @@ class _Writer:
             angle="radian",
             autolimits="true",
             inertiafromgeom="false",
-            meshdir=None if meshes is None else meshes.name,
         )
         add(root, "option", gravity=robot.gravity)
         self.assets = add(root, "asset")
@@ -128,7 +126,7 @@ class _Writer:
     def add_loop(self, equalities: ElementTree.Element, loop: Loop) -> None:
         """Add what closes a loop."""
         a, b = (loop.a, loop.b) if loop.a.link is not None else (loop.b, loop.a)
-        anchor, R = relative(self.places[a.link], a.position, a.rotation)
+        anchor = relative(self.places[a.link], a.position, a.rotation)[0]
         if not loop.welded:
             add(equalities, "connect", name=loop.name, body1=a.link, body2=b.link, anchor=anchor)
             return
@@ -151,8 +149,7 @@ class _Writer:
                 self.robot.omit(what, "meshes are written next to a file only")
                 return
             mesh = f"{link.name}_{k + 1}"
-            write_stl(self.meshes / f"{mesh}.stl", look.mesh)
-            add(self.assets, "mesh", name=mesh, file=f"{mesh}.stl")
+            add(self.assets, "mesh", name=mesh, file=self.meshes(mesh, look.mesh))
         add(
             body,
             "geom",

@@ -1,13 +1,13 @@
 """A robot as the text of a URDF file."""
 
-from pathlib import Path
+from collections.abc import Mapping
 from xml.etree import ElementTree
 
 import numpy as np
 
 from poinsot.bodies.looks import Look
-from poinsot.robots.description import Array, Joint, Link, Robot, Step
-from poinsot.robots.writing import add, relative, rgba, text_of, write_stl
+from poinsot.robots.description import Array, Coupling, Joint, Link, Robot, Step
+from poinsot.robots.writing import Store, add, relative, rgba, text_of
 from poinsot.so3 import as_rotation_matrix, matrix_to_euler
 
 #: Distance of a link's frame from the axis of its joint that is none, over its size [m].
@@ -15,13 +15,13 @@ NEAR = 1e-12
 WORLD = "world"
 
 
-def write_urdf(robot: Robot, meshes: Path | None) -> str:
-    """Return the text; meshes go to a folder, which the file names as next to it."""
+def write_urdf(robot: Robot, meshes: Store | None) -> str:
+    """Return the text; `meshes` keeps meshes in files."""
     return _Writer(robot, meshes).text()
 
 
 class _Writer:
-    def __init__(self, robot: Robot, meshes: Path | None) -> None:
+    def __init__(self, robot: Robot, meshes: Store | None) -> None:
         self.robot, self.meshes = robot, meshes
         self.root = ElementTree.Element("robot", name=robot.name)
         #: Name of a link -> its frame in the world.
@@ -34,7 +34,9 @@ class _Writer:
         if base is None:
             add(self.root, "link", name=WORLD)
         elif base.free:
-            robot.omit(f"joint '{base.name}'", "its link is the first: read it with a floating base")
+            robot.omit(
+                f"joint '{base.name}'", "its link is the first: read it with a floating base"
+            )
         if any(robot.gravity[:2]) or robot.gravity[2] != -9.81:
             robot.omit("gravity", "files of this format have none")
         followers = {each.follower: each for each in robot.couplings}
@@ -61,11 +63,12 @@ class _Writer:
 
     def ordered(self) -> list[Joint]:
         """Return joints, parents before their children."""
-        found, rest, known = list[Joint](), list(self.robot.joints), {None}
+        found, rest = list[Joint](), list(self.robot.joints)
+        known: set[str | None] = {None}
         while rest:
             ready = [joint for joint in rest if joint.parent in known]
             found += ready
-            known |= {joint.child for joint in ready}  # type: ignore[arg-type]
+            known |= {joint.child for joint in ready}
             rest = [joint for joint in rest if joint not in ready]
         return found
 
@@ -79,7 +82,7 @@ class _Writer:
         add(element, "child", link=child)
         return element
 
-    def add_joint(self, joint: Joint, followers: dict[str, object]) -> None:
+    def add_joint(self, joint: Joint, followers: Mapping[str, Coupling]) -> None:
         """Add a joint, step by step, and its child."""
         link, here = self.robot.links[joint.child], joint.parent or WORLD
         kinds = {"hinge": "continuous", "slide": "prismatic"}
@@ -129,7 +132,7 @@ class _Writer:
         return link.position if off <= NEAR * (1 + np.linalg.norm(arm)) else step.point
 
     def add_numbers(
-        self, element: ElementTree.Element, step: Step, followers: dict[str, object]
+        self, element: ElementTree.Element, step: Step, followers: Mapping[str, Coupling]
     ) -> None:
         """Add limits, friction and what a joint follows; list the rest."""
         what = f"joint '{step.name}'"
@@ -145,11 +148,11 @@ class _Writer:
                 self.robot.omit(what, f"its {label}: the format has none")
         coupling = followers.get(step.name)
         if coupling is not None:
-            numbers = coupling.coefficients  # type: ignore[attr-defined]
+            numbers = coupling.coefficients
             if any(numbers[2:]):
                 self.robot.omit(what, "it follows another joint by a polynomial, not in proportion")
             else:
-                add(element, "mimic", joint=coupling.leader, multiplier=numbers[1])  # type: ignore[attr-defined]
+                add(element, "mimic", joint=coupling.leader, multiplier=numbers[1])
 
     def add_link(self, link: Link) -> None:
         """Add a link."""
@@ -186,9 +189,7 @@ class _Writer:
         elif look.kind == "ellipsoid":
             add(geometry, "sphere", radius=a)
         elif look.mesh is not None and self.meshes is not None:
-            file = self.meshes / f"{link.name}_{k + 1}.stl"
-            write_stl(file, look.mesh)
-            add(geometry, "mesh", filename=f"{self.meshes.name}/{file.name}")
+            add(geometry, "mesh", filename=self.meshes(f"{link.name}_{k + 1}", look.mesh))
         colour = rgba(look.colour, look.opacity)
         if colour is not None:
             add(add(visual, "material", name=f"{link.name}_{k + 1}"), "color", rgba=colour)

@@ -1,14 +1,18 @@
 """What URDF and MJCF share when they are written: numbers, names, places, meshes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.bodies.looks import Triangles
+from poinsot.bodies.meshes import Triangles
 from poinsot.robots.description import Array
+
+#: Keeps a mesh in a file; returns what the file of the robot calls it.
+Store: TypeAlias = Callable[[str, Triangles], str]
 
 
 def words(values: ArrayLike) -> str:
@@ -29,9 +33,7 @@ def text_of(root: ElementTree.Element) -> str:
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def relative(
-    parent: tuple[Array, Array], position: Array, rotation: Array
-) -> tuple[Array, Array]:
+def relative(parent: tuple[Array, Array], position: Array, rotation: Array) -> tuple[Array, Array]:
     """Return place and rotation of a frame as seen from another one."""
     p, R = parent
     return R.T @ (position - p), R.T @ rotation
@@ -42,6 +44,18 @@ def rgba(colour: str | None, opacity: float) -> Sequence[float] | None:
     if colour is None:
         return None if opacity == 1 else (0.5, 0.5, 0.5, opacity)
     return (*(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)), opacity)
+
+
+def mesh_store(path: Path) -> Store:
+    """Return what writes meshes next to a file, and says how that calls them."""
+    folder = path.with_name(f"{path.stem}_meshes")
+
+    def store(name: str, mesh: Triangles) -> str:
+        plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+        write_stl(folder / f"{plain}.stl", mesh)
+        return f"{folder.name}/{plain}.stl"
+
+    return store
 
 
 def write_stl(path: Path, mesh: Triangles) -> None:

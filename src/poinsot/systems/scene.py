@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.bodies.beam import Beam
 from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.flexible import Flexible, Place
-from poinsot.bodies.looks import Look
+from poinsot.bodies.meshes import Mesh, Triangles
 from poinsot.bodies.shapes import (
     Box,
     Composite,
@@ -54,7 +54,8 @@ def scene(
         if body.name not in nodes
         for piece in _looks(body) or _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
     ]
-    drawings = {_title(look): _drawing(look) for body in bodies for look in body.looks if look.mesh}
+    surfaces = [mesh for body in bodies for mesh in _meshes(body)]
+    drawings = {_title(mesh): mesh for mesh in surfaces}
     slender = [_beam(body, body.shape) for body in elastic if isinstance(body.shape, Beam)]
     slender += [_rod(name, rod) for name, rod in rods.items()]
     struts = [
@@ -69,10 +70,8 @@ def scene(
         if joint.contact() is None and not isinstance(joint, RigidStrains)
     ]
     carried = [each for body in elastic for each in _carried(body)]
-    shown = tuple(drawings.values())
-    return Scene(
-        tuple(pieces), tuple(pins), tuple(struts), tuple(slender), tuple(carried), shown
-    )
+    shown = tuple(_drawing(name, mesh) for name, mesh in drawings.items())
+    return Scene(tuple(pieces), tuple(pins), tuple(struts), tuple(slender), tuple(carried), shown)
 
 
 def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
@@ -85,6 +84,10 @@ def _pieces(body: str, shape: Shape, at: Array, R: Array) -> list[Piece]:
                 body, part, at + R @ np.array(position), R @ as_rotation_matrix(rotation)
             )
         ]
+    if isinstance(shape, Mesh):
+        origin, (first, second, third) = at + R @ shape.origin, map(three, R)
+        name = _title(shape.surface)
+        return [Piece(body, "mesh", (), three(origin), (first, second, third), drawing=name)]
     kind, sizes, exact = _kind(shape)
     if not exact:
         R = R @ PrincipalInertia.of(shape).R_BP
@@ -101,7 +104,7 @@ def _looks(body: Body) -> list[Piece]:
             tuple(look.sizes),
             three(look.position),
             tuple(map(three, as_rotation_matrix(look.rotation))),  # type: ignore[arg-type]
-            drawing=_title(look) if look.mesh else "",
+            drawing="" if look.mesh is None else _title(look.mesh),
             colour=look.colour,
             opacity=look.opacity,
         )
@@ -109,21 +112,30 @@ def _looks(body: Body) -> list[Piece]:
     ]
 
 
-def _title(look: Look) -> str:
+def _meshes(body: Body) -> list[Triangles]:
+    """Return all meshes that are drawn of a body."""
+    if body.looks:
+        return [look.mesh for look in body.looks if look.mesh is not None]
+    shapes: list[Shape] = [body.shape]
+    for shape in shapes:
+        if isinstance(shape, Composite):
+            shapes += [part for part, _, _ in shape.parts]
+    return [shape.surface for shape in shapes if isinstance(shape, Mesh)]
+
+
+def _title(mesh: Triangles) -> str:
     """Return a name for a mesh that another one with the same points shares."""
-    assert look.mesh is not None
-    return sha256(look.mesh.vertices.tobytes() + look.mesh.faces.tobytes()).hexdigest()[:16]
+    return sha256(mesh.vertices.tobytes() + mesh.faces.tobytes()).hexdigest()[:16]
 
 
-def _drawing(look: Look) -> Drawing:
+def _drawing(name: str, mesh: Triangles) -> Drawing:
     """Return the surface of a mesh, no finer than a picture needs."""
-    assert look.mesh is not None
-    mesh = look.mesh.at_most(FINEST)
-    texts = (
+    coarse = mesh.at_most(FINEST)
+    vertices, faces = (
         b64encode(values.astype(kind).tobytes()).decode()
-        for values, kind in ((mesh.vertices, "<f4"), (mesh.faces, "<u4"))
+        for values, kind in ((coarse.vertices, "<f4"), (coarse.faces, "<u4"))
     )
-    return Drawing(_title(look), *texts)
+    return Drawing(name, vertices, faces)
 
 
 def _beam(body: Flexible, beam: Beam) -> Slender:

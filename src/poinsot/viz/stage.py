@@ -22,6 +22,8 @@ POSES = 200_000
 GROUND = -1
 #: A picture of more bodies than this is slow, and nothing could be seen on it.
 BODIES = 2000
+#: A picture names the energies of so many kinds.
+KINDS = 6
 #: Of a long film, these many frames tell how large the mechanism is.
 SAMPLES = 50
 
@@ -150,7 +152,7 @@ class Stage:
             forces=_forces(result, scene, film),
             traces={name: record.position[film.chosen] for name, record in markers.items()},
             energies={
-                **{kind: E[film.chosen] for kind, E in result.observation.energies.items()},
+                **_energies(result, film.chosen),
                 "total": result.energy[film.chosen],
             },
             tubes=tuple(elastic),
@@ -289,6 +291,16 @@ def _forces(result: Result, scene: Scene, frames: Frames) -> Array:
             for axis in range(3):
                 forces[:, k, axis] = np.interp(frames.time, joint.midpoint, joint.force[:, axis])
     return forces
+
+
+def _energies(result: Result, chosen: NDArray[np.intp]) -> dict[str, Array]:
+    """Return the energies of a few kinds [J]; of more, the last ones together."""
+    every = {kind: E[chosen] for kind, E in result.observation.energies.items()}
+    names = list(every)
+    if len(names) <= KINDS:
+        return every
+    kept = {name: every[name] for name in names[: KINDS - 1]}
+    return {**kept, "all others": np.sum([every[name] for name in names[KINDS - 1 :]], axis=0)}
 
 
 def round_number(x: float) -> float:

@@ -1,4 +1,4 @@
-"""Rotors: inertias that move with a coordinate of a joint and with nothing else, as armatures do."""
+"""Rotors: inertias that move with a coordinate of a joint, as armatures of motors do."""
 
 from dataclasses import dataclass
 
