@@ -10,10 +10,12 @@ OFF = ("CONSTRAINT", "CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS", "ACTUATION"
 
 
 class ByMujoco:
-    """A compiled MJCF model."""
+    """A compiled MJCF model, or a URDF robot whose fixed links are fused or not."""
 
-    def __init__(self, path):
-        self.m = m = mujoco.MjModel.from_xml_path(str(path))
+    def __init__(self, path, *, fuse=True):
+        spec = mujoco.MjSpec.from_file(str(path))
+        spec.compiler.fusestatic = spec.compiler.fusestatic and fuse
+        self.m = m = spec.compile()
         for name in OFF:
             m.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
         m.opt.density = m.opt.viscosity = 0.0

@@ -58,7 +58,7 @@ def compare(path, *, states=100, seed=0):
         from benchmarks.robots.by_mujoco import ByMujoco
 
         other = ByMujoco(path)
-    return _compared(name, code, robot, model, other, states, seed, merged)
+    return compared(name, code, robot, model, other, states, seed, merged)
 
 
 def _model(path, urdf):
@@ -91,7 +91,8 @@ def _hard(step, urdf):
     return replace(step, friction=0.0, damping=0.0 if urdf else step.damping)
 
 
-def _compared(name, code, robot, model, other, states, seed, merged):
+def compared(name, code, robot, model, other, states, seed, merged):
+    """Return the comparison of a model of a robot with another code."""
     random, of = np.random.default_rng(seed), Accelerations(model)
     known = [body for body in model.bodies if body in robot.links]
     found = dict.fromkeys(("place", "velocity", "joints", "energy", "acceleration"), 0.0)

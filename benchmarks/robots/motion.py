@@ -87,14 +87,13 @@ def motions(model, robot, coordinates, frees):
     found = {}
     for name, body in model.bodies.items():
         key = name
-        if name not in moved:  # a frame between two steps: the joint that leads on from it
-            after = next(j for j in model.joints.values() if j.bodies[0] is body)
-            first = next(n for n, j in model.joints.items() if j is after).split("+")[0]
+        if name not in moved:  # a frame between two steps: before the first one of its joint
+            after = next(n for n, j in model.joints.items() if j.bodies[0] is body).split("+")
             key = next(
                 (joint.name, k)
                 for joint in robot.joints
                 for k, step in enumerate(joint.steps)
-                if step.name == first
+                if step.name in after
             )
         found[name] = moved[key].body(body)
     return found

@@ -196,10 +196,21 @@ class Forms:
         table = np.column_stack(self.terms)
         return Packed(table.tobytes(), numbers.tobytes(), self.c.tobytes(), heights)
 
+    @cached_property
+    def _squared(self) -> NDArray[np.bool_]:
+        """Which vectors the forms multiply by themselves, and not by others; (v,)."""
+        (_, _, a, b), found = self.terms, np.zeros(len(self.vectors.constants), dtype=bool)
+        same = [(part[a] == part[b]).reshape(len(a), -1).all(axis=1) for part in self.vectors]
+        found[a[np.logical_and.reduce(same)]] = True
+        return found
+
     def spans(self, q: Vector) -> Vector:
-        """Return the least distance of points that the forms join, for every body; inf: none."""
+        """Return the least distance of points that the forms square, for every body; inf: none.
+
+        Products of others are displacements, which may be as small as they like.
+        """
         at, found = self.vectors, np.full(self.bodies + 1, np.inf)
-        joined = at.weights[:, :, 0] != 0
+        joined = (at.weights[:, :, 0] != 0) & self._squared[:, None]
         length = np.linalg.norm(at.constants + at.rates(q), axis=1)
         length = np.where(length > 0, length, np.inf)
         for side in (0, 1):

@@ -205,10 +205,12 @@ class _Describer:
             }
         names = dict.fromkeys(axes) if locked else axes
         names = {label: axes[label] for label in names if not locked or label in freedoms}
-        parts = name.split("+") if name.count("+") == len(names) - 1 else []
+        parts = dict(zip(freedoms, name.split("+"), strict=False))
+        if name.count("+") != len(names) - 1:
+            parts = {label: f"{name}.{label}" for label in freedoms}
         found = []
-        for k, (label, (kind, axis)) in enumerate(names.items()):
-            own = name if len(names) == 1 else parts[k] if parts else f"{name}.{label}"
+        for label, (kind, axis) in names.items():
+            own = name if len(names) == 1 else parts[label]
             self.steps[name, label] = own
             found.append(Step(own, kind, point, axis))  # type: ignore[arg-type]
         return tuple(found)

@@ -26,6 +26,13 @@ from poinsot.robots.description import Array, Step
 
 #: Cosine or relative distance that counts as none.
 NONE = 1e-10
+#: Free directions of joints that have several, in their order.
+ORDER = (
+    *("angle a", "angle b"),
+    *("displacement 1", "displacement 2"),
+    *("displacement x", "displacement y", "displacement z"),
+    *("angle", "displacement"),
+)
 #: Makes a joint between two bodies.
 Make: TypeAlias = Callable[[Any, Any], Joint]
 
@@ -43,8 +50,10 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """The names of its steps."""
-        return "+".join(step.name for step in self.steps)
+        """The names of its steps, in the order of the free directions of the joint."""
+        places = [0 if label is None else ORDER.index(label) for label in self.freedoms]
+        order = sorted(range(len(self.steps)), key=lambda k: places[k])
+        return "+".join(self.steps[k].name for k in order)
 
 
 def segments(steps: Sequence[Step]) -> list[Segment]:
