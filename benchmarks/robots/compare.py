@@ -104,7 +104,7 @@ def compared(name, code, robot, model, other, states, seed, merged):
         x = of.state(motion, {step: rate for step, (_, rate) in coordinates.items()})
         accelerations = of.of(x)
         ours, theirs = [], []
-        for body in known:
+        for body in [body for body in known if body in links]:
             (p, R, v, omega), (a, spin) = motion[body], accelerations[body]
             _, at, R_there, velocity, acceleration = links[body]
             zero, link = model.bodies[body], robot.links[body]

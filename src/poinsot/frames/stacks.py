@@ -200,7 +200,7 @@ class Forms:
     def _squared(self) -> NDArray[np.bool_]:
         """Which vectors the forms multiply by themselves, and not by others; (v,)."""
         (_, _, a, b), found = self.terms, np.zeros(len(self.vectors.constants), dtype=bool)
-        same = [(part[a] == part[b]).reshape(len(a), -1).all(axis=1) for part in self.vectors]
+        same = [(part[a] == part[b]).all(axis=tuple(range(1, part.ndim))) for part in self.vectors]
         found[a[np.logical_and.reduce(same)]] = True
         return found
 

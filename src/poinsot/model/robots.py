@@ -91,6 +91,9 @@ class _Group:
     links: list[Link]
     mass: Mass | None
     lent: bool = False
+    #: Of a frame inside of a joint: the link before it, and the steps from there.
+    after: str | None = None
+    steps: tuple[Step, ...] = ()
 
 
 #: A joint, the groups that it joins, and what is between: segments, and frames without mass.
@@ -284,7 +287,8 @@ class _Builder:
                 link = Link(
                     f"{joint.name}.{len(got) + 1}", child.head.position, child.head.rotation
                 )
-                found.append(_Group(link, [], None))
+                before = None if parent is None else parent.head.name
+                found.append(_Group(link, [], None, after=before, steps=tuple(done)))
             frame = found[-1] if isinstance(part, Segment) and found else None
             if isinstance(frame, _Group):
                 after = [s for each in parts if isinstance(each, Segment) for s in each.steps]
@@ -506,12 +510,19 @@ class _Builder:
     # -- the start ---------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Put links where they start, and close loops that are open there."""
-        for name, (position, R) in self.robot.starts.items():
-            link = self.robot.links[name]
-            body = self.bodies.get(name)
-            if body is not None and body.name == name:
-                at_zero = link.rotation.T @ (body.position - link.position)
-                self.model.starts[name] = position + R @ at_zero, R
-        if self.robot.starts or any(j.may_be_open for j in self.model.joints.values()):
-            self.model.assemble()
+        """Put bodies where they start, and close loops that are open there."""
+        robot, model = self.robot, self.model
+        moved = bool(robot.start or robot.placed)
+        shifts = robot.displacements() if moved else {}
+        for name, group in self.groups.items() if moved else ():
+            if group is None or self.bodies[name].name in model.starts:
+                continue
+            body = self.bodies[name]
+            shift = shifts.get(group.head.name)
+            if shift is None:
+                shift = robot.moved(shifts[group.after], group.steps)
+            p, R = shift
+            model.starts[body.name] = p + R @ body.position, R @ body.R_WB
+        open_at_zero = any(joint.may_be_open for joint in model.joints.values())
+        if (moved and robot.loops) or open_at_zero:
+            model.assemble()

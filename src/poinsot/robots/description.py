@@ -5,7 +5,7 @@ given in the axes of its link. A joint is a sequence of steps from its parent to
 hinge, a slide or a ball; without steps it is fixed, and a free one has none to offer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.looks import Look
+from poinsot.so3 import exp
 
 Array: TypeAlias = NDArray[np.float64]
+#: A displacement of a rigid body, x = p + R X.
+Shift: TypeAlias = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +139,11 @@ class Omission:
 
 @dataclass(eq=False)
 class Robot:
-    """All of a robot. `starts` are frames of links in the world that do not start at zero."""
+    """All of a robot, and coordinates of its steps where it starts that are not zero.
+
+    That of a ball is the rotation of its child in the axes of the world at zero; `placed` are the
+    frames of free links at the start, position and rotation.
+    """
 
     name: str
     file: str
@@ -147,7 +154,8 @@ class Robot:
     loops: list[Loop] = field(default_factory=list)
     couplings: list[Coupling] = field(default_factory=list)
     motors: list[Motor] = field(default_factory=list)
-    starts: dict[str, tuple[Array, Array]] = field(default_factory=dict)
+    start: dict[str, float | Array] = field(default_factory=dict)
+    placed: dict[str, tuple[Array, Array]] = field(default_factory=dict)
     omissions: list[Omission] = field(default_factory=list)
 
     def omit(self, element: str, reason: str) -> None:
@@ -158,3 +166,26 @@ class Robot:
     def steps(self) -> Iterator[Step]:
         """All steps of all joints."""
         return (step for joint in self.joints for step in joint.steps)
+
+    def moved(self, shift: Shift, steps: Sequence[Step]) -> Shift:
+        """Return a displacement and then those of steps at the start, whose axes are as at zero."""
+        for step in steps:
+            p, R = shift
+            q = self.start.get(step.name, 0.0)
+            if step.kind == "slide":
+                shift = p + q * (R @ step.axis), R
+                continue
+            turn = q if isinstance(q, np.ndarray) else exp(q * step.axis)
+            shift = p + R @ (step.point - turn @ step.point), R @ turn
+        return shift
+
+    def displacements(self) -> dict[str | None, Shift]:
+        """Return how links are displaced at the start, by name."""
+        found: dict[str | None, Shift] = {None: (np.zeros(3), np.eye(3))}
+        for joint in self.joints:
+            found[joint.child] = self.moved(found[joint.parent], joint.steps)
+            if joint.child in self.placed:
+                link, (position, R) = self.links[joint.child], self.placed[joint.child]
+                turn = R @ link.rotation.T
+                found[joint.child] = position - turn @ link.position, turn
+        return found

@@ -248,16 +248,21 @@ class _Reader:
 
     def start_at(self, keyframe: str) -> None:
         """Let the robot start in the positions of a keyframe."""
-        m, d = self.m, self.mujoco.MjData(self.m)
-        known = [self.name("key", k) for k in range(m.nkey)]
+        m, robot, known = self.m, self.robot, [self.name("key", k) for k in range(self.m.nkey)]
         if keyframe not in known:
             hint = did_you_mean(keyframe, known)
-            raise InputError(f"{self.robot.file}: no keyframe '{keyframe}'; {hint}")
-        d.qpos[:] = m.key_qpos[known.index(keyframe)]
-        self.mujoco.mj_kinematics(m, d)
-        for body in range(1, m.nbody):
-            place = d.xpos[body].copy(), d.xmat[body].reshape(3, 3).copy()
-            self.robot.starts[self.name("body", body)] = place
+            raise InputError(f"{robot.file}: no keyframe '{keyframe}'; {hint}")
+        qpos = m.key_qpos[known.index(keyframe)]
+        for j in range(m.njnt):
+            q, link = m.jnt_qposadr[j], robot.links[self.name("body", m.jnt_bodyid[j])]
+            if j not in self.steps:
+                place = qpos[q : q + 3].copy(), quat_to_matrix(qpos[q + 3 : q + 7])
+                robot.placed[link.name] = place
+            elif self.steps[j].kind == "ball":
+                turn = quat_to_matrix(qpos[q : q + 4])
+                robot.start[self.steps[j].name] = link.rotation @ turn @ link.rotation.T
+            else:
+                robot.start[self.steps[j].name] = float(qpos[q] - m.qpos0[q])
 
     def list_others(self) -> None:
         """List by name what a model does not know."""

@@ -20,6 +20,8 @@ from poinsot.so3 import exp
 
 GRAVITY = (0.0, 0.0, -9.81)
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+#: Length across an axis of a unit vector that is not along it.
+ASIDE = 0.3
 #: Element and attribute -> how many numbers it holds.
 NUMBERS = {
     ("origin", "xyz"): 3,
@@ -325,7 +327,7 @@ class _Reader:
         axis, point = origin[:3, :3] @ (own / length), origin[:3, 3].copy()
         if kind == "planar":
             self.robot.joints.append(
-                Joint(name, joint.parent, joint.child, self.in_plane(joint, point, axis))
+                Joint(name, joint.parent, joint.child, self.in_plane(joint, origin, axis))
             )
             return origin
         turns = kind != "prismatic"
@@ -335,10 +337,15 @@ class _Reader:
             self.robot.motors.append(Motor(f"{name}.motor", name))
         return origin if not offset else _moved(origin, step, offset)
 
-    def in_plane(self, joint: Any, point: Array, axis: Array) -> tuple[Step, ...]:
-        """Return two slides in the plane across the axis, and the turn about it."""
-        aside = np.eye(3)[np.argmin(abs(axis))]
-        x = np.cross(aside, axis) / np.linalg.norm(np.cross(aside, axis))
+    def in_plane(self, joint: Any, origin: Array, axis: Array) -> tuple[Step, ...]:
+        """Return two slides in the plane across the axis, and the turn about it.
+
+        The first slide is along the x axis of the joint's frame, or along y if x is the axis.
+        """
+        point, own = origin[:3, 3].copy(), origin[:3, :3].T
+        across = [e - (e @ axis) * axis for e in own]
+        x = next(v for v in across if np.linalg.norm(v) > ASIDE)
+        x = x / np.linalg.norm(x)
         if joint.limit is not None or joint.dynamics is not None:
             self.robot.omit(f"joint '{joint.name}'", "limits and friction of a planar joint")
         slides = [

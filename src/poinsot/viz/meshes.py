@@ -67,20 +67,34 @@ def surface(drawing: Drawing) -> Surface:
     corners = vertices[faces]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     flat = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
-    mean = np.zeros_like(vertices)
-    for k in range(3):
-        np.add.at(mean, faces[:, k], across)
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)
-    smooth = mean[faces]
-    creased = np.sum(smooth * flat[:, None], axis=2, keepdims=True) < CREASE
-    normals = np.where(creased, flat[:, None], smooth).reshape(-1, 3) * scale
+    normals = _unit(_smooth(faces, across, flat) + 1e-300 * np.repeat(flat, 3, axis=0)) * scale
     # Corners with one place and one normal are one vertex.
-    keys = np.column_stack([faces.reshape(-1), np.round(127 * _unit(normals + 1e-300))])
+    normals = _unit(normals)
+    keys = np.column_stack([faces.reshape(-1), np.round(127 * normals)])
     _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     points = (corners.reshape(-1, 3)[first] - (low + high) / 2) / scale
     none = np.zeros((0, 2), np.intp)
-    own = Mesh(points, _unit(normals + 1e-300)[first], index.reshape(-1, 3), none)
+    own = Mesh(points, normals[first], index.reshape(-1, 3), none)
     return Surface(own, (low + high) / 2, scale)
+
+
+def _smooth(faces: NDArray[np.intp], across: Array, flat: Array) -> Array:
+    """Return the normal at every corner of faces, with those that meet it at no edge; (3 m, 3)."""
+    vertex, face = faces.reshape(-1), np.repeat(np.arange(len(faces)), 3)
+    order = np.argsort(vertex, kind="stable")
+    _, first, own, count = np.unique(
+        vertex[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    many = count[own]
+    one = np.repeat(np.arange(len(order)), many)
+    other = np.repeat(first[own], many) + np.arange(one.size)
+    other -= np.repeat(np.cumsum(many) - many, many)
+    f, g = face[order][one], face[order][other]
+    near = np.sum(flat[f] * flat[g], axis=1) > CREASE
+    normals = np.zeros((len(order), 3))
+    for k in range(3):
+        normals[order, k] = np.bincount(one[near], across[g[near], k], len(order))
+    return normals
 
 
 def _box() -> Mesh:

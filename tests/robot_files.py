@@ -117,7 +117,7 @@ TREE = """
     <body name="sled" pos="0.1 0.2 0.3" quat="1 0.1 0.2 0.3">
       <joint name="sled x" type="slide" axis="1 0 0" damping="0.5"/>
       <joint name="sled z" type="slide" axis="0 0 1" armature="0.3"/>
-      <joint name="sled turn" type="hinge" axis="0 1 0" pos="0.1 0 0" stiffness="3" springref="0.4"/>
+      <joint name="sled turn" axis="0 1 0" pos="0.1 0 0" stiffness="3" springref="0.4"/>
       <geom type="box" size="0.2 0.1 0.05" rgba="1 0 0 0.5"/>
       <site name="hook" pos="0 0 0.1"/>
       <body name="hip" pos="0.2 0 -0.1" euler="0.2 0 0">
