@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 
+from benchmarks.robots.motion import cross
 from poinsot.so3 import exp
 
 
@@ -59,8 +60,8 @@ class ByPinocchio:
                 link.mass,
                 at.translation + arm,
                 at.rotation,
-                (v.linear + np.cross(spin, arm), spin),
-                (a.linear + np.cross(turn, arm) + np.cross(spin, np.cross(spin, arm)), turn),
+                (v.linear + cross(spin, arm), spin),
+                (a.linear + cross(turn, arm) + cross(spin, cross(spin, arm)), turn),
             )
         return found
 

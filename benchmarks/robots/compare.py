@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import poinsot as ps
-from benchmarks.robots.motion import Accelerations, motions
+from benchmarks.robots.motion import Accelerations, cross, motions
 from poinsot.model.robots import read_robot
 from poinsot.robots.mjcf import read_mjcf
 from poinsot.robots.urdf import read_urdf
@@ -48,6 +48,8 @@ def compare(path, *, states=100, seed=0):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ps.OmissionWarning)
             robot, model, floating, merged = _model(path, urdf)
+            if not model.bodies:
+                return Comparison(name, code)
     except ps.InputError as error:
         return Comparison(name, code, refused=str(error).removeprefix(f"{path}: "))
     if urdf:
@@ -109,12 +111,12 @@ def compared(name, code, robot, model, other, states, seed, merged):
             _, at, R_there, velocity, acceleration = links[body]
             zero, link = model.bodies[body], robot.links[body]
             arm = R @ zero.R_WB.T @ (link.centre_in_world - zero.position)
-            bent = np.cross(omega, np.cross(omega, arm))
+            bent = cross(omega, cross(omega, arm))
             ours.append(
                 [
                     np.concatenate([p + arm, R.reshape(-1)]),
-                    np.concatenate([v + np.cross(omega, arm), omega]),
-                    np.concatenate([a + np.cross(spin, arm) + bent, spin]),
+                    np.concatenate([v + cross(omega, arm), omega]),
+                    np.concatenate([a + cross(spin, arm) + bent, spin]),
                 ]
             )
             theirs.append(

@@ -139,7 +139,7 @@ class OmissionWarning(UserWarning):
     def __init__(self, file: str, omissions: Iterable[str]) -> None:
         self.file, self.omissions = file, tuple(map(printable, omissions))
         lines = "".join(f"\n  {line}" for line in self.omissions)
-        super().__init__(f"{file}: {len(self.omissions)} not translated{lines}")
+        super().__init__(f"{file}: {len(self.omissions)} not carried over as they are{lines}")
 
 
 def optional(module: str, extra: str) -> Any:

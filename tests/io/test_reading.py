@@ -35,7 +35,7 @@ def test_the_text_of_a_document_is_the_same_document():
 
 def test_every_part_can_be_in_a_file():
     model = ps.Model.from_yaml_text(GOOD)
-    assert model.check().bodies == 22
+    assert model.check().bodies == 23
     assert model.simulation == ps.Simulation(
         scheme="ph-mp",
         step=0.01,
