@@ -71,3 +71,12 @@ def test_edges_of_a_mesh_are_sharp_and_round_surfaces_smooth(result):
     )
     assert len(box.vertices) == 24
     assert abs(box.vertices).max() == pytest.approx(0.5)
+
+
+def test_bodies_are_faded_or_hidden_by_name(result):
+    shown = Stage.of(result, opacity={"painted": 0.5, "cut": 0}).solids
+    assert [(solid.body, solid.opacity) for solid in shown] == [("painted", 0.25), ("painted", 0.5)]
+    with pytest.raises(ps.InputError, match="did you mean 'cut'"):
+        Stage.of(result, opacity={"cat": 0.5})
+    with pytest.raises(ps.InputError, match="from 0 to 1"):
+        ps.viz.page(result, opacity={"cut": 2})

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from html import escape
@@ -46,6 +46,7 @@ def page(
     frames: int | None = None,
     scale: float = 1.0,
     colour: str | None = None,
+    opacity: Mapping[str, float] | None = None,
 ) -> str:
     """Return a self-contained HTML page that plays the motion of a mechanism.
 
@@ -62,8 +63,12 @@ def page(
     colour
         A stress resultant that colours beams and rods: `"axial"`, `"shear"`, `"torsion"` or
         `"bending"`; see `Result.stress`.
+    opacity
+        Body -> how opaque it is, from 0, not to be seen, to 1.
     """
-    stage = Stage.of(result, bodies=bodies, frames=frames, scale=scale, colour=colour)
+    stage = Stage.of(
+        result, bodies=bodies, frames=frames, scale=scale, colour=colour, opacity=opacity
+    )
     style, script = program()
     # Only this style and this program may run, and nothing may be loaded from anywhere.
     policy = f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}"
@@ -119,9 +124,10 @@ def write_page(
     frames: int | None = None,
     scale: float = 1.0,
     colour: str | None = None,
+    opacity: Mapping[str, float] | None = None,
 ) -> None:
     """Write the page of a motion to a file, see `page`."""
-    text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour)
+    text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour, opacity=opacity)
     Path(path).write_text(text, encoding="utf-8")
 
 
@@ -143,10 +149,11 @@ def show(
     frames: int | None = None,
     scale: float = 1.0,
     colour: str | None = None,
+    opacity: Mapping[str, float] | None = None,
     height: int = 480,
 ) -> Inline:
     """Show a motion in a notebook: the page of `page`, `height` pixels high."""
-    text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour)
+    text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour, opacity=opacity)
     return Inline(text, height)
 
 

@@ -1,6 +1,6 @@
 """A mechanism on paper: a picture of a moment, and a film as an animated GIF."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -26,13 +26,14 @@ def picture(
     bodies: Iterable[str] | None = None,
     scale: float = 1.0,
     colour: str | None = None,
+    opacity: Mapping[str, float] | None = None,
 ) -> "Figure":
     """Draw a mechanism at a time [s], with the paths of its bodies until then.
 
     `names` writes those of the joints beside them. `scale` enlarges deformations, and `colour` is a
-    stress resultant of beams and rods; see `page`.
+    stress resultant of beams and rods, `opacity` that of bodies by name; see `page`.
     """
-    stage = Stage.of(result, bodies=bodies, scale=scale, colour=colour)
+    stage = Stage.of(result, bodies=bodies, scale=scale, colour=colour, opacity=opacity)
     with style():
         ax = new_figure(*SIZE).add_subplot() if ax is None else ax
         frame = int(np.argmin(abs(stage.frames.time - time)))
@@ -54,6 +55,7 @@ def animate(
     bodies: Iterable[str] | None = None,
     scale: float = 1.0,
     colour: str | None = None,
+    opacity: Mapping[str, float] | None = None,
 ) -> None:
     """Draw a mechanism in motion as an animated GIF.
 
@@ -63,15 +65,16 @@ def animate(
         Time of the last frame [s]; default: the end of the run.
     frames
         How many pictures, evenly chosen; 22 of them take a second.
-    scale, colour
-        How much larger deformations are drawn, and what colours beams and rods; see `page`.
+    scale, colour, opacity
+        How much larger deformations are drawn, what colours beams and rods, and how opaque bodies
+        are; see `page`.
     """
     from matplotlib.animation import PillowWriter
 
     last = result.time[-1] if end is None else min(end, result.time[-1])
     if last < result.time[0]:
         raise InputError(f"animate: the run starts at {result.time[0]:g} s, after end = {end:g} s")
-    stage = Stage.of(result, bodies=bodies, scale=scale, colour=colour)
+    stage = Stage.of(result, bodies=bodies, scale=scale, colour=colour, opacity=opacity)
     shown = np.searchsorted(stage.frames.time, last, side="right")
     chosen = np.unique(np.linspace(0, shown - 1, frames).round().astype(int))
     with drawing(*SIZE) as figure:

@@ -1,14 +1,14 @@
 """Everything that a picture in space is drawn from: solids, lines, forces, and where to look."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InputError
+from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import number
 from poinsot.result import Array, Result
 from poinsot.result.scene import Carried, Pin, Point, Scene, Strut
@@ -121,11 +121,12 @@ class Stage:
         frames: int | None = None,
         scale: float = 1.0,
         colour: str | None = None,
+        opacity: Mapping[str, float] | None = None,
     ) -> "Stage":
         """Return the stage of a mechanism, or of a few of its bodies and what joins them.
 
         `scale` enlarges deformations of elastic bodies in their frames; `colour` names a stress
-        resultant of beams and rods.
+        resultant of beams and rods; `opacity` is that of bodies by name, 0: not to be seen.
         """
         names = _chosen(result, bodies)
         scene = _only(result.observation.scene, {*names, "ground"})
@@ -134,7 +135,9 @@ class Stage:
         own = {**colours(tuple(names), rods), "ground": JOINT_COLOUR}
         markers = result.observation.markers if bodies is None else {}
         size, grain = _sizes(film, scene)
-        shown = tuple(solids(scene, own, grain, _rails(result, scene)))
+        shown = tuple(
+            _faded(solids(scene, own, grain, _rails(result, scene)), opacity or {}, names)
+        )
         low, high = _bounds(film, scene, shown)
         elastic, shading = tubes(scene.slender, film.places, own), None
         if colour is not None:
@@ -221,6 +224,21 @@ class Stage:
             front = ((-0.35, 0.2), (-np.pi / 2 + 0.35, 0.2), (-np.pi / 2, 1.25))
             return front[int(np.argmax(still))]
         return -1.05, 0.35
+
+
+def _faded(
+    every: Iterable[Solid], opacity: Mapping[str, float], names: Sequence[str]
+) -> Iterator[Solid]:
+    """Yield solids, those of bodies less opaque, and none that is not to be seen."""
+    for name, value in opacity.items():
+        if name not in names:
+            raise InputError(f"opacity: no body '{name}'; {did_you_mean(name, names)}")
+        if not 0 <= number(value, f"opacity: '{name}'") <= 1:
+            raise InputError(f"opacity: '{name}' is {value!r}; it is from 0 to 1")
+    for solid in every:
+        share = 1.0 if solid.group == "joint" else opacity.get(solid.body, 1.0)
+        if share * solid.opacity > 0:
+            yield replace(solid, opacity=share * solid.opacity)
 
 
 def _chosen(result: Result, bodies: Iterable[str] | None) -> list[str]:
