@@ -142,6 +142,7 @@ class Submodel:
             rotation=self.setting.R_WB @ body.R_WB if body.turns else None,
             velocity=velocity,
             angular_velocity=spin,
+            looks=body.looks,
         )
         own = [body, *getattr(body, "places", ())]
         there = [made, *getattr(made, "places", ())]
