@@ -42,7 +42,8 @@ class Comparison:
 def compare(path, *, states=100, seed=0):
     """Return the comparison of a robot's file with the code of its format."""
     path = Path(path)
-    name, urdf = f"{path.parent.parent.name}/{path.name}", path.suffix == ".urdf"
+    folder = "gymnasium" if "gymnasium" in path.parts else path.parent.parent.name
+    name, urdf = f"{folder}/{path.name}", path.suffix == ".urdf"
     code = "Pinocchio" if urdf else "MuJoCo"
     try:
         with warnings.catch_warnings():

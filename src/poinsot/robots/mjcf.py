@@ -1,6 +1,7 @@
 """MJCF, as MuJoCo's own compiler understands it: defaults, includes and inertias of shapes done."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,27 @@ def read_mjcf(path: str | Path, *, keyframe: str | None = None, looks: bool = Tr
     """Return the robot of an MJCF file."""
     mujoco = optional("mujoco", "robots")
     read_xml(path, "MJCF", "mujoco")
+    said: list[str] = []
+    with _heard(mujoco, said.append):
+        try:
+            m = mujoco.MjModel.from_xml_path(str(path))
+        except (ValueError, mujoco.FatalError) as error:
+            raise RobotFileError(str(path), "MJCF", f"is refused by MuJoCo: {error}") from None
+    robot = _Reader(mujoco, m, str(path)).read(keyframe, looks)
+    for text in said:
+        robot.omit("MuJoCo", text)
+    return robot
+
+
+@contextmanager
+def _heard(mujoco: Any, hear: Callable[[str], None]) -> Iterator[None]:
+    """Hear MuJoCo's warnings, which it writes to a file in the folder of the user else."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(hear)
     try:
-        m = mujoco.MjModel.from_xml_path(str(path))
-    except (ValueError, mujoco.FatalError) as error:
-        raise RobotFileError(str(path), "MJCF", f"is refused by MuJoCo: {error}") from None
-    return _Reader(mujoco, m, str(path)).read(keyframe, looks)
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 class _Reader:
@@ -279,7 +296,7 @@ class _Reader:
                 "they touch nothing: there are no contacts between bodies",
             )
         for k in range(m.npair):
-            yield f"contact pair '{self.name('pair', k)}'", "there are no contacts between bodies"
+            yield f"contact pair '{self.name('pair', k)}'", "bodies touch nothing here"
         for k in range(m.ntendon):
             yield f"tendon '{self.name('tendon', k)}'", "there are no tendons"
         for k in range(m.nsensor):
@@ -293,7 +310,7 @@ class _Reader:
                 yield f"body '{self.name('body', k)}'", "mocap: it stays where it is"
         drawn = [k for k in range(m.ngeom) if m.geom_bodyid[k] == WORLD]
         if drawn:
-            yield f"{len(drawn)} geoms of the world", "the ground is not drawn"
+            yield f"geoms of the world ({len(drawn)})", "the ground is not drawn"
         if m.opt.density or m.opt.viscosity or np.any(m.opt.wind):
             yield "option density, viscosity, wind", "no medium acts on bodies"
         for k in range(getattr(m, "nplugin", 0)):
