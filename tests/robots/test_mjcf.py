@@ -161,7 +161,7 @@ def test_a_run_with_rotors_keeps_its_energy(read):
     ("text", "problem"),
     [
         (TREE.replace("</mujoco>", ""), "no well-formed XML"),
-        (TREE.replace('type="ball"', 'type="bale"'), "refused by MuJoCo"),
+        (TREE.replace('type="ball"', 'type="spiral"'), "refused by MuJoCo"),
         (TREE.replace("<mujoco", "<robot").replace("</mujoco", "</robot"), "expected <mujoco>"),
         ('<!DOCTYPE mujoco [<!ENTITY a "b">]>' + TREE, "entities"),
     ],

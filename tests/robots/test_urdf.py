@@ -177,7 +177,7 @@ BOX = '<box size="0.4 0.05 0.05"/></geometry>\n      <material'
         ('lower="-1" upper="2"', 'lower="3" upper="2"', "joint 'shoulder'", "lower is not below"),
         (
             '<child link="upper"/>',
-            '<child link="uper"/>',
+            '<child link="uppe"/>',
             "joint 'shoulder'",
             "did you mean 'upper'",
         ),

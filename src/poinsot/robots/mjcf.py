@@ -291,10 +291,7 @@ class _Reader:
         m = self.m
         touching = [k for k in range(m.ngeom) if m.geom_contype[k] or m.geom_conaffinity[k]]
         if touching:
-            yield (
-                f"{len(touching)} geoms",
-                "they touch nothing: there are no contacts between bodies",
-            )
+            yield f"contacts of geoms ({len(touching)})", "bodies touch nothing here"
         for k in range(m.npair):
             yield f"contact pair '{self.name('pair', k)}'", "bodies touch nothing here"
         for k in range(m.ntendon):
