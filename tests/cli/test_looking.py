@@ -115,7 +115,8 @@ def test_what_is_no_result_is_refused(name, command, tmp_path):
 
 def test_every_command_shows_an_example(command):
     names = [info.name or info.callback.__name__ for info in app.registered_commands]
-    assert set(names) == {"gallery", "run", "check", "modes", "bode", "plot", "view", "report"}
+    known = {"gallery", "run", "check", "convert", "modes", "bode", "plot", "view", "report"}
+    assert set(names) == known
     for name in names:
         status, out, _ = command(name, "--help")
         assert status == 0
