@@ -34,6 +34,8 @@ CLOSE, SMALL = 3.0, 0.1
 #: A step ends in a singular position, but for second orders, if the least singular value there is
 #: so many times the square of what it moves by; and how small it is in any case.
 ENDS, THERE = 10.0, 0.03
+#: Loops of more equations are not looked at for that: it would take longer than many steps.
+LARGE = 200
 #: A motion that is common to all branches, but for this part of it, is on any of them.
 COMMON = 1e-3
 #: Sine of the angle by which velocities in a step may be off their branch; where branches are not
@@ -73,7 +75,7 @@ class Closed:
 
     def ends_singular(self, held: Mechanism, f0: Vector, f1: Vector) -> bool:
         """Tell whether a step from frames f0 to f1 ends in a singular position, or next to it."""
-        if self.rows.size > MANY:
+        if self.rows.size > LARGE:
             return False
         q0, q1 = (local(f, self.bodies) for f in (f0, f1))
         forms, generic = self._equations(held)
