@@ -136,6 +136,17 @@ def test_a_slider_crank_passes_where_its_rod_could_turn_with_the_crank(scheme, c
         assert found is None or found < 1e-6, (h, steps, eps, gravity)
 
 
+@pytest.mark.parametrize("gravity", [(1.0, -5.0, 0), (-1.5, 3.1, 0)])
+@pytest.mark.parametrize("h", [0.025, 0.07])
+def test_the_first_step_of_all_stays_on_its_branch(h, gravity):
+    """It has no steps before it to tell where the motion leads; nor do velocities flutter after."""
+    model = slider_crank(np.pi / 2 - landing(h, 1), 1.0, gravity)
+    result = ps.simulate(model, h=h, t_end=6 * h, engine="compiled")
+    assert ahead(result) < 1e-9
+    rate = result.angular_velocity("rod")[:, 2]
+    assert abs(np.diff(rate, 2)).max() < 10 * h**2
+
+
 @pytest.mark.parametrize(("scheme", "coordinates"), RUNS)
 def test_bricards_mechanism_keeps_its_two_angles(scheme, coordinates):
     """On its branch every second angle is the same, whatever pulls."""

@@ -62,9 +62,9 @@ def convert(
     film (.gif, .mp4), or a page that plays it (.html). A model is converted between model files,
     URDF and MJCF; what the target cannot hold is listed. The options are for models.
 
-    Examples:  poinsot convert run.nc run.glb
+    Example:  poinsot convert run.nc run.glb
 
-               poinsot convert robot.urdf robot.yaml --merge-fixed
+    Example:  poinsot convert robot.urdf robot.yaml --merge-fixed
     """
     common: dict[str, Any] = {
         "merge_fixed": merge_fixed,

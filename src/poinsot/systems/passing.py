@@ -31,6 +31,11 @@ TURNED = 0.05
 #: How many times what a step moves by is the least singular value that shows a singular position;
 #: and how small it is in any case.
 CLOSE, SMALL = 3.0, 0.1
+#: A step ends in a singular position, but for second orders, if the least singular value there is
+#: so many times the square of what it moves by; and how small it is in any case.
+ENDS, THERE = 10.0, 0.03
+#: Loops of more equations are not looked at for that: it would take longer than many steps.
+LARGE = 200
 #: A motion that is common to all branches, but for this part of it, is on any of them.
 COMMON = 1e-3
 #: Sine of the angle by which velocities in a step may be off their branch; where branches are not
@@ -57,9 +62,7 @@ class Closed:
         before, mean = twists_from(q0, rates), twists_from((q0 + q1) / 2, (q1 - q0) / h)
         if self.rows.size > MANY or not _turned(before, mean):
             return
-        forms = held.constraints.take(self.rows).among(self.bodies.tolist())
-        repeated = sum(int(np.sum(l.repeated)) for l in held.loops if l.rows[0] in self.rows)
-        generic = self.rows.size - repeated
+        forms, generic = self._equations(held)
         _, rank, q = min(
             (_near(forms, q, generic, h * mean) for q in (q0, q1)), key=lambda near: near[0]
         )
@@ -69,6 +72,23 @@ class Closed:
                 f"rank {rank} instead of {generic}, and this step left the branch of the motion "
                 "that it came along; take another step size, so that no step ends there"
             )
+
+    def ends_singular(self, held: Mechanism, f0: Vector, f1: Vector) -> bool:
+        """Tell whether a step from frames f0 to f1 ends in a singular position, or next to it."""
+        if self.rows.size > LARGE:
+            return False
+        q0, q1 = (local(f, self.bodies) for f in (f0, f1))
+        forms, generic = self._equations(held)
+        J, _, lengths = measured(joint_matrix(forms, q1))
+        moved = np.max(abs(lengths * twists_from((q0 + q1) / 2, q1 - q0))) / np.max(lengths)
+        least = np.linalg.svd(dense(J), compute_uv=False)[generic - 1]
+        return bool(least < min(ENDS * moved**2, THERE))
+
+    def _equations(self, held: Mechanism) -> tuple[Forms, int]:
+        """Return those of the loop, of all joints `held`, and the rank that they usually have."""
+        repeated = sum(int(np.sum(l.repeated)) for l in held.loops if l.rows[0] in self.rows)
+        forms = held.constraints.take(self.rows).among(self.bodies.tolist())
+        return forms, self.rows.size - repeated
 
 
 def _astray(forms: Forms, q: Vector, rank: int, before: Vector, mean: Vector) -> bool:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -304,7 +305,27 @@ class MechanismRunner(Runner):
         )
 
     def advance(self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals) -> Block:
-        """Take steps from number `first` on with inputs u (steps, m), as far as they are solved."""
+        """Take steps from number `first` on with inputs u (steps, m), as far as they are solved.
+
+        A step without others before it has a poor guess, and if a loop ends in a singular position
+        there, Newton's method may go to another branch: the reference engine takes it.
+        """
+        closed, held = self.system.layout.closed, self.system.mechanism.held
+        if self.known or not closed:
+            return self._advance(clock, first, u, save_every, totals)
+        before, sums, start = self.memory(), totals.copy(), self.system.directors(self.x)
+        block = self._advance(clock, first, u[:1], save_every, totals)
+        end = self.system.directors(self.x)
+        if block.steps and any(loop.ends_singular(held, start, end) for loop in closed):
+            self.restore(before)
+            vars(totals).update(vars(sums))
+            return replace(block, steps=0)
+        return block
+
+    def _advance(
+        self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals
+    ) -> Block:
+        """Take steps as far as they are solved."""
         asked = self.as_job(clock, first, u, save_every, totals)
         times, u, y, sums, saved = asked.times, asked.u, asked.y, asked.sums, asked.saved
 
