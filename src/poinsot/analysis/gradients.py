@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.analysis.held import Held, Memory
 from poinsot.analysis.losses import Bound, Formula, Loss, between, split
+from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Chosen, Direction, Studied, Variations, equations_of
 from poinsot.errors import InputError, NoDerivativeError, PoinsotError
 from poinsot.inputs import positive
 from poinsot.ph.general_stages import stage_equations
-from poinsot.ph.linear_steps import COEFFICIENTS, STEP, Linearisation, LinearStep
+from poinsot.ph.linear_steps import Linearisation, LinearStep
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.newton import NewtonFailure, solve
 from poinsot.ph.runner import Totals, counted
@@ -36,8 +38,6 @@ from poinsot.systems.measuring import Measurement
 MEMORY = 2**28
 #: So many steps are looked at together.
 TOGETHER = 256
-#: So many numbers of states are measured at once.
-AT_ONCE = 2**20
 #: Derivatives that stages give are checked in every so many steps.
 CHECKED = 64
 
@@ -243,12 +243,18 @@ def sensitivities(
 
 @dataclass(frozen=True, eq=False)
 class _Taken:
-    """A step that was taken: its equations, their solution, the angles [rad] at its start."""
+    """A step that was taken: its equations, their solution, the angles [rad] at its start.
+
+    `number` counts all substeps; t is the time at its start [s], and `memory` what controllers held
+    before that.
+    """
 
     equations: StageEquations
     w: Vector
     turned: Vector
     number: int
+    t: float
+    memory: Memory | None
 
 
 class _Run:
@@ -257,14 +263,15 @@ class _Run:
     def __init__(self, variations: Variations, engine: str, newton: Newton, memory: float) -> None:
         self.variations, self.problem = variations, variations.problem
         problem, self.newton, self.asked = variations.problem, newton, engine
-        if problem.sampled.controllers:
-            name = problem.sampled.controllers[0].name
-            raise NoDerivativeError(
-                f"controller '{name}' samples what it reads, whose derivatives are not known; "
-                "give its law as a system, or as a controller in continuous time"
-            )
+        self._held: dict[int, Held] = {}
+        self.held = self.held_of(problem) if problem.sampled.controllers else None
+        self.memories: list[Memory] = []
         system, clock = problem.system, problem.clock
         self.every = max(1, int(np.ceil(16 * system.n * clock.whole / memory)))
+        if (
+            self.held is not None
+        ):  # what controllers hold is kept for every step, and states with it
+            self.every, self.asked = 1, "reference"
         whole = len(clock.fractions)
         self.times = clock.span(clock.before, clock.steps)[::whole]
         self.linear = Linearisation(system.sizes(problem.x), ~system.algebraic)
@@ -292,6 +299,12 @@ class _Run:
         variations = Variations(model, chosen, pose, inputs, x0)
         return cls(variations, engine, newton or Newton(), positive(memory, "memory"))
 
+    def held_of(self, problem: Problem) -> Held:
+        """Return the controllers of a run."""
+        if id(problem) not in self._held:
+            self._held[id(problem)] = Held(problem)
+        return self._held[id(problem)]
+
     # -- forwards -----------------------------------------------------------------------------
 
     @cached_property
@@ -312,7 +325,12 @@ class _Run:
         supplied = np.zeros(len(system.ports) + len(system.connected))
         energy = system.near(problem.turned).H(problem.x)
         totals, done, count = Totals(energy, 0.0, supplied, problem.turned), 0, TOGETHER * whole
+        if self.held is not None:
+            self.held.restore(self.held.start)
+            self.memories, count = [], whole
         while done < clock.steps:
+            if self.held is not None:
+                self.memories.append(self.held.memory())
             try:
                 block = engine.advance(clock, done, min(count, clock.steps - done), whole, totals)
             except (NewtonFailure, PoinsotError) as error:
@@ -333,9 +351,16 @@ class _Run:
         problem, clock = self.problem, self.problem.clock
         whole = len(clock.fractions)
         ends = clock.span(clock.before + n * whole, clock.before + (n + 1) * whole)
-        taken = []
+        taken, memory = [], None if self.held is None else self.memories[n]
         for k in range(whole):
-            t, h = (ends[k] + ends[k + 1]) / 2, ends[k + 1] - ends[k]
+            t, h, number, before = (
+                (ends[k] + ends[k + 1]) / 2,
+                ends[k + 1] - ends[k],
+                n * whole + k,
+                memory,
+            )
+            if self.held is not None and memory is not None:
+                memory = self.held.take(memory, number, float(ends[k]), x, turned)
             system = problem.system.near(turned)
             known = problem.scheme, float(t), x, system.u_of_step(float(t), float(h)), float(h)
             equations = stage_equations(system.remembering(), *known)
@@ -348,7 +373,8 @@ class _Run:
                 raise NoDerivativeError(
                     f"the step from t = {ends[k]:g} s fails: {failure.reason}"
                 ) from None
-            taken.append(_Taken(stage_equations(system, *known), found.x, turned, n))
+            own = stage_equations(system, *known)
+            taken.append(_Taken(own, found.x, turned, number, float(ends[k]), before))
             x, _ = equations.finish(found.x)
             turned = counted(system.angles(x), turned)
         return taken
@@ -396,7 +422,8 @@ class _Run:
         def ends(problem: Problem) -> tuple[Vector, Vector | float]:
             if problem is self.problem and own:
                 return own[0]
-            there = equations_of(problem, base, taken.turned)
+            columns = None if self.held is None else self.held.columns
+            there = equations_of(problem, base, taken.turned, columns)
             end = there.finish(w)[0] if base.ends_by_parameters else 0.0
             if problem is self.problem:
                 own.append((there.residual(w), end))
@@ -409,6 +436,17 @@ class _Run:
                 dF[:, k] += weight * F
                 dM[:, k] += weight * M
         return dF, dM
+
+    def by_samples(self, directions: Sequence[Direction], taken: _Taken) -> Array:
+        """Return the derivative of what controllers hold by parameters, a column each."""
+        assert self.held is not None
+        assert taken.memory is not None
+        at = taken.memory, taken.number, taken.t, taken.equations.x0, taken.turned
+        found = np.zeros((self.held.start[0].size, len(directions)))
+        for k, direction in enumerate(directions):
+            for weight, problem in direction.nearby:
+                found[:, k] += weight * self.held_of(problem).take(*at)[0]
+        return found
 
     def by_inputs(self, taken: _Taken) -> tuple[Array, Array]:
         """Return dF and dM by all inputs of the system; (unknowns, m) and (n, m)."""
@@ -426,36 +464,16 @@ class _Run:
 
     # -- what is measured ---------------------------------------------------------------------
 
-    def measuring(self, channels: Sequence[Channel]) -> Callable[[Problem], "_Measured"]:
+    def measuring(self, channels: Sequence[Channel]) -> Callable[[Problem], "Measured"]:
         """Return what measures channels of states, with angles near those of the run."""
-        made: dict[int, _Measured] = {}
+        made: dict[int, Measured] = {}
 
-        def of(problem: Problem) -> _Measured:
+        def of(problem: Problem) -> Measured:
             if id(problem) not in made:
-                made[id(problem)] = _Measured(problem.system, channels)
+                made[id(problem)] = Measured(Measurement(problem.system, channels))
             return made[id(problem)]
 
         return of
-
-
-class _Measured:
-    """Channels of states, with angles that follow from these."""
-
-    def __init__(self, system: PHSystem, channels: Sequence[Channel]) -> None:
-        self.measure = Measurement(system, channels)
-        #: Of each angle that is measured, its place among all, and what computes it.
-        self.angles: list[tuple[int, Callable[[Array], Array]]] = []
-        for channel in channels:
-            if channel.kind == "coordinate" and channel.unit == "rad":
-                self.angles.append(self.measure.angle(channel))
-
-    def __call__(self, x: Array, turned: Array) -> Array:
-        """Return what is measured at states (k, n), whose angles are near these (k, angles)."""
-        if self.angles:
-            turned = turned.copy()
-            for k, angle in self.angles:
-                turned[:, k] = counted(angle(x), turned[:, k])
-        return self.measure.over(x, turned)
 
 
 class _Backward:
@@ -469,27 +487,32 @@ class _Backward:
         """Return the loss and its derivatives."""
         run, variations = self.run, self.run.variations
         value, slopes = self._value()
-        directions, samples = variations.directions, variations.samples
+        directions = variations.directions
         lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
+        nu = np.zeros(0 if run.held is None else run.held.start[0].size)
         whole = len(run.problem.clock.fractions)
         du: dict[tuple[int, int], tuple[float, Vector]] = {}
         for first, last in reversed(run.segments()):
             steps, x, turned = run.segment(first, last)
             start = 0 if first == 0 else 1
-            g = self._by_states(x[start:], turned[start:], slopes[first + start : last + 1])
+            measure, sizes = self.measured(run.problem), run.linear.sizes
+            g = measure.back(slopes[first + start : last + 1], x[start:], turned[start:], sizes)
             found += self._by_parameters(
                 x[start:], turned[start:], slopes[first + start : last + 1], directions
             )
             for n, step in zip(reversed(range(first, last)), reversed(steps), strict=True):
                 lam = lam + g[n + 1 - first - start]
                 for k, taken in zip(reversed(range(whole)), reversed(step), strict=True):
-                    lam, added, by_u = self._back(lam, taken, directions, inputs=bool(samples))
+                    lam, nu, added, by_u = self._back(lam, nu, taken, directions)
                     found += added
                     if by_u is not None:
                         du[n, k] = taken.equations.t, by_u
             if first == 0:
                 lam = lam + g[0]
         found += np.array([lam @ direction.dx0 for direction in directions])
+        if run.held is not None:
+            starts = [each.of(lambda p: run.held_of(p).start[0]) for each in directions]
+            found += np.array([nu @ each if isinstance(each, np.ndarray) else 0 for each in starts])
         return Gradient(value, self._shaped(found, du))
 
     def _value(self) -> tuple[float, Array]:
@@ -509,41 +532,33 @@ class _Backward:
         return value, slopes
 
     def _back(
-        self, lam: Vector, taken: _Taken, directions: Sequence[Direction], *, inputs: bool
-    ) -> tuple[Vector, Vector, Vector | None]:
-        """Return the gradient by the start of a step, by parameters, and by inputs."""
+        self, lam: Vector, nu: Vector, taken: _Taken, directions: Sequence[Direction]
+    ) -> tuple[Vector, Vector, Vector, Vector | None]:
+        """Return the gradient by the start of a step, and by what is held before it.
+
+        Then what parameters add to it, and the gradient by inputs.
+        """
         run = self.run
         before, mu = run.linear_step(taken).backward(lam)
         dF, dM = run.by(directions, taken)
         added = lam @ dM - mu @ dF
-        if not inputs:
-            return before, added, None
+        if run.held is None and not run.variations.samples:
+            return before, nu, added, None
         by_F, by_M = run.by_inputs(taken)
-        return before, added, lam @ by_M - mu @ by_F
+        by_u = lam @ by_M - mu @ by_F
+        if run.held is not None and taken.memory is not None:
+            held, x, turned, sizes = run.held, taken.equations.x0, taken.turned, run.linear.sizes
+            nu = nu.copy()
+            np.add.at(nu, held.places, by_u[held.columns])
+            at = taken.memory, taken.number, taken.t, x, turned
+            added = added + nu @ run.by_samples(directions, taken)
 
-    def _by_states(self, x: Array, turned: Array, slopes: Array) -> Array:
-        """Return the derivative of the loss by the states of some times; (times, n)."""
-        found, some = np.zeros_like(x), np.any(slopes != 0, axis=1)
-        if not some.any():
-            return found
-        measure, sizes = self.measured(self.run.problem), self.run.linear.sizes
-        x, turned, slopes = x[some], turned[some], slopes[some]
-        shifts = STEP * np.diag(sizes)
-        ways = np.concatenate([sign * k * shifts for k in (1, 2) for sign in (1, -1)])
-        weights = np.concatenate(
-            [np.tile(sign * c, sizes.size) for c in COEFFICIENTS for sign in (1, -1)]
-        )
-        together = max(1, AT_ONCE // (len(ways) * sizes.size))
-        parts = []
-        for first in range(0, len(x), together):
-            rows = slice(first, first + together)
-            there = (x[rows, None] + ways).reshape(-1, sizes.size)
-            angles = np.repeat(turned[rows], len(ways), axis=0)
-            seen = measure(there, angles).reshape(-1, len(ways), slopes.shape[1])
-            change = np.einsum("twc,tc->tw", seen, slopes[rows]) * weights
-            parts.append(change.reshape(len(change), -1, sizes.size).sum(axis=1) / (STEP * sizes))
-        found[some] = np.concatenate(parts)
-        return found
+            def by_states(measure: Measured, weights: Vector) -> Vector:
+                return np.asarray(measure.back(weights[None], x[None], turned[None], sizes)[0])
+
+            nu, by_x = held.back(nu, *at, by_states)
+            before = before + by_x
+        return before, nu, added, by_u
 
     def _by_parameters(
         self, x: Array, turned: Array, slopes: Array, directions: Sequence[Direction]
@@ -601,6 +616,10 @@ class _Forward:
         own = np.array([each.dx0 for each in directions]).reshape(-1, run.problem.system.n).T
         others = sum(run.variations.values[name].size for name in samples)
         dx = np.column_stack([own, np.zeros((len(own), others))])
+        dc = np.zeros((0 if run.held is None else run.held.start[0].size, dx.shape[1]))
+        if run.held is not None:
+            for k, direction in enumerate(directions):
+                dc[:, k] = direction.of(lambda each: run.held_of(each).start[0])
         values, slopes = [], []
         for first, last in run.segments():
             steps, x, turned = run.segment(first, last)
@@ -608,6 +627,13 @@ class _Forward:
             for step in steps:
                 for taken in step:
                     dF, dM = self._added(taken, directions, dx.shape[1], m)
+                    if run.held is not None and taken.memory is not None:
+                        at = taken.memory, taken.number, taken.t, taken.equations.x0, taken.turned
+                        dc = run.held.forward(dc, dx, *at, run.linear.sizes)
+                        dc[:, : len(directions)] += run.by_samples(directions, taken)
+                        by_F, by_M = run.by_inputs(taken)
+                        dF += by_F[:, run.held.columns] @ dc[run.held.places]
+                        dM += by_M[:, run.held.columns] @ dc[run.held.places]
                     dx, _ = run.linear_step(taken).forward(dx, dF, dM)
                 columns.append(dx)
             start = 0 if first == 0 else 1
@@ -635,24 +661,9 @@ class _Forward:
         self, x: Array, turned: Array, dx: Array, directions: Sequence[Direction]
     ) -> tuple[Array, Array]:
         """Return what is measured (times, size), and its derivatives (times, size, columns)."""
-        measure, sizes = self.measured(self.run.problem), self.run.linear.sizes
-        value, count = measure(x, turned), dx.shape[2]
-        slopes = np.zeros((*value.shape, count))
-        # Differences go as far as they do for a state of its size.
-        way = np.max(abs(dx) / sizes[:, None], axis=1)
-        way = STEP / np.where(way > 0, way, 1.0)
-        shift = np.swapaxes(way[:, None] * dx, 1, 2)
-        together = max(1, AT_ONCE // max(1, count * sizes.size))
-        for first in range(0, len(x), together):
-            rows = slice(first, first + together)
-            angles = np.repeat(turned[rows], count, axis=0)
-            for k, c in enumerate(COEFFICIENTS, start=1):
-                seen = [
-                    measure((x[rows, None] + sign * shift[rows]).reshape(-1, sizes.size), angles)
-                    for sign in (k, -k)
-                ]
-                change = (seen[0] - seen[1]).reshape(-1, count, value.shape[1])
-                slopes[rows] += c * np.swapaxes(change, 1, 2) / way[rows, None]
+        measure = self.measured(self.run.problem)
+        value = measure(x, turned)
+        slopes = measure.forward(dx, x, turned, self.run.linear.sizes)
         for j, direction in enumerate(directions):
             slopes[:, :, j] += direction.of(lambda each: self.measured(each)(x, turned))
         return value, slopes

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.analysis.losses import between
 from poinsot.errors import InputError, NoDerivativeError, did_you_mean
@@ -142,6 +142,7 @@ class Variations:
             isinstance(force, JointStop) for force in built.forces.values()
         )
         self.problem = self._posed({})
+        self._smooth = self._smooth and not self.problem.sampled.controllers
         self._refuse_events()
         self.samples: dict[str, Samples] = {}
         for name in given:
@@ -331,10 +332,17 @@ def residual(problem: Problem, base: StageEquations, w: Vector, turned: Vector) 
     return equations_of(problem, base, turned).residual(w)
 
 
-def equations_of(problem: Problem, base: StageEquations, turned: Vector) -> StageEquations:
-    """Return the equations of the same step in another problem."""
+def equations_of(
+    problem: Problem,
+    base: StageEquations,
+    turned: Vector,
+    held: NDArray[np.intp] | None = None,
+) -> StageEquations:
+    """Return the equations of the same step in another problem; some inputs are held."""
     system, t, h = problem.system.near(turned), base.t, base.h
     u = system.u_of_step(t, h)
+    if held is not None:
+        u[held] = base.u[held]
     return stage_equations(system, problem.scheme, t, base.x0, u, h).alike(base)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from poinsot.ph.general_stages import stage_equations
 from poinsot.ph.interconnection import Interconnection
+from poinsot.ph.linear_steps import differences
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.network import Attached, Network, NetworkStep, networks_of
 from poinsot.ph.ports import Port
@@ -156,14 +157,38 @@ class HostedStages(StageEquations):
         return replace(self, own=self.own.alike(other.own))
 
     def slopes(self, w: Vector) -> Slopes | None:
-        """Return those of the host, if networks have no states."""
+        """Return those of the host; what states of networks do is found by differences."""
         own, n, states = self.own.slopes(w), self.x0.size, self.hosting.states
-        if own is None or any(step.network.states.size for step in self.steps):
+        if own is None:
             return None
         F_x, M_w, M_x = np.zeros((w.size, n)), np.zeros((n, w.size)), np.zeros((n, n))
         F_x[:, states], M_w[states] = own.F_x, own.M_w
         M_x[np.ix_(np.arange(n)[states], np.arange(n)[states])] = own.M_x
+        beside = np.concatenate([step.network.states for step in self.steps]).astype(np.intp)
+        if not beside.size:
+            return Slopes(own.F_w, F_x, M_w, M_x)
+        outputs = self.own.output_slopes(w)
+        if outputs is None:
+            return None
+        among, sizes = np.isin(np.arange(n), beside), np.maximum(1.0, abs(self.x0))
+
+        def of_start(x: Vector) -> Vector:
+            there = self.from_start(x)
+            return np.concatenate([there.residual(w), there._beside(y)])
+
+        y = self.own.finish(w)[1].y
+        by_x = differences(of_start, self.x0, sizes, among)
+        by_y = differences(self._beside, y, np.maximum(1.0, abs(y)))
+        F_x[:, among] = by_x[: w.size, among]
+        M_w[beside] = by_y @ outputs[0]
+        M_x[np.ix_(beside, np.arange(n)[states])] = by_y @ outputs[1]
+        M_x[np.ix_(beside, among)] = by_x[w.size :, among]
         return Slopes(own.F_w, F_x, M_w, M_x)
+
+    def _beside(self, y: Vector) -> Vector:
+        """Return the states of networks at the end of the step, by the outputs of the host."""
+        ends = [step.finish(y[step.network.inputs])[0] for step in self.steps]
+        return np.concatenate([np.zeros(0), *ends])
 
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return the state at the end of the step, networks with it, and the stage."""

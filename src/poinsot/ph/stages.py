@@ -192,6 +192,10 @@ class StageEquations(ABC):
         """Return exact derivatives by w and by x0, at a solution; None: there are none."""
         return None
 
+    def output_slopes(self, w: Vector) -> tuple[Array, Array] | None:
+        """Return exact derivatives of the outputs of the stage by w and by x0; None: unknown."""
+        return None
+
     def from_start(self, x0: Vector) -> Self:
         """Return the same equations from another start nearby."""
         return replace(self, x0=x0)

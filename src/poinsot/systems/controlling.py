@@ -4,7 +4,7 @@ Those in continuous time are part of the system; what they have to know of the b
 is measured here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,11 +165,15 @@ class Sampled:
 
         Raises what has gone wrong, here or in the compiled engine before.
         """
+        self.sample_of(number, t, lambda c: self.measurements[c](x, turned))
+
+    def sample_of(self, number: int, t: float, measured: Callable[[int], Vector]) -> None:
+        """Do the same with what is measured for each controller that is due, by its number."""
         table = self.table
-        for c, measure in enumerate(self.measurements):
+        for c in range(len(self.controllers)):
             if is_due(table, c, number):
                 at = table.controllers[c]
-                table.given[at[GIVEN] + 1 : at[STATES]] = measure(x, turned)
+                table.given[at[GIVEN] + 1 : at[STATES]] = measured(c)
                 decide(table, c, number, t)
         if not hold(table, number):
             self._refuse(t)

@@ -340,6 +340,19 @@ class DirectorStages(MechanismStages):
                 M[n + light] = by_d @ M[:n] + by_rates @ M[n : 2 * n]
         return Slopes(self.evaluate(w).tangent().whole, F_x, M_w, M_x)
 
+    def output_slopes(self, w: Vector) -> tuple[Array, Array] | None:
+        """Return those of y = B^T v; of drives, whose outputs are reactions, they are unknown."""
+        if self.held.drives:
+            return None
+        at, n = self.middle(self.split(w)[0]), self.held.n
+        B, dy = dense(self.held.B(at.q)), self.held.dy(at.q, at.rate)
+        by_w, by_x = np.zeros((B.shape[1], w.size)), np.zeros((B.shape[1], self.x0.size))
+        by_w[:, :n] = B.T
+        if dy is not None:
+            by_w[:, :n] += self.h / 2 * dense(dy)
+            by_x[:, :n] = dense(dy)
+        return by_w, by_x
+
     def finish(self, w: Vector) -> tuple[Vector, Stage]:
         """Return q1 = q0 + h v_mid, v1 = 2 v_mid - v0 and the multipliers."""
         mechanism, (v, mu) = self.held, self.split(w)

@@ -1,0 +1,155 @@
+"""What sampled controllers hold, as a map from step to step with its derivatives."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.analysis.measured import Measured
+from poinsot.kernels.sampling import OUTPUT, is_due
+from poinsot.ph.linear_steps import COEFFICIENTS, STEP
+from poinsot.ph.matrices import Array, Vector
+from poinsot.run.problem import Problem
+
+#: Arrays of controllers that samples write to.
+WRITTEN = "given", "found", "ring", "held", "last"
+#: Numbers that are held, and when samples were taken.
+Memory: TypeAlias = tuple[Vector, NDArray[np.int64]]
+
+
+class Held:
+    """The controllers of a run: c1 = S(c0, x, p) is what they hold in a step from x.
+
+    Parameters
+    ----------
+    problem : Problem
+        A run that has not begun yet.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.sampled, system = problem.sampled, problem.system
+        self.measures = [Measured(each) for each in self.sampled.measurements]
+        self.start = self.memory()
+        before = sum(getattr(self.sampled.table, name).size for name in WRITTEN[:3])
+        places: list[int] = []
+        columns: list[int] = []
+        rows = self.sampled.table.controllers.tolist()
+        for at, each in zip(rows, self.sampled.controllers, strict=True):
+            first = before + at[OUTPUT]
+            for port in each.drives:
+                piece = system.port_slices[port.name]
+                places += range(first, first + port.size)
+                columns += range(piece.start, piece.stop)
+                first += port.size
+        #: Where in memory the inputs are that they drive, and which inputs of the system these are.
+        self.places, self.columns = np.array(places), np.array(columns)
+
+    def memory(self) -> Memory:
+        """Return a copy of what is held."""
+        table = self.sampled.table
+        held = np.concatenate([getattr(table, name).reshape(-1) for name in WRITTEN])
+        return held, table.sampled.copy()
+
+    def restore(self, memory: Memory) -> None:
+        """Hold something else."""
+        table, first = self.sampled.table, 0
+        for name in WRITTEN:
+            array = getattr(table, name)
+            array[...] = memory[0][first : first + array.size].reshape(array.shape)
+            first += array.size
+        table.sampled[:] = memory[1]
+
+    def due(self, number: int) -> list[int]:
+        """Return which controllers take samples at the beginning of a step."""
+        table = self.sampled.table
+        return [c for c in range(len(self.measures)) if is_due(table, c, number)]
+
+    def take(
+        self,
+        memory: Memory,
+        number: int,
+        t: float,
+        x: Vector,
+        turned: Vector,
+        off: Vector | None = None,
+    ) -> Memory:
+        """Return what is held in a step from x, if what is measured is `off` by so much."""
+        self.restore(memory)
+        ends = np.cumsum([each.size for each in self.measures])
+
+        def measured(c: int) -> Vector:
+            y: Vector = self.measures[c](x[None], turned[None])[0]
+            return y if off is None else y + off[ends[c] - y.size : ends[c]]
+
+        self.sampled.sample_of(number, t, measured)
+        return self.memory()
+
+    def back(
+        self,
+        nu: Vector,
+        memory: Memory,
+        number: int,
+        t: float,
+        x: Vector,
+        turned: Vector,
+        by_states: Callable[[Measured, Vector], Vector],
+    ) -> tuple[Vector, Vector]:
+        """Return what a gradient by c1 is by c0, and by x.
+
+        `by_states` returns the derivative of weighted measurements by the state.
+        """
+        self.restore(memory)
+        due, none = self.due(number), np.zeros(sum(each.size for each in self.measures))
+
+        def of_memory(c: Vector) -> float:
+            return float(nu @ self.take((c, memory[1]), number, t, x, turned)[0])
+
+        def of_measured(off: Vector) -> float:
+            return float(nu @ self.take(memory, number, t, x, turned, off)[0])
+
+        by_c, by_x = _slopes(of_memory, memory[0]), np.zeros(x.size)
+        if due:
+            by_y, first = _slopes(of_measured, none), 0
+            self.restore(memory)
+            for c, measure in enumerate(self.measures):
+                if c in due:
+                    by_x += by_states(measure, by_y[first : first + measure.size])
+                first += measure.size
+        return by_c, by_x
+
+    def forward(
+        self,
+        dc: Array,
+        dx: Array,
+        memory: Memory,
+        number: int,
+        t: float,
+        x: Vector,
+        turned: Vector,
+        sizes: Vector,
+    ) -> Array:
+        """Return columns of dc1 for those of dc0 and dx."""
+        found = np.zeros_like(dc)
+        for j in range(dc.shape[1]):
+            large = max(np.max(abs(dx[:, j]) / sizes), np.max(abs(dc[:, j]), initial=0.0))
+            way = STEP / large if large > 0 else 0.0
+            for k, c in enumerate(COEFFICIENTS if way else (), start=1):
+                for sign in (k, -k):
+                    there = memory[0] + sign * way * dc[:, j], memory[1]
+                    at = x + sign * way * dx[:, j]
+                    value = self.take(there, number, t, at, turned)[0]
+                    found[:, j] += np.sign(sign) * c * value / way
+        return found
+
+
+def _slopes(f: Callable[[Vector], float], x: Vector) -> Vector:
+    """Return the derivative of a number by central differences of fourth order."""
+    found = np.zeros(x.size)
+    for j in range(x.size):
+        shift = np.zeros(x.size)
+        size = max(1.0, abs(x[j]))
+        for k, c in enumerate(COEFFICIENTS, start=1):
+            shift[j] = k * STEP * size
+            found[j] += c * (f(x + shift) - f(x - shift)) / (STEP * size)
+    return found

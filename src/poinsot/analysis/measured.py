@@ -1,0 +1,84 @@
+"""Channels of states, and derivatives of them by differences of many states at once."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from poinsot.ph.linear_steps import COEFFICIENTS, STEP
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.runner import counted
+from poinsot.systems.measuring import Measurement
+
+#: So many numbers of states are measured at once.
+AT_ONCE = 2**20
+
+
+class Measured:
+    """Channels of states, with angles that follow from these.
+
+    Parameters
+    ----------
+    measure : Measurement
+        What is measured.
+    """
+
+    def __init__(self, measure: Measurement) -> None:
+        self.measure = measure
+        self.size = sum(channel.size for channel in measure.channels)
+        #: Of each angle that is measured, its place among all, and what computes it.
+        self.angles: list[tuple[int, Callable[[Array], Array]]] = []
+        for channel in measure.channels:
+            if channel.kind == "coordinate" and channel.unit == "rad":
+                self.angles.append(measure.angle(channel))
+
+    def __call__(self, x: Array, turned: Array) -> Array:
+        """Return what is measured at states (k, n), whose angles are near these (k, angles)."""
+        if self.angles:
+            turned = turned.copy()
+            for k, angle in self.angles:
+                turned[:, k] = counted(angle(x), turned[:, k])
+        return self.measure.over(x, turned)
+
+    def back(self, slopes: Array, x: Array, turned: Array, sizes: Vector) -> Array:
+        """Return what derivatives by what is measured are by the states; (k, n)."""
+        found, some = np.zeros_like(x), np.any(slopes != 0, axis=1)
+        if not some.any():
+            return found
+        x, turned, slopes = x[some], turned[some], slopes[some]
+        shifts = STEP * np.diag(sizes)
+        ways = np.concatenate([sign * k * shifts for k in (1, 2) for sign in (1, -1)])
+        weights = np.concatenate(
+            [np.tile(sign * c, sizes.size) for c in COEFFICIENTS for sign in (1, -1)]
+        )
+        together = max(1, AT_ONCE // (len(ways) * sizes.size))
+        parts = []
+        for first in range(0, len(x), together):
+            rows = slice(first, first + together)
+            there = (x[rows, None] + ways).reshape(-1, sizes.size)
+            angles = np.repeat(turned[rows], len(ways), axis=0)
+            seen = self(there, angles).reshape(-1, len(ways), slopes.shape[1])
+            change = np.einsum("twc,tc->tw", seen, slopes[rows]) * weights
+            parts.append(change.reshape(len(change), -1, sizes.size).sum(axis=1) / (STEP * sizes))
+        found[some] = np.concatenate(parts)
+        return found
+
+    def forward(self, dx: Array, x: Array, turned: Array, sizes: Vector) -> Array:
+        """Return the derivatives of what is measured by columns of dx (k, n, columns)."""
+        count = dx.shape[2]
+        slopes = np.zeros((len(x), self.size, count))
+        # Differences go as far as they do for a state of its size.
+        way = np.max(abs(dx) / sizes[:, None], axis=1)
+        way = STEP / np.where(way > 0, way, 1.0)
+        shift = np.swapaxes(way[:, None] * dx, 1, 2)
+        together = max(1, AT_ONCE // max(1, count * sizes.size))
+        for first in range(0, len(x), together):
+            rows = slice(first, first + together)
+            angles = np.repeat(turned[rows], count, axis=0)
+            for k, c in enumerate(COEFFICIENTS, start=1):
+                seen = [
+                    self((x[rows, None] + sign * shift[rows]).reshape(-1, sizes.size), angles)
+                    for sign in (k, -k)
+                ]
+                change = (seen[0] - seen[1]).reshape(-1, count, self.size)
+                slopes[rows] += c * np.swapaxes(change, 1, 2) / way[rows, None]
+        return slopes
