@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -152,14 +153,19 @@ class Kernel:
         call("cuFuncGetAttribute", ctypes.byref(found), which, self._function)
         return found.value
 
-    def launch(self, blocks: int, threads: int, words: Sequence[int]) -> None:
-        """Run the kernel in so many blocks of threads, with words for arguments; await its end."""
+    def launch(self, blocks: int, threads: int, words: Sequence[int]) -> float:
+        """Run the kernel in so many blocks of threads, with words for arguments; return how long.
+
+        That is from the launch to the end [s].
+        """
         room = (ctypes.c_uint64 * len(words))(*words)
         first = ctypes.addressof(room)
         arguments = (ctypes.c_void_p * len(words))(*(first + 8 * k for k in range(len(words))))
         sizes = [ctypes.c_uint(n) for n in (blocks, 1, 1, threads, 1, 1, 0)]
+        began = perf_counter()
         call("cuLaunchKernel", self._function, *sizes, None, arguments, None)
         call("cuCtxSynchronize", doing="running a kernel")
+        return perf_counter() - began
 
     def __del__(self) -> None:
         if getattr(self, "_module", None):
