@@ -43,6 +43,7 @@ class Arena:
         )
         self.job = image.over(self.memory, saved=self.saved, times=asked.times)
         self.words = words_of(self.job)
+        self.rows = -(-(asked.times.size - 1) // asked.save_every)
         self.kernel = machine_code.function(numbers.opening.runner.form)
         self.inside = np.flatnonzero(numbers.places < image.size)
         self.places = numbers.places[self.inside]
@@ -58,6 +59,65 @@ class Arena:
         """The motion of bodies after the last step."""
         own = self.job
         return (own.state, own.ahead, own.before)[(own.times.size - 1) % 3]
+
+
+@dataclass(eq=False)
+class Group:
+    """Runs that have been taken, and are looked at together.
+
+    States `x`, angles `turned` and `sums` (runs, samples, ...) begin with the start; `stage` is the
+    last midpoint, `reached` the motion of bodies at the end.
+    """
+
+    room: int
+    x: Array
+    turned: Array
+    sums: Array
+    stage: Array
+    reached: Array
+    bodies: Array
+    numbers: list[int]
+
+    @classmethod
+    def of(cls, runs: int, arena: Arena) -> "Group":
+        """Return room for some runs."""
+        saved, samples = arena.saved, arena.rows + 1
+        sizes = (each.shape[1] for each in (saved.x, saved.turns, saved.sums))
+        x, turned, sums = (np.zeros((runs, samples, size)) for size in sizes)
+        reached, bodies = arena.job.state, arena.job.machine.bodies.numbers
+        moved = np.zeros((runs, reached.shape[0] - 1, tables.RATES))
+        own = np.zeros((runs, *bodies.shape))
+        return cls(runs, x, turned, sums, np.zeros((runs, x.shape[2])), moved, own, [])
+
+    @property
+    def runs(self) -> NDArray[np.intp]:
+        """Their numbers."""
+        return np.array(self.numbers, dtype=np.intp)
+
+    def add(self, arena: Arena, number: int, x0: Array, turned0: Array, base: Array) -> None:
+        """Take in the run that an arena has just taken, with angles on top of others."""
+        k, saved, rows = len(self.numbers), arena.saved, arena.rows
+        self.x[k, 0], self.x[k, 1:] = x0, saved.x[:rows]
+        self.turned[k, 0], self.turned[k, 1:] = turned0, base + saved.turns[:rows]
+        self.sums[k, 0, job.ENERGY] = saved.sums[rows - 1, job.START]
+        self.sums[k, 1:] = saved.sums[:rows]
+        self.stage[k] = saved.stage[rows - 1]
+        self.reached[k] = arena.reached[:-1, : tables.RATES]
+        self.bodies[k] = arena.job.machine.bodies.numbers
+        self.numbers.append(number)
+
+    def balanced(self, steps: int) -> NDArray[np.intp]:
+        """Return those whose balance is kept to round-off of what is certainly in play."""
+        count = len(self.numbers)
+        sums, state, bodies = self.sums[:count], self.reached[:count], self.bodies[:count]
+        squares = np.sum(state[:, :, tables.VELOCITY :] ** 2, axis=2)
+        moving = np.sum(bodies[:, :, tables.MASS2] / 2 * squares, axis=1)
+        lifted = abs(bodies[:, :, tables.WEIGHT :] * state[:, :, : tables.DIRECTORS])
+        ended = sums[:, -1]
+        beside = abs(ended[:, job.LOST]) + np.sum(abs(ended[:, job.SUPPLIED :]), axis=1)
+        energy = np.max(abs(sums[:, :, job.ENERGY]), axis=1)
+        scale = energy + moving + np.sum(lifted, axis=(1, 2)) + beside
+        return np.flatnonzero(ended[:, job.ERROR] <= MULTIPLE * EPS * sqrt(steps) * scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,65 +161,58 @@ class Batch:
         self, varied: Array, x0: Array, turned0: Array, able: NDArray[np.intp], into: Outcomes
     ) -> list[int]:
         """Take runs from their numbers, and measure them; return which of them are good."""
-        arena, steps = self._arena, self.numbers.opening.job.times.size - 1
-        times, saved = self.numbers.opening.job.times, arena.saved
-        samples = into.time.shape[1]
-        many = max(1, TOGETHER // samples)
-        good, waiting = list[int](), list[tuple[int, Array, Array, Array]]()
-        last = np.zeros((2, *x0.shape))
-        angles = self.numbers.opening.runner.system.angles
-        for k in range(len(able)):
-            taken, kept = arena.run(varied[k])
-            sums = saved.sums[:kept]
-            if taken < steps or not self._balanced(arena, sums[-1], sums, steps):
-                continue
-            place = able[k]
-            last[0, k], last[1, k] = saved.x[kept - 1], saved.stage[kept - 1]
-            base = turned0[k] - angles(x0[k])
-            x = np.concatenate([x0[k][None], saved.x[:kept]])
-            turned = np.concatenate([turned0[k][None], base + saved.turns[:kept]])
-            start = np.zeros((1, sums.shape[1]))
-            start[0, job.ENERGY] = sums[-1, job.START]
-            waiting.append((place, x, turned, np.concatenate([start, sums])))
-            into.time[place, : kept + 1] = np.append(times[0], times[saved.step[:kept] + 1])
-            into.balance_error[place] = sums[-1, job.ERROR]
-            into.iterations[place] = sums[-1, job.ITERATIONS]
-            good.append(k)
-            if len(waiting) == many:
-                self._measure(waiting, into)
-                waiting.clear()
-        self._measure(waiting, into)
+        arena, own = self._arena, self.numbers.opening
+        times, good = own.job.times, list[int]()
+        steps, last = times.size - 1, np.zeros((2, *x0.shape))
+        many = max(1, TOGETHER // arena.rows)
+        for first in range(0, len(able), many):
+            group = Group.of(min(many, len(able) - first), arena)
+            for k in range(first, first + group.room):
+                if arena.run(varied[k])[0] == steps:
+                    base = turned0[k] - self._angles(x0[k])
+                    group.add(arena, k, x0[k], turned0[k], base)
+            kept = group.balanced(steps)
+            runs = group.runs[kept]
+            last[0, runs], last[1, runs] = group.x[kept, -1], group.stage[kept]
+            place = able[runs]
+            into.table[place, : arena.rows + 1] = self._measured(group, kept)
+            into.time[place, : arena.rows + 1] = self._times
+            into.balance_error[place] = group.sums[kept, -1, job.ERROR]
+            into.iterations[place] = group.sums[kept, -1, job.ITERATIONS]
+            good += runs.tolist()
         good = self._closed(good, x0, last, steps)
         into.status[able[good]] = DONE
         return good
 
-    def _measure(self, runs: list[tuple[int, Array, Array, Array]], into: Outcomes) -> None:
-        """Write what was measured of some runs: places, states, angles and sums."""
-        if not runs:
-            return
-        places, x, turned, sums = zip(*runs, strict=True)
-        joined = np.concatenate(sums)
-        energies = {
-            "energy": joined[:, job.ENERGY],
-            "dissipated": joined[:, job.LOST],
-            "balance_error": joined[:, job.BALANCE],
-        }
-        found = self.measures.table(self._look, np.concatenate(x), np.concatenate(turned), energies)
-        first = 0
-        for place, own in zip(places, x, strict=True):
-            into.table[place, : len(own)] = found[first : first + len(own)]
-            first += len(own)
+    @cached_property
+    def _times(self) -> Array:
+        """When states are saved [s], the start included."""
+        asked = self.numbers.opening.job
+        steps = asked.times.size - 1
+        number = np.append(np.arange(0, steps, asked.save_every), steps)
+        return np.asarray(asked.times[number])
 
-    def _balanced(self, arena: Arena, sums: Array, all_sums: Array, steps: int) -> bool:
-        """Tell whether the balance of a run is kept to round-off of what is certainly in play."""
-        bodies = arena.job.machine.bodies.numbers
-        state = arena.reached[:-1]
-        moving = bodies[:, tables.MASS2] / 2 @ (state[:, tables.VELOCITY : tables.RATES] ** 2)
-        lifted = abs(bodies[:, tables.WEIGHT :] * state[:, : tables.DIRECTORS])
-        energy = max(abs(sums[job.START]), np.max(abs(all_sums[:, job.ENERGY])))
-        beside = abs(sums[job.LOST]) + np.sum(abs(sums[job.SUPPLIED :]))
-        scale = energy + np.sum(moving) + np.sum(lifted) + beside
-        return bool(sums[job.ERROR] <= MULTIPLE * EPS * sqrt(steps) * scale)
+    def _angles(self, x0: Array) -> Array:
+        """Return the angles of joints at a start, within half a turn [rad]."""
+        system = self.numbers.opening.runner.system
+        positions = x0[: system.view.parts[0].n]
+        known: tuple[Array, Array] | None = getattr(self._threads, "angles", None)
+        if known is None or not np.array_equal(known[0], positions):
+            known = self._threads.angles = positions.copy(), system.angles(x0)
+        return known[1]
+
+    def _measured(self, group: "Group", kept: NDArray[np.intp]) -> Array:
+        """Return what is measured of some runs of a group; (runs, samples, width)."""
+        x, turned, sums = (
+            each[kept].reshape(-1, each.shape[2]) for each in (group.x, group.turned, group.sums)
+        )
+        energies = {
+            "energy": sums[:, job.ENERGY],
+            "dissipated": sums[:, job.LOST],
+            "balance_error": sums[:, job.BALANCE],
+        }
+        found = self.measures.table(self._look, x, turned, energies)
+        return found.reshape(len(kept), -1, self.measures.width)
 
     def _closed(self, good: list[int], x0: Array, last: Array, steps: int) -> list[int]:
         """Return those runs whose constraints are kept to round-off at their ends."""
