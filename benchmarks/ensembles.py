@@ -1,7 +1,7 @@
 """What many runs cost beside their steps: `python -m benchmarks.ensembles`.
 
-Slider-cranks with masses, gravity and speeds drawn at random. Times are those of the clock, and of all
-processors together: on a machine that does other work, only the latter can be compared.
+Slider-cranks with masses, gravity and speeds drawn at random. Times are those of the clock, and of
+all processors together: on a machine that does other work, only the latter can be compared.
 """
 
 import argparse

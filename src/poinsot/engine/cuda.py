@@ -12,7 +12,6 @@ from functools import cache
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import DeviceError, DeviceMemoryError
@@ -63,20 +62,26 @@ class Device:
     multiprocessors: int
 
 
+def device() -> Device:
+    """Return the graphics processor, which this thread uses from now on."""
+    found, context = _first()
+    call("cuCtxSetCurrent", context)
+    return found
+
+
 @cache
-def device(number: int = 0) -> Device:
-    """Return a graphics processor, which this process uses from now on."""
+def _first() -> tuple[Device, Any]:
+    """Return the first processor that this process may use, and its context."""
     call("cuInit", 0, doing="starting the driver")
     count, handle, context = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
     call("cuDeviceGetCount", ctypes.byref(count))
-    if count.value <= number:
+    if not count.value:
         raise DeviceError(
             "engine='cuda' found no NVIDIA graphics processor that this process may use: "
             "nvidia-smi and CUDA_VISIBLE_DEVICES tell which there are; or use engine='auto'"
         )
-    call("cuDeviceGet", ctypes.byref(handle), number)
+    call("cuDeviceGet", ctypes.byref(handle), 0)
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
-    call("cuCtxSetCurrent", context)
     name = ctypes.create_string_buffer(128)
     call("cuDeviceGetName", name, len(name), handle)
 
@@ -86,7 +91,8 @@ def device(number: int = 0) -> Device:
         return found.value
 
     architecture = f"sm_{attribute(MAJOR)}{attribute(MINOR)}"
-    return Device(name.value.decode(), architecture, attribute(MULTIPROCESSORS))
+    own = Device(name.value.decode(), architecture, attribute(MULTIPROCESSORS))
+    return own, context
 
 
 def free_memory() -> int:

@@ -23,7 +23,16 @@ SPARE = 2**28
 #: Blocks of threads on a multiprocessor: its registers are enough for no more.
 BLOCKS = 2
 #: What is read back of each run.
-READ = ("state", "ahead", "sums", "saved.x", "saved.stage", "saved.sums", "saved.turns", "saved.step")
+READ = (
+    "state",
+    "ahead",
+    "sums",
+    "saved.x",
+    "saved.stage",
+    "saved.sums",
+    "saved.turns",
+    "saved.step",
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,18 +73,14 @@ class _Text:
         space = 1 if self.device else 0
         arrays = {leaf.path for leaf in self.leaves if leaf.is_array or leaf.role is Role.OWN}
         arrays |= {"returned"}
-        kinds = [
-            ir.IntType(8).as_pointer(space) if name in arrays else word for name in self.given
-        ]
+        kinds = [ir.IntType(8).as_pointer(space) if name in arrays else word for name in self.given]
         first = [] if self.device else [word]
-        kernel = ir.Function(
-            self.module, ir.FunctionType(ir.VoidType(), [*first, *kinds]), KERNEL
-        )
+        kernel = ir.Function(self.module, ir.FunctionType(ir.VoidType(), [*first, *kinds]), KERNEL)
         self.arguments = dict(zip(self.given, kernel.args[len(first) :], strict=True))
         for name in arrays & self.arguments.keys():
             self.arguments[name].add_attribute("noalias")
         self.builder = builder = ir.IRBuilder(kernel.append_basic_block("entry"))
-        begin, step = (self._thread() if self.device else (kernel.args[0], None))
+        begin, step = self._thread() if self.device else (kernel.args[0], None)
         before = builder.block
         head, body, end = (kernel.append_basic_block(name) for name in ("runs", "run", "end"))
         builder.branch(head)
@@ -185,9 +181,7 @@ class _Text:
         group: Any = word(int(np.prod(extents)) * ABREAST * size)
         if leaf.open:
             group = builder.mul(group, self.arguments[f"rows of {leaf.path}"])
-        offset = builder.add(
-            builder.mul(self.group, group), builder.mul(self.lane, word(size))
-        )
+        offset = builder.add(builder.mul(self.group, group), builder.mul(self.lane, word(size)))
         return self._generic(builder.gep(self.arguments[leaf.path], [offset]))
 
     def _generic(self, pointer: Any) -> Any:

@@ -26,7 +26,9 @@ def require_device(cases: Cases, rows: Array, executor: Any) -> None:
     if contents.events:
         raise InputError(f"engine='cuda' cannot look for event {_first(contents.events)}{INSTEAD}")
     if contents.controllers:
-        raise InputError(f"engine='cuda' cannot run controller {_first(contents.controllers)}{INSTEAD}")
+        raise InputError(
+            f"engine='cuda' cannot run controller {_first(contents.controllers)}{INSTEAD}"
+        )
     named = [f"'{name}'" for name in _with_functions(model)]
     opening = cases.opening(rows[0])
     if opening is None or _calls(opening.job.machine):

@@ -12,8 +12,8 @@ from poinsot.studies import single
 from poinsot.studies.batch import Arena, Batch
 from poinsot.studies.cases import Cases
 from poinsot.studies.measures import Measures
-from poinsot.studies.on_device import OnDevice
 from poinsot.studies.numbers import NoPolynomialsError, Numbers
+from poinsot.studies.on_device import OnDevice
 from poinsot.studies.outcomes import Outcomes
 from poinsot.studies.polynomials import Polynomials
 
