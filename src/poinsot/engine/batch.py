@@ -102,7 +102,10 @@ def _role(path: str, differs: bool, costly: bool) -> Role:
 
 
 def in_groups(arrays: NDArray[Any]) -> NDArray[Any]:
-    """Return arrays of all runs (runs, ...) in groups, the last one filled up; (groups, ..., 32)."""
+    """Return arrays of all runs (runs, ...) in groups; (groups, ..., ABREAST).
+
+    The last group is filled up with the last run.
+    """
     spare = -len(arrays) % ABREAST
     whole = np.concatenate([arrays, np.repeat(arrays[-1:], spare, axis=0)])
     groups = whole.reshape(len(whole) // ABREAST, ABREAST, *whole.shape[1:])

@@ -58,12 +58,9 @@ def compiled_kernels(*, side_by_side: bool = False) -> dict[Callable[..., Any], 
             )
         return made
 
-    on_numbers = _copies(
-        ARITHMETIC,
-        lambda function, copy: copy,
-        intrinsics.ON_SINGLE_NUMBERS if side_by_side else intrinsics.ON_NUMBERS,
-        singly.INSTEAD if side_by_side else {},
-    )
+    single: dict[Any, Any] = singly.INSTEAD if side_by_side else {}
+    numbers = intrinsics.ON_SINGLE_NUMBERS if side_by_side else intrinsics.ON_NUMBERS
+    on_numbers = _copies(ARITHMETIC, lambda function, copy: copy, numbers, single)
     traced = {
         function: tracing.traced(function, copy)
         for function, copy in on_numbers.items()
@@ -222,11 +219,10 @@ def lower(
 
     with _lowering_only(), event.install_listener("numba:compile", Count()):
         kernel = compiled_kernels(side_by_side=side_by_side)[run]
-        make, arguments = entry, (types.int64,)
-        if side_by_side:
-            make, arguments = entry_of_run, (types.voidptr, types.voidptr)
-        whole = numba.njit(make(form, kernel), **OPTIONS)
-        whole.compile(arguments)
+        pointers: Any = types.voidptr, types.voidptr
+        function = (entry_of_run if side_by_side else entry)(form, kernel)
+        whole = numba.njit(function, **OPTIONS)
+        whole.compile(pointers if side_by_side else (types.int64,))
         (result,) = whole.overloads.values()
     libraries: dict[int, Any] = {}
 

@@ -1,4 +1,4 @@
-"""Many runs at once on a graphics processor: their memory there, and the launches of their kernel."""
+"""Many runs at once on a graphics processor: their memory there, and their kernel."""
 
 import hashlib
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ class Launches:
     def kernel(self) -> Any:
         """The kernel, compiled for the device that is there."""
         architecture = cuda.device().architecture
-        bitcode = machine_code.code(f"{self.form}_runs")
+        bitcode = machine_code.code(f"{self.form}{machine_code.SIDE_BY_SIDE}")
         text = kernel_text(self.leaves, "", device=True)
         name = f"{_hash(bitcode, text.encode())}-{architecture}.ptx"
         kept = machine_code.of_the_user() / "kernels" / name

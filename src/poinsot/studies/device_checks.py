@@ -12,55 +12,49 @@ from poinsot.engine.calls import hints_of
 from poinsot.errors import InputError
 from poinsot.kernels.tables import Addresses
 from poinsot.model.model import Model
+from poinsot.ph.formulas import Formula
 from poinsot.studies.cases import Cases
 
 Array = NDArray[np.float64]
 
+#: What to do instead.
+INSTEAD = "; leave out engine='cuda', and this machine's processors run it"
 
-def require_device(cases: Cases, rows: Array, executor: Any) -> None:
+
+def require_device(cases: Cases, row: Array, executor: Any) -> None:
     """Refuse runs that a graphics processor cannot take, and say if there is none."""
     if executor is not None:
         raise InputError("engine='cuda' takes all runs itself; leave out the executor")
-    model, run = cases.run(rows[0])
-    contents = model
-    if contents.events:
-        raise InputError(f"engine='cuda' cannot look for event {_first(contents.events)}{INSTEAD}")
-    if contents.controllers:
-        raise InputError(
-            f"engine='cuda' cannot run controller {_first(contents.controllers)}{INSTEAD}"
-        )
-    named = [f"'{name}'" for name in _with_functions(model)]
-    opening = cases.opening(rows[0])
+    model = cases.model(row)
+    for kind, verb in (("events", "look for event"), ("controllers", "run controller")):
+        for name in getattr(model, kind):
+            raise InputError(f"engine='cuda' cannot {verb} '{name}'{INSTEAD}")
+    opening = cases.opening(row)
     if opening is None or _calls(opening.job.machine):
-        parts = ", ".join(named) or "some part"
+        named = ", ".join(f"'{name}'" for name in _with_functions(model))
         raise InputError(
-            f"engine='cuda' cannot call Python functions or formulas, which {parts} would need; "
-            "springs, stops, friction and inputs that are numbers or tables run there"
+            "engine='cuda' cannot call Python functions or formulas"
+            f"{named and f', as {named} would need'}; laws that are numbers or tables run there"
             f"{INSTEAD}"
         )
     cuda.device()
 
 
-INSTEAD = "; leave out engine='cuda' to run this on processors"
-
-
-def _first(parts: Any) -> str:
-    return f"'{next(iter(parts))}'"
-
-
 def _with_functions(model: Model) -> Iterator[str]:
     """Yield the names of parts that hold functions or formulas."""
-    contents = model
     for kind in ("forces", "ports", "joints", "transmissions"):
-        for name, part in getattr(contents, kind).items():
-            values = [getattr(part, f.name) for f in fields(part)] if is_dataclass(part) else []
-            if any(callable(value) or isinstance(value, str) for value in values):
+        for name, part in getattr(model, kind).items():
+            values = (
+                [getattr(part, each.name) for each in fields(part)] if is_dataclass(part) else []
+            )
+            if any(callable(value) or isinstance(value, Formula) for value in values):
                 yield name
 
 
 def _calls(record: Any) -> bool:
     """Tell whether a machine calls functions by their addresses."""
-    pairs = zip(record, hints_of(type(record)) or len(record) * (None,), strict=True)
+    kind: type = type(record)
+    pairs = zip(record, hints_of(kind) or len(record) * (None,), strict=True)
     return any(
         _calls(value) if isinstance(value, tuple) else hint == Addresses and bool(np.any(value))
         for value, hint in pairs

@@ -133,7 +133,7 @@ def ensemble(
     rows = np.hstack([each.reshape(runs, -1) for each in values.values()])
     _require_one(cases, rows)
     if device:
-        require_device(cases, rows, executor)
+        require_device(cases, rows[0], executor)
         workers = 1
     time, samples = _times(model, simulation, options, values)
     key = key_of(FORMAT, own.content, list(values), rows, list(_names(measures)), options)

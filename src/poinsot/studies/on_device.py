@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import batch, job
-from poinsot.engine.cuda import DeviceMemoryError
 from poinsot.engine.launches import Launches
+from poinsot.errors import DeviceMemoryError
 from poinsot.kernels import lanes
 from poinsot.studies.batch import End, Runs
 from poinsot.studies.numbers import Numbers
