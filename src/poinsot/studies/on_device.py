@@ -42,24 +42,24 @@ class OnDevice(Runs):
         first, most = 0, self.launches.most
         while first < len(varied):
             part = varied[first : first + most]
+            own = self.own(part)
             try:
-                found = self.launches.take(self._own(part), len(part))
+                found = self.launches.take(own, len(part))
             except DeviceMemoryError:
                 if most <= batch.ABREAST:
                     raise
                 most = max(batch.ABREAST, most // 2)
                 continue
-            bodies = self._own(part).get(BODIES)
+            bodies = own.get(BODIES, self.job.machine.bodies.numbers[None])
             steps = self.job.times.size - 1
             motion = found["ahead" if steps % 2 else "state"]
             saved = [found[f"saved.{name}"] for name in job.Saved._fields]
             for k, taken in enumerate(found["returned"][:, 0].tolist()):
                 rows = job.Saved(*(array[k] for array in saved))
-                own = self.job.machine.bodies.numbers if bodies is None else bodies[k]
-                yield End(taken, rows, motion[k], own)
+                yield End(taken, rows, motion[k], bodies[k % len(bodies)])
             first += len(part)
 
-    def _own(self, varied: Array) -> dict[str, NDArray[np.generic]]:
+    def own(self, varied: Array) -> dict[str, NDArray[np.generic]]:
         """Return the arrays in which runs differ, by their path; (runs, ...) each."""
         found = dict[str, NDArray[np.generic]]()
         grouped = {leaf.path for leaf in self.launches.leaves if leaf.grouped}
