@@ -33,9 +33,7 @@ def chain(count: int) -> ps.Model:
     last = model.ground
     for k in range(count):
         bar = ps.Box(mass=1.0, size=(1.0, 0.1, 0.1))
-        body = model.add_body(
-            f"bar{k}", bar, position=(k + 0.5, 0, 0), angular_velocity=(0, 0, 1)
-        )
+        body = model.add_body(f"bar{k}", bar, position=(k + 0.5, 0, 0), angular_velocity=(0, 0, 1))
         model.add_joint(f"joint{k}", ps.Spherical(last, body, point=(k, 0, 0)))
         last = body
     return model
@@ -51,7 +49,9 @@ def measure(model: ps.Model, path: str, span: tuple[float, float], steps: int, r
     varied = numbers.at(np.resize(values, (runs, 1)))
     device = OnDevice(numbers)
     own = device.own(varied)
-    found = min((device.launches.take(own, runs) for _ in range(3)), key=lambda each: each["seconds"])
+    found = min(
+        (device.launches.take(own, runs) for _ in range(3)), key=lambda each: each["seconds"]
+    )
     assert np.all(found["returned"][:, 0] == steps), "some runs stopped"
     motion = found["ahead" if steps % 2 else "state"]
     ends = Arena(numbers).ends(varied[:COMPARED])

@@ -95,7 +95,7 @@ def test_without_a_driver_it_is_said_what_is_missing(monkeypatch):
 
 def test_laws_that_are_functions_are_refused_by_name():
     model = crank.model()
-    model.add_force("spring", ps.JointSpring("A", force=ps.Formula("3*x**3")))
+    model.add_force("spring", ps.JointSpring("A", force=ps.Formula("3*x**3", "x")))
     with pytest.raises(ps.InputError, match=r"engine='cuda' cannot call .*'spring'"):
         ps.ensemble(model, {"bodies.rod.mass": [0.4, 0.5]}, engine="cuda", **RUN)
 

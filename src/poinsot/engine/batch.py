@@ -77,7 +77,8 @@ def _count(table: Any) -> int:
 
 
 def _leaves(path: str, value: Any, differing: frozenset[str], costly: bool) -> Iterator[Leaf]:
-    hints = hints_of(type(value)) or len(value) * (None,)
+    kind: type = type(value)
+    hints = hints_of(kind) or len(value) * (None,)
     for name, field, hint in zip(value._fields, value, hints, strict=True):
         at, marks = f"{path}{name}", get_args(hint)[2:]
         if isinstance(field, tuple):

@@ -67,14 +67,13 @@ def compiled_kernels(*, side_by_side: bool = False) -> dict[Callable[..., Any], 
         if isinstance(function, FunctionType)
     }
     if side_by_side:
-        known = {**traced, laws.call_at: intrinsics.call_nothing}
-        instead = {
-            **elementary.INSTEAD,
-            run.go_on: run.swap,
-            extrapolation.extrapolate: extrapolation.extrapolate_in_a_ring,
-        }
-        return _copies(KERNELS, compiled, known, instead, ABREAST=1)
-    return _copies(KERNELS, compiled, {**traced, laws.call_at: intrinsics.call_at}, {})
+        traced[laws.call_at] = intrinsics.call_nothing
+        instead: dict[Any, Any] = dict(elementary.INSTEAD)
+        instead[run.go_on] = run.swap
+        instead[extrapolation.extrapolate] = extrapolation.extrapolate_in_a_ring
+        return _copies(KERNELS, compiled, traced, instead, ABREAST=1)
+    traced[laws.call_at] = intrinsics.call_at
+    return _copies(KERNELS, compiled, traced, {})
 
 
 def _copies(
