@@ -13,7 +13,9 @@ from poinsot.errors import DeviceError
 from poinsot.gallery import spatial_slider_crank as crank
 from poinsot.kernels import elementary
 from poinsot.kernels.lanes import apart_again, in_groups
+from poinsot.model.parameters import Parameters
 from poinsot.studies import device_checks
+from poinsot.studies.cases import Cases
 from tests.engine.on_host import HostKernel, driver
 
 VARIED = {"bodies.rod.mass": (0.2, 1.0), "gravity.z": (-10.0, -1.0)}
@@ -109,3 +111,29 @@ def test_events_and_executors_are_refused():
         ps.ensemble(
             crank.model(), {"bodies.rod.mass": [0.4]}, engine="cuda", executor=object(), **RUN
         )
+
+
+def test_kernels_write_to_no_table_that_runs_share():
+    """What is not marked as written is a constant of instructions on a graphics processor."""
+    model, path = crank.model(), "gravity.z"
+    slider, ones = model.body("slider"), [1.0] * 6
+    model.add_force("spring", ps.JointSpring("A", stiffness=0.1, damping=0.01))
+    model.add_force("friction", ps.JointFriction("D", coulomb=0.1, slip=1e-3))
+    bush = ps.Bushing(model.ground, slider, crank.SliderCrank.C, ones, ones, relaxation=[(1, 0.1)])
+    model.add_force("bush", bush)
+    options = {"step": 0.01, "t_end": 0.1, "engine": "compiled"}
+    cases = Cases(Parameters.of(model, {path: np.array([-9.0])}), {path: ()}, options)
+    opening = cases.opening(np.array([-9.0]))
+
+    def shared():
+        found = batch.leaves(opening.job)
+        return {
+            leaf.path: leaf.sample.copy()
+            for leaf in found
+            if leaf.is_array and leaf.role is batch.Role.SHARED
+        }
+
+    before = shared()
+    assert machine_code.function(opening.runner.form)(opening.job)[0] == 10
+    after = shared()
+    assert {name for name in before if not np.array_equal(before[name], after[name])} == set()

@@ -60,8 +60,9 @@ def compiled_kernels(*, side_by_side: bool = False) -> dict[Callable[..., Any], 
 
     single: dict[Any, Any] = singly.INSTEAD if side_by_side else {}
     numbers = intrinsics.ON_SINGLE_NUMBERS if side_by_side else intrinsics.ON_NUMBERS
-    on_numbers = _copies(ARITHMETIC, lambda function, copy: copy, numbers, single)
-    traced = {
+    constants = {"ABREAST": 1} if side_by_side else {}
+    on_numbers = _copies(ARITHMETIC, lambda function, copy: copy, numbers, single, constants)
+    traced: dict[Any, Any] = {
         function: tracing.traced(function, copy)
         for function, copy in on_numbers.items()
         if isinstance(function, FunctionType)
@@ -71,9 +72,9 @@ def compiled_kernels(*, side_by_side: bool = False) -> dict[Callable[..., Any], 
         instead: dict[Any, Any] = dict(elementary.INSTEAD)
         instead[run.go_on] = run.swap
         instead[extrapolation.extrapolate] = extrapolation.extrapolate_in_a_ring
-        return _copies(KERNELS, compiled, traced, instead, ABREAST=1)
+        return _copies(KERNELS, compiled, traced, instead, constants)
     traced[laws.call_at] = intrinsics.call_at
-    return _copies(KERNELS, compiled, traced, {})
+    return _copies(KERNELS, compiled, traced, {}, constants)
 
 
 def _copies(
@@ -81,7 +82,7 @@ def _copies(
     make: Callable[..., Any],
     known: dict[Any, Any],
     instead: Mapping[Any, Any],
-    **constants: int,
+    constants: Mapping[str, int],
 ) -> dict[Any, Any]:
     """Return what is made of copies of functions, and what is known.
 
